@@ -1,0 +1,1 @@
+//! What a compiled kernel is and how it is encoded

@@ -1,0 +1,1 @@
+//! The OpenCL C built-in functions: their table and their sources

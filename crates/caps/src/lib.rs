@@ -1,0 +1,1 @@
+//! The tables of what Cloom offers: extensions, features, limits

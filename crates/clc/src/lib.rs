@@ -1,0 +1,1 @@
+//! The OpenCL C front end: preprocessor, parser, semantic analysis, lowering to IR

@@ -1,0 +1,2 @@
+//! The `cloom` program.
+fn main() {}

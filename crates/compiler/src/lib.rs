@@ -1,0 +1,1 @@
+//! Source, options and target to artifact: the one pipeline

@@ -1,0 +1,1 @@
+//! The harness of the file tests and the differential ladder

@@ -1,0 +1,1 @@
+//! The classic OpenCL programs with their references, on the standard interface

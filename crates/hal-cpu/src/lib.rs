@@ -1,0 +1,1 @@
+//! The CPU device: thread pool and code loader

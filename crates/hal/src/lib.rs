@@ -1,0 +1,1 @@
+//! What a device must be able to do

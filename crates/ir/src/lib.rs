@@ -1,0 +1,4 @@
+//! The intermediate representation of Cloom.
+
+pub mod entity;
+pub mod types;

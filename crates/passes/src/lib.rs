@@ -1,0 +1,1 @@
+//! Scalar optimisation passes over the IR

@@ -1,0 +1,1 @@
+//! OpenCL's objects and rules in safe Rust

@@ -1,0 +1,2 @@
+//! The habits of the workspace.
+fn main() {}
