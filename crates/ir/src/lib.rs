@@ -1,4 +1,26 @@
-//! The intermediate representation of Cloom.
+//! The intermediate representation of Cloom: data, builder, text form, verifier and analyses.
+//!
+//! In comes what the front end lowers, or a text; out goes a [`Module`] that every later stage reads and rewrites.
+//! The shape follows what the work-item vectoriser needs rather than what C looks like: SSA with block parameters
+//! (no phi to keep in step with edges), integers that carry a width and no sign (the operation knows), pointers that
+//! carry an address space only (memory is bytes; the type and the alignment are written at the access), and no aggregate
+//! value but the short vectors of OpenCL. Nothing in the IR is undefined except memory: a division by zero, an oversized
+//! shift or an out-of-range conversion has a defined result, so that the interpreter and every device agree on each bit.
 
+pub mod abi;
+pub mod builder;
 pub mod entity;
+pub mod function;
+pub mod inst;
+pub mod module;
+pub mod print;
 pub mod types;
+
+pub use builder::Builder;
+pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
+pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
+pub use inst::{
+    Args, BinOp, CastOp, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+};
+pub use module::{Global, Module, Reloc, Span};
+pub use types::{Scalar, Space, Type};

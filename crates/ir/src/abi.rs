@@ -1,0 +1,55 @@
+//! How a work-group function meets the launch machinery: the contract between `spmd`, the interpreter and the devices.
+//!
+//! `spmd` turns a kernel into an ordinary function of the parameters below, which runs all work-items of one group:
+//!
+//! | # | type | what |
+//! |---|---|---|
+//! | 0 | `ptr<context>` | the launch descriptor, one per launch, read only |
+//! | 1 | `ptr<constant>` | the argument block, one per launch, read only: see [`KernelMeta::layout`](crate::KernelMeta::layout) |
+//! | 2 | `ptr<context>` | the group descriptor, one per group, read only |
+//! | 3 | `ptr<local>` | the group's local memory: static variables first, then the local arguments |
+//! | 4 | `ptr<context>` | scratch: the context of values that live across barriers |
+//!
+//! A local pointer argument stands in the argument block as its byte offset in local memory (`i64`), so that the block is shared
+//! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension.
+
+/// `i32`: number of dimensions.
+pub const LAUNCH_WORK_DIM: u64 = 0;
+/// `[3]`: global offset.
+pub const LAUNCH_GLOBAL_OFFSET: u64 = 8;
+/// `[3]`: global size.
+pub const LAUNCH_GLOBAL_SIZE: u64 = 32;
+/// `[3]`: local size as enqueued.
+pub const LAUNCH_LOCAL_SIZE: u64 = 56;
+/// `[3]`: number of groups.
+pub const LAUNCH_NUM_GROUPS: u64 = 80;
+/// Address of the print hook, `fn(state, format: u32, item: u64, args: *const u8)`: arguments as [`printf_layout`] says.
+pub const LAUNCH_PRINTF: u64 = 104;
+/// First argument of the print hook.
+pub const LAUNCH_PRINTF_STATE: u64 = 112;
+/// Bytes of the launch descriptor.
+pub const LAUNCH_SIZE: u64 = 120;
+
+/// `[3]`: group id.
+pub const GROUP_ID: u64 = 0;
+/// `[3]`: local size of this group, smaller than enqueued at an edge.
+pub const GROUP_LOCAL_SIZE: u64 = 24;
+/// Bytes of the group descriptor.
+pub const GROUP_SIZE: u64 = 48;
+
+/// Alignment of every block of memory that a work-group function gets.
+pub const BLOCK_ALIGN: u32 = 128;
+
+/// Where the arguments of a `printf` stand in the block that the hook gets, and its size: in order, each at a multiple of 8.
+pub fn printf_layout(types: impl IntoIterator<Item = crate::Type>) -> (Vec<u32>, u32) {
+    let mut end = 0u32;
+    let offsets = types
+        .into_iter()
+        .map(|ty| {
+            let at = end;
+            end = (end + ty.bytes()).next_multiple_of(8);
+            at
+        })
+        .collect();
+    (offsets, end)
+}

@@ -1,0 +1,302 @@
+//! A function: arenas of values, instructions and blocks, the order of the blocks, and what a kernel adds.
+//!
+//! The arenas only grow; a pass that removes an instruction takes it out of its block's list. Dead entries cost memory
+//! until `compact` (printing and parsing back has the same effect).
+
+use crate::entity::{Arena, Block, FuncRef, Inst, Value};
+use crate::inst::{Args, Edge, Flags, InstData, Op, Term};
+use crate::module::Span;
+use crate::types::Type;
+
+/// What defines a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueDef {
+    /// The result of an instruction.
+    Inst(Inst),
+    /// Parameter number n of a block.
+    Param(Block, u32),
+}
+
+/// Type and definition of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// Its one definition.
+    pub def: ValueDef,
+}
+
+/// A basic block.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockData {
+    /// The parameters. Those of the entry block are the function's.
+    pub params: Vec<Value>,
+    /// The instructions, in order.
+    pub insts: Vec<Inst>,
+    /// How it ends. A block under construction ends in `Unreachable`.
+    pub term: Term,
+    /// Where the terminator stands in the source.
+    pub term_span: Span,
+}
+
+/// Who can see a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Linkage {
+    /// This module only.
+    #[default]
+    Internal,
+    /// Other modules, when programs are linked. A declaration (no body) has it too.
+    External,
+    /// A built-in function: a declaration that the library defines, or its definition.
+    Builtin,
+}
+
+/// A function, or the declaration of one if it has no block.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Name; unique in the module.
+    pub name: String,
+    /// Types of the parameters.
+    pub params: Vec<Type>,
+    /// Type of the result.
+    pub ret: Option<Type>,
+    /// Who sees it.
+    pub linkage: Linkage,
+    /// `__attribute__((noinline))` was written.
+    pub noinline: bool,
+    /// What a kernel adds.
+    pub kernel: Option<Box<KernelMeta>>,
+    /// The values.
+    pub values: Arena<Value, ValueData>,
+    /// The instructions.
+    pub insts: Arena<Inst, InstData>,
+    /// The blocks.
+    pub blocks: Arena<Block, BlockData>,
+    /// The blocks that count, in order; the entry is the first.
+    pub layout: Vec<Block>,
+}
+
+/// What the outside must know about a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct KernelMeta {
+    /// One per parameter of the function.
+    pub params: Vec<KernelParam>,
+    /// `reqd_work_group_size`.
+    pub reqd_group_size: Option<[u32; 3]>,
+    /// `work_group_size_hint`.
+    pub group_size_hint: Option<[u32; 3]>,
+    /// `vec_type_hint`, as written; `int` when absent is the reader's affair.
+    pub vec_type_hint: Option<String>,
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelParam {
+    /// Its name in the source.
+    pub name: String,
+    /// Its type in the source, as `clGetKernelArgInfo` spells it (`float4*`, `uint`).
+    pub type_name: String,
+    /// What the host passes.
+    pub kind: ParamKind,
+    /// Bytes that `clSetKernelArg` takes (8 for pointers).
+    pub size: u32,
+    /// Alignment in the argument block.
+    pub align: u32,
+    /// `const` was written on the pointee.
+    pub is_const: bool,
+    /// `restrict` was written.
+    pub is_restrict: bool,
+    /// `volatile` was written on the pointee.
+    pub is_volatile: bool,
+    /// Access qualifier of an image or pipe: 0 none, 1 read_only, 2 write_only, 3 read_write.
+    pub access: u8,
+}
+
+/// What the host passes for a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParamKind {
+    /// A number or a vector, `size` bytes (a 3-vector: the size of the 4-vector); the value itself is the IR parameter.
+    Value,
+    /// A structure, `size` bytes; the IR parameter is its address in the argument block, `ptr<constant>`.
+    Struct,
+    /// A buffer in global memory.
+    Global,
+    /// A buffer in constant memory.
+    Constant,
+    /// So many bytes of local memory.
+    Local,
+    /// A sampler, an `i32` of its bits.
+    Sampler,
+    /// An image.
+    Image,
+}
+
+impl KernelMeta {
+    /// Where each parameter stands in the argument block, and the size of the block: in order, each at its alignment.
+    pub fn layout(&self) -> (Vec<u32>, u32) {
+        let mut end = 0u32;
+        let offsets = self
+            .params
+            .iter()
+            .map(|p| {
+                let at = end.next_multiple_of(p.align.max(1));
+                end = at + p.size;
+                at
+            })
+            .collect();
+        (offsets, end)
+    }
+}
+
+impl Function {
+    /// A declaration; blocks make it a definition.
+    pub fn new(name: impl Into<String>, params: Vec<Type>, ret: Option<Type>) -> Self {
+        Self {
+            name: name.into(),
+            params,
+            ret,
+            linkage: Linkage::Internal,
+            noinline: false,
+            kernel: None,
+            values: Arena::new(),
+            insts: Arena::new(),
+            blocks: Arena::new(),
+            layout: Vec::new(),
+        }
+    }
+
+    /// Whether it has no body.
+    pub fn is_declaration(&self) -> bool {
+        self.layout.is_empty()
+    }
+
+    /// The block that runs first. The function must have a body.
+    pub fn entry(&self) -> Block {
+        self.layout[0]
+    }
+
+    /// Type of a value.
+    pub fn ty(&self, v: Value) -> Type {
+        self.values[v].ty
+    }
+
+    /// The instruction that defines a value, if one does.
+    pub fn def_inst(&self, v: Value) -> Option<Inst> {
+        match self.values[v].def {
+            ValueDef::Inst(i) => Some(i),
+            ValueDef::Param(..) => None,
+        }
+    }
+
+    /// The operation that defines a value, if one does.
+    pub fn def_op(&self, v: Value) -> Option<&Op> {
+        self.def_inst(v).map(|i| &self.insts[i].op)
+    }
+
+    /// The bits of a value that is a constant (of a vector: of each lane).
+    pub fn const_bits(&self, v: Value) -> Option<u64> {
+        match self.def_op(v) {
+            Some(Op::Const(bits)) => Some(*bits),
+            _ => None,
+        }
+    }
+
+    /// Adds a block at the end of the order.
+    pub fn add_block(&mut self) -> Block {
+        let b = self.blocks.push(BlockData {
+            params: Vec::new(),
+            insts: Vec::new(),
+            term: Term::Unreachable,
+            term_span: Span::NONE,
+        });
+        self.layout.push(b);
+        b
+    }
+
+    /// Adds a parameter to a block; every edge to it needs one more argument.
+    pub fn add_block_param(&mut self, block: Block, ty: Type) -> Value {
+        let index = self.blocks[block].params.len() as u32;
+        let v = self.values.push(ValueData { ty, def: ValueDef::Param(block, index) });
+        self.blocks[block].params.push(v);
+        v
+    }
+
+    /// Removes parameter `index` of a block and the argument on each edge to it.
+    pub fn remove_block_param(&mut self, block: Block, index: usize) {
+        self.blocks[block].params.remove(index);
+        for (i, &v) in self.blocks[block].params.iter().enumerate() {
+            self.values[v].def = ValueDef::Param(block, i as u32);
+        }
+        for b in self.blocks.values_mut() {
+            for e in b.term.edges_mut() {
+                if e.block == block {
+                    e.args.remove(index);
+                }
+            }
+        }
+    }
+
+    /// Makes an instruction that stands in no block yet. `ty` is the type of its result.
+    pub fn make_inst(&mut self, op: Op, args: Args, ty: Option<Type>, flags: Flags, span: Span) -> Inst {
+        let inst = self.insts.push(InstData { op, args, result: None, flags, span });
+        if let Some(ty) = ty {
+            let v = self.values.push(ValueData { ty, def: ValueDef::Inst(inst) });
+            self.insts[inst].result = Some(v);
+        }
+        inst
+    }
+
+    /// Replaces each use of a value according to `map`, in all blocks that count.
+    pub fn map_uses(&mut self, mut map: impl FnMut(Value) -> Value) {
+        for i in 0..self.layout.len() {
+            let b = self.layout[i];
+            let insts = std::mem::take(&mut self.blocks[b].insts);
+            for &inst in &insts {
+                for v in &mut self.insts[inst].args {
+                    *v = map(*v);
+                }
+            }
+            self.blocks[b].insts = insts;
+            self.blocks[b].term.map_uses(&mut map);
+        }
+    }
+
+    /// Functions that this one calls, each once, in order of first call.
+    pub fn callees(&self) -> Vec<FuncRef> {
+        let mut seen = Vec::new();
+        for &b in &self.layout {
+            for &i in &self.blocks[b].insts {
+                if let Op::Call(f) = self.insts[i].op
+                    && !seen.contains(&f)
+                {
+                    seen.push(f);
+                }
+            }
+        }
+        seen
+    }
+
+    /// How many instructions stand in blocks.
+    pub fn size(&self) -> usize {
+        self.layout.iter().map(|&b| self.blocks[b].insts.len() + 1).sum()
+    }
+
+    /// Ends a block.
+    pub fn set_term(&mut self, block: Block, term: Term, span: Span) {
+        self.blocks[block].term = term;
+        self.blocks[block].term_span = span;
+    }
+
+    /// The edge to a block with no argument.
+    pub fn edge(block: Block) -> Edge {
+        Edge::new(block, [])
+    }
+
+    /// The parameters of the entry block.
+    pub fn param_values(&self) -> &[Value] {
+        match self.layout.first() {
+            Some(&b) => &self.blocks[b].params,
+            None => &[],
+        }
+    }
+}

@@ -1,0 +1,603 @@
+//! Instructions and terminators.
+//!
+//! An instruction is an [`Op`] (what, with its immediates), a flat list of operands, at most one result, [`Flags`] and a
+//! span. The flat list keeps rewriting uniform: a pass that renames values needs no case per operation.
+//!
+//! Arithmetic is total. `x / 0` divides by one instead (so it is `x`, and the remainder 0), `INT_MIN / -1` wraps, a shift takes its amount
+//! modulo the width, a conversion from float saturates and takes NaN to 0. What is undefined in OpenCL C must still
+//! not kill the host, and interpreter and devices must agree on every bit.
+
+use crate::entity::{Block, FuncRef, GlobalRef, StrRef, Value};
+use crate::module::Span;
+use bitflags::bitflags;
+use smallvec::SmallVec;
+
+/// The operands of an instruction.
+pub type Args = SmallVec<[Value; 4]>;
+
+/// One instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InstData {
+    /// What it does.
+    pub op: Op,
+    /// The operands, in the order that [`Op`] documents.
+    pub args: Args,
+    /// The result, unless it has none.
+    pub result: Option<Value>,
+    /// Promises and permissions.
+    pub flags: Flags,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+bitflags! {
+    /// Promises (`nsw`, `nuw`) and permissions (fast-math) of one instruction. The result of an instruction does not
+    /// depend on a promise: an addition with `nsw` still wraps. Analyses may rely on it.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+    pub struct Flags: u16 {
+        /// The signed result does not wrap.
+        const NSW = 1;
+        /// The unsigned result does not wrap.
+        const NUW = 2;
+        /// No operand or result is a NaN.
+        const NNAN = 4;
+        /// No operand or result is an infinity.
+        const NINF = 8;
+        /// The sign of a zero does not matter.
+        const NSZ = 16;
+        /// A division may become a multiplication by the reciprocal.
+        const ARCP = 32;
+        /// Operations may be reassociated.
+        const REASSOC = 64;
+        /// Approximations of functions are allowed.
+        const AFN = 128;
+        /// The access must happen, once, as written.
+        const VOLATILE = 256;
+    }
+}
+
+impl Flags {
+    /// Name of each flag in the text form, in printing order.
+    pub const NAMES: [(Flags, &'static str); 9] = [
+        (Flags::NSW, "nsw"),
+        (Flags::NUW, "nuw"),
+        (Flags::NNAN, "nnan"),
+        (Flags::NINF, "ninf"),
+        (Flags::NSZ, "nsz"),
+        (Flags::ARCP, "arcp"),
+        (Flags::REASSOC, "reassoc"),
+        (Flags::AFN, "afn"),
+        (Flags::VOLATILE, "volatile"),
+    ];
+}
+
+/// What an instruction does. `a`, `b`, `c` are the operands; "lane-wise" operations take scalars or vectors of one type.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Op {
+    /// The constant with these bits (zero-extended); of a vector type, the same in all lanes.
+    Const(u64),
+    /// Lane-wise `op a`.
+    Unary(UnOp),
+    /// Lane-wise `a op b`.
+    Binary(BinOp),
+    /// Lane-wise `a * b + c`, rounded once.
+    Fma,
+    /// Lane-wise comparison of integers or pointers; gives `i1` lanes.
+    Icmp(IntCc),
+    /// Lane-wise comparison of floats; gives `i1` lanes.
+    Fcmp(FloatCc),
+    /// Lane-wise conversion to the result type.
+    Cast(CastOp),
+    /// Lane-wise `a ? b : c`; `a` is `i1` lanes, or one `i1` for all lanes.
+    Select,
+    /// Lane `b` (any integer) of vector `a`; lanes count modulo the number of lanes.
+    Extract,
+    /// Vector `a` with lane `b` replaced by `c`.
+    Insert,
+    /// Lanes picked from `a` then `b` (both of one vector or scalar type): the mask indexes their concatenation.
+    Shuffle(Box<[u16]>),
+    /// `a` in every lane.
+    Splat,
+    /// A vector from its lanes, one operand each.
+    Build,
+    /// Fresh private memory, one for each execution of the function; gives its address. Stands in the entry block only.
+    Alloca {
+        /// Bytes.
+        size: u64,
+        /// Alignment in bytes, a power of two.
+        align: u32,
+    },
+    /// The address `a + b`: `a` a pointer, `b` an `i64` of bytes (or vectors of these).
+    PtrAdd,
+    /// The value at address `a`.
+    Load {
+        /// Alignment that the address surely has, in bytes.
+        align: u32,
+    },
+    /// Stores `b` at address `a`.
+    Store {
+        /// Alignment that the address surely has, in bytes.
+        align: u32,
+    },
+    /// Copies `size` bytes from `b` to `a`, which do not overlap.
+    MemCopy {
+        /// Bytes.
+        size: u64,
+        /// Alignment that both addresses surely have.
+        align: u32,
+    },
+    /// Sets `size` bytes at `a` to the constant byte.
+    MemSet {
+        /// Bytes.
+        size: u64,
+        /// What to set.
+        byte: u8,
+        /// Alignment that the address surely has.
+        align: u32,
+    },
+    /// The address of a global.
+    GlobalAddr(GlobalRef),
+    /// Atomically replaces the value at `a` by `op(old, b)`; gives the old value.
+    AtomicRmw {
+        /// How old value and operand combine.
+        op: RmwOp,
+        /// Memory order.
+        order: Order,
+        /// Who must see it.
+        scope: Scope,
+    },
+    /// Atomically replaces the value at `a` by `c` if it equals `b` (bitwise); gives the old value.
+    AtomicCmpXchg {
+        /// Memory order on success (on failure: the same without release).
+        order: Order,
+        /// Who must see it.
+        scope: Scope,
+    },
+    /// Atomically loads from `a`.
+    AtomicLoad {
+        /// Memory order.
+        order: Order,
+        /// Who must see it.
+        scope: Scope,
+    },
+    /// Atomically stores `b` at `a`.
+    AtomicStore {
+        /// Memory order.
+        order: Order,
+        /// Who must see it.
+        scope: Scope,
+    },
+    /// Orders memory accesses of this work-item.
+    Fence {
+        /// Memory order.
+        order: Order,
+        /// Who must see it.
+        scope: Scope,
+    },
+    /// An index or a size of the launch: `i64`, for `WorkDim` `i32`. Gone after `spmd`.
+    Query {
+        /// Which.
+        what: Query,
+        /// Dimension, 0 to 2.
+        dim: u8,
+    },
+    /// All work-items of the group arrive before one leaves. Orders local and global memory. Gone after `spmd`.
+    Barrier,
+    /// Calls a function of the module.
+    Call(FuncRef),
+    /// Prints: the first operand is the work-item's global linear id (`i64`), the others the arguments as promoted by the
+    /// front end (`i32`, `i64`, `f64`, pointers, and vectors of any scalar). A `%s` argument is the address of constant data.
+    Printf(StrRef),
+}
+
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl $name {
+            /// Every one.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// The name in the text form.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+
+            /// From the name in the text form.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Some(match name { $($text => $name::$variant,)* _ => return None })
+            }
+        }
+    };
+}
+
+named! {
+    /// Operations of one operand; the result has its type.
+    UnOp {
+        /// All bits flipped.
+        Not "not",
+        /// Leading zeros; the width for 0.
+        Clz "clz",
+        /// Trailing zeros; the width for 0.
+        Ctz "ctz",
+        /// Set bits.
+        Popcount "popcount",
+        /// Bits in reverse order.
+        BitReverse "bitreverse",
+        /// Sign flipped, also of NaN and zero.
+        Fneg "fneg",
+        /// Sign cleared.
+        Fabs "fabs",
+        /// Square root, correctly rounded.
+        Sqrt "sqrt",
+        /// To an integer, down.
+        Floor "floor",
+        /// To an integer, up.
+        Ceil "ceil",
+        /// To an integer, toward zero.
+        Trunc "ftrunc",
+        /// To the nearest integer, ties to even.
+        Rint "rint",
+    }
+}
+
+named! {
+    /// Operations of two operands of one type; the result has it too.
+    BinOp {
+        /// Sum.
+        Add "add",
+        /// Difference.
+        Sub "sub",
+        /// Low half of the product.
+        Mul "mul",
+        /// Quotient, unsigned.
+        Udiv "udiv",
+        /// Quotient, signed, toward zero.
+        Sdiv "sdiv",
+        /// Remainder, unsigned.
+        Urem "urem",
+        /// Remainder, signed, with the dividend's sign.
+        Srem "srem",
+        /// Bitwise and.
+        And "and",
+        /// Bitwise or.
+        Or "or",
+        /// Bitwise exclusive or.
+        Xor "xor",
+        /// Shift left.
+        Shl "shl",
+        /// Shift right, zeros in.
+        Lshr "lshr",
+        /// Shift right, sign in.
+        Ashr "ashr",
+        /// Rotate left.
+        Rotl "rotl",
+        /// Smaller, unsigned.
+        Umin "umin",
+        /// Larger, unsigned.
+        Umax "umax",
+        /// Smaller, signed.
+        Smin "smin",
+        /// Larger, signed.
+        Smax "smax",
+        /// High half of the product, unsigned.
+        UmulHi "umulhi",
+        /// High half of the product, signed.
+        SmulHi "smulhi",
+        /// Saturating sum, unsigned.
+        UaddSat "uaddsat",
+        /// Saturating sum, signed.
+        SaddSat "saddsat",
+        /// Saturating difference, unsigned.
+        UsubSat "usubsat",
+        /// Saturating difference, signed.
+        SsubSat "ssubsat",
+        /// Sum.
+        Fadd "fadd",
+        /// Difference.
+        Fsub "fsub",
+        /// Product.
+        Fmul "fmul",
+        /// Quotient, correctly rounded.
+        Fdiv "fdiv",
+        /// Smaller number; the other one if one is NaN. `-0 < +0`.
+        Fmin "fmin",
+        /// Larger number; the other one if one is NaN. `-0 < +0`.
+        Fmax "fmax",
+        /// Magnitude of `a`, sign of `b`.
+        Copysign "copysign",
+    }
+}
+
+named! {
+    /// Comparisons of integers.
+    IntCc {
+        /// Equal.
+        Eq "eq",
+        /// Not equal.
+        Ne "ne",
+        /// Less, signed.
+        Slt "slt",
+        /// Less or equal, signed.
+        Sle "sle",
+        /// Greater, signed.
+        Sgt "sgt",
+        /// Greater or equal, signed.
+        Sge "sge",
+        /// Less, unsigned.
+        Ult "ult",
+        /// Less or equal, unsigned.
+        Ule "ule",
+        /// Greater, unsigned.
+        Ugt "ugt",
+        /// Greater or equal, unsigned.
+        Uge "uge",
+    }
+}
+
+named! {
+    /// Comparisons of floats; `O…` false and `U…` true when an operand is NaN.
+    FloatCc {
+        /// Ordered and equal.
+        Oeq "oeq",
+        /// Unordered or not equal.
+        Une "une",
+        /// Ordered and not equal.
+        One "one",
+        /// Ordered and less.
+        Olt "olt",
+        /// Ordered and less or equal.
+        Ole "ole",
+        /// Ordered and greater.
+        Ogt "ogt",
+        /// Ordered and greater or equal.
+        Oge "oge",
+        /// Neither is NaN.
+        Ord "ord",
+        /// One is NaN.
+        Uno "uno",
+    }
+}
+
+named! {
+    /// Conversions; the number of lanes stays, except for `Bitcast`, where the number of bits stays.
+    CastOp {
+        /// Integer to a narrower one; to `i1`: the lowest bit.
+        Trunc "trunc",
+        /// Integer to a wider one, zeros above.
+        Zext "zext",
+        /// Integer to a wider one, sign above. `i1` true gives all ones.
+        Sext "sext",
+        /// Float to a signed integer, toward zero, saturating, NaN to 0.
+        FtoS "ftos",
+        /// Float to an unsigned integer, toward zero, saturating, NaN to 0.
+        FtoU "ftou",
+        /// Signed integer to the nearest float.
+        StoF "stof",
+        /// Unsigned integer to the nearest float.
+        UtoF "utof",
+        /// Float to a wider one.
+        Fext "fext",
+        /// Float to the nearest narrower one.
+        Ftrunc "fptrunc",
+        /// Same bits, other type: integers and floats, scalars and vectors, of one total width.
+        Bitcast "bitcast",
+        /// `i64` to a pointer.
+        IntToPtr "inttoptr",
+        /// Pointer to `i64`.
+        PtrToInt "ptrtoint",
+        /// Pointer into another address space, same address.
+        Space "spacecast",
+    }
+}
+
+named! {
+    /// How an atomic read-modify-write combines.
+    RmwOp {
+        /// The operand.
+        Xchg "xchg",
+        /// Sum.
+        Add "add",
+        /// Difference.
+        Sub "sub",
+        /// Bitwise and.
+        And "and",
+        /// Bitwise or.
+        Or "or",
+        /// Bitwise exclusive or.
+        Xor "xor",
+        /// Smaller, signed.
+        Smin "smin",
+        /// Larger, signed.
+        Smax "smax",
+        /// Smaller, unsigned.
+        Umin "umin",
+        /// Larger, unsigned.
+        Umax "umax",
+        /// Sum of floats.
+        Fadd "fadd",
+    }
+}
+
+named! {
+    /// Memory orders.
+    Order {
+        /// No order beyond the single object.
+        Relaxed "relaxed",
+        /// What follows stays behind.
+        Acquire "acquire",
+        /// What precedes stays before.
+        Release "release",
+        /// Both.
+        AcqRel "acqrel",
+        /// One total order.
+        SeqCst "seqcst",
+    }
+}
+
+named! {
+    /// Memory scopes.
+    Scope {
+        /// The work-item itself.
+        Item "item",
+        /// Its sub-group.
+        SubGroup "subgroup",
+        /// Its work-group.
+        Group "group",
+        /// The device.
+        Device "device",
+        /// All devices that share the memory.
+        All "all",
+    }
+}
+
+named! {
+    /// What a work-item can ask about its place.
+    Query {
+        /// `get_work_dim()`.
+        WorkDim "work_dim",
+        /// `get_global_id(dim)`, offset included.
+        GlobalId "global_id",
+        /// `get_local_id(dim)`.
+        LocalId "local_id",
+        /// `get_group_id(dim)`.
+        GroupId "group_id",
+        /// `get_global_size(dim)`.
+        GlobalSize "global_size",
+        /// `get_local_size(dim)`: of this group, so smaller in a partial one.
+        LocalSize "local_size",
+        /// `get_enqueued_local_size(dim)`.
+        EnqueuedLocalSize "enqueued_local_size",
+        /// `get_num_groups(dim)`.
+        NumGroups "num_groups",
+        /// `get_global_offset(dim)`.
+        GlobalOffset "global_offset",
+    }
+}
+
+/// A way to a block, with the values of its parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Edge {
+    /// The block.
+    pub block: Block,
+    /// One value per parameter.
+    pub args: SmallVec<[Value; 2]>,
+}
+
+impl Edge {
+    /// An edge with arguments.
+    pub fn new(block: Block, args: impl IntoIterator<Item = Value>) -> Self {
+        Self { block, args: args.into_iter().collect() }
+    }
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Term {
+    /// To another block.
+    Jump(Edge),
+    /// By an `i1`.
+    Branch {
+        /// The truth value.
+        cond: Value,
+        /// If true.
+        then: Edge,
+        /// If false.
+        els: Edge,
+    },
+    /// By an integer.
+    Switch {
+        /// The integer.
+        value: Value,
+        /// Where to go for which bits (zero-extended, each at most once).
+        cases: Vec<(u64, Edge)>,
+        /// Where to go for all others.
+        default: Edge,
+    },
+    /// Back to the caller.
+    Return(Option<Value>),
+    /// Never reached. (An infinite loop that the source wrote is a loop, not this.)
+    Unreachable,
+}
+
+impl Term {
+    /// The edges, in order: then before else, cases before the default.
+    pub fn edges(&self) -> SmallVec<[&Edge; 2]> {
+        match self {
+            Term::Jump(e) => smallvec::smallvec![e],
+            Term::Branch { then, els, .. } => smallvec::smallvec![then, els],
+            Term::Switch { cases, default, .. } => cases.iter().map(|(_, e)| e).chain([default]).collect(),
+            Term::Return(_) | Term::Unreachable => SmallVec::new(),
+        }
+    }
+
+    /// The edges, to change.
+    pub fn edges_mut(&mut self) -> SmallVec<[&mut Edge; 2]> {
+        match self {
+            Term::Jump(e) => smallvec::smallvec![e],
+            Term::Branch { then, els, .. } => smallvec::smallvec![then, els],
+            Term::Switch { cases, default, .. } => cases.iter_mut().map(|(_, e)| e).chain([default]).collect(),
+            Term::Return(_) | Term::Unreachable => SmallVec::new(),
+        }
+    }
+
+    /// The value that decides or is returned.
+    pub fn operand(&self) -> Option<Value> {
+        match self {
+            Term::Branch { cond, .. } => Some(*cond),
+            Term::Switch { value, .. } => Some(*value),
+            Term::Return(v) => *v,
+            Term::Jump(_) | Term::Unreachable => None,
+        }
+    }
+
+    /// Calls `f` on every value that is used, edge arguments included.
+    pub fn for_each_use(&self, mut f: impl FnMut(Value)) {
+        if let Some(v) = self.operand() {
+            f(v);
+        }
+        for e in self.edges() {
+            e.args.iter().copied().for_each(&mut f);
+        }
+    }
+
+    /// Replaces every value that is used, edge arguments included.
+    pub fn map_uses(&mut self, mut f: impl FnMut(Value) -> Value) {
+        match self {
+            Term::Branch { cond: v, .. } | Term::Switch { value: v, .. } | Term::Return(Some(v)) => *v = f(*v),
+            Term::Jump(_) | Term::Return(None) | Term::Unreachable => {}
+        }
+        for e in self.edges_mut() {
+            for v in &mut e.args {
+                *v = f(*v);
+            }
+        }
+    }
+}
+
+impl Op {
+    /// Whether the instruction must stay even if nobody uses its result.
+    pub fn has_effect(&self) -> bool {
+        matches!(
+            self,
+            Op::Store { .. }
+                | Op::MemCopy { .. }
+                | Op::MemSet { .. }
+                | Op::AtomicRmw { .. }
+                | Op::AtomicCmpXchg { .. }
+                | Op::AtomicLoad { .. }
+                | Op::AtomicStore { .. }
+                | Op::Fence { .. }
+                | Op::Barrier
+                | Op::Call(_)
+                | Op::Printf(_)
+        )
+    }
+
+    /// Whether two executions with equal operands in one work-item give equal results: no memory, no effect.
+    pub fn is_pure(&self) -> bool {
+        !self.has_effect() && !matches!(self, Op::Load { .. } | Op::Alloca { .. })
+    }
+}

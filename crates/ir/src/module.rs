@@ -1,0 +1,79 @@
+//! A module: functions, globals, strings, files. One module is one program (or one library file of built-ins).
+
+use crate::entity::{Arena, FuncRef, GlobalRef, StrRef};
+use crate::function::Function;
+use crate::types::Space;
+
+/// A place in the source: file number in [`Module::files`], line and column from 1; all zero when unknown.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Span {
+    /// Which file.
+    pub file: u16,
+    /// Which line, from 1.
+    pub line: u32,
+    /// Which column, from 1.
+    pub col: u16,
+}
+
+impl Span {
+    /// Unknown.
+    pub const NONE: Span = Span { file: 0, line: 0, col: 0 };
+}
+
+/// Data of program scope, or memory of a work-group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Global {
+    /// Name, unique among the globals of the module.
+    pub name: String,
+    /// `Constant`, `Global` (program-scope variables) or `Local` (no initial bytes).
+    pub space: Space,
+    /// Bytes.
+    pub size: u64,
+    /// Alignment in bytes, a power of two.
+    pub align: u32,
+    /// The first bytes; the rest is zero. Empty for `Local`.
+    pub init: Vec<u8>,
+    /// Addresses inside the initial bytes.
+    pub relocs: Vec<Reloc>,
+}
+
+/// Eight bytes of a global that hold the address of a global.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reloc {
+    /// Where in the initial bytes.
+    pub offset: u64,
+    /// Whose address.
+    pub target: GlobalRef,
+    /// Plus this.
+    pub addend: i64,
+}
+
+/// A program, whole or in part.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Module {
+    /// The functions.
+    pub funcs: Arena<FuncRef, Function>,
+    /// The globals.
+    pub globals: Arena<GlobalRef, Global>,
+    /// Formats of printf: bytes without the terminating zero.
+    pub strings: Arena<StrRef, Vec<u8>>,
+    /// Names of the source files; a span's file number indexes it.
+    pub files: Vec<String>,
+}
+
+impl Module {
+    /// An empty module.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The function of this name.
+    pub fn find(&self, name: &str) -> Option<FuncRef> {
+        self.funcs.iter().find(|(_, f)| f.name == name).map(|(r, _)| r)
+    }
+
+    /// The kernels, in order of definition.
+    pub fn kernels(&self) -> impl Iterator<Item = FuncRef> + '_ {
+        self.funcs.iter().filter(|(_, f)| f.kernel.is_some() && !f.is_declaration()).map(|(r, _)| r)
+    }
+}
