@@ -1,1 +1,77 @@
-//! The tables of what Cloom offers: extensions, features, limits
+//! The tables of what Cloom offers, each written once: extensions, optional features, limits.
+//!
+//! The front end derives its macros from them, the runtime its strings and version arrays. A row stands here only if a
+//! test passed with it.
+
+/// A version as OpenCL packs it: major in the top 10 bits, minor in the next 10, patch in the low 12.
+pub const fn version(major: u32, minor: u32, patch: u32) -> u32 {
+    (major << 22) | (minor << 12) | patch
+}
+
+/// Something with a name and a version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// Its name, which is also a macro in OpenCL C.
+    pub name: &'static str,
+    /// Packed by [`version`].
+    pub version: u32,
+}
+
+const fn named(name: &'static str, version: u32) -> Named {
+    Named { name, version }
+}
+
+/// The version of OpenCL that platform and devices report.
+pub const OPENCL_VERSION: u32 = version(3, 0, 0);
+
+/// Device extensions; each is also a macro.
+pub const DEVICE_EXTENSIONS: &[Named] = &[
+    named("cl_khr_byte_addressable_store", version(1, 0, 0)),
+    named("cl_khr_global_int32_base_atomics", version(1, 0, 0)),
+    named("cl_khr_global_int32_extended_atomics", version(1, 0, 0)),
+    named("cl_khr_local_int32_base_atomics", version(1, 0, 0)),
+    named("cl_khr_local_int32_extended_atomics", version(1, 0, 0)),
+    named("cl_khr_int64_base_atomics", version(1, 0, 0)),
+    named("cl_khr_int64_extended_atomics", version(1, 0, 0)),
+    named("cl_khr_fp64", version(1, 0, 0)),
+    named("cl_khr_extended_versioning", version(1, 0, 0)),
+];
+
+/// Platform extensions.
+pub const PLATFORM_EXTENSIONS: &[Named] =
+    &[named("cl_khr_icd", version(1, 0, 0)), named("cl_khr_extended_versioning", version(1, 0, 0))];
+
+/// Optional features of OpenCL C 3.0 (`__opencl_c_…`).
+pub const C_FEATURES: &[Named] =
+    &[named("__opencl_c_fp64", version(3, 0, 0)), named("__opencl_c_int64", version(3, 0, 0))];
+
+/// The versions of OpenCL C that the compiler takes.
+pub const C_VERSIONS: &[Named] = &[
+    named("OpenCL C", version(1, 0, 0)),
+    named("OpenCL C", version(1, 1, 0)),
+    named("OpenCL C", version(1, 2, 0)),
+    named("OpenCL C", version(3, 0, 0)),
+];
+
+/// Limits of every device.
+pub mod limits {
+    /// Work-items of a group.
+    pub const MAX_GROUP_SIZE: u64 = 4096;
+    /// Bytes of arguments of one kernel.
+    pub const MAX_PARAMETER_SIZE: u64 = 4352;
+    /// Bytes of the buffer that printf fills before it flushes, at least.
+    pub const PRINTF_BUFFER: u64 = 16 << 20;
+    /// Bytes of local memory of a group.
+    pub const LOCAL_MEMORY: u64 = 512 << 10;
+    /// Bytes of one constant buffer.
+    pub const MAX_CONSTANT_BUFFER: u64 = 64 << 20;
+    /// Arguments in constant memory.
+    pub const MAX_CONSTANT_ARGS: u32 = 64;
+    /// Bits that a sub-buffer's origin is aligned to.
+    pub const MEM_BASE_ADDR_ALIGN: u32 = 1024;
+}
+
+/// The names separated by spaces, as `CL_DEVICE_EXTENSIONS` wants them.
+pub fn joined(table: &[Named]) -> String {
+    table.iter().map(|n| n.name).collect::<Vec<_>>().join(" ")
+}

@@ -23,7 +23,8 @@ pub const LAUNCH_GLOBAL_SIZE: u64 = 32;
 pub const LAUNCH_LOCAL_SIZE: u64 = 56;
 /// `[3]`: number of groups.
 pub const LAUNCH_NUM_GROUPS: u64 = 80;
-/// Address of the print hook, `fn(state, format: u32, item: u64, args: *const u8)`: arguments as [`printf_layout`] says.
+/// Address of the print hook, `fn(state, format: u32, item: u64, args: *const u8, size: u32)`: arguments as
+/// [`printf_layout`] says.
 pub const LAUNCH_PRINTF: u64 = 104;
 /// First argument of the print hook.
 pub const LAUNCH_PRINTF_STATE: u64 = 112;

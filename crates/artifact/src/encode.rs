@@ -1,0 +1,109 @@
+//! The envelope: `CLOOM\0`, kind, version, checksum of the body, body.
+
+use crate::{KernelArtifact, ProgramImage};
+use serde::{Serialize, de::DeserializeOwned};
+
+const MAGIC: [u8; 6] = *b"CLOOM\0";
+/// Raised when the body's layout or the IR's text form changes.
+const VERSION: u8 = 1;
+const HEADER: usize = MAGIC.len() + 2 + blake3::OUT_LEN;
+
+/// Why bytes are not what they should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// Not ours at all.
+    #[error("this is not a Cloom binary")]
+    Foreign,
+    /// Ours, but another kind of file.
+    #[error("this Cloom binary is of another kind")]
+    Kind,
+    /// From another version.
+    #[error("this binary has format version {0}, this Cloom reads version {VERSION}: build it again from source")]
+    Version(u8),
+    /// Changed or cut short.
+    #[error("this binary is damaged: its checksum does not match")]
+    Damaged,
+}
+
+fn encode<T: Serialize>(kind: u8, value: &T) -> Vec<u8> {
+    // Serialising plain data into memory has no failing path; an empty body would be refused on reading.
+    let body = postcard::to_stdvec(value).unwrap_or_default();
+    let mut out = Vec::with_capacity(HEADER + body.len());
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&[kind, VERSION]);
+    out.extend_from_slice(blake3::hash(&body).as_bytes());
+    out.extend_from_slice(&body);
+    out
+}
+
+fn decode<T: DeserializeOwned>(kind: u8, bytes: &[u8]) -> Result<T, DecodeError> {
+    let rest = bytes.strip_prefix(&MAGIC).ok_or(DecodeError::Foreign)?;
+    let [k, version, rest @ ..] = rest else { return Err(DecodeError::Damaged) };
+    if *version != VERSION {
+        return Err(DecodeError::Version(*version));
+    }
+    if *k != kind {
+        return Err(DecodeError::Kind);
+    }
+    let (sum, body) = rest.split_at_checked(blake3::OUT_LEN).ok_or(DecodeError::Damaged)?;
+    if blake3::hash(body).as_bytes().as_slice() != sum {
+        return Err(DecodeError::Damaged);
+    }
+    postcard::from_bytes(body).map_err(|_| DecodeError::Damaged)
+}
+
+impl ProgramImage {
+    /// As a file.
+    pub fn encode(&self) -> Vec<u8> {
+        encode(b'P', self)
+    }
+
+    /// From a file. The IR inside is text that still has to be parsed and verified.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        decode(b'P', bytes)
+    }
+}
+
+impl KernelArtifact {
+    /// As a file of the disk cache.
+    pub fn encode(&self) -> Vec<u8> {
+        encode(b'K', self)
+    }
+
+    /// From a file of the disk cache.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        decode(b'K', bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ImageKind;
+
+    fn image() -> ProgramImage {
+        ProgramImage { kind: ImageKind::Executable, options: "-DX=1".into(), arg_info: true, ir: "; empty".into() }
+    }
+
+    #[test]
+    fn an_image_survives_the_round_trip() {
+        assert_eq!(ProgramImage::decode(&image().encode()), Ok(image()));
+    }
+
+    #[test]
+    fn any_changed_or_missing_byte_is_noticed() {
+        let good = image().encode();
+        for i in 0..good.len() {
+            let mut bad = good.clone();
+            bad[i] ^= 0x40;
+            assert!(ProgramImage::decode(&bad).is_err(), "byte {i} changed unnoticed");
+            assert!(ProgramImage::decode(&good[..i]).is_err(), "cut at {i} unnoticed");
+        }
+    }
+
+    #[test]
+    fn a_foreign_or_other_file_is_told_apart() {
+        assert_eq!(ProgramImage::decode(b"\x7fELF...."), Err(DecodeError::Foreign));
+        assert_eq!(KernelArtifact::decode(&image().encode()), Err(DecodeError::Kind));
+    }
+}

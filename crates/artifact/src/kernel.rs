@@ -1,0 +1,54 @@
+//! A kernel compiled for one target.
+
+use serde::{Deserialize, Serialize};
+
+/// Machine code of one kernel, with what the launcher must know. Offsets and sizes in bytes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KernelArtifact {
+    /// The kernel's name in the source.
+    pub name: String,
+    /// What the code was made for: triple, CPU and features, as one string; a device refuses another's.
+    pub target: String,
+    /// A relocatable object file (ELF on a CPU) or a text that the device's driver takes.
+    pub code: Vec<u8>,
+    /// The symbol of the work-group function in `code`.
+    pub entry: String,
+    /// The kernel's parameters, in order.
+    pub args: Vec<KernelArg>,
+    /// Size of the argument block.
+    pub arg_block: u32,
+    /// Static local memory of a group.
+    pub local_size: u64,
+    /// Scratch of a group: this much,
+    pub scratch_fixed: u64,
+    /// plus this for each work-item of the enqueued local size.
+    pub scratch_per_item: u64,
+    /// Private memory of a work-item, as reported to the application.
+    pub private_size: u64,
+    /// The local size that the source requires.
+    pub reqd_group_size: Option<[u32; 3]>,
+    /// Formats of printf, by number.
+    pub printf_formats: Vec<Vec<u8>>,
+}
+
+/// Where a parameter stands in the argument block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KernelArg {
+    /// What it is.
+    pub kind: KernelArgKind,
+    /// Offset in the argument block.
+    pub offset: u32,
+    /// Bytes there.
+    pub size: u32,
+}
+
+/// What stands in the argument block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum KernelArgKind {
+    /// The bytes of a value or a structure.
+    Bytes,
+    /// The device address of a buffer, or 0.
+    Buffer,
+    /// The offset of a block of local memory, placed by the launcher after the static one.
+    Local,
+}
