@@ -1,0 +1,30 @@
+//! Files, places in them, names, and what is to be said about them.
+//!
+//! In come the bytes of sources; out go [`Span`]s, which every later stage hangs on what it makes, and [`Diagnostics`],
+//! which every later stage adds to. Diagnostics are data until [`render`] turns them into text, so that a build log, a
+//! tool with colours and a test can each show them in their own way.
+
+mod codes;
+mod diag;
+mod intern;
+mod map;
+mod render;
+mod span;
+
+pub use codes::{CODES, describe};
+pub use diag::{Diagnostic, Diagnostics, Label, Severity, Suggestion};
+pub use intern::{Interner, Symbol};
+pub use map::{Expansion, Location, SourceFile, SourceMap};
+pub use render::render;
+pub use span::{ExpansionId, FileId, Span};
+
+/// What every stage of the front end shares: the sources, the names and the findings so far.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// The files and macro expansions that spans refer to.
+    pub sources: SourceMap,
+    /// The names seen so far.
+    pub names: Interner,
+    /// What was found wrong so far.
+    pub diags: Diagnostics,
+}

@@ -1,0 +1,10 @@
+//! From tokens to the syntax tree.
+//!
+//! In come the preprocessor's tokens; out comes a [`ast::TranslationUnit`], always: what cannot be parsed is reported
+//! and stands in the tree as an error node. The parser knows of declarations only what the grammar of C needs: which
+//! names stand for types.
+
+pub mod ast;
+mod types;
+
+pub use types::{AtomicType, BuiltinType, ImageKind, Scalar, builtin_type_names};
