@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct KernelArtifact {
     /// The kernel's name in the source.
     pub name: String,
-    /// What the code was made for: triple, CPU and features, as one string; a device refuses another's.
+    /// What the code was made for, `triple:cpu` (`x86_64-unknown-linux-gnu:x86-64-v3`); a device refuses what it
+    /// cannot run.
     pub target: String,
     /// A relocatable object file (ELF on a CPU) or a text that the device's driver takes.
     pub code: Vec<u8>,
@@ -27,6 +28,8 @@ pub struct KernelArtifact {
     pub private_size: u64,
     /// The local size that the source requires.
     pub reqd_group_size: Option<[u32; 3]>,
+    /// `-cl-denorms-are-zero`: the launcher may flush denormals to zero.
+    pub denorms_are_zero: bool,
     /// Formats of printf, by number.
     pub printf_formats: Vec<Vec<u8>>,
 }

@@ -1,0 +1,109 @@
+//! Blocks of raw memory: buffers, and each thread's reusable local memory and scratch.
+
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// Alignment of every block: that of the largest vector, and two cache lines.
+pub const ALIGN: usize = 128;
+
+/// An owned block of bytes, aligned to [`ALIGN`].
+pub struct Block {
+    ptr: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: a block is plain memory with one owner; who writes where at the same time is the OpenCL program's affair, and Rust
+// code only copies bytes through raw pointers.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// A block of zeros, or nothing if there is no memory. Large ones come fresh from the system and cost nothing until touched.
+    pub fn zeroed(size: u64) -> Option<Block> {
+        Self::new(size, true)
+    }
+
+    /// A block whose bytes are not written.
+    pub fn uninit(size: u64) -> Option<Block> {
+        Self::new(size, false)
+    }
+
+    fn new(size: u64, zeroed: bool) -> Option<Block> {
+        let size = usize::try_from(size.max(1)).ok()?;
+        let layout = Layout::from_size_align(size, ALIGN).ok()?;
+        // SAFETY: the layout's size is not 0.
+        let ptr = unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } };
+        Some(Block { ptr: NonNull::new(ptr)?, layout })
+    }
+
+    /// The first byte.
+    pub fn ptr(&self) -> *mut u8 {
+        self.ptr.as_ptr()
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.layout.size() as u64
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout, freed once.
+        unsafe { dealloc(self.ptr.as_ptr(), self.layout) };
+    }
+}
+
+/// A block that grows on demand and is kept for the next launch, unless it became very large.
+#[derive(Default)]
+pub struct Arena {
+    block: Option<Block>,
+}
+
+/// What an arena keeps between launches.
+const KEEP: u64 = 4 << 20;
+
+impl Arena {
+    /// At least `size` bytes with no particular contents, good until the next call.
+    pub fn get(&mut self, size: u64) -> Option<*mut u8> {
+        if self.block.as_ref().is_none_or(|b| b.size() < size) {
+            self.block = None;
+            self.block = Some(Block::uninit(size.next_multiple_of(4096))?);
+        }
+        self.block.as_ref().map(Block::ptr)
+    }
+
+    /// Gives back what is too large to keep.
+    pub fn trim(&mut self) {
+        if self.block.as_ref().is_some_and(|b| b.size() > KEEP) {
+            self.block = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_impossible_sizes_are_refused() {
+        for size in [0, 1, 127, 4096, 1 << 20] {
+            let block = Block::zeroed(size).unwrap();
+            assert_eq!(block.ptr() as usize % ALIGN, 0);
+            assert!(block.size() >= size);
+        }
+        assert!(Block::zeroed(u64::MAX).is_none());
+        assert!(Block::uninit(1 << 60).is_none());
+    }
+
+    #[test]
+    fn an_arena_grows_and_forgets_the_very_large() {
+        let mut arena = Arena::default();
+        let small = arena.get(100).unwrap();
+        assert_eq!(arena.get(50), Some(small));
+        arena.get(KEEP * 2).unwrap();
+        arena.trim();
+        assert!(arena.block.is_none());
+    }
+}

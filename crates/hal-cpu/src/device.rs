@@ -1,0 +1,84 @@
+//! The device: ties memory, loader and pool to the traits of `cloom_hal`.
+
+use crate::loader::Image;
+use crate::memory::CpuMemory;
+use crate::pool::Pool;
+use crate::{info, launch};
+use cloom_artifact::KernelArtifact;
+use cloom_hal::{Device, DeviceInfo, HalError, Kernel, Launch, Memory};
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+/// The CPU of this machine.
+pub struct CpuDevice {
+    info: DeviceInfo,
+    threads: usize,
+    pool: OnceLock<Pool>,
+}
+
+/// A kernel in memory.
+pub struct CpuKernel {
+    pub(crate) artifact: Arc<KernelArtifact>,
+    pub(crate) image: Image,
+}
+
+impl CpuDevice {
+    /// The device with `threads` threads (0: as many as the process may use) and code for at most the level `cpu`
+    /// (`sse4.2`, `avx2`, `avx512`). No thread is started before the first launch.
+    pub fn new(threads: usize, cpu: Option<&str>) -> CpuDevice {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n.min(1024),
+        };
+        CpuDevice { info: info::detect(threads, info::target(cpu)), threads, pool: OnceLock::new() }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        self.pool.get_or_init(|| Pool::new(self.threads))
+    }
+}
+
+impl Kernel for CpuKernel {
+    fn artifact(&self) -> &KernelArtifact {
+        &self.artifact
+    }
+}
+
+impl Device for CpuDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
+        Ok(Arc::new(CpuMemory::allocate(size).ok_or(HalError::OutOfMemory(size))?))
+    }
+
+    fn wrap_host(&self, address: usize, size: u64) -> Option<Arc<dyn Memory>> {
+        Some(Arc::new(CpuMemory::wrap(address, size)))
+    }
+
+    fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError> {
+        if !info::runs(&artifact.target) {
+            return Err(HalError::BadCode(format!(
+                "it was compiled for {}, this is {}",
+                artifact.target, self.info.target
+            )));
+        }
+        let image = Image::load(&artifact.code, &artifact.entry)?;
+        Ok(Arc::new(CpuKernel { artifact, image }))
+    }
+
+    fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError> {
+        let kernel: &dyn Any = launch.kernel;
+        let kernel =
+            kernel.downcast_ref::<CpuKernel>().ok_or_else(|| HalError::BadCode("another device's kernel".into()))?;
+        if launch.args.len() < kernel.artifact.arg_block as usize || launch.local_size < kernel.artifact.local_size {
+            return Err(HalError::Device("the argument block or local memory is too small".into()));
+        }
+        launch::run(self, kernel, launch)
+    }
+}

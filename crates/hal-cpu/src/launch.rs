@@ -1,0 +1,191 @@
+//! Runs the groups of a launch: descriptors as `cloom_ir::abi` fixes them, chunks of consecutive groups, each thread's memory.
+
+use crate::arena::Arena;
+use crate::device::CpuKernel;
+use crate::fpenv;
+use crate::loader::Image;
+use crate::pool::Work;
+use cloom_hal::{HalError, Launch, NdRange, PrintSink};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The launch descriptor.
+#[repr(C)]
+struct LaunchDescriptor {
+    work_dim: u32,
+    _pad: u32,
+    global_offset: [u64; 3],
+    global_size: [u64; 3],
+    local_size: [u64; 3],
+    num_groups: [u64; 3],
+    print: unsafe extern "C" fn(*const c_void, u32, u64, *const u8, u32),
+    print_state: *const c_void,
+}
+
+/// The group descriptor.
+#[repr(C)]
+struct GroupDescriptor {
+    id: [u64; 3],
+    local_size: [u64; 3],
+}
+
+const _: () = {
+    use cloom_ir::abi;
+    use std::mem::offset_of;
+    assert!(offset_of!(LaunchDescriptor, work_dim) as u64 == abi::LAUNCH_WORK_DIM);
+    assert!(offset_of!(LaunchDescriptor, global_offset) as u64 == abi::LAUNCH_GLOBAL_OFFSET);
+    assert!(offset_of!(LaunchDescriptor, global_size) as u64 == abi::LAUNCH_GLOBAL_SIZE);
+    assert!(offset_of!(LaunchDescriptor, local_size) as u64 == abi::LAUNCH_LOCAL_SIZE);
+    assert!(offset_of!(LaunchDescriptor, num_groups) as u64 == abi::LAUNCH_NUM_GROUPS);
+    assert!(offset_of!(LaunchDescriptor, print) as u64 == abi::LAUNCH_PRINTF);
+    assert!(offset_of!(LaunchDescriptor, print_state) as u64 == abi::LAUNCH_PRINTF_STATE);
+    assert!(size_of::<LaunchDescriptor>() as u64 == abi::LAUNCH_SIZE);
+    assert!(offset_of!(GroupDescriptor, id) as u64 == abi::GROUP_ID);
+    assert!(offset_of!(GroupDescriptor, local_size) as u64 == abi::GROUP_LOCAL_SIZE);
+    assert!(size_of::<GroupDescriptor>() as u64 == abi::GROUP_SIZE);
+};
+
+/// A work-group function: launch, arguments, group, local memory, scratch.
+type GroupFn = unsafe extern "C" fn(*const LaunchDescriptor, *const u8, *const GroupDescriptor, *mut u8, *mut u8);
+
+/// What the print hook needs.
+struct PrintState<'a> {
+    image: &'a Image,
+    sink: &'a dyn PrintSink,
+}
+
+/// A launch that is under way, shared by the threads.
+pub struct Running<'a> {
+    function: GroupFn,
+    descriptor: LaunchDescriptor,
+    args: &'a [u8],
+    range: NdRange,
+    groups: [u64; 3],
+    chunk: u64,
+    local: u64,
+    scratch: u64,
+    denorms_are_zero: bool,
+    out_of_memory: AtomicBool,
+}
+
+// SAFETY: the raw pointer inside refers to a PrintState that outlives the launch and is shared (the sink is Sync).
+unsafe impl Send for Running<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Running<'_> {}
+
+#[derive(Default)]
+struct ThreadMemory {
+    local: Arena,
+    scratch: Arena,
+}
+
+thread_local! {
+    /// One thread's local memory and scratch, kept from launch to launch.
+    static MEMORY: RefCell<ThreadMemory> = RefCell::default();
+}
+
+/// Groups that one thread takes at once: enough that the counter is rarely touched, few enough that threads end together.
+const CHUNKS_PER_THREAD: u64 = 16;
+
+/// Runs a launch on the device's pool.
+pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
+    let artifact = &*kernel.artifact;
+    let (range, groups) = (launch.range, launch.range.groups());
+    let count = groups.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+    let items = range.local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+    let (Some(count), Some(items)) = (count, items) else {
+        return Err(HalError::Device("a range of more than 2^64 groups".into()));
+    };
+    let scratch = artifact.scratch_per_item.checked_mul(items).and_then(|s| s.checked_add(artifact.scratch_fixed));
+    let scratch = scratch.ok_or(HalError::OutOfMemory(u64::MAX))?;
+    if artifact.private_size > (crate::pool::WORKER_STACK / 2) as u64 {
+        return Err(HalError::OutOfMemory(artifact.private_size));
+    }
+    let state = PrintState { image: &kernel.image, sink: launch.print };
+    let running = Running {
+        // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact declares.
+        function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
+        descriptor: LaunchDescriptor {
+            work_dim: range.work_dim,
+            _pad: 0,
+            global_offset: range.offset,
+            global_size: range.global,
+            local_size: range.local,
+            num_groups: groups,
+            print: print_hook,
+            print_state: (&raw const state).cast(),
+        },
+        args: launch.args,
+        range,
+        groups,
+        chunk: (count / (device.threads() as u64 * CHUNKS_PER_THREAD)).max(1),
+        local: launch.local_size,
+        scratch,
+        denorms_are_zero: artifact.denorms_are_zero,
+        out_of_memory: AtomicBool::new(false),
+    };
+    // The caller's stack is the application's: large private arrays go to a worker's.
+    let join = artifact.private_size <= 64 << 10;
+    device.pool().run(&running, count.div_ceil(running.chunk), join);
+    match running.out_of_memory.into_inner() {
+        true => Err(HalError::OutOfMemory(launch.local_size + scratch)),
+        false => Ok(()),
+    }
+}
+
+impl Work for Running<'_> {
+    fn run(&self, chunk: u64) {
+        MEMORY.with_borrow_mut(|memory| {
+            let (Some(local), Some(scratch)) = (memory.local.get(self.local), memory.scratch.get(self.scratch)) else {
+                self.out_of_memory.store(true, Ordering::Relaxed);
+                return;
+            };
+            let _fpenv = fpenv::enter(self.denorms_are_zero);
+            let total = self.groups[0] * self.groups[1] * self.groups[2];
+            let first = chunk * self.chunk;
+            for linear in first..total.min(first + self.chunk) {
+                self.group(linear, local, scratch);
+            }
+            memory.local.trim();
+            memory.scratch.trim();
+        });
+    }
+}
+
+impl Running<'_> {
+    fn group(&self, linear: u64, local: *mut u8, scratch: *mut u8) {
+        let [x, y, _] = self.groups;
+        let id = [linear % x, linear / x % y, linear / x / y];
+        let group = GroupDescriptor {
+            id,
+            local_size: std::array::from_fn(|d| {
+                self.range.local[d].min(self.range.global[d] - id[d] * self.range.local[d])
+            }),
+        };
+        // SAFETY: the interface is the one that the code was compiled for (`cloom_ir::abi`): descriptors live through the call,
+        // the argument block has the artifact's size (checked by the device), local memory and scratch are as large as the
+        // artifact asks and this thread's own. What the kernel does with the program's pointers is the program's responsibility.
+        unsafe { (self.function)(&self.descriptor, self.args.as_ptr(), &group, local, scratch) };
+    }
+}
+
+/// The print hook that kernels call. Never unwinds into compiled code.
+///
+/// # Safety
+/// `state` is the launch's [`PrintState`]; `args` has `size` bytes.
+unsafe extern "C" fn print_hook(state: *const c_void, format: u32, item: u64, args: *const u8, size: u32) {
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: compiled code passes what the launch descriptor holds, which outlives the launch.
+        let state = unsafe { &*state.cast::<PrintState<'_>>() };
+        let args = match size {
+            0 => &[][..],
+            // SAFETY: the caller's promise.
+            _ => unsafe { std::slice::from_raw_parts(args, size as usize) },
+        };
+        state.sink.print(format, item, args, &|address| state.image.text(address));
+    }));
+    // A sink that panics loses its line; the kernel goes on.
+    drop(result);
+}

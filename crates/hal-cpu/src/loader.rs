@@ -1,0 +1,333 @@
+//! Maps and links a relocatable x86-64 ELF object in this process.
+//!
+//! All sections that need memory go into one mapping, grouped by permission, so that 32-bit relative references reach. Memory is
+//! written first, then made executable or read-only: no page is ever both writable and executable. Only three
+//! symbols may come from outside (`memcpy`, `memmove`, `memset`), each through a stub beside the code. Whatever is unknown in the object is
+//! an error, never a guess: the bytes may come from a damaged cache.
+
+use cloom_hal::HalError;
+use object::elf::{self, FileHeader64};
+use object::read::elf::{ElfFile64, FileHeader as _};
+use object::{
+    LittleEndian, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags, SectionIndex,
+    SectionKind, SymbolSection,
+};
+use std::collections::HashMap;
+use std::ptr;
+
+type Elf<'d> = ElfFile64<'d, LittleEndian>;
+
+const PAGE: usize = 4096;
+/// `jmp [rip+0]` and the address.
+const STUB: usize = 16;
+
+/// Code and data in memory.
+pub struct Image {
+    base: *mut u8,
+    size: usize,
+    /// Where constant data lies, as offsets: what a `%s` may point to.
+    data: std::ops::Range<usize>,
+    entry: usize,
+}
+
+// SAFETY: after loading, the image is immutable code and constants (and zero-initialised program-scope variables, whose
+// synchronisation is the program's affair).
+unsafe impl Send for Image {}
+// SAFETY: as above.
+unsafe impl Sync for Image {}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `load` with this size; kernels hold the image while they run.
+        unsafe { libc::munmap(self.base.cast(), self.size) };
+    }
+}
+
+/// Permission groups, in the order of their place in the mapping.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Code,
+    Data,
+    Constant,
+}
+
+fn bad(what: impl Into<String>) -> HalError {
+    HalError::BadCode(what.into())
+}
+
+impl Image {
+    /// Loads an object and finds the function `entry` in it.
+    pub fn load(code: &[u8], entry: &str) -> Result<Image, HalError> {
+        let file = Elf::parse(code).map_err(|e| bad(e.to_string()))?;
+        let header: &FileHeader64<LittleEndian> = file.elf_header();
+        if header.e_machine(LittleEndian) != elf::EM_X86_64 || header.e_type(LittleEndian) != elf::ET_REL {
+            return Err(bad("not a relocatable x86-64 object"));
+        }
+        let layout = Layout::of(&file)?;
+        let mut image = Image::map(layout.size, layout.data.clone())?;
+        image.fill(&file, &layout)?;
+        image.link(&file, &layout)?;
+        image.protect(&layout)?;
+        let symbol = file
+            .symbols()
+            .find(|s| s.name() == Ok(entry) && s.is_definition())
+            .ok_or_else(|| bad(format!("no function {entry}")))?;
+        let at = layout.symbol(&symbol)?;
+        if at >= layout.code_end {
+            return Err(bad(format!("{entry} is not code")));
+        }
+        image.entry = at;
+        Ok(image)
+    }
+
+    /// The address of the entry function.
+    pub fn entry(&self) -> usize {
+        self.base as usize + self.entry
+    }
+
+    /// The zero-terminated string at an address, if it lies in the image's constant data.
+    pub fn text(&self, address: u64) -> Option<Vec<u8>> {
+        let at = usize::try_from(address).ok()?.checked_sub(self.base as usize)?;
+        if !self.data.contains(&at) {
+            return None;
+        }
+        // SAFETY: the range lies in the mapping and is readable.
+        let rest = unsafe { std::slice::from_raw_parts(self.base.add(at), self.data.end - at) };
+        Some(rest.iter().take_while(|&&b| b != 0).copied().collect())
+    }
+
+    fn map(size: usize, data: std::ops::Range<usize>) -> Result<Image, HalError> {
+        // SAFETY: a fresh anonymous mapping touches no other memory.
+        let base = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(HalError::OutOfMemory(size as u64));
+        }
+        Ok(Image { base: base.cast(), size, data, entry: 0 })
+    }
+
+    fn bytes(&self, at: usize, len: usize) -> Result<*mut u8, HalError> {
+        match at.checked_add(len) {
+            // SAFETY: inside the mapping.
+            Some(end) if end <= self.size => Ok(unsafe { self.base.add(at) }),
+            _ => Err(bad("a relocation points outside of its section")),
+        }
+    }
+
+    fn write(&self, at: usize, bytes: &[u8]) -> Result<(), HalError> {
+        let to = self.bytes(at, bytes.len())?;
+        // SAFETY: the range was checked, the mapping is still writable and nobody else knows it.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        Ok(())
+    }
+
+    fn fill(&self, file: &Elf<'_>, layout: &Layout) -> Result<(), HalError> {
+        for section in file.sections() {
+            let Some(&at) = layout.sections.get(&section.index()) else { continue };
+            if section.kind() == SectionKind::UninitializedData {
+                continue;
+            }
+            let data = section.data().map_err(|e| bad(e.to_string()))?;
+            self.write(at, data)?;
+        }
+        for (name, &at) in &layout.stubs {
+            let mut stub = [0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xcc, 0xcc];
+            stub[6..14].copy_from_slice(&(external(name)? as u64).to_le_bytes());
+            self.write(at, &stub)?;
+        }
+        Ok(())
+    }
+
+    fn link(&self, file: &Elf<'_>, layout: &Layout) -> Result<(), HalError> {
+        let base = self.base as u64;
+        for section in file.sections() {
+            let Some(&start) = layout.sections.get(&section.index()) else { continue };
+            for (offset, reloc) in section.relocations() {
+                let offset = usize::try_from(offset).map_err(|_| bad("an offset is too large"))?;
+                let place = start.checked_add(offset).ok_or_else(|| bad("an offset is too large"))?;
+                let RelocationTarget::Symbol(symbol) = reloc.target() else {
+                    return Err(bad("a relocation without symbol"));
+                };
+                let symbol = file.symbol_by_index(symbol).map_err(|e| bad(e.to_string()))?;
+                let RelocationFlags::Elf { r_type } = reloc.flags() else { return Err(bad("a foreign relocation")) };
+                let mut target = layout.symbol(&symbol)?;
+                let got =
+                    matches!(r_type, elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX);
+                if got {
+                    let slot = *layout.slots.get(&target).ok_or_else(|| bad("no slot for an address"))?;
+                    self.write(slot, &(base + target as u64).to_le_bytes())?;
+                    target = slot;
+                }
+                let value = (base + target as u64).wrapping_add_signed(reloc.addend());
+                let relative = value.wrapping_sub(base + place as u64) as i64;
+                match r_type {
+                    elf::R_X86_64_64 => self.write(place, &value.to_le_bytes())?,
+                    elf::R_X86_64_PC64 => self.write(place, &relative.to_le_bytes())?,
+                    elf::R_X86_64_PC32 | elf::R_X86_64_PLT32 => self.write32(place, relative)?,
+                    _ if got => self.write32(place, relative)?,
+                    other => return Err(bad(format!("relocation type {other}"))),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write32(&self, place: usize, value: i64) -> Result<(), HalError> {
+        let value = i32::try_from(value).map_err(|_| bad("a reference does not reach"))?;
+        self.write(place, &value.to_le_bytes())
+    }
+
+    fn protect(&self, layout: &Layout) -> Result<(), HalError> {
+        let parts =
+            [(0..layout.code_end, libc::PROT_READ | libc::PROT_EXEC), (layout.data_end..layout.size, libc::PROT_READ)];
+        for (range, protection) in parts.into_iter().filter(|(r, _)| !r.is_empty()) {
+            // SAFETY: page-aligned ranges of our own mapping.
+            if unsafe { libc::mprotect(self.base.add(range.start).cast(), range.len(), protection) } != 0 {
+                return Err(HalError::Device("the system refuses executable memory".into()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where everything goes, as offsets in the mapping.
+struct Layout {
+    sections: HashMap<SectionIndex, usize>,
+    stubs: HashMap<String, usize>,
+    /// Places that hold addresses, by the target's offset.
+    slots: HashMap<usize, usize>,
+    code_end: usize,
+    data_end: usize,
+    data: std::ops::Range<usize>,
+    size: usize,
+}
+
+impl Layout {
+    fn of(file: &Elf<'_>) -> Result<Layout, HalError> {
+        let mut layout = Layout {
+            sections: HashMap::new(),
+            stubs: HashMap::new(),
+            slots: HashMap::new(),
+            code_end: 0,
+            data_end: 0,
+            data: 0..0,
+            size: 0,
+        };
+        let mut end = 0usize;
+        for group in [Group::Code, Group::Data, Group::Constant] {
+            for section in file.sections() {
+                if group_of(&section) != Some(group) {
+                    continue;
+                }
+                let align = usize::try_from(section.align().max(1)).unwrap_or(usize::MAX);
+                let size = usize::try_from(section.size()).unwrap_or(usize::MAX);
+                if !align.is_power_of_two() || align > PAGE || size > 1 << 30 {
+                    return Err(bad("a section of impossible size or alignment"));
+                }
+                let at = end.next_multiple_of(align);
+                layout.sections.insert(section.index(), at);
+                end = at + size;
+                if end > 1 << 30 {
+                    return Err(bad("the object is larger than 1 GiB"));
+                }
+            }
+            match group {
+                Group::Code => {
+                    for symbol in file.symbols().filter(|s| s.is_undefined()) {
+                        let name = symbol.name().map_err(|e| bad(e.to_string()))?;
+                        if !name.is_empty() {
+                            end = end.next_multiple_of(STUB);
+                            layout.stubs.insert(name.to_owned(), end);
+                            end += STUB;
+                        }
+                    }
+                    end = end.next_multiple_of(PAGE);
+                    layout.code_end = end;
+                }
+                Group::Data => {
+                    end = end.next_multiple_of(PAGE);
+                    layout.data_end = end;
+                }
+                Group::Constant => end = layout.add_slots(file, end)?.next_multiple_of(PAGE),
+            }
+        }
+        layout.data = layout.code_end..end;
+        layout.size = end.max(PAGE);
+        Ok(layout)
+    }
+
+    /// A slot for each symbol whose address is read through the offset table, which comes last, when every symbol has its place.
+    fn add_slots(&mut self, file: &Elf<'_>, mut end: usize) -> Result<usize, HalError> {
+        for section in file.sections() {
+            for (_, reloc) in section.relocations() {
+                let (RelocationTarget::Symbol(symbol), RelocationFlags::Elf { r_type }) =
+                    (reloc.target(), reloc.flags())
+                else {
+                    continue;
+                };
+                if matches!(r_type, elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX) {
+                    let symbol = file.symbol_by_index(symbol).map_err(|e| bad(e.to_string()))?;
+                    let target = self.symbol(&symbol)?;
+                    self.slots.entry(target).or_insert_with(|| {
+                        end = end.next_multiple_of(8) + 8;
+                        end - 8
+                    });
+                }
+            }
+        }
+        Ok(end)
+    }
+
+    /// The place of a symbol.
+    fn symbol<'d>(&self, symbol: &impl ObjectSymbol<'d>) -> Result<usize, HalError> {
+        match symbol.section() {
+            SymbolSection::Section(index) => {
+                let start = self.sections.get(&index).ok_or_else(|| bad("a symbol in a section without memory"))?;
+                let offset = usize::try_from(symbol.address()).map_err(|_| bad("a symbol out of range"))?;
+                start
+                    .checked_add(offset)
+                    .filter(|&at| self.size == 0 || at <= self.size)
+                    .ok_or_else(|| bad("a symbol out of range"))
+            }
+            SymbolSection::Undefined => {
+                let name = symbol.name().unwrap_or("?");
+                self.stubs.get(name).copied().ok_or_else(|| bad(format!("unknown symbol {name}")))
+            }
+            _ => Err(bad("a symbol of a kind that is not expected")),
+        }
+    }
+}
+
+fn group_of<'d>(section: &impl ObjectSection<'d>) -> Option<Group> {
+    let SectionFlags::Elf { sh_flags } = section.flags() else { return None };
+    let flags = sh_flags as u32;
+    // Unwind tables are of no use: kernels neither unwind nor are unwound.
+    if flags & elf::SHF_ALLOC == 0 || section.name() == Ok(".eh_frame") {
+        return None;
+    }
+    Some(if flags & elf::SHF_EXECINSTR != 0 {
+        Group::Code
+    } else if flags & elf::SHF_WRITE != 0 && section.name().is_ok_and(|n| !n.starts_with(".data.rel.ro")) {
+        Group::Data
+    } else {
+        Group::Constant
+    })
+}
+
+/// The functions that code generation may call.
+fn external(name: &str) -> Result<usize, HalError> {
+    Ok(match name {
+        "memcpy" => libc::memcpy as *const () as usize,
+        "memmove" => libc::memmove as *const () as usize,
+        "memset" => libc::memset as *const () as usize,
+        _ => return Err(bad(format!("unknown symbol {name}"))),
+    })
+}

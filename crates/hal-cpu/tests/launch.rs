@@ -1,0 +1,206 @@
+//! Objects made by the system's C compiler, against the interface of `cloom_ir::abi`: whatever compiles kernels, loader and
+//! launcher must run this.
+
+use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_hal::{Device, HalError, Launch, NdRange, PrintSink};
+use cloom_hal_cpu::CpuDevice;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+const SOURCE: &str = r#"
+#include <string.h>
+typedef unsigned long u64;
+struct launch { unsigned dim, pad; u64 off[3], global[3], local[3], groups[3]; void (*print)(const void *, unsigned, u64, const void *, unsigned); const void *state; };
+struct group { u64 id[3], local[3]; };
+static const int table[4] = {10, 20, 30, 40};
+static const char *const words[2] = {"zero", "one"};
+static u64 zeros[3];
+static u64 item(const struct launch *l, const struct group *g, u64 x, u64 y, u64 z) {
+  return x + g->id[0] * l->local[0] + l->global[0] * (y + g->id[1] * l->local[1] + l->global[1] * (z + g->id[2] * l->local[2]));
+}
+/* Every item counts itself: all exactly once, through local memory and scratch. */
+void count(const struct launch *l, const char *args, const struct group *g, int *local, int *scratch) {
+  int *out = *(int **)args;
+  for (u64 z = 0; z < g->local[2]; z++) for (u64 y = 0; y < g->local[1]; y++) for (u64 x = 0; x < g->local[0]; x++) {
+    u64 i = item(l, g, x, y, z), k = x + g->local[0] * (y + g->local[1] * z);
+    scratch[k] = 1; local[k] = scratch[k];
+    __atomic_fetch_add(&out[i], local[k] + zeros[k % 3], __ATOMIC_RELAXED);
+  }
+}
+void lookup(const struct launch *l, const char *args, const struct group *g, int *local, int *scratch) {
+  int *out = *(int **)args; u64 i = g->id[0];
+  char copy[300]; memset(copy, (int)i, sizeof copy); memmove(copy + 1, copy, 200); 
+  out[i] = table[i & 3] + words[i & 1][0] + copy[100];
+}
+void print(const struct launch *l, const char *args, const struct group *g, int *local, int *scratch) {
+  u64 block[2] = { (u64)words[g->id[0] & 1], g->id[0] };
+  l->print(l->state, 7, g->id[0], block, sizeof block);
+}
+double denormal;
+void denorm(const struct launch *l, const char *args, const struct group *g, int *local, int *scratch) {
+  volatile double tiny = 0x1p-1060; (*(double **)args)[g->id[0]] = tiny * 0.5;
+}
+extern void nobody(void);
+void unknown(void) { nobody(); }
+"#;
+
+struct Lines(Mutex<Vec<(u32, u64, Vec<u8>)>>);
+
+impl PrintSink for Lines {
+    fn print(&self, format: u32, item: u64, args: &[u8], text: &dyn Fn(u64) -> Option<Vec<u8>>) {
+        let word = text(u64::from_le_bytes(args[..8].try_into().unwrap())).unwrap();
+        assert_eq!(text(8), None);
+        assert_eq!(u64::from_le_bytes(args[8..].try_into().unwrap()), item);
+        self.0.lock().unwrap().push((format, item, word));
+    }
+}
+
+fn object(define: &str) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let (c, o) = (dir.path().join("k.c"), dir.path().join("k.o"));
+    let source = match define {
+        "all" => SOURCE.split("extern void nobody").next().unwrap(),
+        _ => SOURCE,
+    };
+    std::fs::write(&c, source).unwrap();
+    let done = Command::new("cc").args(["-O2", "-fPIC", "-c", "-o"]).arg(&o).arg(&c).status().unwrap();
+    assert!(done.success());
+    std::fs::read(o).unwrap()
+}
+
+fn artifact(device: &CpuDevice, code: Vec<u8>, entry: &str, per_item: u64) -> Arc<KernelArtifact> {
+    Arc::new(KernelArtifact {
+        name: entry.into(),
+        target: device.info().target.clone(),
+        code,
+        entry: entry.into(),
+        args: vec![KernelArg { kind: KernelArgKind::Buffer, offset: 0, size: 8 }],
+        arg_block: 8,
+        local_size: 0,
+        scratch_fixed: 64,
+        scratch_per_item: per_item,
+        private_size: 512,
+        reqd_group_size: None,
+        denorms_are_zero: false,
+        printf_formats: vec![],
+    })
+}
+
+fn range(global: [u64; 3], local: [u64; 3]) -> NdRange {
+    NdRange { work_dim: 3, offset: [0; 3], global, local }
+}
+
+#[test]
+fn every_item_of_whole_and_partial_groups_runs_once() {
+    let code = object("all");
+    for threads in [1, 2, 5] {
+        let device = CpuDevice::new(threads, None);
+        let kernel = device.load(artifact(&device, code.clone(), "count", 4)).unwrap();
+        for (global, local) in [
+            ([1, 1, 1], [1, 1, 1]),
+            ([1000, 1, 1], [7, 1, 1]),
+            ([33, 17, 5], [8, 4, 2]),
+            ([64, 64, 1], [64, 1, 1]),
+            ([3, 5, 7], [100, 100, 100]),
+        ] {
+            let n = global.iter().product::<u64>();
+            let out = device.allocate(n * 4).unwrap();
+            let args = out.device_address().to_le_bytes();
+            let sink = Lines(Mutex::default());
+            let launch = Launch {
+                kernel: &*kernel,
+                range: range(global, local),
+                args: &args,
+                local_size: local.iter().product::<u64>() * 4,
+                print: &sink,
+            };
+            device.launch(&launch).unwrap();
+            let mut bytes = vec![0; n as usize * 4];
+            out.read(0, &mut bytes);
+            assert!(bytes.chunks(4).all(|b| b == [1, 0, 0, 0]), "{global:?} in groups of {local:?}");
+        }
+    }
+}
+
+#[test]
+fn constants_strings_and_memory_functions_are_linked() {
+    let device = CpuDevice::new(2, None);
+    let kernel = device.load(artifact(&device, object("all"), "lookup", 0)).unwrap();
+    let out = device.allocate(16).unwrap();
+    let args = out.device_address().to_le_bytes();
+    let sink = Lines(Mutex::default());
+    let launch =
+        Launch { kernel: &*kernel, range: range([4, 1, 1], [1, 1, 1]), args: &args, local_size: 0, print: &sink };
+    device.launch(&launch).unwrap();
+    let mut bytes = [0; 16];
+    out.read(0, &mut bytes);
+    let got: Vec<i32> = bytes.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect();
+    assert_eq!(got, [10 + 122, 20 + 111 + 1, 30 + 122 + 2, 40 + 111 + 3]);
+}
+
+#[test]
+fn prints_reach_the_sink_with_their_text() {
+    let device = CpuDevice::new(3, None);
+    let kernel = device.load(artifact(&device, object("all"), "print", 0)).unwrap();
+    let sink = Lines(Mutex::default());
+    let launch =
+        Launch { kernel: &*kernel, range: range([50, 1, 1], [1, 1, 1]), args: &[0; 8], local_size: 0, print: &sink };
+    device.launch(&launch).unwrap();
+    let mut lines = sink.0.into_inner().unwrap();
+    lines.sort();
+    assert_eq!(lines.len(), 50);
+    assert!(lines.iter().enumerate().all(|(i, l)| *l == (7, i as u64, [&b"zero"[..], b"one"][i & 1].to_vec())));
+}
+
+#[test]
+fn denormals_live_unless_given_up() {
+    let device = CpuDevice::new(1, None);
+    for flush in [false, true] {
+        let mut artifact = Arc::unwrap_or_clone(artifact(&device, object("all"), "denorm", 0));
+        artifact.denorms_are_zero = flush;
+        let kernel = device.load(Arc::new(artifact)).unwrap();
+        let out = device.allocate(8).unwrap();
+        let args = out.device_address().to_le_bytes();
+        let sink = Lines(Mutex::default());
+        let launch =
+            Launch { kernel: &*kernel, range: range([1; 3], [1; 3]), args: &args, local_size: 0, print: &sink };
+        device.launch(&launch).unwrap();
+        let mut bytes = [0; 8];
+        out.read(0, &mut bytes);
+        assert_eq!(f64::from_le_bytes(bytes) == 0.0, flush);
+    }
+}
+
+#[test]
+fn what_cannot_be_linked_is_an_error() {
+    let device = CpuDevice::new(1, None);
+    let load =
+        |code: Vec<u8>, entry| device.load(artifact(&device, code, entry, 0)).map(|_| ()).unwrap_err().to_string();
+    assert!(load(object("unknown"), "count").contains("unknown symbol nobody"));
+    assert!(load(object("all"), "missing").contains("no function missing"));
+    assert!(load(object("all"), "table").contains("is not code"));
+    assert!(load(b"not an object".to_vec(), "count").contains("does not load"));
+    let mut foreign = Arc::unwrap_or_clone(artifact(&device, object("all"), "count", 0));
+    foreign.target = "aarch64-unknown-linux-gnu:generic".into();
+    assert!(matches!(device.load(Arc::new(foreign)), Err(HalError::BadCode(_))));
+}
+
+#[test]
+fn damaged_objects_are_refused_or_load_but_never_kill() {
+    let device = CpuDevice::new(1, None);
+    let good = object("all");
+    let mut state = 1u64;
+    for _ in 0..3000 {
+        let mut bad = good.clone();
+        for _ in 0..4 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let at = (state >> 33) as usize % bad.len();
+            bad[at] = (state >> 20) as u8;
+        }
+        // Loading runs nothing; a flip in the code itself cannot be seen here (the cache's checksum sees it).
+        let _ = device.load(artifact(&device, bad, "count", 0));
+    }
+    for cut in (0..good.len()).step_by(97) {
+        let _ = device.load(artifact(&device, good[..cut].to_vec(), "count", 0));
+    }
+}
