@@ -9,12 +9,16 @@
 
 pub mod abi;
 pub mod builder;
+pub mod cfg;
+pub mod dom;
 pub mod entity;
+pub mod eval;
 pub mod function;
 pub mod inst;
 pub mod module;
 pub mod print;
 pub mod types;
+pub mod verify;
 
 pub use builder::Builder;
 pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
@@ -24,3 +28,4 @@ pub use inst::{
 };
 pub use module::{Global, Module, Reloc, Span};
 pub use types::{Scalar, Space, Type};
+pub use verify::{VerifyError, verify};

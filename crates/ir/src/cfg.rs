@@ -1,0 +1,69 @@
+//! The control-flow graph of a function: predecessors, reverse postorder, reachability.
+
+use crate::entity::{Block, Entity};
+use crate::function::Function;
+
+/// Computed once; stale as soon as a terminator changes.
+#[derive(Clone, Debug)]
+pub struct Cfg {
+    preds: Vec<Vec<Block>>,
+    rpo: Vec<Block>,
+    number: Vec<u32>,
+}
+
+impl Cfg {
+    /// The graph of a function with a body.
+    pub fn new(func: &Function) -> Cfg {
+        let mut preds = vec![Vec::new(); func.blocks.len()];
+        let mut post = Vec::with_capacity(func.layout.len());
+        let mut seen = vec![false; func.blocks.len()];
+        // Depth first without recursion: a block and how many of its successors were visited.
+        let mut stack = Vec::new();
+        if let Some(&entry) = func.layout.first() {
+            seen[entry.index()] = true;
+            stack.push((entry, 0));
+        }
+        while let Some((block, next)) = stack.last_mut() {
+            let block = *block;
+            let edges = func.blocks[block].term.edges();
+            if let Some(e) = edges.get(*next) {
+                *next += 1;
+                let to = e.block;
+                preds[to.index()].push(block);
+                if !std::mem::replace(&mut seen[to.index()], true) {
+                    stack.push((to, 0));
+                }
+            } else {
+                post.push(block);
+                stack.pop();
+            }
+        }
+        post.reverse();
+        let mut number = vec![u32::MAX; func.blocks.len()];
+        for (i, b) in post.iter().enumerate() {
+            number[b.index()] = i as u32;
+        }
+        Cfg { preds, rpo: post, number }
+    }
+
+    /// Reachable blocks, each before its successors except along back edges.
+    pub fn rpo(&self) -> &[Block] {
+        &self.rpo
+    }
+
+    /// Place of a block in [`Cfg::rpo`], if it is reachable.
+    pub fn rpo_index(&self, b: Block) -> Option<usize> {
+        let n = self.number[b.index()];
+        (n != u32::MAX).then_some(n as usize)
+    }
+
+    /// Whether the block can run at all.
+    pub fn is_reachable(&self, b: Block) -> bool {
+        self.number[b.index()] != u32::MAX
+    }
+
+    /// Reachable predecessors, one entry per edge.
+    pub fn preds(&self, b: Block) -> &[Block] {
+        &self.preds[b.index()]
+    }
+}
