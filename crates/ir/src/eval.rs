@@ -320,8 +320,11 @@ mod tests {
         let mut x = 1u64;
         for _ in 0..200_000 {
             x = x.wrapping_mul(6364136223846793005).wrapping_add(1);
-            let value = f64::from_bits((x >> 12) | (1003 + (x >> 5) % 40) << 52);
+            // The other implementation looks at the upper half of the fraction only.
+            let value = f64::from_bits((x >> 12) & !0xffff_ffff | (1003 + (x >> 5) % 40) << 52);
             assert_eq!(f64_to_half(value), half::f16::from_f64_const(value).to_bits(), "{value:e}");
         }
+        // Just above the middle of two halves, by less than a float can tell.
+        assert_eq!(f64_to_half(22504.000001), half::f16::from_f32_const(22512.0).to_bits());
     }
 }
