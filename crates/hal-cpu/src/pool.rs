@@ -1,8 +1,9 @@
 //! A pool of threads that share the chunks of a job with the thread that brings it.
 //!
 //! A job is a counter of chunks. The bringing thread lists the job, wakes as many workers as there is work for, takes chunks
-//! itself, and leaves when every chunk is done. Several threads may bring jobs at once; workers take the oldest first. Idle workers look for work
-//! for a moment before they sleep, because kernels come in rows.
+//! itself, and leaves when every chunk is done. Several threads may bring jobs at
+//! once; workers take the oldest first. Idle workers look for work for a moment before they sleep, because kernels come in
+//! rows.
 
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;

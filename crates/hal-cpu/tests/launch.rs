@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 const SOURCE: &str = r#"
 #include <string.h>
 typedef unsigned long u64;
-struct launch { unsigned dim, pad; u64 off[3], global[3], local[3], groups[3]; void (*print)(const void *, unsigned, u64, const void *, unsigned); const void *state; };
+struct launch { unsigned dim, pad; u64 off[3], global[3], local[3], groups[3];
+  void (*print)(const void *, unsigned, u64, const void *, unsigned); const void *state; };
 struct group { u64 id[3], local[3]; };
 static const int table[4] = {10, 20, 30, 40};
 static const char *const words[2] = {"zero", "one"};

@@ -1,2 +1,58 @@
-//! The habits of the workspace.
-fn main() {}
+//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|show`.
+//!
+//! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is enough.
+//! Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
+
+mod demo;
+mod packages;
+mod tests;
+mod tidy;
+mod tools;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask <command>
+
+  demo          build, run the Mandelbrot set and the histogram through the driver, check them, write pictures
+  test [ARGS]   run every test; ARGS go to `cargo test`
+  ci            formatting, lints, invariants, every test
+  tidy          check the invariants of the workspace
+  bless         run the tests and accept what golden files would change
+  show ARGS     every stage of one kernel: `cloom show ARGS`";
+
+/// How a command ends.
+pub enum Outcome {
+    /// All is well.
+    Fine,
+    /// It ran, and found something.
+    Findings,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let rest = args.get(1..).unwrap_or_default();
+    let result = match args.first().map(String::as_str) {
+        Some("demo") => demo::run(),
+        Some("test") => tests::test(rest),
+        Some("ci") => tests::ci(),
+        Some("tidy") => tidy::run(),
+        Some("bless") => tests::bless(rest),
+        Some("show") => demo::show(rest),
+        Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Err(e) => {
+            eprintln!("xtask: {e:#}");
+            ExitCode::from(2)
+        }
+    }
+}

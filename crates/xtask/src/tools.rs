@@ -1,0 +1,38 @@
+//! Running programs, and where things are.
+
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    let mut dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    dir.pop();
+    dir.pop();
+    dir
+}
+
+/// The folder of build results.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// `cargo` in the workspace.
+pub fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(root());
+    command
+}
+
+/// Runs a command and says whether it succeeded; an error if it could not start.
+pub fn succeeds(command: &mut Command) -> Result<bool> {
+    Ok(command.status().with_context(|| format!("cannot run {:?}", command.get_program()))?.success())
+}
+
+/// Runs a command that must succeed.
+pub fn must(command: &mut Command) -> Result<()> {
+    if !succeeds(command)? {
+        bail!("{:?} failed", command.get_program());
+    }
+    Ok(())
+}
