@@ -30,7 +30,7 @@ pub struct Suggestion {
     pub span: Span,
     /// By what.
     pub replacement: String,
-    /// The sentence that proposes it, such as "add a semicolon".
+    /// The words that propose it; the replacement is shown after them: "did you mean", "put the type in parentheses:".
     pub message: String,
 }
 

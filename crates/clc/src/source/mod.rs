@@ -8,6 +8,7 @@ mod codes;
 mod diag;
 mod intern;
 mod map;
+mod nearest;
 mod render;
 mod span;
 
@@ -15,6 +16,7 @@ pub use codes::{CODES, describe};
 pub use diag::{Diagnostic, Diagnostics, Label, Severity, Suggestion};
 pub use intern::{Interner, Symbol};
 pub use map::{Expansion, Location, SourceFile, SourceMap};
+pub use nearest::nearest;
 pub use render::render;
 pub use span::{ExpansionId, FileId, Span};
 

@@ -61,7 +61,11 @@ fn render_one(sources: &SourceMap, d: &Diagnostic, out: &mut String) {
     let notes: Vec<String> = d.notes.iter().cloned().chain(include_note(sources, primary.span.file)).collect();
     let mut group = Group::with_level(Level::ERROR);
     for w in &windows {
-        let mut snippet = Snippet::source(&*w.text).line_start(w.line).path(&*w.path).fold(true);
+        let mut snippet = Snippet::source(&*w.text).line_start(w.line).fold(true);
+        // The file of the primary place stands in the first line already.
+        if w.path != place.file {
+            snippet = snippet.path(&*w.path);
+        }
         for (is_primary, range, text) in &w.marks {
             let kind = if *is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
             let mark = kind.span(range.clone());
@@ -86,11 +90,9 @@ fn render_one(sources: &SourceMap, d: &Diagnostic, out: &mut String) {
 
 /// A suggestion as a sentence with the replacement in it.
 fn suggestion_text(sources: &SourceMap, s: &super::diag::Suggestion) -> String {
-    let old = sources.text(s.span);
-    match (old.is_empty(), s.replacement.is_empty()) {
-        (true, _) => format!("{}: `{}`", s.message, s.replacement),
-        (false, true) => format!("{}: `{old}`", s.message),
-        (false, false) => format!("{}: `{old}` → `{}`", s.message, s.replacement),
+    match s.replacement.is_empty() {
+        false => format!("{} `{}`", s.message, s.replacement.trim()),
+        true => format!("{} `{}`", s.message, sources.text(s.span)),
     }
 }
 
@@ -115,6 +117,9 @@ fn include_note(sources: &SourceMap, file: FileId) -> Option<String> {
     Some(format!("`{}` is included from {}:{}", sources.file(file).name, place.file, place.line))
 }
 
+/// A file, a range of it, and the labels in the range.
+type Near<'a> = (FileId, u32, u32, Vec<(bool, &'a Label)>);
+
 /// A piece of one file that holds some labels.
 struct Window<'a> {
     text: String,
@@ -125,7 +130,7 @@ struct Window<'a> {
 
 /// Cuts the pieces to be shown: one per file when its labels are near each other, else one per label.
 fn windows<'a>(sources: &SourceMap, labels: &[(bool, &'a Label)]) -> Vec<Window<'a>> {
-    let mut groups: Vec<(FileId, u32, u32, Vec<(bool, &'a Label)>)> = Vec::new();
+    let mut groups: Vec<Near<'a>> = Vec::new();
     for &(primary, label) in labels {
         let Span { lo, hi, file, .. } = label.span;
         let len = sources.file(file).text.len() as u32;
@@ -173,8 +178,6 @@ fn window<'a>(sources: &SourceMap, file: FileId, lo: u32, hi: u32, labels: &[(bo
         .chars()
         .map(|c| if c.is_ascii_control() && c != '\n' && c != '\t' && c != '\r' { ' ' } else { c })
         .collect();
-    let first = labels.first().map_or(lo, |l| l.1.span.lo);
     let place = sources.location(Span::new(file, start as u32, start as u32));
-    let _ = first;
     Window { text: shown, line: place.line as usize, path: place.file.to_owned(), marks }
 }

@@ -41,11 +41,11 @@ pub enum ItemKind {
     /// A function with a body.
     Function(Box<FunctionDef>),
     /// Variables, types, prototypes.
-    Declaration(Declaration),
+    Declaration(Box<Declaration>),
     /// A pragma that later stages obey.
     Pragma(Pragma),
     /// `_Static_assert(…);`
-    StaticAssert(StaticAssert),
+    StaticAssert(Box<StaticAssert>),
 }
 
 /// A pragma.

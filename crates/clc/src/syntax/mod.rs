@@ -5,6 +5,16 @@
 //! names stand for types.
 
 pub mod ast;
+mod decl;
+mod declarator;
+mod expr;
+mod keywords;
+pub(crate) mod literal;
+mod parser;
+mod specs;
+mod stmt;
 mod types;
+
+pub use parser::{ParseOptions, parse};
 
 pub use types::{AtomicType, BuiltinType, ImageKind, Scalar, builtin_type_names};

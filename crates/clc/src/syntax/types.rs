@@ -180,3 +180,9 @@ pub fn builtin_type_names(names: &mut Interner) -> FxHashMap<Symbol, BuiltinType
     table.extend(OTHERS.map(|(name, ty)| (names.intern(name), ty)));
     table
 }
+
+/// The same names as text, for suggestions.
+pub(super) fn builtin_type_texts() -> Vec<String> {
+    let vectors = SCALARS.iter().flat_map(|(name, _)| [2, 3, 4, 8, 16].map(|lanes| format!("{name}{lanes}")));
+    vectors.chain(OTHERS.iter().map(|(name, _)| (*name).to_owned())).collect()
+}

@@ -1,0 +1,436 @@
+//! Macro expansion.
+
+use std::rc::Rc;
+
+use super::lexer::Lexer;
+use super::macros::{Body, Element, Macro, MacroKind, Role};
+use super::token::{Token, TokenKind, flags};
+use super::{Preprocessor, eof, limits};
+use crate::source::{Diagnostic, Expansion, ExpansionId, Span};
+
+/// Tokens that are read before the file goes on.
+pub(super) struct Context {
+    tokens: Tokens,
+    at: usize,
+    /// The macro that these replace; it is off until they are read.
+    of: Option<Rc<Macro>>,
+    /// What lies below must not be read until this one is taken away.
+    barrier: bool,
+}
+
+enum Tokens {
+    Owned(Vec<Token>),
+    /// The body of an object-like macro as it is, at the place of its use.
+    Body {
+        of: Rc<Macro>,
+        span: Span,
+        flags: u8,
+    },
+}
+
+impl Context {
+    fn get(&self, i: usize) -> Option<Token> {
+        match &self.tokens {
+            Tokens::Owned(v) => v.get(i).copied(),
+            Tokens::Body { of, span, flags: first } => {
+                let MacroKind::Object(body) = &of.kind else { return None };
+                let t = body.elements.get(i)?.token;
+                let fl = if i == 0 { *first | (t.flags & flags::UNTERMINATED) } else { t.flags };
+                Some(Token { span: *span, flags: fl, ..t })
+            }
+        }
+    }
+}
+
+impl Preprocessor<'_> {
+    /// The next token with all macros expanded.
+    pub(super) fn next(&mut self) -> Token {
+        loop {
+            let mut token = self.raw();
+            if token.kind != TokenKind::Ident || token.has(flags::NO_EXPAND) {
+                return token;
+            }
+            if self.in_condition && token.text == self.known.defined {
+                return self.defined_operator(token);
+            }
+            let Some(m) = self.macro_named(token.text) else { return token };
+            if m.off.get() {
+                token.flags |= flags::NO_EXPAND;
+                return token;
+            }
+            let m = m.clone();
+            if !self.expand(&m, token) {
+                return token;
+            }
+        }
+    }
+
+    /// The next token as it stands.
+    pub(super) fn raw(&mut self) -> Token {
+        if self.stopped {
+            return eof();
+        }
+        while let Some(c) = self.contexts.last_mut() {
+            if let Some(t) = c.get(c.at) {
+                c.at += 1;
+                return t;
+            }
+            if c.barrier {
+                return eof();
+            }
+            if let Some(m) = &c.of {
+                m.off.set(false);
+            }
+            self.contexts.pop();
+        }
+        self.file_token()
+    }
+
+    /// Whether the next token is `(`, wherever it comes from.
+    fn paren_follows(&mut self) -> bool {
+        for c in self.contexts.iter().rev() {
+            if let Some(t) = c.get(c.at) {
+                return t.kind == TokenKind::LParen;
+            }
+            if c.barrier {
+                return false;
+            }
+        }
+        if self.lookahead.is_none() {
+            let Some(f) = self.files.last_mut().filter(|_| !self.stopped) else { return false };
+            self.lookahead = Some(f.lexer.next(&mut self.session.names));
+        }
+        self.lookahead.is_some_and(|t| t.kind == TokenKind::LParen)
+    }
+
+    /// Counts tokens that come out of macros; false when there were too many.
+    fn spend(&mut self, tokens: usize, at: Span) -> bool {
+        self.expanded += tokens;
+        if self.expanded <= limits::EXPANDED_TOKENS {
+            return true;
+        }
+        let message = format!("the macros of this program expand to more than {} tokens", limits::EXPANDED_TOKENS);
+        self.stop(Diagnostic::error("E0115", at, message).label("while expanding this"));
+        false
+    }
+
+    /// The same for text made by `#` and `##`, which can double with each level of nesting.
+    fn spend_text(&mut self, bytes: usize, at: Span) -> bool {
+        self.spend(bytes / 8, at)
+    }
+
+    /// Expands the list on its own, as arguments and the lines of directives are.
+    pub(super) fn expand_list(&mut self, tokens: Vec<Token>) -> Vec<Token> {
+        let at = tokens.first().map_or(Span::default(), |t| t.span);
+        if self.nesting >= limits::NESTING {
+            self.stop(Diagnostic::error("E0115", at, "uses of macros are nested too deeply in arguments of macros"));
+            return Vec::new();
+        }
+        self.nesting += 1;
+        self.contexts.push(Context { tokens: Tokens::Owned(tokens), at: 0, of: None, barrier: true });
+        let mut out = Vec::new();
+        loop {
+            let t = self.next();
+            if t.kind == TokenKind::Eof {
+                break;
+            }
+            out.push(t);
+        }
+        // Only a stop in the middle leaves more than the barrier.
+        while let Some(c) = self.contexts.pop() {
+            if let Some(m) = &c.of {
+                m.off.set(false);
+            }
+            if c.barrier {
+                break;
+            }
+        }
+        self.nesting -= 1;
+        out
+    }
+
+    /// Replaces a macro's name; false if it stays as it is.
+    fn expand(&mut self, m: &Rc<Macro>, name: Token) -> bool {
+        if self.stopped {
+            return false;
+        }
+        match &m.kind {
+            MacroKind::Object(body) => {
+                if !self.spend(body.elements.len() + 1, name.span) {
+                    return false;
+                }
+                let span = self.note_expansion(m, name.span, name.span);
+                let tokens = if body.pastes {
+                    Tokens::Owned(self.substitute(body, &[], false, span, name.flags))
+                } else {
+                    Tokens::Body { of: m.clone(), span, flags: name.flags }
+                };
+                self.push(m, tokens);
+            }
+            MacroKind::Function { params, variadic, body } => {
+                if !self.paren_follows() {
+                    return false;
+                }
+                let Some((args, end)) = self.arguments(m, name, *params, *variadic) else { return true };
+                let whole = if name.span.expansion == ExpansionId::NONE { name.span.to(end) } else { name.span };
+                let span = self.note_expansion(m, name.span, whole);
+                let tokens = self.substitute(body, &args, *variadic, span, name.flags);
+                self.push(m, Tokens::Owned(tokens));
+            }
+            MacroKind::Line => {
+                let line = self.session.sources.location(name.span).line;
+                self.push_one(name, TokenKind::Number, &line.to_string());
+            }
+            MacroKind::File => {
+                let file = self.session.sources.location(name.span).file;
+                let text = quote(file);
+                self.push_one(name, TokenKind::Str, &text);
+            }
+            MacroKind::Counter => {
+                let text = self.counter.to_string();
+                self.counter += 1;
+                self.push_one(name, TokenKind::Number, &text);
+            }
+        }
+        true
+    }
+
+    fn push(&mut self, m: &Rc<Macro>, tokens: Tokens) {
+        m.off.set(true);
+        self.contexts.push(Context { tokens, at: 0, of: Some(m.clone()), barrier: false });
+    }
+
+    fn push_one(&mut self, name: Token, kind: TokenKind, text: &str) {
+        if self.spend(1, name.span) {
+            let token = Token { kind, text: self.session.names.intern(text), ..name };
+            self.contexts.push(Context { tokens: Tokens::Owned(vec![token]), at: 0, of: None, barrier: false });
+        }
+    }
+
+    /// The place of what comes out of a use of a macro.
+    fn note_expansion(&mut self, m: &Macro, name: Span, whole: Span) -> Span {
+        let e = Expansion { name: m.name, definition: m.definition, parent: name.expansion };
+        Span { expansion: self.session.sources.add_expansion(e), ..whole }
+    }
+
+    /// Reads the arguments, from the `(` to the `)`; `None` when they are wrong (and reported).
+    fn arguments(&mut self, m: &Macro, name: Token, params: usize, variadic: bool) -> Option<(Vec<Vec<Token>>, Span)> {
+        let open = self.raw();
+        let mut args: Vec<Vec<Token>> = vec![Vec::new()];
+        let mut depth = 0usize;
+        let mut read = 0usize;
+        let end = loop {
+            let mut t = self.raw();
+            read += 1;
+            match t.kind {
+                TokenKind::Eof => {
+                    if !self.stopped {
+                        let message =
+                            format!("the arguments of macro `{}` have no end", self.session.names.text(m.name));
+                        self.report(
+                            Diagnostic::error("E0110", name.span, message).also(open.span, "this is never closed"),
+                        );
+                    }
+                    return None;
+                }
+                TokenKind::LParen => depth += 1,
+                TokenKind::RParen if depth == 0 => break t.span,
+                TokenKind::RParen => depth -= 1,
+                TokenKind::Comma if depth == 0 && !(variadic && args.len() == params) => {
+                    args.push(Vec::new());
+                    continue;
+                }
+                // Names that are off now stay off, also when they are looked at again outside of the macro.
+                TokenKind::Ident if self.macro_named(t.text).is_some_and(|m| m.off.get()) => {
+                    t.flags |= flags::NO_EXPAND;
+                }
+                _ => {}
+            }
+            // A new line is just white space here.
+            if t.has(flags::LINE_START) {
+                t.flags = (t.flags | flags::SPACE) & !flags::LINE_START;
+            }
+            if let Some(arg) = args.last_mut() {
+                arg.push(t);
+            }
+        };
+        if !self.spend(read, name.span) {
+            return None;
+        }
+        if params == 0 && args.len() == 1 && args[0].is_empty() {
+            args.clear();
+        }
+        if variadic && args.len() + 1 == params {
+            args.push(Vec::new());
+        }
+        if args.len() == params {
+            return Some((args, end));
+        }
+        let text = self.session.names.text(m.name);
+        let plural = if params == 1 { "" } else { "s" };
+        let least = if variadic { "at least " } else { "" };
+        let wanted = if variadic { params - 1 } else { params };
+        let message = format!("macro `{text}` takes {least}{wanted} argument{plural}, {} given", args.len());
+        let mut d = Diagnostic::error("E0109", name.span.to(end), message);
+        if let Some(span) = m.definition {
+            d = d.also(span, "defined here");
+        }
+        self.report(d);
+        None
+    }
+
+    /// The replacement list with the arguments in it.
+    fn substitute(&mut self, body: &Body, args: &[Vec<Token>], variadic: bool, span: Span, first: u8) -> Vec<Token> {
+        let mut out: Vec<Token> = Vec::new();
+        let mut expanded: Vec<Option<Vec<Token>>> = vec![None; args.len()];
+        // What the left side of `##` gave: nothing yet, an empty argument, or the last token of `out`.
+        let mut paste_left: Option<bool> = None;
+        let elements = &body.elements;
+        for (i, e) in elements.iter().enumerate() {
+            if self.stopped {
+                break;
+            }
+            let before = out.len();
+            let pasted = paste_left.take();
+            let single;
+            let piece: &[Token] = match e.role {
+                Role::Plain => {
+                    single = [Token { span, ..e.token }];
+                    &single
+                }
+                Role::Stringify(p) => {
+                    single = [self.stringify(&args[p], e, span)];
+                    &single
+                }
+                // Next to `##` an argument is taken as written.
+                Role::Param(p) if pasted.is_some() || e.paste => {
+                    let comma_before = i > 0 && elements[i - 1].token.kind == TokenKind::Comma;
+                    if pasted.is_some() && comma_before && variadic && p + 1 == args.len() {
+                        // `, ## __VA_ARGS__`: the comma goes if there are no arguments, else nothing is pasted.
+                        if args[p].is_empty() {
+                            out.pop();
+                        } else {
+                            let list = args[p].clone();
+                            let list = self.expand_list(list);
+                            if !self.spend(list.len(), span) {
+                                break;
+                            }
+                            append(&mut out, &list, e);
+                        }
+                        paste_left = e.paste.then_some(!args[p].is_empty());
+                        continue;
+                    }
+                    &args[p]
+                }
+                Role::Param(p) => {
+                    if expanded[p].is_none() {
+                        let list = self.expand_list(args[p].clone());
+                        expanded[p] = Some(list);
+                    }
+                    expanded[p].as_deref().unwrap_or(&[])
+                }
+            };
+            if !self.spend(piece.len(), span) {
+                break;
+            }
+            match (pasted, piece.split_first()) {
+                (Some(true), Some((right, rest))) => {
+                    let left = out.pop();
+                    if let Some(left) = left {
+                        self.paste(left, *right, span, &mut out);
+                    }
+                    out.extend_from_slice(rest);
+                }
+                _ => append(&mut out, piece, e),
+            }
+            let present = out.len() > before || (pasted == Some(true));
+            if e.paste {
+                paste_left = Some(present);
+            }
+        }
+        if let Some(t) = out.first_mut() {
+            let own = flags::NO_EXPAND | flags::UNTERMINATED;
+            t.flags = (t.flags & own) | (first & !own);
+        }
+        out
+    }
+
+    /// Joins two tokens to one.
+    fn paste(&mut self, left: Token, right: Token, span: Span, out: &mut Vec<Token>) {
+        let names = &mut self.session.names;
+        let text = format!("{}{}", left.spelling(names), right.spelling(names));
+        if !self.spend_text(text.len(), span) {
+            return;
+        }
+        let names = &mut self.session.names;
+        let name_char = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        let token = if left.kind == TokenKind::Ident && text.bytes().all(name_char) {
+            Some(Token { kind: TokenKind::Ident, flags: 0, text: names.intern(&text), span })
+        } else {
+            let mut lexer = Lexer::text(&text, span);
+            let token = lexer.next(names);
+            let whole = token.kind != TokenKind::Eof && lexer.next(names).kind == TokenKind::Eof;
+            // A comment is no token, nor is a character that is none itself.
+            let whole = whole && token.spelling(names).len() == text.len() && token.kind != TokenKind::Other;
+            whole.then_some(token)
+        };
+        match token {
+            Some(t) => out.push(Token { flags: left.flags & flags::SPACE, ..t }),
+            None => {
+                let names = &self.session.names;
+                let (l, r) = (left.spelling(names), right.spelling(names));
+                let message = format!("`{l}` and `{r}` pasted by `##` do not give a token");
+                self.report(Diagnostic::error("E0111", span, message));
+                out.extend([left, right]);
+            }
+        }
+    }
+
+    /// The text of an argument as a string literal.
+    fn stringify(&mut self, arg: &[Token], e: &Element, span: Span) -> Token {
+        let names = &self.session.names;
+        let mut text = String::from("\"");
+        for (i, t) in arg.iter().enumerate() {
+            if i > 0 && t.has(flags::SPACE) {
+                text.push(' ');
+            }
+            let spelling = t.spelling(names);
+            if matches!(t.kind, TokenKind::Str | TokenKind::Char) {
+                for c in spelling.chars() {
+                    if c == '"' || c == '\\' {
+                        text.push('\\');
+                    }
+                    text.push(c);
+                }
+            } else {
+                text.push_str(spelling);
+            }
+        }
+        text.push('"');
+        self.spend_text(text.len(), span);
+        let at = Token { span, ..e.token };
+        Token { kind: TokenKind::Str, text: self.session.names.intern(&text), flags: at.flags & flags::SPACE, span }
+    }
+}
+
+/// Appends what an element became; its first token stands where the element stood.
+fn append(out: &mut Vec<Token>, piece: &[Token], e: &Element) {
+    let at = out.len();
+    out.extend_from_slice(piece);
+    if let Some(t) = out.get_mut(at) {
+        t.flags = (t.flags & !flags::SPACE) | (e.token.flags & flags::SPACE);
+    }
+}
+
+/// A string literal with this content.
+pub(super) fn quote(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        if c == '"' || c == '\\' {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,117 @@
+//! Pragmas: those that mean something become data for the parser.
+
+use super::Preprocessor;
+use super::lexer::Lexer;
+use super::token::{Token, TokenKind, flags};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{Ident, Pragma, PragmaKind, Unroll};
+
+impl Preprocessor<'_> {
+    /// `_Pragma("…")`, from the tokens after the name.
+    pub(super) fn pragma_operator(&mut self, name: Token) {
+        let open = self.next();
+        let text = self.next();
+        let close = self.next();
+        let right = open.kind == TokenKind::LParen
+            && text.kind == TokenKind::Str
+            && !text.has(flags::UNTERMINATED)
+            && close.kind == TokenKind::RParen;
+        if !right {
+            self.report(Diagnostic::error("E0104", name.span, "`_Pragma` needs a string in parentheses"));
+            return;
+        }
+        let spelling = text.spelling(&self.session.names);
+        let text = spelling[1..spelling.len() - 1].replace("\\\"", "\"").replace("\\\\", "\\");
+        let span = name.span.to(close.span);
+        let mut lexer = Lexer::text(&text, span);
+        let mut line = Vec::new();
+        loop {
+            let t = lexer.next(&mut self.session.names);
+            if t.kind == TokenKind::Eof {
+                break;
+            }
+            line.push(t);
+        }
+        self.pragma(span, line);
+    }
+
+    /// Takes note of a pragma; `line` is what stands after `#pragma`.
+    pub(super) fn pragma(&mut self, span: Span, line: Vec<Token>) {
+        let words: Vec<String> = line.iter().map(|t| t.spelling(&self.session.names).to_owned()).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let kind = match words[..] {
+            [] => None,
+            ["once", ..] => {
+                self.pragma_once();
+                None
+            }
+            ["OPENCL", "EXTENSION", name, ":", behaviour] => {
+                let enable = match behaviour {
+                    "enable" | "require" | "warn" | "begin" => true,
+                    "disable" | "end" => false,
+                    _ => {
+                        let message = format!("`{behaviour}` is neither `enable` nor `disable`");
+                        self.report(Diagnostic::warning("W0103", line[4].span, message));
+                        return;
+                    }
+                };
+                let name = Ident { name: self.session.names.intern(name), span: line[2].span };
+                Some(PragmaKind::Extension { name, enable })
+            }
+            ["OPENCL", "EXTENSION", ..] => {
+                let d = Diagnostic::warning("W0103", span, "malformed extension pragma is ignored")
+                    .help("write `#pragma OPENCL EXTENSION name : enable`");
+                self.report(d);
+                None
+            }
+            ["OPENCL" | "STDC", "FP_CONTRACT", state] => match state {
+                "ON" => Some(PragmaKind::FpContract(Some(true))),
+                "OFF" => Some(PragmaKind::FpContract(Some(false))),
+                "DEFAULT" => Some(PragmaKind::FpContract(None)),
+                _ => {
+                    let d = Diagnostic::warning("W0103", span, format!("`{state}` is not a state of FP_CONTRACT"));
+                    self.report(d.help("write ON, OFF or DEFAULT"));
+                    None
+                }
+            },
+            ["unroll", ..] => Some(PragmaKind::Unroll(self.unroll_factor(span, &line[1..]))),
+            ["GCC", "unroll", ..] => Some(PragmaKind::Unroll(self.unroll_factor(span, &line[2..]))),
+            ["nounroll", ..] => Some(PragmaKind::Unroll(Unroll::Factor(1))),
+            ["clang", "loop", "unroll_count", ..] => Some(PragmaKind::Unroll(self.unroll_factor(span, &line[3..]))),
+            ["clang", "loop", "unroll", "(", how, ")", ..] => {
+                Some(PragmaKind::Unroll(if how == "disable" { Unroll::Factor(1) } else { Unroll::Enable }))
+            }
+            // Meant for other compilers, or without meaning for the result.
+            ["GCC" | "clang" | "ivdep" | "message" | "region" | "endregion" | "pack" | "mark", ..] => None,
+            _ => {
+                let message = format!("unknown pragma `{}` is ignored", words[..words.len().min(3)].join(" "));
+                self.report(Diagnostic::warning("W0103", span, message));
+                None
+            }
+        };
+        if let Some(kind) = kind {
+            let index = self.out.tokens.len();
+            self.out.pragmas.push((index, Pragma { kind, span }));
+        }
+    }
+
+    /// What follows `unroll`: nothing or a number, often by way of a macro.
+    fn unroll_factor(&mut self, span: Span, rest: &[Token]) -> Unroll {
+        if rest.is_empty() {
+            return Unroll::Enable;
+        }
+        let tokens = self.expand_list(rest.to_vec());
+        // A factor that only the compiler proper could know (a constant, say) asks for unrolling all the same.
+        if tokens.is_empty() || tokens.iter().any(|t| t.kind == TokenKind::Ident) {
+            return Unroll::Enable;
+        }
+        match self.try_evaluate(span, &tokens) {
+            Ok(v) if v.bits == 0 => Unroll::Factor(1),
+            Ok(v) if v.unsigned || (v.bits as i64) > 0 => Unroll::Factor(v.bits.min(u64::from(u32::MAX)) as u32),
+            _ => {
+                self.report(Diagnostic::warning("W0103", span, "the factor of `unroll` must be a positive integer"));
+                Unroll::Enable
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The values of numbers, characters and strings.
+//!
+//! In comes the spelling of a token; out goes the value, or what is wrong with it. The preprocessor's `#if` uses the
+//! same functions as the parser, so that a number means the same in both.
+
+use super::ast::{FloatLit, FloatSuffix, IntLit};
+
+/// A number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Number {
+    Int(IntLit),
+    Float(FloatLit),
+}
+
+/// What is wrong with a number: the code of the diagnostic and the words.
+pub(crate) struct Malformed {
+    pub code: &'static str,
+    pub message: String,
+    pub help: Option<&'static str>,
+}
+
+fn bad(message: impl Into<String>) -> Malformed {
+    Malformed { code: "E0116", message: message.into(), help: None }
+}
+
+/// The value of a preprocessing number.
+pub(crate) fn number(text: &str) -> Result<Number, Malformed> {
+    let lower = text.to_ascii_lowercase();
+    let hex = lower.starts_with("0x");
+    let is_float = if hex { lower.contains(['.', 'p']) } else { lower.contains(['.', 'e']) || ends_as_float(&lower) };
+    if is_float && !lower.starts_with("0b") {
+        return float(&lower, hex).map(Number::Float);
+    }
+    integer(&lower, text).map(Number::Int)
+}
+
+/// `1f` is not a number of C, but what it means is plain; the message is better when it is seen as a float.
+fn ends_as_float(lower: &str) -> bool {
+    lower.bytes().take_while(u8::is_ascii_digit).count() + 1 == lower.len() && lower.ends_with(['f', 'h'])
+}
+
+fn integer(lower: &str, original: &str) -> Result<IntLit, Malformed> {
+    let (digits, radix) = match lower.as_bytes() {
+        [b'0', b'x', ..] => (&lower[2..], 16),
+        [b'0', b'b', ..] => (&lower[2..], 2),
+        [b'0', _, ..] => (&lower[1..], 8),
+        _ => (lower, 10),
+    };
+    let len =
+        digits.bytes().take_while(|b| if radix == 16 { b.is_ascii_hexdigit() } else { b.is_ascii_digit() }).count();
+    let (digits, suffix) = digits.split_at(len);
+    let (unsigned, long) = match suffix {
+        "" => (false, false),
+        "u" => (true, false),
+        "l" | "ll" => (false, true),
+        "ul" | "lu" | "ull" | "llu" => (true, true),
+        _ => {
+            let suffix = &original[original.len() - suffix.len()..];
+            return Err(bad(format!("invalid suffix `{suffix}` on an integer")));
+        }
+    };
+    if digits.is_empty() && radix != 8 {
+        return Err(bad(format!("`{original}` has no digits")));
+    }
+    let mut value: u64 = 0;
+    for b in digits.bytes() {
+        let digit = (b as char).to_digit(16).unwrap_or(0);
+        if digit >= radix {
+            let base = if radix == 8 { "an octal" } else { "a binary" };
+            return Err(Malformed {
+                help: (radix == 8).then_some("a number that starts with 0 is octal; leave out the leading zeros"),
+                ..bad(format!("invalid digit `{}` in {base} number", b as char))
+            });
+        }
+        value = match value.checked_mul(radix.into()).and_then(|v| v.checked_add(digit.into())) {
+            Some(v) => v,
+            None => {
+                let message = format!("`{original}` does not fit in any integer type");
+                return Err(Malformed { code: "E0118", message, help: Some("the widest type, `ulong`, has 64 bits") });
+            }
+        };
+    }
+    Ok(IntLit { value, unsigned, long, decimal: radix == 10 })
+}
+
+fn float(lower: &str, hex: bool) -> Result<FloatLit, Malformed> {
+    let (body, suffix) = match lower.as_bytes().last() {
+        Some(b'f') if !hex || lower.contains('p') => (&lower[..lower.len() - 1], FloatSuffix::Float),
+        Some(b'h') => (&lower[..lower.len() - 1], FloatSuffix::Half),
+        _ => (lower, FloatSuffix::None),
+    };
+    if hex {
+        let (double, single) =
+            hex_float(&body[2..]).ok_or_else(|| bad(format!("invalid hexadecimal number `{lower}`")))?;
+        return Ok(FloatLit { double, single, suffix });
+    }
+    // The grammar first: the library's parser also takes what C does not have.
+    let (mantissa, exponent) = match body.split_once('e') {
+        Some((m, e)) => (m, Some(e.strip_prefix(['+', '-']).unwrap_or(e))),
+        None => (body, None),
+    };
+    if exponent.is_some_and(|e| e.is_empty() || !e.bytes().all(|b| b.is_ascii_digit())) {
+        return Err(bad("the exponent has no digits"));
+    }
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
+        return Err(match mantissa.matches('.').count() {
+            0 | 1 => bad(format!("invalid number or suffix `{lower}`")),
+            _ => bad("too many decimal points in number"),
+        });
+    }
+    match (body.parse::<f64>(), body.parse::<f32>()) {
+        (Ok(double), Ok(single)) => Ok(FloatLit { double, single, suffix }),
+        _ => Err(bad(format!("invalid number or suffix `{lower}`"))),
+    }
+}
+
+/// `h.hhhp±d` to both types, each rounded once, to nearest even.
+fn hex_float(body: &str) -> Option<(f64, f32)> {
+    let (mantissa, exponent) = body.split_once('p')?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || (whole.is_empty() && fraction.is_empty()) {
+        return None;
+    }
+    // An exponent beyond this saturates whatever the mantissa is: sources are shorter than 2^28 bytes.
+    let magnitude = digits.parse::<i64>().unwrap_or(i64::MAX).min(1 << 40);
+    let mut exp = if exponent.starts_with('-') { -magnitude } else { magnitude };
+    // 64 bits of mantissa with everything below them in one sticky bit keep rounding exact.
+    let (mut m, mut sticky) = (0u64, false);
+    for (i, b) in whole.bytes().chain(fraction.bytes()).enumerate() {
+        let digit = (b as char).to_digit(16)?;
+        if m >> 60 == 0 {
+            m = m << 4 | u64::from(digit);
+            exp -= if i >= whole.len() { 4 } else { 0 };
+        } else {
+            sticky |= digit != 0;
+            exp += if i < whole.len() { 4 } else { 0 };
+        }
+    }
+    Some((
+        f64::from_bits(round_binary(m, sticky, exp, 52, 1023)),
+        f32::from_bits(round_binary(m, sticky, exp, 23, 127) as u32),
+    ))
+}
+
+/// `m·2^exp` (and a little more if `sticky`) as the bits of a binary format, rounded to nearest even.
+fn round_binary(m: u64, sticky: bool, exp: i64, fraction_bits: i64, bias: i64) -> u64 {
+    if m == 0 {
+        return 0;
+    }
+    let shift = i64::from(m.leading_zeros());
+    let (m, top) = (m << shift, exp - shift + 63);
+    let infinity = ((bias as u64) * 2 + 1) << fraction_bits;
+    if top > bias {
+        return infinity;
+    }
+    // How many of the 64 bits are kept: fewer when the result is subnormal.
+    let kept = if top < 1 - bias { fraction_bits + 1 - (1 - bias - top) } else { fraction_bits + 1 };
+    if kept < 0 {
+        return 0;
+    }
+    let drop = 64 - kept as u32;
+    let (mut value, rest, half) = match drop {
+        64 => (0, m, 1u64 << 63),
+        _ => (m >> drop, m & ((1u64 << drop) - 1), 1u64 << (drop - 1)),
+    };
+    if rest > half || (rest == half && (sticky || value & 1 == 1)) {
+        value += 1;
+    }
+    // A carry out of the fraction rightly raises the exponent, also from subnormal to normal and on to infinity.
+    if top < 1 - bias { value } else { (((top + bias - 1) as u64) << fraction_bits) + value }
+}
+
+/// What is wrong with an escape sequence; where it is, in bytes of the spelling.
+pub(crate) struct EscapeProblem {
+    pub offset: usize,
+    pub error: bool,
+    pub message: String,
+}
+
+/// The bytes of a string or character constant from its spelling with the quotation marks.
+pub(crate) fn unescape(spelling: &str, problems: &mut Vec<EscapeProblem>) -> Vec<u8> {
+    let quote = spelling.as_bytes().first().copied().unwrap_or(b'"');
+    let bytes = spelling.as_bytes();
+    let end = if bytes.len() > 1 && bytes[bytes.len() - 1] == quote { bytes.len() - 1 } else { bytes.len() };
+    let mut out = Vec::with_capacity(end);
+    let mut i = 1;
+    while i < end {
+        let b = bytes[i];
+        if b != b'\\' || i + 1 >= end {
+            out.push(b);
+            i += 1;
+            continue;
+        }
+        let start = i;
+        let mut problem = |error, message: String| problems.push(EscapeProblem { offset: start, error, message });
+        let e = bytes[i + 1];
+        i += 2;
+        let simple = match e {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'a' => 7,
+            b'b' => 8,
+            b'f' => 12,
+            b'v' => 11,
+            b'e' => 27,
+            b'\\' | b'\'' | b'"' | b'?' => e,
+            b'0'..=b'7' => {
+                let len = bytes[i - 1..end].iter().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
+                let value = bytes[i - 1..i - 1 + len].iter().fold(0u32, |v, b| v * 8 + u32::from(b - b'0'));
+                i += len - 1;
+                if value > 255 {
+                    problem(true, "octal escape sequence does not fit in a character".into());
+                }
+                value as u8
+            }
+            b'x' => {
+                let len = bytes[i..end].iter().take_while(|b| b.is_ascii_hexdigit()).count();
+                let hex = spelling[i..i + len].trim_start_matches('0');
+                i += len;
+                if len == 0 {
+                    problem(true, "`\\x` without hexadecimal digits".into());
+                } else if hex.len() > 2 {
+                    problem(true, "hexadecimal escape sequence does not fit in a character".into());
+                }
+                u8::from_str_radix(&hex[..hex.len().min(2)], 16).unwrap_or(0)
+            }
+            b'u' | b'U' => {
+                let want = if e == b'u' { 4 } else { 8 };
+                let len = bytes[i..end].iter().take(want).take_while(|b| b.is_ascii_hexdigit()).count();
+                let value = u32::from_str_radix(&spelling[i..i + len], 16).ok().and_then(char::from_u32);
+                i += len;
+                match value.filter(|_| len == want) {
+                    Some(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                    None => problem(true, "invalid universal character name".into()),
+                }
+                continue;
+            }
+            _ => {
+                let c = spelling[i - 1..].chars().next().unwrap_or('\\');
+                problem(false, format!("unknown escape sequence `\\{c}`"));
+                e
+            }
+        };
+        out.push(simple);
+    }
+    out
+}
+
+/// The value of a character constant: one character as a `char`, several packed as is usual.
+pub(crate) fn char_value(bytes: &[u8]) -> i32 {
+    match bytes {
+        [b] => i32::from(*b as i8),
+        _ => bytes.iter().fold(0i32, |v, &b| v.wrapping_shl(8) | i32::from(b)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn f(text: &str) -> FloatLit {
+        match number(text) {
+            Ok(Number::Float(f)) => f,
+            Ok(n) => panic!("{text}: {n:?}"),
+            Err(e) => panic!("{text}: {}", e.message),
+        }
+    }
+
+    #[test]
+    fn floats_are_rounded_once() {
+        // Just above the middle of two floats, but its double is the middle itself.
+        let x = f("1.00000005960464477540f");
+        assert_eq!(x.single, 1.0 + f32::EPSILON);
+        assert_eq!(x.double as f32, 1.0);
+        assert_eq!(f("0x1.8p1").double, 3.0);
+        assert_eq!(f("0x1.000001p0f").single, 1.0);
+        assert_eq!(f("0x1.000001000000000000001p0f").single, 1.0 + f32::EPSILON);
+        assert_eq!(f("0x1.fffffep127f").single, f32::MAX);
+        assert_eq!(f("0x1.ffffffp127f").single, f32::INFINITY);
+        assert_eq!(f("0x1p-149f").single, f32::from_bits(1));
+        assert_eq!(f("0x1p-150f").single, 0.0);
+        assert_eq!(f("0x1.8p-150f").single, f32::from_bits(1));
+        assert_eq!(f("0x1.fffffffp-127f").single, f32::MIN_POSITIVE);
+        assert_eq!(f("0x1p-1074").double, f64::from_bits(1));
+        assert_eq!(f("0x.0000000000000000000000001p100").double, 1.0);
+        assert_eq!(f("1e400").double, f64::INFINITY);
+        assert_eq!(f("1.h").suffix, FloatSuffix::Half);
+    }
+
+    #[test]
+    fn integers() {
+        let int = |t| match number(t) {
+            Ok(Number::Int(i)) => Some((i.value, i.unsigned, i.long, i.decimal)),
+            _ => None,
+        };
+        assert_eq!(int("0"), Some((0, false, false, true)));
+        assert_eq!(int("017"), Some((15, false, false, false)));
+        assert_eq!(int("0xFFul"), Some((255, true, true, false)));
+        assert_eq!(int("18446744073709551615"), Some((u64::MAX, false, false, true)));
+        for wrong in ["18446744073709551616", "08", "0x", "1lul", "0b2", "1e", "1.2.3", "0x1.0", "1.0q", "1e+", "0b1.0"]
+        {
+            assert!(number(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn escapes() {
+        let mut problems = Vec::new();
+        assert_eq!(unescape(r#""a\n\x41\101\0\\\"\u00e9""#, &mut problems), b"a\nAA\0\\\"\xc3\xa9");
+        assert!(problems.is_empty());
+        assert_eq!(unescape(r"'\q'", &mut problems), b"q");
+        assert_eq!((problems.len(), problems[0].error, problems[0].offset), (1, false, 1));
+        assert_eq!(char_value(b"\xff"), -1);
+        assert_eq!(char_value(b"ab"), 0x6162);
+    }
+}
