@@ -4,78 +4,144 @@ use crate::cfg::Cfg;
 use crate::entity::{Block, Entity};
 use crate::function::Function;
 
-/// The dominator tree of the reachable blocks.
+/// A dominator tree of the reachable blocks; of the reversed graph, a post-dominator tree.
 #[derive(Clone, Debug)]
 pub struct DomTree {
-    /// Immediate dominator by block index; `None` for the entry and what cannot be reached.
+    /// Immediate dominator by block index; `None` for roots and what cannot be reached.
     idom: Vec<Option<Block>>,
     children: Vec<Vec<Block>>,
     /// Entry and exit times of a walk of the tree, for constant-time queries.
     interval: Vec<(u32, u32)>,
 }
 
-impl DomTree {
-    /// The tree of a function with a body.
-    pub fn new(func: &Function, cfg: &Cfg) -> DomTree {
-        let n = func.blocks.len();
-        let mut idom: Vec<Option<Block>> = vec![None; n];
-        let rpo = cfg.rpo();
-        let Some(&entry) = rpo.first() else {
-            return DomTree { idom, children: vec![Vec::new(); n], interval: vec![(0, 0); n] };
-        };
-        idom[entry.index()] = Some(entry);
-        let number = |b: Block| cfg.rpo_index(b).unwrap_or(usize::MAX);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &b in &rpo[1..] {
-                let mut new: Option<Block> = None;
-                for &p in cfg.preds(b) {
-                    if idom[p.index()].is_none() {
-                        continue;
+/// Immediate dominators in a graph given by node numbers: `order` is a reverse postorder that begins with the root, `preds` the
+/// predecessors of each node. The root's is itself; `usize::MAX` for what the order does not have.
+fn immediate(order: &[usize], preds: &[Vec<usize>]) -> Vec<usize> {
+    let mut number = vec![usize::MAX; preds.len()];
+    for (i, &b) in order.iter().enumerate() {
+        number[b] = i;
+    }
+    let mut idom = vec![usize::MAX; preds.len()];
+    let Some(&root) = order.first() else { return idom };
+    idom[root] = root;
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in &order[1..] {
+            let mut new = usize::MAX;
+            for &p in &preds[b] {
+                if idom[p] == usize::MAX {
+                    continue;
+                }
+                if new == usize::MAX {
+                    new = p;
+                    continue;
+                }
+                let (mut x, mut y) = (new, p);
+                while x != y {
+                    while number[x] > number[y] {
+                        x = idom[x];
                     }
-                    new = Some(match new {
-                        None => p,
-                        Some(mut a) => {
-                            let mut c = p;
-                            while a != c {
-                                while number(a) > number(c) {
-                                    a = idom[a.index()].unwrap_or(entry);
-                                }
-                                while number(c) > number(a) {
-                                    c = idom[c.index()].unwrap_or(entry);
-                                }
-                            }
-                            a
-                        }
-                    });
+                    while number[y] > number[x] {
+                        y = idom[y];
+                    }
                 }
-                if new.is_some() && idom[b.index()] != new {
-                    idom[b.index()] = new;
-                    changed = true;
-                }
+                new = x;
+            }
+            if idom[b] != new {
+                idom[b] = new;
+                changed = true;
             }
         }
-        idom[entry.index()] = None;
+    }
+    idom
+}
+
+/// Nodes reachable from `root`, in reverse postorder.
+fn reverse_postorder(root: usize, succs: &[Vec<usize>]) -> Vec<usize> {
+    let mut seen = vec![false; succs.len()];
+    let mut post = Vec::new();
+    let mut stack = vec![(root, 0usize)];
+    seen[root] = true;
+    while let Some((b, next)) = stack.last_mut() {
+        let b = *b;
+        if let Some(&s) = succs[b].get(*next) {
+            *next += 1;
+            if !std::mem::replace(&mut seen[s], true) {
+                stack.push((s, 0));
+            }
+        } else {
+            post.push(b);
+            stack.pop();
+        }
+    }
+    post.reverse();
+    post
+}
+
+impl DomTree {
+    /// The dominator tree of a function with a body.
+    pub fn new(func: &Function, cfg: &Cfg) -> DomTree {
+        let n = func.blocks.len();
+        let order: Vec<usize> = cfg.rpo().iter().map(|b| b.index()).collect();
+        let preds: Vec<Vec<usize>> =
+            func.blocks.keys().map(|b| cfg.preds(b).iter().map(|p| p.index()).collect()).collect();
+        Self::from_immediate(n, &order, &immediate(&order, &preds))
+    }
+
+    /// The post-dominator tree: a block's parent is the nearest block that every path from it to the end passes. Blocks that end the function
+    /// are roots, and so are blocks whose paths meet nowhere before the end, or never end.
+    pub fn post(func: &Function, cfg: &Cfg) -> DomTree {
+        let n = func.blocks.len();
+        // Node n stands for the end. Edges are reversed: predecessors in that graph are the function's successors.
+        let mut preds: Vec<Vec<usize>> = vec![Vec::new(); n + 1];
+        let mut succs: Vec<Vec<usize>> = vec![Vec::new(); n + 1];
+        for &b in cfg.rpo() {
+            let edges = func.blocks[b].term.edges();
+            let out: Vec<usize> =
+                if edges.is_empty() { vec![n] } else { edges.iter().map(|e| e.block.index()).collect() };
+            for s in out {
+                preds[b.index()].push(s);
+                succs[s].push(b.index());
+            }
+        }
+        let order = reverse_postorder(n, &succs);
+        let mut idom = immediate(&order, &preds);
+        idom.pop();
+        let order: Vec<usize> = order.into_iter().filter(|&b| b != n).collect();
+        Self::from_immediate(n, &order, &idom)
+    }
+
+    /// `order` has each block after its immediate dominator; an immediate dominator that is no other block makes a root.
+    fn from_immediate(n: usize, order: &[usize], immediate: &[usize]) -> DomTree {
+        let mut idom = vec![None; n];
         let mut children = vec![Vec::new(); n];
-        for &b in rpo {
-            if let Some(d) = idom[b.index()] {
-                children[d.index()].push(b);
+        let mut roots = Vec::new();
+        for &b in order {
+            match immediate[b] {
+                d if d < n && d != b => {
+                    idom[b] = Some(Block::new(d));
+                    children[d].push(Block::new(b));
+                }
+                _ => roots.push(b),
             }
         }
         let mut interval = vec![(0, 0); n];
-        let mut clock = 1;
-        let mut stack = vec![(entry, 0usize)];
-        interval[entry.index()].0 = clock;
-        while let Some((b, next)) = stack.last_mut() {
+        let mut clock = 0;
+        for root in roots {
             clock += 1;
-            if let Some(&c) = children[b.index()].get(*next) {
-                *next += 1;
-                interval[c.index()].0 = clock;
-                stack.push((c, 0));
-            } else {
-                interval[b.index()].1 = clock;
-                stack.pop();
+            interval[root].0 = clock;
+            let mut stack = vec![(root, 0usize)];
+            while let Some((b, next)) = stack.last_mut() {
+                clock += 1;
+                if let Some(&c) = children[*b].get(*next) {
+                    *next += 1;
+                    interval[c.index()].0 = clock;
+                    stack.push((c.index(), 0));
+                } else {
+                    interval[*b].1 = clock;
+                    stack.pop();
+                }
             }
         }
         DomTree { idom, children, interval }
@@ -132,6 +198,10 @@ mod tests {
         assert!(dom.dominates(b[0], b[4]) && dom.dominates(b[3], b[3]));
         assert!(!dom.dominates(b[1], b[3]) && !dom.dominates(b[4], b[3]));
         assert!(!dom.dominates(b[5], b[3]) && !dom.dominates(b[0], b[5]) && !cfg.is_reachable(b[5]));
+        // The edge from the unreachable block does not count.
         assert_eq!(cfg.preds(b[3]).len(), 3);
+        let post = DomTree::post(&f, &cfg);
+        assert_eq!((post.idom(b[0]), post.idom(b[1]), post.idom(b[3])), (Some(b[3]), Some(b[3]), Some(b[4])));
+        assert!(post.idom(b[4]).is_none() && post.dominates(b[4], b[0]) && !post.dominates(b[1], b[0]));
     }
 }
