@@ -1,1 +1,132 @@
-//! From IR to object code through LLVM
+//! From IR to object code, through LLVM: the only crate that names it.
+//!
+//! In comes a verified module and one of its functions (a work-group function, after `spmd`); out goes a relocatable object
+//! with that function as its only visible symbol, as bytes in memory. Every operation keeps the meaning that `cloom_ir::inst` gives it:
+//! no undefined behaviour of LLVM is reached by arithmetic, so divisions, shifts and conversions are guarded here, and no promise of
+//! the IR (`nsw`) is handed on. The object calls nothing but `memcpy`, `memmove` and `memset`, and `fma` where the CPU lacks it.
+//!
+//! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at once.
+
+mod emit;
+mod handles;
+mod memory;
+mod ops;
+mod optimise;
+mod target;
+
+use cloom_ir::{FuncRef, Module, Op};
+use handles::{Context, LlvmModule};
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `triple:cpu`, such as `x86_64-unknown-linux-gnu:x86-64-v3`.
+    pub target: String,
+    /// Whether to optimise (`-cl-opt-disable` says no).
+    pub optimise: bool,
+    /// Whether to keep the texts of [`Compiled::stages`].
+    pub texts: bool,
+}
+
+/// An object.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The relocatable ELF object.
+    pub object: Vec<u8>,
+    /// The symbol of the function in it.
+    pub symbol: String,
+    /// Bytes of private memory that one thread needs on its stack for variables, at least.
+    pub private_size: u64,
+    /// If asked for: name and text of each stage.
+    pub stages: Vec<(&'static str, String)>,
+}
+
+/// Why there is no object.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Error {
+    /// The target is unknown or not linked in.
+    #[error("cannot compile for {0}: {1}")]
+    Target(String, String),
+    /// The function has an instruction that only `spmd` removes.
+    #[error("{0} still has {1}: it is not a work-group function")]
+    NotLowered(String, &'static str),
+    /// LLVM refuses its input. This is a bug of ours, reported instead of a crash.
+    #[error("code generation failed: {0}")]
+    Internal(String),
+}
+
+/// Compiles one function and all that it calls.
+pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
+    let reachable = reachable(module, func);
+    for &f in &reachable {
+        check(module, f)?;
+    }
+    let machine = target::Machine::new(&options.target, options.optimise)?;
+    let context = Context::new();
+    let llvm = LlvmModule::new(&context, &module.funcs[func].name);
+    machine.prepare(&llvm);
+    emit::module(module, func, &reachable, &context, &llvm, &machine.cpu)?;
+    let mut stages = Vec::new();
+    if options.texts {
+        stages.push(("llvm", llvm.text()));
+    }
+    llvm.verify()?;
+    if options.optimise {
+        optimise::run(&llvm, &machine)?;
+    }
+    if options.texts {
+        stages.push(("llvm-optimised", llvm.text()));
+        // Code generation changes the module: the text is made from a copy.
+        stages.push((
+            "asm",
+            String::from_utf8_lossy(&machine.emit(&llvm.copy(), target::Output::Assembly)?).into_owned(),
+        ));
+    }
+    let object = machine.emit(&llvm, target::Output::Object)?;
+    let private_size = reachable.iter().map(|&f| private_size(module, f)).sum();
+    Ok(Compiled { object, symbol: module.funcs[func].name.clone(), private_size, stages })
+}
+
+/// The function and all that it calls.
+fn reachable(module: &Module, root: FuncRef) -> Vec<FuncRef> {
+    let mut list = vec![root];
+    let mut i = 0;
+    while i < list.len() {
+        for callee in module.funcs[list[i]].callees() {
+            if !list.contains(&callee) {
+                list.push(callee);
+            }
+        }
+        i += 1;
+    }
+    list
+}
+
+fn check(module: &Module, f: FuncRef) -> Result<(), Error> {
+    let func = &module.funcs[f];
+    if func.is_declaration() {
+        return Err(Error::NotLowered(func.name.clone(), "no body"));
+    }
+    for &b in &func.layout {
+        for &i in &func.blocks[b].insts {
+            let what = match func.insts[i].op {
+                Op::Query { .. } => "a query",
+                Op::Barrier => "a barrier",
+                _ => continue,
+            };
+            return Err(Error::NotLowered(func.name.clone(), what));
+        }
+    }
+    Ok(())
+}
+
+fn private_size(module: &Module, f: FuncRef) -> u64 {
+    let func = &module.funcs[f];
+    let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
+    insts
+        .map(|&i| match func.insts[i].op {
+            Op::Alloca { size, align } => size.next_multiple_of(u64::from(align)),
+            _ => 0,
+        })
+        .sum()
+}

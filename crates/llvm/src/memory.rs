@@ -1,0 +1,185 @@
+//! Loads, stores, atomics, copies, and the call of the print hook.
+
+use crate::Error;
+use crate::emit::FunctionCx;
+use cloom_ir::{Flags, InstData, Order, RmwOp, Type, Value, abi};
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
+
+/// What kind of access an order is for: not every order fits each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Load,
+    Store,
+    ReadWrite,
+}
+
+fn ordering(order: Order, access: Access) -> LLVMAtomicOrdering {
+    use LLVMAtomicOrdering::*;
+    match (order, access) {
+        (Order::Relaxed, _) => LLVMAtomicOrderingMonotonic,
+        (Order::SeqCst, _) => LLVMAtomicOrderingSequentiallyConsistent,
+        (Order::Acquire | Order::AcqRel, Access::Load) => LLVMAtomicOrderingAcquire,
+        (Order::Release | Order::AcqRel, Access::Store) => LLVMAtomicOrderingRelease,
+        (Order::Release, Access::Load) | (Order::Acquire, Access::Store) => LLVMAtomicOrderingMonotonic,
+        (Order::Acquire, _) => LLVMAtomicOrderingAcquire,
+        (Order::Release, _) => LLVMAtomicOrderingRelease,
+        (Order::AcqRel, _) => LLVMAtomicOrderingAcquireRelease,
+    }
+}
+
+impl FunctionCx<'_, '_> {
+    pub fn load(&self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
+        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        unsafe {
+            let load = LLVMBuildLoad2(self.builder.0, self.cx.ty(ty), self.value(data.args[0]), c"".as_ptr());
+            LLVMSetAlignment(load, align);
+            LLVMSetVolatile(load, i32::from(data.flags.contains(Flags::VOLATILE)));
+            load
+        }
+    }
+
+    pub fn store(&self, data: &InstData, align: u32) -> LLVMValueRef {
+        // SAFETY: see `load`.
+        unsafe {
+            let store = LLVMBuildStore(self.builder.0, self.value(data.args[1]), self.value(data.args[0]));
+            LLVMSetAlignment(store, align);
+            LLVMSetVolatile(store, i32::from(data.flags.contains(Flags::VOLATILE)));
+            store
+        }
+    }
+
+    pub fn mem_copy(&self, data: &InstData, size: u64, align: u32) -> LLVMValueRef {
+        let (to, from) = (self.value(data.args[0]), self.value(data.args[1]));
+        // SAFETY: see `load`.
+        unsafe { LLVMBuildMemCpy(self.builder.0, to, align, from, align, self.cx.constant(Type::I64, size)) }
+    }
+
+    pub fn mem_set(&self, data: &InstData, size: u64, byte: u8, align: u32) -> LLVMValueRef {
+        let (to, byte) = (self.value(data.args[0]), self.cx.constant(Type::I8, u64::from(byte)));
+        // SAFETY: see `load`.
+        unsafe { LLVMBuildMemSet(self.builder.0, to, byte, self.cx.constant(Type::I64, size), align) }
+    }
+
+    pub fn atomic_rmw(&self, data: &InstData, op: RmwOp, order: Order) -> LLVMValueRef {
+        use LLVMAtomicRMWBinOp::*;
+        let op = match op {
+            RmwOp::Xchg => LLVMAtomicRMWBinOpXchg,
+            RmwOp::Add => LLVMAtomicRMWBinOpAdd,
+            RmwOp::Sub => LLVMAtomicRMWBinOpSub,
+            RmwOp::And => LLVMAtomicRMWBinOpAnd,
+            RmwOp::Or => LLVMAtomicRMWBinOpOr,
+            RmwOp::Xor => LLVMAtomicRMWBinOpXor,
+            RmwOp::Smin => LLVMAtomicRMWBinOpMin,
+            RmwOp::Smax => LLVMAtomicRMWBinOpMax,
+            RmwOp::Umin => LLVMAtomicRMWBinOpUMin,
+            RmwOp::Umax => LLVMAtomicRMWBinOpUMax,
+            RmwOp::Fadd => LLVMAtomicRMWBinOpFAdd,
+        };
+        let (p, x) = (self.value(data.args[0]), self.value(data.args[1]));
+        // SAFETY: see `load`.
+        unsafe { LLVMBuildAtomicRMW(self.builder.0, op, p, x, ordering(order, Access::ReadWrite), 0) }
+    }
+
+    pub fn cmpxchg(&self, data: &InstData, order: Order) -> LLVMValueRef {
+        let [p, expected, new] = [0, 1, 2].map(|i| self.value(data.args[i]));
+        // SAFETY: see `load`.
+        unsafe {
+            let pair = LLVMBuildAtomicCmpXchg(
+                self.builder.0,
+                p,
+                expected,
+                new,
+                ordering(order, Access::ReadWrite),
+                ordering(order, Access::Load),
+                0,
+            );
+            LLVMBuildExtractValue(self.builder.0, pair, 0, c"".as_ptr())
+        }
+    }
+
+    pub fn atomic_load(&self, data: &InstData, ty: Type, order: Order) -> LLVMValueRef {
+        let load = self.load(data, ty, ty.bytes());
+        // SAFETY: see `load`.
+        unsafe { LLVMSetOrdering(load, ordering(order, Access::Load)) };
+        load
+    }
+
+    pub fn atomic_store(&self, data: &InstData, order: Order) -> LLVMValueRef {
+        let store = self.store(data, self.func.ty(data.args[1]).bytes());
+        // SAFETY: see `load`.
+        unsafe { LLVMSetOrdering(store, ordering(order, Access::Store)) };
+        store
+    }
+
+    pub fn fence(&self, order: Order) -> LLVMValueRef {
+        if order == Order::Relaxed {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: see `load`.
+        unsafe { LLVMBuildFence(self.builder.0, ordering(order, Access::ReadWrite), 0, c"".as_ptr()) }
+    }
+
+    /// Private memory, in the entry block wherever the builder stands.
+    pub fn alloca(&self, size: u64, align: u32) -> LLVMValueRef {
+        // SAFETY: see `load`; the builder's place is restored.
+        unsafe {
+            let here = LLVMGetInsertBlock(self.builder.0);
+            match LLVMGetFirstInstruction(self.entry) {
+                first if first.is_null() => LLVMPositionBuilderAtEnd(self.builder.0, self.entry),
+                first => LLVMPositionBuilderBefore(self.builder.0, first),
+            }
+            let bytes = LLVMArrayType2(LLVMInt8TypeInContext(self.cx.context), size.max(1));
+            let place = LLVMBuildAlloca(self.builder.0, bytes, c"".as_ptr());
+            LLVMSetAlignment(place, align);
+            LLVMPositionBuilderAtEnd(self.builder.0, here);
+            place
+        }
+    }
+
+    /// `base + offset` in bytes.
+    pub fn offset(&self, base: LLVMValueRef, bytes: LLVMValueRef) -> LLVMValueRef {
+        let mut index = [bytes];
+        // SAFETY: see `load`.
+        unsafe {
+            let i8 = LLVMInt8TypeInContext(self.cx.context);
+            LLVMBuildGEP2(self.builder.0, i8, base, index.as_mut_ptr(), 1, c"".as_ptr())
+        }
+    }
+
+    /// Calls the print hook of the launch descriptor, with the arguments in a block of private memory.
+    pub fn printf(&self, data: &InstData, format: u32) -> Result<LLVMValueRef, Error> {
+        if !self.root {
+            return Err(Error::NotLowered(self.func.name.clone(), "printf in a function that was not inlined"));
+        }
+        let (item, args) = data.args.split_first().map_or((None, &[][..]), |(i, a)| (Some(*i), a));
+        let item = item.ok_or_else(|| Error::Internal("printf without a work-item".into()))?;
+        let types: Vec<Type> = args.iter().map(|&a: &Value| self.func.ty(a)).collect();
+        let (offsets, size) = abi::printf_layout(types);
+        let block = self.alloca(u64::from(size), 64);
+        let offset_of = |n: u64| self.cx.constant(Type::I64, n);
+        // SAFETY: see `load`; the hook's type is the one that `cloom_ir::abi` fixes.
+        unsafe {
+            let b = self.builder.0;
+            for (&arg, &at) in args.iter().zip(&offsets) {
+                let p = self.offset(block, offset_of(u64::from(at)));
+                let store = LLVMBuildStore(b, self.value(arg), p);
+                LLVMSetAlignment(store, 8);
+            }
+            let launch = LLVMGetParam(self.llvm, 0);
+            let ptr = LLVMPointerTypeInContext(self.cx.context, 0);
+            let field = |at: u64| {
+                let p = self.offset(launch, offset_of(at));
+                LLVMBuildLoad2(b, ptr, p, c"".as_ptr())
+            };
+            let (hook, state) = (field(abi::LAUNCH_PRINTF), field(abi::LAUNCH_PRINTF_STATE));
+            let (i32, i64) = (self.cx.ty(Type::I32), self.cx.ty(Type::I64));
+            let mut params = [ptr, i32, i64, ptr, i32];
+            let ty = LLVMFunctionType(LLVMVoidTypeInContext(self.cx.context), params.as_mut_ptr(), 5, 0);
+            let number = |n: u32| self.cx.constant(Type::I32, u64::from(n));
+            let mut values = [state, number(format), self.value(item), block, number(size)];
+            Ok(LLVMBuildCall2(b, ty, hook, values.as_mut_ptr(), 5, c"".as_ptr()))
+        }
+    }
+}

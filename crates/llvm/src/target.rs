@@ -1,0 +1,116 @@
+//! The target machine: what code is made for, and making it.
+
+use crate::Error;
+use crate::handles::{LlvmModule, c_string, take_message};
+use llvm_sys::core::*;
+use llvm_sys::target::*;
+use llvm_sys::target_machine::*;
+use std::ffi::CString;
+use std::ptr;
+use std::sync::Once;
+
+/// Which form code takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A relocatable object.
+    Object,
+    /// Text for people.
+    Assembly,
+}
+
+/// A target machine.
+pub struct Machine {
+    pub raw: LLVMTargetMachineRef,
+    triple: CString,
+    /// The CPU, for function attributes.
+    pub cpu: String,
+}
+
+/// LLVM's table of targets is global and filled once.
+static INITIALISED: Once = Once::new();
+
+impl Machine {
+    /// For `triple:cpu`.
+    pub fn new(target: &str, optimise: bool) -> Result<Self, Error> {
+        INITIALISED.call_once(|| {
+            // SAFETY: fills LLVM's registries; `Once` keeps it to one thread.
+            unsafe {
+                LLVMInitializeX86TargetInfo();
+                LLVMInitializeX86Target();
+                LLVMInitializeX86TargetMC();
+                LLVMInitializeX86AsmPrinter();
+            }
+        });
+        let refuse = |why: &str| Error::Target(target.to_owned(), why.to_owned());
+        let (triple, cpu) = target.split_once(':').ok_or_else(|| refuse("expected triple:cpu"))?;
+        let (triple, cpu_name) = (c_string(triple), c_string(cpu));
+        let mut found = ptr::null_mut();
+        let mut message = ptr::null_mut();
+        // SAFETY: the triple is a C string; results are written to the two pointers.
+        if unsafe { LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut message) } != 0 {
+            return Err(refuse(&take_message(message)));
+        }
+        let level = if optimise {
+            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault
+        } else {
+            LLVMCodeGenOptLevel::LLVMCodeGenLevelNone
+        };
+        // SAFETY: the target was found; strings live through the call.
+        let raw = unsafe {
+            LLVMCreateTargetMachine(
+                found,
+                triple.as_ptr(),
+                cpu_name.as_ptr(),
+                c"".as_ptr(),
+                level,
+                LLVMRelocMode::LLVMRelocPIC,
+                LLVMCodeModel::LLVMCodeModelSmall,
+            )
+        };
+        if raw.is_null() {
+            return Err(refuse("no such machine"));
+        }
+        Ok(Machine { raw, triple, cpu: cpu.to_owned() })
+    }
+
+    /// Tells a module what it is for.
+    pub fn prepare(&self, module: &LlvmModule<'_>) {
+        // SAFETY: module and machine are valid; the layout is freed after use.
+        unsafe {
+            LLVMSetTarget(module.raw, self.triple.as_ptr());
+            let layout = LLVMCreateTargetDataLayout(self.raw);
+            LLVMSetModuleDataLayout(module.raw, layout);
+            LLVMDisposeTargetData(layout);
+        }
+    }
+
+    /// Makes code of a verified module. The module is changed by it.
+    pub fn emit(&self, module: &LlvmModule<'_>, output: Output) -> Result<Vec<u8>, Error> {
+        let kind = match output {
+            Output::Object => LLVMCodeGenFileType::LLVMObjectFile,
+            Output::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
+        };
+        let mut message = ptr::null_mut();
+        let mut buffer = ptr::null_mut();
+        // SAFETY: machine and module are valid; results are written to the two pointers.
+        let failed =
+            unsafe { LLVMTargetMachineEmitToMemoryBuffer(self.raw, module.raw, kind, &mut message, &mut buffer) } != 0;
+        if failed {
+            return Err(Error::Internal(take_message(message)));
+        }
+        // SAFETY: on success the buffer is valid and ours; its bytes are copied before it is freed.
+        unsafe {
+            let bytes = std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast::<u8>(), LLVMGetBufferSize(buffer));
+            let bytes = bytes.to_vec();
+            LLVMDisposeMemoryBuffer(buffer);
+            Ok(bytes)
+        }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { LLVMDisposeTargetMachine(self.raw) }
+    }
+}
