@@ -72,7 +72,7 @@ impl Flags {
 }
 
 /// What an instruction does. `a`, `b`, `c` are the operands; "lane-wise" operations take scalars or vectors of one type.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     /// The constant with these bits (zero-extended); of a vector type, the same in all lanes.
     Const(u64),
