@@ -155,6 +155,10 @@ impl Evaluator<'_> {
                 }
                 Ok(v)
             }
+            TokenKind::Ident if self.peek().is_some_and(|n| n.kind == TokenKind::LParen) => {
+                let message = format!("there is no macro `{}` with arguments", t.spelling(self.names));
+                Err(Problem { span: t.span, message })
+            }
             // A name that is no macro is 0, but `true` is what it says.
             TokenKind::Ident => Ok(Value::truth(t.text == self.true_)),
             TokenKind::Number => match literal::number(t.spelling(self.names)) {

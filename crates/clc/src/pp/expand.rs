@@ -2,11 +2,32 @@
 
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use super::lexer::Lexer;
 use super::macros::{Body, Element, Macro, MacroKind, Role};
 use super::token::{Token, TokenKind, flags};
 use super::{Preprocessor, eof, limits};
 use crate::source::{Diagnostic, Expansion, ExpansionId, Span};
+
+/// The arguments of one use of a macro.
+#[derive(Default)]
+struct Args {
+    tokens: Vec<Token>,
+    /// Where each argument ends in `tokens`.
+    ends: SmallVec<[usize; 8]>,
+}
+
+impl Args {
+    fn get(&self, i: usize) -> &[Token] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.tokens[start..self.ends[i]]
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+}
 
 /// Tokens that are read before the file goes on.
 pub(super) struct Context {
@@ -161,7 +182,7 @@ impl Preprocessor<'_> {
                 }
                 let span = self.note_expansion(m, name.span, name.span);
                 let tokens = if body.pastes {
-                    Tokens::Owned(self.substitute(body, &[], false, span, name.flags))
+                    Tokens::Owned(self.substitute(body, &Args::default(), false, span, name.flags))
                 } else {
                     Tokens::Body { of: m.clone(), span, flags: name.flags }
                 };
@@ -214,9 +235,9 @@ impl Preprocessor<'_> {
     }
 
     /// Reads the arguments, from the `(` to the `)`; `None` when they are wrong (and reported).
-    fn arguments(&mut self, m: &Macro, name: Token, params: usize, variadic: bool) -> Option<(Vec<Vec<Token>>, Span)> {
+    fn arguments(&mut self, m: &Macro, name: Token, params: usize, variadic: bool) -> Option<(Args, Span)> {
         let open = self.raw();
-        let mut args: Vec<Vec<Token>> = vec![Vec::new()];
+        let mut args = Args { tokens: Vec::new(), ends: SmallVec::new() };
         let mut depth = 0usize;
         let mut read = 0usize;
         let end = loop {
@@ -236,8 +257,8 @@ impl Preprocessor<'_> {
                 TokenKind::LParen => depth += 1,
                 TokenKind::RParen if depth == 0 => break t.span,
                 TokenKind::RParen => depth -= 1,
-                TokenKind::Comma if depth == 0 && !(variadic && args.len() == params) => {
-                    args.push(Vec::new());
+                TokenKind::Comma if depth == 0 && !(variadic && args.len() + 1 == params) => {
+                    args.ends.push(args.tokens.len());
                     continue;
                 }
                 // Names that are off now stay off, also when they are looked at again outside of the macro.
@@ -250,18 +271,17 @@ impl Preprocessor<'_> {
             if t.has(flags::LINE_START) {
                 t.flags = (t.flags | flags::SPACE) & !flags::LINE_START;
             }
-            if let Some(arg) = args.last_mut() {
-                arg.push(t);
-            }
+            args.tokens.push(t);
         };
+        args.ends.push(args.tokens.len());
         if !self.spend(read, name.span) {
             return None;
         }
-        if params == 0 && args.len() == 1 && args[0].is_empty() {
-            args.clear();
+        if params == 0 && args.len() == 1 && args.tokens.is_empty() {
+            args.ends.clear();
         }
         if variadic && args.len() + 1 == params {
-            args.push(Vec::new());
+            args.ends.push(args.tokens.len());
         }
         if args.len() == params {
             return Some((args, end));
@@ -279,10 +299,17 @@ impl Preprocessor<'_> {
         None
     }
 
+    /// Whether expansion may change a token.
+    fn may_expand(&self, t: &Token) -> bool {
+        t.kind == TokenKind::Ident
+            && !t.has(flags::NO_EXPAND)
+            && (self.macro_named(t.text).is_some() || (self.in_condition && t.text == self.known.defined))
+    }
+
     /// The replacement list with the arguments in it.
-    fn substitute(&mut self, body: &Body, args: &[Vec<Token>], variadic: bool, span: Span, first: u8) -> Vec<Token> {
-        let mut out: Vec<Token> = Vec::new();
-        let mut expanded: Vec<Option<Vec<Token>>> = vec![None; args.len()];
+    fn substitute(&mut self, body: &Body, args: &Args, variadic: bool, span: Span, first: u8) -> Vec<Token> {
+        let mut out: Vec<Token> = Vec::with_capacity(body.elements.len() + args.tokens.len());
+        let mut expanded: SmallVec<[Option<Vec<Token>>; 8]> = SmallVec::from_elem(None, args.len());
         // What the left side of `##` gave: nothing yet, an empty argument, or the last token of `out`.
         let mut paste_left: Option<bool> = None;
         let elements = &body.elements;
@@ -299,7 +326,7 @@ impl Preprocessor<'_> {
                     &single
                 }
                 Role::Stringify(p) => {
-                    single = [self.stringify(&args[p], e, span)];
+                    single = [self.stringify(args.get(p), e, span)];
                     &single
                 }
                 // Next to `##` an argument is taken as written.
@@ -307,24 +334,26 @@ impl Preprocessor<'_> {
                     let comma_before = i > 0 && elements[i - 1].token.kind == TokenKind::Comma;
                     if pasted.is_some() && comma_before && variadic && p + 1 == args.len() {
                         // `, ## __VA_ARGS__`: the comma goes if there are no arguments, else nothing is pasted.
-                        if args[p].is_empty() {
+                        if args.get(p).is_empty() {
                             out.pop();
                         } else {
-                            let list = args[p].clone();
+                            let list = args.get(p).to_vec();
                             let list = self.expand_list(list);
                             if !self.spend(list.len(), span) {
                                 break;
                             }
                             append(&mut out, &list, e);
                         }
-                        paste_left = e.paste.then_some(!args[p].is_empty());
+                        paste_left = e.paste.then_some(!args.get(p).is_empty());
                         continue;
                     }
-                    &args[p]
+                    args.get(p)
                 }
+                // Most arguments have no macro in them.
+                Role::Param(p) if !args.get(p).iter().any(|t| self.may_expand(t)) => args.get(p),
                 Role::Param(p) => {
                     if expanded[p].is_none() {
-                        let list = self.expand_list(args[p].clone());
+                        let list = self.expand_list(args.get(p).to_vec());
                         expanded[p] = Some(list);
                     }
                     expanded[p].as_deref().unwrap_or(&[])

@@ -50,6 +50,8 @@ impl Lexer {
     /// Over a file.
     pub fn file(text: Arc<str>, file: FileId) -> Self {
         let mut this = Self::new(text, file, None);
+        // A mark of the byte order is no text.
+        this.pos = if this.text.starts_with('\u{feff}') { 3 } else { 0 };
         this.join_lines();
         this
     }
@@ -79,7 +81,7 @@ impl Lexer {
         let bytes = self.text.as_bytes();
         let mut joined: Vec<u8> = Vec::new();
         let (mut from, mut at) = (0, 0);
-        while let Some(found) = bytes[at..].iter().position(|&b| b == b'\\') {
+        while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
             let i = at + found;
             let Some((len, spaced)) = splice(&bytes[i..]) else {
                 at = i + 1;
@@ -131,7 +133,7 @@ impl Lexer {
     /// Whether only white space is left before the end of the line; used by what reads the text of a directive itself.
     pub fn rest_of_line(&mut self) -> String {
         let bytes = self.text.as_bytes();
-        let end = bytes[self.pos..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |i| self.pos + i);
+        let end = memchr::memchr(b'\n', &bytes[self.pos..]).map_or(bytes.len(), |i| self.pos + i);
         let rest = self.text[self.pos..end].trim().to_owned();
         self.pos = end;
         rest
@@ -188,7 +190,7 @@ impl Lexer {
         let start = self.pos;
         let mut at = start + 2;
         loop {
-            match bytes[at..].iter().position(|&b| b == b'*') {
+            match memchr::memchr(b'*', &bytes[at..]) {
                 Some(i) if bytes.get(at + i + 1) == Some(&b'/') => {
                     self.pos = at + i + 2;
                     return;
@@ -217,7 +219,7 @@ impl Lexer {
                 }
                 b'/' if bytes.get(self.pos + 1) == Some(&b'*') => self.skip_block_comment(),
                 b'/' if bytes.get(self.pos + 1) == Some(&b'/') => {
-                    self.pos = bytes[self.pos..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |i| self.pos + i);
+                    self.pos = memchr::memchr(b'\n', &bytes[self.pos..]).map_or(bytes.len(), |i| self.pos + i);
                 }
                 b'"' | b'\'' => {
                     let (len, _) = quoted_len(&bytes[self.pos..]);
@@ -261,7 +263,7 @@ impl Lexer {
                     fl |= flags::SPACE;
                 }
                 b'/' if bytes.get(self.pos + 1) == Some(&b'/') => {
-                    self.pos = bytes[self.pos..].iter().position(|&b| b == b'\n').map_or(bytes_len, |i| self.pos + i);
+                    self.pos = memchr::memchr(b'\n', &bytes[self.pos..]).map_or(bytes_len, |i| self.pos + i);
                     fl |= flags::SPACE;
                 }
                 b'/' if bytes.get(self.pos + 1) == Some(&b'*') => {

@@ -38,7 +38,7 @@ pub mod limits {
     /// How many bytes of source may be read, each inclusion counted.
     pub const SOURCE_BYTES: usize = 256 << 20;
     /// How many tokens macros may yield on the way, those that are expanded further counted each time.
-    pub const EXPANDED_TOKENS: usize = 4 << 20;
+    pub const EXPANDED_TOKENS: usize = 8 << 20;
     /// How many tokens the program may have.
     pub const TOKENS: usize = 8 << 20;
     /// How deep uses of macros may nest in arguments of macros, and parentheses in `#if`.
@@ -247,7 +247,7 @@ impl<'a> Preprocessor<'a> {
 
     fn warn_about_trigraphs(&mut self, file: FileId, text: &str) {
         let mut from = 0;
-        while let Some(i) = text[from..].find("??") {
+        while let Some(i) = memchr::memmem::find(&text.as_bytes()[from..], b"??") {
             let at = from + i;
             if text.as_bytes().get(at + 2).is_some_and(|b| b"=/'()!<>-".contains(b)) {
                 let span = Span::new(file, at as u32, at as u32 + 3);

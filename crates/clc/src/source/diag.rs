@@ -128,6 +128,16 @@ impl Diagnostic {
     }
 }
 
+/// Cuts what is longer than anybody reads.
+fn clip(text: &mut String) {
+    const MAX: usize = 1000;
+    if text.len() > MAX {
+        let end = (0..=MAX).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+}
+
 /// What was found so far.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
@@ -166,6 +176,9 @@ impl Diagnostics {
                 d.notes.push("warnings count as errors because of `-Werror`".into());
             }
         }
+        // Names and constants go into messages as they are, and may be as long as the source.
+        let texts = d.secondary.iter_mut().chain(&mut d.primary).map(|l| &mut l.text);
+        texts.chain(&mut d.notes).chain(&mut d.help).chain([&mut d.message]).for_each(clip);
         let (count, max) = match d.severity {
             Severity::Error => (&mut self.errors, Self::MAX_ERRORS),
             Severity::Warning => (&mut self.warnings, Self::MAX_WARNINGS),

@@ -62,12 +62,15 @@ impl SourceMap {
         if bytes.len() > Self::MAX_FILE || self.files.len() >= Self::MAX_FILES {
             return None;
         }
-        let text: Arc<str> = match String::from_utf8_lossy(bytes) {
-            std::borrow::Cow::Borrowed(s) => s.into(),
-            std::borrow::Cow::Owned(s) => s.into(),
+        let text: Arc<str> = match std::str::from_utf8(bytes) {
+            Ok(s) => s.into(),
+            Err(_) => String::from_utf8_lossy(bytes).into(),
         };
+        if text.len() > Self::MAX_FILE {
+            return None;
+        }
         let mut lines = vec![0];
-        lines.extend(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1));
+        lines.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i as u32 + 1));
         self.files.push(SourceFile { name: name.to_owned(), text, included_from, lines, presumed: Vec::new() });
         Some(FileId(self.files.len() as u16 - 1))
     }

@@ -2,7 +2,7 @@
 
 use super::ast::*;
 use super::keywords::{Kw, NameClass};
-use super::parser::{NEST, Parser};
+use super::parser::{NEST, NEST_TYPE, Parser};
 use crate::pp::{Token, TokenKind};
 use crate::source::{Diagnostic, Span};
 
@@ -143,6 +143,7 @@ impl Parser<'_> {
     }
 
     /// After the first declarator, or where it is missing: the others and the semicolon.
+    #[inline(never)]
     fn finish_declaration(&mut self, start: Span, specs: DeclSpecs, mut list: Vec<InitDeclarator>) -> Declaration {
         while !list.is_empty() && !self.recovering && self.eat(TokenKind::Comma).is_some() {
             let declarator = self.declarator(super::declarator::Mode::Named);
@@ -174,6 +175,7 @@ impl Parser<'_> {
     }
 
     /// What may follow a declarator.
+    #[inline(never)]
     fn init_declarator(&mut self, specs: &DeclSpecs, declarator: Declarator, attrs: Vec<Attribute>) -> InitDeclarator {
         self.declare(&declarator, specs, &attrs);
         if self.is_kw(Kw::Asm) {
@@ -283,9 +285,9 @@ impl Parser<'_> {
             self.unexpected("E0200", "`(`");
             return None;
         }
-        let entered = self.enter(NEST);
+        let entered = self.enter(NEST_TYPE);
         let arg = entered.then(|| self.type_or_expr());
-        self.leave(NEST);
+        self.leave(NEST_TYPE);
         self.close(TokenKind::RParen, open);
         arg
     }
@@ -299,6 +301,7 @@ impl Parser<'_> {
     }
 
     /// `struct` or `union`, from the keyword on.
+    #[inline(never)]
     pub fn record(&mut self) -> RecordSpec {
         let start = self.span();
         let is_union = self.is_kw(Kw::Union);
@@ -308,8 +311,8 @@ impl Parser<'_> {
         let tag = self.tag();
         let mut fields = None;
         if let Some(open) = self.eat(TokenKind::LBrace) {
-            fields = Some(if self.enter(NEST) { self.fields(open) } else { Vec::new() });
-            self.leave(NEST);
+            fields = Some(if self.enter(NEST_TYPE) { self.fields(open) } else { Vec::new() });
+            self.leave(NEST_TYPE);
             self.attributes(&mut attrs);
         } else if tag.is_none() {
             self.unexpected("E0205", "a name or `{`");
@@ -322,6 +325,7 @@ impl Parser<'_> {
         let t = self.token();
         self.is_name(t).then(|| {
             self.bump();
+            self.names.declare_tag(t.text);
             Ident { name: t.text, span: t.span }
         })
     }
@@ -350,6 +354,7 @@ impl Parser<'_> {
         fields
     }
 
+    #[inline(never)]
     fn field(&mut self) -> Option<FieldDecl> {
         let start = self.span();
         if self.keyword().is_none() && self.ahead(1).kind == TokenKind::Colon {
@@ -396,6 +401,7 @@ impl Parser<'_> {
     }
 
     /// `enum`, from the keyword on.
+    #[inline(never)]
     pub fn enumeration(&mut self) -> EnumSpec {
         let start = self.bump().span;
         let mut attrs = Vec::new();
@@ -427,6 +433,7 @@ impl Parser<'_> {
     // Attributes.
 
     /// Any number of `__attribute__((…))`.
+    #[inline(never)]
     pub fn attributes(&mut self, list: &mut Vec<Attribute>) {
         while self.is_kw(Kw::Attribute) && !self.recovering {
             self.bump();
@@ -454,6 +461,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn attribute(&mut self) -> Option<Attribute> {
         let t = self.token();
         if t.kind != TokenKind::Ident {

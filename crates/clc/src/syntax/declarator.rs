@@ -2,7 +2,7 @@
 
 use super::ast::*;
 use super::keywords::{Kw, NameClass};
-use super::parser::{NEST, Parser};
+use super::parser::{NEST, NEST_TYPE, Parser};
 use crate::pp::TokenKind;
 use crate::source::{Diagnostic, Span};
 
@@ -122,12 +122,12 @@ impl Parser<'_> {
                     DerivationKind::Array { size, quals }
                 }
                 TokenKind::LParen => {
-                    let kind = if self.enter(NEST) {
+                    let kind = if self.enter(NEST_TYPE) {
                         self.parameters(open)
                     } else {
                         DerivationKind::Function { params: Vec::new(), variadic: None }
                     };
-                    self.leave(NEST);
+                    self.leave(NEST_TYPE);
                     kind
                 }
                 _ => return,

@@ -53,6 +53,7 @@ fn assignment_operator(kind: TokenKind) -> Option<Option<BinaryOp>> {
 
 impl Parser<'_> {
     /// Makes a node above parts of the given height.
+    #[inline(never)]
     fn node(&mut self, kind: ExprKind, span: Span, below: u16) -> Expr {
         if below >= MAX_DEPTH {
             self.too_deep();
@@ -113,11 +114,7 @@ impl Parser<'_> {
                 then = Some(Box::new(self.expression()));
             }
             if self.eat(TokenKind::Colon).is_none() {
-                let (t, found) = (self.token(), self.describe(self.token()));
-                self.error(
-                    Diagnostic::error("E0200", t.span, format!("expected `:`, found {found}"))
-                        .also(question, "of this conditional"),
-                );
+                self.no_colon(question);
             }
             els = self.conditional();
         } else {
@@ -127,6 +124,15 @@ impl Parser<'_> {
         let below = cond.height.max(els.height).max(then.as_ref().map_or(0, |t| t.height));
         let span = cond.span.to(els.span);
         self.node(ExprKind::Conditional { cond: Box::new(cond), then, els: Box::new(els) }, span, below)
+    }
+
+    #[inline(never)]
+    fn no_colon(&mut self, question: Span) {
+        let (t, found) = (self.token(), self.describe(self.token()));
+        self.error(
+            Diagnostic::error("E0200", t.span, format!("expected `:`, found {found}"))
+                .also(question, "of this conditional"),
+        );
     }
 
     fn binary(&mut self, least: u8) -> Expr {
@@ -146,6 +152,7 @@ impl Parser<'_> {
     }
 
     /// A cast, or what binds tighter.
+    #[inline(never)]
     pub fn cast(&mut self) -> Expr {
         if self.is(TokenKind::LParen) && self.starts_type(self.ahead(1)) {
             let result = if self.enter(NEST) { self.cast_or_literal() } else { self.error_expr(self.span()) };
@@ -156,6 +163,7 @@ impl Parser<'_> {
     }
 
     /// From a `(` with a type after it.
+    #[inline(never)]
     fn cast_or_literal(&mut self) -> Expr {
         let open = self.bump().span;
         let (ty, height) = self.measured(Self::type_name);
@@ -177,6 +185,7 @@ impl Parser<'_> {
     }
 
     /// The components, from the `(` on.
+    #[inline(never)]
     fn vector_literal(&mut self, start: Span, ty: TypeName, height: u16) -> Expr {
         let open = self.bump().span;
         let (elems, inner) = self.measured(|this| this.arguments(open));
@@ -193,6 +202,7 @@ impl Parser<'_> {
     }
 
     /// Expressions up to a `)`, which is taken.
+    #[inline(never)]
     fn arguments(&mut self, open: Span) -> Vec<Expr> {
         let mut args = Vec::new();
         if self.eat(TokenKind::RParen).is_some() {
@@ -212,6 +222,7 @@ impl Parser<'_> {
         args
     }
 
+    #[inline(never)]
     fn unary(&mut self) -> Expr {
         let t = self.token();
         let op = match t.kind {
@@ -251,6 +262,7 @@ impl Parser<'_> {
     }
 
     /// `sizeof` and its like.
+    #[inline(never)]
     fn query(&mut self, query: TypeQuery) -> Expr {
         let start = self.bump().span;
         if !self.enter(NEST) {
@@ -281,6 +293,7 @@ impl Parser<'_> {
         self.node(ExprKind::Query { query, arg: result.0 }, span, result.1)
     }
 
+    #[inline(never)]
     fn postfix(&mut self, base: Expr) -> Expr {
         let mut base = base;
         loop {
@@ -356,8 +369,7 @@ impl Parser<'_> {
                 }
                 self.bump();
                 if self.is(TokenKind::LBrace) {
-                    let d = Diagnostic::error("E0209", t.span, "statements in an expression are not supported");
-                    self.error(d.help("move them into a function"));
+                    self.statement_expression(t.span);
                 }
                 let inner = self.expression();
                 let end = self.close(TokenKind::RParen, t.span);
@@ -372,7 +384,14 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
+    fn statement_expression(&mut self, span: Span) {
+        let d = Diagnostic::error("E0209", span, "statements in an expression are not supported");
+        self.error(d.help("move them into a function"));
+    }
+
     /// A word where an expression starts.
+    #[inline(never)]
     fn primary_word(&mut self, t: Token) -> Expr {
         match self.keyword() {
             None if self.starts_type(t) => self.type_as_function(t),
@@ -405,6 +424,7 @@ impl Parser<'_> {
     }
 
     /// `float4(…)`, as other languages write it.
+    #[inline(never)]
     fn type_as_function(&mut self, t: Token) -> Expr {
         if self.ahead(1).kind != TokenKind::LParen || self.recovering {
             self.unexpected("E0203", "an expression");
@@ -414,12 +434,7 @@ impl Parser<'_> {
             self.leave(NEST);
             return self.error_expr(t.span);
         }
-        let text = self.text(t).to_owned();
-        let mut d = Diagnostic::error("E0210", t.span, format!("a value of type `{text}` is not made like this"));
-        if self.keyword().is_none() || !matches!(self.keyword(), Some(Kw::Struct | Kw::Union | Kw::Enum)) {
-            d = d.suggest(t.span, format!("({text})"), "put the type in parentheses:");
-        }
-        self.mistake(d);
+        self.not_a_function(t);
         // As if the parentheses were there.
         let (specs, height) = self.measured(Self::one_word_specs);
         let span = specs.span;
@@ -436,7 +451,18 @@ impl Parser<'_> {
         self.postfix(base)
     }
 
+    #[inline(never)]
+    fn not_a_function(&mut self, t: Token) {
+        let text = self.text(t).to_owned();
+        let mut d = Diagnostic::error("E0210", t.span, format!("a value of type `{text}` is not made like this"));
+        if self.keyword().is_none() || !matches!(self.keyword(), Some(Kw::Struct | Kw::Union | Kw::Enum)) {
+            d = d.suggest(t.span, format!("({text})"), "put the type in parentheses:");
+        }
+        self.mistake(d);
+    }
+
     /// `__builtin_offsetof(type, member)`
+    #[inline(never)]
     fn offsetof(&mut self) -> Expr {
         let start = self.bump().span;
         let open = self.bump().span;
@@ -477,6 +503,7 @@ impl Parser<'_> {
 
     // Constants.
 
+    #[inline(never)]
     fn number(&mut self, t: Token) -> ExprKind {
         match literal::number(self.text(t)) {
             Ok(Number::Int(i)) => ExprKind::Int(i),
@@ -492,6 +519,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn escape_problems(&mut self, t: Token, problems: Vec<literal::EscapeProblem>) {
         for p in problems {
             // In a spelling without continued lines offsets are those of the source.
@@ -506,6 +534,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn character(&mut self, t: Token) -> ExprKind {
         let mut problems = Vec::new();
         let bytes = literal::unescape(self.text(t), &mut problems);
@@ -528,6 +557,7 @@ impl Parser<'_> {
     }
 
     /// String literals up to the first other token.
+    #[inline(never)]
     pub fn strings(&mut self) -> Option<StringLit> {
         let start = self.span();
         let mut bytes = Vec::new();

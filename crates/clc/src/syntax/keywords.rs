@@ -82,6 +82,8 @@ pub(super) struct Names {
     hidden: Vec<(Symbol, NameClass)>,
     /// Lengths of `hidden` at the starts of the open scopes.
     scopes: Vec<usize>,
+    /// Tags of records and enumerations: only to tell what is wrong when one is used as a type.
+    tags: rustc_hash::FxHashSet<Symbol>,
 }
 
 impl Names {
@@ -98,6 +100,7 @@ impl Names {
             classes: vec![NameClass::Unknown; names.len()],
             hidden: Vec::new(),
             scopes: Vec::new(),
+            tags: rustc_hash::FxHashSet::default(),
         };
         for (symbol, kw) in words {
             this.keywords[symbol.index()] = Some(kw);
@@ -123,6 +126,14 @@ impl Names {
                 self.hidden.push((name, old));
             }
         }
+    }
+
+    pub fn declare_tag(&mut self, name: Symbol) {
+        self.tags.insert(name);
+    }
+
+    pub fn is_tag(&self, name: Symbol) -> bool {
+        self.tags.contains(&name)
     }
 
     pub fn open_scope(&mut self) {

@@ -4,6 +4,9 @@
 //! Recursive descent, bounded: each construct that nests counts ([`Parser::enter`]), chains that make deep trees without
 //! recursion are counted by the height of the tree. When a bound is hit the parser reports it and goes to the end.
 //!
+//! What recursion passes through is kept small: reports are made in functions of their own that are never inlined,
+//! because a diagnostic under construction would take a kilobyte of each level's stack.
+//!
 //! After an error nothing more is reported until the parser has found a place where a statement or declaration starts
 //! ([`Parser::synchronise`]): one mistake, one message.
 
@@ -51,6 +54,8 @@ pub fn parse(session: &mut Session, program: &Preprocessed, options: ParseOption
 const MAX_NESTING: u32 = 1024;
 /// Of one pair of brackets, or one statement in another: 256 of these are allowed.
 pub(super) const NEST: u32 = 4;
+/// Of a type within a type: these need the most stack.
+pub(super) const NEST_TYPE: u32 = 8;
 /// Of one level of precedence.
 pub(super) const NEST_OPERATOR: u32 = 1;
 
@@ -156,6 +161,7 @@ impl Parser<'_> {
     // Errors.
 
     /// Reports, unless what is wrong may follow from something reported already.
+    #[inline(never)]
     pub fn error(&mut self, d: Diagnostic) {
         let caused = self.recovering || (self.truncated && self.at_end());
         if !caused {
@@ -165,6 +171,7 @@ impl Parser<'_> {
     }
 
     /// Reports without losing the thread: the parser knows what was meant.
+    #[inline(never)]
     pub fn mistake(&mut self, d: Diagnostic) {
         if !self.recovering {
             self.session.diags.push(d);
@@ -172,6 +179,7 @@ impl Parser<'_> {
     }
 
     /// Reports that something else stands where `wanted` should.
+    #[inline(never)]
     pub fn unexpected(&mut self, code: &'static str, wanted: &str) {
         let t = self.token();
         let found = self.describe(t);
@@ -200,6 +208,7 @@ impl Parser<'_> {
     }
 
     /// Reports that something is nested too deeply, and ends parsing.
+    #[inline(never)]
     pub fn too_deep(&mut self) {
         let span = self.span();
         self.error(
@@ -230,9 +239,12 @@ impl Parser<'_> {
 
     /// Closes a bracket opened at `open`.
     pub fn close(&mut self, kind: TokenKind, open: Span) -> Span {
-        if let Some(span) = self.eat(kind) {
-            return span;
-        }
+        if let Some(span) = self.eat(kind) { span } else { self.not_closed(kind, open) }
+    }
+
+    /// The bracket is missing.
+    #[inline(never)]
+    fn not_closed(&mut self, kind: TokenKind, open: Span) -> Span {
         let t = self.token();
         let found = self.describe(t);
         let text = kind.text();
@@ -279,6 +291,12 @@ impl Parser<'_> {
             return;
         }
         let t = self.token();
+        self.no_semicolon(what, t);
+    }
+
+    /// The semicolon is missing.
+    #[inline(never)]
+    fn no_semicolon(&mut self, what: &str, t: Token) {
         if !self.recovering {
             if t.kind == TokenKind::Other || t.has(flags::UNTERMINATED) {
                 self.unexpected("E0201", "`;`");

@@ -352,6 +352,7 @@ impl Parser<'_> {
         let mut d = Diagnostic::error("E0206", t.span, format!("unknown type name `{text}`"));
         let is_image = text.starts_with("image") || text.starts_with("sampler");
         match near {
+            _ if self.names.is_tag(t.text) => d = d.suggest(t.span, format!("struct {text}"), "write"),
             Some(near) => d = d.suggest(t.span, near, "did you mean"),
             None if type_follows && !any => d = d.help("if it is meant to be a macro, it is not defined"),
             None if is_image => d = d.help("the types of images end in `_t`, as `image2d_t`"),

@@ -12,6 +12,7 @@ fn height_of(stmts: &[Stmt]) -> u16 {
 }
 
 impl Parser<'_> {
+    #[inline(never)]
     fn stmt(&mut self, kind: StmtKind, start: Span, below: u16) -> Stmt {
         let span = start.to(self.prev_span());
         if below >= MAX_DEPTH {
@@ -64,6 +65,7 @@ impl Parser<'_> {
         Block { stmts, span: open.to(self.prev_span()) }
     }
 
+    #[inline(never)]
     fn unclosed_block(&mut self, open: Span) {
         let t = self.token();
         let message = if self.is_kw(Kw::Kernel) {
@@ -133,6 +135,7 @@ impl Parser<'_> {
         self.unlabelled(only, start, attrs)
     }
 
+    #[inline(never)]
     fn label(&mut self) -> Option<StmtLabel> {
         let t = self.token();
         match self.keyword() {
@@ -158,6 +161,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn label_colon(&mut self, what: &str) {
         if self.eat(TokenKind::Colon).is_none() {
             let (t, found) = (self.token(), self.describe(self.token()));
@@ -192,47 +196,16 @@ impl Parser<'_> {
         }
         match self.keyword() {
             Some(Kw::If) => self.if_chain(start),
-            Some(Kw::Switch) => {
-                self.bump();
-                let value = self.condition("switch");
-                let body = self.body();
-                let below = body.height;
-                self.stmt(StmtKind::Switch { value, body }, start, below)
-            }
-            Some(Kw::While) => {
-                let hints = self.hints(&attrs);
-                self.bump();
-                let cond = self.condition("while");
-                let body = self.body();
-                let below = body.height;
-                self.stmt(StmtKind::While { cond, body, hints }, start, below)
-            }
+            Some(Kw::Switch) => self.switch(start),
+            Some(Kw::While) => self.while_loop(start, &attrs),
             Some(Kw::Do) => self.do_while(start, &attrs),
             Some(Kw::For) => self.for_loop(start, &attrs),
-            Some(Kw::Goto) => {
-                self.bump();
-                let kind = match self.name("a label") {
-                    Some(name) => StmtKind::Goto(name),
-                    None => StmtKind::Error,
-                };
-                self.semicolon("`goto`");
-                self.stmt(kind, start, 0)
-            }
+            Some(Kw::Goto) => self.goto(start),
             Some(Kw::Break) => self.simple(start, StmtKind::Break, "`break`"),
             Some(Kw::Continue) => self.simple(start, StmtKind::Continue, "`continue`"),
-            Some(Kw::Return) => {
-                self.bump();
-                let value =
-                    if self.is(TokenKind::Semi) || self.is(TokenKind::RBrace) { None } else { Some(self.expression()) };
-                self.semicolon("`return`");
-                self.stmt(StmtKind::Return(value), start, 0)
-            }
+            Some(Kw::Return) => self.return_stmt(start),
             Some(Kw::Else) => {
-                let mut d = Diagnostic::error("E0214", t.span, "`else` without `if`");
-                if self.tokens[self.at.saturating_sub(1)].kind == TokenKind::Semi {
-                    d = d.help("an `if` has one statement only; put several between `{` and `}`");
-                }
-                self.mistake(d);
+                self.lonely_else(t.span);
                 self.bump();
                 self.statement(true)
             }
@@ -241,28 +214,82 @@ impl Parser<'_> {
                 self.stmt(StmtKind::Error, start, 0)
             }
             Some(Kw::StaticAssert) => {
-                let assertion = self.static_assert();
-                self.stmt(StmtKind::StaticAssert(Box::new(assertion)), start, 0)
+                let assertion = Box::new(self.static_assert());
+                self.stmt(StmtKind::StaticAssert(assertion), start, 0)
             }
             Some(Kw::Extension) => {
                 self.bump();
                 self.statement(only)
             }
-            _ if self.starts_declaration() => {
-                if only {
-                    let d = Diagnostic::error("E0215", t.span, "a declaration cannot be the body of a statement");
-                    self.mistake(d.help("put it between `{` and `}`"));
-                }
-                let declaration = self.declaration(attrs);
-                self.nested_function();
-                self.stmt(StmtKind::Declaration(Box::new(declaration)), start, 0)
-            }
-            _ => {
-                let e = self.expression();
-                self.semicolon("the expression");
-                self.stmt(StmtKind::Expr(e), start, 0)
-            }
+            _ if self.starts_declaration() => self.declaration_stmt(only, start, attrs),
+            _ => self.expression_stmt(start),
         }
+    }
+
+    #[inline(never)]
+    fn switch(&mut self, start: Span) -> Stmt {
+        self.bump();
+        let value = self.condition("switch");
+        let body = self.body();
+        let below = body.height;
+        self.stmt(StmtKind::Switch { value, body }, start, below)
+    }
+
+    #[inline(never)]
+    fn while_loop(&mut self, start: Span, attrs: &[Attribute]) -> Stmt {
+        let hints = self.hints(attrs);
+        self.bump();
+        let cond = self.condition("while");
+        let body = self.body();
+        let below = body.height;
+        self.stmt(StmtKind::While { cond, body, hints }, start, below)
+    }
+
+    #[inline(never)]
+    fn goto(&mut self, start: Span) -> Stmt {
+        self.bump();
+        let kind = match self.name("a label") {
+            Some(name) => StmtKind::Goto(name),
+            None => StmtKind::Error,
+        };
+        self.semicolon("`goto`");
+        self.stmt(kind, start, 0)
+    }
+
+    #[inline(never)]
+    fn return_stmt(&mut self, start: Span) -> Stmt {
+        self.bump();
+        let none = self.is(TokenKind::Semi) || self.is(TokenKind::RBrace);
+        let value = if none { None } else { Some(self.expression()) };
+        self.semicolon("`return`");
+        self.stmt(StmtKind::Return(value), start, 0)
+    }
+
+    #[inline(never)]
+    fn lonely_else(&mut self, span: Span) {
+        let mut d = Diagnostic::error("E0214", span, "`else` without `if`");
+        if self.tokens[self.at.saturating_sub(1)].kind == TokenKind::Semi {
+            d = d.help("an `if` has one statement only; put several between `{` and `}`");
+        }
+        self.mistake(d);
+    }
+
+    #[inline(never)]
+    fn declaration_stmt(&mut self, only: bool, start: Span, attrs: Vec<Attribute>) -> Stmt {
+        if only {
+            let d = Diagnostic::error("E0215", self.span(), "a declaration cannot be the body of a statement");
+            self.mistake(d.help("put it between `{` and `}`"));
+        }
+        let declaration = Box::new(self.declaration(attrs));
+        self.nested_function();
+        self.stmt(StmtKind::Declaration(declaration), start, 0)
+    }
+
+    #[inline(never)]
+    fn expression_stmt(&mut self, start: Span) -> Stmt {
+        let e = self.expression();
+        self.semicolon("the expression");
+        self.stmt(StmtKind::Expr(e), start, 0)
     }
 
     /// A body after what looked like a prototype inside of a function.
@@ -273,6 +300,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn simple(&mut self, start: Span, kind: StmtKind, what: &str) -> Stmt {
         self.bump();
         self.semicolon(what);
@@ -296,6 +324,7 @@ impl Parser<'_> {
     }
 
     /// `if` with all of its `else if`s, without recursion along the chain.
+    #[inline(never)]
     fn if_chain(&mut self, start: Span) -> Stmt {
         let mut arms: Vec<(Span, Expr, Box<Stmt>)> = Vec::new();
         let mut els: Option<Box<Stmt>> = None;
@@ -325,6 +354,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn do_while(&mut self, start: Span, attrs: &[Attribute]) -> Stmt {
         let hints = self.hints(attrs);
         self.bump();
@@ -343,6 +373,7 @@ impl Parser<'_> {
         self.stmt(StmtKind::DoWhile { body, cond, hints }, start, below)
     }
 
+    #[inline(never)]
     fn for_loop(&mut self, start: Span, attrs: &[Attribute]) -> Stmt {
         let hints = self.hints(attrs);
         self.bump();
@@ -377,6 +408,7 @@ impl Parser<'_> {
     }
 
     /// The pragma or attribute before a loop.
+    #[inline(never)]
     fn hints(&mut self, attrs: &[Attribute]) -> LoopHints {
         let mut unroll = self.unroll.take().map_or(Unroll::Unspecified, |u| u.0);
         for a in attrs {
