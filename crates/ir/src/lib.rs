@@ -14,18 +14,24 @@ pub mod dom;
 pub mod entity;
 pub mod eval;
 pub mod function;
+pub mod import;
 pub mod inst;
+pub mod loops;
 pub mod module;
+pub mod parse;
 pub mod print;
 pub mod types;
+pub mod uses;
 pub mod verify;
 
 pub use builder::Builder;
 pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
+pub use import::ImportError;
 pub use inst::{
     Args, BinOp, CastOp, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };
 pub use module::{Global, Module, Reloc, Span};
+pub use parse::{ParseError, parse};
 pub use types::{Scalar, Space, Type};
 pub use verify::{VerifyError, verify};

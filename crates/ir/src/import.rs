@@ -1,0 +1,331 @@
+//! Linking: copies functions of one module into another, with the functions, globals, strings and files that they use.
+//!
+//! Functions with external or builtin linkage are the same if they have the same name: a declaration gets the body that the other
+//! module has. Internal functions and globals belong to their module, so a clash of their names is settled by renaming.
+//! The compiler links the library of built-ins that way, and programs that a host compiled apart.
+
+use crate::entity::{FuncRef, GlobalRef, StrRef};
+use crate::function::{Function, Linkage};
+use crate::inst::Op;
+use crate::module::{Module, Reloc, Span};
+use crate::types::Space;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Why two modules do not fit together.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ImportError {
+    /// Both define it.
+    #[error("`{0}` is defined twice")]
+    Duplicate(String),
+    /// Types of parameters or result differ.
+    #[error("`{0}` is declared with another type than it is defined with")]
+    Signature(String),
+}
+
+impl Module {
+    /// Copies functions of another module, and all that they use, into this one. If it fails, this module is no longer usable.
+    pub fn import(&mut self, from: &Module, roots: impl IntoIterator<Item = FuncRef>) -> Result<(), ImportError> {
+        let mut importer = Importer::new(self, from);
+        for root in roots {
+            importer.request(root)?;
+        }
+        importer.run()
+    }
+
+    /// Links another program: all that it defines, and what its declarations refer to here.
+    pub fn link(&mut self, from: &Module) -> Result<(), ImportError> {
+        let roots = from.funcs.iter().filter(|(_, f)| !f.is_declaration() && f.linkage != Linkage::Internal);
+        self.import(from, roots.map(|(r, _)| r))
+    }
+
+    /// Gives declarations the bodies that a library has. Returns how many declarations had one; what was copied may declare more.
+    pub fn import_declared(&mut self, library: &Module) -> Result<usize, ImportError> {
+        let bodies: FxHashMap<&str, FuncRef> = library
+            .funcs
+            .iter()
+            .filter(|(_, f)| !f.is_declaration() && f.linkage != Linkage::Internal)
+            .map(|(r, f)| (f.name.as_str(), r))
+            .collect();
+        let wanted = self.funcs.values().filter(|f| f.is_declaration());
+        let roots: Vec<FuncRef> = wanted.filter_map(|f| bodies.get(f.name.as_str()).copied()).collect();
+        let count = roots.len();
+        self.import(library, roots)?;
+        Ok(count)
+    }
+}
+
+struct Importer<'a> {
+    into: &'a mut Module,
+    from: &'a Module,
+    names: FxHashMap<String, FuncRef>,
+    global_names: FxHashMap<String, GlobalRef>,
+    funcs: FxHashMap<FuncRef, FuncRef>,
+    globals: FxHashMap<GlobalRef, GlobalRef>,
+    strings: FxHashMap<StrRef, StrRef>,
+    files: FxHashMap<u16, Option<u16>>,
+    /// Functions whose bodies are to be copied.
+    bodies: Vec<FuncRef>,
+}
+
+impl<'a> Importer<'a> {
+    fn new(into: &'a mut Module, from: &'a Module) -> Self {
+        let names = into.funcs.iter().map(|(r, f)| (f.name.clone(), r)).collect();
+        let global_names = into.globals.iter().map(|(r, g)| (g.name.clone(), r)).collect();
+        Self {
+            into,
+            from,
+            names,
+            global_names,
+            funcs: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            strings: FxHashMap::default(),
+            files: FxHashMap::default(),
+            bodies: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), ImportError> {
+        while let Some(f) = self.bodies.pop() {
+            let body = self.translate(&self.from.funcs[f])?;
+            let place = &mut self.into.funcs[self.funcs[&f]];
+            // The place keeps its name, which may be a new one.
+            *place = Function { name: std::mem::take(&mut place.name), ..body };
+        }
+        Ok(())
+    }
+
+    /// The function's place in the module that grows.
+    fn request(&mut self, f: FuncRef) -> Result<FuncRef, ImportError> {
+        if let Some(&done) = self.funcs.get(&f) {
+            return Ok(done);
+        }
+        let source = &self.from.funcs[f];
+        let place = match self.names.get(&source.name).copied() {
+            Some(old) if source.linkage != Linkage::Internal => {
+                if self.into.funcs[old].linkage == Linkage::Internal && !self.into.funcs[old].is_declaration() {
+                    let name = self.fresh(&source.name);
+                    self.names.insert(name.clone(), old);
+                    self.into.funcs[old].name = name;
+                    self.add(f, source.name.clone())
+                } else {
+                    self.join(f, old)?
+                }
+            }
+            Some(_) => {
+                let name = self.fresh(&source.name);
+                self.add(f, name)
+            }
+            None => self.add(f, source.name.clone()),
+        };
+        self.funcs.insert(f, place);
+        Ok(place)
+    }
+
+    /// A new function, whose body is copied later.
+    fn add(&mut self, f: FuncRef, name: String) -> FuncRef {
+        let source = &self.from.funcs[f];
+        let mut shell = Function::new(name.clone(), source.params.clone(), source.ret);
+        (shell.linkage, shell.noinline, shell.kernel) = (source.linkage, source.noinline, source.kernel.clone());
+        let place = self.into.funcs.push(shell);
+        self.names.insert(name, place);
+        if !source.is_declaration() {
+            self.bodies.push(f);
+        }
+        place
+    }
+
+    /// A function that is there already, under the same name.
+    fn join(&mut self, f: FuncRef, old: FuncRef) -> Result<FuncRef, ImportError> {
+        let (source, here) = (&self.from.funcs[f], &self.into.funcs[old]);
+        if source.params != here.params || source.ret != here.ret {
+            return Err(ImportError::Signature(source.name.clone()));
+        }
+        match (source.is_declaration(), here.is_declaration()) {
+            (false, true) => self.bodies.push(f),
+            // A library is one; that it comes a second time is no conflict.
+            (false, false) if source.linkage == Linkage::External => {
+                return Err(ImportError::Duplicate(source.name.clone()));
+            }
+            _ => {}
+        }
+        Ok(old)
+    }
+
+    fn fresh(&self, name: &str) -> String {
+        (1u32..).map(|i| format!("{name}.{i}")).find(|n| !self.names.contains_key(n)).unwrap_or_default()
+    }
+
+    fn translate(&mut self, source: &Function) -> Result<Function, ImportError> {
+        let mut func = source.clone();
+        for i in 0..func.layout.len() {
+            let b = func.layout[i];
+            func.blocks[b].term_span = self.span(func.blocks[b].term_span);
+            for k in 0..func.blocks[b].insts.len() {
+                let inst = &mut func.insts[func.blocks[b].insts[k]];
+                inst.span = self.span(inst.span);
+                match &mut inst.op {
+                    Op::Call(f) => *f = self.request(*f)?,
+                    Op::GlobalAddr(g) => *g = self.global(*g),
+                    Op::Printf(s) => *s = self.string(*s),
+                    _ => {}
+                }
+            }
+        }
+        Ok(func)
+    }
+
+    fn span(&mut self, span: Span) -> Span {
+        if span == Span::NONE {
+            return span;
+        }
+        let (into, from) = (&mut *self.into, self.from);
+        let file = *self.files.entry(span.file).or_insert_with(|| {
+            let name = from.files.get(usize::from(span.file))?;
+            let old = into.files.iter().position(|f| f == name);
+            let index = old.unwrap_or_else(|| {
+                into.files.push(name.clone());
+                into.files.len() - 1
+            });
+            u16::try_from(index).ok()
+        });
+        file.map_or(Span::NONE, |file| Span { file, ..span })
+    }
+
+    fn string(&mut self, s: StrRef) -> StrRef {
+        let (into, from) = (&mut *self.into, self.from);
+        *self.strings.entry(s).or_insert_with(|| into.strings.push(from.strings[s].clone()))
+    }
+
+    /// The global's place; with it come the globals whose addresses it holds.
+    fn global(&mut self, g: GlobalRef) -> GlobalRef {
+        if let Some(&done) = self.globals.get(&g) {
+            return done;
+        }
+        let mut seen = FxHashSet::default();
+        let mut list = vec![g];
+        let mut new = Vec::new();
+        while let Some(g) = list.pop() {
+            if self.globals.contains_key(&g) || !seen.insert(g) {
+                continue;
+            }
+            let source = &self.from.globals[g];
+            let old = self.global_names.get(&source.name).copied();
+            let place = match old {
+                // The same table of the same library.
+                Some(old)
+                    if source.space == Space::Constant
+                        && source.relocs.is_empty()
+                        && self.into.globals[old] == *source =>
+                {
+                    old
+                }
+                _ => {
+                    let mut copy = source.clone();
+                    if old.is_some() {
+                        let taken = &self.global_names;
+                        copy.name = (1u32..)
+                            .map(|i| format!("{}.{i}", source.name))
+                            .find(|n| !taken.contains_key(n))
+                            .unwrap_or_default();
+                    }
+                    let name = copy.name.clone();
+                    let place = self.into.globals.push(copy);
+                    self.global_names.insert(name, place);
+                    new.push(place);
+                    place
+                }
+            };
+            self.globals.insert(g, place);
+            list.extend(source.relocs.iter().map(|r| r.target));
+        }
+        for place in new {
+            let globals = &self.globals;
+            for r in &mut self.into.globals[place].relocs {
+                *r = Reloc { target: globals[&r.target], ..*r };
+            }
+        }
+        self.globals[&g]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROGRAM: &str = "
+        global @table constant size 4 align 4 init x\"01020304\"
+        func external @main(i32) kernel { param \"n\" \"int\" value size 4 align 4 } {
+        bb0(v0: i32):
+            v1: i32 = call @double v0
+            v2: ptr<constant> = globaladdr @table
+            call @twice
+            ret
+        }
+        func internal @twice() {
+        bb0: ret
+        }
+        func builtin @double(i32) -> i32
+    ";
+
+    const LIBRARY: &str = "
+        file \"lib.cl\"
+        global @table constant size 4 align 4 init x\"05060708\"
+        global @index constant size 8 align 8 init x\"0000000000000000\" reloc 0 @table + -4
+        func builtin @double(i32) -> i32 {
+        bb0(v0: i32):
+            v1: i32 = call @helper v0 !0:3:4
+            v2: ptr<constant> = globaladdr @index
+            call @twice
+            ret v1
+        }
+        func internal @helper(i32) -> i32 {
+        bb0(v0: i32): ret v0
+        }
+        func internal @twice() {
+        bb0: ret
+        }
+        func builtin @unused() {
+        bb0: ret
+        }
+    ";
+
+    #[test]
+    fn a_declaration_gets_its_body_with_all_that_it_uses() {
+        let (mut program, library) = (crate::parse(PROGRAM).unwrap(), crate::parse(LIBRARY).unwrap());
+        assert_eq!(program.import_declared(&library), Ok(1));
+        assert_eq!(program.import_declared(&library), Ok(0));
+        assert_eq!(crate::verify(&program), []);
+        let names: Vec<&str> = program.funcs.values().map(|f| f.name.as_str()).collect();
+        assert_eq!(names, ["main", "twice", "double", "helper", "twice.1"]);
+        let globals: Vec<&str> = program.globals.values().map(|g| g.name.as_str()).collect();
+        assert_eq!(globals, ["table", "index", "table.1"]);
+        let text = program.to_string();
+        assert!(text.contains("reloc 0 @table.1 + -4") && text.contains("call @twice.1") && text.contains("!0:3:4"));
+        assert_eq!(program.files, ["lib.cl"]);
+    }
+
+    #[test]
+    fn programs_link_unless_both_define_a_function_or_types_differ() {
+        let user = "func external @main() { bb0: call @f ret } func external @f() func internal @g() { bb0: ret }";
+        let other = "func external @f() { bb0: call @g ret } func internal @g() { bb0: ret }";
+        let (user, other) = (crate::parse(user).unwrap(), crate::parse(other).unwrap());
+        for (first, second) in [(&user, &other), (&other, &user)] {
+            let mut linked = first.clone();
+            linked.link(second).unwrap();
+            assert_eq!(crate::verify(&linked), []);
+            assert!(!linked.funcs[linked.find("f").unwrap()].is_declaration());
+        }
+        assert_eq!(other.clone().link(&other), Err(ImportError::Duplicate("f".into())));
+        let wrong = crate::parse("func external @f(i32) { bb0(v0: i32): ret }").unwrap();
+        assert_eq!(user.clone().link(&wrong), Err(ImportError::Signature("f".into())));
+    }
+
+    #[test]
+    fn an_internal_function_makes_room_for_an_external_one() {
+        let mut a = crate::parse("func internal @f() { bb0: ret } func external @a() { bb0: call @f ret }").unwrap();
+        let b = crate::parse("func external @f() { bb0: unreachable }").unwrap();
+        a.link(&b).unwrap();
+        assert_eq!(crate::verify(&a), []);
+        assert!(a.to_string().contains("func internal @f.1()") && a.to_string().contains("call @f.1\n"));
+    }
+}
