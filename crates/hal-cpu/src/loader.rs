@@ -322,12 +322,18 @@ fn group_of<'d>(section: &impl ObjectSection<'d>) -> Option<Group> {
     })
 }
 
+/// `fma` of doubles, called where the CPU has no such instruction.
+extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}
+
 /// The functions that code generation may call.
 fn external(name: &str) -> Result<usize, HalError> {
     Ok(match name {
         "memcpy" => libc::memcpy as *const () as usize,
         "memmove" => libc::memmove as *const () as usize,
         "memset" => libc::memset as *const () as usize,
+        "fma" => fma as *const () as usize,
         _ => return Err(bad(format!("unknown symbol {name}"))),
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::handles::{Context, IrBuilder, LlvmModule, c_string};
+use crate::target::Level;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Scalar, Space, Term, Type, Value};
 use llvm_sys::core::*;
@@ -16,25 +17,47 @@ pub fn module(
     reachable: &[FuncRef],
     context: &Context,
     llvm: &LlvmModule<'_>,
-    cpu: &str,
+    level: Level,
 ) -> Result<(), Error> {
-    let mut cx = Cx { module, context: context.0, llvm: llvm.raw, functions: HashMap::new(), globals: HashMap::new() };
+    let mut cx = Cx {
+        module,
+        context: context.raw,
+        llvm: llvm.raw,
+        level,
+        functions: HashMap::new(),
+        globals: HashMap::new(),
+        pending: Vec::new(),
+        data_size: 0,
+    };
     for &f in reachable {
-        cx.declare(f, f == root, cpu);
+        cx.declare(f, f == root);
     }
     for &f in reachable {
         FunctionCx::new(&mut cx, context, f, f == root).run()?;
     }
-    Ok(())
+    cx.initialise_globals()
 }
+
+/// The symbol of a function. No name of a source has a dot, so none is taken for one that code generation knows (`memcpy`).
+pub fn symbol(module: &Module, f: FuncRef, root: bool) -> String {
+    let name = &module.funcs[f].name;
+    if root { format!("{name}.group") } else { format!("{name}.function") }
+}
+
+/// Bytes of constant data that one kernel may reach.
+const MAX_DATA: u64 = 256 << 20;
 
 /// What all functions share.
 pub struct Cx<'m> {
     pub module: &'m Module,
     pub context: LLVMContextRef,
     pub llvm: LLVMModuleRef,
+    pub level: Level,
     pub functions: HashMap<FuncRef, (LLVMTypeRef, LLVMValueRef)>,
     globals: HashMap<GlobalRef, LLVMValueRef>,
+    /// Globals without their initial value yet.
+    pending: Vec<GlobalRef>,
+    data_size: u64,
 }
 
 impl Cx<'_> {
@@ -44,7 +67,8 @@ impl Cx<'_> {
         // types, constants and instructions have no other precondition than well-typed operands, which the IR's verifier gives.
         unsafe {
             match scalar {
-                Scalar::F16 => LLVMHalfTypeInContext(self.context),
+                // See `half`.
+                Scalar::F16 => LLVMInt16TypeInContext(self.context),
                 Scalar::F32 => LLVMFloatTypeInContext(self.context),
                 Scalar::F64 => LLVMDoubleTypeInContext(self.context),
                 Scalar::Ptr(_) => LLVMPointerTypeInContext(self.context, 0),
@@ -60,6 +84,15 @@ impl Cx<'_> {
         if ty.is_vector() { unsafe { LLVMVectorType(scalar, u32::from(ty.lanes)) } } else { scalar }
     }
 
+    /// LLVM's own half with as many lanes, for conversions.
+    pub fn llvm_half(&self, like: Type) -> LLVMTypeRef {
+        // SAFETY: see `scalar`.
+        unsafe {
+            let half = LLVMHalfTypeInContext(self.context);
+            if like.is_vector() { LLVMVectorType(half, u32::from(like.lanes)) } else { half }
+        }
+    }
+
     /// A constant with these bits in each lane.
     pub fn constant(&self, ty: Type, bits: u64) -> LLVMValueRef {
         // SAFETY: see `scalar`.
@@ -67,7 +100,7 @@ impl Cx<'_> {
             let int = LLVMIntTypeInContext(self.context, ty.scalar.bits());
             let value = LLVMConstInt(int, bits, 0);
             let value = match ty.scalar {
-                s if s.is_float() => LLVMConstBitCast(value, self.scalar(s)),
+                s @ (Scalar::F32 | Scalar::F64) => LLVMConstBitCast(value, self.scalar(s)),
                 Scalar::Ptr(_) => LLVMConstIntToPtr(value, self.scalar(ty.scalar)),
                 _ => value,
             };
@@ -100,10 +133,10 @@ impl Cx<'_> {
         }
     }
 
-    fn declare(&mut self, f: FuncRef, root: bool, cpu: &str) {
+    fn declare(&mut self, f: FuncRef, root: bool) {
         let func = &self.module.funcs[f];
         let mut params: Vec<LLVMTypeRef> = func.params.iter().map(|&t| self.ty(t)).collect();
-        let name = c_string(&func.name);
+        let name = c_string(&symbol(self.module, f, root));
         // SAFETY: see `scalar`.
         unsafe {
             let ret = func.ret.map_or_else(|| LLVMVoidTypeInContext(self.context), |t| self.ty(t));
@@ -115,7 +148,7 @@ impl Cx<'_> {
             );
             let whole = LLVMAttributeFunctionIndex;
             LLVMAddAttributeAtIndex(value, whole, self.attribute("nounwind"));
-            LLVMAddAttributeAtIndex(value, whole, self.text_attribute("target-cpu", cpu));
+            LLVMAddAttributeAtIndex(value, whole, self.text_attribute("target-cpu", self.level.cpu()));
             // A frame larger than a page touches each page, so that an overflow meets the guard page.
             LLVMAddAttributeAtIndex(value, whole, self.text_attribute("probe-stack", "inline-asm"));
             if root {
@@ -129,58 +162,107 @@ impl Cx<'_> {
         }
     }
 
-    /// The LLVM global of a constant or a program-scope variable, made on first use.
-    pub fn global(&mut self, g: GlobalRef) -> LLVMValueRef {
+    /// The LLVM global of a constant, made on first use; its initial value comes at the end.
+    pub fn global(&mut self, g: GlobalRef) -> Result<LLVMValueRef, Error> {
         if let Some(&value) = self.globals.get(&g) {
-            return value;
+            return Ok(value);
         }
+        let data = &self.module.globals[g];
+        if data.space != Space::Constant {
+            // Each kernel has an object of its own: a variable would exist once for each.
+            return Err(Error::NotLowered(data.name.clone(), "a variable of program scope"));
+        }
+        self.data_size = self.data_size.saturating_add(data.size);
+        if self.data_size > MAX_DATA {
+            return Err(Error::Limit(format!("the constant data is larger than {MAX_DATA} bytes")));
+        }
+        // SAFETY: see `scalar`.
+        unsafe {
+            let mut types: Vec<_> = self.pieces(g).into_iter().map(|p| self.piece_type(&p)).collect();
+            let ty = LLVMStructTypeInContext(self.context, types.as_mut_ptr(), types.len() as u32, 1);
+            let value = LLVMAddGlobal(self.llvm, ty, c_string(&format!("{}.data", data.name)).as_ptr());
+            LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
+            LLVMSetGlobalConstant(value, 1);
+            LLVMSetUnnamedAddress(value, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
+            LLVMSetAlignment(value, data.align);
+            self.globals.insert(g, value);
+            self.pending.push(g);
+            Ok(value)
+        }
+    }
+
+    /// A global in pieces: runs of bytes and addresses, then zeros.
+    fn pieces(&self, g: GlobalRef) -> Vec<Piece> {
         let data = &self.module.globals[g];
         let mut relocs = data.relocs.clone();
         relocs.sort_by_key(|r| r.offset);
-        // The initial bytes in pieces: runs of bytes and addresses, then zeros.
-        let bytes = |cx: &Self, range: std::ops::Range<usize>| {
-            let slice = &data.init[range];
-            // SAFETY: see `scalar`; the slice is copied.
-            unsafe { LLVMConstStringInContext2(cx.context, slice.as_ptr().cast(), slice.len(), 1) }
-        };
+        let mut pieces = Vec::new();
+        let mut at = 0usize;
+        for r in relocs {
+            let offset = r.offset as usize;
+            // Of two addresses that overlap, the first counts.
+            if offset >= at {
+                pieces.push(Piece::Bytes(at..offset));
+                pieces.push(Piece::Address(r.target, r.addend));
+                at = offset + 8;
+            }
+        }
+        pieces.push(Piece::Bytes(at..data.init.len()));
+        pieces.push(Piece::Zeros(data.size - data.init.len() as u64));
+        pieces
+    }
+
+    fn piece_type(&self, piece: &Piece) -> LLVMTypeRef {
         // SAFETY: see `scalar`.
         unsafe {
-            let i8 = LLVMInt8TypeInContext(self.context);
-            // The type must be known before the addresses are: a global may point to itself.
-            let mut types = Vec::new();
-            let mut at = 0usize;
-            for r in &relocs {
-                types.push(LLVMArrayType2(i8, r.offset - at as u64));
-                types.push(LLVMPointerTypeInContext(self.context, 0));
-                at = r.offset as usize + 8;
+            let bytes = |n| LLVMArrayType2(LLVMInt8TypeInContext(self.context), n);
+            match piece {
+                Piece::Bytes(range) => bytes(range.len() as u64),
+                Piece::Address(..) => LLVMPointerTypeInContext(self.context, 0),
+                Piece::Zeros(n) => bytes(*n),
             }
-            types.push(LLVMArrayType2(i8, (data.init.len() - at) as u64));
-            types.push(LLVMArrayType2(i8, data.size - data.init.len() as u64));
-            let ty = LLVMStructTypeInContext(self.context, types.as_mut_ptr(), types.len() as u32, 1);
-            let value = LLVMAddGlobal(self.llvm, ty, c_string(&format!("{}.data", data.name)).as_ptr());
-            self.globals.insert(g, value);
-            let mut parts = Vec::new();
-            let mut at = 0usize;
-            for r in &relocs {
-                parts.push(bytes(self, at..r.offset as usize));
-                let target = self.global(r.target);
-                let mut addend = [LLVMConstInt(LLVMInt64TypeInContext(self.context), r.addend as u64, 1)];
-                parts.push(LLVMConstGEP2(i8, target, addend.as_mut_ptr(), 1));
-                at = r.offset as usize + 8;
-            }
-            parts.push(bytes(self, at..data.init.len()));
-            parts.push(LLVMConstNull(types[types.len() - 1]));
-            LLVMSetInitializer(
-                value,
-                LLVMConstStructInContext(self.context, parts.as_mut_ptr(), parts.len() as u32, 1),
-            );
-            LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
-            LLVMSetGlobalConstant(value, i32::from(data.space == Space::Constant));
-            LLVMSetUnnamedAddress(value, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
-            LLVMSetAlignment(value, data.align);
-            value
         }
     }
+
+    /// Gives the globals their values; addresses in them may add more globals, in any number and in circles.
+    fn initialise_globals(&mut self) -> Result<(), Error> {
+        while let Some(g) = self.pending.pop() {
+            let module = self.module;
+            let data = &module.globals[g];
+            let mut parts = Vec::new();
+            for piece in self.pieces(g) {
+                let ty = self.piece_type(&piece);
+                // SAFETY: see `scalar`; bytes are copied.
+                parts.push(unsafe {
+                    match piece {
+                        Piece::Bytes(range) => {
+                            let slice = &data.init[range];
+                            LLVMConstStringInContext2(self.context, slice.as_ptr().cast(), slice.len(), 1)
+                        }
+                        Piece::Address(target, addend) => {
+                            let target = self.global(target)?;
+                            let mut by = [LLVMConstInt(LLVMInt64TypeInContext(self.context), addend as u64, 1)];
+                            LLVMConstGEP2(LLVMInt8TypeInContext(self.context), target, by.as_mut_ptr(), 1)
+                        }
+                        Piece::Zeros(_) => LLVMConstNull(ty),
+                    }
+                });
+            }
+            // SAFETY: see `scalar`; the parts have the types with which the global was made.
+            unsafe {
+                let value = LLVMConstStructInContext(self.context, parts.as_mut_ptr(), parts.len() as u32, 1);
+                LLVMSetInitializer(self.globals[&g], value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A part of a global.
+enum Piece {
+    Bytes(std::ops::Range<usize>),
+    Address(GlobalRef, i64),
+    Zeros(u64),
 }
 
 /// One function under translation.

@@ -1,11 +1,13 @@
 //! Owners of LLVM's objects, so that each is freed once, also on errors.
 
 use crate::Error;
+use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
+use std::sync::Mutex;
 
 /// A zero-terminated copy; names never hold a zero byte, and one that did would be cut there.
 pub fn c_string(s: &str) -> CString {
@@ -25,20 +27,49 @@ pub fn take_message(message: *mut c_char) -> String {
     }
 }
 
-/// A context: everything else lives in it.
-pub struct Context(pub LLVMContextRef);
+/// A context: everything else lives in it. Errors that LLVM reports while it generates code are kept; without a handler it
+/// would print them and end the process.
+pub struct Context {
+    pub raw: LLVMContextRef,
+    errors: Box<Mutex<Vec<String>>>,
+}
 
 impl Context {
     pub fn new() -> Self {
-        // SAFETY: creates an independent object.
-        Context(unsafe { LLVMContextCreate() })
+        let errors = Box::new(Mutex::new(Vec::new()));
+        // SAFETY: creates an independent object; the box does not move and outlives the context.
+        unsafe {
+            let raw = LLVMContextCreate();
+            LLVMContextSetDiagnosticHandler(raw, Some(keep), (&raw const *errors).cast_mut().cast());
+            Context { raw, errors }
+        }
+    }
+
+    /// The first error that was reported so far.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.errors.lock().ok().and_then(|e| e.first().cloned()) {
+            Some(message) => Err(Error::Internal(message)),
+            None => Ok(()),
+        }
+    }
+}
+
+extern "C" fn keep(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
+    // SAFETY: LLVM passes a valid diagnostic and what `Context::new` registered.
+    unsafe {
+        if LLVMGetDiagInfoSeverity(info) == LLVMDiagnosticSeverity::LLVMDSError {
+            let message = take_message(LLVMGetDiagInfoDescription(info));
+            if let Ok(mut errors) = (*errors.cast::<Mutex<Vec<String>>>()).lock() {
+                errors.push(message);
+            }
+        }
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: owned; modules borrow the context's lifetime and are gone.
-        unsafe { LLVMContextDispose(self.0) }
+        unsafe { LLVMContextDispose(self.raw) }
     }
 }
 
@@ -51,7 +82,7 @@ pub struct LlvmModule<'c> {
 impl<'c> LlvmModule<'c> {
     pub fn new(context: &'c Context, name: &str) -> Self {
         // SAFETY: the name lives through the call; the module is owned by the result.
-        let raw = unsafe { LLVMModuleCreateWithNameInContext(c_string(name).as_ptr(), context.0) };
+        let raw = unsafe { LLVMModuleCreateWithNameInContext(c_string(name).as_ptr(), context.raw) };
         Self { raw, context }
     }
 
@@ -91,7 +122,7 @@ pub struct IrBuilder(pub LLVMBuilderRef);
 impl IrBuilder {
     pub fn new(context: &Context) -> Self {
         // SAFETY: the context is alive.
-        IrBuilder(unsafe { LLVMCreateBuilderInContext(context.0) })
+        IrBuilder(unsafe { LLVMCreateBuilderInContext(context.raw) })
     }
 }
 

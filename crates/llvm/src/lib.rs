@@ -8,6 +8,8 @@
 //! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at once.
 
 mod emit;
+mod guard;
+mod half;
 mod handles;
 mod memory;
 mod ops;
@@ -50,10 +52,16 @@ pub enum Error {
     /// The function has an instruction that only `spmd` removes.
     #[error("{0} still has {1}: it is not a work-group function")]
     NotLowered(String, &'static str),
+    /// The function is valid and too large.
+    #[error("{0}")]
+    Limit(String),
     /// LLVM refuses its input. This is a bug of ours, reported instead of a crash.
     #[error("code generation failed: {0}")]
     Internal(String),
 }
+
+/// Private memory that a kernel may have: what the launcher's threads have as stack, less what everything else needs there.
+pub const MAX_PRIVATE: u64 = 32 << 20;
 
 /// Compiles one function and all that it calls.
 pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
@@ -61,11 +69,25 @@ pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Comp
     for &f in &reachable {
         check(module, f)?;
     }
+    let private_size = reachable.iter().fold(0u64, |sum, &f| sum.saturating_add(private_size(module, f)));
+    if private_size > MAX_PRIVATE {
+        return Err(Error::Limit(format!("{private_size} bytes of private memory, {MAX_PRIVATE} are the limit")));
+    }
+    guard::run(|| generate(module, func, &reachable, private_size, options))
+}
+
+fn generate(
+    module: &Module,
+    func: FuncRef,
+    reachable: &[FuncRef],
+    private_size: u64,
+    options: &Options,
+) -> Result<Compiled, Error> {
     let machine = target::Machine::new(&options.target, options.optimise)?;
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[func].name);
     machine.prepare(&llvm);
-    emit::module(module, func, &reachable, &context, &llvm, &machine.cpu)?;
+    emit::module(module, func, reachable, &context, &llvm, machine.level)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));
@@ -77,14 +99,12 @@ pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Comp
     if options.texts {
         stages.push(("llvm-optimised", llvm.text()));
         // Code generation changes the module: the text is made from a copy.
-        stages.push((
-            "asm",
-            String::from_utf8_lossy(&machine.emit(&llvm.copy(), target::Output::Assembly)?).into_owned(),
-        ));
+        let text = machine.emit(&llvm.copy(), target::Output::Assembly)?;
+        stages.push(("asm", String::from_utf8_lossy(&text).into_owned()));
     }
     let object = machine.emit(&llvm, target::Output::Object)?;
-    let private_size = reachable.iter().map(|&f| private_size(module, f)).sum();
-    Ok(Compiled { object, symbol: module.funcs[func].name.clone(), private_size, stages })
+    context.check()?;
+    Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages })
 }
 
 /// The function and all that it calls.

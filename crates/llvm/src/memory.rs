@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::emit::FunctionCx;
-use cloom_ir::{Flags, InstData, Order, RmwOp, Type, Value, abi};
+use cloom_ir::{Flags, InstData, Order, RmwOp, Space, Type, Value, abi};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
@@ -30,8 +30,31 @@ fn ordering(order: Order, access: Access) -> LLVMAtomicOrdering {
 }
 
 impl FunctionCx<'_, '_> {
+    /// A load. What is read from private memory is frozen: reading a variable before it is written gives some value, and the same
+    /// to every use, where LLVM would otherwise be free to take a branch on it anywhere.
     pub fn load(&self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
+        let load = self.plain_load(data, ty, align);
+        let space = self.func.ty(data.args[0]).space();
         // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        unsafe {
+            match space {
+                Some(Space::Private) => LLVMBuildFreeze(self.builder.0, load, c"".as_ptr()),
+                Some(Space::Constant) if !data.flags.contains(Flags::VOLATILE) => {
+                    // Constant memory does not change during a launch.
+                    let name = "invariant.load";
+                    let context = self.cx.context;
+                    let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
+                    let empty = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+                    LLVMSetMetadata(load, kind, LLVMMetadataAsValue(context, empty));
+                    load
+                }
+                _ => load,
+            }
+        }
+    }
+
+    fn plain_load(&self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
+        // SAFETY: see `load`.
         unsafe {
             let load = LLVMBuildLoad2(self.builder.0, self.cx.ty(ty), self.value(data.args[0]), c"".as_ptr());
             LLVMSetAlignment(load, align);
@@ -100,7 +123,7 @@ impl FunctionCx<'_, '_> {
     }
 
     pub fn atomic_load(&self, data: &InstData, ty: Type, order: Order) -> LLVMValueRef {
-        let load = self.load(data, ty, ty.bytes());
+        let load = self.plain_load(data, ty, ty.bytes());
         // SAFETY: see `load`.
         unsafe { LLVMSetOrdering(load, ordering(order, Access::Load)) };
         load

@@ -23,16 +23,23 @@ impl FunctionCx<'_, '_> {
                 Op::Binary(op) => self.binary(*op, ty, data),
                 Op::Fma => self.fma(ty, [arg(0), arg(1), arg(2)]),
                 Op::Icmp(cc) => LLVMBuildICmp(b, int_predicate(*cc), arg(0), arg(1), NO_NAME),
-                Op::Fcmp(cc) => LLVMBuildFCmp(b, float_predicate(*cc), arg(0), arg(1), NO_NAME),
+                Op::Fcmp(cc) => {
+                    let from = self.func.ty(data.args[0]);
+                    let (x, y) = (self.comparable(from, arg(0)), self.comparable(from, arg(1)));
+                    LLVMBuildFCmp(b, float_predicate(*cc), x, y, NO_NAME)
+                }
                 Op::Cast(op) => self.cast(*op, self.func.ty(data.args[0]), ty, arg(0)),
                 Op::Select => LLVMBuildSelect(b, arg(0), arg(1), arg(2), NO_NAME),
                 Op::Extract => {
-                    let lane = self.lane(data.args[1], self.func.ty(data.args[0]).lanes);
-                    LLVMBuildExtractElement(b, arg(0), lane, NO_NAME)
+                    let from = self.func.ty(data.args[0]);
+                    let lane = self.lane(data.args[1], from.lanes);
+                    let (form, vector) = self.addressable(from, arg(0));
+                    self.lane_form(form.lane(), ty, LLVMBuildExtractElement(b, vector, lane, NO_NAME))
                 }
                 Op::Insert => {
                     let lane = self.lane(data.args[1], ty.lanes);
-                    LLVMBuildInsertElement(b, arg(0), arg(2), lane, NO_NAME)
+                    let ((form, vector), (_, x)) = (self.addressable(ty, arg(0)), self.addressable(ty.lane(), arg(2)));
+                    self.lane_form(form, ty, LLVMBuildInsertElement(b, vector, x, lane, NO_NAME))
                 }
                 Op::Shuffle(mask) => self.shuffle(self.func.ty(data.args[0]), arg(0), arg(1), mask),
                 Op::Splat => self.build(ty, &vec![arg(0); usize::from(ty.lanes)]),
@@ -43,7 +50,7 @@ impl FunctionCx<'_, '_> {
                 Op::Store { align } => self.store(data, *align),
                 Op::MemCopy { size, align } => self.mem_copy(data, *size, *align),
                 Op::MemSet { size, byte, align } => self.mem_set(data, *size, *byte, *align),
-                Op::GlobalAddr(g) => self.cx.global(*g),
+                Op::GlobalAddr(g) => self.cx.global(*g)?,
                 Op::AtomicRmw { op, order, .. } => self.atomic_rmw(data, *op, *order),
                 Op::AtomicCmpXchg { order, .. } => self.cmpxchg(data, *order),
                 Op::AtomicLoad { order, .. } => self.atomic_load(data, ty, *order),
@@ -63,12 +70,11 @@ impl FunctionCx<'_, '_> {
         Ok(value)
     }
 
-    /// Hands permissions on to LLVM. Promises (`nsw`, `nuw`) are not: breaking one would be undefined behaviour there.
+    /// Hands permissions on to LLVM. Promises (`nsw`, `nuw`, `nnan`, `ninf`) are not: a broken one would be poison there, and
+    /// a branch on it undefined behaviour.
     fn permit(&self, value: LLVMValueRef, flags: Flags) {
         let all = [
             (Flags::REASSOC, llvm_sys::LLVMFastMathAllowReassoc),
-            (Flags::NNAN, llvm_sys::LLVMFastMathNoNaNs),
-            (Flags::NINF, llvm_sys::LLVMFastMathNoInfs),
             (Flags::NSZ, llvm_sys::LLVMFastMathNoSignedZeros),
             (Flags::ARCP, llvm_sys::LLVMFastMathAllowReciprocal),
             (Flags::AFN, llvm_sys::LLVMFastMathApproxFunc),
@@ -87,7 +93,7 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Calls an intrinsic that is overloaded over `types`.
-    fn intrinsic(&self, name: &str, types: &[LLVMTypeRef], args: &[LLVMValueRef]) -> LLVMValueRef {
+    pub fn intrinsic(&self, name: &str, types: &[LLVMTypeRef], args: &[LLVMValueRef]) -> LLVMValueRef {
         let (mut types, mut args) = (types.to_vec(), args.to_vec());
         // SAFETY: the names used here are intrinsics of LLVM 19 with as many overloaded types.
         unsafe {
@@ -98,10 +104,16 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    fn unary(&self, op: UnOp, ty: Type, a: LLVMValueRef) -> LLVMValueRef {
+    pub fn unary(&self, op: UnOp, ty: Type, a: LLVMValueRef) -> LLVMValueRef {
         let llvm = self.cx.ty(ty);
         let no = self.cx.constant(Type::I1, 0);
+        if ty.scalar == Scalar::F16 {
+            return self.half_unary(op, ty, a);
+        }
         match op {
+            UnOp::Popcount | UnOp::BitReverse if ty.scalar == Scalar::I1 => a,
+            // SAFETY: see `inst`. A clear bit is one zero, leading and trailing.
+            UnOp::Clz | UnOp::Ctz if ty.scalar == Scalar::I1 => unsafe { LLVMBuildNot(self.builder.0, a, NO_NAME) },
             // SAFETY: see `inst`.
             UnOp::Not => unsafe { LLVMBuildNot(self.builder.0, a, NO_NAME) },
             // SAFETY: see `inst`.
@@ -125,6 +137,9 @@ impl FunctionCx<'_, '_> {
         let llvm = self.cx.ty(ty);
         let b = self.builder.0;
         let named = |name: &str| self.intrinsic(name, &[llvm], &[x, y]);
+        if ty.scalar == Scalar::I1 {
+            return self.truth(op, ty, x, y);
+        }
         // SAFETY: see `inst`.
         unsafe {
             match op {
@@ -137,8 +152,6 @@ impl FunctionCx<'_, '_> {
                 BinOp::And => LLVMBuildAnd(b, x, y, NO_NAME),
                 BinOp::Or => LLVMBuildOr(b, x, y, NO_NAME),
                 BinOp::Xor => LLVMBuildXor(b, x, y, NO_NAME),
-                // A truth value shifted by an amount modulo 1 stays.
-                BinOp::Shl | BinOp::Lshr | BinOp::Ashr | BinOp::Rotl if ty.scalar == Scalar::I1 => x,
                 BinOp::Shl | BinOp::Lshr | BinOp::Ashr => {
                     let mask = self.cx.constant(ty, u64::from(ty.scalar.bits() - 1));
                     let amount = LLVMBuildAnd(b, y, mask, NO_NAME);
@@ -158,14 +171,83 @@ impl FunctionCx<'_, '_> {
                 BinOp::SaddSat => named("llvm.sadd.sat"),
                 BinOp::UsubSat => named("llvm.usub.sat"),
                 BinOp::SsubSat => named("llvm.ssub.sat"),
+                BinOp::Fadd | BinOp::Fsub | BinOp::Fmul | BinOp::Fdiv => {
+                    if ty.scalar == Scalar::F16 {
+                        self.half_arithmetic(op, ty, x, y)
+                    } else {
+                        self.arithmetic(op, x, y)
+                    }
+                }
+                BinOp::Fmin | BinOp::Fmax => self.extremum(op == BinOp::Fmin, ty, x, y),
+                BinOp::Copysign => self.copysign(ty, x, y),
+            }
+        }
+    }
+
+    /// A sum, difference, product or quotient of floats or doubles.
+    pub fn arithmetic(&self, op: BinOp, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        // SAFETY: see `inst`.
+        unsafe {
+            match op {
                 BinOp::Fadd => LLVMBuildFAdd(b, x, y, NO_NAME),
                 BinOp::Fsub => LLVMBuildFSub(b, x, y, NO_NAME),
                 BinOp::Fmul => LLVMBuildFMul(b, x, y, NO_NAME),
-                BinOp::Fdiv => LLVMBuildFDiv(b, x, y, NO_NAME),
-                BinOp::Fmin | BinOp::Fmax => self.extremum(op == BinOp::Fmin, ty, x, y),
-                BinOp::Copysign => named("llvm.copysign"),
+                _ => LLVMBuildFDiv(b, x, y, NO_NAME),
             }
         }
+    }
+
+    /// Operations on truth values: integers of one bit, the signed ones 0 and -1. Written out, because the general guards need
+    /// a one that is not minus one.
+    fn truth(&self, op: BinOp, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        // SAFETY: see `inst`.
+        unsafe {
+            match op {
+                BinOp::Add | BinOp::Sub | BinOp::Xor => LLVMBuildXor(b, x, y, NO_NAME),
+                BinOp::Mul | BinOp::And | BinOp::Umin | BinOp::Smax => LLVMBuildAnd(b, x, y, NO_NAME),
+                BinOp::Or | BinOp::Umax | BinOp::Smin | BinOp::UaddSat | BinOp::SaddSat => {
+                    LLVMBuildOr(b, x, y, NO_NAME)
+                }
+                BinOp::UsubSat | BinOp::SsubSat => LLVMBuildAnd(b, x, LLVMBuildNot(b, y, NO_NAME), NO_NAME),
+                BinOp::Urem | BinOp::Srem | BinOp::UmulHi | BinOp::SmulHi => LLVMConstNull(self.cx.ty(ty)),
+                // Quotients by one, shifts by nothing.
+                _ => x,
+            }
+        }
+    }
+
+    fn copysign(&self, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+        if ty.scalar != Scalar::F16 {
+            return self.intrinsic("llvm.copysign", &[self.cx.ty(ty)], &[x, y]);
+        }
+        let b = self.builder.0;
+        let mask = |bits| self.cx.constant(ty.with_scalar(Scalar::I16), bits);
+        // SAFETY: see `inst`.
+        unsafe {
+            let magnitude = LLVMBuildAnd(b, x, mask(0x7fff), NO_NAME);
+            LLVMBuildOr(b, magnitude, LLVMBuildAnd(b, y, mask(0x8000), NO_NAME), NO_NAME)
+        }
+    }
+
+    /// A vector (or lane) in a form whose lanes have addresses: truth values as bytes. LLVM picks a lane by a number that is
+    /// known only at run time through memory.
+    fn addressable(&self, ty: Type, v: LLVMValueRef) -> (Type, LLVMValueRef) {
+        if ty.scalar != Scalar::I1 {
+            return (ty, v);
+        }
+        let form = ty.with_scalar(Scalar::I8);
+        // SAFETY: see `inst`.
+        (form, unsafe { LLVMBuildZExt(self.builder.0, v, self.cx.ty(form), NO_NAME) })
+    }
+
+    fn lane_form(&self, form: Type, ty: Type, v: LLVMValueRef) -> LLVMValueRef {
+        if form == ty {
+            return v;
+        }
+        // SAFETY: see `inst`.
+        unsafe { LLVMBuildTrunc(self.builder.0, v, self.cx.ty(ty), NO_NAME) }
     }
 
     /// Division that never traps: a divisor of zero counts as one, and the smallest number by minus one wraps.
@@ -202,6 +284,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
+    /// The high half of a product, through integers of twice the width (LLVM knows the pattern; of 64 bits it is one
+    /// instruction for a scalar).
     fn mul_hi(&self, signed: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let (b, bits) = (self.builder.0, ty.scalar.bits());
         // SAFETY: see `inst`.
@@ -226,28 +310,19 @@ impl FunctionCx<'_, '_> {
     fn extremum(&self, smaller: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = self.cx.ty(ty.with_scalar(int_of(ty.scalar)));
+        let (xc, yc) = (self.comparable(ty, x), self.comparable(ty, y));
         // SAFETY: see `inst`.
         unsafe {
             let better = if smaller { LLVMRealPredicate::LLVMRealOLT } else { LLVMRealPredicate::LLVMRealOGT };
-            let first = LLVMBuildSelect(b, LLVMBuildFCmp(b, better, x, y, NO_NAME), x, y, NO_NAME);
+            let first = LLVMBuildSelect(b, LLVMBuildFCmp(b, better, xc, yc, NO_NAME), x, y, NO_NAME);
             let (xb, yb) = (LLVMBuildBitCast(b, x, int, NO_NAME), LLVMBuildBitCast(b, y, int, NO_NAME));
             let both = if smaller { LLVMBuildOr(b, xb, yb, NO_NAME) } else { LLVMBuildAnd(b, xb, yb, NO_NAME) };
             let both = LLVMBuildBitCast(b, both, self.cx.ty(ty), NO_NAME);
-            let equal = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealOEQ, x, y, NO_NAME);
+            let equal = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealOEQ, xc, yc, NO_NAME);
             let first = LLVMBuildSelect(b, equal, both, first, NO_NAME);
-            let y_is_nan = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealUNO, y, y, NO_NAME);
+            let y_is_nan = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealUNO, yc, yc, NO_NAME);
             LLVMBuildSelect(b, y_is_nan, x, first, NO_NAME)
         }
-    }
-
-    fn fma(&self, ty: Type, args: [LLVMValueRef; 3]) -> LLVMValueRef {
-        if ty.scalar != Scalar::F16 {
-            return self.intrinsic("llvm.fma", &[self.cx.ty(ty)], &args);
-        }
-        let wide = ty.with_scalar(Scalar::F64);
-        let args = args.map(|a| self.cast(CastOp::Fext, ty, wide, a));
-        let sum = self.intrinsic("llvm.fma", &[self.cx.ty(wide)], &args);
-        self.cast(CastOp::Ftrunc, wide, ty, sum)
     }
 
     /// The number of a lane, modulo the number of lanes.
@@ -296,59 +371,39 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    fn cast(&self, op: CastOp, from: Type, to: Type, a: LLVMValueRef) -> LLVMValueRef {
+    pub fn cast(&self, op: CastOp, from: Type, to: Type, a: LLVMValueRef) -> LLVMValueRef {
         use LLVMOpcode::*;
         let llvm = self.cx.ty(to);
+        let float = from.with_scalar(Scalar::F32);
         // SAFETY: see `inst`.
         let plain = |op: LLVMOpcode| unsafe { LLVMBuildCast(self.builder.0, op, a, llvm, NO_NAME) };
         match op {
             CastOp::Trunc => plain(LLVMTrunc),
             CastOp::Zext => plain(LLVMZExt),
             CastOp::Sext => plain(LLVMSExt),
-            CastOp::StoF => plain(LLVMSIToFP),
-            CastOp::UtoF => plain(LLVMUIToFP),
             CastOp::IntToPtr => plain(LLVMIntToPtr),
             CastOp::PtrToInt => plain(LLVMPtrToInt),
             CastOp::Bitcast => plain(LLVMBitCast),
             CastOp::Space => a,
+            // An integer that is not exact as a float is beyond the halves, so rounding twice is rounding once.
+            CastOp::StoF | CastOp::UtoF if to.scalar == Scalar::F16 => {
+                self.to_half(float, self.cast(op, from, float, a))
+            }
+            CastOp::StoF => plain(LLVMSIToFP),
+            CastOp::UtoF => plain(LLVMUIToFP),
+            CastOp::FtoS | CastOp::FtoU if from.scalar == Scalar::F16 => {
+                self.cast(op, float, to, self.to_float(from, a))
+            }
             CastOp::FtoS | CastOp::FtoU => {
                 let name = if op == CastOp::FtoS { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
                 self.intrinsic(name, &[llvm, self.cx.ty(from)], &[a])
             }
-            // Machines convert between half and float only.
-            CastOp::Fext if from.scalar == Scalar::F16 && to.scalar == Scalar::F64 => {
-                let middle = from.with_scalar(Scalar::F32);
-                self.cast(CastOp::Fext, middle, to, self.cast(CastOp::Fext, from, middle, a))
-            }
-            CastOp::Ftrunc if from.scalar == Scalar::F64 && to.scalar == Scalar::F16 => self.narrow(from, to, a),
+            CastOp::Fext if to.scalar == Scalar::F32 => self.to_float(from, a),
+            CastOp::Fext if from.scalar == Scalar::F16 => self.cast(CastOp::Fext, float, to, self.to_float(from, a)),
             CastOp::Fext => plain(LLVMFPExt),
-            CastOp::Ftrunc => plain(LLVMFPTrunc),
-        }
-    }
-
-    /// Double to half through float, rounded once: the float is rounded to odd, so that the second rounding sees whether the
-    /// first was exact (Boldo and Melquiond, "When double rounding is odd", 2005).
-    fn narrow(&self, from: Type, to: Type, a: LLVMValueRef) -> LLVMValueRef {
-        let b = self.builder.0;
-        let middle = from.with_scalar(Scalar::F32);
-        let int = from.with_scalar(Scalar::I32);
-        // SAFETY: see `inst`.
-        unsafe {
-            let near = LLVMBuildFPTrunc(b, a, self.cx.ty(middle), NO_NAME);
-            let back = LLVMBuildFPExt(b, near, self.cx.ty(from), NO_NAME);
-            let bits = LLVMBuildBitCast(b, near, self.cx.ty(int), NO_NAME);
-            let one = self.cx.constant(int, 1);
-            let exact = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealUEQ, back, a, NO_NAME);
-            let low = LLVMBuildAnd(b, bits, one, NO_NAME);
-            let odd = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntNE, low, self.cx.constant(int, 0), NO_NAME);
-            let keep = LLVMBuildOr(b, exact, odd, NO_NAME);
-            let magnitude = |v| self.intrinsic("llvm.fabs", &[self.cx.ty(from)], &[v]);
-            let above = LLVMBuildFCmp(b, LLVMRealPredicate::LLVMRealOGT, magnitude(back), magnitude(a), NO_NAME);
-            let (down, up) = (LLVMBuildSub(b, bits, one, NO_NAME), LLVMBuildAdd(b, bits, one, NO_NAME));
-            let moved = LLVMBuildSelect(b, above, down, up, NO_NAME);
-            let bits = LLVMBuildSelect(b, keep, bits, moved, NO_NAME);
-            let float = LLVMBuildBitCast(b, bits, self.cx.ty(middle), NO_NAME);
-            LLVMBuildFPTrunc(b, float, self.cx.ty(to), NO_NAME)
+            CastOp::Ftrunc if to.scalar != Scalar::F16 => plain(LLVMFPTrunc),
+            CastOp::Ftrunc if from.scalar == Scalar::F64 => self.double_to_half(from, a),
+            CastOp::Ftrunc => self.to_half(from, a),
         }
     }
 }

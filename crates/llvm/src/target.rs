@@ -18,12 +18,48 @@ pub enum Output {
     Assembly,
 }
 
+/// The levels of the x86-64 psABI that code is made for. The first one is left out: without SSE 4.1 rounding would need a library.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Level {
+    /// SSE 4.2.
+    V2,
+    /// AVX2, FMA, F16C.
+    V3,
+    /// AVX-512.
+    V4,
+}
+
+impl Level {
+    fn from_cpu(cpu: &str) -> Option<Self> {
+        [Level::V2, Level::V3, Level::V4].into_iter().find(|l| l.cpu() == cpu)
+    }
+
+    /// LLVM's name.
+    pub fn cpu(self) -> &'static str {
+        match self {
+            Level::V2 => "x86-64-v2",
+            Level::V3 => "x86-64-v3",
+            Level::V4 => "x86-64-v4",
+        }
+    }
+
+    /// Whether a multiplication and an addition are one instruction.
+    pub fn has_fma(self) -> bool {
+        self >= Level::V3
+    }
+
+    /// Whether halves are converted by an instruction.
+    pub fn has_f16c(self) -> bool {
+        self >= Level::V3
+    }
+}
+
 /// A target machine.
 pub struct Machine {
     pub raw: LLVMTargetMachineRef,
     triple: CString,
-    /// The CPU, for function attributes.
-    pub cpu: String,
+    /// What it can do.
+    pub level: Level,
 }
 
 /// LLVM's table of targets is global and filled once.
@@ -43,14 +79,18 @@ impl Machine {
         });
         let refuse = |why: &str| Error::Target(target.to_owned(), why.to_owned());
         let (triple, cpu) = target.split_once(':').ok_or_else(|| refuse("expected triple:cpu"))?;
-        let (triple, cpu_name) = (c_string(triple), c_string(cpu));
+        if triple != "x86_64-unknown-linux-gnu" {
+            return Err(refuse("no code is made for this triple"));
+        }
+        let level = Level::from_cpu(cpu).ok_or_else(|| refuse("the CPU must be x86-64-v2, x86-64-v3 or x86-64-v4"))?;
+        let (triple, cpu_name) = (c_string(triple), c_string(level.cpu()));
         let mut found = ptr::null_mut();
         let mut message = ptr::null_mut();
         // SAFETY: the triple is a C string; results are written to the two pointers.
         if unsafe { LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut message) } != 0 {
             return Err(refuse(&take_message(message)));
         }
-        let level = if optimise {
+        let effort = if optimise {
             LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault
         } else {
             LLVMCodeGenOptLevel::LLVMCodeGenLevelNone
@@ -62,7 +102,7 @@ impl Machine {
                 triple.as_ptr(),
                 cpu_name.as_ptr(),
                 c"".as_ptr(),
-                level,
+                effort,
                 LLVMRelocMode::LLVMRelocPIC,
                 LLVMCodeModel::LLVMCodeModelSmall,
             )
@@ -70,7 +110,7 @@ impl Machine {
         if raw.is_null() {
             return Err(refuse("no such machine"));
         }
-        Ok(Machine { raw, triple, cpu: cpu.to_owned() })
+        Ok(Machine { raw, triple, level })
     }
 
     /// Tells a module what it is for.

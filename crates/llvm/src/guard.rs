@@ -1,0 +1,89 @@
+//! Runs code generation where it can do no harm: on a thread of its own, with a large stack, out of which LLVM cannot end the process.
+//!
+//! LLVM recurses over its input, and the calling thread is the application's, with a stack of its choosing. And if LLVM gives
+//! up ("cannot select") it calls a handler that must not return; here the handler reports the reason to the waiting thread and
+//! sleeps for ever. That costs one thread's memory in a case that is a bug, instead of the application.
+
+use crate::Error;
+use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+/// Pages are only used when touched.
+const STACK: usize = 256 << 20;
+
+thread_local! {
+    /// Where to report that LLVM gave up.
+    static REPORT: RefCell<Option<Sender<String>>> = const { RefCell::new(None) };
+}
+
+static HANDLER: Once = Once::new();
+
+extern "C" fn give_up(reason: *const c_char) {
+    let sender = REPORT.with_borrow_mut(Option::take);
+    let Some(sender) = sender else { return };
+    // SAFETY: LLVM passes a zero-terminated string.
+    let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
+    // Nobody to hear it is no reason to go on.
+    let _ = sender.send(reason);
+    drop(sender);
+    loop {
+        thread::park();
+    }
+}
+
+/// Runs `work` and gives its result, or what went wrong.
+pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    // SAFETY: installs a function that is never removed; `Once` keeps it to one thread.
+    HANDLER.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(give_up)) });
+    let (report, reported) = channel::<String>();
+    let (done, result) = channel::<Result<T, Error>>();
+    let body = move || {
+        REPORT.with_borrow_mut(|r| *r = Some(report));
+        let outcome = catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|_| Err(Error::Internal("the compiler panicked".into())));
+        let _ = done.send(outcome);
+        REPORT.with_borrow_mut(|r| *r = None);
+    };
+    let body: Box<dyn FnOnce() + Send + '_> = Box::new(body);
+    // SAFETY: the borrows in `body` are used by the thread until it ends or until it parks for ever in `give_up`. This function
+    // returns only after one of the two: it waits for the channel of reports, whose sender is dropped at the thread's end or
+    // in `give_up`, where everything borrowed was used for the last time.
+    let body: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(body) };
+    let handle = thread::Builder::new()
+        .name("cloom-codegen".into())
+        .stack_size(STACK)
+        .spawn(body)
+        .map_err(|e| Error::Limit(format!("no thread for code generation: {e}")))?;
+    match reported.recv() {
+        Ok(reason) => Err(Error::Internal(reason)),
+        // The sender is gone without a report: the work is done.
+        Err(_) => {
+            // Neither a panic (caught) nor a lost result is possible here; both would be the same error.
+            let _ = handle.join();
+            result.recv().unwrap_or_else(|_| Err(Error::Internal("code generation gave no result".into())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn giving_up_and_panics_are_errors_and_the_process_lives() {
+        let fatal: Result<(), Error> = run(|| {
+            give_up(c"cannot select".as_ptr());
+            Ok(())
+        });
+        assert_eq!(fatal, Err(Error::Internal("cannot select".into())));
+        let panicked: Result<(), Error> = run(|| panic!("on purpose"));
+        assert!(matches!(panicked, Err(Error::Internal(_))));
+        let local = vec![1, 2, 3];
+        assert_eq!(run(|| Ok(local.len())), Ok(3));
+    }
+}

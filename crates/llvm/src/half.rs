@@ -1,0 +1,190 @@
+//! Halves and sums rounded to odd: arithmetic that LLVM would do with library calls, or round twice.
+//!
+//! A half is an `i16` of LLVM throughout. LLVM's own `half` has calling conventions, libcalls and legalisations of its own, which
+//! differ between CPUs; converting to float and back, explicitly, leaves nothing to them. Converting is one instruction where
+//! the CPU has it (F16C), integer arithmetic elsewhere. One operation on floats, rounded to half, is the correctly rounded operation on
+//! halves, because 24 ≥ 2·11 + 2; only `fma` needs more.
+
+use crate::emit::FunctionCx;
+use cloom_ir::{BinOp, CastOp, Scalar, Type, UnOp};
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMIntPredicate as Int, LLVMRealPredicate as Real};
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+impl FunctionCx<'_, '_> {
+    /// A unary operation on halves.
+    pub fn half_unary(&self, op: UnOp, ty: Type, a: LLVMValueRef) -> LLVMValueRef {
+        let sign = self.cx.constant(ty.with_scalar(Scalar::I16), 0x8000);
+        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        unsafe {
+            match op {
+                UnOp::Fneg => LLVMBuildXor(self.builder.0, a, sign, NO_NAME),
+                UnOp::Fabs => LLVMBuildAnd(self.builder.0, a, LLVMBuildNot(self.builder.0, sign, NO_NAME), NO_NAME),
+                _ => {
+                    let float = ty.with_scalar(Scalar::F32);
+                    self.to_half(float, self.unary(op, float, self.to_float(ty, a)))
+                }
+            }
+        }
+    }
+
+    /// A sum, difference, product or quotient of halves.
+    pub fn half_arithmetic(&self, op: BinOp, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+        let float = ty.with_scalar(Scalar::F32);
+        self.to_half(float, self.arithmetic(op, self.to_float(ty, x), self.to_float(ty, y)))
+    }
+
+    /// The value in a form in which floats can be compared.
+    pub fn comparable(&self, ty: Type, a: LLVMValueRef) -> LLVMValueRef {
+        if ty.scalar == Scalar::F16 { self.to_float(ty, a) } else { a }
+    }
+
+    /// `a * b + c`, rounded once.
+    pub fn fma(&self, ty: Type, args: [LLVMValueRef; 3]) -> LLVMValueRef {
+        if ty.scalar == Scalar::F64 || ty.scalar == Scalar::F32 && self.cx.level.has_fma() {
+            return self.intrinsic("llvm.fma", &[self.cx.ty(ty)], &args);
+        }
+        // The product is exact in f64; the sum, rounded to odd, keeps the last rounding right.
+        let wide = ty.with_scalar(Scalar::F64);
+        let [x, y, z] = args.map(|a| self.cast(CastOp::Fext, ty, wide, a));
+        // SAFETY: see `half_unary`.
+        let product = unsafe { LLVMBuildFMul(self.builder.0, x, y, NO_NAME) };
+        let sum = self.odd_sum(wide, product, z);
+        self.cast(CastOp::Ftrunc, wide, ty, sum)
+    }
+
+    /// The sum of doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last bit is set. (Boldo and
+    /// Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008.)
+    fn odd_sum(&self, ty: Type, p: LLVMValueRef, z: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let int = ty.with_scalar(Scalar::I64);
+        // SAFETY: see `half_unary`.
+        unsafe {
+            let sub = |x, y| LLVMBuildFSub(b, x, y, NO_NAME);
+            let sum = LLVMBuildFAdd(b, p, z, NO_NAME);
+            // Knuth's exact error of a sum.
+            let t = sub(sum, p);
+            let error = LLVMBuildFAdd(b, sub(p, sub(sum, t)), sub(z, t), NO_NAME);
+            let zero = LLVMConstNull(self.cx.ty(ty));
+            // Infinities and NaN have an error that is NaN, which this comparison lets be.
+            let inexact = LLVMBuildFCmp(b, Real::LLVMRealONE, error, zero, NO_NAME);
+            let outward = LLVMBuildICmp(
+                b,
+                Int::LLVMIntEQ,
+                LLVMBuildFCmp(b, Real::LLVMRealOGT, error, zero, NO_NAME),
+                LLVMBuildFCmp(b, Real::LLVMRealOGT, sum, zero, NO_NAME),
+                NO_NAME,
+            );
+            self.to_odd(ty, int, sum, inexact, outward)
+        }
+    }
+
+    /// `x`, or its neighbour away from or toward zero if it is inexact and its last bit is clear.
+    fn to_odd(
+        &self,
+        ty: Type,
+        int: Type,
+        x: LLVMValueRef,
+        inexact: LLVMValueRef,
+        outward: LLVMValueRef,
+    ) -> LLVMValueRef {
+        let b = self.builder.0;
+        // SAFETY: see `half_unary`.
+        unsafe {
+            let one = self.cx.constant(int, 1);
+            let bits = LLVMBuildBitCast(b, x, self.cx.ty(int), NO_NAME);
+            let low = LLVMBuildAnd(b, bits, one, NO_NAME);
+            let even = LLVMBuildICmp(b, Int::LLVMIntEQ, low, self.cx.constant(int, 0), NO_NAME);
+            let (out, inn) = (LLVMBuildAdd(b, bits, one, NO_NAME), LLVMBuildSub(b, bits, one, NO_NAME));
+            let moved = LLVMBuildSelect(b, outward, out, inn, NO_NAME);
+            let move_it = LLVMBuildAnd(b, inexact, even, NO_NAME);
+            LLVMBuildBitCast(b, LLVMBuildSelect(b, move_it, moved, bits, NO_NAME), self.cx.ty(ty), NO_NAME)
+        }
+    }
+
+    /// Double to half through float, rounded once: the float is rounded to odd, so that the second rounding sees whether the
+    /// first was exact.
+    pub fn double_to_half(&self, from: Type, a: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let float = from.with_scalar(Scalar::F32);
+        // SAFETY: see `half_unary`.
+        unsafe {
+            let near = LLVMBuildFPTrunc(b, a, self.cx.ty(float), NO_NAME);
+            let back = LLVMBuildFPExt(b, near, self.cx.ty(from), NO_NAME);
+            let inexact = LLVMBuildFCmp(b, Real::LLVMRealONE, back, a, NO_NAME);
+            let magnitude = |v| self.intrinsic("llvm.fabs", &[self.cx.ty(from)], &[v]);
+            let outward = LLVMBuildFCmp(b, Real::LLVMRealOLT, magnitude(back), magnitude(a), NO_NAME);
+            let odd = self.to_odd(float, from.with_scalar(Scalar::I32), near, inexact, outward);
+            self.to_half(float, odd)
+        }
+    }
+
+    /// Half to float; exact.
+    pub fn to_float(&self, from: Type, a: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let float = self.cx.ty(from.with_scalar(Scalar::F32));
+        let int = from.with_scalar(Scalar::I32);
+        // SAFETY: see `half_unary`.
+        unsafe {
+            if self.cx.level.has_f16c() {
+                let half = LLVMBuildBitCast(b, a, self.cx.llvm_half(from), NO_NAME);
+                return LLVMBuildFPExt(b, half, float, NO_NAME);
+            }
+            let n = |bits: u64| self.cx.constant(int, bits);
+            let wide = LLVMBuildZExt(b, a, self.cx.ty(int), NO_NAME);
+            let sign = LLVMBuildShl(b, LLVMBuildAnd(b, wide, n(0x8000), NO_NAME), n(16), NO_NAME);
+            let magnitude = LLVMBuildAnd(b, wide, n(0x7fff), NO_NAME);
+            let shifted = LLVMBuildShl(b, magnitude, n(13), NO_NAME);
+            let normal = LLVMBuildAdd(b, shifted, n(112 << 23), NO_NAME);
+            let special = LLVMBuildAdd(b, shifted, n(224 << 23), NO_NAME);
+            let nan = LLVMBuildICmp(b, Int::LLVMIntUGT, magnitude, n(0x7c00), NO_NAME);
+            let quiet = LLVMBuildSelect(b, nan, n(0x40_0000), n(0), NO_NAME);
+            let special = LLVMBuildOr(b, special, quiet, NO_NAME);
+            let steps = LLVMBuildSIToFP(b, magnitude, float, NO_NAME);
+            let unit = self.cx.constant(from.with_scalar(Scalar::F32), u64::from(2f32.powi(-24).to_bits()));
+            let small = LLVMBuildBitCast(b, LLVMBuildFMul(b, steps, unit, NO_NAME), self.cx.ty(int), NO_NAME);
+            let is_small = LLVMBuildICmp(b, Int::LLVMIntULT, magnitude, n(0x400), NO_NAME);
+            let is_special = LLVMBuildICmp(b, Int::LLVMIntUGE, magnitude, n(0x7c00), NO_NAME);
+            let bits = LLVMBuildSelect(b, is_special, special, normal, NO_NAME);
+            let bits = LLVMBuildSelect(b, is_small, small, bits, NO_NAME);
+            LLVMBuildBitCast(b, LLVMBuildOr(b, bits, sign, NO_NAME), float, NO_NAME)
+        }
+    }
+
+    /// Float to the nearest half, ties to even.
+    pub fn to_half(&self, from: Type, a: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let (int, short) = (from.with_scalar(Scalar::I32), self.cx.ty(from.with_scalar(Scalar::I16)));
+        // SAFETY: see `half_unary`.
+        unsafe {
+            if self.cx.level.has_f16c() {
+                let half = LLVMBuildFPTrunc(b, a, self.cx.llvm_half(from), NO_NAME);
+                return LLVMBuildBitCast(b, half, short, NO_NAME);
+            }
+            let n = |bits: u64| self.cx.constant(int, bits);
+            let and = |x, bits| LLVMBuildAnd(b, x, n(bits), NO_NAME);
+            let shr = |x, by| LLVMBuildLShr(b, x, n(by), NO_NAME);
+            let add = |x, y| LLVMBuildAdd(b, x, y, NO_NAME);
+            let bits = LLVMBuildBitCast(b, a, self.cx.ty(int), NO_NAME);
+            let sign = and(shr(bits, 16), 0x8000);
+            let magnitude = and(bits, 0x7fff_ffff);
+            let above = |limit| LLVMBuildICmp(b, Int::LLVMIntUGT, magnitude, n(limit), NO_NAME);
+            let nan = LLVMBuildOr(b, and(shr(magnitude, 13), 0x1ff), n(0x7e00), NO_NAME);
+            // Half a last place less one, and one more if the last place is odd, carries exactly when it should.
+            let tie = add(and(shr(magnitude, 13), 1), n(0xfff));
+            let rebased = LLVMBuildSub(b, magnitude, n(0x3800_0000), NO_NAME);
+            let normal = shr(add(rebased, tie), 13);
+            // The last place of 0.5 is that of small halves: the addition rounds.
+            let positive = LLVMBuildBitCast(b, magnitude, self.cx.ty(from), NO_NAME);
+            let half = self.cx.constant(from, u64::from(0.5f32.to_bits()));
+            let sum = LLVMBuildBitCast(b, LLVMBuildFAdd(b, positive, half, NO_NAME), self.cx.ty(int), NO_NAME);
+            let small = LLVMBuildSub(b, sum, n(u64::from(0.5f32.to_bits())), NO_NAME);
+            let result = LLVMBuildSelect(b, above(0x387f_ffff), normal, small, NO_NAME);
+            let result = LLVMBuildSelect(b, above(0x477f_efff), n(0x7c00), result, NO_NAME);
+            let result = LLVMBuildSelect(b, above(0x7f80_0000), nan, result, NO_NAME);
+            LLVMBuildTrunc(b, LLVMBuildOr(b, result, sign, NO_NAME), short, NO_NAME)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Builds work-group functions by hand, compiles them, and runs them on the CPU device.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_hal::{Device, Launch, NdRange, PrintSink};
+use cloom_hal_cpu::CpuDevice;
+use cloom_ir::{Builder, Flags, FuncRef, Function, Linkage, Module, Space, Type, Value, verify};
+use std::sync::{Arc, Mutex};
+
+/// The parameters of a work-group function.
+pub struct Abi {
+    pub launch: Value,
+    pub args: Value,
+    pub group: Value,
+    pub local: Value,
+    pub scratch: Value,
+}
+
+/// Adds a work-group function without blocks after its entry; `body` writes it and ends it.
+pub fn group_function(module: &mut Module, body: impl FnOnce(&mut Builder<'_>, &Abi)) -> FuncRef {
+    let params =
+        [Space::Context, Space::Constant, Space::Context, Space::Local, Space::Context].map(Type::ptr).to_vec();
+    let mut func = Function::new("k.wg", params.clone(), None);
+    func.linkage = Linkage::External;
+    let entry = func.add_block();
+    let p: Vec<Value> = params.into_iter().map(|ty| func.add_block_param(entry, ty)).collect();
+    let abi = Abi { launch: p[0], args: p[1], group: p[2], local: p[3], scratch: p[4] };
+    let mut b = Builder::new(&mut func, entry);
+    body(&mut b, &abi);
+    let func = module.funcs.push(func);
+    let errors = verify(module);
+    assert!(errors.is_empty(), "{errors:?}\n{module}");
+    func
+}
+
+/// Loads argument number `n`, a buffer.
+pub fn buffer(b: &mut Builder<'_>, abi: &Abi, n: u64) -> Value {
+    let p = b.ptr_offset(abi.args, n * 8);
+    b.load(Type::ptr(Space::Global), p, 8, Flags::empty())
+}
+
+/// The group's number in the first dimension.
+pub fn group_id(b: &mut Builder<'_>, abi: &Abi) -> Value {
+    b.load(Type::I64, abi.group, 8, Flags::empty())
+}
+
+pub struct Prints(pub Mutex<Vec<(u32, u64, Vec<u8>)>>);
+
+impl PrintSink for Prints {
+    fn print(&self, format: u32, item: u64, args: &[u8], _: &dyn Fn(u64) -> Option<Vec<u8>>) {
+        self.0.lock().unwrap().push((format, item, args.to_vec()));
+    }
+}
+
+/// Every target that this machine runs, with and without optimisation.
+pub fn variants() -> Vec<(CpuDevice, cloom_llvm::Options)> {
+    let mut list: Vec<(CpuDevice, cloom_llvm::Options)> = Vec::new();
+    for wish in ["sse4.2", "avx2", "avx512"] {
+        let device = CpuDevice::new(2, Some(wish));
+        let target = device.info().target.clone();
+        if list.iter().any(|(_, o)| o.target == target) {
+            continue;
+        }
+        for optimise in [true, false] {
+            let options = cloom_llvm::Options { target: target.clone(), optimise, texts: false };
+            list.push((CpuDevice::new(2, Some(wish)), options));
+        }
+    }
+    list
+}
+
+/// Compiles and runs `groups` groups of one work-item on two buffers; gives the second one afterwards.
+pub fn execute(
+    device: &CpuDevice,
+    options: &cloom_llvm::Options,
+    module: &Module,
+    func: FuncRef,
+    groups: u64,
+    input: &[u8],
+    output: usize,
+) -> Vec<u8> {
+    execute_printing(device, options, module, func, groups, input, output).0
+}
+
+/// The same, with what was printed.
+pub fn execute_printing(
+    device: &CpuDevice,
+    options: &cloom_llvm::Options,
+    module: &Module,
+    func: FuncRef,
+    groups: u64,
+    input: &[u8],
+    output: usize,
+) -> (Vec<u8>, Vec<(u32, u64, Vec<u8>)>) {
+    let compiled = cloom_llvm::compile(module, func, options).unwrap_or_else(|e| panic!("{e}\n{module}"));
+    let argument = |offset| KernelArg { kind: KernelArgKind::Buffer, offset, size: 8 };
+    let artifact = KernelArtifact {
+        name: "k".into(),
+        target: options.target.clone(),
+        code: compiled.object,
+        entry: compiled.symbol,
+        args: vec![argument(0), argument(8)],
+        arg_block: 16,
+        local_size: 256,
+        scratch_fixed: 256,
+        scratch_per_item: 0,
+        private_size: compiled.private_size,
+        reqd_group_size: None,
+        denorms_are_zero: false,
+        printf_formats: module.strings.values().cloned().collect(),
+    };
+    let kernel = device.load(Arc::new(artifact)).unwrap_or_else(|e| panic!("{e}\n{module}"));
+    let (a, b) = (device.allocate(input.len() as u64).unwrap(), device.allocate(output as u64).unwrap());
+    a.write(0, input);
+    let args = [a.device_address().to_le_bytes(), b.device_address().to_le_bytes()].concat();
+    let prints = Prints(Mutex::default());
+    let range = NdRange { work_dim: 1, offset: [0; 3], global: [groups, 1, 1], local: [1; 3] };
+    device.launch(&Launch { kernel: &*kernel, range, args: &args, local_size: 256, print: &prints }).unwrap();
+    let mut bytes = vec![0; output];
+    b.read(0, &mut bytes);
+    (bytes, prints.0.into_inner().unwrap())
+}
