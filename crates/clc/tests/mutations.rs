@@ -6,7 +6,7 @@ mod common;
 use common::parse;
 
 const CORPUS: &[&str] = &[
-    include_str!("diag/first.cl"),
+    include_str!("diag/kernel_with_many_mistakes.cl"),
     "#define N 4\n#define MAD(a, b, c) ((a) * (b) + (c))\n#if defined(N) && N > 2\n#endif\n\
      __kernel __attribute__((reqd_work_group_size(8, 8, 1)))\nvoid mm(const __global float4 *restrict a, local float *t,\n\
      constant uint n[], image2d_t read_only img, sampler_t s) {\n  float4 acc = (float4)(0.0f, 1e-3f, 0x1p-4f, .5f);\n\

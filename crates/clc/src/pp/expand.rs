@@ -192,7 +192,12 @@ impl Preprocessor<'_> {
                 if !self.paren_follows() {
                     return false;
                 }
-                let Some((args, end)) = self.arguments(m, name, *params, *variadic) else { return true };
+                let Some((args, end)) = self.arguments(m, name, *params, *variadic) else {
+                    let token = Token { flags: name.flags | flags::POISON | flags::NO_EXPAND, ..name };
+                    let tokens = Tokens::Owned(vec![token]);
+                    self.contexts.push(Context { tokens, at: 0, of: None, barrier: false });
+                    return true;
+                };
                 let whole = if name.span.expansion == ExpansionId::NONE { name.span.to(end) } else { name.span };
                 let span = self.note_expansion(m, name.span, whole);
                 let tokens = self.substitute(body, &args, *variadic, span, name.flags);
@@ -248,6 +253,8 @@ impl Preprocessor<'_> {
                     if !self.stopped {
                         let message =
                             format!("the arguments of macro `{}` have no end", self.session.names.text(m.name));
+                        // What follows was taken for arguments.
+                        self.out.truncated |= self.nesting == 0;
                         self.report(
                             Diagnostic::error("E0110", name.span, message).also(open.span, "this is never closed"),
                         );
@@ -378,7 +385,7 @@ impl Preprocessor<'_> {
             }
         }
         if let Some(t) = out.first_mut() {
-            let own = flags::NO_EXPAND | flags::UNTERMINATED;
+            let own = flags::NO_EXPAND | flags::UNTERMINATED | flags::POISON;
             t.flags = (t.flags & own) | (first & !own);
         }
         out
@@ -410,7 +417,7 @@ impl Preprocessor<'_> {
                 let (l, r) = (left.spelling(names), right.spelling(names));
                 let message = format!("`{l}` and `{r}` pasted by `##` do not give a token");
                 self.report(Diagnostic::error("E0111", span, message));
-                out.extend([left, right]);
+                out.extend([left, right].map(|t| Token { flags: t.flags | flags::POISON, ..t }));
             }
         }
     }

@@ -87,7 +87,7 @@ pub struct Preprocessed {
     pub tokens: Vec<Token>,
     /// The pragmas, each with the index of the token before which it stands, in order.
     pub pragmas: Vec<(usize, Pragma)>,
-    /// A bound was hit and reported: the tokens end early.
+    /// The tokens end early, for a reason that was reported.
     pub truncated: bool,
 }
 
@@ -221,7 +221,7 @@ impl<'a> Preprocessor<'a> {
         end.kind = TokenKind::Eof;
         end.text = Symbol::EMPTY;
         self.out.tokens.push(end);
-        self.out.truncated = self.stopped;
+        self.out.truncated |= self.stopped;
         self.out
     }
 

@@ -23,6 +23,8 @@ pub mod flags {
     pub const LINE_START: u8 = 2;
     /// A macro's name that must not be expanded any more.
     pub const NO_EXPAND: u8 = 4;
+    /// It stands for something wrong that was reported: what does not fit it is no further mistake.
+    pub const POISON: u8 = 16;
     /// A string or character constant without its end.
     pub const UNTERMINATED: u8 = 8;
 }

@@ -55,7 +55,7 @@ fn render_one(sources: &SourceMap, d: &Diagnostic, out: &mut String) {
     // The picture has no title of its own (the line above is it): the first group is given by its snippets alone.
     let mut labels: Vec<(bool, &Label)> = vec![(true, primary)];
     labels.extend(d.secondary.iter().map(|l| (false, l)));
-    let macros = expansion_labels(sources, primary.span);
+    let macros = expansion_labels(sources, labels.iter().map(|l| l.1.span));
     labels.extend(macros.iter().map(|l| (false, l)));
     let windows = windows(sources, &labels);
     let notes: Vec<String> = d.notes.iter().cloned().chain(include_note(sources, primary.span.file)).collect();
@@ -84,8 +84,11 @@ fn render_one(sources: &SourceMap, d: &Diagnostic, out: &mut String) {
         group = group.element(Level::HELP.message(&**text));
     }
     let picture = Renderer::plain().decor_style(DecorStyle::Ascii).render(&[group]);
-    out.push_str(&picture);
-    out.push_str("\n\n");
+    for line in picture.lines() {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out.push('\n');
 }
 
 /// A suggestion as a sentence with the replacement in it.
@@ -97,16 +100,19 @@ fn suggestion_text(sources: &SourceMap, s: &super::diag::Suggestion) -> String {
 }
 
 /// The definitions of the macros that a place came out of, innermost first.
-fn expansion_labels(sources: &SourceMap, span: Span) -> Vec<Label> {
-    let mut labels = Vec::new();
-    let mut id: ExpansionId = span.expansion;
-    while let Some(e) = sources.expansion(id) {
-        if let Some(span) = e.definition
-            && labels.len() < MAX_EXPANSIONS
-        {
-            labels.push(Label { span, text: "in the expansion of this macro".into() });
+fn expansion_labels(sources: &SourceMap, spans: impl Iterator<Item = Span>) -> Vec<Label> {
+    let mut labels: Vec<Label> = Vec::new();
+    for span in spans {
+        let mut id: ExpansionId = span.expansion;
+        while let Some(e) = sources.expansion(id) {
+            if let Some(span) = e.definition
+                && labels.len() < MAX_EXPANSIONS
+                && labels.iter().all(|l| l.span != span)
+            {
+                labels.push(Label { span, text: "in the expansion of this macro".into() });
+            }
+            id = e.parent;
         }
-        id = e.parent;
     }
     labels
 }
@@ -176,7 +182,7 @@ fn window<'a>(sources: &SourceMap, file: FileId, lo: u32, hi: u32, labels: &[(bo
     // Control characters but newline and tab would disturb a terminal; each is replaced by a byte of the same length.
     let shown: String = text[start..end]
         .chars()
-        .map(|c| if c.is_ascii_control() && c != '\n' && c != '\t' && c != '\r' { ' ' } else { c })
+        .map(|c| if c.is_ascii_control() && c != '\n' && c != '\t' { ' ' } else { c })
         .collect();
     let place = sources.location(Span::new(file, start as u32, start as u32));
     Window { text: shown, line: place.line as usize, path: place.file.to_owned(), marks }

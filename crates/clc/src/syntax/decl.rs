@@ -3,7 +3,7 @@
 use super::ast::*;
 use super::keywords::{Kw, NameClass};
 use super::parser::{NEST, NEST_TYPE, Parser};
-use crate::pp::{Token, TokenKind};
+use crate::pp::{Token, TokenKind, flags};
 use crate::source::{Diagnostic, Span};
 
 /// Whether a keyword may start the name of a type.
@@ -93,12 +93,16 @@ impl Parser<'_> {
             return None;
         }
         self.attributes(&mut attrs);
+        if self.is_kw(Kw::Extern) && self.ahead(1).kind == TokenKind::Str {
+            self.linkage();
+            return None;
+        }
         let specs = self.specs(attrs);
         if self.recovering {
             return None;
         }
         if self.is(TokenKind::Semi) {
-            return Some(ItemKind::Declaration(Box::new(self.finish_declaration(start, specs, Vec::new()))));
+            return Some(ItemKind::Declaration(Box::new(self.finish_declaration(start, specs, Vec::new(), false))));
         }
         let declarator = self.declarator(super::declarator::Mode::Named);
         let mut after = Vec::new();
@@ -109,8 +113,25 @@ impl Parser<'_> {
             self.declare(&declarator, &specs, &after);
             return Some(ItemKind::Function(Box::new(self.function_body(specs, declarator, after))));
         }
+        let wrong = is_function && matches!(specs.ty, TypeSpec::Error);
+        if wrong && self.token().has(flags::LINE_START) && self.starts_afresh(self.token()) {
+            // A macro that is not defined, and the next declaration after it.
+            return None;
+        }
         let first = self.init_declarator(&specs, declarator, after);
-        Some(ItemKind::Declaration(Box::new(self.finish_declaration(start, specs, vec![first]))))
+        Some(ItemKind::Declaration(Box::new(self.finish_declaration(start, specs, vec![first], false))))
+    }
+
+    /// `extern "C" {`, of which the braces are skipped and the declarations kept.
+    fn linkage(&mut self) {
+        let span = self.bump().span.to(self.span());
+        self.bump();
+        self.mistake(
+            Diagnostic::error("E0210", span, "OpenCL C has no other language's linkage").help("leave this out"),
+        );
+        if self.eat(TokenKind::LBrace).is_some() {
+            self.linkage_braces += 1;
+        }
     }
 
     fn function_body(&mut self, specs: DeclSpecs, declarator: Declarator, attrs: Vec<Attribute>) -> FunctionDef {
@@ -123,6 +144,7 @@ impl Parser<'_> {
             self.names.declare(name.name, NameClass::Ordinary);
         }
         self.blocks.clear();
+        self.closed.clear();
         let body = self.block_unscoped();
         self.names.close_scope();
         FunctionDef { specs, declarator, attrs, body }
@@ -130,21 +152,36 @@ impl Parser<'_> {
 
     /// A declaration in a function or a `for`.
     pub fn declaration(&mut self, attrs: Vec<Attribute>) -> Declaration {
+        self.declaration_in(attrs, false)
+    }
+
+    /// The first part of a `for`.
+    pub fn for_declaration(&mut self) -> Declaration {
+        self.declaration_in(Vec::new(), true)
+    }
+
+    fn declaration_in(&mut self, attrs: Vec<Attribute>, in_for: bool) -> Declaration {
         let start = attrs.first().map_or(self.span(), |a| a.span);
         let specs = self.specs(attrs);
         if self.recovering || self.is(TokenKind::Semi) {
-            return self.finish_declaration(start, specs, Vec::new());
+            return self.finish_declaration(start, specs, Vec::new(), in_for);
         }
         let declarator = self.declarator(super::declarator::Mode::Named);
         let mut after = Vec::new();
         self.attributes(&mut after);
         let first = self.init_declarator(&specs, declarator, after);
-        self.finish_declaration(start, specs, vec![first])
+        self.finish_declaration(start, specs, vec![first], in_for)
     }
 
     /// After the first declarator, or where it is missing: the others and the semicolon.
     #[inline(never)]
-    fn finish_declaration(&mut self, start: Span, specs: DeclSpecs, mut list: Vec<InitDeclarator>) -> Declaration {
+    fn finish_declaration(
+        &mut self,
+        start: Span,
+        specs: DeclSpecs,
+        mut list: Vec<InitDeclarator>,
+        in_for: bool,
+    ) -> Declaration {
         while !list.is_empty() && !self.recovering && self.eat(TokenKind::Comma).is_some() {
             let declarator = self.declarator(super::declarator::Mode::Named);
             let mut attrs = Vec::new();
@@ -170,7 +207,11 @@ impl Parser<'_> {
             }
         }
         let span = start.to(self.prev_span());
-        self.semicolon(&format!("the {what}"));
+        if in_for {
+            self.for_semicolon("the declaration");
+        } else {
+            self.semicolon(&format!("the {what}"));
+        }
         Declaration { specs, declarators: list, span }
     }
 

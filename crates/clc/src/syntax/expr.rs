@@ -368,10 +368,12 @@ impl Parser<'_> {
                     return self.error_expr(t.span);
                 }
                 self.bump();
-                if self.is(TokenKind::LBrace) {
+                let inner = if self.is(TokenKind::LBrace) {
                     self.statement_expression(t.span);
-                }
-                let inner = self.expression();
+                    self.error_expr(t.span)
+                } else {
+                    self.expression()
+                };
                 let end = self.close(TokenKind::RParen, t.span);
                 self.leave(NEST);
                 let below = inner.height;
@@ -384,10 +386,35 @@ impl Parser<'_> {
         }
     }
 
+    /// `new float`, `delete p`, `static_cast<int>`: what follows the word is wrong anyway; say why.
+    #[inline(never)]
+    fn cpp_expression(&mut self, t: Token) {
+        let follows = match self.kind() {
+            TokenKind::Ident => true,
+            TokenKind::Lt => self.text(t).ends_with("_cast"),
+            _ => false,
+        };
+        if follows && let Some(note) = self.cpp_word(t) {
+            let message = format!("`{}` is not part of OpenCL C", self.text(t));
+            self.error(Diagnostic::error("E0210", t.span, message).note(note));
+        }
+    }
+
     #[inline(never)]
     fn statement_expression(&mut self, span: Span) {
         let d = Diagnostic::error("E0209", span, "statements in an expression are not supported");
         self.error(d.help("move them into a function"));
+        // All of it, so that the parenthesis is found closed.
+        let mut depth = 0usize;
+        loop {
+            match self.bump().kind {
+                TokenKind::LBrace => depth += 1,
+                TokenKind::RBrace if depth <= 1 => return,
+                TokenKind::RBrace => depth -= 1,
+                TokenKind::Eof => return,
+                _ => {}
+            }
+        }
     }
 
     /// A word where an expression starts.
@@ -397,11 +424,10 @@ impl Parser<'_> {
             None if self.starts_type(t) => self.type_as_function(t),
             None => {
                 self.bump();
-                if let Some(note) = self.cpp_word(t).filter(|_| self.is_name(self.token())) {
-                    // `new float`, `delete p`: two names in a row are wrong anyway; say why.
-                    let message = format!("`{}` is not part of OpenCL C", self.text(t));
-                    self.error(Diagnostic::error("E0210", t.span, message).note(note));
+                if t.has(flags::POISON) {
+                    return self.error_expr(t.span);
                 }
+                self.cpp_expression(t);
                 self.leaf(ExprKind::Ident(t.text), t.span)
             }
             Some(Kw::True | Kw::False) => {

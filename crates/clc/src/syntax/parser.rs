@@ -13,7 +13,7 @@
 use super::ast::*;
 use super::keywords::{Kw, Names};
 use crate::pp::{Preprocessed, Token, TokenKind, flags};
-use crate::source::{Diagnostic, Session, Span, Symbol};
+use crate::source::{Diagnostic, ExpansionId, Session, Span, Symbol};
 
 /// What the parser is told besides the tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +45,8 @@ pub fn parse(session: &mut Session, program: &Preprocessed, options: ParseOption
         depth: 0,
         tall: 0,
         blocks: Vec::new(),
+        closed: Vec::new(),
+        linkage_braces: 0,
         unroll: None,
     };
     parser.translation_unit()
@@ -73,6 +75,10 @@ pub(super) struct Parser<'a> {
     pub tall: u16,
     /// The open braces of the current function.
     pub blocks: Vec<Span>,
+    /// The pairs of braces that were closed in the current function.
+    pub closed: Vec<(Span, Span)>,
+    /// Open braces after `extern "C"`.
+    pub linkage_braces: usize,
     /// `#pragma unroll`, waiting for its loop.
     pub unroll: Option<(Unroll, Span)>,
 }
@@ -163,8 +169,7 @@ impl Parser<'_> {
     /// Reports, unless what is wrong may follow from something reported already.
     #[inline(never)]
     pub fn error(&mut self, d: Diagnostic) {
-        let caused = self.recovering || (self.truncated && self.at_end());
-        if !caused {
+        if !self.is_consequence() {
             self.session.diags.push(d);
         }
         self.recovering = true;
@@ -173,9 +178,18 @@ impl Parser<'_> {
     /// Reports without losing the thread: the parser knows what was meant.
     #[inline(never)]
     pub fn mistake(&mut self, d: Diagnostic) {
-        if !self.recovering {
+        if !self.is_consequence() {
             self.session.diags.push(d);
         }
+    }
+
+    /// Whether what is wrong here may follow from something reported already.
+    fn is_consequence(&self) -> bool {
+        let before = self.tokens[self.at.saturating_sub(1)];
+        self.recovering
+            || (self.truncated && self.at_end())
+            || self.token().has(flags::POISON)
+            || before.has(flags::POISON)
     }
 
     /// Reports that something else stands where `wanted` should.
@@ -195,6 +209,10 @@ impl Parser<'_> {
         }
         if let Some(why) = self.cpp_word(t) {
             d = d.note(why);
+        }
+        let before = self.prev_span();
+        if before.expansion != ExpansionId::NONE && t.span.expansion == ExpansionId::NONE {
+            d = d.also(before, "after this");
         }
         self.error(d);
     }
@@ -265,7 +283,7 @@ impl Parser<'_> {
     }
 
     /// Goes to behind the bracket that closes the current pair, if it comes before the end of the statement.
-    fn skip_to_close(&mut self, kind: TokenKind) -> Span {
+    pub fn skip_to_close(&mut self, kind: TokenKind) -> Span {
         let mut depth = 0usize;
         loop {
             let k = self.kind();
@@ -338,6 +356,10 @@ impl Parser<'_> {
                     }
                 }
                 TokenKind::Ident if depth == 0 && t.has(flags::LINE_START) && self.starts_afresh(t) => break,
+                // What lacks its end took the rest of its line, the semicolon with it.
+                _ if t.has(flags::LINE_START) && self.tokens[self.at.saturating_sub(1)].has(flags::UNTERMINATED) => {
+                    break;
+                }
                 _ => {}
             }
             self.bump();
@@ -346,28 +368,30 @@ impl Parser<'_> {
     }
 
     /// Whether a word is one that can only be at the start of a statement or declaration.
-    fn starts_afresh(&self, t: Token) -> bool {
+    pub fn starts_afresh(&self, t: Token) -> bool {
         use Kw::*;
-        matches!(
-            self.keyword_of(t),
-            Some(
-                Kernel
-                    | If
-                    | For
-                    | While
-                    | Do
-                    | Return
-                    | Switch
-                    | Break
-                    | Continue
-                    | Goto
-                    | Typedef
-                    | Struct
-                    | Static
-                    | Case
-                    | Default
+        let at_file_level = self.blocks.is_empty();
+        at_file_level && (self.starts_type(t) || self.keyword_of(t) == Some(Attribute))
+            || matches!(
+                self.keyword_of(t),
+                Some(
+                    Kernel
+                        | If
+                        | For
+                        | While
+                        | Do
+                        | Return
+                        | Switch
+                        | Break
+                        | Continue
+                        | Goto
+                        | Typedef
+                        | Struct
+                        | Static
+                        | Case
+                        | Default
+                )
             )
-        )
     }
 
     // Pragmas.
@@ -431,6 +455,11 @@ impl Parser<'_> {
     fn item(&mut self) -> Option<Item> {
         let start = self.span();
         if self.eat(TokenKind::Semi).is_some() {
+            return None;
+        }
+        if self.is(TokenKind::RBrace) && self.linkage_braces > 0 {
+            self.linkage_braces -= 1;
+            self.bump();
             return None;
         }
         if self.is(TokenKind::RBrace) {

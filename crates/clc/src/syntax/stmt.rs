@@ -57,7 +57,8 @@ impl Parser<'_> {
         }
         self.unroll_without_loop();
         if self.is(TokenKind::RBrace) {
-            self.bump();
+            let close = self.bump().span;
+            self.closed.push((open, close));
         } else {
             self.unclosed_block(open);
         }
@@ -77,6 +78,9 @@ impl Parser<'_> {
         if self.is_kw(Kw::Kernel) {
             d = d.also(t.span, "the kernel starts here");
         }
+        if let Some((wrong, close)) = self.badly_indented() {
+            d = d.also(wrong, "this one").also(close, "and its end are indented differently");
+        }
         if let Some(&function) = self.blocks.first().filter(|&&f| f != open) {
             d = d.also(function, "the function's body starts here");
         }
@@ -85,6 +89,22 @@ impl Parser<'_> {
         if self.blocks.len() == 1 && !self.is(TokenKind::Eof) {
             self.recovering = false;
         }
+    }
+
+    /// The first pair of braces whose end stands further left than the line of its start: where the programmer closed an
+    /// outer one.
+    fn badly_indented(&self) -> Option<(Span, Span)> {
+        let sources = &self.session.sources;
+        let indentation = |span: Span| {
+            let (_, start) = sources.line_start(span.file, span.lo);
+            let line = &sources.file(span.file).text.as_bytes()[start as usize..];
+            line.iter().take_while(|b| matches!(b, b' ' | b'\t')).count()
+        };
+        self.closed.iter().copied().find(|&(open, close)| {
+            let (_, line) = sources.line_start(close.file, close.lo);
+            let first_of_line = indentation(close) == (close.lo - line) as usize;
+            open.file == close.file && first_of_line && indentation(close) < indentation(open)
+        })
     }
 
     /// A statement; `only` when it is the body of another, where a declaration may not stand.
@@ -153,12 +173,25 @@ impl Parser<'_> {
                 Some(StmtLabel::Default(t.span))
             }
             None if self.is_name(t) && self.ahead(1).kind == TokenKind::Colon => {
+                if self.ahead(2).kind == TokenKind::Colon {
+                    self.namespace();
+                    return None;
+                }
                 self.bump();
                 self.bump();
                 Some(StmtLabel::Name(Ident { name: t.text, span: t.span }))
             }
             _ => None,
         }
+    }
+
+    /// `std::max`
+    #[inline(never)]
+    fn namespace(&mut self) {
+        let (name, first, second) = (self.bump(), self.bump(), self.span());
+        let text = self.text(name).to_owned();
+        let d = Diagnostic::error("E0210", first.span.to(second), "there are no namespaces in OpenCL C");
+        self.error(d.help(format!("leave out `{text}::`")));
     }
 
     #[inline(never)]
@@ -387,17 +420,28 @@ impl Parser<'_> {
         let init = if self.eat(TokenKind::Semi).is_some() {
             StmtKind::Empty
         } else if self.starts_declaration() {
-            StmtKind::Declaration(Box::new(self.declaration(Vec::new())))
+            StmtKind::Declaration(Box::new(self.for_declaration()))
         } else {
             let e = self.expression();
-            self.semicolon("the first part of `for`");
+            self.for_semicolon("the first part of `for`");
             StmtKind::Expr(e)
         };
         let init = Box::new(self.stmt(init, first, 0));
-        let cond = if self.is(TokenKind::Semi) { None } else { Some(self.expression()) };
-        self.semicolon("the condition of `for`");
-        let step = if self.is(TokenKind::RParen) { None } else { Some(self.expression()) };
-        self.close(TokenKind::RParen, open);
+        let (mut cond, mut step) = (None, None);
+        if !self.recovering {
+            if !self.is(TokenKind::Semi) {
+                cond = Some(self.expression());
+            }
+            self.for_semicolon("the condition of `for`");
+        }
+        if !self.recovering && !self.is(TokenKind::RParen) {
+            step = Some(self.expression());
+        }
+        if self.recovering {
+            self.rest_of_for();
+        } else {
+            self.close(TokenKind::RParen, open);
+        }
         if self.recovering && self.is(TokenKind::LBrace) {
             self.recovering = false;
         }
@@ -405,6 +449,41 @@ impl Parser<'_> {
         self.names.close_scope();
         let below = body.height;
         self.stmt(StmtKind::For { init, cond, step, body, hints }, start, below)
+    }
+
+    /// A semicolon in the parentheses of `for`, where going on behind the next one would lose the body.
+    pub fn for_semicolon(&mut self, what: &str) {
+        if self.eat(TokenKind::Semi).is_some() || self.recovering {
+            return;
+        }
+        let (t, after, found) = (self.token(), self.prev_span().after(), self.describe(self.token()));
+        let d = Diagnostic::error("E0201", after, format!("expected `;` after {what}, found {found}"));
+        self.error(match t.kind {
+            TokenKind::Colon => {
+                let d = Diagnostic::error("E0210", t.span, "a loop over a range is not part of OpenCL C");
+                d.help("count with an index")
+            }
+            _ => d.label("add `;` here"),
+        });
+    }
+
+    /// Goes to behind the parenthesis of a wrong `for`, semicolons or not.
+    fn rest_of_for(&mut self) {
+        let mut depth = 0usize;
+        loop {
+            match self.kind() {
+                TokenKind::LParen => depth += 1,
+                TokenKind::RParen if depth == 0 => {
+                    self.bump();
+                    self.recovering = false;
+                    return;
+                }
+                TokenKind::RParen => depth -= 1,
+                TokenKind::LBrace | TokenKind::RBrace | TokenKind::Eof => return,
+                _ => {}
+            }
+            self.bump();
+        }
     }
 
     /// The pragma or attribute before a loop.

@@ -1,0 +1,4 @@
+#define LIMIT 4
+inline int helper(int x) {
+    return x +;
+}

@@ -1,0 +1,2 @@
+#include "header.h"
+kernel void f(global int *a) { a[0] = helper(LIMIT) }
