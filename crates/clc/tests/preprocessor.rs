@@ -214,6 +214,7 @@ fn predefined_macros_and_options() {
     let options = PpOptions {
         c_version: 300,
         features: vec!["cl_khr_fp64".into()],
+        predefined: vec![("M_TWO".into(), "(1 + 1)".into())],
         fast_relaxed_math: true,
         macros: vec![
             define("A", "1"),
@@ -226,12 +227,12 @@ fn predefined_macros_and_options() {
         ..PpOptions::default()
     };
     let source = "__OPENCL_C_VERSION__ __OPENCL_VERSION__ CL_VERSION_1_2 cl_khr_fp64 __FAST_RELAXED_MATH__\n\
-                  __IMAGE_SUPPORT__ __ENDIAN_LITTLE__ F(0) S __FILE__ __LINE__ __COUNTER__ __COUNTER__\nNL\n\
+                  __IMAGE_SUPPORT__ __ENDIAN_LITTLE__ F(0) S __FILE__ __LINE__ __COUNTER__ __COUNTER__ M_TWO\nNL\n\
                   #line 7 \"b.cl\"\n__LINE__ __FILE__";
     let (session, program) = preprocess(source.as_bytes(), &options, &mut Memory::default());
     assert_eq!(
         text_of(&session, &program),
-        "300 300 120 1 1\n__IMAGE_SUPPORT__ 1 0+2 \"a b\" \"main.cl\" 2 0 1\n1 #error no\n7 \"b.cl\""
+        "300 300 120 1 1\n__IMAGE_SUPPORT__ 1 0+2 \"a b\" \"main.cl\" 2 0 1 (1 + 1)\n1 #error no\n7 \"b.cl\""
     );
 }
 

@@ -31,6 +31,8 @@ pub struct PpOptions {
     pub device_version: u32,
     /// Names defined as 1: extensions and features (`cl_khr_fp64`, `__opencl_c_fp64`).
     pub features: Vec<String>,
+    /// Macros with their text that are there as if by the language: the constants of the built-in functions.
+    pub predefined: Vec<(String, String)>,
     /// Whether `__IMAGE_SUPPORT__` is defined.
     pub images: bool,
     /// Whether `__FAST_RELAXED_MATH__` is defined.
@@ -45,6 +47,7 @@ impl Default for PpOptions {
             c_version: 120,
             device_version: 300,
             features: Vec::new(),
+            predefined: Vec::new(),
             images: false,
             fast_relaxed_math: false,
             macros: Vec::new(),
@@ -88,6 +91,9 @@ impl Preprocessor<'_> {
         }
         for name in &options.features {
             let _ = writeln!(text, "#define {name} 1");
+        }
+        for (name, replacement) in &options.predefined {
+            let _ = writeln!(text, "#define {name} {replacement}");
         }
         self.read_definitions("<predefined>", &text, true);
         if options.macros.is_empty() {

@@ -5,6 +5,7 @@
 //! names stand for types.
 
 pub mod ast;
+mod constants;
 mod decl;
 mod declarator;
 mod expr;
