@@ -1,0 +1,408 @@
+//! Functions decoded for running: each value has a place among a frame's registers (one 64-bit register per lane), constants are there from
+//! the start, and block parameters are copied on the edges.
+
+use cloom_ir::{
+    BinOp, Block, CastOp, Edge, Entity, FloatCc, FuncRef, Function, Inst, IntCc, Module, Op, Query, RmwOp, Scalar,
+    Span, StrRef, Term, Type, UnOp, Value, VerifyError,
+};
+
+/// A register of the running frame.
+pub type Reg = u32;
+
+/// What a pass over lanes needs: type of a lane, and how many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lanes {
+    /// Type of a lane.
+    pub ty: Scalar,
+    /// How many lanes.
+    pub n: u32,
+}
+
+/// One decoded instruction. `d` is the destination's first register, `a`, `b`, `c` the operands'.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the fields are those of the operation in the IR")]
+pub enum Code {
+    Bin {
+        op: BinOp,
+        ty: Scalar,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    BinV {
+        op: BinOp,
+        l: Lanes,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Un {
+        op: UnOp,
+        l: Lanes,
+        d: Reg,
+        a: Reg,
+    },
+    Fma {
+        l: Lanes,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        c: Reg,
+    },
+    Icmp {
+        cc: IntCc,
+        l: Lanes,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Fcmp {
+        cc: FloatCc,
+        l: Lanes,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Cast {
+        op: CastOp,
+        l: Lanes,
+        to: Scalar,
+        d: Reg,
+        a: Reg,
+    },
+    Bitcast {
+        from: Lanes,
+        to: Lanes,
+        d: Reg,
+        a: Reg,
+    },
+    Select {
+        n: u32,
+        cond_lanes: bool,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        c: Reg,
+    },
+    Extract {
+        n: u32,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Insert {
+        n: u32,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        c: Reg,
+    },
+    /// Copies registers one by one; no source is a destination.
+    Gather {
+        d: Reg,
+        from: Box<[Reg]>,
+    },
+    Alloca {
+        size: u64,
+        d: Reg,
+    },
+    PtrAdd {
+        n: u32,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Load {
+        l: Lanes,
+        align: u32,
+        d: Reg,
+        a: Reg,
+    },
+    Store {
+        l: Lanes,
+        align: u32,
+        a: Reg,
+        b: Reg,
+    },
+    MemCopy {
+        size: u64,
+        align: u32,
+        a: Reg,
+        b: Reg,
+    },
+    MemSet {
+        size: u64,
+        byte: u8,
+        align: u32,
+        a: Reg,
+    },
+    GlobalAddr {
+        global: u32,
+        d: Reg,
+    },
+    Rmw {
+        op: RmwOp,
+        ty: Scalar,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    CmpXchg {
+        ty: Scalar,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        c: Reg,
+    },
+    AtomicLoad {
+        ty: Scalar,
+        d: Reg,
+        a: Reg,
+    },
+    AtomicStore {
+        ty: Scalar,
+        a: Reg,
+        b: Reg,
+    },
+    Query {
+        what: Query,
+        dim: u8,
+        d: Reg,
+    },
+    Barrier,
+    Call {
+        func: FuncRef,
+        args: Box<[(Reg, u32)]>,
+        d: Reg,
+    },
+    Printf {
+        format: StrRef,
+        item: Reg,
+        args: Box<[(Reg, Type)]>,
+    },
+    Jump(To),
+    Branch {
+        cond: Reg,
+        then: To,
+        els: To,
+    },
+    Switch {
+        value: Reg,
+        cases: Box<[(u64, To)]>,
+        default: To,
+    },
+    Return {
+        a: Reg,
+        n: u32,
+    },
+    Unreachable,
+}
+
+/// Where an edge goes, and what it copies.
+#[derive(Clone, Debug)]
+pub struct To {
+    /// The first instruction of the target.
+    pub pc: u32,
+    /// Destination and source.
+    pub moves: Box<[(Reg, Reg)]>,
+    /// Whether a source is also the destination of an earlier copy.
+    pub overlap: bool,
+}
+
+/// A function, decoded.
+#[derive(Clone, Debug, Default)]
+pub struct Decoded {
+    /// The instructions; empty for a declaration.
+    pub code: Vec<Code>,
+    /// Where each stands in the source.
+    pub spans: Vec<Span>,
+    /// The registers of a fresh frame: constants in place, the rest zero.
+    pub registers: Vec<u64>,
+    /// First register of each parameter, and how many.
+    pub params: Vec<(Reg, u32)>,
+}
+
+/// A module that is ready to run.
+pub struct Program {
+    /// The module.
+    pub module: Module,
+    pub(crate) funcs: Vec<Decoded>,
+}
+
+impl Program {
+    /// Verifies and decodes a module.
+    pub fn new(module: Module) -> Result<Program, Vec<VerifyError>> {
+        let errors = cloom_ir::verify(&module);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let funcs = module.funcs.values().map(decode).collect();
+        Ok(Program { module, funcs })
+    }
+}
+
+struct Decoder<'f> {
+    func: &'f Function,
+    regs: Vec<Reg>,
+    out: Decoded,
+    starts: Vec<u32>,
+}
+
+fn decode(func: &Function) -> Decoded {
+    if func.is_declaration() {
+        return Decoded::default();
+    }
+    let mut d =
+        Decoder { func, regs: vec![0; func.values.len()], out: Decoded::default(), starts: vec![0; func.blocks.len()] };
+    for &b in &func.layout {
+        for &p in &func.blocks[b].params {
+            d.place(p);
+        }
+        for &i in &func.blocks[b].insts {
+            if let Some(r) = func.insts[i].result {
+                d.place(r);
+            }
+        }
+    }
+    d.out.params = func.param_values().iter().map(|&v| (d.reg(v), u32::from(func.ty(v).lanes))).collect();
+    for &b in &func.layout {
+        d.starts[b.index()] = d.out.code.len() as u32;
+        for &i in &func.blocks[b].insts {
+            d.inst(i);
+        }
+        d.term(b);
+    }
+    // Targets were written as block numbers.
+    for c in &mut d.out.code {
+        let fix = |to: &mut To| to.pc = d.starts[to.pc as usize];
+        match c {
+            Code::Jump(to) => fix(to),
+            Code::Branch { then, els, .. } => {
+                fix(then);
+                fix(els);
+            }
+            Code::Switch { cases, default, .. } => {
+                cases.iter_mut().for_each(|c| fix(&mut c.1));
+                fix(default);
+            }
+            _ => {}
+        }
+    }
+    d.out
+}
+
+impl Decoder<'_> {
+    fn place(&mut self, v: Value) {
+        self.regs[v.index()] = self.out.registers.len() as Reg;
+        let bits = self.func.const_bits(v).unwrap_or(0);
+        self.out.registers.extend(std::iter::repeat_n(bits, usize::from(self.func.ty(v).lanes)));
+    }
+
+    fn reg(&self, v: Value) -> Reg {
+        self.regs[v.index()]
+    }
+
+    fn lanes(&self, v: Value) -> Lanes {
+        let ty = self.func.ty(v);
+        Lanes { ty: ty.scalar, n: u32::from(ty.lanes) }
+    }
+
+    fn emit(&mut self, code: Code, span: Span) {
+        self.out.code.push(code);
+        self.out.spans.push(span);
+    }
+
+    fn inst(&mut self, inst: Inst) {
+        let data = &self.func.insts[inst];
+        let arg = |i: usize| data.args.get(i).map_or(0, |&v| self.reg(v));
+        let (a, b, c) = (arg(0), arg(1), arg(2));
+        let d = data.result.map_or(0, |r| self.reg(r));
+        let l = |i: usize| self.lanes(data.args[i]);
+        let rn = data.result.map_or(1, |r| self.lanes(r).n);
+        let result_ty = data.result.map_or(Scalar::I64, |r| self.lanes(r).ty);
+        let code = match &data.op {
+            // Stands in the frame from the start.
+            Op::Const(_) | Op::Fence { .. } => return,
+            Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
+            Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },
+            Op::Binary(op) => Code::BinV { op: *op, l: l(0), d, a, b },
+            Op::Fma => Code::Fma { l: l(0), d, a, b, c },
+            Op::Icmp(cc) => Code::Icmp { cc: *cc, l: l(0), d, a, b },
+            Op::Fcmp(cc) => Code::Fcmp { cc: *cc, l: l(0), d, a, b },
+            Op::Cast(CastOp::Bitcast) if result_ty != Scalar::I1 => {
+                Code::Bitcast { from: l(0), to: Lanes { ty: result_ty, n: rn }, d, a }
+            }
+            Op::Cast(op) => Code::Cast { op: *op, l: l(0), to: result_ty, d, a },
+            Op::Select => Code::Select { n: rn, cond_lanes: l(0).n > 1, d, a, b, c },
+            Op::Extract => Code::Extract { n: l(0).n, d, a, b },
+            Op::Insert => Code::Insert { n: l(0).n, d, a, b, c },
+            Op::Shuffle(mask) => {
+                let n = l(0).n;
+                let from = |&m: &u16| if u32::from(m) < n { a + u32::from(m) } else { b + u32::from(m) - n };
+                Code::Gather { d, from: mask.iter().map(from).collect() }
+            }
+            Op::Splat => Code::Gather { d, from: std::iter::repeat_n(a, rn as usize).collect() },
+            Op::Build => Code::Gather { d, from: data.args.iter().map(|&v| self.reg(v)).collect() },
+            Op::Alloca { size, .. } => Code::Alloca { size: *size, d },
+            Op::PtrAdd => Code::PtrAdd { n: rn, d, a, b },
+            Op::Load { align } => Code::Load { l: Lanes { ty: result_ty, n: rn }, align: *align, d, a },
+            Op::Store { align } => Code::Store { l: l(1), align: *align, a, b },
+            Op::MemCopy { size, align } => Code::MemCopy { size: *size, align: *align, a, b },
+            Op::MemSet { size, byte, align } => Code::MemSet { size: *size, byte: *byte, align: *align, a },
+            Op::GlobalAddr(g) => Code::GlobalAddr { global: g.index() as u32, d },
+            Op::AtomicRmw { op, .. } => Code::Rmw { op: *op, ty: result_ty, d, a, b },
+            Op::AtomicCmpXchg { .. } => Code::CmpXchg { ty: result_ty, d, a, b, c },
+            Op::AtomicLoad { .. } => Code::AtomicLoad { ty: result_ty, d, a },
+            Op::AtomicStore { .. } => Code::AtomicStore { ty: l(1).ty, a, b },
+            Op::Query { what, dim } => Code::Query { what: *what, dim: *dim, d },
+            Op::Barrier => Code::Barrier,
+            Op::Call(func) => {
+                let args = data.args.iter().map(|&v| (self.reg(v), self.lanes(v).n)).collect();
+                // A result that the caller does not take has no register.
+                Code::Call { func: *func, args, d: data.result.map_or(Reg::MAX, |r| self.reg(r)) }
+            }
+            Op::Printf(s) => {
+                let args = data.args[1..].iter().map(|&v| (self.reg(v), self.func.ty(v))).collect();
+                Code::Printf { format: *s, item: a, args }
+            }
+        };
+        self.emit(code, data.span);
+    }
+
+    fn to(&self, e: &Edge) -> To {
+        let mut moves = Vec::new();
+        for (&p, &arg) in self.func.blocks[e.block].params.iter().zip(&e.args) {
+            for lane in 0..u32::from(self.func.ty(p).lanes) {
+                let (to, from) = (self.reg(p) + lane, self.reg(arg) + lane);
+                if to != from {
+                    moves.push((to, from));
+                }
+            }
+        }
+        let mut written: Vec<Reg> = moves.iter().map(|m| m.0).collect();
+        written.sort_unstable();
+        let overlap = moves.iter().any(|m| written.binary_search(&m.1).is_ok());
+        To { pc: e.block.index() as u32, moves: moves.into(), overlap }
+    }
+
+    fn term(&mut self, block: Block) {
+        let data = &self.func.blocks[block];
+        let code = match &data.term {
+            Term::Jump(e) => Code::Jump(self.to(e)),
+            Term::Branch { cond, then, els } => {
+                Code::Branch { cond: self.reg(*cond), then: self.to(then), els: self.to(els) }
+            }
+            Term::Switch { value, cases, default } => {
+                let mut list: Vec<(u64, To)> = cases.iter().map(|(bits, e)| (*bits, self.to(e))).collect();
+                list.sort_by_key(|c| c.0);
+                Code::Switch { value: self.reg(*value), cases: list.into(), default: self.to(default) }
+            }
+            Term::Return(v) => {
+                let (a, n) = v.map_or((0, 0), |v| (self.reg(v), self.lanes(v).n));
+                Code::Return { a, n }
+            }
+            Term::Unreachable => Code::Unreachable,
+        };
+        self.emit(code, data.term_span);
+    }
+}

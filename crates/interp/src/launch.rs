@@ -1,0 +1,431 @@
+//! Runs a range: group after group, the work-items of a group in turns between barriers; or the function that `spmd` made of a kernel,
+//! once per group, with the descriptors of [`cloom_ir::abi`].
+
+use crate::code::Program;
+use crate::exec::{Item, Place, Shared, Stop};
+use crate::fault::{Fault, FaultKind};
+use crate::memory::Memory;
+use crate::observe::Observer;
+use cloom_ir::{Entity, FuncRef, Function, KernelMeta, ParamKind, Space, abi};
+
+/// A range of work-items.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NdRange {
+    /// Number of dimensions, 1 to 3; sizes beyond are 1, offsets 0.
+    pub work_dim: u32,
+    /// First global id.
+    pub offset: [u64; 3],
+    /// Work-items.
+    pub global: [u64; 3],
+    /// Work-items of a group. The last group of a dimension may be smaller.
+    pub local: [u64; 3],
+}
+
+impl NdRange {
+    /// A range of one dimension.
+    pub fn linear(global: u64, local: u64) -> Self {
+        Self { work_dim: 1, offset: [0; 3], global: [global, 1, 1], local: [local, 1, 1] }
+    }
+
+    /// Groups in each dimension.
+    pub fn groups(&self) -> [u64; 3] {
+        std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
+    }
+}
+
+/// One argument of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Arg {
+    /// The bytes of a value, a structure or a sampler.
+    Bytes(Vec<u8>),
+    /// An address, of a buffer or 0.
+    Buffer(u64),
+    /// So many bytes of local memory.
+    Local(u64),
+}
+
+/// Limits and liberties of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Bytes of memory, at most.
+    pub memory: u64,
+    /// Instructions of a launch, at most.
+    pub fuel: u64,
+    /// What fresh memory holds. Two runs with different ones must agree.
+    pub canary: u8,
+    /// Shuffles the order of the work-items between barriers, unless 0.
+    pub order_seed: u64,
+    /// Whether a work-item that ended while others wait at a barrier is a fault. Devices let it count as arrived.
+    pub strict_barriers: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { memory: 1 << 30, fuel: 2_000_000_000, canary: 0xa5, order_seed: 0, strict_barriers: false }
+    }
+}
+
+/// What must be known to run a work-group function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WorkGroupLayout {
+    /// The kernel that it was made of.
+    pub kernel: FuncRef,
+    /// The function.
+    pub func: FuncRef,
+    /// Bytes of scratch of a group, whatever its size,
+    pub scratch_fixed: u64,
+    /// and for each work-item of the enqueued local size.
+    pub scratch_per_item: u64,
+    /// Bytes of static local memory.
+    pub local_size: u64,
+}
+
+/// Work-items of a group, at most.
+const MAX_ITEMS: u64 = 1 << 20;
+
+/// A program with memory.
+pub struct Machine<'p> {
+    program: &'p Program,
+    /// All memory; buffers are segments of it.
+    pub memory: Memory,
+    globals: Vec<u64>,
+    options: Options,
+}
+
+impl<'p> Machine<'p> {
+    /// A machine whose program-scope variables hold their initial values.
+    pub fn new(program: &'p Program, options: Options) -> Result<Self, FaultKind> {
+        let mut memory = Memory::new(options.memory, options.canary);
+        let mut globals = Vec::new();
+        for g in program.module.globals.values() {
+            if g.space == Space::Local {
+                globals.push(0);
+                continue;
+            }
+            let address = memory.allocate(g.size)?;
+            let bytes = memory.write(address, g.size)?;
+            bytes.fill(0);
+            bytes[..g.init.len()].copy_from_slice(&g.init);
+            globals.push(address);
+        }
+        for (g, &address) in program.module.globals.values().zip(&globals) {
+            for r in &g.relocs {
+                let target = globals[r.target.index()].wrapping_add_signed(r.addend);
+                memory.write(address + r.offset, 8)?.copy_from_slice(&target.to_le_bytes());
+            }
+            if g.space == Space::Constant {
+                memory.protect(address);
+            }
+        }
+        Ok(Self { program, memory, globals, options })
+    }
+
+    /// A buffer with these bytes; gives its address.
+    pub fn buffer(&mut self, bytes: &[u8]) -> Result<u64, FaultKind> {
+        self.memory.allocate_with(bytes)
+    }
+
+    /// Runs a kernel over a range, work-item by work-item.
+    pub fn run_kernel<O: Observer>(
+        &mut self,
+        kernel: FuncRef,
+        range: &NdRange,
+        args: &[Arg],
+        observer: &mut O,
+    ) -> Result<(), Fault> {
+        let func = &self.program.module.funcs[kernel];
+        let meta = check(func, range, args)?;
+        let block = self.argument_block(meta, args, |_| 0)?;
+        let (offsets, _) = meta.layout();
+        let mut fuel = self.options.fuel;
+        let mut pool = Vec::new();
+        let mut run = || {
+            for group in groups(range) {
+                self.scalar_group(func, kernel, range, group, &block, &offsets, args, &mut fuel, observer, &mut pool)?;
+            }
+            Ok(())
+        };
+        let result = run();
+        self.memory.free(block.address);
+        result
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what is the same for all groups is made once by the caller")]
+    fn scalar_group<O: Observer>(
+        &mut self,
+        func: &Function,
+        kernel: FuncRef,
+        range: &NdRange,
+        group: [u64; 3],
+        block: &Block,
+        offsets: &[u32],
+        args: &[Arg],
+        fuel: &mut u64,
+        observer: &mut O,
+        pool: &mut Vec<Item>,
+    ) -> Result<(), Fault> {
+        let mut locals = Vec::new();
+        for (g, address) in self.program.module.globals.values().zip(&mut self.globals) {
+            if g.space == Space::Local {
+                *address = self.memory.allocate(g.size)?;
+                locals.push(*address);
+            }
+        }
+        let mut lanes = Vec::new();
+        for ((arg, &at), &ty) in args.iter().zip(offsets).zip(&func.params) {
+            match arg {
+                Arg::Local(size) => {
+                    let address = self.memory.allocate(*size)?;
+                    locals.push(address);
+                    lanes.push(address);
+                }
+                Arg::Buffer(address) => lanes.push(*address),
+                Arg::Bytes(_) if ty.is_ptr() => lanes.push(block.address + u64::from(at)),
+                Arg::Bytes(bytes) => {
+                    let size = ty.scalar.bytes() as usize;
+                    let lane = |b: &[u8]| b.iter().rev().fold(0u64, |x, &b| x << 8 | u64::from(b)) & ty.scalar.mask();
+                    lanes.extend(bytes.chunks_exact(size).take(usize::from(ty.lanes)).map(lane));
+                }
+            }
+        }
+        let (program, order_seed) = (self.program, self.options.order_seed);
+        let mut shared = Shared { program, memory: &mut self.memory, globals: &self.globals, fuel, observer };
+        let mut items: Vec<Option<Item>> = Vec::new();
+        let strict = self.options.strict_barriers;
+        let result = take_turns(&mut shared, kernel, range, group, &lanes, order_seed, strict, &mut items, pool);
+        for mut item in items.into_iter().flatten() {
+            item.release(&mut self.memory);
+            pool.push(item);
+        }
+        locals.into_iter().for_each(|l| self.memory.free(l));
+        result
+    }
+
+    /// Runs the function that `spmd` made of a kernel, once for each group.
+    pub fn run_work_groups<O: Observer>(
+        &mut self,
+        layout: &WorkGroupLayout,
+        range: &NdRange,
+        args: &[Arg],
+        observer: &mut O,
+    ) -> Result<(), Fault> {
+        let program = self.program;
+        let meta = check(&program.module.funcs[layout.kernel], range, args)?;
+        if program.module.funcs[layout.func].params.len() != 5 {
+            return Err(FaultKind::BadLaunch("not a work-group function").into());
+        }
+        let mut local_size = layout.local_size;
+        let block = self.argument_block(meta, args, |size| {
+            let at = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN));
+            local_size = at + size;
+            at
+        })?;
+        let mut launch = vec![0u8; abi::LAUNCH_SIZE as usize];
+        put(&mut launch, abi::LAUNCH_WORK_DIM, u64::from(range.work_dim));
+        put3(&mut launch, abi::LAUNCH_GLOBAL_OFFSET, range.offset);
+        put3(&mut launch, abi::LAUNCH_GLOBAL_SIZE, range.global);
+        put3(&mut launch, abi::LAUNCH_LOCAL_SIZE, range.local);
+        put3(&mut launch, abi::LAUNCH_NUM_GROUPS, range.groups());
+        let launch = self.memory.allocate_with(&launch)?;
+        self.memory.protect(launch);
+        let items: u64 = range.local.iter().product();
+        let scratch_size = layout.scratch_fixed + layout.scratch_per_item * items;
+        let mut fuel = self.options.fuel;
+        let mut item = Item::default();
+        let mut run = || {
+            for group in groups(range) {
+                let mut descriptor = vec![0u8; abi::GROUP_SIZE as usize];
+                put3(&mut descriptor, abi::GROUP_ID, group);
+                put3(&mut descriptor, abi::GROUP_LOCAL_SIZE, group_size(range, group));
+                let descriptor = self.memory.allocate_with(&descriptor)?;
+                self.memory.protect(descriptor);
+                let local = self.memory.allocate(local_size)?;
+                let scratch = self.memory.allocate(scratch_size)?;
+                item.start(program, layout.func, &[launch, block.address, descriptor, local, scratch], None);
+                let mut shared = Shared {
+                    program,
+                    memory: &mut self.memory,
+                    globals: &self.globals,
+                    fuel: &mut fuel,
+                    observer: &mut *observer,
+                };
+                let result = item.run(&mut shared);
+                item.release(&mut self.memory);
+                [descriptor, local, scratch].into_iter().for_each(|s| self.memory.free(s));
+                result?;
+            }
+            Ok(())
+        };
+        let result = run();
+        self.memory.free(launch);
+        self.memory.free(block.address);
+        result
+    }
+
+    /// The argument block. A local argument becomes what `place` says for its size.
+    fn argument_block(
+        &mut self,
+        meta: &KernelMeta,
+        args: &[Arg],
+        mut place: impl FnMut(u64) -> u64,
+    ) -> Result<Block, FaultKind> {
+        let (offsets, size) = meta.layout();
+        let mut bytes = vec![0u8; size as usize];
+        for (arg, &at) in args.iter().zip(&offsets) {
+            match arg {
+                Arg::Bytes(b) => bytes[at as usize..at as usize + b.len()].copy_from_slice(b),
+                Arg::Buffer(address) => put(&mut bytes, u64::from(at), *address),
+                Arg::Local(size) => put(&mut bytes, u64::from(at), place(*size)),
+            }
+        }
+        let address = self.memory.allocate_with(&bytes)?;
+        self.memory.protect(address);
+        Ok(Block { address })
+    }
+}
+
+struct Block {
+    address: u64,
+}
+
+fn put(bytes: &mut [u8], at: u64, x: u64) {
+    bytes[at as usize..at as usize + 8].copy_from_slice(&x.to_le_bytes());
+}
+
+fn put3(bytes: &mut [u8], at: u64, x: [u64; 3]) {
+    for (d, x) in (0u64..).zip(x) {
+        put(bytes, at + 8 * d, x);
+    }
+}
+
+/// Every group of a range, dimension 0 fastest.
+fn groups(range: &NdRange) -> impl Iterator<Item = [u64; 3]> + use<> {
+    let n = range.groups();
+    (0..n[2]).flat_map(move |z| (0..n[1]).flat_map(move |y| (0..n[0]).map(move |x| [x, y, z])))
+}
+
+fn group_size(range: &NdRange, group: [u64; 3]) -> [u64; 3] {
+    std::array::from_fn(|d| range.local[d].min(range.global[d] - group[d] * range.local[d]))
+}
+
+/// What a launch must satisfy so that nothing later is out of range.
+fn check<'f>(func: &'f Function, range: &NdRange, args: &[Arg]) -> Result<&'f KernelMeta, FaultKind> {
+    let Some(meta) = func.kernel.as_deref().filter(|_| !func.is_declaration()) else {
+        return Err(FaultKind::NoKernel(func.name.clone()));
+    };
+    if !(1..=3).contains(&range.work_dim) || range.local.contains(&0) {
+        return Err(FaultKind::BadLaunch("a range without a dimension or with an empty group"));
+    }
+    let items = range.local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+    if items.is_none_or(|n| n > MAX_ITEMS) {
+        return Err(FaultKind::BadLaunch("too many work-items in a group"));
+    }
+    let ends = range.offset.iter().zip(&range.global).all(|(&o, &g)| o.checked_add(g).is_some() && g < 1 << 60);
+    if !ends {
+        return Err(FaultKind::BadLaunch("global ids that do not fit"));
+    }
+    if args.len() != meta.params.len() {
+        return Err(FaultKind::BadLaunch("a wrong number of arguments"));
+    }
+    for ((arg, p), ty) in args.iter().zip(&meta.params).zip(&func.params) {
+        let good = match (arg, p.kind) {
+            (Arg::Bytes(b), ParamKind::Value | ParamKind::Sampler) => {
+                b.len() == p.size as usize && p.size >= ty.bytes() && !ty.is_ptr()
+            }
+            (Arg::Bytes(b), ParamKind::Struct) => b.len() == p.size as usize && ty.is_ptr(),
+            (Arg::Buffer(_), ParamKind::Global | ParamKind::Constant | ParamKind::Image) => {
+                p.size == 8 && ty.is_ptr() && !ty.is_vector()
+            }
+            (Arg::Local(_), ParamKind::Local) => p.size == 8 && ty.is_ptr() && !ty.is_vector(),
+            _ => false,
+        };
+        if !good {
+            return Err(FaultKind::BadLaunch("an argument that does not fit its parameter"));
+        }
+    }
+    Ok(meta)
+}
+
+/// Runs each work-item to its next barrier, until all have ended.
+#[expect(clippy::too_many_arguments, reason = "what is the same for all groups is made once by the caller")]
+fn take_turns<O: Observer>(
+    shared: &mut Shared<'_, O>,
+    kernel: FuncRef,
+    range: &NdRange,
+    group: [u64; 3],
+    args: &[u64],
+    order_seed: u64,
+    strict: bool,
+    items: &mut Vec<Option<Item>>,
+    pool: &mut Vec<Item>,
+) -> Result<(), Fault> {
+    let size = group_size(range, group);
+    let count = size.iter().product::<u64>() as usize;
+    items.resize_with(count, || None);
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut seed = order_seed;
+    let mut first = true;
+    loop {
+        if order_seed != 0 {
+            for i in (1..count).rev() {
+                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                order.swap(i, (seed >> 33) as usize % (i + 1));
+            }
+        }
+        let mut barrier = None;
+        let (mut diverged, mut ended) = (false, false);
+        for &i in &order {
+            let mut item = match items[i].take() {
+                Some(item) => item,
+                None if first => {
+                    let mut item = pool.pop().unwrap_or_default();
+                    item.start(shared.program, kernel, args, Some(place(range, group, size, i as u64)));
+                    item
+                }
+                None => {
+                    ended = true;
+                    continue;
+                }
+            };
+            match item.run(shared) {
+                Ok(Stop::Done) => {
+                    ended = true;
+                    pool.push(item);
+                }
+                Ok(Stop::Barrier(func, pc)) => {
+                    diverged |= barrier.is_some_and(|b| b != (func, pc));
+                    barrier = Some((func, pc));
+                    items[i] = Some(item);
+                }
+                Err(fault) => {
+                    items[i] = Some(item);
+                    return Err(fault);
+                }
+            }
+        }
+        first = false;
+        let Some((func, pc)) = barrier else { return Ok(()) };
+        let span = shared.program.funcs[func.index()].spans[pc];
+        if diverged || (ended && strict) {
+            let kind = if diverged { FaultKind::BarrierDivergence } else { FaultKind::BarrierAfterReturn };
+            let name = shared.program.module.funcs[func].name.clone();
+            return Err(Fault { kind, func: name, span, item: place(range, group, size, 0).global_id });
+        }
+        shared.observer.barrier(group, span);
+    }
+}
+
+fn place(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64) -> Place {
+    let local_id = [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])];
+    Place {
+        work_dim: range.work_dim,
+        global_id: std::array::from_fn(|d| range.offset[d] + group[d] * range.local[d] + local_id[d]),
+        local_id,
+        group_id: group,
+        global_size: range.global,
+        local_size: size,
+        enqueued_local_size: range.local,
+        num_groups: range.groups(),
+        global_offset: range.offset,
+    }
+}

@@ -1,0 +1,207 @@
+//! Memory: segments whose addresses are numbers.
+//!
+//! An address is a segment's handle in the upper half and an offset in the lower half. The handle carries a generation, so an address into a
+//! segment that was freed finds nothing even when the slot is used again. An offset that runs out below goes to another handle at
+//! an offset far beyond that one's end. Segments count as aligned to any alignment.
+
+use crate::fault::FaultKind;
+
+#[derive(Default)]
+struct Segment {
+    data: Vec<u8>,
+    /// Which bytes were written; empty if all count as written.
+    written: Vec<bool>,
+    generation: u32,
+    live: bool,
+    read_only: bool,
+}
+
+/// All memory of one machine.
+pub struct Memory {
+    segments: Vec<Segment>,
+    free: Vec<u32>,
+    used: u64,
+    limit: u64,
+    canary: u8,
+}
+
+const SLOT_BITS: u32 = 20;
+const GENERATIONS: u32 = 1 << (32 - SLOT_BITS);
+
+fn split(address: u64) -> (u32, u32, u64) {
+    let handle = (address >> 32) as u32;
+    (handle & ((1 << SLOT_BITS) - 1), handle >> SLOT_BITS, address & 0xffff_ffff)
+}
+
+impl Memory {
+    /// Memory of at most `limit` bytes. Fresh memory holds the canary.
+    pub fn new(limit: u64, canary: u8) -> Self {
+        // Slot 0 is never given out: it holds null.
+        Self { segments: vec![Segment::default()], free: Vec::new(), used: 0, limit, canary }
+    }
+
+    /// A segment with unwritten bytes.
+    pub fn allocate(&mut self, size: u64) -> Result<u64, FaultKind> {
+        // A little for each segment itself, so that empty ones cannot be made without end.
+        let cost = size.saturating_add(64);
+        if size > u64::from(u32::MAX) || self.used.saturating_add(cost) > self.limit {
+            return Err(FaultKind::Memory);
+        }
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None if self.segments.len() < 1 << SLOT_BITS => {
+                self.segments.push(Segment::default());
+                (self.segments.len() - 1) as u32
+            }
+            None => return Err(FaultKind::Memory),
+        };
+        self.used += cost;
+        let s = &mut self.segments[slot as usize];
+        s.data.clear();
+        s.data.resize(size as usize, self.canary);
+        s.written.clear();
+        s.written.resize(size as usize, false);
+        (s.live, s.read_only) = (true, false);
+        Ok((u64::from(s.generation) << SLOT_BITS | u64::from(slot)) << 32)
+    }
+
+    /// A segment with these bytes.
+    pub fn allocate_with(&mut self, bytes: &[u8]) -> Result<u64, FaultKind> {
+        let address = self.allocate(bytes.len() as u64)?;
+        let s = &mut self.segments[split(address).0 as usize];
+        s.data.copy_from_slice(bytes);
+        s.written.clear();
+        Ok(address)
+    }
+
+    /// From now on the segment is only read.
+    pub fn protect(&mut self, address: u64) {
+        self.segments[split(address).0 as usize].read_only = true;
+    }
+
+    /// Ends the life of a segment. The address is what `allocate` gave.
+    pub fn free(&mut self, address: u64) {
+        let (slot, ..) = split(address);
+        let s = &mut self.segments[slot as usize];
+        s.live = false;
+        s.generation = (s.generation + 1) % GENERATIONS;
+        self.used -= s.data.len() as u64 + 64;
+        // Small ones are kept for the next frame, large ones are given back.
+        if s.data.capacity() > 4096 {
+            (s.data, s.written) = (Vec::new(), Vec::new());
+        }
+        self.free.push(slot);
+    }
+
+    #[inline]
+    fn find(&self, address: u64, size: u64) -> Result<(usize, usize), FaultKind> {
+        let (slot, generation, offset) = split(address);
+        match self.segments.get(slot as usize) {
+            Some(s) if s.live && s.generation == generation => {
+                if offset + size > s.data.len() as u64 {
+                    return Err(FaultKind::OutOfBounds { offset, size, object: s.data.len() as u64 });
+                }
+                Ok((slot as usize, offset as usize))
+            }
+            _ => Err(FaultKind::NoObject { address, size }),
+        }
+    }
+
+    /// The bytes at an address, and whether all were written.
+    #[inline]
+    pub fn read(&self, address: u64, size: u64) -> Result<(&[u8], bool), FaultKind> {
+        let (slot, at) = self.find(address, size)?;
+        let s = &self.segments[slot];
+        let end = at + size as usize;
+        let written = s.written.is_empty() || s.written[at..end].iter().all(|&w| w);
+        Ok((&s.data[at..end], written))
+    }
+
+    /// The bytes at an address, to be overwritten.
+    #[inline]
+    pub fn write(&mut self, address: u64, size: u64) -> Result<&mut [u8], FaultKind> {
+        let (slot, at) = self.find(address, size)?;
+        let s = &mut self.segments[slot];
+        if s.read_only {
+            return Err(FaultKind::ReadOnly(address));
+        }
+        let end = at + size as usize;
+        if !s.written.is_empty() {
+            s.written[at..end].fill(true);
+        }
+        Ok(&mut s.data[at..end])
+    }
+
+    /// Copies bytes together with the knowledge which were written. Gives whether all were.
+    pub fn copy(&mut self, to: u64, from: u64, size: u64) -> Result<bool, FaultKind> {
+        let (slot, at) = self.find(from, size)?;
+        let s = &self.segments[slot];
+        let end = at + size as usize;
+        let bytes = s.data[at..end].to_vec();
+        let written = if s.written.is_empty() { Vec::new() } else { s.written[at..end].to_vec() };
+        let all = written.iter().all(|&w| w);
+        self.write(to, size)?.copy_from_slice(&bytes);
+        if !all {
+            let (slot, at) = self.find(to, size)?;
+            let s = &mut self.segments[slot];
+            if !s.written.is_empty() {
+                s.written[at..at + size as usize].copy_from_slice(&written);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The bytes of a text that ends in a zero byte.
+    pub fn text(&self, address: u64) -> Option<&[u8]> {
+        let (slot, at) = self.find(address, 0).ok()?;
+        let rest = &self.segments[slot].data[at..];
+        rest.iter().position(|&b| b == 0).map(|end| &rest[..end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_dies_with_its_segment() {
+        let mut m = Memory::new(1 << 20, 0xa5);
+        let a = m.allocate(8).unwrap();
+        assert_eq!(m.read(a, 8), Ok((&[0xa5u8; 8][..], false)));
+        m.write(a + 4, 4).unwrap().fill(1);
+        assert_eq!(m.read(a + 4, 4), Ok((&[1u8; 4][..], true)));
+        assert!(!m.read(a + 3, 2).unwrap().1);
+        assert_eq!(m.read(a + 5, 4), Err(FaultKind::OutOfBounds { offset: 5, size: 4, object: 8 }));
+        assert!(m.read(a.wrapping_sub(1), 1).is_err() && m.read(0, 1).is_err());
+        m.free(a);
+        let b = m.allocate(8).unwrap();
+        assert_ne!(a, b);
+        assert!(matches!(m.read(a, 1), Err(FaultKind::NoObject { .. })));
+        assert!(m.read(b, 8).is_ok());
+    }
+
+    #[test]
+    fn constant_memory_is_read_only_and_memory_has_an_end() {
+        let mut m = Memory::new(1000, 0);
+        let a = m.allocate_with(b"ab\0").unwrap();
+        m.protect(a);
+        assert_eq!(m.write(a, 1), Err(FaultKind::ReadOnly(a)));
+        assert_eq!(m.text(a + 1), Some(&b"b"[..]));
+        assert_eq!(m.allocate(1000), Err(FaultKind::Memory));
+        for _ in 0..100 {
+            let b = m.allocate(500).unwrap();
+            m.free(b);
+        }
+    }
+
+    #[test]
+    fn a_copy_carries_what_is_unwritten() {
+        let mut m = Memory::new(1 << 20, 7);
+        let (a, b) = (m.allocate(4).unwrap(), m.allocate_with(&[0; 4]).unwrap());
+        let c = m.allocate(4).unwrap();
+        m.write(a, 2).unwrap().fill(9);
+        assert_eq!(m.copy(c, a, 4), Ok(false));
+        assert!(m.read(c, 2).unwrap().1 && !m.read(c, 3).unwrap().1);
+        assert_eq!(m.copy(b, a, 2), Ok(true));
+    }
+}

@@ -1,0 +1,76 @@
+//! Hooks into a run: what a checker or a test sees.
+
+use cloom_ir::{Span, StrRef};
+
+/// How memory is touched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessKind {
+    /// A load, or the source of a copy.
+    Load,
+    /// A store, or the destination of a copy.
+    Store,
+    /// An atomic operation.
+    Atomic,
+}
+
+/// One access to memory, already found to be in bounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// How.
+    pub kind: AccessKind,
+    /// Where.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// The global id of the work-item.
+    pub item: [u64; 3],
+    /// Where in the source.
+    pub span: Span,
+}
+
+/// One call of printf.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Printed {
+    /// The format.
+    pub format: StrRef,
+    /// The global linear id of the work-item.
+    pub item: u64,
+    /// The arguments, as [`cloom_ir::abi::printf_layout`] places them.
+    pub args: Vec<u8>,
+}
+
+/// Sees what happens. Every method does nothing unless it is written.
+pub trait Observer {
+    /// Memory is touched.
+    fn access(&mut self, _access: &Access) {}
+    /// Bytes are read that nobody wrote.
+    fn uninitialised(&mut self, _access: &Access) {}
+    /// All work-items of a group have reached a barrier.
+    fn barrier(&mut self, _group: [u64; 3], _span: Span) {}
+    /// A work-item prints.
+    fn printf(&mut self, _printed: Printed) {}
+}
+
+impl Observer for () {}
+
+/// Keeps what is printed, and counts reads of what nobody wrote.
+#[derive(Clone, Default, Debug)]
+pub struct Log {
+    /// What was printed, in the order of the run.
+    pub printed: Vec<Printed>,
+    /// Reads of bytes that nobody wrote.
+    pub uninitialised: u64,
+    /// The first of them.
+    pub first_uninitialised: Option<Access>,
+}
+
+impl Observer for Log {
+    fn uninitialised(&mut self, access: &Access) {
+        self.uninitialised += 1;
+        self.first_uninitialised.get_or_insert(*access);
+    }
+
+    fn printf(&mut self, printed: Printed) {
+        self.printed.push(printed);
+    }
+}
