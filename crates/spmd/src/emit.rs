@@ -109,6 +109,8 @@ struct Item {
     /// The work-item's record.
     record: Option<Value>,
     blocks: FxHashMap<Block, Block>,
+    /// Uniform values from before, loaded ahead of the loops.
+    uniform: FxHashMap<Value, Value>,
     values: FxHashMap<Value, Value>,
     /// Values with an old and a new definition, in private variables.
     variables: FxHashMap<Value, Value>,
@@ -292,7 +294,8 @@ impl Emitter<'_> {
             ids: [x, y, z],
             record: None,
             blocks: FxHashMap::default(),
-            values: uniform,
+            uniform,
+            values: FxHashMap::default(),
             variables: FxHashMap::default(),
             latch,
             exit: x_exit,
@@ -380,7 +383,7 @@ impl Emitter<'_> {
         for &v in &c.live_in {
             let ty = self.kernel.ty(v);
             let old = match (self.context.slots[v.index()], item.record) {
-                (Some(Slot::Group(_)), _) => item.values.get(&v).copied(),
+                (Some(Slot::Group(_)), _) => item.uniform.get(&v).copied(),
                 (Some(Slot::Item(offset)), Some(record)) if !self.plan.kept_arrays.contains(&v) => {
                     let start = item.start;
                     let mut b = self.at(start);
