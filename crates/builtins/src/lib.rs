@@ -3,7 +3,9 @@
 //! The front end asks the [`table`] what a name means and how a call of it is lowered; what is lowered to a call is
 //! written in OpenCL C in `lib/*.cl`, compiled by the same front end, and linked function by function.
 
+mod constants;
 mod rows;
 pub mod table;
 
+pub use constants::CONSTANTS;
 pub use table::{Elem, Lower, Row, Sig, Special, Ty, lookup, mangle, names, space_digit};

@@ -357,6 +357,11 @@ pub fn lookup(name: &str) -> &'static [&'static Row] {
     INDEX.get(name).map_or(&[], Vec::as_slice)
 }
 
+/// The name as the table has it.
+pub fn static_name(name: &str) -> Option<&'static str> {
+    INDEX.get_key_value(name).map(|(&name, _)| name)
+}
+
 /// The names in the table, in no order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     INDEX.keys().copied()

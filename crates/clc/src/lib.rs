@@ -3,11 +3,15 @@
 //! The stages never fail and never panic: each yields its result, as complete as can be, and adds what it found wrong to
 //! the [`source::Session`]. There is no input or output here; included files come through a trait.
 
+mod compile;
+mod lower;
 pub mod options;
 pub mod pp;
+pub mod sema;
 pub mod source;
 pub mod syntax;
 
+pub use compile::{Input, Mode, Output, Target, compile};
 pub use source::render;
 
 /// Runs a part of the front end with a stack that no accepted program can exhaust, whatever thread asks for it: threads

@@ -1,0 +1,134 @@
+//! The whole front end: from the bytes of a source to a module of the IR.
+
+use crate::lower::{LowerOptions, lower};
+use crate::options::BuildOptions;
+use crate::pp::{IncludeResolver, PpOptions, preprocess};
+use crate::sema::{SemaOptions, analyse};
+use crate::source::{Diagnostic, Diagnostics, Session, SourceMap};
+use crate::syntax::{ParseOptions, parse};
+use cloom_ir::{Flags, Module};
+
+/// What the device has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// Extensions and features, each also a macro.
+    pub features: Vec<String>,
+    /// `double`
+    pub fp64: bool,
+    /// Arithmetic on `half`.
+    pub fp16: bool,
+    /// Images.
+    pub images: bool,
+}
+
+impl Default for Target {
+    /// What every device of Cloom has, by the tables of `cloom-caps`.
+    fn default() -> Self {
+        let tables = [cloom_caps::DEVICE_EXTENSIONS, cloom_caps::C_FEATURES];
+        let features: Vec<String> = tables.iter().flat_map(|t| t.iter()).map(|n| n.name.to_owned()).collect();
+        let has = |name: &str| features.iter().any(|f| f == name);
+        Self { fp64: has("cl_khr_fp64"), fp16: has("cl_khr_fp16"), images: has("__opencl_c_images"), features }
+    }
+}
+
+/// What a source is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// A program of an application.
+    User,
+    /// A file of the built-in library: its definitions of built-in names are those functions, `__cl_…` is visible, and
+    /// nothing is contracted, so that it computes the same on every device.
+    Library,
+}
+
+/// What is compiled.
+pub struct Input<'a> {
+    /// The name shown in messages.
+    pub name: &'a str,
+    /// The source.
+    pub source: &'a [u8],
+    /// Where included files come from.
+    pub headers: &'a mut (dyn IncludeResolver + Send),
+    /// Build options.
+    pub options: &'a BuildOptions,
+    /// The device.
+    pub target: &'a Target,
+}
+
+/// The result.
+#[derive(Debug)]
+pub struct Output {
+    /// The program; `None` if there are errors.
+    pub module: Option<Module>,
+    /// What was found.
+    pub diagnostics: Diagnostics,
+    /// The files that the findings refer to.
+    pub sources: SourceMap,
+}
+
+impl Output {
+    /// The findings as text.
+    pub fn log(&self) -> String {
+        crate::render(&self.sources, &self.diagnostics)
+    }
+}
+
+/// Compiles a source. Never fails otherwise than by reporting, and does no input or output.
+pub fn compile(input: Input<'_>, mode: Mode) -> Output {
+    crate::with_deep_stack(move || run(input, mode))
+}
+
+fn run(input: Input<'_>, mode: Mode) -> Output {
+    let Input { name, source, headers, options, target } = input;
+    let mut session = Session::default();
+    session.diags.silence_warnings(options.no_warnings);
+    session.diags.warnings_are_errors(options.warnings_are_errors);
+    let Some(file) = session.sources.add(name, source, None) else {
+        session.diags.push(Diagnostic::error_nowhere("E0100", "the source is too large"));
+        return Output { module: None, diagnostics: session.diags, sources: session.sources };
+    };
+    let c_version = options.std.map_or(120, |s| s.number());
+    let pp = PpOptions {
+        c_version,
+        features: target.features.clone(),
+        predefined: cloom_builtins::CONSTANTS.iter().map(|&(n, t)| (n.to_owned(), t.to_owned())).collect(),
+        images: target.images,
+        fast_relaxed_math: options.fast_relaxed_math,
+        macros: options.macros.clone(),
+        ..PpOptions::default()
+    };
+    let tokens = preprocess(&mut session, file, &pp, headers);
+    let unit = parse(&mut session, &tokens, ParseOptions { c_version });
+    let sema = SemaOptions {
+        library: mode == Mode::Library,
+        fp16: target.fp16,
+        fp64: target.fp64,
+        single_precision_constant: options.single_precision_constant,
+        fp_contract: mode == Mode::User,
+        c_version,
+    };
+    let (typed, types) = analyse(&mut session, &unit, sema);
+    drop(unit);
+    let module = if session.diags.has_errors() {
+        None
+    } else {
+        Some(lower(&session, &typed, &types, LowerOptions { fast_math: fast_math(options) }))
+    };
+    drop(typed);
+    Output { module, diagnostics: session.diags, sources: session.sources }
+}
+
+/// The permissions that the options give to floating-point instructions.
+fn fast_math(options: &BuildOptions) -> Flags {
+    let mut flags = Flags::empty();
+    if options.fast_relaxed_math || options.finite_math_only {
+        flags |= Flags::NNAN | Flags::NINF;
+    }
+    if options.fast_relaxed_math || options.unsafe_math {
+        flags |= Flags::NSZ | Flags::ARCP | Flags::REASSOC | Flags::AFN;
+    }
+    if options.no_signed_zeros {
+        flags |= Flags::NSZ;
+    }
+    flags
+}

@@ -1,0 +1,421 @@
+//! Expressions: values, conditions, effects.
+
+use super::func::Fn;
+use crate::sema::tree::{Cc, Expr, ExprKind, FuncId, Lanes};
+use crate::sema::types::Ty;
+use cloom_builtins::Elem;
+use cloom_ir::{BinOp, Block, CastOp, Edge, Flags, IntCc, Op, Scalar, Space, Term, Type, UnOp, Value};
+
+impl Fn<'_, '_> {
+    /// Evaluates for the effects only.
+    pub fn effect(&mut self, e: &Expr) {
+        self.at(e.span);
+        match &e.kind {
+            ExprKind::Error | ExprKind::Const(_) | ExprKind::FuncName(_) => {}
+            ExprKind::Comma(a, b) => {
+                self.effect(a);
+                self.effect(b);
+            }
+            ExprKind::Cond(args) if e.ty.ty == Ty::VOID => {
+                let [c, a, b] = &**args;
+                let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
+                self.branch(c, yes, no);
+                for (block, value) in [(yes, a), (no, b)] {
+                    self.block = block;
+                    self.effect(value);
+                    self.b().jump(end, &[]);
+                }
+                self.block = end;
+            }
+            ExprKind::Call(id, args) if !self.lw.is_record(e.ty.ty) => {
+                self.call(*id, args, None);
+            }
+            _ if e.lvalue && !e.ty.is_volatile => {
+                self.place(e);
+            }
+            _ if self.is_aggregate(e.ty.ty) => {
+                self.address(e);
+            }
+            _ if e.lvalue => {
+                let place = self.place(e);
+                let ty = self.ir(e.ty.ty);
+                self.load(&place, ty);
+            }
+            _ => {
+                self.value(e);
+            }
+        }
+    }
+
+    /// The value of an expression that is not a record. One of type `void` gives any value.
+    pub fn value(&mut self, e: &Expr) -> Value {
+        self.at(e.span);
+        let ty = self.ir(e.ty.ty);
+        match &e.kind {
+            ExprKind::Error | ExprKind::FuncName(_) => self.zero(ty),
+            ExprKind::Const(lanes) => self.lanes(lanes, ty),
+            ExprKind::Local(_)
+            | ExprKind::Global(_)
+            | ExprKind::Deref(_)
+            | ExprKind::Field(..)
+            | ExprKind::Compound(..) => {
+                let place = self.place(e);
+                self.load(&place, ty)
+            }
+            ExprKind::Load(inner) => {
+                let place = self.place(inner);
+                self.load(&place, ty)
+            }
+            ExprKind::Swizzle(base, lanes) => {
+                let v = self.value(base);
+                self.at(e.span);
+                self.pick(v, lanes)
+            }
+            ExprKind::Addr(place) => self.address(place).0,
+            ExprKind::Unary(op, a) => {
+                let a = self.value(a);
+                self.at(e.span);
+                self.push_fast(Op::Unary(*op), &[a], ty)
+            }
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e),
+            ExprKind::Fma(args) => {
+                let [a, b, c] = &**args;
+                let (a, b, c) = (self.value(a), self.value(b), self.value(c));
+                self.at(e.span);
+                self.push_fast(Op::Fma, &[a, b, c], ty)
+            }
+            ExprKind::Compare(..) | ExprKind::Logic { .. } | ExprKind::Not(_) => {
+                let t = self.test(e);
+                self.at(e.span);
+                self.truth(t, ty)
+            }
+            ExprKind::PtrAdd(p, index, size) => self.pointer_add(p, index, *size, e),
+            ExprKind::PtrDiff(a, b, size) => {
+                let (a, b) = (self.value(a), self.value(b));
+                let (a, b) = (self.b().cast(CastOp::PtrToInt, a, ty), self.b().cast(CastOp::PtrToInt, b, ty));
+                let bytes = self.b().binary(BinOp::Sub, a, b);
+                if *size <= 1 {
+                    return bytes;
+                }
+                let size = self.int(ty, *size as i64);
+                self.b().binary(BinOp::Sdiv, bytes, size)
+            }
+            ExprKind::Convert(a) => {
+                let v = self.value(a);
+                self.at(e.span);
+                self.convert(v, a.ty.ty, e.ty.ty)
+            }
+            ExprKind::ConvertExact(a, sat, rounding) => {
+                let v = self.value(a);
+                self.at(e.span);
+                match (self.lw.types.numeric(a.ty.ty), self.lw.types.numeric(e.ty.ty)) {
+                    (Some((from, _)), Some((to, _))) => self.convert_exact(v, from, to, *sat, *rounding),
+                    _ => v,
+                }
+            }
+            ExprKind::PtrCast(a) => self.pointer_cast(a, e.ty.ty),
+            ExprKind::Bits(a) => {
+                let v = self.value(a);
+                self.at(e.span);
+                self.bits(v, ty)
+            }
+            ExprKind::Splat(a) => {
+                let v = self.value(a);
+                self.at(e.span);
+                match self.func.const_bits(v) {
+                    Some(bits) => self.b().iconst(ty, bits),
+                    None => self.b().splat(v, ty.lanes),
+                }
+            }
+            ExprKind::Vector(parts) => self.vector(parts, ty),
+            ExprKind::Cond(args) => {
+                let [c, a, b] = &**args;
+                let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
+                let result = self.func.add_block_param(end, ty);
+                self.branch(c, yes, no);
+                for (block, value) in [(yes, a), (no, b)] {
+                    self.block = block;
+                    let v = self.value(value);
+                    self.b().jump(end, &[v]);
+                }
+                self.block = end;
+                result
+            }
+            ExprKind::Select(args) => {
+                let [c, a, b] = &**args;
+                let (c, a, b) = (self.value(c), self.value(a), self.value(b));
+                self.at(e.span);
+                let cty = self.ty(c);
+                let zero = self.zero(cty);
+                let negative = self.b().icmp(IntCc::Slt, c, zero);
+                self.b().select(negative, a, b)
+            }
+            ExprKind::Comma(a, b) => {
+                self.effect(a);
+                if e.ty.ty == Ty::VOID {
+                    self.effect(b);
+                    return self.zero(ty);
+                }
+                self.value(b)
+            }
+            ExprKind::Assign(place, value) => {
+                // What is computed may change what the place is: the value goes first, as compilers of today do.
+                let v = self.value(value);
+                let p = self.place(place);
+                self.at(e.span);
+                self.store(&p, v);
+                v
+            }
+            ExprKind::Update { place, value, post } => {
+                let p = self.place(place);
+                let old = if *post { Some(self.load(&p, ty)) } else { None };
+                self.olds.push((p.clone(), old));
+                let v = self.value(value);
+                self.olds.pop();
+                self.at(e.span);
+                self.store(&p, v);
+                old.unwrap_or(v)
+            }
+            ExprKind::Old => self.old(ty),
+            ExprKind::Call(id, args) => match self.call(*id, args, None) {
+                Some(v) => v,
+                None => self.zero(ty),
+            },
+            ExprKind::Builtin(name, sig, args) => self.builtin(name, sig, args, e),
+            ExprKind::Special(which, args) => self.special(*which, args, e),
+        }
+    }
+
+    fn old(&mut self, ty: Type) -> Value {
+        match self.olds.last().cloned() {
+            Some((_, Some(v))) => v,
+            Some((place, None)) => self.load(&place, ty),
+            None => self.zero(ty),
+        }
+    }
+
+    /// A constant of lanes.
+    fn lanes(&mut self, lanes: &Lanes, ty: Type) -> Value {
+        let first = lanes.first().copied().unwrap_or(0);
+        if lanes.iter().all(|&l| l == first) {
+            return self.b().iconst(ty, first);
+        }
+        let parts: Vec<Value> = lanes.iter().map(|&l| self.b().iconst(ty.lane(), l)).collect();
+        self.b().build(&parts)
+    }
+
+    fn vector(&mut self, parts: &[Expr], ty: Type) -> Value {
+        let mut lanes = Vec::new();
+        for p in parts {
+            let v = self.value(p);
+            match self.ty(v).lanes {
+                1 => lanes.push(v),
+                n => {
+                    for i in 0..n {
+                        lanes.push(self.b().extract_lane(v, i));
+                    }
+                }
+            }
+        }
+        lanes.truncate(usize::from(ty.lanes));
+        self.b().build(&lanes)
+    }
+
+    /// The bits of a value as another type; three and four lanes count as the same.
+    pub fn bits(&mut self, v: Value, ty: Type) -> Value {
+        let mut v = v;
+        let mut from = self.ty(v);
+        if from.lanes == 3 {
+            // The fourth lane has no defined value: the third serves.
+            v = self.b().shuffle(v, v, &[0, 1, 2, 2]);
+            from = self.ty(v);
+        }
+        let wide = if ty.lanes == 3 { Type::vector(ty.scalar, 4) } else { ty };
+        if from != wide {
+            v = self.b().cast(CastOp::Bitcast, v, wide);
+        }
+        if ty.lanes == 3 { self.b().shuffle(v, v, &[0, 1, 2]) } else { v }
+    }
+
+    fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr, e: &Expr) -> Value {
+        // Of `x op= f()` the old value of `x` is read after the call, as compilers of today do.
+        let (x, y) = if is_old(a) {
+            let y = self.value(b);
+            (self.value(a), y)
+        } else {
+            let x = self.value(a);
+            (x, self.value(b))
+        };
+        self.at(e.span);
+        let signed = self.lw.types.numeric(e.ty.ty).is_some_and(|(elem, _)| matches!(elem, Elem::I32 | Elem::I64));
+        if signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul) {
+            return self.b().binary_flags(op, x, y, Flags::NSW);
+        }
+        self.bin(op, x, y)
+    }
+
+    fn pointer_add(&mut self, p: &Expr, index: &Expr, size: u64, e: &Expr) -> Value {
+        let (p, index) = if is_old(p) {
+            let index = self.value(index);
+            (self.value(p), index)
+        } else {
+            let p = self.value(p);
+            (p, self.value(index))
+        };
+        self.at(e.span);
+        let bytes = self.scaled(index, size);
+        self.b().ptr_add(p, bytes)
+    }
+
+    /// An index in bytes.
+    pub fn scaled(&mut self, index: Value, size: u64) -> Value {
+        if size == 1 {
+            return index;
+        }
+        let ty = self.ty(index);
+        if let Some(bits) = self.func.const_bits(index) {
+            return self.b().iconst(ty, bits.wrapping_mul(size));
+        }
+        let size = self.int(ty, size as i64);
+        self.b().binary_flags(BinOp::Mul, index, size, Flags::NSW)
+    }
+
+    fn pointer_cast(&mut self, a: &Expr, to: Ty) -> Value {
+        let v = self.value(a);
+        let (from, to_ir) = (self.ty(v), self.ir(to));
+        match (from.space(), to_ir.space()) {
+            (Some(_), Some(space)) => self.space_cast(v, space),
+            (Some(_), None) => {
+                let n = self.b().cast(CastOp::PtrToInt, v, Type::I64);
+                if to_ir == Type::I64 { n } else { self.b().cast(CastOp::Trunc, n, to_ir) }
+            }
+            (None, Some(_)) => {
+                let wide = match self.lw.types.numeric(a.ty.ty) {
+                    Some((elem, _)) => self.convert_elem(v, elem, Elem::I64),
+                    None => v,
+                };
+                self.b().cast(CastOp::IntToPtr, wide, to_ir)
+            }
+            (None, None) => v,
+        }
+    }
+
+    /// The truth of an expression as `i1` (lanes, for a comparison of vectors).
+    pub fn test(&mut self, e: &Expr) -> Value {
+        self.at(e.span);
+        match &e.kind {
+            ExprKind::Compare(cc, a, b) => {
+                let (x, y) = (self.value(a), self.value(b));
+                self.at(e.span);
+                match cc {
+                    Cc::Int(cc) => self.b().icmp(*cc, x, y),
+                    Cc::Float(cc) => {
+                        let ty = self.ty(x).with_scalar(Scalar::I1);
+                        self.push_fast(Op::Fcmp(*cc), &[x, y], ty)
+                    }
+                }
+            }
+            ExprKind::Not(a) => {
+                let t = self.test(a);
+                self.at(e.span);
+                self.b().unary(UnOp::Not, t)
+            }
+            ExprKind::Logic { and, lhs, rhs } => {
+                let left = self.test(lhs);
+                let (more, end) = (self.new_block(), self.new_block());
+                let result = self.func.add_block_param(end, Type::I1);
+                let decided = self.b().iconst(Type::I1, u64::from(!*and));
+                let (to_more, to_end) = (Edge::new(more, []), Edge::new(end, [decided]));
+                let (then, els) = if *and { (to_more, to_end) } else { (to_end, to_more) };
+                self.set_term(Term::Branch { cond: left, then, els });
+                self.block = more;
+                let right = self.test(rhs);
+                self.b().jump(end, &[right]);
+                self.block = end;
+                result
+            }
+            // `bool` from a truth.
+            ExprKind::Convert(a) if e.ty.ty == Ty::BOOL && !self.is_vector(a.ty.ty) => self.test(a),
+            // A truth widened to another integer keeps its truth.
+            ExprKind::Convert(a)
+                if matches!(a.kind, ExprKind::Compare(..) | ExprKind::Logic { .. } | ExprKind::Not(_))
+                    && self.lw.types.is_integer(e.ty.ty) =>
+            {
+                self.test(a)
+            }
+            _ => {
+                let v = self.value(e);
+                self.at(e.span);
+                self.non_zero(v)
+            }
+        }
+    }
+
+    /// Goes to one of two blocks.
+    pub fn branch(&mut self, cond: &Expr, yes: Block, no: Block) {
+        self.at(cond.span);
+        match &cond.kind {
+            ExprKind::Logic { and, lhs, rhs } => {
+                let more = self.new_block();
+                match and {
+                    true => self.branch(lhs, more, no),
+                    false => self.branch(lhs, yes, more),
+                }
+                self.block = more;
+                self.branch(rhs, yes, no);
+            }
+            ExprKind::Not(a) => self.branch(a, no, yes),
+            ExprKind::Const(lanes) if self.lw.types.is_integer(cond.ty.ty) => {
+                let to = if lanes.iter().any(|&l| l != 0) { yes } else { no };
+                self.b().jump(to, &[]);
+            }
+            _ => {
+                let t = self.test(cond);
+                self.b().branch(t, yes, no);
+            }
+        }
+    }
+
+    /// Calls a function of the program. `room` is where a record is returned.
+    pub fn call(&mut self, id: FuncId, args: &[Expr], room: Option<Value>) -> Option<Value> {
+        let span = self.span;
+        let f = &self.lw.unit.funcs[id.0 as usize];
+        let (ret, is_kernel) = (f.ret.ty, f.kernel.is_some());
+        let mut values = Vec::new();
+        if self.lw.is_record(ret) {
+            let (size, align) = self.lw.types.layout(ret).unwrap_or((1, 1));
+            let room = match room {
+                Some(room) => room,
+                None => self.temp(size, align as u32),
+            };
+            values.push(room);
+        }
+        for a in args {
+            if !self.lw.is_record(a.ty.ty) {
+                values.push(self.value(a));
+                continue;
+            }
+            // The callee may change its parameter: it gets a copy.
+            let (from, align) = self.address(a);
+            let (size, natural) = self.lw.types.layout(a.ty.ty).unwrap_or((1, 1));
+            let copy = self.temp(size, natural as u32);
+            if size > 0 {
+                self.b().mem_copy(copy, from, size, align.min(natural as u32));
+            }
+            values.push(if is_kernel { self.space_cast(copy, Space::Constant) } else { copy });
+        }
+        let r = self.lw.func(id);
+        self.span = span;
+        let ty = self.lw.module.funcs[r].ret;
+        self.b().call(r, &values, ty)
+    }
+}
+
+/// Whether this is the old value of the object that is being updated.
+fn is_old(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Old => true,
+        ExprKind::Convert(a) => is_old(a),
+        _ => false,
+    }
+}

@@ -1,0 +1,169 @@
+//! From the typed tree to the IR.
+//!
+//! In comes what semantic analysis made, which must be free of errors; out goes a module. Every variable is an `alloca`
+//! (a later pass makes values of them), every conversion is written already, and control flow becomes blocks as it
+//! stands in the source: short-circuit operators branch, loops have a header, a latch and an exit.
+//!
+//! Records live in memory: an expression of a record type is lowered to its address. A function takes the address of a
+//! copy that the caller made, and returns through the address of room that the caller provides (the first parameter). A
+//! kernel gets records as addresses in the argument block and copies them at its entry, so that a kernel that calls another
+//! calls the very function that the host would launch, with its copy seen as constant memory.
+
+mod builtin;
+mod convert;
+mod expr;
+mod func;
+mod place;
+mod special;
+mod stmt;
+
+use crate::sema::tree::{FuncId, GlobalId, Unit};
+use crate::sema::types::{Ty, TyKind, Types};
+use crate::source::{Session, Span};
+use cloom_ir::{Flags, FuncRef, Function, Global, GlobalRef, Linkage, Module, Reloc, Space, StrRef, Type};
+use rustc_hash::FxHashMap;
+
+/// What lowering needs to be told.
+#[derive(Clone, Copy, Debug)]
+pub struct LowerOptions {
+    /// Permissions written on each floating-point instruction.
+    pub fast_math: Flags,
+}
+
+/// Lowers a program.
+pub fn lower(session: &Session, unit: &Unit, types: &Types, opts: LowerOptions) -> Module {
+    let mut module = Module::new();
+    module.files = session.sources.files().iter().map(|f| f.name.clone()).collect();
+    let mut lw = Lowering {
+        session,
+        unit,
+        types,
+        opts,
+        module,
+        funcs: vec![None; unit.funcs.len()],
+        globals: vec![None; unit.globals.len()],
+        formats: vec![None; unit.formats.len()],
+        library: FxHashMap::default(),
+    };
+    // Definitions first, so that the module has them in the order of the source.
+    for (i, f) in unit.funcs.iter().enumerate() {
+        if f.body.is_some() {
+            lw.func(FuncId(i as u32));
+        }
+    }
+    for (i, f) in unit.funcs.iter().enumerate() {
+        if let Some(body) = &f.body {
+            func::lower_function(&mut lw, FuncId(i as u32), body);
+        }
+    }
+    lw.module
+}
+
+struct Lowering<'a> {
+    session: &'a Session,
+    unit: &'a Unit,
+    types: &'a Types,
+    opts: LowerOptions,
+    module: Module,
+    funcs: Vec<Option<FuncRef>>,
+    globals: Vec<Option<GlobalRef>>,
+    formats: Vec<Option<StrRef>>,
+    /// Functions by their names in the IR: those of the library that are called, and those defined here.
+    library: FxHashMap<String, FuncRef>,
+}
+
+impl Lowering<'_> {
+    /// The function in the module, declared when it is first asked for.
+    fn func(&mut self, id: FuncId) -> FuncRef {
+        if let Some(f) = self.funcs[id.0 as usize] {
+            return f;
+        }
+        let f = &self.unit.funcs[id.0 as usize];
+        let is_kernel = f.kernel.is_some();
+        let mut params = Vec::new();
+        let returns_record = self.is_record(f.ret.ty);
+        if returns_record {
+            params.push(Type::ptr(Space::Private));
+        }
+        for p in &f.params {
+            let ty = self.types.ir(p.ty);
+            let record = self.is_record(p.ty);
+            params.push(if record && is_kernel { Type::ptr(Space::Constant) } else { ty });
+        }
+        let ret = match f.ret.ty {
+            Ty::VOID => None,
+            _ if returns_record => None,
+            ty => Some(self.types.ir(ty)),
+        };
+        let mut out = Function::new(f.ir_name.clone(), params, ret);
+        out.linkage = f.linkage;
+        out.noinline = f.noinline;
+        out.kernel = f.kernel.clone();
+        if f.body.is_none() && f.linkage == Linkage::Internal {
+            out.linkage = Linkage::External;
+        }
+        let r = self.module.funcs.push(out);
+        self.library.insert(f.ir_name.clone(), r);
+        self.funcs[id.0 as usize] = Some(r);
+        r
+    }
+
+    /// The library function of a mangled name, declared when it is first asked for.
+    fn library_func(&mut self, name: String, params: Vec<Type>, ret: Option<Type>) -> FuncRef {
+        if let Some(&f) = self.library.get(&name) {
+            return f;
+        }
+        let mut out = Function::new(name.clone(), params, ret);
+        out.linkage = Linkage::Builtin;
+        let r = self.module.funcs.push(out);
+        self.library.insert(name, r);
+        r
+    }
+
+    fn is_record(&self, ty: Ty) -> bool {
+        matches!(self.types.kind(ty), TyKind::Record(_))
+    }
+
+    /// The global in the module, with what its data refers to.
+    fn global(&mut self, id: GlobalId) -> GlobalRef {
+        if let Some(g) = self.globals[id.0 as usize] {
+            return g;
+        }
+        let g = &self.unit.globals[id.0 as usize];
+        let out = Global {
+            name: g.name.clone(),
+            space: if g.data.is_some() { Space::Constant } else { Space::Local },
+            size: self.types.size(g.ty.ty).max(1),
+            align: g.align as u32,
+            init: g.data.as_ref().map_or(Vec::new(), |d| d.bytes.clone()),
+            relocs: Vec::new(),
+        };
+        let r = self.module.globals.push(out);
+        self.globals[id.0 as usize] = Some(r);
+        // Data may refer to itself, hence only now; a chain of references is as deep as the program is long.
+        let mut relocs = Vec::new();
+        for &(offset, target, addend) in g.data.iter().flat_map(|d| &d.relocs) {
+            relocs.push(Reloc { offset, target: self.global(target), addend });
+        }
+        self.module.globals[r].relocs = relocs;
+        r
+    }
+
+    fn format(&mut self, id: u32) -> StrRef {
+        let i = id as usize;
+        if let Some(s) = self.formats[i] {
+            return s;
+        }
+        let s = self.module.strings.push(self.unit.formats[i].clone());
+        self.formats[i] = Some(s);
+        s
+    }
+
+    fn span(&self, span: Span) -> cloom_ir::Span {
+        if span == Span::default() {
+            return cloom_ir::Span::NONE;
+        }
+        let (line, col) = self.session.sources.line_col(span);
+        cloom_ir::Span { file: span.file.index() as u16, line, col: col.min(u32::from(u16::MAX)) as u16 }
+    }
+}

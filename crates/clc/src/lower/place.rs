@@ -1,0 +1,177 @@
+//! Lvalues: where they are, what is loaded from them, how something is stored there.
+
+use super::func::Fn;
+use crate::sema::tree::{Expr, ExprKind};
+use cloom_ir::{Flags, Space, Type, Value};
+use smallvec::SmallVec;
+
+/// Where an lvalue is.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// All of a piece of memory.
+    Memory { ptr: Value, align: u32, flags: Flags },
+    /// Some components of a vector in memory.
+    Lanes {
+        ptr: Value,
+        align: u32,
+        flags: Flags,
+        vector: Type,
+        lanes: SmallVec<[u8; 16]>,
+        /// The vector is a variable of this work-item: it may be read and written as a whole.
+        own: bool,
+    },
+}
+
+/// The alignment that is sure at an offset from an aligned address.
+pub(super) fn align_at(align: u32, offset: u64) -> u32 {
+    match offset {
+        0 => align,
+        o => align.min(1 << o.trailing_zeros().min(12)),
+    }
+}
+
+impl Fn<'_, '_> {
+    /// Where an lvalue is.
+    pub fn place(&mut self, e: &Expr) -> Place {
+        self.at(e.span);
+        let flags = if e.ty.is_volatile { Flags::VOLATILE } else { Flags::empty() };
+        if let ExprKind::Swizzle(base, lanes) = &e.kind {
+            // Nobody else sees private memory.
+            let own = base.ty.space == Space::Private;
+            let vector = self.ir(base.ty.ty);
+            let lanes = lanes.clone();
+            return match self.place(base) {
+                Place::Memory { ptr, align, .. } => Place::Lanes { ptr, align, flags, vector, lanes, own },
+                // The front end merges swizzles of swizzles.
+                other @ Place::Lanes { .. } => other,
+            };
+        }
+        let (ptr, align) = self.address(e);
+        Place::Memory { ptr, align, flags }
+    }
+
+    /// The address of an object (of a record or array: of its value), and the alignment that it surely has.
+    pub fn address(&mut self, e: &Expr) -> (Value, u32) {
+        self.at(e.span);
+        let (size, natural) = self.lw.types.layout(e.ty.ty).unwrap_or((1, 1));
+        let natural = natural as u32;
+        match &e.kind {
+            ExprKind::Local(id) => self.local(*id),
+            ExprKind::Global(id) => {
+                let align = self.lw.unit.globals[id.0 as usize].align as u32;
+                let g = self.lw.global(*id);
+                let space = self.lw.module.globals[g].space;
+                (self.b().global_addr(g, space), align)
+            }
+            ExprKind::Deref(p) => (self.value(p), natural),
+            ExprKind::Field(base, offset) => {
+                let (ptr, align) = self.address(base);
+                self.at(e.span);
+                (self.b().ptr_offset(ptr, *offset), align_at(align, *offset))
+            }
+            ExprKind::Compound(id, init) => {
+                let (ptr, align) = self.local(*id);
+                self.init(ptr, align, e.ty.ty, init);
+                (ptr, align)
+            }
+            ExprKind::Assign(place, value) => {
+                let (to, to_align) = self.address(place);
+                let (from, from_align) = self.address(value);
+                self.copy(to, from, size, to_align.min(from_align));
+                (to, to_align)
+            }
+            ExprKind::Comma(a, b) => {
+                self.effect(a);
+                self.address(b)
+            }
+            ExprKind::Call(id, args) => {
+                let room = self.temp(size, natural);
+                self.call(*id, args, Some(room));
+                (room, natural)
+            }
+            ExprKind::Cond(args) => {
+                // The two may be in different address spaces: the value is copied.
+                let [c, a, b] = &**args;
+                let room = self.temp(size, natural);
+                let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
+                self.branch(c, yes, no);
+                for (block, value) in [(yes, a), (no, b)] {
+                    self.block = block;
+                    let (from, align) = self.address(value);
+                    self.copy(room, from, size, align.min(natural));
+                    self.b().jump(end, &[]);
+                }
+                self.block = end;
+                (room, natural)
+            }
+            // A value where an object is asked for: put it into memory.
+            _ => {
+                let room = self.temp(size, natural);
+                if !self.is_aggregate(e.ty.ty) {
+                    let v = self.value(e);
+                    self.b().store(room, v, natural, Flags::empty());
+                }
+                (room, natural)
+            }
+        }
+    }
+
+    /// Copies a record; one that is assigned to itself stays as it is.
+    fn copy(&mut self, to: Value, from: Value, size: u64, align: u32) {
+        if to != from && size > 0 {
+            self.b().mem_copy(to, from, size, align);
+        }
+    }
+
+    /// What a place holds.
+    pub fn load(&mut self, place: &Place, ty: Type) -> Value {
+        match place {
+            Place::Memory { ptr, align, flags } => self.b().load(ty, *ptr, *align, *flags),
+            Place::Lanes { ptr, align, flags, vector, lanes, own } => {
+                if let (&[lane], false) = (&lanes[..], *own) {
+                    // One component of a vector elsewhere is one small access.
+                    let at = u64::from(lane) * u64::from(vector.scalar.bytes());
+                    let p = self.b().ptr_offset(*ptr, at);
+                    return self.b().load(vector.lane(), p, align_at(*align, at), *flags);
+                }
+                let whole = self.b().load(*vector, *ptr, *align, *flags);
+                self.pick(whole, lanes)
+            }
+        }
+    }
+
+    /// Components of a vector.
+    pub fn pick(&mut self, v: Value, lanes: &[u8]) -> Value {
+        if let [lane] = lanes {
+            return self.b().extract_lane(v, u16::from(*lane));
+        }
+        let mask: Vec<u16> = lanes.iter().map(|&l| u16::from(l)).collect();
+        self.b().shuffle(v, v, &mask)
+    }
+
+    /// Stores a value.
+    pub fn store(&mut self, place: &Place, v: Value) {
+        match place {
+            Place::Memory { ptr, align, flags } => self.b().store(*ptr, v, *align, *flags),
+            Place::Lanes { ptr, align, flags, vector, lanes, own } => {
+                let single = lanes.len() == 1;
+                if *own {
+                    let mut whole = self.b().load(*vector, *ptr, *align, *flags);
+                    for (i, &lane) in lanes.iter().enumerate() {
+                        let x = if single { v } else { self.b().extract_lane(v, i as u16) };
+                        whole = self.b().insert_lane(whole, u16::from(lane), x);
+                    }
+                    self.b().store(*ptr, whole, *align, *flags);
+                    return;
+                }
+                // Another work-item may own the other components: only these are written.
+                for (i, &lane) in lanes.iter().enumerate() {
+                    let x = if single { v } else { self.b().extract_lane(v, i as u16) };
+                    let at = u64::from(lane) * u64::from(vector.scalar.bytes());
+                    let p = self.b().ptr_offset(*ptr, at);
+                    self.b().store(p, x, align_at(*align, at), *flags);
+                }
+            }
+        }
+    }
+}

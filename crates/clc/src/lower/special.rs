@@ -1,0 +1,175 @@
+//! Built-in functions outside of the table: vector loads and stores, atomics, printf, shuffles, copies by the group.
+
+use super::func::Fn;
+use crate::sema::tree::{Expr, Special};
+use crate::sema::types::Ty;
+use cloom_builtins::Elem;
+use cloom_ir::{BinOp, CastOp, Flags, IntCc, Op, Order, Query, RmwOp, Scalar, Scope, Space, Term, Type, Value};
+
+impl Fn<'_, '_> {
+    pub fn special(&mut self, which: Special, args: &[Expr], e: &Expr) -> Value {
+        let v: Vec<Value> = args.iter().map(|a| self.value(a)).collect();
+        self.at(e.span);
+        let ty = self.ir(e.ty.ty);
+        match which {
+            Special::Vload { .. } => {
+                let (p, align) = self.vector_address(v[1], v[0], ty, false);
+                self.b().load(ty, p, align, Flags::empty())
+            }
+            Special::Vstore { .. } => {
+                let vector = self.ty(v[0]);
+                let (p, align) = self.vector_address(v[2], v[1], vector, false);
+                self.b().store(p, v[0], align, Flags::empty());
+                self.zero(ty)
+            }
+            Special::VloadHalf { aligned } => {
+                let half = ty.with_scalar(Scalar::F16);
+                let (p, align) = self.vector_address(v[1], v[0], half, aligned);
+                let h = self.b().load(half, p, align, Flags::empty());
+                self.b().cast(CastOp::Fext, h, ty)
+            }
+            Special::VstoreHalf { aligned, rounding } => {
+                let from = match self.ty(v[0]).scalar {
+                    Scalar::F64 => Elem::F64,
+                    _ => Elem::F32,
+                };
+                let h = match rounding {
+                    crate::sema::tree::Rounding::Rte => self.convert_elem(v[0], from, Elem::F16),
+                    mode => self.narrow_directed(v[0], from, Elem::F16, mode),
+                };
+                let half = self.ty(h);
+                let (p, align) = self.vector_address(v[2], v[1], half, aligned);
+                self.b().store(p, h, align, Flags::empty());
+                self.zero(ty)
+            }
+            Special::Atomic(op) => self.atomic(op, &v, ty),
+            Special::CmpXchg => {
+                let scope = self.scope_of(v[0]);
+                self.b().atomic_cmpxchg(v[0], v[1], v[2], Order::Relaxed, scope)
+            }
+            Special::Printf(id) => {
+                let mut all = vec![self.global_linear_id()];
+                all.extend(v);
+                let format = self.lw.format(id);
+                self.b().printf(format, &all);
+                self.zero(ty)
+            }
+            Special::Shuffle => self.shuffle(&v, ty),
+            Special::AsyncCopy { strided, scatter } => {
+                let element = self.lw.types.pointee(args[0].ty.ty).map_or(Ty::CHAR, |p| p.ty);
+                self.async_copy(&v, element, strided, scatter);
+                v[3]
+            }
+            Special::WaitEvents => {
+                self.b().barrier();
+                self.zero(ty)
+            }
+            Special::Prefetch => self.zero(ty),
+            Special::Trap => {
+                self.set_term(Term::Unreachable);
+                self.dead();
+                self.zero(ty)
+            }
+            Special::Query(what) => self.b().query(what, 0),
+        }
+    }
+
+    /// Where vector number `index` is, and its sure alignment. The aligned functions step by four elements for three.
+    fn vector_address(&mut self, p: Value, index: Value, vector: Type, aligned: bool) -> (Value, u32) {
+        let elem = vector.scalar.bytes();
+        let lanes = if aligned && vector.lanes == 3 { 4 } else { u32::from(vector.lanes) };
+        let bytes = self.scaled(index, u64::from(elem * lanes));
+        let p = self.b().ptr_add(p, bytes);
+        (p, if aligned { elem * lanes } else { elem })
+    }
+
+    /// Who sees the memory that a pointer points into.
+    fn scope_of(&self, p: Value) -> Scope {
+        match self.ty(p).space() {
+            Some(Space::Local) => Scope::Group,
+            _ => Scope::Device,
+        }
+    }
+
+    fn atomic(&mut self, op: RmwOp, v: &[Value], ty: Type) -> Value {
+        let scope = self.scope_of(v[0]);
+        if ty.is_float() {
+            // Only `atomic_xchg` takes a float: its bits are exchanged.
+            let bits = self.b().cast(CastOp::Bitcast, v[1], Type::I32);
+            let old = self.b().atomic_rmw(op, v[0], bits, Order::Relaxed, scope);
+            return self.b().cast(CastOp::Bitcast, old, ty);
+        }
+        self.b().atomic_rmw(op, v[0], v[1], Order::Relaxed, scope)
+    }
+
+    fn shuffle(&mut self, v: &[Value], ty: Type) -> Value {
+        let Some((&mask, vectors)) = v.split_last() else { return self.zero(ty) };
+        let lanes = self.ty(vectors[0]).lanes;
+        let total = lanes * vectors.len() as u16;
+        let (a, b) = (vectors[0], vectors[vectors.len() - 1]);
+        if let Some(picks) = self.constant_lanes(mask) {
+            let picks: Vec<u16> = picks.iter().map(|&p| (p % u64::from(total)) as u16).collect();
+            return self.b().shuffle(a, b, &picks);
+        }
+        let all = match vectors.len() {
+            1 => a,
+            _ => {
+                let picks: Vec<u16> = (0..total).collect();
+                self.b().shuffle(a, b, &picks)
+            }
+        };
+        let results: Vec<Value> = (0..ty.lanes)
+            .map(|i| {
+                let index = self.b().extract_lane(mask, i);
+                self.b().extract(all, index)
+            })
+            .collect();
+        self.b().build(&results)
+    }
+
+    /// The lanes of a vector that is made of constants.
+    fn constant_lanes(&self, v: Value) -> Option<Vec<u64>> {
+        if let Some(bits) = self.func.const_bits(v) {
+            return Some(vec![bits; usize::from(self.ty(v).lanes)]);
+        }
+        let inst = self.func.def_inst(v)?;
+        let data = &self.func.insts[inst];
+        match data.op {
+            Op::Build => data.args.iter().map(|&a| self.func.const_bits(a)).collect(),
+            _ => None,
+        }
+    }
+
+    /// The work-items of the group share the copying; whoever waits for the event passes a barrier.
+    fn async_copy(&mut self, v: &[Value], element: Ty, strided: bool, scatter: bool) {
+        let [dst, src, count] = [v[0], v[1], v[2]];
+        let size = self.lw.types.size(element);
+        let ir = self.ir(element);
+        let align = self.lw.types.align(element) as u32;
+        let first = self.local_linear_id();
+        let mut items = self.b().query(Query::LocalSize, 0);
+        for d in 1..3 {
+            let n = self.b().query(Query::LocalSize, d);
+            items = self.bin(BinOp::Mul, items, n);
+        }
+        let (header, body, exit) = (self.new_block(), self.new_block(), self.new_block());
+        let i = self.func.add_block_param(header, Type::I64);
+        self.b().jump(header, &[first]);
+        self.block = header;
+        let more = self.b().icmp(IntCc::Ult, i, count);
+        self.b().branch(more, body, exit);
+        self.block = body;
+        let far = match (strided, v.get(4)) {
+            (true, Some(&stride)) => self.bin(BinOp::Mul, i, stride),
+            _ => i,
+        };
+        let (to_index, from_index) = if scatter { (far, i) } else { (i, far) };
+        let (from, to) = (self.scaled(from_index, size), self.scaled(to_index, size));
+        let (from, to) = (self.b().ptr_add(src, from), self.b().ptr_add(dst, to));
+        let x = self.b().load(ir, from, align, Flags::empty());
+        self.b().store(to, x, align, Flags::empty());
+        let next = self.bin(BinOp::Add, i, items);
+        self.b().jump(header, &[next]);
+        self.block = exit;
+    }
+}

@@ -1,0 +1,556 @@
+//! Built-in functions whose types the table cannot express: conversions, vector loads and stores, atomics, printf,
+//! shuffles, asynchronous copies.
+
+use super::Sema;
+use super::tree::{Expr, ExprKind, Rounding, Special};
+use super::types::{QTy, Ty, TyKind, elem_signed};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast;
+use cloom_builtins::Elem;
+use cloom_ir::{RmwOp, Space};
+
+/// What a name means that the table does not hold.
+#[derive(Clone, Copy, Debug)]
+enum Family {
+    As(Elem, u8),
+    Convert(Elem, u8, bool, Option<Rounding>),
+    Vload(u8),
+    Vstore(u8),
+    VloadHalf { lanes: u8, aligned: bool },
+    VstoreHalf { lanes: u8, aligned: bool, rounding: Rounding },
+    Atomic(&'static str),
+    Printf,
+    Shuffle(usize),
+    AsyncCopy { strided: bool },
+    WaitEvents,
+    Prefetch,
+    Expect,
+    Trap,
+    Unavailable(&'static str, &'static str),
+}
+
+const ELEMS: [Elem; 11] = [
+    Elem::I8,
+    Elem::U8,
+    Elem::I16,
+    Elem::U16,
+    Elem::I32,
+    Elem::U32,
+    Elem::I64,
+    Elem::U64,
+    Elem::F16,
+    Elem::F32,
+    Elem::F64,
+];
+
+const ATOMICS: [&str; 11] = ["add", "sub", "xchg", "inc", "dec", "cmpxchg", "min", "max", "and", "or", "xor"];
+
+/// Names of this file that do not follow a scheme, for suggestions.
+const OTHERS: [&str; 7] = [
+    "printf",
+    "shuffle",
+    "shuffle2",
+    "async_work_group_copy",
+    "async_work_group_strided_copy",
+    "wait_group_events",
+    "prefetch",
+];
+
+/// The type at the start of a text, longest name first, and what follows it.
+fn type_prefix(text: &str) -> Option<(Elem, u8, &str)> {
+    let (elem, rest) = ELEMS.iter().find_map(|&e| {
+        let rest = text.strip_prefix(super::types::elem_name(e))?;
+        Some((e, rest))
+    })?;
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let lanes = match &rest[..digits] {
+        "" => 1,
+        "2" => 2,
+        "3" => 3,
+        "4" => 4,
+        "8" => 8,
+        "16" => 16,
+        _ => return None,
+    };
+    Some((elem, lanes, &rest[digits..]))
+}
+
+fn lanes_of(text: &str) -> Option<u8> {
+    Some(match text {
+        "2" => 2,
+        "3" => 3,
+        "4" => 4,
+        "8" => 8,
+        "16" => 16,
+        _ => return None,
+    })
+}
+
+fn rounding_suffix(text: &str) -> Option<(&str, Rounding)> {
+    [("_rte", Rounding::Rte), ("_rtz", Rounding::Rtz), ("_rtp", Rounding::Rtp), ("_rtn", Rounding::Rtn)]
+        .into_iter()
+        .find_map(|(suffix, mode)| Some((text.strip_suffix(suffix)?, mode)))
+}
+
+fn family(name: &str) -> Option<Family> {
+    if let Some(rest) = name.strip_prefix("as_") {
+        let (elem, lanes, rest) = type_prefix(rest)?;
+        return rest.is_empty().then_some(Family::As(elem, lanes));
+    }
+    if let Some(rest) = name.strip_prefix("convert_") {
+        let (elem, lanes, rest) = type_prefix(rest)?;
+        let (rest, rounding) = match rounding_suffix(rest) {
+            Some((rest, mode)) => (rest, Some(mode)),
+            None => (rest, None),
+        };
+        return match rest {
+            "" => Some(Family::Convert(elem, lanes, false, rounding)),
+            "_sat" if !elem.is_float() => Some(Family::Convert(elem, lanes, true, rounding)),
+            _ => None,
+        };
+    }
+    for (prefix, aligned) in [("vload_half", false), ("vloada_half", true)] {
+        if let Some(rest) = name.strip_prefix(prefix) {
+            let lanes = if rest.is_empty() { 1 } else { lanes_of(rest)? };
+            return Some(Family::VloadHalf { lanes, aligned });
+        }
+    }
+    for (prefix, aligned) in [("vstore_half", false), ("vstorea_half", true)] {
+        if let Some(rest) = name.strip_prefix(prefix) {
+            let (rest, rounding) = rounding_suffix(rest).unwrap_or((rest, Rounding::Rte));
+            let lanes = if rest.is_empty() { 1 } else { lanes_of(rest)? };
+            return Some(Family::VstoreHalf { lanes, aligned, rounding });
+        }
+    }
+    if let Some(rest) = name.strip_prefix("vload") {
+        return lanes_of(rest).map(Family::Vload);
+    }
+    if let Some(rest) = name.strip_prefix("vstore") {
+        return lanes_of(rest).map(Family::Vstore);
+    }
+    if let Some(rest) = name.strip_prefix("atomic_").or_else(|| name.strip_prefix("atom_"))
+        && let Some(op) = ATOMICS.iter().find(|op| **op == rest)
+    {
+        return Some(Family::Atomic(op));
+    }
+    const IMAGES: (&str, &str) =
+        ("images are", "the device reports no image support (CL_DEVICE_IMAGE_SUPPORT): read from a buffer");
+    Some(match name {
+        "printf" => Family::Printf,
+        "shuffle" => Family::Shuffle(1),
+        "shuffle2" => Family::Shuffle(2),
+        "async_work_group_copy" => Family::AsyncCopy { strided: false },
+        "async_work_group_strided_copy" => Family::AsyncCopy { strided: true },
+        "wait_group_events" => Family::WaitEvents,
+        "prefetch" => Family::Prefetch,
+        "__builtin_expect" => Family::Expect,
+        "__builtin_trap" | "__builtin_unreachable" => Family::Trap,
+        _ if name.starts_with("read_image") || name.starts_with("write_image") || name.starts_with("get_image_") => {
+            Family::Unavailable(IMAGES.0, IMAGES.1)
+        }
+        "to_global" | "to_local" | "to_private" | "get_fence" => {
+            Family::Unavailable("the generic address space is", "name the address space of each pointer")
+        }
+        _ if name.starts_with("atomic_fetch_") || name.starts_with("atomic_compare_exchange_") => {
+            Family::Unavailable("C11 atomics are", "use `atomic_add` and its like on plain integers")
+        }
+        "atomic_load"
+        | "atomic_store"
+        | "atomic_exchange"
+        | "atomic_init"
+        | "atomic_work_item_fence"
+        | "atomic_load_explicit"
+        | "atomic_store_explicit"
+        | "atomic_exchange_explicit"
+        | "atomic_flag_test_and_set"
+        | "atomic_flag_clear" => {
+            Family::Unavailable("C11 atomics are", "use `atomic_add` and its like on plain integers")
+        }
+        _ if name.starts_with("work_group_") || name.starts_with("sub_group_") => Family::Unavailable(
+            "functions of whole work-groups and sub-groups are",
+            "exchange values through local memory and `barrier`",
+        ),
+        _ => return None,
+    })
+}
+
+/// Whether a name is a built-in function.
+pub(super) fn is_builtin(name: &str) -> bool {
+    !cloom_builtins::lookup(name).is_empty() || family(name).is_some()
+}
+
+/// The name as the table has it.
+pub(super) fn static_name(name: &str) -> Option<&'static str> {
+    cloom_builtins::table::static_name(name)
+}
+
+/// Names for suggestions.
+pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
+    cloom_builtins::names().filter(|n| !n.starts_with("__")).chain(OTHERS)
+}
+
+impl Sema<'_> {
+    /// A call of a built-in function.
+    pub(super) fn builtin_call(&mut self, name: &str, at: Span, args: &[ast::Expr], span: Span) -> Expr {
+        if !cloom_builtins::lookup(name).is_empty() {
+            let args: Vec<Expr> = args.iter().map(|a| self.rvalue_of(a)).collect();
+            return self.table_call(name, args, at, span);
+        }
+        let Some(family) = family(name) else { return Expr::error(span) };
+        if let Family::Unavailable(what, help) = family {
+            for a in args {
+                self.expr(a);
+            }
+            self.unavailable(at, &format!("`{name}`: {what}"), help);
+            return Expr::error(span);
+        }
+        let values: Vec<Expr> = args.iter().map(|a| self.rvalue_of(a)).collect();
+        if values.iter().any(Expr::is_error) {
+            return Expr::error(span);
+        }
+        let arity: &[usize] = match family {
+            Family::As(..) | Family::Convert(..) => &[1],
+            Family::Vload(_) | Family::VloadHalf { .. } | Family::WaitEvents | Family::Prefetch | Family::Expect => {
+                &[2]
+            }
+            Family::Vstore(_) | Family::VstoreHalf { .. } => &[3],
+            Family::Atomic("inc" | "dec") => &[1],
+            Family::Atomic("cmpxchg") => &[3],
+            Family::Atomic(_) => &[2],
+            Family::Shuffle(1) => &[2],
+            Family::Shuffle(_) => &[3],
+            Family::AsyncCopy { strided } => match strided {
+                true => &[5],
+                false => &[4],
+            },
+            Family::Trap => &[0],
+            Family::Printf | Family::Unavailable(..) => &[],
+        };
+        if !arity.is_empty() && !arity.contains(&values.len()) {
+            let message = format!("`{name}` takes {} arguments, not {}", arity[0], values.len());
+            self.error("E0308", at, message);
+            return Expr::error(span);
+        }
+        let result = match family {
+            Family::As(elem, lanes) => self.as_type(elem, lanes, values, span),
+            Family::Convert(elem, lanes, sat, rounding) => self.convert_call(elem, lanes, sat, rounding, values, span),
+            Family::Vload(lanes) => self.vload(lanes, values, span),
+            Family::Vstore(lanes) => self.vstore(lanes, values, span),
+            Family::VloadHalf { lanes, aligned } => self.vload_half(lanes, aligned, values, span),
+            Family::VstoreHalf { lanes, aligned, rounding } => self.vstore_half(lanes, aligned, rounding, values, span),
+            Family::Atomic(op) => self.atomic(name, op, values, span),
+            Family::Printf => self.printf(values, at, span),
+            Family::Shuffle(n) => self.shuffle(n, values, span),
+            Family::AsyncCopy { strided } => self.async_copy(strided, values, span),
+            Family::WaitEvents => Some(Expr::value(ExprKind::Special(Special::WaitEvents, values), Ty::VOID, span)),
+            Family::Prefetch => Some(Expr::value(ExprKind::Special(Special::Prefetch, values), Ty::VOID, span)),
+            Family::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
+            Family::Trap => Some(Expr::value(ExprKind::Special(Special::Trap, values), Ty::VOID, span)),
+            Family::Unavailable(..) => None,
+        };
+        if let Some(e) = result {
+            return e;
+        }
+        Expr::error(span)
+    }
+
+    fn bad_argument(&mut self, e: &Expr, wanted: &str) -> Option<Expr> {
+        let message = format!("argument is a `{}`, but {wanted} is needed", self.type_name(e.ty.ty));
+        self.error("E0308", e.span, message);
+        None
+    }
+
+    fn check_half(&mut self, elem: Elem, span: Span) -> Option<()> {
+        if elem == Elem::F16 && !self.opts.fp16 {
+            self.no_half(span);
+            return None;
+        }
+        Some(())
+    }
+
+    fn as_type(&mut self, elem: Elem, lanes: u8, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        self.check_half(elem, span)?;
+        let e = args.into_iter().next()?;
+        let to = self.types.value(elem, lanes);
+        if self.types.numeric(e.ty.ty).is_none() || e.ty.ty == Ty::BOOL {
+            return self.bad_argument(&e, "a number or a vector");
+        }
+        if self.types.size(e.ty.ty) != self.types.size(to) {
+            let (from, to) = (self.type_name(e.ty.ty), self.type_name(to));
+            let message = format!("`as_{to}` of a `{from}`: the sizes differ");
+            self.push(Diagnostic::error("E0330", span, message).help(format!("`convert_{to}` converts the values")));
+            return None;
+        }
+        if e.ty.ty == to {
+            return Some(e);
+        }
+        Some(Expr::value(ExprKind::Bits(Box::new(e)), to, span))
+    }
+
+    fn convert_call(
+        &mut self,
+        elem: Elem,
+        lanes: u8,
+        sat: bool,
+        rounding: Option<Rounding>,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Option<Expr> {
+        self.check_half(elem, span)?;
+        let e = args.into_iter().next()?;
+        let to = self.types.value(elem, lanes);
+        match self.types.numeric(e.ty.ty) {
+            Some((from, n)) if n == lanes => {
+                if e.ty.ty == to {
+                    return Some(e);
+                }
+                let plain_rounding = match (from.is_float(), elem.is_float()) {
+                    (true, false) => matches!(rounding, None | Some(Rounding::Rtz)),
+                    (_, true) => matches!(rounding, None | Some(Rounding::Rte)),
+                    (false, false) => true,
+                };
+                // A conversion from float saturates anyway.
+                if plain_rounding && (!sat || from.is_float()) {
+                    return Some(Expr::value(ExprKind::Convert(Box::new(e)), to, span));
+                }
+                Some(Expr::value(ExprKind::ConvertExact(Box::new(e), sat, rounding), to, span))
+            }
+            Some(_) => {
+                let message = format!(
+                    "a `{}` cannot be converted to `{}`: the numbers of components differ",
+                    self.type_name(e.ty.ty),
+                    self.type_name(to)
+                );
+                self.error("E0330", span, message);
+                None
+            }
+            None => self.bad_argument(&e, "a number or a vector"),
+        }
+    }
+
+    /// What a pointer argument points to.
+    fn pointer_arg(&mut self, p: &Expr, write: bool) -> Option<QTy> {
+        let Some(to) = self.types.pointee(p.ty.ty) else {
+            self.bad_argument(p, "a pointer");
+            return None;
+        };
+        if write && (to.is_const || to.space == Space::Constant) {
+            let message = format!("`{}` points to memory that cannot be written", self.type_name(p.ty.ty));
+            self.error("E0306", p.span, message);
+            return None;
+        }
+        Some(to)
+    }
+
+    fn offset_arg(&mut self, e: Expr) -> Option<Expr> {
+        if !self.types.is_integer(e.ty.ty) {
+            return self.bad_argument(&e, "an integer");
+        }
+        Some(self.convert(e, Ty::ULONG))
+    }
+
+    fn vload(&mut self, lanes: u8, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let [offset, p] = <[Expr; 2]>::try_from(args).ok()?;
+        let to = self.pointer_arg(&p, false)?;
+        let TyKind::Scalar(elem) = *self.types.kind(to.ty) else {
+            return self.bad_argument(&p, "a pointer to numbers");
+        };
+        self.check_half(elem, span)?;
+        let offset = self.offset_arg(offset)?;
+        let ty = self.types.value(elem, lanes);
+        Some(Expr::value(ExprKind::Special(Special::Vload { aligned: false }, vec![offset, p]), ty, span))
+    }
+
+    fn vstore(&mut self, lanes: u8, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let [value, offset, p] = <[Expr; 3]>::try_from(args).ok()?;
+        let to = self.pointer_arg(&p, true)?;
+        let TyKind::Scalar(elem) = *self.types.kind(to.ty) else {
+            return self.bad_argument(&p, "a pointer to numbers");
+        };
+        self.check_half(elem, span)?;
+        let ty = self.types.value(elem, lanes);
+        let at = value.span;
+        let value = self.assigned(value, ty, "pass", at);
+        let offset = self.offset_arg(offset)?;
+        if value.is_error() {
+            return None;
+        }
+        let kind = ExprKind::Special(Special::Vstore { aligned: false }, vec![value, offset, p]);
+        Some(Expr::value(kind, Ty::VOID, span))
+    }
+
+    fn half_pointer(&mut self, p: &Expr, write: bool) -> Option<()> {
+        let to = self.pointer_arg(p, write)?;
+        if to.ty != Ty::HALF {
+            self.bad_argument(p, "a pointer to `half`");
+            return None;
+        }
+        Some(())
+    }
+
+    fn vload_half(&mut self, lanes: u8, aligned: bool, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let [offset, p] = <[Expr; 2]>::try_from(args).ok()?;
+        self.half_pointer(&p, false)?;
+        let offset = self.offset_arg(offset)?;
+        let ty = self.types.value(Elem::F32, lanes);
+        Some(Expr::value(ExprKind::Special(Special::VloadHalf { aligned }, vec![offset, p]), ty, span))
+    }
+
+    fn vstore_half(
+        &mut self,
+        lanes: u8,
+        aligned: bool,
+        rounding: Rounding,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Option<Expr> {
+        let [value, offset, p] = <[Expr; 3]>::try_from(args).ok()?;
+        self.half_pointer(&p, true)?;
+        let from = match self.types.numeric(value.ty.ty) {
+            Some((Elem::F64, _)) => Elem::F64,
+            _ => Elem::F32,
+        };
+        let ty = self.types.value(from, lanes);
+        let at = value.span;
+        let value = self.assigned(value, ty, "pass", at);
+        let offset = self.offset_arg(offset)?;
+        if value.is_error() {
+            return None;
+        }
+        let kind = ExprKind::Special(Special::VstoreHalf { aligned, rounding }, vec![value, offset, p]);
+        Some(Expr::value(kind, Ty::VOID, span))
+    }
+
+    fn atomic(&mut self, name: &str, op: &str, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let mut args = args.into_iter();
+        let p = args.next()?;
+        let to = self.pointer_arg(&p, true)?;
+        if !matches!(to.space, Space::Global | Space::Local) {
+            let message = format!("`{name}` works on global and local memory, not on private memory");
+            self.error("E0308", p.span, message);
+            return None;
+        }
+        let elem = match *self.types.kind(to.ty) {
+            TyKind::Scalar(e @ (Elem::I32 | Elem::U32 | Elem::I64 | Elem::U64)) => e,
+            TyKind::Scalar(e @ Elem::F32) if op == "xchg" => e,
+            _ => return self.bad_argument(&p, "a pointer to `int`, `uint`, `long` or `ulong`"),
+        };
+        let signed = elem_signed(elem);
+        let ty = to.ty;
+        let operands: Vec<Expr> = args
+            .map(|a| {
+                let at = a.span;
+                self.assigned(a, ty, "pass", at)
+            })
+            .collect();
+        if operands.iter().any(Expr::is_error) {
+            return None;
+        }
+        let rmw = match op {
+            "add" | "inc" => RmwOp::Add,
+            "sub" | "dec" => RmwOp::Sub,
+            "xchg" => RmwOp::Xchg,
+            "and" => RmwOp::And,
+            "or" => RmwOp::Or,
+            "xor" => RmwOp::Xor,
+            "min" if signed => RmwOp::Smin,
+            "min" => RmwOp::Umin,
+            "max" if signed => RmwOp::Smax,
+            "max" => RmwOp::Umax,
+            _ => {
+                let all = std::iter::once(p).chain(operands).collect();
+                return Some(Expr::value(ExprKind::Special(Special::CmpXchg, all), ty, span));
+            }
+        };
+        let mut all = vec![p];
+        all.extend(operands);
+        if all.len() == 1 {
+            all.push(self.constant(1, ty, span));
+        }
+        Some(Expr::value(ExprKind::Special(Special::Atomic(rmw), all), ty, span))
+    }
+
+    fn shuffle(&mut self, n: usize, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let (elem, lanes) = self.types.numeric(args[0].ty.ty)?;
+        if !matches!(lanes, 2 | 4 | 8 | 16) {
+            return self.bad_argument(&args[0], "a vector of 2, 4, 8 or 16 components");
+        }
+        if n == 2 && args[1].ty.ty != args[0].ty.ty {
+            let wanted = format!("a second `{}`", self.type_name(args[0].ty.ty));
+            return self.bad_argument(&args[1], &wanted);
+        }
+        let mask = &args[n];
+        let (m, count) = self.types.numeric(mask.ty.ty)?;
+        if m.is_float() || elem_signed(m) || m.bits() != elem.bits() || !matches!(count, 2 | 4 | 8 | 16) {
+            let wanted = format!("a mask of unsigned integers of {} bits", elem.bits());
+            return self.bad_argument(&args[n], &wanted);
+        }
+        let ty = self.types.value(elem, count);
+        Some(Expr::value(ExprKind::Special(Special::Shuffle, args), ty, span))
+    }
+
+    fn async_copy(&mut self, strided: bool, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let mut args = args.into_iter();
+        let (dst, src) = (args.next()?, args.next()?);
+        let to = self.pointer_arg(&dst, true)?;
+        let from = self.pointer_arg(&src, false)?;
+        if to.ty != from.ty || self.types.numeric(to.ty).is_none() {
+            let wanted = format!("a pointer to `{}`", self.type_name(to.ty));
+            return self.bad_argument(&src, &wanted);
+        }
+        let scatter = match (to.space, from.space) {
+            (Space::Local, Space::Global) => false,
+            (Space::Global, Space::Local) => true,
+            _ => {
+                self.push(
+                    Diagnostic::error("E0307", span, "asynchronous copies go between global and local memory").note(
+                        format!(
+                            "this one goes from {} to {} memory",
+                            super::types::space_name(from.space),
+                            super::types::space_name(to.space)
+                        ),
+                    ),
+                );
+                return None;
+            }
+        };
+        let count = self.offset_arg(args.next()?)?;
+        let mut rest: Vec<Expr> = args.collect();
+        let event = rest.pop()?;
+        let at = event.span;
+        let event = self.assigned(event, Ty::EVENT, "pass", at);
+        if event.is_error() {
+            return None;
+        }
+        let mut all = vec![dst, src, count, event];
+        if let Some(stride) = rest.pop() {
+            all.push(self.offset_arg(stride)?);
+        }
+        Some(Expr::value(ExprKind::Special(Special::AsyncCopy { strided, scatter }, all), Ty::EVENT, span))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_families() {
+        assert!(matches!(
+            family("convert_uchar4_sat_rte"),
+            Some(Family::Convert(Elem::U8, 4, true, Some(Rounding::Rte)))
+        ));
+        assert!(matches!(family("convert_float"), Some(Family::Convert(Elem::F32, 1, false, None))));
+        assert!(matches!(family("as_short8"), Some(Family::As(Elem::I16, 8))));
+        assert!(matches!(
+            family("vstorea_half4_rtz"),
+            Some(Family::VstoreHalf { lanes: 4, aligned: true, rounding: Rounding::Rtz })
+        ));
+        assert!(matches!(family("atom_cmpxchg"), Some(Family::Atomic("cmpxchg"))));
+        for wrong in
+            ["convert_float_sat", "convert_int5", "as_void", "vload5", "atomic_mul", "convert_int_sat_x", "vload"]
+        {
+            assert!(family(wrong).is_none(), "{wrong}");
+        }
+    }
+}

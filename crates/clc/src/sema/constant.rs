@@ -1,0 +1,391 @@
+//! The constant evaluator: values of typed expressions, as far as they are known when the program is compiled.
+//!
+//! It computes by the IR's own definition of each operation, so that a constant is bit for bit what a device would have
+//! computed. Work is bounded by fuel for the whole program.
+
+use super::Sema;
+use super::tree::{Cc, Data, Expr, ExprKind, GlobalId, Init, Lanes};
+use super::types::{Ty, TyKind, Types, elem_signed, ir_scalar};
+use crate::source::Span;
+use cloom_builtins::Elem;
+use cloom_ir::{CastOp, Scalar, eval};
+use smallvec::smallvec;
+
+/// A known value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CVal {
+    /// Lanes of a number or vector, or the bits of a pointer that is a number.
+    Lanes(Lanes),
+    /// An address: of data, plus bytes.
+    Addr(GlobalId, i64),
+}
+
+/// All bits of a scalar type (of a lane).
+pub fn mask(types: &Types, ty: Ty) -> u64 {
+    types.numeric(ty).map_or(u64::MAX, |(e, _)| ir_scalar(e).mask())
+}
+
+/// How the IR converts a number to another type of number; `None` if the bits stay.
+pub fn cast_op(from: Elem, to: Elem) -> Option<CastOp> {
+    let (a, b) = (from.bits(), to.bits());
+    Some(match (from.is_float(), to.is_float()) {
+        (false, false) if a > b => CastOp::Trunc,
+        (false, false) if a < b && elem_signed(from) => CastOp::Sext,
+        (false, false) if a < b => CastOp::Zext,
+        (false, false) => return None,
+        (true, true) if a > b => CastOp::Ftrunc,
+        (true, true) if a < b => CastOp::Fext,
+        (true, true) => return None,
+        (true, false) if elem_signed(to) => CastOp::FtoS,
+        (true, false) => CastOp::FtoU,
+        (false, true) if elem_signed(from) => CastOp::StoF,
+        (false, true) => CastOp::UtoF,
+    })
+}
+
+/// A lane converted, as [`cast_op`] says.
+fn cast_lane(from: Elem, to: Elem, bits: u64) -> u64 {
+    match cast_op(from, to) {
+        Some(op) => eval::cast(op, ir_scalar(from), ir_scalar(to), bits),
+        None => bits,
+    }
+}
+
+type Known = Result<CVal, Span>;
+
+impl Sema<'_> {
+    /// The value of an integer expression, if it is constant.
+    pub(super) fn eval_int(&mut self, e: &Expr) -> Option<i64> {
+        if !self.types.is_integer(e.ty.ty) {
+            return None;
+        }
+        let (elem, _) = self.types.numeric(e.ty.ty)?;
+        match self.eval(e).ok()? {
+            CVal::Lanes(l) => {
+                let bits = *l.first()?;
+                Some(if elem_signed(elem) { eval::signed(ir_scalar(elem), bits) } else { bits as i64 })
+            }
+            CVal::Addr(..) => None,
+        }
+    }
+
+    /// Whether a value is constant and zero (a null pointer constant, a false condition).
+    pub(super) fn is_zero(&mut self, e: &Expr) -> bool {
+        matches!(self.eval(e), Ok(CVal::Lanes(l)) if l.iter().all(|&b| b == 0))
+    }
+
+    /// The value, or where it stops being constant.
+    pub(super) fn eval(&mut self, e: &Expr) -> Known {
+        let stuck = Err(e.span);
+        if self.fuel == 0 {
+            return stuck;
+        }
+        self.fuel -= 1;
+        let scalar = |types: &Types, ty: Ty| match types.numeric(ty) {
+            Some((elem, _)) => ir_scalar(elem),
+            None => Scalar::I64,
+        };
+        Ok(CVal::Lanes(match &e.kind {
+            ExprKind::Const(lanes) => lanes.clone(),
+            ExprKind::Addr(place) => {
+                let (global, offset) = self.eval_place(place)?;
+                return Ok(CVal::Addr(global, offset));
+            }
+            ExprKind::Load(place) => return self.eval_load(place, e.ty.ty),
+            ExprKind::Unary(op, a) => {
+                let s = scalar(&self.types, e.ty.ty);
+                self.lanes(a)?.iter().map(|&a| eval::unary(*op, s, a)).collect()
+            }
+            ExprKind::Binary(op, a, b) => {
+                let s = scalar(&self.types, e.ty.ty);
+                let (a, b) = (self.lanes(a)?, self.lanes(b)?);
+                // What divides by zero has no value in C; the message is better than a surprise.
+                use cloom_ir::BinOp as B;
+                if matches!(op, B::Sdiv | B::Udiv | B::Srem | B::Urem) && b.contains(&0) {
+                    return stuck;
+                }
+                a.iter().zip(&b).map(|(&a, &b)| eval::binary(*op, s, a, b)).collect()
+            }
+            ExprKind::Fma(args) => {
+                let s = scalar(&self.types, e.ty.ty);
+                let [a, b, c] = &**args;
+                let (a, b, c) = (self.lanes(a)?, self.lanes(b)?, self.lanes(c)?);
+                (0..a.len()).map(|i| eval::fma(s, a[i], b[i], c[i])).collect()
+            }
+            ExprKind::Compare(cc, a, b) => return self.eval_compare(*cc, a, b, e.ty.ty),
+            ExprKind::Logic { and, lhs, rhs } => {
+                let left = self.truth(lhs)?;
+                let value = if left == *and { self.truth(rhs)? } else { left };
+                smallvec![u64::from(value)]
+            }
+            ExprKind::Not(a) => smallvec![u64::from(!self.truth(a)?)],
+            ExprKind::PtrAdd(p, index, size) => {
+                let by = (self.lanes(index)?[0] as i64).wrapping_mul(*size as i64);
+                match self.eval(p)? {
+                    CVal::Addr(g, at) => return Ok(CVal::Addr(g, at.wrapping_add(by))),
+                    CVal::Lanes(l) => smallvec![l[0].wrapping_add(by as u64)],
+                }
+            }
+            ExprKind::PtrDiff(a, b, size) => match (self.eval(a)?, self.eval(b)?) {
+                (CVal::Addr(g, x), CVal::Addr(h, y)) if g == h => {
+                    smallvec![(x.wrapping_sub(y) / (*size).max(1) as i64) as u64]
+                }
+                (CVal::Lanes(x), CVal::Lanes(y)) => {
+                    smallvec![((x[0].wrapping_sub(y[0]) as i64) / (*size).max(1) as i64) as u64]
+                }
+                _ => return stuck,
+            },
+            ExprKind::Convert(a) => {
+                if e.ty.ty == Ty::BOOL {
+                    smallvec![u64::from(self.truth(a)?)]
+                } else {
+                    let (Some((from, _)), Some((to, _))) = (self.types.numeric(a.ty.ty), self.types.numeric(e.ty.ty))
+                    else {
+                        return stuck;
+                    };
+                    self.lanes(a)?.iter().map(|&b| cast_lane(from, to, b)).collect()
+                }
+            }
+            ExprKind::PtrCast(a) => {
+                let value = self.eval(a)?;
+                if let (CVal::Lanes(l), Some((from, _))) = (&value, self.types.numeric(a.ty.ty)) {
+                    smallvec![cast_lane(from, Elem::I64, l[0])]
+                } else if let (CVal::Lanes(l), Some((to, _))) = (&value, self.types.numeric(e.ty.ty)) {
+                    smallvec![l[0] & ir_scalar(to).mask()]
+                } else {
+                    return Ok(value);
+                }
+            }
+            ExprKind::Bits(a) => self.eval_bits(a, e.ty.ty)?,
+            ExprKind::Splat(a) => {
+                let n = self.types.numeric(e.ty.ty).map_or(1, |(_, n)| n);
+                let lane = self.lanes(a)?[0];
+                smallvec![lane; usize::from(n)]
+            }
+            ExprKind::Vector(parts) => {
+                let mut lanes = Lanes::new();
+                for p in parts {
+                    lanes.extend(self.lanes(p)?);
+                }
+                lanes
+            }
+            ExprKind::Swizzle(base, picks) => {
+                let lanes = self.lanes(base)?;
+                picks.iter().map(|&i| lanes.get(usize::from(i)).copied().unwrap_or(0)).collect()
+            }
+            ExprKind::Cond(args) => {
+                let [c, a, b] = &**args;
+                return if self.truth(c)? { self.eval(a) } else { self.eval(b) };
+            }
+            ExprKind::Select(args) => {
+                let [c, a, b] = &**args;
+                let s = scalar(&self.types, c.ty.ty);
+                let (c, a, b) = (self.lanes(c)?, self.lanes(a)?, self.lanes(b)?);
+                (0..a.len()).map(|i| if eval::signed(s, c[i]) < 0 { a[i] } else { b[i] }).collect()
+            }
+            ExprKind::Builtin(_, sig, args) => {
+                use cloom_builtins::Lower;
+                let s = scalar(&self.types, e.ty.ty);
+                let mut known = Vec::new();
+                for a in args {
+                    known.push(self.lanes(a)?);
+                }
+                let lanes = usize::from(sig.lanes);
+                let lane = |known: &[Lanes], k: usize, i: usize| known[k].get(i).copied().unwrap_or(known[k][0]);
+                let signed = self.types.numeric(e.ty.ty).is_none_or(|(e, _)| elem_signed(e));
+                (0..lanes)
+                    .map(|i| match sig.lower {
+                        Lower::Unary(op) => Ok(eval::unary(op, s, lane(&known, 0, i))),
+                        Lower::Binary(op) => Ok(eval::binary(op, s, lane(&known, 0, i), lane(&known, 1, i))),
+                        Lower::BinarySign(so, uo) => {
+                            let op = if signed { so } else { uo };
+                            Ok(eval::binary(op, s, lane(&known, 0, i), lane(&known, 1, i)))
+                        }
+                        Lower::Fma => Ok(eval::fma(s, lane(&known, 0, i), lane(&known, 1, i), lane(&known, 2, i))),
+                        _ => Err(e.span),
+                    })
+                    .collect::<Result<Lanes, Span>>()?
+            }
+            _ => return stuck,
+        }))
+    }
+
+    fn lanes(&mut self, e: &Expr) -> Result<Lanes, Span> {
+        match self.eval(e)? {
+            CVal::Lanes(l) if !l.is_empty() => Ok(l),
+            _ => Err(e.span),
+        }
+    }
+
+    /// Whether a scalar is not zero.
+    pub(super) fn truth(&mut self, e: &Expr) -> Result<bool, Span> {
+        match self.eval(e)? {
+            CVal::Addr(..) => Ok(true),
+            CVal::Lanes(l) => {
+                let bits = l.first().copied().unwrap_or(0);
+                // A negative zero is zero.
+                Ok(match self.types.numeric(e.ty.ty) {
+                    Some((elem, _)) if elem.is_float() => eval::to_f64(ir_scalar(elem), bits) != 0.0,
+                    _ => bits != 0,
+                })
+            }
+        }
+    }
+
+    fn eval_compare(&mut self, cc: Cc, a: &Expr, b: &Expr, ty: Ty) -> Known {
+        let span = a.span;
+        let s = self.types.numeric(a.ty.ty).map_or(Scalar::I64, |(e, _)| ir_scalar(e));
+        let (x, y) = match (self.eval(a)?, self.eval(b)?) {
+            (CVal::Lanes(x), CVal::Lanes(y)) => (x, y),
+            (CVal::Addr(g, x), CVal::Addr(h, y)) if g == h => (smallvec![x as u64], smallvec![y as u64]),
+            // The address of an object is not null, and two objects are not at one place.
+            (CVal::Addr(..), CVal::Lanes(l)) | (CVal::Lanes(l), CVal::Addr(..)) if l[0] == 0 => {
+                (smallvec![1], smallvec![0])
+            }
+            _ => return Err(span),
+        };
+        let yes = match self.types.is_vector(ty) {
+            true => mask(&self.types, ty),
+            false => 1,
+        };
+        let lane = |(&x, &y): (&u64, &u64)| {
+            let holds = match cc {
+                Cc::Int(cc) => eval::icmp(cc, s, x, y),
+                Cc::Float(cc) => eval::fcmp(cc, s, x, y),
+            };
+            if holds { yes } else { 0 }
+        };
+        Ok(CVal::Lanes(x.iter().zip(&y).map(lane).collect()))
+    }
+
+    fn eval_bits(&mut self, a: &Expr, to: Ty) -> Result<Lanes, Span> {
+        let span = a.span;
+        let lanes = self.lanes(a)?;
+        let mut bytes = Vec::new();
+        self.put_lanes(&mut bytes, a.ty.ty, &lanes);
+        let (elem, n) = self.types.numeric(to).ok_or(span)?;
+        let width = (elem.bits() / 8) as usize;
+        bytes.resize(usize::from(n) * width, 0);
+        Ok(bytes.chunks(width).map(read_le).collect())
+    }
+
+    fn put_lanes(&self, out: &mut Vec<u8>, ty: Ty, lanes: &[u64]) {
+        let width = self.types.numeric(ty).map_or(8, |(e, _)| (e.bits() / 8) as usize);
+        for lane in lanes {
+            out.extend_from_slice(&lane.to_le_bytes()[..width]);
+        }
+    }
+
+    /// Where an lvalue is, if it is data.
+    fn eval_place(&mut self, e: &Expr) -> Result<(GlobalId, i64), Span> {
+        match &e.kind {
+            ExprKind::Global(id) => Ok((*id, 0)),
+            ExprKind::Field(base, offset) => {
+                let (g, at) = self.eval_place(base)?;
+                Ok((g, at.wrapping_add(*offset as i64)))
+            }
+            ExprKind::Deref(p) => match self.eval(p)? {
+                CVal::Addr(g, at) => Ok((g, at)),
+                CVal::Lanes(_) => Err(e.span),
+            },
+            ExprKind::Swizzle(base, lanes) if lanes.len() == 1 => {
+                let (g, at) = self.eval_place(base)?;
+                Ok((g, at.wrapping_add(i64::from(lanes[0]) * self.types.size(e.ty.ty) as i64)))
+            }
+            _ => Err(e.span),
+        }
+    }
+
+    fn eval_load(&mut self, place: &Expr, ty: Ty) -> Known {
+        if let ExprKind::Swizzle(base, picks) = &place.kind {
+            let base_ty = base.ty.ty;
+            let CVal::Lanes(lanes) = self.eval_load(base, base_ty)? else { return Err(place.span) };
+            let picked = picks.iter().map(|&i| lanes.get(usize::from(i)).copied().unwrap_or(0));
+            return Ok(CVal::Lanes(picked.collect()));
+        }
+        // `offsetof` as people write it: the address of a member of a null pointer.
+        let (g, at) = self.eval_place(place)?;
+        let global = &self.unit.globals[g.0 as usize];
+        let Some(data) = &global.data else { return Err(place.span) };
+        if global.ty.is_volatile || data.bytes.is_empty() {
+            return Err(place.span);
+        }
+        let at = usize::try_from(at).map_err(|_| place.span)?;
+        if let Some(r) = data.relocs.iter().find(|r| r.0 == at as u64) {
+            return Ok(CVal::Addr(r.1, r.2));
+        }
+        let (width, n) = match self.types.numeric(ty) {
+            Some((e, n)) => ((e.bits() / 8) as usize, usize::from(n)),
+            None if self.types.is_pointer(ty) => (8, 1),
+            None => return Err(place.span),
+        };
+        let bytes = data.bytes.get(at..at + width * n).ok_or(place.span)?;
+        Ok(CVal::Lanes(bytes.chunks(width).map(read_le).collect()))
+    }
+
+    /// The bytes of an object of `size` bytes with this initial value; reports what is not constant.
+    pub(super) fn eval_init(&mut self, init: &Init, size: u64) -> Option<Data> {
+        let mut data = Data { bytes: vec![0; usize::try_from(size).ok()?], relocs: Vec::new() };
+        for (offset, e) in &init.parts {
+            if e.is_error() {
+                return None;
+            }
+            if let Err(span) = self.eval_part(*offset, e, &mut data) {
+                self.not_constant(span, "the initial value of constant data");
+                return None;
+            }
+        }
+        Some(data)
+    }
+
+    fn eval_part(&mut self, offset: u64, e: &Expr, data: &mut Data) -> Result<(), Span> {
+        let at = offset as usize;
+        if self.types.is_aggregate(e.ty.ty) {
+            let (source, from) = match &e.kind {
+                ExprKind::Compound(_, init) => {
+                    let size = self.types.size(e.ty.ty);
+                    (self.eval_init(init, size).ok_or(e.span)?, 0)
+                }
+                _ => {
+                    let (g, from) = self.eval_place(e)?;
+                    (self.unit.globals[g.0 as usize].data.clone().ok_or(e.span)?, from as usize)
+                }
+            };
+            let size = (self.types.size(e.ty.ty) as usize).min(data.bytes.len().saturating_sub(at));
+            let bytes = source.bytes.get(from..from + size).ok_or(e.span)?;
+            data.bytes[at..at + size].copy_from_slice(bytes);
+            let moved = source.relocs.iter().filter(|r| (from..from + size).contains(&(r.0 as usize)));
+            data.relocs.extend(moved.map(|r| (r.0 - from as u64 + offset, r.1, r.2)));
+            return Ok(());
+        }
+        // An earlier part of the same place (a designator used twice) gives way.
+        let size = self.types.size(e.ty.ty);
+        data.relocs.retain(|r| r.0 + 8 <= offset || r.0 >= offset + size);
+        match self.eval(e)? {
+            CVal::Lanes(lanes) => {
+                let mut bytes = Vec::new();
+                self.put_lanes(&mut bytes, e.ty.ty, &lanes);
+                data.bytes.get_mut(at..at + bytes.len()).ok_or(e.span)?.copy_from_slice(&bytes);
+            }
+            CVal::Addr(g, addend) => {
+                if size != 8 || at + 8 > data.bytes.len() {
+                    return Err(e.span);
+                }
+                data.relocs.push((offset, g, addend));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether two types have the same kind of members; arrays of `char` may be initialised by strings.
+    pub(super) fn is_char_array(&self, ty: Ty) -> bool {
+        match self.types.kind(ty) {
+            TyKind::Array(of, _) => matches!(of.ty, Ty::CHAR | Ty::UCHAR),
+            _ => false,
+        }
+    }
+}
+
+fn read_le(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b))
+}

@@ -1,0 +1,368 @@
+//! Declarations: typedefs, variables of program scope, variables of functions.
+
+use super::attrs::TypeAttrs;
+use super::scope::Entry;
+use super::specs::Declared;
+use super::tree::{Data, GlobalId, GlobalVar, Init, LocalId, LocalVar, Stmt, StmtKind};
+use super::types::{QTy, Ty, TyKind, space_name};
+use super::{Sema, limits};
+use crate::source::{Diagnostic, Span, Symbol};
+use crate::syntax::ast::{self, Ident, Storage};
+use cloom_builtins::Elem;
+use cloom_ir::Space;
+
+impl Sema<'_> {
+    /// Declares a name in the innermost scope, or says that it is taken.
+    pub(super) fn declare(&mut self, name: Ident, entry: Entry) {
+        if let Some((_, before)) = self.scopes.get_here(name.name) {
+            let before = *before;
+            let message = format!("`{}` is declared twice", self.text(name.name));
+            self.push(Diagnostic::error("E0301", name.span, message).also(before, "first declaration"));
+            return;
+        }
+        self.scopes.put(name.name, entry, name.span);
+    }
+
+    /// A declaration; the statements that initialise its variables.
+    pub(super) fn declaration(&mut self, d: &ast::Declaration) -> Vec<Stmt> {
+        let base = self.specs(&d.specs);
+        let mut stmts = Vec::new();
+        for item in &d.declarators {
+            let declared = self.declarator(base, &item.declarator);
+            let Some(name) = item.declarator.name else { continue };
+            if let Some((Storage::Typedef, _)) = d.specs.storage {
+                self.typedef(name, declared);
+                continue;
+            }
+            if matches!(self.types.kind(declared.ty.ty), TyKind::Function(..)) {
+                self.prototype(&d.specs, item, declared.ty);
+                continue;
+            }
+            if let Some(span) = d.specs.kernel {
+                self.error("E0318", span, "`kernel` is for functions");
+            }
+            self.variable(&d.specs, item, name, declared, &mut stmts);
+        }
+        stmts
+    }
+
+    fn typedef(&mut self, name: Ident, d: Declared) {
+        if let TyKind::Record(id) = *self.types.kind(d.ty.ty) {
+            self.types.record_names.entry(id).or_insert(name.name);
+        }
+        if let Some((Entry::Typedef(before, space), _)) = self.scopes.get_here(name.name)
+            && *before == d.ty
+            && *space == d.space
+        {
+            return;
+        }
+        self.declare(name, Entry::Typedef(d.ty, d.space));
+    }
+
+    fn variable(
+        &mut self,
+        specs: &ast::DeclSpecs,
+        item: &ast::InitDeclarator,
+        name: Ident,
+        d: Declared,
+        stmts: &mut Vec<Stmt>,
+    ) {
+        let mut attrs = TypeAttrs::read(self, &specs.attrs).and(TypeAttrs::read(self, &item.attrs));
+        for a in &specs.alignas {
+            let align = match a {
+                ast::TypeOrExpr::Type(t) => {
+                    let ty = self.type_of_name(t).ty.ty;
+                    Some(self.types.align(ty))
+                }
+                ast::TypeOrExpr::Expr(e) => {
+                    let e = self.rvalue_of(e);
+                    self.eval_int(&e).map(|n| n as u64).filter(|n| n.is_power_of_two() && *n <= 4096)
+                }
+            };
+            attrs.align = attrs.align.max(align);
+        }
+        let at_file = self.scopes.at_file();
+        let space = d.space.unwrap_or(Space::Private);
+        let is_static = matches!(specs.storage, Some((Storage::Static, _)));
+        let is_extern = matches!(specs.storage, Some((Storage::Extern, _)));
+        let mut qty = QTy { space, ..d.ty };
+        if self.check_object_type(qty.ty, item.declarator.span).is_none() {
+            self.put_error(name);
+            return;
+        }
+        if qty.ty == Ty::SAMPLER && at_file {
+            qty.space = Space::Constant;
+        }
+        if at_file || is_static || is_extern {
+            if qty.space != Space::Constant {
+                self.wrong_program_space(name, qty, at_file, specs.span);
+                self.put_error(name);
+                return;
+            }
+            return self.constant_variable(name, qty, attrs, item, is_extern);
+        }
+        match space {
+            Space::Constant => self.constant_variable(name, qty, attrs, item, false),
+            Space::Local => self.local_memory(name, qty, attrs, item),
+            Space::Global => {
+                let message = format!("variable `{}` of a function cannot be in global memory", self.text(name.name));
+                self.push(
+                    Diagnostic::error("E0319", item.span, message)
+                        .note("global memory is allocated by the host")
+                        .help("declare a pointer to global memory, or a variable without `global`"),
+                );
+                self.put_error(name);
+            }
+            Space::Private | Space::Context => self.private_variable(name, qty, attrs, item, stmts),
+        }
+    }
+
+    fn put_error(&mut self, name: Ident) {
+        if self.scopes.get_here(name.name).is_none() {
+            self.scopes.put(name.name, Entry::Error, name.span);
+        }
+    }
+
+    fn wrong_program_space(&mut self, name: Ident, qty: QTy, at_file: bool, span: Span) {
+        let what = if at_file { "variable of program scope" } else { "static variable" };
+        let message = format!("{what} `{}` must be in the constant address space", self.text(name.name));
+        let mut d = Diagnostic::error("E0319", span, message);
+        d = match qty.space {
+            Space::Private => d.help("write `constant` in front of the type; such variables cannot be changed"),
+            s => d.note(format!(
+                "program-scope variables in `{}` memory are not supported by this device",
+                space_name(s)
+            )),
+        };
+        self.push(d);
+    }
+
+    /// Whether variables of this type can exist.
+    fn check_object_type(&mut self, ty: Ty, span: Span) -> Option<()> {
+        if ty == Ty::ERROR {
+            return None;
+        }
+        if ty == Ty::VOID {
+            self.error("E0316", span, "variable of type `void`");
+            return None;
+        }
+        if let Some(record) = self.types.record(ty)
+            && record.fields.is_none()
+        {
+            let at = record.span;
+            let message = format!("variable of incomplete type `{}`", self.type_name(ty));
+            self.push(Diagnostic::error("E0316", span, message).also(at, "declared here without members"));
+            return None;
+        }
+        if !self.opts.fp16
+            && self.types.any_part(ty, &mut |k| matches!(k, TyKind::Scalar(Elem::F16) | TyKind::Vector(Elem::F16, _)))
+        {
+            // Records of halves may be pointed to, and arrays of them may live in memory; single values may not.
+            if !self.types.is_aggregate(ty) {
+                self.no_half(span);
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// A name for a global that no other has.
+    fn global_name(&mut self, text: &str) -> String {
+        let n = self.global_names.entry(text.to_owned()).or_insert(0);
+        *n += 1;
+        if *n == 1 { text.to_owned() } else { format!("{text}.{}", *n - 1) }
+    }
+
+    fn scoped_name(&mut self, name: Symbol) -> String {
+        let text = match &self.cx {
+            Some(cx) => format!("{}.{}", self.text(cx.name), self.text(name)),
+            None => self.text(name).to_owned(),
+        };
+        self.global_name(&text)
+    }
+
+    /// Adds data.
+    pub(super) fn add_global(&mut self, name: String, ty: QTy, align: u64, data: Option<Data>) -> GlobalId {
+        let id = GlobalId(self.unit.globals.len() as u32);
+        self.unit.globals.push(GlobalVar { name, ty, align, data });
+        id
+    }
+
+    /// The object of a string literal.
+    pub(super) fn string_global(&mut self, bytes: &[u8]) -> GlobalId {
+        if let Some(&id) = self.strings.get(bytes) {
+            return id;
+        }
+        let mut data = bytes.to_vec();
+        data.push(0);
+        let of = QTy::plain(Ty::CHAR);
+        let ty = self.types.intern(TyKind::Array(of, Some(data.len() as u64)));
+        let qty = QTy { is_const: true, space: Space::Constant, ..QTy::plain(ty) };
+        let name = self.global_name(".str");
+        let id = self.add_global(name, qty, 1, Some(Data { bytes: data, relocs: Vec::new() }));
+        self.strings.insert(bytes.into(), id);
+        id
+    }
+
+    fn constant_variable(
+        &mut self,
+        name: Ident,
+        mut qty: QTy,
+        attrs: TypeAttrs,
+        item: &ast::InitDeclarator,
+        is_extern: bool,
+    ) {
+        qty.is_const = true;
+        let Some(init) = &item.init else {
+            let message = format!("constant `{}` has no initial value", self.text(name.name));
+            let mut d = Diagnostic::error("E0315", item.span, message)
+                .note("data in the constant address space cannot be written later");
+            if is_extern {
+                d = d.note("constants of other programs cannot be referred to");
+            }
+            self.push(d);
+            self.put_error(name);
+            return;
+        };
+        // The name is visible in its own initialiser, for its address and size.
+        let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
+        let ir_name = self.scoped_name(name.name);
+        let id = self.add_global(ir_name, qty, align, Some(Data::default()));
+        self.declare(name, Entry::Global(id));
+        let init = self.initializer(&mut qty, init);
+        self.unit.globals[id.0 as usize].ty = qty;
+        let size = self.types.size(qty.ty);
+        if size > self.data_left {
+            self.error("E0325", item.span, format!("the program's constant data exceeds {} bytes", limits::DATA));
+            return;
+        }
+        self.data_left -= size;
+        let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
+        self.unit.globals[id.0 as usize].align = align;
+        if let Some(data) = self.eval_init(&init, size) {
+            self.unit.globals[id.0 as usize].data = Some(data);
+        }
+    }
+
+    fn local_memory(&mut self, name: Ident, qty: QTy, attrs: TypeAttrs, item: &ast::InitDeclarator) {
+        let in_kernel = self.cx.as_ref().is_some_and(|cx| cx.is_kernel);
+        if !in_kernel {
+            self.push(
+                Diagnostic::error("E0319", item.span, "local variables can only be declared in kernels")
+                    .help("declare it in the kernel and pass a pointer to it"),
+            );
+            self.put_error(name);
+            return;
+        }
+        if item.init.is_some() {
+            let message = format!("local variable `{}` cannot have an initial value", self.text(name.name));
+            self.push(
+                Diagnostic::error("E0315", item.span, message)
+                    .note("it is shared by all work-items of the group")
+                    .help("let one work-item assign it, then call `barrier(CLK_LOCAL_MEM_FENCE)`"),
+            );
+        }
+        let Some((size, align)) = self.types.layout(qty.ty) else {
+            self.error("E0317", item.span, "array of local memory without a size");
+            self.put_error(name);
+            return;
+        };
+        let total = self.cx.as_mut().map_or(0, |cx| {
+            cx.local_bytes = cx.local_bytes.saturating_add(size);
+            cx.local_bytes
+        });
+        if total > limits::LOCAL {
+            let message = format!("the kernel's local variables exceed {} bytes", limits::LOCAL);
+            self.error("E0325", item.span, message);
+            self.put_error(name);
+            return;
+        }
+        let ir_name = self.scoped_name(name.name);
+        let id = self.add_global(ir_name, qty, align.max(attrs.align.unwrap_or(1)), None);
+        self.declare(name, Entry::Global(id));
+    }
+
+    fn private_variable(
+        &mut self,
+        name: Ident,
+        mut qty: QTy,
+        attrs: TypeAttrs,
+        item: &ast::InitDeclarator,
+        stmts: &mut Vec<Stmt>,
+    ) {
+        if matches!(qty.ty, Ty::SAMPLER) {
+            qty.is_const = true;
+        }
+        let id = self.new_local(Some(name.name), qty, attrs.align.unwrap_or(1));
+        self.declare(name, Entry::Local(id));
+        if let Some(init) = &item.init {
+            let init = self.initializer(&mut qty, init);
+            if let Some(cx) = &mut self.cx {
+                cx.locals[id.0 as usize].ty = qty;
+            }
+            stmts.push(Stmt { kind: StmtKind::Init(id, init), span: item.span });
+        }
+        let Some((size, align)) = self.types.layout(qty.ty) else {
+            if qty.ty != Ty::ERROR {
+                let message = format!("size of array `{}` is missing", self.text(name.name));
+                self.error("E0317", item.span, message);
+            }
+            return;
+        };
+        self.count_private(id, size, align.max(attrs.align.unwrap_or(1)), item.span);
+    }
+
+    fn count_private(&mut self, id: LocalId, size: u64, align: u64, span: Span) {
+        let Some(cx) = &mut self.cx else { return };
+        cx.locals[id.0 as usize].align = align;
+        let before = cx.private_bytes;
+        cx.private_bytes = before.saturating_add(size);
+        if before <= limits::PRIVATE && cx.private_bytes > limits::PRIVATE {
+            let message = format!("the private variables of one function exceed {} bytes", limits::PRIVATE);
+            self.push(
+                Diagnostic::error("E0325", span, message)
+                    .note("each work-item has a copy of its own")
+                    .help("use a buffer in global memory"),
+            );
+        }
+    }
+
+    /// A new variable of the function; its type may still change.
+    pub(super) fn new_local(&mut self, name: Option<Symbol>, ty: QTy, align: u64) -> LocalId {
+        let Some(cx) = &mut self.cx else { return LocalId(0) };
+        let id = LocalId(cx.locals.len() as u32);
+        let align = align.max(self.types.align(ty.ty));
+        cx.locals.push(LocalVar { name, ty, align });
+        id
+    }
+
+    /// A nameless object with its initial value: of the function, or of program scope.
+    pub(super) fn compound_literal(&mut self, mut qty: QTy, list: &ast::InitList) -> super::tree::Expr {
+        use super::tree::{Expr, ExprKind};
+        if self.check_object_type(qty.ty, list.span).is_none() {
+            return Expr::error(list.span);
+        }
+        let init = self.init_list(&mut qty, list);
+        if self.cx.is_none() {
+            qty.space = Space::Constant;
+            qty.is_const = true;
+            let size = self.types.size(qty.ty);
+            let data = if size <= self.data_left { self.eval_init(&init, size) } else { None };
+            self.data_left = self.data_left.saturating_sub(size);
+            let name = self.global_name(".compound");
+            let align = self.types.align(qty.ty);
+            let id = self.add_global(name, qty, align, Some(data.unwrap_or_default()));
+            return Expr { kind: ExprKind::Global(id), ty: qty, lvalue: true, span: list.span };
+        }
+        qty.space = Space::Private;
+        let id = self.new_local(None, qty, 1);
+        let (size, align) = self.types.layout(qty.ty).unwrap_or((1, 1));
+        self.count_private(id, size, align, list.span);
+        Expr { kind: ExprKind::Compound(id, Box::new(init)), ty: qty, lvalue: true, span: list.span }
+    }
+
+    /// An object of zeros, for what could not be made.
+    pub(super) fn no_init() -> Init {
+        Init::default()
+    }
+}

@@ -1,0 +1,544 @@
+//! Expressions: names, constants, members, casts, assignments; operators and calls have files of their own.
+
+use super::Sema;
+use super::scope::Entry;
+use super::tree::{Expr, ExprKind};
+use super::types::{QTy, Ty, TyKind};
+use crate::source::{Diagnostic, Span, Symbol};
+use crate::syntax::ast::{self, Ident, TypeOrExpr, TypeQuery, UnaryOp};
+use cloom_ir::Space;
+use smallvec::smallvec;
+
+impl Sema<'_> {
+    /// The value of an expression.
+    pub(super) fn rvalue_of(&mut self, e: &ast::Expr) -> Expr {
+        let e = self.expr(e);
+        self.rvalue(e)
+    }
+
+    /// An expression, which may designate an object.
+    pub(super) fn expr(&mut self, e: &ast::Expr) -> Expr {
+        let span = e.span;
+        match &e.kind {
+            ast::ExprKind::Ident(name) => self.name(*name, span),
+            ast::ExprKind::Int(lit) => {
+                let ty = int_literal_type(lit);
+                self.constant(lit.value, ty, span)
+            }
+            ast::ExprKind::Float(lit) => self.float_literal(lit, span),
+            ast::ExprKind::Char(c) => self.constant(*c as u64, Ty::INT, span),
+            ast::ExprKind::Bool(b) => self.constant(u64::from(*b), Ty::INT, span),
+            ast::ExprKind::Str(s) => {
+                let id = self.string_global(&s.bytes);
+                let ty = self.unit.globals[id.0 as usize].ty;
+                Expr { kind: ExprKind::Global(id), ty, lvalue: true, span }
+            }
+            ast::ExprKind::Paren(inner) => {
+                let inner = self.expr(inner);
+                Expr { span, ..inner }
+            }
+            ast::ExprKind::Unary { op, operand } => self.unary_expr(*op, operand, span),
+            ast::ExprKind::Binary { op, op_span, lhs, rhs } => {
+                let a = self.rvalue_of(lhs);
+                let b = self.rvalue_of(rhs);
+                self.binary(*op, a, b, *op_span, span)
+            }
+            ast::ExprKind::Assign { op, op_span, lhs, rhs } => {
+                let place = self.expr(lhs);
+                match op {
+                    Some(op) => self.compound_assign(*op, place, rhs, *op_span, span),
+                    None => self.assign(place, rhs, span),
+                }
+            }
+            ast::ExprKind::Conditional { cond, then, els } => self.conditional_expr(cond, then.as_deref(), els, span),
+            ast::ExprKind::Comma { lhs, rhs } => {
+                let a = self.expr(lhs);
+                let b = self.rvalue_of(rhs);
+                let ty = b.ty.ty;
+                Expr::value(ExprKind::Comma(Box::new(a), Box::new(b)), ty, span)
+            }
+            ast::ExprKind::Call { callee, args } => self.call(callee, args, span),
+            ast::ExprKind::Index { base, index } => self.index(base, index, span),
+            ast::ExprKind::Member { base, name, arrow } => self.member_expr(base, *name, *arrow, span),
+            ast::ExprKind::Cast { ty, operand } => {
+                let to = self.type_of_name(ty).ty.ty;
+                let operand = self.expr(operand);
+                self.cast(operand, to, span)
+            }
+            ast::ExprKind::VectorLit { ty, elems } => {
+                let ty = self.type_of_name(ty).ty.ty;
+                self.vector_literal(ty, elems, span)
+            }
+            ast::ExprKind::CompoundLit { ty, init } => {
+                let declared = self.type_of_name(ty);
+                let e = self.compound_literal(declared.ty, init);
+                Expr { span, ..e }
+            }
+            ast::ExprKind::Query { query, arg } => self.type_query(*query, arg, span),
+            ast::ExprKind::Offsetof { ty, path } => self.offset_of(ty, path, span),
+            ast::ExprKind::Error => Expr::error(span),
+        }
+    }
+
+    fn name(&mut self, name: Symbol, span: Span) -> Expr {
+        match self.scopes.get(name) {
+            Some((Entry::Local(id), _)) => {
+                let id = *id;
+                let ty = match &self.cx {
+                    Some(cx) => cx.locals[id.0 as usize].ty,
+                    None => return Expr::error(span),
+                };
+                let kind = if ty.ty == Ty::ERROR { ExprKind::Error } else { ExprKind::Local(id) };
+                Expr { kind, ty, lvalue: true, span }
+            }
+            Some((Entry::Global(id), _)) => {
+                let id = *id;
+                let ty = self.unit.globals[id.0 as usize].ty;
+                Expr { kind: ExprKind::Global(id), ty, lvalue: true, span }
+            }
+            Some((Entry::Constant(bits, ty), _)) => {
+                let (bits, ty) = (*bits, *ty);
+                self.constant(bits, ty, span)
+            }
+            Some((Entry::Funcs(_), _)) => {
+                let ty = Ty::INT;
+                Expr::value(ExprKind::FuncName(name), ty, span)
+            }
+            Some((Entry::Typedef(..), _)) => {
+                let message = format!("`{}` is a type, not a value", self.text(name));
+                self.error("E0300", span, message);
+                Expr::error(span)
+            }
+            Some((Entry::Error, _)) => Expr::error(span),
+            None => {
+                if super::builtin::is_builtin(self.text(name)) {
+                    return Expr::value(ExprKind::FuncName(name), Ty::INT, span);
+                }
+                self.undeclared(name, span, false)
+            }
+        }
+    }
+
+    /// Reports a name that nothing declares.
+    pub(super) fn undeclared(&mut self, name: Symbol, span: Span, function: bool) -> Expr {
+        let text = self.text(name).to_owned();
+        let what = if function { "function" } else { "name" };
+        let mut d = Diagnostic::error("E0300", span, format!("{what} `{text}` is not declared"));
+        if let Some(similar) = self.similar_name(name, function) {
+            d = d.suggest(span, similar.clone(), format!("did you mean `{similar}`?"));
+        } else if function && text.starts_with("__cl_") {
+            d = d.note("such functions are for the library of built-in functions only");
+        }
+        self.push(d);
+        // Say it once: later uses of the name are not news.
+        if !function {
+            self.scopes.put(name, Entry::Error, span);
+        }
+        Expr::error(span)
+    }
+
+    fn float_literal(&mut self, lit: &ast::FloatLit, span: Span) -> Expr {
+        use ast::FloatSuffix as S;
+        match lit.suffix {
+            S::Half if self.opts.fp16 => {
+                self.constant(cloom_ir::eval::from_f64(cloom_ir::Scalar::F16, lit.double), Ty::HALF, span)
+            }
+            S::Half => {
+                self.no_half(span);
+                Expr::error(span)
+            }
+            S::None if self.opts.fp64 && !self.opts.single_precision_constant => {
+                self.constant(lit.double.to_bits(), Ty::DOUBLE, span)
+            }
+            S::None | S::Float => self.constant(u64::from(lit.single.to_bits()), Ty::FLOAT, span),
+        }
+    }
+
+    fn unary_expr(&mut self, op: UnaryOp, operand: &ast::Expr, span: Span) -> Expr {
+        match op {
+            UnaryOp::Deref => {
+                let p = self.rvalue_of(operand);
+                self.deref(p, span)
+            }
+            UnaryOp::AddrOf => self.address_of(operand, span),
+            UnaryOp::PreInc | UnaryOp::PreDec | UnaryOp::PostInc | UnaryOp::PostDec => {
+                let place = self.expr(operand);
+                let down = matches!(op, UnaryOp::PreDec | UnaryOp::PostDec);
+                let post = matches!(op, UnaryOp::PostInc | UnaryOp::PostDec);
+                self.step(place, down, post, span)
+            }
+            _ => {
+                let e = self.rvalue_of(operand);
+                self.unary(op, e, span)
+            }
+        }
+    }
+
+    fn deref(&mut self, p: Expr, span: Span) -> Expr {
+        if p.is_error() {
+            return Expr::error(span);
+        }
+        let Some(to) = self.types.pointee(p.ty.ty) else {
+            let message = format!("`*` needs a pointer, not a `{}`", self.type_name(p.ty.ty));
+            self.error("E0304", span, message);
+            return Expr::error(span);
+        };
+        if to.ty != Ty::VOID && self.types.layout(to.ty).is_none() {
+            let message = format!("`{}` is incomplete here", self.type_name(to.ty));
+            self.error("E0316", span, message);
+            return Expr::error(span);
+        }
+        if let ExprKind::Addr(place) = p.kind {
+            // `*&x` is `x`, but of an array its first element.
+            if place.ty.ty == to.ty {
+                return Expr { span, ..*place };
+            }
+            let ty = p.ty;
+            let p = Expr { kind: ExprKind::Addr(place), ty, lvalue: false, span: p.span };
+            return Expr { kind: ExprKind::Deref(Box::new(p)), ty: to, lvalue: true, span };
+        }
+        Expr { kind: ExprKind::Deref(Box::new(p)), ty: to, lvalue: true, span }
+    }
+
+    fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Expr {
+        let place = self.expr(operand);
+        if place.is_error() {
+            return Expr::error(span);
+        }
+        if matches!(place.kind, ExprKind::FuncName(_)) {
+            self.error("E0211", span, "the address of a function cannot be taken in OpenCL C");
+            return Expr::error(span);
+        }
+        if let ExprKind::Swizzle(..) = place.kind {
+            self.push(
+                Diagnostic::error("E0305", span, "the address of a component of a vector cannot be taken")
+                    .help("take the vector's address and cast it to a pointer to its elements"),
+            );
+            return Expr::error(span);
+        }
+        if !place.lvalue {
+            self.push(
+                Diagnostic::error("E0305", operand.span, "`&` needs an object in memory").label("this is only a value"),
+            );
+            return Expr::error(span);
+        }
+        let ty = self.types.pointer(QTy { is_restrict: false, ..place.ty });
+        if let ExprKind::Deref(p) = place.kind {
+            let kind = ExprKind::PtrCast(p);
+            return Expr::value(kind, ty, span);
+        }
+        Expr::value(ExprKind::Addr(Box::new(place)), ty, span)
+    }
+
+    /// Whether something may be assigned; says why not.
+    pub(super) fn modifiable(&mut self, place: &Expr) -> bool {
+        if place.is_error() {
+            return false;
+        }
+        let span = place.span;
+        if !place.lvalue {
+            self.push(Diagnostic::error("E0305", span, "this cannot be assigned").label("only a value, not an object"));
+            return false;
+        }
+        if place.ty.space == Space::Constant {
+            self.push(
+                Diagnostic::error("E0306", span, "constant memory cannot be written")
+                    .help("declare the pointer as `global` to write through it"),
+            );
+            return false;
+        }
+        if place.ty.is_const {
+            self.push(Diagnostic::error("E0306", span, "this is `const` and cannot be assigned"));
+            return false;
+        }
+        if matches!(self.types.kind(place.ty.ty), TyKind::Array(..)) {
+            self.push(
+                Diagnostic::error("E0305", span, "an array cannot be assigned").help("copy its elements in a loop"),
+            );
+            return false;
+        }
+        if !self.opts.fp16 && place.ty.ty == Ty::HALF {
+            self.no_half(span);
+            return false;
+        }
+        if let ExprKind::Swizzle(_, lanes) = &place.kind
+            && (1..lanes.len()).any(|i| lanes[..i].contains(&lanes[i]))
+        {
+            self.error("E0312", span, "a component stands twice on the left of an assignment");
+            return false;
+        }
+        true
+    }
+
+    fn assign(&mut self, place: Expr, rhs: &ast::Expr, span: Span) -> Expr {
+        let value = self.expr(rhs);
+        if !self.modifiable(&place) {
+            return Expr::error(span);
+        }
+        let ty = place.ty.ty;
+        let value = self.assigned(value, ty, "assign", rhs.span);
+        if value.is_error() {
+            return Expr::error(span);
+        }
+        Expr::value(ExprKind::Assign(Box::new(place), Box::new(value)), ty, span)
+    }
+
+    fn conditional_expr(&mut self, cond: &ast::Expr, then: Option<&ast::Expr>, els: &ast::Expr, span: Span) -> Expr {
+        let c = self.rvalue_of(cond);
+        if let Some(then) = then {
+            let a = self.rvalue_of(then);
+            let b = self.rvalue_of(els);
+            return self.conditional(c, a, b, span);
+        }
+        // GNU's `c ?: b`: the condition is kept in a variable, so that it is evaluated once.
+        if c.is_error() || self.cx.is_none() {
+            return Expr::error(span);
+        }
+        let ty = c.ty.ty;
+        let temp = self.new_local(None, QTy::plain(ty), 1);
+        let place = |kind| Expr { kind, ty: QTy::plain(ty), lvalue: true, span };
+        let store = Expr::value(ExprKind::Assign(Box::new(place(ExprKind::Local(temp))), Box::new(c)), ty, span);
+        let again = self.rvalue(place(ExprKind::Local(temp)));
+        let b = self.rvalue_of(els);
+        let test = self.rvalue(place(ExprKind::Local(temp)));
+        let choice = self.conditional(test, again, b, span);
+        if choice.is_error() {
+            return choice;
+        }
+        let ty = choice.ty.ty;
+        Expr::value(ExprKind::Comma(Box::new(store), Box::new(choice)), ty, span)
+    }
+
+    fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Expr {
+        let (a, b) = (self.rvalue_of(base), self.rvalue_of(index));
+        if a.is_error() || b.is_error() {
+            return Expr::error(span);
+        }
+        let (p, i) = if self.types.is_pointer(a.ty.ty) { (a, b) } else { (b, a) };
+        if !self.types.is_pointer(p.ty.ty) {
+            let (vector, other) = (self.type_name(i.ty.ty), self.types.is_vector(i.ty.ty));
+            let mut d =
+                Diagnostic::error("E0304", span, format!("`[ ]` needs a pointer or an array, not a `{vector}`"));
+            if other {
+                d = d.help("components of a vector are picked by name: `.x`, `.s3`");
+            }
+            self.push(d);
+            return Expr::error(span);
+        }
+        if !self.types.is_integer(i.ty.ty) {
+            let message = format!("an index must be an integer, not a `{}`", self.type_name(i.ty.ty));
+            self.push(Diagnostic::error("E0304", i.span, message).help("convert it, for example by `(int)`"));
+            return Expr::error(span);
+        }
+        let p = self.pointer_add(p, i, false, span);
+        self.deref(p, span)
+    }
+
+    fn member_expr(&mut self, base: &ast::Expr, name: Ident, arrow: bool, span: Span) -> Expr {
+        let mut b = self.expr(base);
+        if b.is_error() {
+            return Expr::error(span);
+        }
+        if arrow {
+            let p = self.rvalue(b);
+            if p.is_error() {
+                return Expr::error(span);
+            }
+            if !self.types.is_pointer(p.ty.ty) {
+                let message = format!("`->` needs a pointer, not a `{}`", self.type_name(p.ty.ty));
+                self.push(Diagnostic::error("E0311", base.span, message).help("write `.` instead"));
+                return Expr::error(span);
+            }
+            b = self.deref(p, base.span);
+            if b.is_error() {
+                return Expr::error(span);
+            }
+        }
+        match self.types.kind(b.ty.ty) {
+            TyKind::Vector(..) => {
+                let e = self.swizzle(b, name);
+                Expr { span, ..e }
+            }
+            TyKind::Record(_) => {
+                let Some((field, offset)) = self.types.field(b.ty.ty, name.name) else {
+                    self.no_member(b.ty.ty, name);
+                    return Expr::error(span);
+                };
+                let ty = QTy {
+                    ty: field.ty,
+                    is_const: field.is_const || b.ty.is_const,
+                    is_volatile: field.is_volatile || b.ty.is_volatile,
+                    is_restrict: field.is_restrict,
+                    space: b.ty.space,
+                };
+                // A member of a value (a call's result) is a temporary: readable, so it is loaded like an object.
+                let lvalue = b.lvalue;
+                let e = Expr { kind: ExprKind::Field(Box::new(b), offset), ty, lvalue: true, span };
+                if lvalue { e } else { self.rvalue(e) }
+            }
+            TyKind::Pointer(_) if !arrow => {
+                let message = format!("`.` cannot be used on a pointer (`{}`)", self.type_name(b.ty.ty));
+                self.push(Diagnostic::error("E0311", name.span, message).help("write `->` instead"));
+                Expr::error(span)
+            }
+            _ => {
+                let message = format!("`{}` has no members", self.type_name(b.ty.ty));
+                self.error("E0311", name.span, message);
+                Expr::error(span)
+            }
+        }
+    }
+
+    /// Reports a member that a record does not have.
+    pub(super) fn no_member(&mut self, ty: Ty, name: Ident) {
+        let message = format!("`{}` has no member `{}`", self.type_name(ty), self.text(name.name));
+        let mut d = Diagnostic::error("E0311", name.span, message);
+        if let Some(record) = self.types.record(ty) {
+            match &record.fields {
+                Some(fields) => {
+                    let names: Vec<&str> = fields.iter().filter_map(|f| f.name).map(|n| self.text(n)).collect();
+                    if let Some(similar) = crate::source::nearest(self.text(name.name), names.iter().copied()) {
+                        d = d.suggest(name.span, similar.to_owned(), format!("did you mean `{similar}`?"));
+                    } else if names.len() <= 12 {
+                        d = d.note(format!("its members are: {}", names.join(", ")));
+                    }
+                }
+                None => d = d.also(record.span, "only declared here, without members"),
+            }
+        }
+        self.push(d);
+    }
+
+    fn vector_literal(&mut self, ty: Ty, elems: &[ast::Expr], span: Span) -> Expr {
+        if ty == Ty::ERROR {
+            return Expr::error(span);
+        }
+        if let [one] = elems {
+            let e = self.expr(one);
+            return self.cast(e, ty, span);
+        }
+        let Some((elem, lanes)) = self.types.numeric(ty) else { return Expr::error(span) };
+        if lanes == 1 {
+            // A parenthesised comma expression after a scalar type.
+            let Some((last, rest)) = elems.split_last() else { return Expr::error(span) };
+            let mut value = self.expr(last);
+            value = self.cast(value, ty, span);
+            for e in rest.iter().rev() {
+                let e = self.expr(e);
+                value = Expr::value(ExprKind::Comma(Box::new(e), Box::new(value)), ty, span);
+            }
+            return value;
+        }
+        let mut parts = Vec::new();
+        let mut have = 0u32;
+        let mut wrong = false;
+        for e in elems {
+            let part = self.rvalue_of(e);
+            let Some((_, n)) = self.types.numeric(part.ty.ty) else {
+                if !part.is_error() {
+                    let message = format!("`{}` cannot be a component of a vector", self.type_name(part.ty.ty));
+                    self.error("E0313", e.span, message);
+                }
+                wrong = true;
+                continue;
+            };
+            have += u32::from(n);
+            let to = self.types.value(elem, n);
+            if n > 1 && part.ty.ty != to {
+                let (from, to) = (self.type_name(part.ty.ty), self.type_name(to));
+                self.push(
+                    Diagnostic::error("E0313", e.span, format!("`{from}` in a literal of `{}`", self.type_name(ty)))
+                        .note("vectors are not converted implicitly")
+                        .help(format!("write `convert_{to}(…)`")),
+                );
+                wrong = true;
+                continue;
+            }
+            parts.push(self.convert(part, to));
+        }
+        if wrong {
+            return Expr::error(span);
+        }
+        if have != u32::from(lanes) {
+            let message = format!("literal of `{}` has {have} components instead of {lanes}", self.type_name(ty));
+            self.push(
+                Diagnostic::error("E0313", span, message)
+                    .note("a literal has one value for all components, or exactly as many as the vector has"),
+            );
+            return Expr::error(span);
+        }
+        Expr::value(ExprKind::Vector(parts), ty, span)
+    }
+
+    fn type_query(&mut self, query: TypeQuery, arg: &TypeOrExpr, span: Span) -> Expr {
+        let ty = match arg {
+            TypeOrExpr::Type(t) => self.type_of_name(t).ty.ty,
+            TypeOrExpr::Expr(e) => self.expr(e).ty.ty,
+        };
+        if ty == Ty::ERROR {
+            return Expr::error(span);
+        }
+        let Some((size, align)) = self.types.layout(ty) else {
+            let message = format!("`{}` has no size", self.type_name(ty));
+            self.error("E0316", span, message);
+            return Expr::error(span);
+        };
+        match query {
+            TypeQuery::Sizeof => self.constant(size, Ty::ULONG, span),
+            TypeQuery::Alignof => self.constant(align, Ty::ULONG, span),
+            TypeQuery::VecStep => {
+                let n = match self.types.numeric(ty) {
+                    Some((_, 3)) => 4,
+                    Some((_, n)) => u64::from(n),
+                    None => 1,
+                };
+                self.constant(n, Ty::INT, span)
+            }
+        }
+    }
+
+    fn offset_of(&mut self, ty: &ast::TypeName, path: &[ast::Designator], span: Span) -> Expr {
+        let mut ty = self.type_of_name(ty).ty.ty;
+        let mut offset = 0u64;
+        for step in path {
+            match step {
+                ast::Designator::Field(name) => match self.types.field(ty, name.name) {
+                    Some((field, at)) => (ty, offset) = (field.ty, offset + at),
+                    None => {
+                        if ty != Ty::ERROR {
+                            self.no_member(ty, *name);
+                        }
+                        return Expr::error(span);
+                    }
+                },
+                ast::Designator::Index(e) => {
+                    let index = self.rvalue_of(e);
+                    let TyKind::Array(of, _) = *self.types.kind(ty) else {
+                        self.error("E0304", e.span, "this is not an array");
+                        return Expr::error(span);
+                    };
+                    let Some(n) = self.eval_int(&index) else {
+                        self.not_constant(e.span, "an index in `offsetof`");
+                        return Expr::error(span);
+                    };
+                    offset = offset.wrapping_add((n as u64).wrapping_mul(self.types.size(of.ty)));
+                    ty = of.ty;
+                }
+            }
+        }
+        Expr::value(ExprKind::Const(smallvec![offset]), Ty::ULONG, span)
+    }
+}
+
+/// The first type of the standard's list that holds the value.
+fn int_literal_type(lit: &ast::IntLit) -> Ty {
+    let int = !lit.long && lit.value <= i32::MAX as u64 && !lit.unsigned;
+    let uint = !lit.long && lit.value <= u64::from(u32::MAX) && (lit.unsigned || !lit.decimal);
+    let long = lit.value <= i64::MAX as u64 && !lit.unsigned;
+    match (int, uint, long) {
+        (true, _, _) => Ty::INT,
+        (_, true, _) => Ty::UINT,
+        (_, _, true) => Ty::LONG,
+        _ => Ty::ULONG,
+    }
+}

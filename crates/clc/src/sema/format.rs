@@ -1,0 +1,246 @@
+//! The format of `printf`, checked against its arguments.
+
+use super::Sema;
+use super::tree::{Expr, ExprKind, Special};
+use super::types::{Ty, TyKind, elem_name};
+use crate::source::{Diagnostic, Span};
+use cloom_builtins::Elem;
+
+/// What a conversion of a format wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Wanted {
+    /// The letter.
+    conv: u8,
+    /// Components.
+    lanes: u8,
+    /// Bits of each, if the format says.
+    bits: Option<u32>,
+}
+
+/// The conversions of a format, or what is wrong.
+fn conversions(format: &[u8]) -> Result<Vec<Wanted>, String> {
+    let mut out = Vec::new();
+    let mut i = 0;
+    let at = |i: usize| format.get(i).copied().unwrap_or(0);
+    while i < format.len() {
+        if format[i] != b'%' {
+            i += 1;
+            continue;
+        }
+        i += 1;
+        if at(i) == b'%' {
+            i += 1;
+            continue;
+        }
+        while matches!(at(i), b'-' | b'+' | b' ' | b'#' | b'0') {
+            i += 1;
+        }
+        while at(i).is_ascii_digit() {
+            i += 1;
+        }
+        if at(i) == b'.' {
+            i += 1;
+            while at(i).is_ascii_digit() {
+                i += 1;
+            }
+        }
+        if at(i) == b'*' {
+            return Err("`*` as a width or precision is not allowed in OpenCL C".into());
+        }
+        let mut lanes = 1;
+        if at(i) == b'v' {
+            let digits = format[i + 1..].iter().take_while(|c| c.is_ascii_digit()).count();
+            lanes = match &format[i + 1..i + 1 + digits] {
+                b"2" => 2,
+                b"3" => 3,
+                b"4" => 4,
+                b"8" => 8,
+                b"16" => 16,
+                other => return Err(format!("`v{}` is no vector", String::from_utf8_lossy(other))),
+            };
+            i += 1 + digits;
+        }
+        let (bits, length) = match (at(i), at(i + 1)) {
+            (b'h', b'h') => (Some(8), 2),
+            (b'h', b'l') => (Some(32), 2),
+            (b'l', b'l') => return Err("the length `ll` is not allowed in OpenCL C: `l` is 64 bits".into()),
+            (b'h', _) => (Some(16), 1),
+            (b'l', _) => (Some(64), 1),
+            _ => (None, 0),
+        };
+        i += length;
+        let conv = at(i);
+        if !b"diouxXfFeEgGaAcsp".contains(&conv) {
+            return Err(match conv {
+                0 => "the format ends in the middle of a conversion".into(),
+                b'n' => "`%n` is not allowed in OpenCL C".into(),
+                c => format!("`%{}` is no conversion", char::from(c)),
+            });
+        }
+        if lanes > 1 && (b"csp".contains(&conv) || bits.is_none()) {
+            return Err(match bits {
+                None => "a vector needs the size of its components: `hh`, `h`, `hl` or `l`".into(),
+                Some(_) => format!("`%{}` prints no vectors", char::from(conv)),
+            });
+        }
+        out.push(Wanted { conv, lanes, bits });
+        i += 1;
+    }
+    Ok(out)
+}
+
+impl Sema<'_> {
+    /// A call of `printf`.
+    pub(super) fn printf(&mut self, args: Vec<Expr>, at: Span, span: Span) -> Option<Expr> {
+        let mut args = args.into_iter();
+        let Some(format) = args.next() else {
+            self.error("E0308", at, "`printf` needs a format");
+            return None;
+        };
+        let Some(text) = self.constant_string(&format) else {
+            self.push(
+                Diagnostic::error("E0331", format.span, "the format of `printf` must be a string literal")
+                    .note("it is needed when the program is compiled"),
+            );
+            return None;
+        };
+        let wanted = match conversions(&text) {
+            Ok(w) => w,
+            Err(why) => {
+                self.error("E0331", format.span, format!("wrong format: {why}"));
+                return None;
+            }
+        };
+        let mut values = Vec::new();
+        for (i, a) in args.enumerate() {
+            let Some(a) = self.printf_argument(a) else { continue };
+            if let Some(w) = wanted.get(i) {
+                self.check_conversion(*w, &a);
+            }
+            values.push(a);
+        }
+        if values.len() < wanted.len() {
+            let message = format!("the format wants {} arguments, but there are {}", wanted.len(), values.len());
+            self.error("E0331", format.span, message);
+            return None;
+        }
+        if values.len() > wanted.len() {
+            let message = format!("the format uses only {} of {} arguments", wanted.len(), values.len());
+            self.push(Diagnostic::warning("W0302", format.span, message));
+        }
+        let id = match self.unit.formats.iter().position(|f| *f == text) {
+            Some(i) => i,
+            None => {
+                self.unit.formats.push(text);
+                self.unit.formats.len() - 1
+            }
+        };
+        Some(Expr::value(ExprKind::Special(Special::Printf(id as u32), values), Ty::INT, span))
+    }
+
+    /// The bytes of a constant string, up to its zero.
+    fn constant_string(&mut self, e: &Expr) -> Option<Vec<u8>> {
+        let super::constant::CVal::Addr(global, at) = self.eval(e).ok()? else { return None };
+        let data = self.unit.globals[global.0 as usize].data.as_ref()?;
+        let bytes = data.bytes.get(usize::try_from(at).ok()?..)?;
+        let end = bytes.iter().position(|&b| b == 0)?;
+        Some(bytes[..end].to_vec())
+    }
+
+    /// The default promotions.
+    fn printf_argument(&mut self, e: Expr) -> Option<Expr> {
+        match *self.types.kind(e.ty.ty) {
+            TyKind::Bool => Some(self.convert(e, Ty::INT)),
+            TyKind::Scalar(Elem::F16 | Elem::F32) => Some(self.convert(e, Ty::DOUBLE)),
+            TyKind::Scalar(_) => Some(self.promote(e)),
+            TyKind::Vector(..) | TyKind::Pointer(_) => Some(e),
+            _ => {
+                if !e.is_error() {
+                    let message = format!("a `{}` cannot be printed", self.type_name(e.ty.ty));
+                    self.error("E0331", e.span, message);
+                }
+                None
+            }
+        }
+    }
+
+    fn check_conversion(&mut self, w: Wanted, e: &Expr) {
+        let letter = char::from(w.conv);
+        let float = b"fFeEgGaA".contains(&w.conv);
+        let good = match *self.types.kind(e.ty.ty) {
+            TyKind::Pointer(to) => {
+                w.conv == b'p'
+                    || (w.conv == b's'
+                        && matches!(to.ty, Ty::CHAR | Ty::UCHAR)
+                        && to.space == cloom_ir::Space::Constant)
+            }
+            TyKind::Scalar(elem) | TyKind::Vector(elem, _) => {
+                let lanes = self.types.numeric(e.ty.ty).map_or(1, |(_, n)| n);
+                let bits = match w.bits {
+                    // Small integers have been promoted.
+                    Some(8 | 16) if lanes == 1 => 32,
+                    Some(b) if lanes == 1 && float && b == 64 => 64,
+                    Some(b) => b,
+                    None if float => 64,
+                    None => 32,
+                };
+                let fits = elem.bits() == bits || (float && lanes == 1 && elem == Elem::F64);
+                !b"sp".contains(&w.conv) && lanes == w.lanes && elem.is_float() == float && fits
+            }
+            _ => false,
+        };
+        if good {
+            return;
+        }
+        let name = self.type_name(e.ty.ty);
+        let vector = if w.lanes > 1 { format!("v{}", w.lanes) } else { String::new() };
+        let length = match w.bits {
+            Some(8) => "hh",
+            Some(16) => "h",
+            Some(32) => "hl",
+            Some(_) => "l",
+            None => "",
+        };
+        let mut d = Diagnostic::warning("W0302", e.span, format!("`%{vector}{length}{letter}` prints a `{name}`"));
+        if let Some((elem, lanes)) = self.types.numeric(e.ty.ty) {
+            let conv = match elem.is_float() {
+                true => 'f',
+                false if super::types::elem_signed(elem) => 'd',
+                false => 'u',
+            };
+            let length = match (lanes, elem.bits()) {
+                (1, 64) if !elem.is_float() => "l",
+                (1, _) => "",
+                (_, 8) => "hh",
+                (_, 16) => "h",
+                (_, 32) => "hl",
+                _ => "l",
+            };
+            let vector = if lanes > 1 { format!("v{lanes}") } else { String::new() };
+            d = d.help(format!(
+                "write `%{vector}{length}{conv}` for `{}{}`",
+                elem_name(elem),
+                &vector.replace('v', "")
+            ));
+        } else if w.conv == b's' {
+            d = d.note("`%s` prints strings in the constant address space, such as literals");
+        }
+        self.push(d);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_read() {
+        let w = |conv, lanes, bits| Wanted { conv, lanes, bits };
+        assert_eq!(conversions(b"%d %5.2f%%"), Ok(vec![w(b'd', 1, None), w(b'f', 1, None)]));
+        assert_eq!(conversions(b"%2.2v4hlf %-08lx"), Ok(vec![w(b'f', 4, Some(32)), w(b'x', 1, Some(64))]));
+        assert_eq!(conversions(b"%v3hhd"), Ok(vec![w(b'd', 3, Some(8))]));
+        for wrong in [&b"%"[..], b"%*d", b"%n", b"%v5hld", b"%v4d", b"%lld", b"%y"] {
+            assert!(conversions(wrong).is_err());
+        }
+    }
+}

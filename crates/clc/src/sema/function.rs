@@ -1,0 +1,388 @@
+//! Functions: prototypes, definitions, what makes a kernel, recursion.
+
+use super::attrs::FuncAttrs;
+use super::scope::Entry;
+use super::tree::{Body, Func, FuncId};
+use super::types::{QTy, Ty, TyKind};
+use super::{FnCx, Sema};
+use crate::source::{Diagnostic, Span, Symbol};
+use crate::syntax::ast::{self, DerivationKind, Storage};
+use cloom_ir::{KernelMeta, KernelParam, Linkage, ParamKind, Space};
+use rustc_hash::FxHashMap;
+
+struct Header {
+    name: ast::Ident,
+    ret: QTy,
+    params: Vec<QTy>,
+    attrs: FuncAttrs,
+    is_kernel: bool,
+    internal: bool,
+}
+
+impl Sema<'_> {
+    pub(super) fn prototype(&mut self, specs: &ast::DeclSpecs, item: &ast::InitDeclarator, ty: QTy) {
+        if let Some(init) = &item.init {
+            let span = match init {
+                ast::Initializer::Expr(e) => e.span,
+                ast::Initializer::List(l) => l.span,
+            };
+            self.error("E0315", span, "a function cannot be initialised");
+        }
+        let attrs = specs.attrs.iter().chain(&item.attrs);
+        let Some(header) = self.header(specs, &item.declarator, attrs, ty.ty) else { return };
+        if let Some(DerivationKind::Function { params, .. }) = item.declarator.derivations.first().map(|d| &d.kind) {
+            self.declare_function(header, params);
+        }
+    }
+
+    fn header<'a>(
+        &mut self,
+        specs: &ast::DeclSpecs,
+        declarator: &ast::Declarator,
+        attrs: impl Iterator<Item = &'a ast::Attribute>,
+        ty: Ty,
+    ) -> Option<Header> {
+        let name = declarator.name?;
+        let attrs = FuncAttrs::read(self, attrs);
+        let TyKind::Function(ret, params) = self.types.kind(ty).clone() else { return None };
+        let is_kernel = specs.kernel.is_some();
+        let internal = matches!(specs.storage, Some((Storage::Static, _))) || specs.inline.is_some();
+        if is_kernel && internal && specs.inline.is_none() {
+            self.error("E0318", specs.span, "a kernel cannot be `static`");
+        }
+        if !self.opts.fp16 && self.types.numeric(ret.ty).is_some_and(|(e, _)| e == cloom_builtins::Elem::F16) {
+            self.no_half(specs.ty_span);
+        }
+        Some(Header { name, ret, params, attrs, is_kernel, internal })
+    }
+
+    /// The function that a header declares: a known one if it agrees.
+    fn declare_function(&mut self, h: Header, params: &[ast::Param]) -> Option<FuncId> {
+        let text = self.text(h.name.name).to_owned();
+        let library = self.opts.library && super::builtin::is_builtin(&text);
+        let existing = match self.scopes.get_file(h.name.name) {
+            Some((Entry::Funcs(list), _)) => list.clone(),
+            Some((Entry::Error, _)) => Vec::new(),
+            Some((_, before)) => {
+                let before = *before;
+                let message = format!("`{text}` is declared twice, as something else and as a function");
+                self.push(Diagnostic::error("E0301", h.name.span, message).also(before, "first declaration"));
+                return None;
+            }
+            None => Vec::new(),
+        };
+        for &id in &existing {
+            let f = &self.unit.funcs[id.0 as usize];
+            let same_params =
+                f.params.len() == h.params.len() && f.params.iter().zip(&h.params).all(|(a, b)| a.ty == b.ty);
+            if same_params && f.ret.ty == h.ret.ty {
+                let kernel = if h.is_kernel && f.kernel.is_none() { Some(self.kernel_meta(&h, params)) } else { None };
+                let f = &mut self.unit.funcs[id.0 as usize];
+                if h.internal && f.linkage == Linkage::External && f.kernel.is_none() {
+                    f.linkage = Linkage::Internal;
+                }
+                f.noinline |= h.attrs.noinline;
+                if let Some(meta) = kernel {
+                    f.kernel = Some(Box::new(meta));
+                }
+                return Some(id);
+            }
+            let overloads = library || (f.overloadable || h.attrs.overloadable) && !same_params;
+            if !overloads {
+                let before = f.span;
+                let message = format!("`{text}` is declared twice with different types");
+                let mut d = Diagnostic::error("E0302", h.name.span, message).also(before, "first declaration");
+                if !same_params && !h.is_kernel {
+                    d = d.help("functions of one name and several types need `__attribute__((overloadable))`");
+                }
+                self.push(d);
+                return None;
+            }
+        }
+        let id = FuncId(self.unit.funcs.len() as u32);
+        let ir_name = if library {
+            cloom_builtins::mangle(&text, h.params.iter().map(|p| self.types.code(p.ty)))
+        } else if h.attrs.overloadable && !h.is_kernel {
+            // Apart from the library's names even where a user overloads a built-in function.
+            cloom_builtins::mangle(&format!("{text}.user"), h.params.iter().map(|p| self.types.code(p.ty)))
+        } else {
+            text.clone()
+        };
+        let kernel = h.is_kernel.then(|| Box::new(self.kernel_meta(&h, params)));
+        let linkage = match (library, h.internal || self.opts.library) {
+            (true, _) => Linkage::Builtin,
+            (_, true) if !h.is_kernel => Linkage::Internal,
+            _ => Linkage::External,
+        };
+        self.ir_names.insert(ir_name.clone(), id);
+        self.unit.funcs.push(Func {
+            name: h.name.name,
+            ir_name,
+            ret: h.ret,
+            params: h.params,
+            linkage,
+            noinline: h.attrs.noinline,
+            overloadable: h.attrs.overloadable,
+            kernel,
+            span: h.name.span,
+            body: None,
+            calls: Vec::new(),
+            used: None,
+        });
+        match self.scopes.get_file(h.name.name) {
+            Some((Entry::Funcs(list), _)) => list.push(id),
+            _ => self.scopes.put_file(h.name.name, Entry::Funcs(vec![id]), h.name.span),
+        }
+        Some(id)
+    }
+
+    pub(super) fn function_def(&mut self, def: &ast::FunctionDef) {
+        let base = self.specs(&def.specs);
+        let declared = self.declarator(base, &def.declarator);
+        let attrs = def.specs.attrs.iter().chain(&def.attrs);
+        let Some(header) = self.header(&def.specs, &def.declarator, attrs, declared.ty.ty) else { return };
+        let is_kernel = header.is_kernel;
+        let (ret, name) = (header.ret, header.name);
+        let param_types = header.params.clone();
+        let attrs = header.attrs.clone();
+        let Some(id) = self.declare_function(header, def.params()) else { return };
+        let f = &mut self.unit.funcs[id.0 as usize];
+        if f.body.is_some() {
+            let before = f.span;
+            let message = format!("`{}` is defined twice", self.text(name.name));
+            self.push(Diagnostic::error("E0301", name.span, message).also(before, "first definition"));
+            return;
+        }
+        f.span = name.span;
+        if let Some(meta) = &mut f.kernel {
+            // A prototype may have named the parameters otherwise, and lacked the attributes.
+            for (p, ast) in meta.params.iter_mut().zip(def.params()) {
+                if let Some(name) = ast.declarator.name {
+                    p.name = self.session.names.text(name.name).to_owned();
+                }
+            }
+            meta.reqd_group_size = attrs.meta.reqd_group_size.or(meta.reqd_group_size);
+            meta.group_size_hint = attrs.meta.group_size_hint.or(meta.group_size_hint);
+            meta.vec_type_hint = attrs.meta.vec_type_hint.or(meta.vec_type_hint.take());
+        }
+        self.cx = Some(FnCx {
+            id,
+            name: name.name,
+            ret,
+            ret_span: def.specs.span,
+            is_kernel,
+            locals: Vec::new(),
+            private_bytes: 0,
+            local_bytes: 0,
+            labels: FxHashMap::default(),
+            label_count: 0,
+            loops: 0,
+            switches: Vec::new(),
+            breakable: 0,
+        });
+        self.scopes.open();
+        for (p, &ty) in def.params().iter().zip(&param_types) {
+            let name = p.declarator.name;
+            let local = self.new_local(name.map(|n| n.name), ty, 1);
+            match name {
+                Some(name) => self.declare(name, Entry::Local(local)),
+                None => {
+                    self.push(
+                        Diagnostic::error("E0205", p.span, "parameter of a function definition has no name")
+                            .help("write a name after the type"),
+                    );
+                }
+            }
+        }
+        let contract = self.contract;
+        let stmts = self.stmts(&def.body.stmts);
+        self.contract = contract;
+        self.scopes.close();
+        let Some(cx) = self.cx.take() else { return };
+        self.check_labels(&cx);
+        let end = def.body.span;
+        if ret.ty != Ty::VOID && ret.ty != Ty::ERROR && super::stmt::falls_through(&stmts) {
+            let message = format!("`{}` may end without returning a value", self.text(name.name));
+            let ty = self.type_name(ret.ty);
+            self.push(
+                Diagnostic::warning("W0301", name.span, message)
+                    .also(cx.ret_span, format!("it promises `{ty}`"))
+                    .note("the value is then undefined"),
+            );
+        }
+        let end = Span { lo: end.hi.saturating_sub(1).max(end.lo), ..end };
+        self.unit.funcs[id.0 as usize].body = Some(Body { locals: cx.locals, stmts, labels: cx.label_count, end });
+    }
+
+    fn check_labels(&mut self, cx: &FnCx) {
+        let mut missing: Vec<(Symbol, Span)> =
+            cx.labels.iter().filter(|(_, l)| l.defined.is_none()).filter_map(|(n, l)| Some((*n, l.used?))).collect();
+        missing.sort_by_key(|m| m.1.lo);
+        for (name, span) in missing {
+            let message = format!("there is no label `{}` in this function", self.text(name));
+            self.error("E0323", span, message);
+        }
+    }
+
+    /// What the host must know of a kernel; reports what no kernel may have.
+    fn kernel_meta(&mut self, h: &Header, params: &[ast::Param]) -> KernelMeta {
+        let mut meta = h.attrs.meta.clone();
+        if h.ret.ty != Ty::VOID && h.ret.ty != Ty::ERROR {
+            let message = format!("kernel `{}` returns `{}`", self.text(h.name.name), self.type_name(h.ret.ty));
+            self.push(
+                Diagnostic::error("E0318", h.name.span, message)
+                    .note("a kernel returns `void`; its results go into buffers"),
+            );
+        }
+        for (p, &qty) in params.iter().zip(&h.params) {
+            meta.params.push(self.kernel_param(p, qty));
+        }
+        meta
+    }
+
+    fn kernel_param(&mut self, p: &ast::Param, qty: QTy) -> KernelParam {
+        let name = p.declarator.name.map_or(String::new(), |n| self.text(n.name).to_owned());
+        let (size, align) = self.types.layout(qty.ty).unwrap_or((1, 1));
+        let mut out = KernelParam {
+            name,
+            type_name: self.argument_type_name(qty.ty),
+            kind: ParamKind::Value,
+            size: size as u32,
+            align: align as u32,
+            is_const: false,
+            is_restrict: qty.is_restrict,
+            is_volatile: false,
+            access: 0,
+        };
+        match self.types.kind(qty.ty).clone() {
+            TyKind::Pointer(to) => {
+                out.is_const = to.is_const || to.space == Space::Constant;
+                out.is_volatile = to.is_volatile;
+                out.kind = match to.space {
+                    Space::Global => ParamKind::Global,
+                    Space::Constant => ParamKind::Constant,
+                    Space::Local => ParamKind::Local,
+                    Space::Private | Space::Context => {
+                        self.push(
+                            Diagnostic::error(
+                                "E0318",
+                                p.span,
+                                format!("kernel argument `{}` points to private memory", out.name),
+                            )
+                            .note("private memory belongs to one work-item; the host cannot pass it")
+                            .help("write `global`, `constant` or `local` in front of the type"),
+                        );
+                        ParamKind::Global
+                    }
+                };
+                if self.types.any_part(to.ty, &mut |k| matches!(k, TyKind::Pointer(_))) && self.opts.c_version < 200 {
+                    self.push(
+                        Diagnostic::error(
+                            "E0318",
+                            p.span,
+                            format!("kernel argument `{}` points to pointers", out.name),
+                        )
+                        .note("addresses of the host or of another kernel's run mean nothing on the device")
+                        .help("pass one buffer and offsets into it"),
+                    );
+                }
+            }
+            TyKind::Record(_) => {
+                out.kind = ParamKind::Struct;
+                if self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::Pointer(_))) {
+                    self.push(
+                        Diagnostic::error("E0318", p.span, format!("kernel argument `{}` holds a pointer", out.name))
+                            .note("addresses of the host mean nothing on the device")
+                            .help("pass the buffer as an argument of its own"),
+                    );
+                }
+                if self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::Bool)) {
+                    self.bad_kernel_type(p.span, &out.name, "holds a `bool`", "use `int` or `uchar`");
+                }
+            }
+            TyKind::Bool => self.bad_kernel_type(p.span, &out.name, "is a `bool`", "use `int` or `uchar`"),
+            TyKind::Event => self.bad_kernel_type(p.span, &out.name, "is an `event_t`", "events are made in kernels"),
+            TyKind::Scalar(_) if self.names_host_sized(&p.specs) => {
+                self.bad_kernel_type(
+                    p.span,
+                    &out.name,
+                    "has a type whose size the host may see differently",
+                    "use `ulong` or `uint`",
+                );
+            }
+            TyKind::Scalar(_) | TyKind::Vector(..) | TyKind::Error => {}
+            TyKind::Sampler => out.kind = ParamKind::Sampler,
+            TyKind::Image(_) => out.kind = ParamKind::Image,
+            TyKind::Void | TyKind::Array(..) | TyKind::Function(..) => {}
+        }
+        out
+    }
+
+    fn bad_kernel_type(&mut self, span: Span, name: &str, what: &str, help: &str) {
+        let d =
+            Diagnostic::error("E0318", span, format!("kernel argument `{name}` {what}, which a kernel cannot take"));
+        self.push(d.help(help));
+    }
+
+    /// `size_t` and its like have the device's size; the host's may be another.
+    fn names_host_sized(&self, specs: &ast::DeclSpecs) -> bool {
+        use crate::syntax::BuiltinType as B;
+        matches!(specs.ty, ast::TypeSpec::Builtin(B::SizeT | B::PtrdiffT | B::IntptrT | B::UintptrT))
+    }
+
+    /// The type as `clGetKernelArgInfo` spells it: without qualifiers, `float4*`.
+    fn argument_type_name(&self, ty: Ty) -> String {
+        match self.types.kind(ty) {
+            TyKind::Pointer(to) => format!("{}*", self.argument_type_name(to.ty)),
+            _ => self.type_name(ty),
+        }
+    }
+
+    /// OpenCL C has no recursion: reports each cycle of calls once.
+    pub(super) fn check_recursion(&mut self) {
+        let n = self.unit.funcs.len();
+        // 0 unseen, 1 on the path, 2 done. An explicit stack: programs may be long chains of calls.
+        let mut state = vec![0u8; n];
+        for start in 0..n {
+            if state[start] != 0 {
+                continue;
+            }
+            let mut stack = vec![(start, 0usize)];
+            state[start] = 1;
+            while let Some(&mut (f, ref mut next)) = stack.last_mut() {
+                let Some(&(callee, span)) = self.unit.funcs[f].calls.get(*next) else {
+                    state[f] = 2;
+                    stack.pop();
+                    continue;
+                };
+                *next += 1;
+                let callee = callee.0 as usize;
+                match state[callee] {
+                    0 => {
+                        state[callee] = 1;
+                        stack.push((callee, 0));
+                    }
+                    1 => {
+                        let from = stack.iter().position(|s| s.0 == callee).unwrap_or(0);
+                        let path: Vec<String> = stack[from..]
+                            .iter()
+                            .map(|s| s.0)
+                            .chain([callee])
+                            .map(|i| format!("`{}`", self.text(self.unit.funcs[i].name)))
+                            .collect();
+                        let message = match path.len() {
+                            2 => format!("{} calls itself", path[0]),
+                            _ => format!("functions call each other in a circle: {}", path.join(" → ")),
+                        };
+                        self.push(
+                            Diagnostic::error("E0320", span, message)
+                                .note("recursion is not allowed in OpenCL C: work-items have no stack that could grow")
+                                .help("write a loop, with an array as a stack if need be"),
+                        );
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

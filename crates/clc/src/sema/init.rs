@@ -1,0 +1,355 @@
+//! Initial values: expressions, and lists in braces with designators and elided braces.
+
+use super::tree::{Expr, ExprKind, Init};
+use super::types::{QTy, Ty, TyKind};
+use super::{Sema, limits};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{self, Designator, InitEntry, Initializer};
+use smallvec::SmallVec;
+
+/// The entries of a list, as they are used up.
+struct Cursor<'a> {
+    entries: &'a [InitEntry],
+    pos: usize,
+    /// The entry at `pos`, if it has been analysed already.
+    ready: Option<Expr>,
+    span: Span,
+}
+
+/// A member or element: its type and offset.
+type Slot = (QTy, u64);
+
+impl Sema<'_> {
+    /// The initial value of an object; completes the type of an array without length.
+    pub(super) fn initializer(&mut self, qty: &mut QTy, init: &Initializer) -> Init {
+        match init {
+            Initializer::List(list) => self.init_list(qty, list),
+            Initializer::Expr(e) => {
+                let mut out = Init::default();
+                if self.init_string(qty, 0, e, &mut out) {
+                    return out;
+                }
+                let value = self.expr(e);
+                if matches!(self.types.kind(qty.ty), TyKind::Array(..)) {
+                    if !value.is_error() {
+                        let message = format!(
+                            "an array (`{}`) needs a list in braces as its initial value",
+                            self.type_name(qty.ty)
+                        );
+                        self.push(Diagnostic::error("E0315", e.span, message).help("write `{ … }`"));
+                    }
+                    return Self::no_init();
+                }
+                let value = self.assigned(value, qty.ty, "initialise", e.span);
+                out.parts.push((0, value));
+                out
+            }
+        }
+    }
+
+    /// A string literal (in parentheses or braces at most) as the value of an array of characters.
+    fn init_string(&mut self, qty: &mut QTy, offset: u64, e: &ast::Expr, out: &mut Init) -> bool {
+        let ast::ExprKind::Str(s) = &e.unparenthesised().kind else { return false };
+        if !self.is_char_array(qty.ty) {
+            return false;
+        }
+        let TyKind::Array(of, n) = *self.types.kind(qty.ty) else { return false };
+        let with_end = s.bytes.len() as u64 + 1;
+        let n = match n {
+            Some(n) => n,
+            None => {
+                *qty = qty.with_ty(self.types.intern(TyKind::Array(of, Some(with_end))));
+                with_end
+            }
+        };
+        if s.bytes.len() as u64 > n {
+            let message = format!("string of {} characters does not fit into an array of {n}", s.bytes.len());
+            self.error("E0315", e.span, message);
+            return true;
+        }
+        let id = self.string_global(&s.bytes);
+        // Only as much as there is room for; the rest of the array is zero.
+        let size = with_end.min(n);
+        let ty = self.types.intern(TyKind::Array(of, Some(size)));
+        let ty = QTy { ty, ..self.unit.globals[id.0 as usize].ty };
+        out.zero |= size < n;
+        out.parts.push((offset, Expr { kind: ExprKind::Global(id), ty, lvalue: true, span: e.span }));
+        true
+    }
+
+    /// A list in braces.
+    pub(super) fn init_list(&mut self, qty: &mut QTy, list: &ast::InitList) -> Init {
+        let mut out = Init { zero: true, parts: Vec::new() };
+        if let [InitEntry { designators, value: Initializer::Expr(e) }] = &list.entries[..]
+            && designators.is_empty()
+            && self.init_string(qty, 0, e, &mut out)
+        {
+            return out;
+        }
+        let length = self.braced(qty.ty, 0, list, &mut out);
+        if let TyKind::Array(of, None) = *self.types.kind(qty.ty) {
+            *qty = qty.with_ty(self.types.intern(TyKind::Array(of, Some(length))));
+        }
+        out
+    }
+
+    /// A braced list for the object at an offset; how many elements it came to have.
+    fn braced(&mut self, ty: Ty, offset: u64, list: &ast::InitList, out: &mut Init) -> u64 {
+        let mut cur = Cursor { entries: &list.entries, pos: 0, ready: None, span: list.span };
+        match self.types.kind(ty) {
+            TyKind::Array(..) | TyKind::Record(_) => return self.aggregate(ty, offset, &mut cur, out, true),
+            TyKind::Vector(..) if !list.entries.is_empty() => {
+                self.vector_parts(ty, offset, &mut cur, out);
+            }
+            _ => match cur.entries.first() {
+                None => {}
+                Some(InitEntry { value: Initializer::List(inner), .. }) => {
+                    cur.pos = 1;
+                    self.braced(ty, offset, inner, out);
+                }
+                Some(_) => self.member(QTy::plain(ty), offset, &mut cur, out),
+            },
+        }
+        self.excess(&cur);
+        0
+    }
+
+    fn excess(&mut self, cur: &Cursor<'_>) {
+        if let Some(entry) = cur.entries.get(cur.pos) {
+            let span = entry_span(entry);
+            self.error("E0315", span, "more values than there are members");
+        }
+    }
+
+    /// Members of an array or record from the list; without braces only as many as it needs. Gives the greatest index
+    /// used plus one.
+    fn aggregate(&mut self, ty: Ty, offset: u64, cur: &mut Cursor<'_>, out: &mut Init, braced: bool) -> u64 {
+        let mut index = 0u64;
+        let mut length = 0u64;
+        let is_union = self.types.record(ty).is_some_and(|r| r.is_union);
+        while let Some(entry) = cur.entries.get(cur.pos) {
+            if self.session.diags.is_full() {
+                break;
+            }
+            if let Some((first, rest)) = entry.designators.split_first().filter(|_| cur.ready.is_none()) {
+                if !braced {
+                    return length;
+                }
+                let Some((at, slot)) = self.designated(ty, offset, first) else {
+                    cur.pos += 1;
+                    continue;
+                };
+                index = at;
+                self.after_designator(slot, rest, cur, out);
+            } else {
+                let Some(slot) = self.slot(ty, offset, index).filter(|_| !is_union || index == 0) else {
+                    if braced {
+                        self.excess(cur);
+                    }
+                    return length;
+                };
+                let before = cur.pos;
+                self.member(slot.0, slot.1, cur, out);
+                if cur.pos == before && cur.ready.is_none() {
+                    // A member without members takes nothing.
+                    if self.types.size(slot.0.ty) == 0 && matches!(self.types.kind(ty), TyKind::Record(_)) {
+                        index += 1;
+                        continue;
+                    }
+                    cur.pos += 1;
+                }
+            }
+            index += 1;
+            length = length.max(index);
+            if out.parts.len() > self.init_parts {
+                self.error("E0325", cur.span, format!("more than {} initial values", limits::INIT_PARTS));
+                cur.pos = cur.entries.len();
+            }
+        }
+        length
+    }
+
+    /// Where element or member number `index` is.
+    fn slot(&mut self, ty: Ty, offset: u64, index: u64) -> Option<Slot> {
+        match *self.types.kind(ty) {
+            TyKind::Array(of, n) => {
+                if n.is_some_and(|n| index >= n) {
+                    return None;
+                }
+                let at = self.types.size(of.ty).checked_mul(index)?;
+                (at <= limits::OBJECT).then_some((of, offset + at))
+            }
+            TyKind::Record(_) => {
+                let f = self.types.record(ty)?.fields.as_ref()?.get(usize::try_from(index).ok()?)?;
+                Some((f.ty, offset + f.offset))
+            }
+            _ => None,
+        }
+    }
+
+    fn designated(&mut self, ty: Ty, offset: u64, d: &Designator) -> Option<(u64, Slot)> {
+        match d {
+            Designator::Field(name) => {
+                let Some(fields) = self.types.record(ty).and_then(|r| r.fields.clone()) else {
+                    let message = format!("`{}` has no members", self.type_name(ty));
+                    self.error("E0315", name.span, message);
+                    return None;
+                };
+                if let Some(i) = fields.iter().position(|f| f.name == Some(name.name)) {
+                    return Some((i as u64, (fields[i].ty, offset + fields[i].offset)));
+                }
+                // In an anonymous member.
+                for (i, f) in fields.iter().enumerate().filter(|(_, f)| f.name.is_none()) {
+                    if let Some((inner, at)) = self.types.field(f.ty.ty, name.name) {
+                        return Some((i as u64, (inner, offset + f.offset + at)));
+                    }
+                }
+                self.no_member(ty, *name);
+                None
+            }
+            Designator::Index(e) => {
+                let value = self.rvalue_of(e);
+                if value.is_error() {
+                    return None;
+                }
+                let Some(n) = self.eval_int(&value) else {
+                    self.not_constant(e.span, "an index in an initial value");
+                    return None;
+                };
+                let slot = u64::try_from(n).ok().and_then(|n| self.slot(ty, offset, n));
+                match slot {
+                    Some(slot) if matches!(self.types.kind(ty), TyKind::Array(..)) => Some((n as u64, slot)),
+                    _ => {
+                        let message = format!("index {n} is outside of `{}`", self.type_name(ty));
+                        self.error("E0315", e.span, message);
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    fn after_designator(&mut self, slot: Slot, rest: &[Designator], cur: &mut Cursor<'_>, out: &mut Init) {
+        let (ty, offset) = slot;
+        if let Some((first, rest)) = rest.split_first() {
+            match self.designated(ty.ty, offset, first) {
+                Some((_, slot)) => self.after_designator(slot, rest, cur, out),
+                None => cur.pos += 1,
+            }
+            return;
+        }
+        let before = cur.pos;
+        self.member(ty, offset, cur, out);
+        if cur.pos == before {
+            cur.pos += 1;
+        }
+    }
+
+    /// One member: a braced list, an expression, or (braces elided) what follows in the list.
+    fn member(&mut self, ty: QTy, offset: u64, cur: &mut Cursor<'_>, out: &mut Init) {
+        let Some(entry) = cur.entries.get(cur.pos) else { return };
+        match &entry.value {
+            Initializer::List(list) => {
+                cur.pos += 1;
+                self.braced_member(ty, offset, list, out);
+            }
+            Initializer::Expr(e) => {
+                let mut same = ty;
+                if cur.ready.is_none() && self.init_string(&mut same, offset, e, out) {
+                    cur.pos += 1;
+                    return;
+                }
+                let value = match cur.ready.take() {
+                    Some(v) => v,
+                    None => self.expr(e),
+                };
+                if self.types.is_aggregate(ty.ty) && value.ty.ty != ty.ty && !value.is_error() {
+                    cur.ready = Some(value);
+                    self.aggregate_elided(ty.ty, offset, cur, out);
+                    return;
+                }
+                if self.types.is_vector(ty.ty) && self.types.is_arithmetic(value.ty.ty) {
+                    cur.ready = Some(value);
+                    self.vector_parts(ty.ty, offset, cur, out);
+                    return;
+                }
+                cur.pos += 1;
+                let value = self.assigned(value, ty.ty, "initialise", e.span);
+                self.part(offset, value, out);
+            }
+        }
+    }
+
+    fn aggregate_elided(&mut self, ty: Ty, offset: u64, cur: &mut Cursor<'_>, out: &mut Init) {
+        let before = cur.pos;
+        self.aggregate(ty, offset, cur, out, false);
+        if cur.pos == before {
+            // Nothing took the value: there is no scalar in the aggregate.
+            cur.ready = None;
+            cur.pos += 1;
+        }
+    }
+
+    fn braced_member(&mut self, ty: QTy, offset: u64, list: &ast::InitList, out: &mut Init) {
+        if let [InitEntry { designators, value: Initializer::Expr(e) }] = &list.entries[..]
+            && designators.is_empty()
+        {
+            let mut same = ty;
+            if self.init_string(&mut same, offset, e, out) {
+                return;
+            }
+        }
+        self.braced(ty.ty, offset, list, out);
+    }
+
+    /// Components of a vector from the list: scalars and shorter vectors until it is full.
+    fn vector_parts(&mut self, ty: Ty, offset: u64, cur: &mut Cursor<'_>, out: &mut Init) {
+        let Some((elem, lanes)) = self.types.numeric(ty) else { return };
+        let mut parts: Vec<Expr> = Vec::new();
+        let mut have = 0u8;
+        let span = cur.span;
+        while have < lanes {
+            let Some(InitEntry { value: Initializer::Expr(e), .. }) = cur.entries.get(cur.pos) else { break };
+            let value = match cur.ready.take() {
+                Some(v) => v,
+                None => self.expr(e),
+            };
+            cur.pos += 1;
+            let n = match self.types.numeric(value.ty.ty) {
+                Some((_, n)) => n,
+                None => 1,
+            };
+            if n == lanes && have == 0 {
+                let value = self.assigned(value, ty, "initialise", e.span);
+                return self.part(offset, value, out);
+            }
+            if have + n > lanes {
+                self.error("E0313", e.span, "too many components for the vector");
+                return;
+            }
+            let part_ty = self.types.value(elem, n);
+            parts.push(self.assigned(value, part_ty, "initialise", e.span));
+            have += n;
+        }
+        while have < lanes {
+            let scalar = self.types.value(elem, 1);
+            parts.push(Expr::value(ExprKind::Const(SmallVec::from_elem(0, 1)), scalar, span));
+            have += 1;
+        }
+        if parts.iter().any(Expr::is_error) {
+            return;
+        }
+        self.part(offset, Expr::value(ExprKind::Vector(parts), ty, span), out);
+    }
+
+    fn part(&self, offset: u64, value: Expr, out: &mut Init) {
+        out.parts.push((offset, value));
+    }
+}
+
+fn entry_span(entry: &InitEntry) -> Span {
+    match &entry.value {
+        Initializer::Expr(e) => e.span,
+        Initializer::List(l) => l.span,
+    }
+}

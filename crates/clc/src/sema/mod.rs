@@ -1,0 +1,207 @@
+//! Semantic analysis: from the syntax tree to the typed tree.
+//!
+//! In comes what the parser made; out goes a [`tree::Unit`], in which every name is resolved and every conversion is
+//! written. What is wrong is reported once and becomes an error node, which everything later accepts silently, so that
+//! one mistake gives one message. The unit may be lowered only if no error was reported.
+
+mod attrs;
+mod builtin;
+mod call;
+pub mod constant;
+mod convert;
+mod decl;
+mod expr;
+mod format;
+mod function;
+mod init;
+mod ops;
+mod overload;
+mod scope;
+mod specs;
+mod stmt;
+mod swizzle;
+pub mod tree;
+pub mod types;
+
+use crate::source::{Diagnostic, Session, Span, Symbol};
+use crate::syntax::ast;
+use rustc_hash::FxHashMap;
+use scope::Scopes;
+use tree::{FuncId, LabelId, LocalVar, Unit};
+use types::{QTy, Ty, Types};
+
+/// What the analysis is told besides the source.
+#[derive(Clone, Debug)]
+pub struct SemaOptions {
+    /// The source is part of the built-in library: its definitions of built-in names are those functions, and the
+    /// `__cl_…` functions are visible.
+    pub library: bool,
+    /// `half` is a type to compute with.
+    pub fp16: bool,
+    /// `double` is there.
+    pub fp64: bool,
+    /// `-cl-single-precision-constant`
+    pub single_precision_constant: bool,
+    /// Whether `a * b + c` is contracted where no pragma says otherwise.
+    pub fp_contract: bool,
+    /// The version of the language: 100, 110, 120, 200, 300.
+    pub c_version: u32,
+}
+
+/// Bounds on what one program may declare.
+pub mod limits {
+    /// Bytes of one object.
+    pub const OBJECT: u64 = 1 << 30;
+    /// Bytes of the private variables of one function.
+    pub const PRIVATE: u64 = 8 << 20;
+    /// Bytes of the initialised data of a program.
+    pub const DATA: u64 = 256 << 20;
+    /// Bytes of the local variables of one kernel.
+    pub const LOCAL: u64 = cloom_caps::limits::LOCAL_MEMORY;
+    /// Entries that the initialisers of one program may come to have.
+    pub const INIT_PARTS: usize = 4 << 20;
+    /// Steps of the constant evaluator for one program.
+    pub const FUEL: u64 = 64 << 20;
+}
+
+/// The analysis of one program.
+pub struct Sema<'s> {
+    pub(crate) session: &'s mut Session,
+    pub(crate) opts: SemaOptions,
+    pub(crate) types: Types,
+    pub(crate) unit: Unit,
+    scopes: Scopes,
+    cx: Option<FnCx>,
+    /// `FP_CONTRACT` here.
+    contract: bool,
+    /// What is left of [`limits::FUEL`].
+    fuel: u64,
+    /// What is left of [`limits::INIT_PARTS`].
+    init_parts: usize,
+    /// What is left of [`limits::DATA`].
+    data_left: u64,
+    /// Names of globals in the IR that are taken.
+    global_names: FxHashMap<String, u32>,
+    /// Strings by their bytes: equal ones are one object.
+    strings: FxHashMap<Box<[u8]>, tree::GlobalId>,
+    /// Mangled names of functions.
+    ir_names: FxHashMap<String, FuncId>,
+}
+
+/// The function being analysed.
+struct FnCx {
+    id: FuncId,
+    name: Symbol,
+    ret: QTy,
+    ret_span: Span,
+    is_kernel: bool,
+    locals: Vec<LocalVar>,
+    private_bytes: u64,
+    local_bytes: u64,
+    labels: FxHashMap<Symbol, Label>,
+    label_count: u32,
+    loops: u32,
+    switches: Vec<SwitchCx>,
+    /// How many loops and switches a `break` could leave.
+    breakable: u32,
+}
+
+struct Label {
+    id: LabelId,
+    defined: Option<Span>,
+    used: Option<Span>,
+}
+
+struct SwitchCx {
+    ty: Ty,
+    cases: Vec<(u64, u64, LabelId, Span)>,
+    default: Option<(LabelId, Span)>,
+}
+
+/// Analyses a program.
+pub fn analyse(session: &mut Session, unit: &ast::TranslationUnit, opts: SemaOptions) -> (Unit, Types) {
+    let contract = opts.fp_contract;
+    let mut sema = Sema {
+        session,
+        opts,
+        types: Types::default(),
+        unit: Unit::default(),
+        scopes: Scopes::default(),
+        cx: None,
+        contract,
+        fuel: limits::FUEL,
+        init_parts: limits::INIT_PARTS,
+        data_left: limits::DATA,
+        global_names: FxHashMap::default(),
+        strings: FxHashMap::default(),
+        ir_names: FxHashMap::default(),
+    };
+    sema.declare_predefined();
+    for item in &unit.items {
+        if sema.session.diags.is_full() {
+            break;
+        }
+        sema.item(item);
+    }
+    sema.check_recursion();
+    (sema.unit, sema.types)
+}
+
+impl Sema<'_> {
+    fn item(&mut self, item: &ast::Item) {
+        match &item.kind {
+            ast::ItemKind::Function(def) => self.function_def(def),
+            ast::ItemKind::Declaration(d) => {
+                self.declaration(d);
+            }
+            ast::ItemKind::Pragma(p) => self.pragma(p),
+            ast::ItemKind::StaticAssert(a) => self.static_assert(a),
+        }
+    }
+
+    fn pragma(&mut self, p: &ast::Pragma) {
+        if let ast::PragmaKind::FpContract(on) = p.kind {
+            self.contract = on.unwrap_or(self.opts.fp_contract);
+        }
+    }
+
+    fn static_assert(&mut self, a: &ast::StaticAssert) {
+        let cond = self.rvalue_of(&a.condition);
+        if cond.is_error() {
+            return;
+        }
+        match self.eval_int(&cond) {
+            Some(0) => {
+                let text = a.message.as_ref().map(|m| String::from_utf8_lossy(&m.bytes).into_owned());
+                let text = text.map_or(String::new(), |t| format!(": {t}"));
+                self.error("E0327", a.condition.span, format!("static assertion failed{text}"));
+            }
+            Some(_) => {}
+            None => self.not_constant(a.condition.span, "a static assertion"),
+        }
+    }
+
+    /// Reports.
+    pub(crate) fn push(&mut self, d: Diagnostic) {
+        self.session.diags.push(d);
+    }
+
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::error(code, span, message));
+    }
+
+    fn not_constant(&mut self, span: Span, what: &str) {
+        self.push(
+            Diagnostic::error("E0314", span, format!("{what} must be a constant expression"))
+                .label("its value is not known when the program is compiled"),
+        );
+    }
+
+    fn text(&self, name: Symbol) -> &str {
+        self.session.names.text(name)
+    }
+
+    fn type_name(&self, ty: Ty) -> String {
+        self.types.name(ty, &self.session.names)
+    }
+}

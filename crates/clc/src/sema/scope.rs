@@ -1,0 +1,133 @@
+//! Scopes: what a name stands for here.
+
+use super::Sema;
+use super::tree::{FuncId, GlobalId, LocalId};
+use super::types::{QTy, Ty};
+use crate::source::{Span, Symbol};
+use cloom_ir::Space;
+use rustc_hash::FxHashMap;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    Local(LocalId),
+    Global(GlobalId),
+    /// All functions of this name; more than one only if they are overloadable.
+    Funcs(Vec<FuncId>),
+    /// An enumerator: its bits.
+    Constant(u64, Ty),
+    /// The type, and the address space if one was written.
+    Typedef(QTy, Option<Space>),
+    /// Declared wrongly; reported.
+    Error,
+}
+
+#[derive(Debug, Default)]
+struct Scope {
+    names: FxHashMap<Symbol, (Entry, Span)>,
+    /// Tags of records (the type), and of enumerations (their integer type).
+    tags: FxHashMap<Symbol, (Ty, Span)>,
+}
+
+/// The open scopes, the innermost last.
+#[derive(Debug)]
+pub(super) struct Scopes {
+    list: Vec<Scope>,
+}
+
+impl Default for Scopes {
+    fn default() -> Self {
+        Self { list: vec![Scope::default()] }
+    }
+}
+
+impl Scopes {
+    pub fn open(&mut self) {
+        self.list.push(Scope::default());
+    }
+
+    pub fn close(&mut self) {
+        if self.list.len() > 1 {
+            self.list.pop();
+        }
+    }
+
+    /// Whether this is the scope of the file.
+    pub fn at_file(&self) -> bool {
+        self.list.len() == 1
+    }
+
+    fn top(&mut self) -> &mut Scope {
+        // The scope of the file is never closed.
+        let last = self.list.len() - 1;
+        &mut self.list[last]
+    }
+
+    pub fn get(&self, name: Symbol) -> Option<&(Entry, Span)> {
+        self.list.iter().rev().find_map(|s| s.names.get(&name))
+    }
+
+    /// In the innermost scope only.
+    pub fn get_here(&mut self, name: Symbol) -> Option<&mut (Entry, Span)> {
+        self.top().names.get_mut(&name)
+    }
+
+    pub fn put(&mut self, name: Symbol, entry: Entry, span: Span) {
+        self.top().names.insert(name, (entry, span));
+    }
+
+    /// Functions are declared for the file wherever the prototype stands.
+    pub fn put_file(&mut self, name: Symbol, entry: Entry, span: Span) {
+        self.list[0].names.insert(name, (entry, span));
+    }
+
+    pub fn get_file(&mut self, name: Symbol) -> Option<&mut (Entry, Span)> {
+        self.list[0].names.get_mut(&name)
+    }
+
+    pub fn tag(&self, name: Symbol) -> Option<(Ty, Span)> {
+        self.list.iter().rev().find_map(|s| s.tags.get(&name)).copied()
+    }
+
+    pub fn tag_here(&mut self, name: Symbol) -> Option<(Ty, Span)> {
+        self.top().tags.get(&name).copied()
+    }
+
+    pub fn put_tag(&mut self, name: Symbol, ty: Ty, span: Span) {
+        self.top().tags.insert(name, (ty, span));
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = Symbol> {
+        self.list.iter().rev().flat_map(|s| s.names.keys().copied())
+    }
+}
+
+impl Sema<'_> {
+    /// The name that somebody who wrote `name` may have meant, among those visible and the built-in functions.
+    pub(super) fn similar_name(&self, name: Symbol, functions: bool) -> Option<String> {
+        let text = self.text(name);
+        let mut visible: Vec<&str> = self.scopes.names().map(|s| self.text(s)).collect();
+        if functions {
+            for name in super::builtin::all_names() {
+                visible.push(name);
+            }
+        }
+        visible.sort_unstable();
+        crate::source::nearest(text, visible).map(str::to_owned)
+    }
+
+    /// Constants that the language has without any declaration.
+    pub(super) fn declare_predefined(&mut self) {
+        let span = Span::default();
+        let orders = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"];
+        for (value, name) in orders.iter().enumerate() {
+            let name = self.session.names.intern(&format!("memory_order_{name}"));
+            self.scopes.put(name, Entry::Constant(value as u64, Ty::INT), span);
+        }
+        let scopes = ["work_item", "sub_group", "work_group", "device", "all_svm_devices"];
+        for (value, name) in scopes.iter().enumerate() {
+            let name = self.session.names.intern(&format!("memory_scope_{name}"));
+            self.scopes.put(name, Entry::Constant(value as u64, Ty::INT), span);
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! From specifiers and declarators to types.
+
+use super::Sema;
+use super::scope::Entry;
+use super::types::{Field, QTy, Record, RecordId, Ty, TyKind, elem_of, image_name, space_name};
+use super::{attrs, limits};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::BuiltinType;
+use crate::syntax::ast::{self, DerivationKind, SpaceQual, TypeSpec};
+use cloom_ir::Space;
+
+/// The type that specifiers or a declarator name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Declared {
+    /// The type; its `space` is [`Space::Private`] when none was written.
+    pub ty: QTy,
+    /// The address space, if one was written.
+    pub space: Option<Space>,
+}
+
+impl Declared {
+    fn plain(ty: Ty) -> Self {
+        Self { ty: QTy::plain(ty), space: None }
+    }
+
+    /// With the space put into the type.
+    pub fn qty(self) -> QTy {
+        QTy { space: self.space.unwrap_or(Space::Private), ..self.ty }
+    }
+}
+
+impl Sema<'_> {
+    /// The type of specifiers.
+    pub(super) fn specs(&mut self, specs: &ast::DeclSpecs) -> Declared {
+        let mut d = self.type_spec(&specs.ty, specs.ty_span);
+        self.qualify(&mut d, &specs.quals);
+        d
+    }
+
+    fn qualify(&mut self, d: &mut Declared, quals: &ast::Qualifiers) {
+        d.ty.is_const |= quals.is_const.is_some();
+        d.ty.is_volatile |= quals.is_volatile.is_some();
+        if let Some(span) = quals.is_restrict {
+            if self.types.is_pointer(d.ty.ty) {
+                d.ty.is_restrict = true;
+            } else if d.ty.ty != Ty::ERROR {
+                self.error("E0304", span, "`restrict` qualifies pointers only");
+            }
+        }
+        if let Some(span) = quals.is_atomic {
+            self.unavailable(span, "C11 atomic types are", "use `atomic_add` and its like on plain integers");
+            d.ty.ty = Ty::ERROR;
+        }
+        if let Some((qual, span)) = quals.space
+            && let Some(space) = self.space(qual, span)
+        {
+            if let Some(before) = d.space
+                && before != space
+            {
+                let message =
+                    format!("type is in two address spaces, `{}` and `{}`", space_name(before), space_name(space));
+                self.error("E0307", span, message);
+            }
+            d.space = Some(space);
+        }
+    }
+
+    fn space(&mut self, qual: SpaceQual, span: Span) -> Option<Space> {
+        Some(match qual {
+            SpaceQual::Global => Space::Global,
+            SpaceQual::Local => Space::Local,
+            SpaceQual::Constant => Space::Constant,
+            SpaceQual::Private => Space::Private,
+            SpaceQual::Generic => {
+                self.unavailable(
+                    span,
+                    "the generic address space is",
+                    "name the address space: `global`, `local` or `private`",
+                );
+                return None;
+            }
+        })
+    }
+
+    /// Reports something that the device does not have.
+    pub(super) fn unavailable(&mut self, span: Span, what: &str, help: &str) {
+        self.push(Diagnostic::error("E0326", span, format!("{what} not supported by this device")).help(help));
+    }
+
+    fn type_spec(&mut self, spec: &TypeSpec, span: Span) -> Declared {
+        match spec {
+            TypeSpec::Builtin(b) => Declared::plain(self.builtin_type(*b, span)),
+            TypeSpec::Typedef(name) => match self.scopes.get(name.name) {
+                Some((Entry::Typedef(ty, space), _)) => Declared { ty: *ty, space: *space },
+                Some((Entry::Error, _)) => Declared::plain(Ty::ERROR),
+                _ => {
+                    let message = format!("`{}` is not a type here", self.text(name.name));
+                    self.error("E0206", name.span, message);
+                    Declared::plain(Ty::ERROR)
+                }
+            },
+            TypeSpec::Record(r) => Declared::plain(self.record(r)),
+            TypeSpec::Enum(e) => Declared::plain(self.enumeration(e)),
+            TypeSpec::Typeof(t) => match &**t {
+                ast::TypeOrExpr::Type(t) => self.type_of_name(t),
+                ast::TypeOrExpr::Expr(e) => {
+                    let e = self.expr(e);
+                    Declared { ty: QTy { space: Space::Private, ..e.ty }, space: None }
+                }
+            },
+            TypeSpec::Error => Declared::plain(Ty::ERROR),
+        }
+    }
+
+    fn builtin_type(&mut self, b: BuiltinType, span: Span) -> Ty {
+        match b {
+            BuiltinType::Void => Ty::VOID,
+            BuiltinType::Bool => Ty::BOOL,
+            BuiltinType::Scalar(s) => {
+                let elem = elem_of(s);
+                self.check_double(elem, span);
+                self.types.value(elem, 1)
+            }
+            BuiltinType::Vector(s, n) => {
+                let elem = elem_of(s);
+                self.check_double(elem, span);
+                self.types.value(elem, n)
+            }
+            BuiltinType::SizeT | BuiltinType::UintptrT => Ty::ULONG,
+            BuiltinType::PtrdiffT | BuiltinType::IntptrT => Ty::LONG,
+            BuiltinType::Event => Ty::EVENT,
+            BuiltinType::Sampler => Ty::SAMPLER,
+            BuiltinType::Image(kind) => {
+                self.unavailable(
+                    span,
+                    &format!("`{}`: images are", image_name(kind)),
+                    "the device reports no image support (CL_DEVICE_IMAGE_SUPPORT): pass a buffer",
+                );
+                Ty::ERROR
+            }
+            BuiltinType::MemFenceFlags => Ty::UINT,
+            BuiltinType::MemoryOrder | BuiltinType::MemoryScope => Ty::INT,
+            BuiltinType::Atomic(_) | BuiltinType::AtomicFlag => {
+                self.unavailable(span, "C11 atomic types are", "use `atomic_add` and its like on plain integers");
+                Ty::ERROR
+            }
+            BuiltinType::Queue | BuiltinType::ClkEvent | BuiltinType::NdRange => {
+                self.unavailable(span, "device-side enqueue is", "enqueue kernels from the host");
+                Ty::ERROR
+            }
+            BuiltinType::ReserveId => {
+                self.unavailable(span, "pipes are", "use a buffer");
+                Ty::ERROR
+            }
+        }
+    }
+
+    fn check_double(&mut self, elem: cloom_builtins::Elem, span: Span) {
+        if elem == cloom_builtins::Elem::F64 && !self.opts.fp64 {
+            self.unavailable(span, "`double` is", "use `float`");
+        }
+    }
+
+    /// The type of a type name, as in a cast.
+    pub(super) fn type_of_name(&mut self, t: &ast::TypeName) -> Declared {
+        let base = self.specs(&t.specs);
+        self.declarator(base, &t.declarator)
+    }
+
+    /// Applies a declarator. A function derivation, which can only be the first, gives a function type.
+    pub(super) fn declarator(&mut self, base: Declared, declarator: &ast::Declarator) -> Declared {
+        let mut d = base;
+        for (i, step) in declarator.derivations.iter().enumerate().rev() {
+            match &step.kind {
+                DerivationKind::Pointer { quals, attrs: _ } => {
+                    let to = d.qty();
+                    if matches!(self.types.kind(to.ty), TyKind::Function(..)) {
+                        self.error("E0211", step.span, "function pointers are not allowed in OpenCL C");
+                        d = Declared::plain(Ty::ERROR);
+                        continue;
+                    }
+                    let ty = if to.ty == Ty::ERROR { Ty::ERROR } else { self.types.pointer(to) };
+                    d = Declared::plain(ty);
+                    self.qualify(&mut d, quals);
+                }
+                DerivationKind::Array { size, quals: _ } => {
+                    let n = match size {
+                        None => None,
+                        Some(e) => match self.array_size(e) {
+                            Some(n) => Some(n),
+                            None => {
+                                d.ty.ty = Ty::ERROR;
+                                continue;
+                            }
+                        },
+                    };
+                    if d.ty.ty == Ty::ERROR {
+                        continue;
+                    }
+                    if self.types.layout(d.ty.ty).is_none() {
+                        let message = format!("array of `{}`, which has no size", self.type_name(d.ty.ty));
+                        self.error("E0316", step.span, message);
+                        d.ty.ty = Ty::ERROR;
+                        continue;
+                    }
+                    let of = QTy { is_restrict: d.ty.is_restrict, ..QTy::plain(d.ty.ty) };
+                    let bytes = self.types.size(of.ty).checked_mul(n.unwrap_or(0));
+                    if bytes.is_none_or(|b| b > limits::OBJECT) {
+                        let limit = format!("the limit is {} bytes", limits::OBJECT);
+                        self.push(Diagnostic::error("E0325", step.span, "array is too large").note(limit));
+                        d.ty.ty = Ty::ERROR;
+                        continue;
+                    }
+                    d.ty = QTy { is_restrict: false, ..d.ty }.with_ty(self.types.intern(TyKind::Array(of, n)));
+                }
+                DerivationKind::Function { params, variadic } => {
+                    if let Some(span) = variadic {
+                        self.error(
+                            "E0217",
+                            *span,
+                            "functions with a variable number of arguments are not allowed in OpenCL C",
+                        );
+                    }
+                    if i != 0 && !matches!(declarator.derivations[0].kind, DerivationKind::Function { .. }) {
+                        self.error("E0211", step.span, "function pointers are not allowed in OpenCL C");
+                        d = Declared::plain(Ty::ERROR);
+                        continue;
+                    }
+                    if matches!(self.types.kind(d.ty.ty), TyKind::Array(..) | TyKind::Function(..)) {
+                        let message = format!("a function cannot return `{}`", self.type_name(d.ty.ty));
+                        self.error("E0304", step.span, message);
+                        d = Declared::plain(Ty::ERROR);
+                    }
+                    let params = params.iter().map(|p| self.param_type(p)).collect();
+                    let ty = self.types.intern(TyKind::Function(d.qty(), params));
+                    d = Declared::plain(ty);
+                }
+            }
+        }
+        d
+    }
+
+    /// The type of a parameter: arrays become pointers.
+    pub(super) fn param_type(&mut self, p: &ast::Param) -> QTy {
+        let base = self.specs(&p.specs);
+        let d = self.declarator(base, &p.declarator);
+        match *self.types.kind(d.ty.ty) {
+            TyKind::Array(of, _) => {
+                let to = QTy { ty: of.ty, is_const: d.ty.is_const, is_volatile: d.ty.is_volatile, ..d.qty() };
+                return QTy::plain(self.types.pointer(to));
+            }
+            TyKind::Function(..) => {
+                self.error("E0211", p.span, "function pointers are not allowed in OpenCL C");
+                return QTy::plain(Ty::ERROR);
+            }
+            TyKind::Void => {
+                self.error("E0316", p.span, "parameter of type `void`");
+                return QTy::plain(Ty::ERROR);
+            }
+            TyKind::Scalar(cloom_builtins::Elem::F16) | TyKind::Vector(cloom_builtins::Elem::F16, _)
+                if !self.opts.fp16 =>
+            {
+                self.no_half(p.span);
+                return QTy::plain(Ty::ERROR);
+            }
+            _ => {}
+        }
+        if let Some(space) = d.space
+            && space != Space::Private
+        {
+            let message = format!("parameter in the `{}` address space", space_name(space));
+            self.push(
+                Diagnostic::error("E0319", p.span, message)
+                    .note("a parameter itself is private; what a pointer points to may be elsewhere")
+                    .help("write the address space in front of the type that the pointer points to"),
+            );
+        }
+        if self.types.layout(d.ty.ty).is_none() {
+            let message = format!("parameter of incomplete type `{}`", self.type_name(d.ty.ty));
+            self.error("E0316", p.span, message);
+            return QTy::plain(Ty::ERROR);
+        }
+        QTy { space: Space::Private, ..d.ty }
+    }
+
+    pub(super) fn no_half(&mut self, span: Span) {
+        self.push(
+            Diagnostic::error(
+                "E0326",
+                span,
+                "`half` is a storage format on this device: only pointers to it are allowed",
+            )
+            .help("read with `vload_half`, which gives a `float`, and write with `vstore_half`"),
+        );
+    }
+
+    fn array_size(&mut self, e: &ast::Expr) -> Option<u64> {
+        let value = self.rvalue_of(e);
+        if value.is_error() {
+            return None;
+        }
+        if !self.types.is_integer(value.ty.ty) {
+            let message = format!("size of an array is a `{}`", self.type_name(value.ty.ty));
+            self.error("E0317", e.span, message);
+            return None;
+        }
+        match self.eval_int(&value) {
+            Some(n) if n >= 0 => Some(n as u64),
+            Some(n) => {
+                self.error("E0317", e.span, format!("size of an array is negative: {n}"));
+                None
+            }
+            None => {
+                self.push(
+                    Diagnostic::error("E0317", e.span, "size of an array is not a constant")
+                        .label("its value is not known when the program is compiled")
+                        .note("OpenCL C has no variable-length arrays")
+                        .help("use a macro (`#define N 16`, or `-D N=16` when the program is built) or an enumerator"),
+                );
+                None
+            }
+        }
+    }
+
+    fn record(&mut self, r: &ast::RecordSpec) -> Ty {
+        let known = match (r.tag, &r.fields) {
+            (Some(tag), Some(_)) => self.scopes.tag_here(tag.name),
+            (Some(tag), None) => self.scopes.tag(tag.name),
+            (None, _) => None,
+        };
+        let word = if r.is_union { "union" } else { "struct" };
+        let ty = match known {
+            Some((ty, span)) => {
+                if self.types.record(ty).is_none_or(|known| known.is_union != r.is_union) {
+                    let message = format!("`{}` is not a {word}", r.tag.map_or("", |t| self.text(t.name)));
+                    self.push(
+                        Diagnostic::error("E0301", r.span, message).also(span, "declared here as something else"),
+                    );
+                    return Ty::ERROR;
+                }
+                ty
+            }
+            None => {
+                let id = RecordId(self.types.records.len() as u32);
+                self.types.records.push(Record {
+                    is_union: r.is_union,
+                    tag: r.tag.map(|t| t.name),
+                    fields: None,
+                    size: 0,
+                    align: 1,
+                    span: r.span,
+                });
+                let ty = self.types.intern(TyKind::Record(id));
+                if let Some(tag) = r.tag {
+                    self.scopes.put_tag(tag.name, ty, tag.span);
+                }
+                ty
+            }
+        };
+        if let Some(fields) = &r.fields {
+            if self.types.record(ty).is_some_and(|known| known.fields.is_some()) {
+                let message = format!("{word} `{}` is defined twice", r.tag.map_or("", |t| self.text(t.name)));
+                let first = self.types.record(ty).map_or(r.span, |k| k.span);
+                self.push(Diagnostic::error("E0301", r.span, message).also(first, "first definition"));
+                return ty;
+            }
+            self.define_record(ty, r, fields);
+        }
+        ty
+    }
+
+    fn define_record(&mut self, ty: Ty, r: &ast::RecordSpec, decls: &[ast::FieldDecl]) {
+        let TyKind::Record(id) = *self.types.kind(ty) else { return };
+        let a = attrs::TypeAttrs::read(self, &r.attrs);
+        let (mut end, mut align, mut size) = (0u64, 1u64, 0u64);
+        let mut fields: Vec<Field> = Vec::new();
+        for decl in decls {
+            let base = self.specs(&decl.specs);
+            let outer = attrs::TypeAttrs::read(self, &decl.specs.attrs);
+            let mut add =
+                |this: &mut Self, name: Option<ast::Ident>, d: Declared, span: Span, own: attrs::TypeAttrs| {
+                    let ty = this.field_type(d, span);
+                    let packed = a.packed || own.packed || outer.packed;
+                    let natural = if packed { 1 } else { this.types.align(ty.ty) };
+                    let alignment = natural.max(own.align.unwrap_or(1)).max(outer.align.unwrap_or(1));
+                    let offset = if r.is_union { 0 } else { end.next_multiple_of(alignment) };
+                    if let Some(name) = name
+                        && let Some(before) = fields.iter().find(|f| f.name == Some(name.name))
+                    {
+                        let message = format!("two members are called `{}`", this.text(name.name));
+                        let d = Diagnostic::error("E0301", span, message).also(before.span, "the first one");
+                        this.push(d);
+                    }
+                    end = offset.saturating_add(this.types.size(ty.ty));
+                    size = size.max(end);
+                    align = align.max(alignment);
+                    fields.push(Field { name: name.map(|n| n.name), ty, offset, span });
+                };
+            if decl.declarators.is_empty() {
+                if self.types.record(base.ty.ty).is_some_and(|r| r.tag.is_none()) {
+                    add(self, None, base, decl.span, attrs::TypeAttrs::default());
+                }
+                continue;
+            }
+            for f in &decl.declarators {
+                let d = self.declarator(base, &f.declarator);
+                let own = attrs::TypeAttrs::read(self, &f.attrs);
+                add(self, f.declarator.name, d, f.declarator.span, own);
+            }
+        }
+        if size > limits::OBJECT {
+            self.error("E0325", r.span, "structure is too large");
+            (size, fields) = (0, Vec::new());
+        }
+        let align = align.max(a.align.unwrap_or(1));
+        let record = &mut self.types.records[id.0 as usize];
+        record.align = align;
+        record.size = size.next_multiple_of(align);
+        record.fields = Some(fields);
+        record.span = r.span;
+    }
+
+    fn field_type(&mut self, d: Declared, span: Span) -> QTy {
+        if let Some(space) = d.space {
+            let message = format!("a member cannot be in an address space of its own (`{}`)", space_name(space));
+            self.error("E0319", span, message);
+        }
+        let ty = QTy { space: Space::Private, ..d.ty };
+        if ty.ty == Ty::ERROR {
+            return ty;
+        }
+        if self.types.layout(ty.ty).is_none() {
+            let message = match self.types.kind(ty.ty) {
+                TyKind::Function(..) => "a member cannot be a function".to_owned(),
+                TyKind::Array(_, None) => "a member cannot be an array without a size".to_owned(),
+                _ => format!("member of incomplete type `{}`", self.type_name(ty.ty)),
+            };
+            self.error("E0316", span, message);
+            return QTy::plain(Ty::ERROR);
+        }
+        if matches!(self.types.kind(ty.ty), TyKind::Event | TyKind::Sampler) {
+            let message = format!("`{}` cannot be a member", self.type_name(ty.ty));
+            self.error("E0326", span, message);
+            return QTy::plain(Ty::ERROR);
+        }
+        ty
+    }
+
+    fn enumeration(&mut self, e: &ast::EnumSpec) -> Ty {
+        let Some(list) = &e.enumerators else {
+            if let Some(tag) = e.tag
+                && self.scopes.tag(tag.name).is_none()
+            {
+                let message = format!("`enum {}` is not defined", self.text(tag.name));
+                self.error("E0316", tag.span, message);
+            }
+            return e.tag.and_then(|t| self.scopes.tag(t.name)).map_or(Ty::INT, |t| t.0);
+        };
+        let mut next = 0i64;
+        let (mut low, mut high) = (0i64, 0i64);
+        for item in list {
+            if let Some(value) = &item.value {
+                let value = self.rvalue_of(value);
+                match self.eval_int(&value) {
+                    Some(n) => next = n,
+                    None if value.is_error() => {}
+                    None => self.not_constant(value.span, "the value of an enumerator"),
+                }
+            }
+            (low, high) = (low.min(next), high.max(next));
+            let ty = enum_type(next, next);
+            let bits = next as u64 & super::constant::mask(&self.types, ty);
+            self.declare(item.name, Entry::Constant(bits, ty));
+            next = next.wrapping_add(1);
+        }
+        let ty = enum_type(low, high);
+        if let Some(tag) = e.tag {
+            self.scopes.put_tag(tag.name, ty, tag.span);
+        }
+        ty
+    }
+}
+
+/// The integer type of an enumeration with values in a range.
+fn enum_type(low: i64, high: i64) -> Ty {
+    if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() {
+        Ty::INT
+    } else if low >= 0 && u32::try_from(high).is_ok() {
+        Ty::UINT
+    } else {
+        Ty::LONG
+    }
+}

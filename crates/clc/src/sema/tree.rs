@@ -1,0 +1,358 @@
+//! The typed tree: what the program means, in terms so close to the IR that lowering decides nothing.
+//!
+//! Every conversion is a node, every operator names its IR operation, every name is resolved. The constant evaluator and
+//! the lowering read the same tree, and both compute by the same IR operations, so that a constant has the bits that the
+//! device would have computed.
+
+use super::types::{QTy, Ty};
+use crate::source::{Span, Symbol};
+use cloom_builtins::Sig;
+use cloom_ir::{BinOp, FloatCc, IntCc, KernelMeta, Linkage, Query, RmwOp, UnOp};
+use smallvec::SmallVec;
+
+/// A variable of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LocalId(pub u32);
+
+/// A variable of program scope, of local memory, or a string.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct GlobalId(pub u32);
+
+/// A function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FuncId(pub u32);
+
+/// A place in a function that `goto`, or `switch`, goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LabelId(pub u32);
+
+/// The program.
+#[derive(Debug, Default)]
+pub struct Unit {
+    /// The functions.
+    pub funcs: Vec<Func>,
+    /// The data.
+    pub globals: Vec<GlobalVar>,
+    /// Formats of `printf`.
+    pub formats: Vec<Vec<u8>>,
+}
+
+/// A function.
+#[derive(Debug)]
+pub struct Func {
+    /// Its name.
+    pub name: Symbol,
+    /// Its name in the IR.
+    pub ir_name: String,
+    /// Result.
+    pub ret: QTy,
+    /// Parameters.
+    pub params: Vec<QTy>,
+    /// Who sees it.
+    pub linkage: Linkage,
+    /// `__attribute__((noinline))`
+    pub noinline: bool,
+    /// `__attribute__((overloadable))`
+    pub overloadable: bool,
+    /// What a kernel adds.
+    pub kernel: Option<Box<KernelMeta>>,
+    /// Where the name stands.
+    pub span: Span,
+    /// The body, if there is one.
+    pub body: Option<Body>,
+    /// It is called: (by whom, where).
+    pub calls: Vec<(FuncId, Span)>,
+    /// Somebody calls it.
+    pub used: Option<Span>,
+}
+
+/// The body of a function.
+#[derive(Debug, Default)]
+pub struct Body {
+    /// The variables; the first ones are the parameters.
+    pub locals: Vec<LocalVar>,
+    /// What is done.
+    pub stmts: Vec<Stmt>,
+    /// How many labels there are.
+    pub labels: u32,
+    /// The closing brace.
+    pub end: Span,
+}
+
+/// A variable of a function.
+#[derive(Debug)]
+pub struct LocalVar {
+    /// Its name, if it has one.
+    pub name: Option<Symbol>,
+    /// Its type.
+    pub ty: QTy,
+    /// Its alignment.
+    pub align: u64,
+}
+
+/// Data.
+#[derive(Debug)]
+pub struct GlobalVar {
+    /// Its name in the IR, unique.
+    pub name: String,
+    /// Its type.
+    pub ty: QTy,
+    /// Its alignment.
+    pub align: u64,
+    /// What is in it; `None` for memory of a work-group.
+    pub data: Option<Data>,
+}
+
+/// Initial bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Data {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Addresses in them: offset, target, addend.
+    pub relocs: Vec<(u64, GlobalId, i64)>,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of [`Stmt`].
+#[derive(Debug)]
+pub enum StmtKind {
+    /// For its effects.
+    Expr(Expr),
+    /// A variable gets its first value.
+    Init(LocalId, Init),
+    /// One after the other.
+    Block(Vec<Stmt>),
+    /// `if`
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    /// A loop.
+    Loop {
+        /// Before the first round.
+        init: Vec<Stmt>,
+        /// Goes on while it holds.
+        cond: Option<Expr>,
+        /// The condition is looked at after the body.
+        cond_last: bool,
+        /// After each round.
+        step: Option<Expr>,
+        /// Each round.
+        body: Box<Stmt>,
+    },
+    /// `switch`; the cases are labels in the body.
+    Switch {
+        /// The value.
+        value: Expr,
+        /// From, to (both included, as bits of the value's type), where to.
+        cases: Vec<(u64, u64, LabelId)>,
+        /// Where to otherwise.
+        default: Option<LabelId>,
+        /// The body.
+        body: Box<Stmt>,
+    },
+    /// A place to go to.
+    Label(LabelId),
+    /// `goto`
+    Goto(LabelId),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `return`
+    Return(Option<Expr>),
+}
+
+/// How an object gets its first value: optionally zeros, then parts.
+#[derive(Debug, Default)]
+pub struct Init {
+    /// Everything is zero before.
+    pub zero: bool,
+    /// Offset and value.
+    pub parts: Vec<(u64, Expr)>,
+}
+
+/// An expression.
+#[derive(Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its type. The qualifiers and the address space matter for an lvalue.
+    pub ty: QTy,
+    /// It designates an object.
+    pub lvalue: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A comparison of one lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cc {
+    /// Of integers or pointers.
+    Int(IntCc),
+    /// Of floats.
+    Float(FloatCc),
+}
+
+/// A rounding mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names are those of the language")]
+pub enum Rounding {
+    Rte,
+    Rtz,
+    Rtp,
+    Rtn,
+}
+
+/// Lanes, each its bits.
+pub type Lanes = SmallVec<[u64; 2]>;
+
+/// The kinds of [`Expr`]. Operands are values (loaded, converted) unless said otherwise.
+#[derive(Debug)]
+pub enum ExprKind {
+    /// Wrong and reported.
+    Error,
+    /// A number, a vector, or a null pointer.
+    Const(Lanes),
+    /// A variable of the function; an lvalue.
+    Local(LocalId),
+    /// Data; an lvalue.
+    Global(GlobalId),
+    /// A function's name, which can only be called.
+    FuncName(Symbol),
+    /// What a pointer points to; an lvalue.
+    Deref(Box<Expr>),
+    /// A member of a record, by its offset; an lvalue if the record is one.
+    Field(Box<Expr>, u64),
+    /// Components of a vector; an lvalue if the vector is one.
+    Swizzle(Box<Expr>, SmallVec<[u8; 16]>),
+    /// The value of an lvalue.
+    Load(Box<Expr>),
+    /// The address of an lvalue (or of the first element of an array).
+    Addr(Box<Expr>),
+    /// One operand.
+    Unary(UnOp, Box<Expr>),
+    /// Two operands of the result's type.
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// `a * b + c`, rounded once.
+    Fma(Box<[Expr; 3]>),
+    /// Gives 0 or 1 for scalars, 0 or −1 in each lane for vectors.
+    Compare(Cc, Box<Expr>, Box<Expr>),
+    /// Scalar `&&` or `||`.
+    Logic {
+        /// `&&`
+        and: bool,
+        /// Left.
+        lhs: Box<Expr>,
+        /// Right, evaluated only if the left one does not decide.
+        rhs: Box<Expr>,
+    },
+    /// Scalar `!`.
+    Not(Box<Expr>),
+    /// Pointer plus so many elements (`long`) of so many bytes.
+    PtrAdd(Box<Expr>, Box<Expr>, u64),
+    /// Difference of pointers in elements of so many bytes.
+    PtrDiff(Box<Expr>, Box<Expr>, u64),
+    /// A number to another type of number with as many lanes, or to `bool`.
+    Convert(Box<Expr>),
+    /// `convert_…`: with saturation or a rounding mode.
+    ConvertExact(Box<Expr>, bool, Option<Rounding>),
+    /// A pointer to another type of pointer, or to or from an integer.
+    PtrCast(Box<Expr>),
+    /// The bits as another type of the same size (3 and 4 lanes count as the same).
+    Bits(Box<Expr>),
+    /// A scalar in every lane.
+    Splat(Box<Expr>),
+    /// A vector from scalars and shorter vectors.
+    Vector(Vec<Expr>),
+    /// `c ? a : b` with a scalar condition.
+    Cond(Box<[Expr; 3]>),
+    /// `c ? a : b` lane by lane, by the sign bit of `c`.
+    Select(Box<[Expr; 3]>),
+    /// The left for its effects, the right for its value.
+    Comma(Box<Expr>, Box<Expr>),
+    /// The lvalue gets the value, and that is the result.
+    Assign(Box<Expr>, Box<Expr>),
+    /// The lvalue gets the value, in which [`ExprKind::Old`] stands for what it had before. The result is the new value, or
+    /// the old one.
+    Update {
+        /// The lvalue.
+        place: Box<Expr>,
+        /// The new value.
+        value: Box<Expr>,
+        /// `x++`
+        post: bool,
+    },
+    /// What the place of the innermost [`ExprKind::Update`] holds.
+    Old,
+    /// A nameless variable, initialised here; an lvalue.
+    Compound(LocalId, Box<Init>),
+    /// A call.
+    Call(FuncId, Vec<Expr>),
+    /// A call of a built-in function of the table.
+    Builtin(&'static str, Box<Sig>, Vec<Expr>),
+    /// Another built-in function.
+    Special(Special, Vec<Expr>),
+}
+
+/// Built-in functions whose types the table cannot express.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names are those of the language")]
+pub enum Special {
+    /// Offset, pointer. `aligned`: the 3-vector steps by 4 elements.
+    Vload {
+        aligned: bool,
+    },
+    /// Value, offset, pointer.
+    Vstore {
+        aligned: bool,
+    },
+    VloadHalf {
+        aligned: bool,
+    },
+    VstoreHalf {
+        aligned: bool,
+        rounding: Rounding,
+    },
+    /// Pointer, operand.
+    Atomic(RmwOp),
+    /// Pointer, expected, new.
+    CmpXchg,
+    /// The format, then the arguments.
+    Printf(u32),
+    /// One or two vectors, then the mask.
+    Shuffle,
+    /// Destination, source, count, event, then a stride if there is one.
+    AsyncCopy {
+        strided: bool,
+        scatter: bool,
+    },
+    WaitEvents,
+    Prefetch,
+    Trap,
+    /// An index that is no function of the language: for composing others.
+    Query(Query),
+}
+
+/// What is known about a type in an expression.
+impl Expr {
+    /// A value.
+    pub fn value(kind: ExprKind, ty: Ty, span: Span) -> Expr {
+        Expr { kind, ty: QTy::plain(ty), lvalue: false, span }
+    }
+
+    /// An error.
+    pub fn error(span: Span) -> Expr {
+        Expr::value(ExprKind::Error, Ty::ERROR, span)
+    }
+
+    /// Whether it was wrong.
+    pub fn is_error(&self) -> bool {
+        self.ty.ty == Ty::ERROR
+    }
+}

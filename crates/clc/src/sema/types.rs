@@ -1,0 +1,475 @@
+//! The types of the program, interned: equal types have equal [`Ty`]s, so that comparing them compares numbers.
+//!
+//! Sizes and alignments are those that the specification fixes (section 6.1.5): a 3-component vector takes the room of
+//! four components, everything is aligned to its size up to `double16`. Records are laid out when they are completed.
+
+use crate::source::{Interner, Span, Symbol};
+use crate::syntax::{ImageKind, Scalar};
+use cloom_builtins::Elem;
+use cloom_ir::Space;
+use rustc_hash::FxHashMap;
+
+/// A type without qualifiers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ty(u32);
+
+/// A type with the qualifiers and the address space of the object that has it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct QTy {
+    /// The type.
+    pub ty: Ty,
+    /// `const`
+    pub is_const: bool,
+    /// `volatile`
+    pub is_volatile: bool,
+    /// `restrict`, of a pointer.
+    pub is_restrict: bool,
+    /// Where the object lives.
+    pub space: Space,
+}
+
+impl QTy {
+    /// Without qualifiers, private.
+    pub fn plain(ty: Ty) -> Self {
+        Self { ty, is_const: false, is_volatile: false, is_restrict: false, space: Space::Private }
+    }
+
+    /// The same qualifiers on another type.
+    pub fn with_ty(self, ty: Ty) -> Self {
+        Self { ty, is_restrict: false, ..self }
+    }
+}
+
+/// Which record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RecordId(pub u32);
+
+/// What a type is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum TyKind {
+    /// Something was wrong and has been reported.
+    Error,
+    /// `void`
+    Void,
+    /// `bool`
+    Bool,
+    /// A number.
+    Scalar(Elem),
+    /// A vector.
+    Vector(Elem, u8),
+    /// A pointer to an object.
+    Pointer(QTy),
+    /// An array; `None` where the length is yet unknown.
+    Array(QTy, Option<u64>),
+    /// A structure or union.
+    Record(RecordId),
+    /// `event_t`
+    Event,
+    /// `sampler_t`
+    Sampler,
+    /// An image.
+    Image(ImageKind),
+    /// A function: result and parameters.
+    Function(QTy, Vec<QTy>),
+}
+
+/// A member of a record.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name; `None` for an anonymous record.
+    pub name: Option<Symbol>,
+    /// Its type.
+    pub ty: QTy,
+    /// Bytes from the start of the record.
+    pub offset: u64,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A structure or union.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// `union`
+    pub is_union: bool,
+    /// The tag.
+    pub tag: Option<Symbol>,
+    /// The members, if complete.
+    pub fields: Option<Vec<Field>>,
+    /// Bytes, if complete.
+    pub size: u64,
+    /// Alignment, if complete.
+    pub align: u64,
+    /// Where it was first seen.
+    pub span: Span,
+}
+
+/// The interner of types.
+#[derive(Debug)]
+pub struct Types {
+    kinds: Vec<TyKind>,
+    index: FxHashMap<TyKind, Ty>,
+    /// The records.
+    pub records: Vec<Record>,
+    /// The name that a `typedef` gave to an anonymous record, for messages.
+    pub record_names: FxHashMap<RecordId, Symbol>,
+}
+
+macro_rules! fixed {
+    ($($name:ident $number:literal $kind:expr;)*) => {
+        #[allow(missing_docs, reason = "the names are those of the language")]
+        impl Ty { $(pub const $name: Ty = Ty($number);)* }
+        const FIXED: &[TyKind] = &[$($kind,)*];
+    };
+}
+
+fixed! {
+    ERROR 0 TyKind::Error;
+    VOID 1 TyKind::Void;
+    BOOL 2 TyKind::Bool;
+    CHAR 3 TyKind::Scalar(Elem::I8);
+    UCHAR 4 TyKind::Scalar(Elem::U8);
+    SHORT 5 TyKind::Scalar(Elem::I16);
+    USHORT 6 TyKind::Scalar(Elem::U16);
+    INT 7 TyKind::Scalar(Elem::I32);
+    UINT 8 TyKind::Scalar(Elem::U32);
+    LONG 9 TyKind::Scalar(Elem::I64);
+    ULONG 10 TyKind::Scalar(Elem::U64);
+    HALF 11 TyKind::Scalar(Elem::F16);
+    FLOAT 12 TyKind::Scalar(Elem::F32);
+    DOUBLE 13 TyKind::Scalar(Elem::F64);
+    EVENT 14 TyKind::Event;
+    SAMPLER 15 TyKind::Sampler;
+}
+
+/// The scalar of the syntax tree as that of the table of built-ins.
+pub fn elem_of(s: Scalar) -> Elem {
+    match s {
+        Scalar::Char => Elem::I8,
+        Scalar::UChar => Elem::U8,
+        Scalar::Short => Elem::I16,
+        Scalar::UShort => Elem::U16,
+        Scalar::Int => Elem::I32,
+        Scalar::UInt => Elem::U32,
+        Scalar::Long => Elem::I64,
+        Scalar::ULong => Elem::U64,
+        Scalar::Half => Elem::F16,
+        Scalar::Float => Elem::F32,
+        Scalar::Double => Elem::F64,
+    }
+}
+
+/// The name of a scalar in the language.
+pub fn elem_name(e: Elem) -> &'static str {
+    match e {
+        Elem::I8 => "char",
+        Elem::U8 => "uchar",
+        Elem::I16 => "short",
+        Elem::U16 => "ushort",
+        Elem::I32 => "int",
+        Elem::U32 => "uint",
+        Elem::I64 => "long",
+        Elem::U64 => "ulong",
+        Elem::F16 => "half",
+        Elem::F32 => "float",
+        Elem::F64 => "double",
+    }
+}
+
+/// Whether a scalar has a sign (floats have one).
+pub fn elem_signed(e: Elem) -> bool {
+    !matches!(e, Elem::U8 | Elem::U16 | Elem::U32 | Elem::U64)
+}
+
+/// The scalar of the IR.
+pub fn ir_scalar(e: Elem) -> cloom_ir::Scalar {
+    use cloom_ir::Scalar as S;
+    match e {
+        Elem::I8 | Elem::U8 => S::I8,
+        Elem::I16 | Elem::U16 => S::I16,
+        Elem::I32 | Elem::U32 => S::I32,
+        Elem::I64 | Elem::U64 => S::I64,
+        Elem::F16 => S::F16,
+        Elem::F32 => S::F32,
+        Elem::F64 => S::F64,
+    }
+}
+
+/// The word for an address space.
+pub fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Private | Space::Context => "private",
+        Space::Global => "global",
+        Space::Constant => "constant",
+        Space::Local => "local",
+    }
+}
+
+impl Default for Types {
+    fn default() -> Self {
+        let mut this = Self {
+            kinds: Vec::new(),
+            index: FxHashMap::default(),
+            records: Vec::new(),
+            record_names: FxHashMap::default(),
+        };
+        for kind in FIXED {
+            this.intern(kind.clone());
+        }
+        this
+    }
+}
+
+impl Types {
+    /// The type of a kind.
+    pub fn intern(&mut self, kind: TyKind) -> Ty {
+        if let Some(&ty) = self.index.get(&kind) {
+            return ty;
+        }
+        let ty = Ty(self.kinds.len() as u32);
+        self.kinds.push(kind.clone());
+        self.index.insert(kind, ty);
+        ty
+    }
+
+    /// What a type is.
+    pub fn kind(&self, ty: Ty) -> &TyKind {
+        &self.kinds[ty.0 as usize]
+    }
+
+    /// A scalar (1 lane) or a vector.
+    pub fn value(&mut self, elem: Elem, lanes: u8) -> Ty {
+        self.intern(if lanes == 1 { TyKind::Scalar(elem) } else { TyKind::Vector(elem, lanes) })
+    }
+
+    /// A pointer.
+    pub fn pointer(&mut self, to: QTy) -> Ty {
+        self.intern(TyKind::Pointer(to))
+    }
+
+    /// Scalar and number of lanes of a number or vector; `bool` counts as an unsigned byte.
+    pub fn numeric(&self, ty: Ty) -> Option<(Elem, u8)> {
+        match *self.kind(ty) {
+            TyKind::Bool => Some((Elem::U8, 1)),
+            TyKind::Scalar(e) => Some((e, 1)),
+            TyKind::Vector(e, n) => Some((e, n)),
+            _ => None,
+        }
+    }
+
+    /// What a pointer points to.
+    pub fn pointee(&self, ty: Ty) -> Option<QTy> {
+        match *self.kind(ty) {
+            TyKind::Pointer(to) => Some(to),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a pointer.
+    pub fn is_pointer(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Pointer(_))
+    }
+
+    /// Whether it is a vector.
+    pub fn is_vector(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Vector(..))
+    }
+
+    /// Whether it is a number, `bool` included, but no vector.
+    pub fn is_arithmetic(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Bool | TyKind::Scalar(_))
+    }
+
+    /// Whether it is an integer, `bool` included, but no vector.
+    pub fn is_integer(&self, ty: Ty) -> bool {
+        match self.kind(ty) {
+            TyKind::Bool => true,
+            TyKind::Scalar(e) => !e.is_float(),
+            _ => false,
+        }
+    }
+
+    /// Whether a condition may have this type.
+    pub fn is_scalar(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Bool | TyKind::Scalar(_) | TyKind::Pointer(_))
+    }
+
+    /// Whether it lives in memory only: a record or an array.
+    pub fn is_aggregate(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Record(_) | TyKind::Array(..))
+    }
+
+    /// The record.
+    pub fn record(&self, ty: Ty) -> Option<&Record> {
+        match self.kind(ty) {
+            TyKind::Record(id) => self.records.get(id.0 as usize),
+            _ => None,
+        }
+    }
+
+    /// Size and alignment in bytes; `None` of a type that has no (known) size.
+    pub fn layout(&self, ty: Ty) -> Option<(u64, u64)> {
+        Some(match *self.kind(ty) {
+            TyKind::Error | TyKind::Bool => (1, 1),
+            TyKind::Scalar(e) => (u64::from(e.bits() / 8), u64::from(e.bits() / 8)),
+            TyKind::Vector(e, n) => {
+                let size = u64::from(e.bits() / 8) * if n == 3 { 4 } else { u64::from(n) };
+                (size, size)
+            }
+            TyKind::Pointer(_) | TyKind::Event | TyKind::Image(_) => (8, 8),
+            TyKind::Sampler => (4, 4),
+            TyKind::Array(of, Some(n)) => {
+                let (size, align) = self.layout(of.ty)?;
+                (size.checked_mul(n)?, align)
+            }
+            TyKind::Record(id) => {
+                let r = &self.records[id.0 as usize];
+                r.fields.as_ref()?;
+                (r.size, r.align)
+            }
+            TyKind::Void | TyKind::Array(_, None) | TyKind::Function(..) => return None,
+        })
+    }
+
+    /// Bytes; 0 when there is no known size.
+    pub fn size(&self, ty: Ty) -> u64 {
+        self.layout(ty).map_or(0, |l| l.0)
+    }
+
+    /// Alignment in bytes.
+    pub fn align(&self, ty: Ty) -> u64 {
+        self.layout(ty).map_or(1, |l| l.1)
+    }
+
+    /// The type of a value in the IR: of aggregates, the pointer to them.
+    pub fn ir(&self, ty: Ty) -> cloom_ir::Type {
+        use cloom_ir::Type;
+        match *self.kind(ty) {
+            TyKind::Scalar(e) => Type::scalar(ir_scalar(e)),
+            TyKind::Vector(e, n) => Type::vector(ir_scalar(e), u16::from(n)),
+            TyKind::Pointer(to) => Type::ptr(to.space),
+            TyKind::Event | TyKind::Image(_) => Type::I64,
+            TyKind::Sampler => Type::I32,
+            TyKind::Record(_) | TyKind::Array(..) => Type::ptr(Space::Private),
+            TyKind::Bool | TyKind::Error | TyKind::Void | TyKind::Function(..) => Type::I8,
+        }
+    }
+
+    /// A member by name, through anonymous members: its type and offset.
+    pub fn field(&self, ty: Ty, name: Symbol) -> Option<(QTy, u64)> {
+        let fields = self.record(ty)?.fields.as_ref()?;
+        for f in fields {
+            if f.name == Some(name) {
+                return Some((f.ty, f.offset));
+            }
+            if f.name.is_none()
+                && let Some((inner, offset)) = self.field(f.ty.ty, name)
+            {
+                return Some((inner, f.offset + offset));
+            }
+        }
+        None
+    }
+
+    /// Whether a value of this type holds something that fails the test, itself or in a member.
+    pub fn any_part(&self, ty: Ty, test: &mut dyn FnMut(&TyKind) -> bool) -> bool {
+        if test(self.kind(ty)) {
+            return true;
+        }
+        match self.kind(ty) {
+            TyKind::Array(of, _) => self.any_part(of.ty, test),
+            TyKind::Record(id) => match &self.records[id.0 as usize].fields {
+                Some(fields) => fields.iter().any(|f| self.any_part(f.ty.ty, test)),
+                None => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// The type as a person would write it.
+    pub fn name(&self, ty: Ty, names: &Interner) -> String {
+        match self.kind(ty) {
+            TyKind::Error => "<error>".into(),
+            TyKind::Void => "void".into(),
+            TyKind::Bool => "bool".into(),
+            TyKind::Scalar(e) => elem_name(*e).into(),
+            TyKind::Vector(e, n) => format!("{}{n}", elem_name(*e)),
+            TyKind::Pointer(to) => format!("{}*", self.pointee_name(*to, names)),
+            TyKind::Array(of, n) => {
+                let n = n.map_or(String::new(), |n| n.to_string());
+                // The outermost length stands first: `int[2][3]`.
+                let inner = self.name(of.ty, names);
+                match inner.find('[') {
+                    Some(at) => format!("{}[{n}]{}", &inner[..at], &inner[at..]),
+                    None => format!("{inner}[{n}]"),
+                }
+            }
+            TyKind::Record(id) => {
+                let r = &self.records[id.0 as usize];
+                let word = if r.is_union { "union" } else { "struct" };
+                match (self.record_names.get(id), r.tag) {
+                    (_, Some(tag)) => format!("{word} {}", names.text(tag)),
+                    (Some(&name), None) => names.text(name).to_owned(),
+                    (None, None) => format!("{word} <unnamed>"),
+                }
+            }
+            TyKind::Event => "event_t".into(),
+            TyKind::Sampler => "sampler_t".into(),
+            TyKind::Image(kind) => image_name(*kind).into(),
+            TyKind::Function(ret, params) => {
+                let params: Vec<String> = params.iter().map(|p| self.name(p.ty, names)).collect();
+                format!("{} ({})", self.name(ret.ty, names), params.join(", "))
+            }
+        }
+    }
+
+    /// A qualified type in front of a `*`: `const global float`.
+    pub fn pointee_name(&self, to: QTy, names: &Interner) -> String {
+        let mut s = String::new();
+        if to.is_const && to.space != Space::Constant {
+            s.push_str("const ");
+        }
+        if to.is_volatile {
+            s.push_str("volatile ");
+        }
+        if to.space != Space::Private {
+            s.push_str(space_name(to.space));
+            s.push(' ');
+        }
+        s + &self.name(to.ty, names)
+    }
+
+    /// The code of a type in mangled names.
+    pub fn code(&self, ty: Ty) -> String {
+        match self.kind(ty) {
+            TyKind::Scalar(e) => cloom_builtins::Ty::Value(*e, 1).to_string(),
+            TyKind::Vector(e, n) => cloom_builtins::Ty::Value(*e, *n).to_string(),
+            TyKind::Pointer(to) => format!("p{}{}", cloom_builtins::space_digit(to.space), self.code(to.ty)),
+            TyKind::Bool => "b".into(),
+            TyKind::Void => "v".into(),
+            TyKind::Event => "event".into(),
+            TyKind::Sampler => "sampler".into(),
+            TyKind::Image(kind) => image_name(*kind).into(),
+            TyKind::Array(of, n) => format!("a{}{}", n.unwrap_or(0), self.code(of.ty)),
+            TyKind::Record(id) => format!("s{}", id.0),
+            TyKind::Error | TyKind::Function(..) => "e".into(),
+        }
+    }
+}
+
+/// The name of an image type.
+pub fn image_name(kind: ImageKind) -> &'static str {
+    match kind {
+        ImageKind::D1 => "image1d_t",
+        ImageKind::D1Array => "image1d_array_t",
+        ImageKind::D1Buffer => "image1d_buffer_t",
+        ImageKind::D2 => "image2d_t",
+        ImageKind::D2Array => "image2d_array_t",
+        ImageKind::D2Depth => "image2d_depth_t",
+        ImageKind::D2ArrayDepth => "image2d_array_depth_t",
+        ImageKind::D2Msaa => "image2d_msaa_t",
+        ImageKind::D2ArrayMsaa => "image2d_array_msaa_t",
+        ImageKind::D2MsaaDepth => "image2d_msaa_depth_t",
+        ImageKind::D2ArrayMsaaDepth => "image2d_array_msaa_depth_t",
+        ImageKind::D3 => "image3d_t",
+    }
+}
