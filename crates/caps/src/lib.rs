@@ -3,6 +3,8 @@
 //! The front end derives its macros from them, the runtime its strings and version arrays. A row stands here only if a
 //! test passed with it.
 
+pub mod env;
+
 /// A version as OpenCL packs it: major in the top 10 bits, minor in the next 10, patch in the low 12.
 pub const fn version(major: u32, minor: u32, patch: u32) -> u32 {
     (major << 22) | (minor << 12) | patch

@@ -1,1 +1,155 @@
-//! Source, options and target to artifact: the one pipeline
+//! Source, options and target to artifact: the one pipeline.
+//!
+//! ```text
+//! source ─ front ─▶ Program (IR) ─ link ─▶ Program ─ executable ─▶ kernel: library ▸ passes ▸ spmd ▸ llvm ─▶ KernelArtifact
+//!                      ▲ │ binary                                      │ ▲
+//!                      └─┘                                             disk cache
+//! ```
+//!
+//! A [`Compiler`] is shared by everything that compiles in a process; it owns the compiled library of built-in functions, the
+//! disk cache and the threads that compile ahead. The front end runs at once and reports; machine code is made for one kernel at a time, by
+//! whoever asks first, or by a thread in the background before anybody asks.
+
+mod cache;
+mod executable;
+mod front;
+mod includes;
+mod kernel;
+mod library;
+mod program;
+mod queue;
+
+pub use cloom_clc::options::{BuildOptions, OptionSet};
+pub use executable::Executable;
+pub use front::Source;
+pub use includes::Header;
+pub use kernel::{Built, Stage};
+pub use program::{LoadError, Program};
+
+use cache::Cache;
+use cloom_artifact::ImageKind;
+use library::Library;
+use queue::Queue;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How a compiler behaves.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// Where compiled kernels are kept; `None`: nowhere.
+    pub cache_dir: Option<PathBuf>,
+    /// How many threads compile ahead of need; 0: none do.
+    pub background_threads: usize,
+}
+
+impl Config {
+    /// As the environment says.
+    pub fn from_env() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { cache_dir: cache::folder_from_env(), background_threads: (cores / 2).clamp(1, 8) }
+    }
+}
+
+/// Why there is no code for a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The program has no kernel of this name.
+    #[error("the program has no kernel `{0}`")]
+    NoKernel(String),
+    /// Functions that are declared and called, but defined nowhere.
+    #[error("undefined: {}", .0.join(", "))]
+    Undefined(Vec<String>),
+    /// Parts of the program do not fit together.
+    #[error("{0}")]
+    Link(#[from] cloom_ir::import::ImportError),
+    /// The library of built-in functions does not compile: a bug of ours.
+    #[error("the built-in library does not compile: {0}")]
+    Library(String),
+    /// The kernel is beyond a limit of the vectoriser.
+    #[error("{0}")]
+    Vectoriser(#[from] cloom_spmd::Limit),
+    /// No machine code.
+    #[error("{0}")]
+    Codegen(#[from] cloom_llvm::Error),
+}
+
+/// Which part of a build went wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The options; the source was not read.
+    Options,
+    /// The source, or linking.
+    Program,
+}
+
+/// What became of a build, and what there is to tell about it.
+#[derive(Clone, Debug)]
+pub struct Compilation {
+    /// The program.
+    pub result: Result<Arc<Program>, Failure>,
+    /// The build log: diagnostics as text, empty if there are none.
+    pub log: String,
+}
+
+/// The compiler of a process.
+pub struct Compiler {
+    library: Library,
+    cache: Option<Cache>,
+    queue: Arc<Queue>,
+}
+
+impl Compiler {
+    /// A compiler.
+    pub fn new(config: Config) -> Arc<Self> {
+        Arc::new(Self {
+            library: Library::new(),
+            cache: config.cache_dir.and_then(Cache::open),
+            queue: Queue::new(config.background_threads),
+        })
+    }
+
+    /// Compiles a source and links it alone (`clBuildProgram`).
+    pub fn build(&self, source: &Source<'_>, options: &str) -> Compilation {
+        let compiled = front::compile(source, options, OptionSet::Build, &[]);
+        match compiled.result {
+            Ok(program) => {
+                let linked = program::link(&[program], ImageKind::Executable, None);
+                Compilation { log: compiled.log + &linked.log, ..linked }
+            }
+            Err(_) => compiled,
+        }
+    }
+
+    /// Compiles a source (`clCompileProgram`).
+    pub fn compile(&self, source: &Source<'_>, options: &str, headers: &[Header]) -> Compilation {
+        front::compile(source, options, OptionSet::Compile, headers)
+    }
+
+    /// Links compiled programs and libraries (`clLinkProgram`).
+    pub fn link(&self, inputs: &[Arc<Program>], options: &str) -> Compilation {
+        let (options, log) = match front::options(options, OptionSet::Link) {
+            Ok(parsed) => parsed,
+            Err(log) => return Compilation { result: Err(Failure::Options), log },
+        };
+        let kind = if options.create_library { ImageKind::Library } else { ImageKind::Executable };
+        let linked = program::link(inputs, kind, Some(&options));
+        Compilation { log: log + &linked.log, ..linked }
+    }
+
+    /// Reads a program's binary.
+    pub fn load(&self, bytes: &[u8]) -> Result<Arc<Program>, LoadError> {
+        Program::decode(bytes).map(Arc::new)
+    }
+
+    /// Gets a linked program ready to run on a target; its kernels are compiled in the background from now on.
+    pub fn executable(self: &Arc<Self>, program: &Arc<Program>, target: &str) -> Arc<Executable> {
+        let executable = Executable::new(self.clone(), program.clone(), target.to_owned());
+        self.queue.push(&executable);
+        executable
+    }
+
+    /// Compiles a kernel once more, without the cache, and keeps the text of every stage, for people to read.
+    pub fn stages(&self, program: &Program, kernel: &str, target: &str) -> Result<Built, CompileError> {
+        kernel::compile(self, program, kernel, target, true)
+    }
+}

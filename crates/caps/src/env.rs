@@ -1,0 +1,63 @@
+//! The environment variables that Cloom looks at, each written once; `cloom doctor` and the documentation print this table.
+
+/// One environment variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Var {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// What holds when it is not set.
+    pub default: &'static str,
+}
+
+impl Var {
+    /// Its value in this process; an empty one counts as none, so that a script can switch a variable off.
+    pub fn get(&self) -> Option<String> {
+        std::env::var(self.name).ok().filter(|v| !v.is_empty())
+    }
+
+    /// Whether it is set to something that means yes.
+    pub fn is_on(&self) -> bool {
+        self.get().is_some_and(|v| !matches!(v.as_str(), "0" | "no" | "off" | "false"))
+    }
+
+    /// Whether it is set to something that means no.
+    pub fn is_off(&self) -> bool {
+        self.get().is_some_and(|v| matches!(v.as_str(), "0" | "no" | "off" | "false"))
+    }
+}
+
+/// `CLOOM_LOG`
+pub const LOG: Var = Var {
+    name: "CLOOM_LOG",
+    meaning: "1: each failed call and command is told on the standard error stream, with its reason",
+    default: "0",
+};
+/// `CLOOM_THREADS`
+pub const THREADS: Var = Var {
+    name: "CLOOM_THREADS",
+    meaning: "how many threads run kernels",
+    default: "as many as the process may use cores",
+};
+/// `CLOOM_CPU`
+pub const CPU: Var = Var {
+    name: "CLOOM_CPU",
+    meaning: "the instructions that code is made of: sse4.2, avx2 or avx512, at most what the machine has",
+    default: "what the machine has",
+};
+/// `CLOOM_CACHE`
+pub const CACHE: Var = Var {
+    name: "CLOOM_CACHE",
+    meaning: "0: compiled kernels are neither kept on disk nor taken from there",
+    default: "1",
+};
+/// `CLOOM_CACHE_DIR`
+pub const CACHE_DIR: Var = Var {
+    name: "CLOOM_CACHE_DIR",
+    meaning: "the folder in which compiled kernels are kept",
+    default: "$XDG_CACHE_HOME/cloom, or ~/.cache/cloom",
+};
+
+/// Every variable.
+pub const VARS: &[Var] = &[LOG, THREADS, CPU, CACHE, CACHE_DIR];

@@ -1,0 +1,201 @@
+//! Compiled kernels on disk, by a hash of everything that went into them.
+//!
+//! An entry is a file that is written apart and renamed, so that many processes can share the folder; one that is cut,
+//! changed or from elsewhere fails its checksum and counts as absent. What is found here is run, so the folder must belong to this
+//! user and be writable for nobody else. Any failure means: no cache.
+
+use cloom_artifact::KernelArtifact;
+use cloom_caps::env;
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
+
+/// Bytes that the folder may hold, and what is left when it was too full.
+const MAX_BYTES: u64 = 256 << 20;
+const KEEP_BYTES: u64 = 192 << 20;
+/// The size is looked at once for so many new entries.
+const SWEEP_EVERY: u32 = 32;
+const SUFFIX: &str = "kernel";
+
+/// The name of an entry.
+pub struct Key(String);
+
+impl Key {
+    /// From everything that decides which code comes out; the compiler itself is part of it.
+    pub fn new(texts: &[&str], flags: &[bool]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for text in [env!("CLOOM_FINGERPRINT"), env!("CARGO_PKG_VERSION")].iter().chain(texts) {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        for &flag in flags {
+            hasher.update(&[u8::from(flag)]);
+        }
+        Key(hasher.finalize().to_hex().to_string())
+    }
+}
+
+/// A folder of entries.
+pub struct Cache {
+    folder: PathBuf,
+    written: AtomicU32,
+}
+
+/// The folder that the environment says, unless it says none.
+pub fn folder_from_env() -> Option<PathBuf> {
+    if env::CACHE.is_off() {
+        return None;
+    }
+    let home = |var: &str| std::env::var_os(var).filter(|v| !v.is_empty()).map(PathBuf::from);
+    env::CACHE_DIR
+        .get()
+        .map(PathBuf::from)
+        .or_else(|| home("XDG_CACHE_HOME").map(|p| p.join("cloom")))
+        .or_else(|| home("HOME").map(|p| p.join(".cache").join("cloom")))
+}
+
+impl Cache {
+    /// The cache in a folder, which is made if it does not exist; `None` if it cannot be used.
+    pub fn open(folder: PathBuf) -> Option<Self> {
+        if !folder.is_absolute() {
+            return None;
+        }
+        if !folder.exists() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
+        }
+        let meta = fs::metadata(&folder).ok()?;
+        // This process's own entry tells who the user is.
+        let me = fs::metadata("/proc/self").ok()?.uid();
+        let safe = meta.is_dir() && meta.uid() == me && meta.mode() & 0o022 == 0;
+        safe.then_some(Self { folder, written: AtomicU32::new(0) })
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        self.folder.join(format!("{}.{SUFFIX}", key.0))
+    }
+
+    /// The entry, if there is a sound one.
+    pub fn get(&self, key: &Key) -> Option<KernelArtifact> {
+        let path = self.path(key);
+        let bytes = fs::read(&path).ok()?;
+        match KernelArtifact::decode(&bytes) {
+            Ok(artifact) => {
+                // A used entry is young again; if that cannot be written down, it is forgotten earlier.
+                let _ = fs::File::open(&path).and_then(|f| f.set_modified(SystemTime::now()));
+                Some(artifact)
+            }
+            Err(_) => {
+                let _ = fs::remove_file(&path);
+                None
+            }
+        }
+    }
+
+    /// Adds an entry, if it can be written.
+    pub fn put(&self, key: &Key, artifact: &KernelArtifact) {
+        let number = self.written.fetch_add(1, Ordering::Relaxed);
+        let temporary = self.folder.join(format!("{}.{}-{number}.new", key.0, std::process::id()));
+        if fs::write(&temporary, artifact.encode()).and_then(|()| fs::rename(&temporary, self.path(key))).is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        if number.is_multiple_of(SWEEP_EVERY) {
+            sweep(&self.folder, MAX_BYTES, KEEP_BYTES);
+        }
+    }
+}
+
+/// Removes the entries that were not used for the longest time, if there is too much.
+fn sweep(folder: &Path, max: u64, keep: u64) {
+    let Ok(dir) = fs::read_dir(folder) else { return };
+    let mut entries: Vec<(SystemTime, u64, PathBuf)> = dir
+        .filter_map(|e| {
+            let path = e.ok()?.path();
+            // Only what a cache made: the folder may be one that somebody uses for more.
+            let ours = path.extension().is_some_and(|x| x == SUFFIX || x == "new");
+            let meta = fs::symlink_metadata(&path).ok().filter(|m| ours && m.is_file())?;
+            Some((meta.modified().ok()?, meta.len(), path))
+        })
+        .collect();
+    let mut total: u64 = entries.iter().map(|e| e.1).sum();
+    if total <= max {
+        return;
+    }
+    entries.sort();
+    for (_, size, path) in entries {
+        if total <= keep {
+            break;
+        }
+        if fs::remove_file(path).is_ok() {
+            total -= size;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn artifact(name: &str, size: usize) -> KernelArtifact {
+        KernelArtifact {
+            name: name.into(),
+            target: "t".into(),
+            code: vec![7; size],
+            entry: "e".into(),
+            args: vec![],
+            arg_block: 0,
+            local_size: 0,
+            scratch_fixed: 0,
+            scratch_per_item: 0,
+            private_size: 0,
+            reqd_group_size: None,
+            denorms_are_zero: false,
+            printf_formats: vec![],
+        }
+    }
+
+    #[test]
+    fn entries_come_back_and_damaged_ones_do_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path().join("a/b")).unwrap();
+        let key = Key::new(&["x"], &[true]);
+        assert_eq!(cache.get(&key), None);
+        cache.put(&key, &artifact("k", 100));
+        assert_eq!(cache.get(&key), Some(artifact("k", 100)));
+        assert_eq!(cache.get(&Key::new(&["x"], &[false])), None);
+        assert_eq!(cache.get(&Key::new(&["", "x"], &[true])), None);
+        let path = cache.path(&key);
+        let mut bytes = fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(cache.get(&key), None);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_is_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(Cache::open(dir.path().to_owned()).is_none());
+        assert!(Cache::open("relative".into()).is_none());
+        assert!(Cache::open("/dev/null/x".into()).is_none());
+    }
+
+    #[test]
+    fn the_oldest_entries_go_first_and_strangers_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        for i in 0..10u64 {
+            let path = dir.path().join(format!("{i}.{SUFFIX}"));
+            fs::write(&path, [0; 1000]).unwrap();
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 + i);
+            fs::File::open(&path).unwrap().set_modified(time).unwrap();
+        }
+        fs::write(dir.path().join("diary.txt"), [0; 5000]).unwrap();
+        sweep(dir.path(), 8000, 5000);
+        let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["5.kernel", "6.kernel", "7.kernel", "8.kernel", "9.kernel", "diary.txt"]);
+    }
+}

@@ -1,0 +1,68 @@
+//! The front end with what it does not do itself: included files, option errors, and a look at what it made.
+
+use crate::includes::{Header, Resolver};
+use crate::program::Program;
+use crate::{BuildOptions, Compilation, Failure, OptionSet};
+use cloom_artifact::ImageKind;
+use cloom_clc::options::ClStd;
+use cloom_clc::pp::{IncludeResolver, NoIncludes};
+use cloom_clc::source::{Diagnostics, SourceMap};
+use cloom_clc::{Input, Mode, Target};
+use cloom_ir::Module;
+use std::sync::Arc;
+
+/// A source.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// What messages call it.
+    pub name: &'a str,
+    /// Its bytes; UTF-8 or anything like it.
+    pub text: &'a [u8],
+}
+
+/// Reads options; gives them with the log of warnings, or the log of errors.
+pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String), String> {
+    let mut diagnostics = Diagnostics::default();
+    let options = BuildOptions::parse(text, set, &mut diagnostics);
+    let log = cloom_clc::render(&SourceMap::default(), &diagnostics);
+    if diagnostics.has_errors() { Err(log) } else { Ok((options, log)) }
+}
+
+/// Compiles a source.
+pub fn compile(source: &Source<'_>, text: &str, set: OptionSet, headers: &[Header]) -> Compilation {
+    let (build, warnings) = match options(text, set) {
+        Ok(parsed) => parsed,
+        Err(log) => return Compilation { result: Err(Failure::Options), log },
+    };
+    let mut resolver = Resolver::new(headers, &build.include_dirs);
+    let (module, log) = run(source, &build, &mut resolver, Mode::User);
+    let result = module
+        .ok_or(Failure::Program)
+        .map(|module| Arc::new(Program::new(module, ImageKind::Object, build, text.to_owned())));
+    Compilation { result, log: warnings + &log }
+}
+
+/// Compiles a file of the built-in library.
+pub fn compile_library(source: &Source<'_>) -> Result<Module, String> {
+    let options = BuildOptions { std: Some(ClStd::Cl3_0), ..BuildOptions::default() };
+    let (module, log) = run(source, &options, &mut NoIncludes, Mode::Library);
+    module.ok_or(log)
+}
+
+fn run(
+    source: &Source<'_>,
+    options: &BuildOptions,
+    headers: &mut (dyn IncludeResolver + Send),
+    mode: Mode,
+) -> (Option<Module>, String) {
+    let target = Target::default();
+    let input = Input { name: source.name, source: source.text, headers, options, target: &target };
+    let output = cloom_clc::compile(input, mode);
+    let log = output.log();
+    let Some(module) = output.module else { return (None, log) };
+    // What the front end makes must be right; a mistake there is told, not passed on to be misread.
+    match cloom_ir::verify(&module).first() {
+        None => (Some(module), log),
+        Some(e) => (None, format!("{log}error: the front end made invalid code: {e}\n")),
+    }
+}

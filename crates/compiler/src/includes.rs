@@ -1,0 +1,83 @@
+//! Included files: headers that the application gave, then files in the folders of `-I`, then beside the including file.
+
+use cloom_clc::pp::{IncludeRequest, IncludeResolver, IncludedFile};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A header that the application gave by name (`clCompileProgram`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The name that `#include` uses.
+    pub name: String,
+    /// The text.
+    pub text: Vec<u8>,
+}
+
+/// A file larger than this is no header.
+const MAX_FILE: u64 = 64 << 20;
+
+/// Finds included files.
+pub struct Resolver<'a> {
+    headers: &'a [Header],
+    folders: Vec<PathBuf>,
+}
+
+impl<'a> Resolver<'a> {
+    /// Over the given headers and folders.
+    pub fn new(headers: &'a [Header], folders: &[String]) -> Self {
+        Self { headers, folders: folders.iter().map(PathBuf::from).collect() }
+    }
+}
+
+impl IncludeResolver for Resolver<'_> {
+    fn resolve(&mut self, request: IncludeRequest<'_>) -> Option<IncludedFile> {
+        if let Some(header) = self.headers.iter().find(|h| h.name == request.name) {
+            return Some(IncludedFile { name: header.name.clone(), bytes: header.text.clone() });
+        }
+        // Beside the including file, if that is one; a source given as text stands in the working folder.
+        let beside = Path::new(request.from).parent().unwrap_or(Path::new(""));
+        let first = (!request.angled).then(|| beside.to_path_buf());
+        let last = request.angled.then(|| beside.to_path_buf());
+        first.iter().chain(&self.folders).chain(&last).find_map(|dir| read(&dir.join(request.name)))
+    }
+}
+
+/// A regular file of a reasonable size; nothing else is opened, because reading a device or a pipe may never end.
+fn read(path: &Path) -> Option<IncludedFile> {
+    let meta = std::fs::metadata(path).ok()?;
+    if !meta.is_file() || meta.len() > MAX_FILE {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
+    Some(IncludedFile { name: path.to_str()?.to_owned(), bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request<'a>(name: &'a str, from: &'a str, angled: bool) -> IncludeRequest<'a> {
+        IncludeRequest { name, angled, from }
+    }
+
+    #[test]
+    fn given_headers_come_first_then_the_folder_of_the_file_then_the_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |p: &str| dir.path().join(p).to_str().unwrap().to_owned();
+        std::fs::create_dir(at("inc")).unwrap();
+        std::fs::write(at("a.h"), "beside").unwrap();
+        std::fs::write(at("inc/a.h"), "folder").unwrap();
+        let headers = [Header { name: "given.h".into(), text: b"given".to_vec() }];
+        let mut r = Resolver::new(&headers, &[at("inc")]);
+        let from = at("main.cl");
+        let mut text = |name: &str, angled| r.resolve(request(name, &from, angled)).map(|f| f.bytes);
+        assert_eq!(text("given.h", false), Some(b"given".to_vec()));
+        assert_eq!(text("a.h", false), Some(b"beside".to_vec()));
+        assert_eq!(text("a.h", true), Some(b"folder".to_vec()));
+        assert_eq!(text("inc", false), None);
+        assert_eq!(text("/dev/zero", false), None);
+        assert_eq!(text("nothing.h", false), None);
+    }
+}

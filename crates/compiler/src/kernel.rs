@@ -1,0 +1,124 @@
+//! One kernel of a program to machine code: library, passes, spmd, llvm.
+
+use crate::cache::Key;
+use crate::program::Program;
+use crate::{CompileError, Compiler};
+use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_ir::{KernelMeta, Module, ParamKind};
+use cloom_spmd::Remark;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A stage of the compilation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stage {
+    /// Its name: `ir`, `library`, a pass, `spmd`, `llvm`, `llvm-optimised`, `asm`.
+    pub name: String,
+    /// What it took, where it was measured apart.
+    pub time: Duration,
+    /// What it gave, as text.
+    pub text: String,
+}
+
+/// A compiled kernel and how it came about.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Built {
+    /// What a device loads.
+    pub artifact: Arc<KernelArtifact>,
+    /// What the vectoriser decided; empty if the code came from the cache.
+    pub remarks: Vec<Remark>,
+    /// The stages, if asked for.
+    pub stages: Vec<Stage>,
+    /// Whether the code came from the cache.
+    pub cached: bool,
+}
+
+/// Keeps the texts of stages, if anybody wants them.
+struct Recorder {
+    on: bool,
+    since: Instant,
+    stages: Vec<Stage>,
+}
+
+impl Recorder {
+    fn stage(&mut self, name: &str, text: impl FnOnce() -> String) {
+        if self.on {
+            let time = self.since.elapsed();
+            self.stages.push(Stage { name: name.to_owned(), time, text: text() });
+            self.since = Instant::now();
+        }
+    }
+}
+
+/// Compiles a kernel; with `record`, from scratch and with the texts of all stages.
+pub fn compile(
+    compiler: &Compiler,
+    program: &Program,
+    name: &str,
+    target: &str,
+    record: bool,
+) -> Result<Built, CompileError> {
+    let mut recorder = Recorder { on: record, since: Instant::now(), stages: Vec::new() };
+    let source = program.module();
+    let kernel = source.kernels().find(|&k| source.funcs[k].name == name);
+    let kernel = kernel.ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
+    let mut module = Module::new();
+    module.import(source, [kernel])?;
+    recorder.stage("ir", || module.to_string());
+    let optimise = !program.options().opt_disable;
+    let denorms_are_zero = program.options().denorms_are_zero;
+    let key = Key::new(&[target, name, &module.to_string()], &[optimise, denorms_are_zero]);
+    let cache = compiler.cache.as_ref().filter(|_| !record);
+    if let Some(artifact) = cache.and_then(|c| c.get(&key)).filter(|a| a.target == target && a.name == name) {
+        return Ok(Built { artifact: Arc::new(artifact), remarks: Vec::new(), stages: Vec::new(), cached: true });
+    }
+    compiler.library.link(&mut module)?;
+    recorder.stage("library", || module.to_string());
+    let missing = CompileError::NoKernel(name.to_owned());
+    let kernel = module.find(name).ok_or(missing.clone())?;
+    cloom_passes::run(&mut module, kernel, |pass, module| {
+        recorder.stage(pass, || module.function_text(&module.funcs[kernel]))
+    });
+    let group = cloom_spmd::work_group_function(&mut module, kernel)?;
+    debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after spmd\n{module}");
+    recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
+    let options = cloom_llvm::Options { target: target.to_owned(), optimise, texts: record };
+    let compiled = cloom_llvm::compile(&module, group.func, &options)?;
+    for (name, text) in compiled.stages {
+        recorder.stage(name, || text);
+    }
+    let meta = module.funcs[kernel].kernel.as_deref().ok_or(missing)?;
+    let (args, arg_block) = arguments(meta);
+    let artifact = KernelArtifact {
+        name: name.to_owned(),
+        target: target.to_owned(),
+        code: compiled.object,
+        entry: compiled.symbol,
+        args,
+        arg_block,
+        local_size: group.local_size,
+        scratch_fixed: group.scratch_fixed,
+        scratch_per_item: group.scratch_per_item,
+        private_size: compiled.private_size,
+        reqd_group_size: meta.reqd_group_size,
+        denorms_are_zero,
+        printf_formats: module.strings.values().cloned().collect(),
+    };
+    if let Some(cache) = cache {
+        cache.put(&key, &artifact);
+    }
+    Ok(Built { artifact: Arc::new(artifact), remarks: group.remarks, stages: recorder.stages, cached: false })
+}
+
+fn arguments(meta: &KernelMeta) -> (Vec<KernelArg>, u32) {
+    let (offsets, size) = meta.layout();
+    let args = meta.params.iter().zip(offsets).map(|(p, offset)| {
+        let kind = match p.kind {
+            ParamKind::Global | ParamKind::Constant | ParamKind::Image => KernelArgKind::Buffer,
+            ParamKind::Local => KernelArgKind::Local,
+            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => KernelArgKind::Bytes,
+        };
+        KernelArg { kind, offset, size: p.size }
+    });
+    (args.collect(), size)
+}

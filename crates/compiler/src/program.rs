@@ -1,0 +1,138 @@
+//! A program: verified IR with the options it was built with; linking, and the form as bytes.
+
+use crate::{BuildOptions, Compilation, Failure, OptionSet, front};
+use cloom_artifact::{DecodeError, ImageKind, ProgramImage};
+use cloom_ir::{KernelMeta, Linkage, Module, parse, verify};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// A compiled or linked program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    module: Module,
+    kind: ImageKind,
+    options: BuildOptions,
+    options_text: String,
+}
+
+/// Why bytes are no program.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Not a binary of Cloom's, or damaged.
+    #[error("{0}")]
+    Decode(#[from] DecodeError),
+    /// A binary whose checksum is right and whose contents are not.
+    #[error("the binary holds an invalid program: {0}")]
+    Invalid(String),
+}
+
+impl Program {
+    /// A program of verified IR.
+    pub(crate) fn new(module: Module, kind: ImageKind, options: BuildOptions, options_text: String) -> Self {
+        Self { module, kind, options, options_text }
+    }
+
+    /// The IR.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// What it can be used for.
+    pub fn kind(&self) -> ImageKind {
+        self.kind
+    }
+
+    /// What the options said.
+    pub fn options(&self) -> &BuildOptions {
+        &self.options
+    }
+
+    /// The options as they were written.
+    pub fn options_text(&self) -> &str {
+        &self.options_text
+    }
+
+    /// Name and description of each kernel, in order of definition.
+    pub fn kernels(&self) -> impl Iterator<Item = (&str, &KernelMeta)> {
+        self.module.kernels().filter_map(|k| {
+            let func = &self.module.funcs[k];
+            Some((func.name.as_str(), func.kernel.as_deref()?))
+        })
+    }
+
+    /// As bytes, for `CL_PROGRAM_BINARIES`.
+    pub fn encode(&self) -> Vec<u8> {
+        ProgramImage {
+            kind: self.kind,
+            options: self.options_text.clone(),
+            arg_info: true,
+            ir: self.module.to_string(),
+        }
+        .encode()
+    }
+
+    /// From bytes, of which nothing is believed.
+    pub fn decode(bytes: &[u8]) -> Result<Self, LoadError> {
+        let image = ProgramImage::decode(bytes)?;
+        let module = parse(&image.ir).map_err(|e| LoadError::Invalid(e.to_string()))?;
+        if let Some(e) = verify(&module).first() {
+            return Err(LoadError::Invalid(e.to_string()));
+        }
+        // Options of any of the calls may stand here; those that are wrong for one are not for another.
+        let sets = [OptionSet::Build, OptionSet::Compile, OptionSet::Link];
+        let options = sets.into_iter().find_map(|set| front::options(&image.options, set).ok());
+        let (options, _) = options.ok_or_else(|| LoadError::Invalid("its options are not understood".into()))?;
+        Ok(Self { module, kind: image.kind, options, options_text: image.options })
+    }
+}
+
+/// Links programs. An executable may leave no function undefined.
+pub fn link(inputs: &[Arc<Program>], kind: ImageKind, options: Option<&BuildOptions>) -> Compilation {
+    let failed = |log: String| Compilation { result: Err(Failure::Program), log };
+    let Some(first) = inputs.first() else { return failed("error: there is nothing to link\n".into()) };
+    let mut program = match inputs {
+        // Alone, with the options it has: the common case, and nothing to do.
+        [one] => Program::clone(one),
+        _ => {
+            let mut module = Module::new();
+            for input in inputs {
+                if let Err(e) = module.link(&input.module) {
+                    return failed(format!("error: {e}\n"));
+                }
+            }
+            // What one program asks for, all get, where it makes code only slower; else all must agree.
+            let mut merged = first.options.clone();
+            merged.opt_disable = inputs.iter().any(|p| p.options.opt_disable);
+            merged.denorms_are_zero = inputs.iter().all(|p| p.options.denorms_are_zero);
+            let text = inputs.iter().map(|p| p.options_text.as_str()).max_by_key(|t| t.len()).unwrap_or_default();
+            Program::new(module, kind, merged, text.to_owned())
+        }
+    };
+    program.kind = kind;
+    if options.is_some_and(|o| o.denorms_are_zero) {
+        program.options.denorms_are_zero = true;
+    }
+    if kind == ImageKind::Executable {
+        let undefined = undefined(&program.module);
+        if !undefined.is_empty() {
+            let mut log = String::new();
+            for name in undefined {
+                // Writing to a string cannot fail.
+                let _ = writeln!(log, "error: `{name}` is called but defined nowhere");
+            }
+            return failed(log);
+        }
+    }
+    Compilation { result: Ok(Arc::new(program)), log: String::new() }
+}
+
+/// Functions that only another program could define and that are called.
+fn undefined(module: &Module) -> Vec<&str> {
+    let called: std::collections::HashSet<_> = module.funcs.values().flat_map(|f| f.callees()).collect();
+    module
+        .funcs
+        .iter()
+        .filter(|(r, f)| f.is_declaration() && f.linkage != Linkage::Builtin && called.contains(r))
+        .map(|(_, f)| f.name.as_str())
+        .collect()
+}

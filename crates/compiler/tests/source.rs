@@ -1,0 +1,180 @@
+//! From source to results on the CPU device.
+
+mod common;
+
+use cloom_artifact::ImageKind;
+use cloom_compiler::{CompileError, Compiler, Config, Failure, Header, Program, Source};
+use cloom_hal::Device;
+use cloom_hal_cpu::CpuDevice;
+use common::{Arg, buffer, build, compiler, floats, ints, launch, program};
+
+const REDUCE: &str = r#"
+// Sums each group's part; works for every local size.
+kernel void reduce(global const float *in, global float *out, local float *tile, int n) {
+    int i = get_global_id(0), l = get_local_id(0), size = get_local_size(0);
+    tile[l] = i < n ? in[i] : 0.0f;
+    for (int step = 1; step < size; step *= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        float other = l + step < size && l % (2 * step) == 0 ? tile[l + step] : 0.0f;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        tile[l] += other;
+    }
+    if (l == 0) out[get_group_id(0)] = tile[0];
+}
+kernel void saxpy(global float4 *y, global const float4 *x, float a) {
+    size_t i = get_global_id(0);
+    y[i] = a * x[i] + y[i];
+}
+"#;
+
+#[test]
+fn a_reduction_gives_the_sum_on_every_local_size() {
+    let compiler = compiler();
+    let device = CpuDevice::new(3, None);
+    for options in ["", "-cl-opt-disable", "-cl-fast-relaxed-math"] {
+        let program = program(&compiler, REDUCE, options);
+        let executable = compiler.executable(&program, &device.info().target);
+        for local in [1u64, 2, 3, 7, 32, 100] {
+            let n = 1000u64;
+            let groups = n.div_ceil(local);
+            let input: Vec<u8> = (0..n).flat_map(|i| (i as f32).to_le_bytes()).collect();
+            let (a, b) = (buffer(&device, &input), buffer(&device, &vec![0; groups as usize * 4]));
+            let n_arg = (n as i32).to_le_bytes();
+            let args = [Arg::Buffer(&*a), Arg::Buffer(&*b), Arg::Local(local * 4), Arg::Bytes(&n_arg)];
+            launch(&device, &executable, "reduce", [n, 1, 1], [local, 1, 1], &args);
+            let want: Vec<f32> =
+                (0..groups).map(|g| (g * local..((g + 1) * local).min(n)).sum::<u64>() as f32).collect();
+            assert_eq!(floats(&*b), want, "local size {local}, options {options:?}");
+        }
+    }
+}
+
+#[test]
+fn vectors_and_scalars_are_passed_and_computed() {
+    let compiler = compiler();
+    let device = CpuDevice::new(2, None);
+    let program = program(&compiler, REDUCE, "");
+    let executable = compiler.executable(&program, &device.info().target);
+    let bytes = |f: fn(usize) -> f32| (0..64).flat_map(|i| f(i).to_le_bytes()).collect::<Vec<u8>>();
+    let (y, x) = (buffer(&device, &bytes(|i| i as f32)), buffer(&device, &bytes(|i| 2.0 * i as f32)));
+    let args = [Arg::Buffer(&*y), Arg::Buffer(&*x), Arg::Bytes(&3.0f32.to_le_bytes())];
+    launch(&device, &executable, "saxpy", [16, 1, 1], [4, 1, 1], &args);
+    assert_eq!(floats(&*y), (0..64).map(|i| 7.0 * i as f32).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_wrong_is_told_and_told_apart() {
+    let compiler = compiler();
+    let bad_option = build(&compiler, REDUCE, "-no-such-option");
+    assert_eq!(bad_option.result, Err(Failure::Options));
+    assert!(bad_option.log.contains("-no-such-option"));
+    let bad_source = build(&compiler, "kernel void k(global int *p) { *p = nonsense; }", "");
+    assert_eq!(bad_source.result, Err(Failure::Program));
+    assert!(bad_source.log.contains("nonsense") && bad_source.log.contains("test.cl"), "{}", bad_source.log);
+    let undefined = build(&compiler, "int f(int); kernel void k(global int *p) { *p = f(1); }", "");
+    assert_eq!(undefined.result, Err(Failure::Program));
+    assert!(undefined.log.contains("`f"), "{}", undefined.log);
+    let program = program(&compiler, REDUCE, "");
+    let executable = compiler.executable(&program, "nvptx64-nvidia-cuda:sm_90");
+    assert!(matches!(executable.kernel("reduce"), Err(CompileError::Codegen(_))));
+    assert_eq!(executable.kernel("other").err(), Some(CompileError::NoKernel("other".into())));
+}
+
+#[test]
+fn programs_are_compiled_apart_with_headers_and_linked() {
+    let compiler = compiler();
+    let device = CpuDevice::new(1, None);
+    let headers = [Header { name: "twice.h".into(), text: b"int twice(int x);".to_vec() }];
+    let part = |name: &str, text: &str| {
+        let done = compiler.compile(&Source { name, text: text.as_bytes() }, "", &headers);
+        done.result.unwrap_or_else(|_| panic!("{}", done.log))
+    };
+    let main = part(
+        "a.cl",
+        "#include \"twice.h\"\nkernel void k(global int *p) { p[get_global_id(0)] = twice(get_global_id(0)); }",
+    );
+    let other = part("b.cl", "#include <twice.h>\nint twice(int x) { return 2 * x; }");
+    assert_eq!(main.kind(), ImageKind::Object);
+    assert_eq!(compiler.link(&[main.clone()], "").result, Err(Failure::Program));
+    let library = compiler.link(&[other], "-create-library").result.unwrap();
+    assert_eq!(library.kind(), ImageKind::Library);
+    let linked = compiler.link(&[main.clone(), library.clone()], "").result.unwrap();
+    assert_eq!(linked.kind(), ImageKind::Executable);
+    assert_eq!(compiler.link(&[main, library.clone(), library], "").result, Err(Failure::Program));
+    // Through bytes and back it is the same program.
+    let again = compiler.load(&linked.encode()).unwrap();
+    assert_eq!(again.module().to_string(), linked.module().to_string());
+    let executable = compiler.executable(&again, &device.info().target);
+    let p = buffer(&device, &[0; 40]);
+    launch(&device, &executable, "k", [10, 1, 1], [5, 1, 1], &[Arg::Buffer(&*p)]);
+    assert_eq!(ints(&*p), (0..10).map(|i| 2 * i).collect::<Vec<_>>());
+}
+
+#[test]
+fn damaged_binaries_are_refused() {
+    let compiler = compiler();
+    let good = program(&compiler, REDUCE, "").encode();
+    for i in (0..good.len()).step_by(61) {
+        let mut bad = good.clone();
+        bad[i] ^= 1;
+        assert!(Program::decode(&bad).is_err());
+    }
+}
+
+#[test]
+fn the_disk_cache_gives_the_same_code_and_ignores_what_is_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config { cache_dir: Some(dir.path().join("cache")), background_threads: 0 };
+    let device = CpuDevice::new(1, None);
+    let get = || {
+        let compiler = Compiler::new(config.clone());
+        let executable = compiler.executable(&program(&compiler, REDUCE, ""), &device.info().target);
+        executable.kernel("saxpy").unwrap().clone()
+    };
+    let (first, second) = (get(), get());
+    assert!(!first.cached && second.cached);
+    assert_eq!(first.artifact, second.artifact);
+    for entry in std::fs::read_dir(dir.path().join("cache")).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    }
+    let third = get();
+    assert!(!third.cached);
+    assert_eq!(first.artifact, third.artifact);
+}
+
+#[test]
+fn many_threads_ask_for_kernels_while_the_background_compiles() {
+    let kernels: String = (0..24)
+        .map(|i| format!("kernel void k{i}(global int *p) {{ p[get_global_id(0)] = {i} * (int)get_global_id(0); }}\n"))
+        .collect();
+    let compiler = Compiler::new(Config { cache_dir: None, background_threads: 2 });
+    let device = CpuDevice::new(2, None);
+    let executable = compiler.executable(&program(&compiler, &kernels, ""), &device.info().target);
+    std::thread::scope(|scope| {
+        for t in 0..4 {
+            let (executable, device) = (&executable, &device);
+            scope.spawn(move || {
+                for i in 0..24 {
+                    let i = (i * 7 + t * 5) % 24;
+                    let p = buffer(device, &[0; 32]);
+                    launch(device, executable, &format!("k{i}"), [8, 1, 1], [3, 1, 1], &[Arg::Buffer(&*p)]);
+                    assert_eq!(ints(&*p), (0..8).map(|x| x * i).collect::<Vec<_>>());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn stages_are_texts_in_order() {
+    let compiler = compiler();
+    let device = CpuDevice::new(1, None);
+    let program = program(&compiler, REDUCE, "");
+    let built = compiler.stages(&program, "reduce", &device.info().target).unwrap();
+    let names: Vec<&str> = built.stages.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names.first(), Some(&"ir"));
+    assert!(names.ends_with(&["spmd", "llvm", "llvm-optimised", "asm"]), "{names:?}");
+    assert!(built.stages.iter().all(|s| !s.text.is_empty()));
+}
