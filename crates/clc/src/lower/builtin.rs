@@ -340,10 +340,6 @@ impl Fn<'_, '_> {
             let zero = self.zero(ty);
             let fits = self.b().icmp(IntCc::Eq, top, zero);
             let most = self.int(ty, -1);
-            let most = match self.func.const_bits(most) {
-                Some(_) => self.b().iconst(ty, ty.scalar.mask()),
-                None => most,
-            };
             return self.b().select(fits, sum, most);
         }
         let last = self.int(ty, bits - 1);

@@ -126,26 +126,45 @@ impl Lowering<'_> {
 
     /// The global in the module, with what its data refers to.
     fn global(&mut self, id: GlobalId) -> GlobalRef {
+        let mut added = Vec::new();
+        let r = self.add_global(id, &mut added);
+        // Data may refer to itself, and a chain of references may be as long as the program.
+        while let Some((g, id)) = added.pop() {
+            let data = self.unit.globals[id.0 as usize].data.as_ref();
+            let mut relocs = Vec::new();
+            for &(offset, target, addend) in data.iter().flat_map(|d| &d.relocs) {
+                relocs.push(Reloc { offset, target: self.add_global(target, &mut added), addend });
+            }
+            relocs.sort_by_key(|r| r.offset);
+            self.module.globals[g].relocs = relocs;
+        }
+        r
+    }
+
+    fn add_global(&mut self, id: GlobalId, added: &mut Vec<(GlobalRef, GlobalId)>) -> GlobalRef {
         if let Some(g) = self.globals[id.0 as usize] {
             return g;
         }
         let g = &self.unit.globals[id.0 as usize];
+        let mut init: &[u8] = g.data.as_ref().map_or(&[], |d| &d.bytes);
+        // Zeros at the end are implied, but not where an address goes.
+        let addresses = g.data.as_ref().map_or(0, |d| d.relocs.iter().map(|r| r.0 as usize + 8).max().unwrap_or(0));
+        while let Some((0, rest)) = init.split_last()
+            && rest.len() >= addresses
+        {
+            init = rest;
+        }
         let out = Global {
             name: g.name.clone(),
             space: if g.data.is_some() { Space::Constant } else { Space::Local },
             size: self.types.size(g.ty.ty).max(1),
             align: g.align as u32,
-            init: g.data.as_ref().map_or(Vec::new(), |d| d.bytes.clone()),
+            init: init.to_vec(),
             relocs: Vec::new(),
         };
         let r = self.module.globals.push(out);
         self.globals[id.0 as usize] = Some(r);
-        // Data may refer to itself, hence only now; a chain of references is as deep as the program is long.
-        let mut relocs = Vec::new();
-        for &(offset, target, addend) in g.data.iter().flat_map(|d| &d.relocs) {
-            relocs.push(Reloc { offset, target: self.global(target), addend });
-        }
-        self.module.globals[r].relocs = relocs;
+        added.push((r, id));
         r
     }
 

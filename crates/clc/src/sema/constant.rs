@@ -341,26 +341,36 @@ impl Sema<'_> {
     fn eval_part(&mut self, offset: u64, e: &Expr, data: &mut Data) -> Result<(), Span> {
         let at = offset as usize;
         if self.types.is_aggregate(e.ty.ty) {
-            let (source, from) = match &e.kind {
+            let size = (self.types.size(e.ty.ty) as usize).min(data.bytes.len().saturating_sub(at));
+            // Copying is work like computing.
+            if self.fuel < size as u64 / 16 {
+                return Err(e.span);
+            }
+            self.fuel -= size as u64 / 16;
+            let (bytes, relocs) = match &e.kind {
                 ExprKind::Compound(_, init) => {
-                    let size = self.types.size(e.ty.ty);
-                    (self.eval_init(init, size).ok_or(e.span)?, 0)
+                    let whole = self.eval_init(init, size as u64).ok_or(e.span)?;
+                    (whole.bytes, whole.relocs)
                 }
                 _ => {
                     let (g, from) = self.eval_place(e)?;
-                    (self.unit.globals[g.0 as usize].data.clone().ok_or(e.span)?, from as usize)
+                    let from = usize::try_from(from).map_err(|_| e.span)?;
+                    let source = self.unit.globals[g.0 as usize].data.as_ref().ok_or(e.span)?;
+                    let bytes = source.bytes.get(from..from + size).ok_or(e.span)?.to_vec();
+                    let inside = source.relocs.iter().filter(|r| (from..from + size).contains(&(r.0 as usize)));
+                    (bytes, inside.map(|r| (r.0 - from as u64, r.1, r.2)).collect())
                 }
             };
-            let size = (self.types.size(e.ty.ty) as usize).min(data.bytes.len().saturating_sub(at));
-            let bytes = source.bytes.get(from..from + size).ok_or(e.span)?;
-            data.bytes[at..at + size].copy_from_slice(bytes);
-            let moved = source.relocs.iter().filter(|r| (from..from + size).contains(&(r.0 as usize)));
-            data.relocs.extend(moved.map(|r| (r.0 - from as u64 + offset, r.1, r.2)));
+            data.bytes[at..at + size].copy_from_slice(&bytes);
+            data.relocs.extend(relocs.into_iter().map(|r| (r.0 + offset, r.1, r.2)));
             return Ok(());
         }
         // An earlier part of the same place (a designator used twice) gives way.
         let size = self.types.size(e.ty.ty);
-        data.relocs.retain(|r| r.0 + 8 <= offset || r.0 >= offset + size);
+        if data.relocs.last().is_some_and(|r| r.0 + 8 > offset) {
+            self.fuel = self.fuel.saturating_sub(data.relocs.len() as u64);
+            data.relocs.retain(|r| r.0 + 8 <= offset || r.0 >= offset + size);
+        }
         match self.eval(e)? {
             CVal::Lanes(lanes) => {
                 let mut bytes = Vec::new();

@@ -4,7 +4,7 @@ use super::attrs::FuncAttrs;
 use super::scope::Entry;
 use super::tree::{Body, Func, FuncId};
 use super::types::{QTy, Ty, TyKind};
-use super::{FnCx, Sema};
+use super::{FnCx, Sema, limits};
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast::{self, DerivationKind, Storage};
 use cloom_ir::{KernelMeta, KernelParam, Linkage, ParamKind, Space};
@@ -98,6 +98,10 @@ impl Sema<'_> {
                 self.push(d);
                 return None;
             }
+        }
+        if existing.len() >= limits::OVERLOADS {
+            self.error("E0325", h.name.span, format!("more than {} functions are called `{text}`", limits::OVERLOADS));
+            return None;
         }
         let id = FuncId(self.unit.funcs.len() as u32);
         let ir_name = if library {

@@ -55,11 +55,13 @@ pub mod limits {
     /// Bytes of the private variables of one function.
     pub const PRIVATE: u64 = 8 << 20;
     /// Bytes of the initialised data of a program.
-    pub const DATA: u64 = 256 << 20;
+    pub const DATA: u64 = cloom_caps::limits::MAX_CONSTANT_BUFFER;
     /// Bytes of the local variables of one kernel.
     pub const LOCAL: u64 = cloom_caps::limits::LOCAL_MEMORY;
     /// Entries that the initialisers of one program may come to have.
     pub const INIT_PARTS: usize = 4 << 20;
+    /// Functions of one name.
+    pub const OVERLOADS: usize = 512;
     /// Steps of the constant evaluator for one program.
     pub const FUEL: u64 = 64 << 20;
 }

@@ -397,7 +397,9 @@ impl Sema<'_> {
                     fields.push(Field { name: name.map(|n| n.name), ty, offset, span });
                 };
             if decl.declarators.is_empty() {
-                if self.types.record(base.ty.ty).is_some_and(|r| r.tag.is_none()) {
+                // Only one that is written here: a name for it would be an ordinary declaration without a declarator.
+                let written = matches!(decl.specs.ty, TypeSpec::Record(_));
+                if written && self.types.record(base.ty.ty).is_some_and(|r| r.tag.is_none()) {
                     add(self, None, base, decl.span, attrs::TypeAttrs::default());
                 }
                 continue;

@@ -7,7 +7,7 @@ use crate::source::{Interner, Span, Symbol};
 use crate::syntax::{ImageKind, Scalar};
 use cloom_builtins::Elem;
 use cloom_ir::Space;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A type without qualifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -370,19 +370,24 @@ impl Types {
         None
     }
 
-    /// Whether a value of this type holds something that fails the test, itself or in a member.
+    /// Whether a value of this type holds something that the test finds, itself or in a member.
     pub fn any_part(&self, ty: Ty, test: &mut dyn FnMut(&TyKind) -> bool) -> bool {
-        if test(self.kind(ty)) {
-            return true;
+        // Records may hold the same record many times over, level by level: each is looked at once.
+        let mut seen = FxHashSet::default();
+        let mut work = vec![ty];
+        while let Some(ty) = work.pop() {
+            if test(self.kind(ty)) {
+                return true;
+            }
+            match self.kind(ty) {
+                TyKind::Array(of, _) => work.push(of.ty),
+                TyKind::Record(id) if seen.insert(*id) => {
+                    work.extend(self.records[id.0 as usize].fields.iter().flatten().map(|f| f.ty.ty));
+                }
+                _ => {}
+            }
         }
-        match self.kind(ty) {
-            TyKind::Array(of, _) => self.any_part(of.ty, test),
-            TyKind::Record(id) => match &self.records[id.0 as usize].fields {
-                Some(fields) => fields.iter().any(|f| self.any_part(f.ty.ty, test)),
-                None => false,
-            },
-            _ => false,
-        }
+        false
     }
 
     /// The type as a person would write it.
