@@ -1,63 +1,118 @@
-//! Common subexpressions: a pure operation that a dominating block has computed already is not computed again.
+//! Common subexpressions: an operation whose equal stands in a dominating block gives way to it.
+//!
+//! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that each is there
+//! once. Loads from constant memory count as operations: nothing writes there while a kernel runs.
 
+use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{Args, Block, Entity, Flags, Function, Op, Type, Value};
-use rustc_hash::FxHashMap;
+use cloom_ir::{Block, Flags, Function, Inst, InstData, Op, Space};
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
-#[derive(PartialEq, Eq, Hash)]
-struct Key {
-    op: Op,
-    args: Args,
-    ty: Type,
-    flags: Flags,
-}
-
-/// Walks the dominator tree with a scoped table.
-pub fn run(func: &mut Function) {
+/// Runs the pass. Says whether anything changed.
+pub fn run(func: &mut Function) -> bool {
+    let mut changed = hoist_nullary(func);
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
-    let mut table: FxHashMap<Key, Vec<Value>> = FxHashMap::default();
-    let mut replaced: Vec<Option<Value>> = vec![None; func.values.len()];
-    // A visit enters a block, or leaves the scope of what it added.
-    enum Visit {
-        Enter(Block),
-        Leave(Vec<Key>),
-    }
-    let mut stack = vec![Visit::Enter(func.entry())];
-    while let Some(visit) = stack.pop() {
-        let b = match visit {
-            Visit::Enter(b) => b,
-            Visit::Leave(keys) => {
-                for key in keys {
-                    if let Some(values) = table.get_mut(&key) {
-                        values.pop();
-                    }
-                }
-                continue;
-            }
-        };
-        let mut added = Vec::new();
+    let mut table: FxHashMap<u64, SmallVec<[(Block, Inst); 1]>> = FxHashMap::default();
+    let mut renames = Renames::default();
+    for &b in cfg.rpo() {
         let mut insts = std::mem::take(&mut func.blocks[b].insts);
         insts.retain(|&i| {
             for a in &mut func.insts[i].args {
-                *a = replaced[a.index()].unwrap_or(*a);
+                *a = renames.get(*a);
             }
-            let data = &func.insts[i];
-            let Some(r) = data.result.filter(|_| data.op.is_pure()) else { return true };
-            let key = || Key { op: data.op.clone(), args: data.args.clone(), ty: func.values[r].ty, flags: data.flags };
-            let known = table.entry(key()).or_default();
-            if let Some(&v) = known.last() {
-                replaced[r.index()] = Some(v);
-                return false;
+            let (true, Some(r)) = (is_shareable(func, i), func.insts[i].result) else { return true };
+            let bucket = table.entry(hash(func, i)).or_default();
+            let found = bucket.iter().find(|(home, other)| same(func, i, *other) && dom.dominates(*home, b));
+            let Some(&(_, other)) = found else {
+                bucket.push((b, i));
+                return true;
+            };
+            // What holds for both holds for one; a promise that only one made does not.
+            let flags = func.insts[i].flags;
+            func.insts[other].flags &= flags;
+            if let Some(v) = func.insts[other].result {
+                renames.set(r, v);
             }
-            known.push(r);
-            added.push(key());
-            true
+            changed = true;
+            false
         });
         func.blocks[b].insts = insts;
-        stack.push(Visit::Leave(added));
-        stack.extend(dom.children(b).iter().map(|&c| Visit::Enter(c)));
     }
-    func.map_uses(|v| replaced[v.index()].unwrap_or(v));
+    renames.apply(func);
+    changed
+}
+
+fn is_shareable(func: &Function, i: Inst) -> bool {
+    let data = &func.insts[i];
+    match data.op {
+        Op::Load { .. } => {
+            !data.flags.contains(Flags::VOLATILE) && func.ty(data.args[0]).space() == Some(Space::Constant)
+        }
+        _ => data.op.is_pure(),
+    }
+}
+
+fn result_type(func: &Function, data: &InstData) -> Option<cloom_ir::Type> {
+    data.result.map(|r| func.ty(r))
+}
+
+fn hash(func: &Function, i: Inst) -> u64 {
+    let data = &func.insts[i];
+    let mut h = FxHasher::default();
+    std::mem::discriminant(&data.op).hash(&mut h);
+    match &data.op {
+        Op::Const(bits) => bits.hash(&mut h),
+        Op::Unary(op) => op.hash(&mut h),
+        Op::Binary(op) => op.hash(&mut h),
+        Op::Icmp(cc) => cc.hash(&mut h),
+        Op::Fcmp(cc) => cc.hash(&mut h),
+        Op::Cast(op) => op.hash(&mut h),
+        Op::Shuffle(mask) => mask.hash(&mut h),
+        Op::GlobalAddr(g) => g.hash(&mut h),
+        Op::Query { what, dim } => (what, dim).hash(&mut h),
+        _ => {}
+    }
+    data.args.hash(&mut h);
+    result_type(func, data).hash(&mut h);
+    h.finish()
+}
+
+/// Flags that change what is computed must be equal; promises need not be.
+fn same(func: &Function, a: Inst, b: Inst) -> bool {
+    let (x, y) = (&func.insts[a], &func.insts[b]);
+    let op = match (&x.op, &y.op) {
+        // The surer alignment may be lost, never wrongly gained: the dominating load stays as it is.
+        (Op::Load { .. }, Op::Load { .. }) => true,
+        (p, q) => p == q,
+    };
+    let promises = Flags::NSW | Flags::NUW;
+    op && x.args == y.args && x.flags - promises == y.flags - promises && result_type(func, x) == result_type(func, y)
+}
+
+fn hoist_nullary(func: &mut Function) -> bool {
+    let entry = func.entry();
+    let mut hoisted = Vec::new();
+    let mut changed = false;
+    for k in 0..func.layout.len() {
+        let b = func.layout[k];
+        let mut insts = std::mem::take(&mut func.blocks[b].insts);
+        insts.retain(|&i| {
+            let op = &func.insts[i].op;
+            let nullary = matches!(op, Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_));
+            if nullary {
+                changed |= b != entry;
+                hoisted.push(i);
+            }
+            !nullary
+        });
+        func.blocks[b].insts = insts;
+    }
+    let rest = std::mem::take(&mut func.blocks[entry].insts);
+    hoisted.extend(rest);
+    func.blocks[entry].insts = hoisted;
+    changed
 }

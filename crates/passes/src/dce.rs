@@ -1,66 +1,151 @@
-//! Dead code: instructions whose results nobody needs, and block parameters likewise.
+//! Dead code: instructions whose results nobody needs, block parameters nobody reads, stores to memory nobody loads.
+//!
+//! Marks from what must happen (effects, decisions of branches) backwards, then sweeps. A parameter is needed only if a
+//! needed instruction reads it, so counters that feed only themselves go too.
 
-use cloom_ir::{Entity, Function, Value, ValueDef};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{Block, Entity, Flags, Function, Inst, Op, Value, ValueDef};
 
-/// Keeps what has an effect and what that needs.
-pub fn run(func: &mut Function) {
-    let mut live = vec![false; func.values.len()];
-    let mut work: Vec<Value> = Vec::new();
-    let need = |v: Value, live: &mut Vec<bool>, work: &mut Vec<Value>| {
-        if !std::mem::replace(&mut live[v.index()], true) {
-            work.push(v);
-        }
-    };
-    let volatile = cloom_ir::Flags::VOLATILE;
-    for &b in &func.layout {
+/// Runs the pass. Says whether anything changed.
+pub fn run(func: &mut Function) -> bool {
+    let mut changed = crate::util::remove_unreachable(func);
+    let cfg = Cfg::new(func);
+    let dead = dead_stores(func, &cfg);
+    let mut marker = Marker { func, cfg: &cfg, live: vec![false; func.values.len()], work: Vec::new() };
+    for &b in cfg.rpo() {
         for &i in &func.blocks[b].insts {
-            let data = &func.insts[i];
-            if data.op.has_effect() || data.flags.contains(volatile) {
-                data.args.iter().for_each(|&a| need(a, &mut live, &mut work));
+            if is_root(func, i) && !dead[i.index()] {
+                func.insts[i].args.iter().for_each(|&a| marker.mark(a));
             }
         }
         if let Some(v) = func.blocks[b].term.operand() {
-            need(v, &mut live, &mut work);
+            marker.mark(v);
         }
     }
-    // Edges into each block, to follow a live parameter to its arguments.
-    let mut incoming: Vec<Vec<cloom_ir::Block>> = vec![Vec::new(); func.blocks.len()];
-    for &b in &func.layout {
-        for e in func.blocks[b].term.edges() {
-            if incoming[e.block.index()].last() != Some(&b) {
-                incoming[e.block.index()].push(b);
-            }
-        }
-    }
-    while let Some(v) = work.pop() {
-        match func.values[v].def {
-            ValueDef::Inst(i) => func.insts[i].args.iter().for_each(|&a| need(a, &mut live, &mut work)),
-            ValueDef::Param(b, n) => {
-                for &p in &incoming[b.index()] {
-                    for e in func.blocks[p].term.edges() {
-                        if e.block == b {
-                            need(e.args[n as usize], &mut live, &mut work);
-                        }
-                    }
-                }
-            }
-        }
+    marker.drain();
+    let live = marker.live;
+    for &b in cfg.rpo() {
+        let mut insts = std::mem::take(&mut func.blocks[b].insts);
+        let before = insts.len();
+        insts.retain(|&i| match func.insts[i].result {
+            Some(r) if live[r.index()] => true,
+            _ => is_root(func, i) && !dead[i.index()],
+        });
+        changed |= insts.len() != before;
+        func.blocks[b].insts = insts;
     }
     let entry = func.entry();
-    for k in 0..func.layout.len() {
-        let b = func.layout[k];
-        let mut insts = std::mem::take(&mut func.blocks[b].insts);
-        insts.retain(|&i| {
-            let data = &func.insts[i];
-            data.op.has_effect() || data.flags.contains(volatile) || data.result.is_some_and(|r| live[r.index()])
-        });
-        func.blocks[b].insts = insts;
-        if b != entry {
-            for n in (0..func.blocks[b].params.len()).rev() {
-                if !live[func.blocks[b].params[n].index()] {
-                    func.remove_block_param(b, n);
+    let doomed: Vec<Option<Vec<bool>>> = func
+        .blocks
+        .iter()
+        .map(|(b, data)| {
+            let keep: Vec<bool> = data.params.iter().map(|p| b == entry || live[p.index()]).collect();
+            keep.contains(&false).then_some(keep)
+        })
+        .collect();
+    for &b in cfg.rpo() {
+        for e in func.blocks[b].term.edges_mut() {
+            if let Some(keep) = &doomed[e.block.index()] {
+                let mut k = keep.iter();
+                e.args.retain(|_| k.next().copied().unwrap_or(true));
+            }
+        }
+    }
+    for &b in cfg.rpo() {
+        if let Some(keep) = &doomed[b.index()] {
+            let mut k = keep.iter();
+            func.blocks[b].params.retain(|_| k.next().copied().unwrap_or(true));
+            for (i, &p) in func.blocks[b].params.iter().enumerate() {
+                func.values[p].def = ValueDef::Param(b, i as u32);
+            }
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Whether an instruction must stay although nobody uses its result.
+fn is_root(func: &Function, i: Inst) -> bool {
+    let data = &func.insts[i];
+    data.op.has_effect() || matches!(data.op, Op::Load { .. }) && data.flags.contains(Flags::VOLATILE)
+}
+
+struct Marker<'a> {
+    func: &'a Function,
+    cfg: &'a Cfg,
+    live: Vec<bool>,
+    work: Vec<Value>,
+}
+
+impl Marker<'_> {
+    fn mark(&mut self, v: Value) {
+        if !std::mem::replace(&mut self.live[v.index()], true) {
+            self.work.push(v);
+        }
+    }
+
+    fn drain(&mut self) {
+        let func = self.func;
+        while let Some(v) = self.work.pop() {
+            match func.values[v].def {
+                ValueDef::Inst(i) => func.insts[i].args.iter().for_each(|&a| self.mark(a)),
+                ValueDef::Param(b, k) => self.mark_arguments(b, k as usize),
+            }
+        }
+    }
+
+    fn mark_arguments(&mut self, b: Block, k: usize) {
+        let (func, cfg) = (self.func, self.cfg);
+        let mut last = None;
+        for &p in cfg.preds(b) {
+            // A predecessor stands once for each of its edges, one after the other or not; its edges are all seen at once.
+            if last == Some(p) {
+                continue;
+            }
+            last = Some(p);
+            for e in func.blocks[p].term.edges() {
+                if e.block == b {
+                    self.mark(e.args[k]);
                 }
             }
         }
     }
+}
+
+/// Stores, copies and fills into private arrays that nothing reads and whose address goes nowhere.
+fn dead_stores(func: &Function, cfg: &Cfg) -> Vec<bool> {
+    // The array that an address points into, and what is written there.
+    let mut base: Vec<Option<Value>> = vec![None; func.values.len()];
+    let mut read = vec![false; func.values.len()];
+    let mut writes: Vec<(Value, Inst)> = Vec::new();
+    for &b in cfg.rpo() {
+        for &i in &func.blocks[b].insts {
+            let data = &func.insts[i];
+            if let (Op::Alloca { .. }, Some(r)) = (&data.op, data.result) {
+                base[r.index()] = Some(r);
+            }
+            for (k, &a) in data.args.iter().enumerate() {
+                let Some(array) = base[a.index()] else { continue };
+                match (&data.op, data.result) {
+                    (Op::PtrAdd, Some(r)) => base[r.index()] = Some(array),
+                    (Op::Store { .. } | Op::MemCopy { .. } | Op::MemSet { .. }, _)
+                        if k == 0 && !data.flags.contains(Flags::VOLATILE) =>
+                    {
+                        writes.push((array, i));
+                    }
+                    _ => read[array.index()] = true,
+                }
+            }
+        }
+        func.blocks[b].term.for_each_use(|v| {
+            if let Some(array) = base[v.index()] {
+                read[array.index()] = true;
+            }
+        });
+    }
+    let mut dead = vec![false; func.insts.len()];
+    for (array, i) in writes {
+        dead[i.index()] |= !read[array.index()];
+    }
+    dead
 }

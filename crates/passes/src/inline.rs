@@ -1,27 +1,32 @@
-//! Inlining: callees into callers, bottom-up, until the kernel is one function.
+//! Inlining: calls become the callee's blocks.
 //!
-//! OpenCL C has no recursion, so this ends. Where the result would be larger than a budget, a callee stays a call if it can: not if it
-//! asks for the work-item's place, waits at a barrier, prints, or uses local memory, which only `spmd` gives it.
+//! From the leaves up, so that a callee is complete, and cleaned up, before it is copied. All calls are inlined while the caller stays within the
+//! budget; beyond it only small callees, and those that must: a function that waits at a barrier, asks for its place, prints or
+//! names local memory depends on the work-item, and only the kernel knows that. OpenCL C has no recursion; where a module has it
+//! nevertheless, the call that closes the circle stays.
 
-use cloom_ir::{Arena, Block, Edge, Entity, FuncRef, Function, Linkage, Module, Op, Space, Term, Value};
+use crate::util;
+use cloom_ir::{
+    Block, Edge, Entity, FuncRef, Function, Inst, Linkage, Module, Op, Space, Term, Value, ValueData, ValueDef,
+};
 
-/// Instructions that a function may have after inlining, before callees stay calls.
-const BUDGET: usize = 60_000;
-/// Callees of this size are inlined regardless.
-const SMALL: usize = 40;
+/// How much a function may grow.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Instructions of the caller beyond which only small callees are inlined.
+    pub caller: usize,
+    /// Instructions of a small callee.
+    pub small: usize,
+}
 
-/// Inlines into everything that `root` reaches, and into `root`.
-pub fn run(module: &mut Module, root: FuncRef) {
-    let order = bottom_up(module, root);
-    for f in order {
-        let mut func = std::mem::replace(&mut module.funcs[f], Function::new(String::new(), Vec::new(), None));
-        inline_into(&mut func, module);
-        module.funcs[f] = func;
+impl Default for Budget {
+    fn default() -> Self {
+        Self { caller: 20_000, small: 24 }
     }
 }
 
-/// Functions reachable from `root`, callees first.
-fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
+/// Functions that can be reached by calls, callees first, the root last.
+pub fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
     let mut seen = vec![false; module.funcs.len()];
     let mut order = Vec::new();
     let mut stack = vec![(root, module.funcs[root].callees(), 0usize)];
@@ -40,126 +45,165 @@ fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
     order
 }
 
-fn must(module: &Module, callee: &Function) -> bool {
-    callee.layout.iter().flat_map(|&b| &callee.blocks[b].insts).any(|&i| match callee.insts[i].op {
-        Op::Query { .. } | Op::Barrier | Op::Printf(_) => true,
-        Op::GlobalAddr(g) => module.globals[g].space == Space::Local,
-        _ => false,
-    })
-}
-
-fn inline_into(func: &mut Function, module: &Module) {
-    let mut size = func.size();
-    let mut i = 0;
-    while i < func.layout.len() {
-        let block = func.layout[i];
-        let mut at = 0;
-        while at < func.blocks[block].insts.len() {
-            let inst = func.blocks[block].insts[at];
-            at += 1;
-            let Op::Call(f) = func.insts[inst].op else { continue };
-            let callee = &module.funcs[f];
-            let grown = size + callee.size();
-            let wanted = callee.linkage == Linkage::Builtin || grown <= BUDGET || callee.size() <= SMALL;
-            if callee.is_declaration() || !(wanted && !callee.noinline || must(module, callee)) {
-                continue;
-            }
-            size = grown;
-            // What follows the call is in a block of its own, later in the order: it is looked at then.
-            inline_call(func, callee, block, at - 1);
-            break;
-        }
-        i += 1;
+/// Whether a function cannot stay a call, by function index: by itself or by what it calls.
+pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
+    let mut must = vec![false; module.funcs.len()];
+    for &f in order {
+        let func = &module.funcs[f];
+        must[f.index()] = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| match func.insts[i].op {
+            Op::Query { .. } | Op::Barrier | Op::Printf(_) => true,
+            Op::GlobalAddr(g) => module.globals[g].space == Space::Local,
+            Op::Call(callee) => must[callee.index()],
+            _ => false,
+        });
     }
+    must
 }
 
-/// Replaces the call at `block[at]` by a copy of the callee.
-fn inline_call(func: &mut Function, callee: &Function, block: Block, at: usize) {
-    let call = func.blocks[block].insts[at];
-    let after = func.add_block();
-    let rest = func.blocks[block].insts.split_off(at + 1);
-    func.blocks[block].insts.pop();
-    func.blocks[after].insts = rest;
-    let (term, span) =
-        (std::mem::replace(&mut func.blocks[block].term, Term::Unreachable), func.blocks[block].term_span);
-    func.set_term(after, term, span);
-    let call_span = func.insts[call].span;
-    let args = func.insts[call].args.clone();
-    let result = func.insts[call].result;
+/// Inlines into one function whose callees are complete. Says whether anything changed.
+pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: Budget) -> bool {
+    let mut size = module.funcs[root].size();
+    let mut caller = std::mem::replace(&mut module.funcs[root], Function::new("", Vec::new(), None));
+    let mut layout = Vec::with_capacity(caller.layout.len());
+    let mut changed = false;
+    // Blocks still to look at, the next one last. What is behind a call comes up again; copied bodies do not.
+    let mut work: Vec<Block> = caller.layout.iter().rev().copied().collect();
+    while let Some(b) = work.pop() {
+        layout.push(b);
+        let found = caller.blocks[b].insts.iter().enumerate().find_map(|(at, &i)| match caller.insts[i].op {
+            Op::Call(f) if f != root => wanted(&module.funcs[f], must[f.index()], size, budget).then_some((at, i, f)),
+            _ => None,
+        });
+        let Some((at, call, f)) = found else { continue };
+        size += module.funcs[f].size();
+        changed = true;
+        let rest = split_behind(&mut caller, b, at);
+        let copied = copy_body(&mut caller, &module.funcs[f], call, rest);
+        let args = caller.insts[call].args.clone();
+        caller.blocks[b].term = Term::Jump(Edge::new(copied[0], args));
+        layout.extend(copied);
+        work.push(rest);
+    }
+    caller.layout = layout;
+    module.funcs[root] = caller;
+    changed
+}
 
-    let mut blocks: Vec<Option<Block>> = vec![None; callee.blocks.len()];
+fn wanted(callee: &Function, must: bool, size: usize, budget: Budget) -> bool {
+    if callee.is_declaration() {
+        return false;
+    }
+    let own = callee.size();
+    must || own <= budget.small && !callee.noinline || size + own <= budget.caller && !callee.noinline
+}
+
+/// Splits a block at a call: what is behind it goes to a new block, whose parameter is the call's result. The call goes.
+fn split_behind(func: &mut Function, b: Block, at: usize) -> Block {
+    let rest = util::loose_block(func);
+    let behind = func.blocks[b].insts.split_off(at + 1);
+    func.blocks[rest].insts = behind;
+    let term = std::mem::replace(&mut func.blocks[b].term, Term::Unreachable);
+    let span = func.blocks[b].term_span;
+    func.set_term(rest, term, span);
+    if let Some(call) = func.blocks[b].insts.pop()
+        && let Some(r) = func.insts[call].result
+    {
+        func.values[r].def = ValueDef::Param(rest, 0);
+        func.blocks[rest].params.push(r);
+    }
+    rest
+}
+
+/// Copies a body into the caller, returns going to `rest`. Gives the blocks, the entry first.
+fn copy_body(caller: &mut Function, callee: &Function, call: Inst, rest: Block) -> Vec<Block> {
+    let result = caller.insts[call].result.is_some();
+    let mut blocks = vec![None; callee.blocks.len()];
+    let copied: Vec<Block> = callee
+        .layout
+        .iter()
+        .map(|&b| {
+            let new = util::loose_block(caller);
+            blocks[b.index()] = Some(new);
+            new
+        })
+        .collect();
+    // All values first: a use may stand before its definition in the order of blocks.
     let mut values: Vec<Option<Value>> = vec![None; callee.values.len()];
-    for &b in &callee.layout {
-        let new = func.add_block();
-        blocks[b.index()] = Some(new);
+    let mut insts: Vec<Vec<Inst>> = Vec::with_capacity(copied.len());
+    for (&b, &new) in callee.layout.iter().zip(&copied) {
         for &p in &callee.blocks[b].params {
-            values[p.index()] = Some(func.add_block_param(new, callee.ty(p)));
+            values[p.index()] = Some(caller.add_block_param(new, callee.ty(p)));
         }
+        insts.push(
+            callee.blocks[b]
+                .insts
+                .iter()
+                .map(|&i| {
+                    let mut data = callee.insts[i].clone();
+                    let old = data.result.take();
+                    let inst = caller.insts.push(data);
+                    if let Some(r) = old {
+                        let v = caller.values.push(ValueData { ty: callee.ty(r), def: ValueDef::Inst(inst) });
+                        caller.insts[inst].result = Some(v);
+                        values[r.index()] = Some(v);
+                    }
+                    inst
+                })
+                .collect(),
+        );
     }
-    // Clone all instructions first, then rename: a use may be printed before its definition's block.
-    let mut cloned = Vec::new();
-    let entry = func.entry();
-    let mut allocas = Vec::new();
-    for &b in &callee.layout {
-        let Some(new) = blocks[b.index()] else { continue };
-        for &i in &callee.blocks[b].insts {
-            let data = &callee.insts[i];
-            let ty = data.result.map(|r| callee.ty(r));
-            let inst = func.make_inst(data.op.clone(), data.args.clone(), ty, data.flags, data.span);
-            if let (Some(old), Some(r)) = (data.result, func.insts[inst].result) {
-                values[old.index()] = Some(r);
+    let map = |v: Value| values[v.index()].unwrap_or(v);
+    let mut arrays = Vec::new();
+    for ((&b, &new), list) in callee.layout.iter().zip(&copied).zip(insts) {
+        for inst in list {
+            for a in &mut caller.insts[inst].args {
+                *a = map(*a);
             }
-            cloned.push(inst);
-            if matches!(data.op, Op::Alloca { .. }) { allocas.push(inst) } else { func.blocks[new].insts.push(inst) }
-        }
-    }
-    let rename = |v: Value| values[v.index()].unwrap_or(v);
-    for inst in cloned {
-        for a in &mut func.insts[inst].args {
-            *a = rename(*a);
-        }
-    }
-    func.blocks[entry].insts.splice(0..0, allocas);
-    // The call's value becomes the parameter of what follows.
-    let returned = result.map(|r| func.add_block_param(after, func.ty(r)));
-    for &b in &callee.layout {
-        let Some(new) = blocks[b.index()] else { continue };
-        let span = callee.blocks[b].term_span;
-        let term = match &callee.blocks[b].term {
-            Term::Return(v) => Term::Jump(Edge::new(after, returned.and(*v).map(rename))),
-            other => {
-                let mut term = other.clone();
-                term.map_uses(rename);
-                for e in term.edges_mut() {
-                    e.block = blocks[e.block.index()].unwrap_or(e.block);
-                }
-                term
+            // Private memory stands in the entry block; a constant size makes one place enough for all executions.
+            if matches!(caller.insts[inst].op, Op::Alloca { .. }) {
+                arrays.push(inst);
+            } else {
+                caller.blocks[new].insts.push(inst);
             }
-        };
-        func.set_term(new, term, span);
+        }
+        let mut term = callee.blocks[b].term.clone();
+        term.map_uses(map);
+        for e in term.edges_mut() {
+            if let Some(target) = blocks[e.block.index()] {
+                e.block = target;
+            }
+        }
+        if let Term::Return(v) = term {
+            term = Term::Jump(Edge::new(rest, v.filter(|_| result)));
+        }
+        caller.set_term(new, term, callee.blocks[b].term_span);
     }
-    if let Some(first) = callee.layout.first().and_then(|b| blocks[b.index()]) {
-        func.set_term(block, Term::Jump(Edge::new(first, args)), call_span);
-    }
-    if let (Some(old), Some(new)) = (result, returned) {
-        func.map_uses(|v| if v == old { new } else { v });
-    }
+    let entry = caller.entry();
+    caller.blocks[entry].insts.splice(0..0, arrays);
+    copied
 }
 
-/// Removes the bodies of functions that no kernel and no other external function reaches.
-pub fn drop_unreachable(module: &mut Module, roots: &[FuncRef]) {
-    let mut keep = vec![false; module.funcs.len()];
-    for &root in roots {
-        for f in bottom_up(module, root) {
-            keep[f.index()] = true;
+/// Functions that nothing needs any more: internal, no kernel, called by none that is needed. They become declarations without a
+/// body, so that references stay valid.
+pub fn drop_unused(module: &mut Module) {
+    let mut needed = vec![false; module.funcs.len()];
+    let mut work: Vec<FuncRef> = module
+        .funcs
+        .iter()
+        .filter(|(_, f)| f.kernel.is_some() || f.linkage == Linkage::External)
+        .map(|(r, _)| r)
+        .collect();
+    while let Some(f) = work.pop() {
+        if !std::mem::replace(&mut needed[f.index()], true) {
+            work.extend(module.funcs[f].callees());
         }
     }
-    for (i, f) in module.funcs.values_mut().enumerate() {
-        if !keep[i] {
-            f.layout.clear();
-            f.blocks = Arena::new();
-            f.insts = Arena::new();
-            f.values = Arena::new();
+    for f in module.funcs.keys() {
+        if !needed[f.index()] && !module.funcs[f].is_declaration() {
+            let old = &module.funcs[f];
+            let mut empty = Function::new(old.name.clone(), old.params.clone(), old.ret);
+            empty.linkage = old.linkage;
+            module.funcs[f] = empty;
         }
     }
 }

@@ -1,67 +1,104 @@
-//! Scalar passes: IR in, smaller IR with the same meaning out. One pass a file, one list.
+//! Scalar optimisation passes over the IR.
 //!
-//! They run before `spmd`, on the kernel of one work-item, and do what `spmd` profits from: one function without calls, variables as SSA values
-//! (a variable in memory looks divergent and would be kept across barriers whole), no dead or repeated code, no branch on a
-//! constant. What only makes machine code better is left to LLVM. No pass recurses on the depth of the code.
+//! In comes a verified module with built-ins linked; out comes the same module with a kernel in which the work-item vectoriser finds what it
+//! needs: no calls that depend on the work-item, variables as SSA values, little control flow that is none. What LLVM does as well
+//! on the result (scheduling, strength reduction, load forwarding) is left to it.
+//!
+//! One pass a file. A pass over a function is `fn(&mut Function) -> bool` (whether anything changed); [`PASSES`] names each for `cloom show` and
+//! file tests. No pass recurses on the depth of the IR, and each is close to linear in the size of the function.
 
+pub mod compact;
 pub mod cse;
 pub mod dce;
 pub mod fold;
 pub mod inline;
+pub mod licm;
 pub mod mem2reg;
+pub mod params;
 pub mod simplify_cfg;
+mod util;
 
 use cloom_ir::{FuncRef, Function, Module};
 
 /// A pass over one function.
-pub type FunctionPass = fn(&mut Function);
-
-/// The passes after inlining, by name, in order.
-pub const PIPELINE: &[(&str, FunctionPass)] = &[
-    ("simplify-cfg", simplify_cfg::run),
-    ("mem2reg", mem2reg::run),
-    ("fold", fold::run),
-    ("simplify-cfg", simplify_cfg::run),
-    ("cse", cse::run),
-    ("fold", fold::run),
-    ("simplify-cfg", simplify_cfg::run),
-    ("dce", dce::run),
-];
-
-/// The pass of this name.
-pub fn pass(name: &str) -> Option<FunctionPass> {
-    PIPELINE.iter().find(|(n, _)| *n == name).map(|p| p.1)
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// Its name.
+    pub name: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// Runs it; says whether anything changed. The function has a body.
+    pub run: fn(&mut Function) -> bool,
 }
 
-/// Inlines into a kernel and runs the pipeline on it, and on the functions that stay calls. `observe` sees the module after
-/// each pass. In debug builds the verifier runs after each pass too.
-pub fn run(module: &mut Module, kernel: FuncRef, mut observe: impl FnMut(&str, &Module)) {
-    inline::run(module, kernel);
-    check(module, "inline");
-    observe("inline", module);
-    let mut list = vec![kernel];
-    let mut i = 0;
-    while i < list.len() {
-        let f = list[i];
-        for &(name, pass) in PIPELINE {
-            pass(&mut module.funcs[f]);
-            check(module, name);
-            if i == 0 {
-                observe(name, module);
-            }
+/// Every pass over a function.
+pub const PASSES: &[Pass] = &[
+    Pass { name: "simplify-cfg", about: "decided branches, empty blocks, straight lines", run: simplify_cfg::run },
+    Pass { name: "mem2reg", about: "private variables become values, split into slots", run: mem2reg::run },
+    Pass { name: "fold", about: "constants and algebra", run: fold::run },
+    Pass { name: "params", about: "block parameters that are always one value", run: params::run },
+    Pass { name: "cse", about: "equal operations share one", run: cse::run },
+    Pass { name: "dce", about: "dead instructions, parameters and stores", run: dce::run },
+    Pass { name: "licm", about: "invariant operations leave loops", run: licm::run },
+    Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
+];
+
+/// What a function goes through, in order. The second round sees addresses that the first made constant.
+const CLEAN_UP: &[&str] =
+    &["simplify-cfg", "mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "mem2reg", "fold", "cse", "dce"];
+/// What a kernel goes through after that.
+const FINISH: &[&str] = &["licm", "fold", "params", "cse", "dce", "simplify-cfg", "compact"];
+
+/// The pass of this name.
+pub fn pass(name: &str) -> Option<&'static Pass> {
+    PASSES.iter().find(|p| p.name == name)
+}
+
+/// Settings of the pipeline.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// How much inlining may grow a function.
+    pub budget: inline::Budget,
+}
+
+/// Inlines and optimises a kernel (any function) and what it calls.
+pub fn run_pipeline(module: &mut Module, kernel: FuncRef, options: &Options) {
+    let order = inline::bottom_up(module, kernel);
+    let must = inline::must_inline(module, &order);
+    for &f in &order {
+        if module.funcs[f].is_declaration() {
+            continue;
         }
-        for callee in module.funcs[f].callees() {
-            if !list.contains(&callee) && !module.funcs[callee].is_declaration() {
-                list.push(callee);
-            }
-        }
-        i += 1;
+        inline::inline_calls(module, f, &must, options.budget);
+        check(module, f, "inline");
+        run_list(module, f, CLEAN_UP);
+        // A callee is copied as often as it is called: without its dead entries.
+        run_list(module, f, if f == kernel { FINISH } else { &["compact"] });
     }
 }
 
-fn check(module: &Module, pass: &str) {
-    if cfg!(debug_assertions) {
-        let errors = cloom_ir::verify(module);
-        assert!(errors.is_empty(), "after {pass}: {}\n{module}", errors[0]);
+/// Runs passes by name; a name that no pass has is passed over.
+pub fn run_list(module: &mut Module, f: FuncRef, names: &[&str]) {
+    for name in names {
+        if let Some(pass) = pass(name) {
+            (pass.run)(&mut module.funcs[f]);
+            check(module, f, name);
+        }
+    }
+}
+
+/// In debug builds, verified IR comes out of every pass.
+#[allow(unused_variables)]
+fn check(module: &Module, f: FuncRef, pass: &str) {
+    #[cfg(debug_assertions)]
+    {
+        let mut errors = Vec::new();
+        cloom_ir::verify::verify_function(module, &module.funcs[f], &mut errors);
+        assert!(
+            errors.is_empty(),
+            "after {pass}: {}\n{}",
+            errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n"),
+            module.function_text(&module.funcs[f])
+        );
     }
 }

@@ -1,140 +1,183 @@
-//! Simplifies control flow: unreachable blocks, branches on constants, chains of jumps, parameters that are always the same.
+//! Control flow: branches that always go one way, blocks that only pass on, blocks that only follow one other.
+//!
+//! Rounds of: decide terminators, drop what cannot run, send edges past blocks that do nothing, join straight lines. An edge is also sent
+//! past a block that only decides by what the edge brings along (`a && b` made an `int` and tested again).
 
+use crate::fold;
+use crate::util::{self, Renames};
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, Edge, Entity, Function, Term, Value};
+use cloom_ir::{Block, Edge, Entity, Function, Op, Term, UnOp, Value};
+use rustc_hash::FxHashMap;
 
-/// Runs until nothing changes; each round removes a block, an edge or a parameter, and rounds are few in practice.
-pub fn run(func: &mut Function) {
-    for _ in 0..16 {
-        let before = (func.layout.len(), func.size());
-        constant_branches(func);
-        skip_empty(func);
-        drop_unreachable(func);
-        same_parameters(func);
-        merge_chains(func);
-        if (func.layout.len(), func.size()) == before {
+/// Rounds are few in practice; each leaves a valid function.
+const MAX_ROUNDS: usize = 16;
+/// How many blocks an edge is sent past in a round.
+const MAX_HOPS: usize = 8;
+/// A block that decides by an edge's arguments computes at most so much.
+const MAX_DECIDING: usize = 4;
+
+/// Runs the pass. Says whether anything changed.
+pub fn run(func: &mut Function) -> bool {
+    let mut changed = false;
+    for _ in 0..MAX_ROUNDS {
+        let mut again = decide(func);
+        again |= util::remove_unreachable(func);
+        again |= thread(func);
+        again |= util::remove_unreachable(func);
+        again |= join(func);
+        changed |= again;
+        if !again {
             break;
         }
     }
+    changed
 }
 
-/// Takes blocks that cannot run out of the order.
-pub fn drop_unreachable(func: &mut Function) {
-    let cfg = Cfg::new(func);
-    let mut dead = Vec::new();
-    func.layout.retain(|&b| {
-        let keep = cfg.is_reachable(b);
-        if !keep {
-            dead.push(b);
-        }
-        keep
-    });
-    for b in dead {
-        func.blocks[b].insts.clear();
-        func.blocks[b].term = Term::Unreachable;
-    }
-}
-
-fn constant_branches(func: &mut Function) {
+/// Terminators with one way become jumps.
+fn decide(func: &mut Function) -> bool {
+    let mut changed = false;
     for k in 0..func.layout.len() {
         let b = func.layout[k];
-        let taken = match &func.blocks[b].term {
-            Term::Branch { cond, then, els } => match func.const_bits(*cond) {
-                Some(0) => Some(els.clone()),
-                Some(_) => Some(then.clone()),
-                None => (then == els).then(|| then.clone()),
+        let new = match &func.blocks[b].term {
+            Term::Branch { then, els, .. } if then == els => Some(Term::Jump(then.clone())),
+            Term::Branch { cond, then, els } => match func.def_inst(*cond).map(|i| &func.insts[i]) {
+                Some(data) => match data.op {
+                    Op::Const(bits) => Some(Term::Jump(if bits == 1 { then.clone() } else { els.clone() })),
+                    Op::Unary(UnOp::Not) => {
+                        Some(Term::Branch { cond: data.args[0], then: els.clone(), els: then.clone() })
+                    }
+                    _ => None,
+                },
+                None => None,
             },
-            Term::Switch { value, cases, default } => match func.const_bits(*value) {
-                Some(bits) => Some(cases.iter().find(|c| c.0 == bits).map_or(default, |c| &c.1).clone()),
-                None => cases.iter().all(|c| c.1 == *default).then(|| default.clone()),
-            },
+            Term::Switch { value, cases, default } => {
+                if let Some(bits) = func.const_bits(*value) {
+                    let taken = cases.iter().find(|c| c.0 == bits).map_or(default, |c| &c.1);
+                    Some(Term::Jump(taken.clone()))
+                } else if cases.iter().all(|c| c.1 == *default) {
+                    Some(Term::Jump(default.clone()))
+                } else {
+                    None
+                }
+            }
             _ => None,
         };
-        if let Some(edge) = taken {
-            func.blocks[b].term = Term::Jump(edge);
+        if let Some(term) = new {
+            func.blocks[b].term = term;
+            changed = true;
         }
     }
+    changed
 }
 
-/// An edge to a block that only jumps on goes to where that leads.
-fn skip_empty(func: &mut Function) {
-    for k in 0..func.layout.len() {
-        let b = func.layout[k];
-        let mut term = std::mem::replace(&mut func.blocks[b].term, Term::Unreachable);
-        for e in term.edges_mut() {
-            // A chain of empty blocks may be a cycle: stop after a few.
-            for _ in 0..8 {
-                let next = &func.blocks[e.block];
-                let Term::Jump(onward) = &next.term else { break };
-                if !next.insts.is_empty() || !next.params.is_empty() || onward.block == e.block || e.block == b {
-                    break;
-                }
-                *e = onward.clone();
-            }
-        }
-        func.blocks[b].term = term;
-    }
-}
-
-/// Removes a parameter if every edge brings the same value, or the parameter itself.
-fn same_parameters(func: &mut Function) {
+/// Sends edges past blocks that do nothing for them.
+fn thread(func: &mut Function) -> bool {
     let cfg = Cfg::new(func);
-    let entry = func.entry();
-    let mut replaced: Vec<Option<Value>> = vec![None; func.values.len()];
-    let resolve = |replaced: &[Option<Value>], mut v: Value| {
-        while let Some(next) = replaced[v.index()] {
-            v = next;
-        }
-        v
-    };
+    let used_elsewhere = util::used_elsewhere(func);
+    let passable: Vec<bool> = func
+        .blocks
+        .iter()
+        .map(|(b, data)| {
+            let own = data.params.iter().copied().chain(data.insts.iter().filter_map(|&i| func.insts[i].result));
+            let small = data.insts.len() <= MAX_DECIDING && data.insts.iter().all(|&i| func.insts[i].op.is_pure());
+            let header = || cfg.preds(b).iter().any(|&p| cfg.rpo_index(p) >= cfg.rpo_index(b));
+            // Past a loop's header there would be a second way into the loop, unless all edges go that way.
+            let kind = match data.term {
+                Term::Jump(_) => data.insts.is_empty(),
+                Term::Branch { .. } | Term::Switch { .. } => small && !header(),
+                _ => false,
+            };
+            kind && cfg.is_reachable(b) && b != func.entry() && own.into_iter().all(|v| !used_elsewhere[v.index()])
+        })
+        .collect();
     let mut changed = false;
     for &b in cfg.rpo() {
-        if b == entry {
-            continue;
-        }
-        for n in (0..func.blocks[b].params.len()).rev() {
-            let p = func.blocks[b].params[n];
-            let mut only: Option<Value> = None;
-            let mut same = true;
-            let mut preds = cfg.preds(b).to_vec();
-            preds.dedup();
-            for pred in preds {
-                for e in func.blocks[pred].term.edges().into_iter().filter(|e| e.block == b) {
-                    let v = resolve(&replaced, e.args[n]);
-                    if v != p {
-                        same &= only.is_none_or(|o| o == v);
-                        only = Some(v);
-                    }
+        let mut term = func.blocks[b].term.clone();
+        let mut moved = false;
+        for e in term.edges_mut() {
+            for _ in 0..MAX_HOPS {
+                if e.block == b || !passable[e.block.index()] {
+                    break;
                 }
-            }
-            if let (true, Some(v)) = (same, only) {
-                replaced[p.index()] = Some(v);
-                func.remove_block_param(b, n);
-                changed = true;
+                let Some(next) = past(func, e).filter(|next| next.block != e.block) else { break };
+                *e = next;
+                moved = true;
             }
         }
+        if moved {
+            func.blocks[b].term = term;
+            changed = true;
+        }
     }
-    if changed {
-        func.map_uses(|v| resolve(&replaced, v));
-    }
+    changed
 }
 
-/// A block whose only way leads to a block that has no other way in takes it over.
-fn merge_chains(func: &mut Function) {
+/// Where an edge to a passable block leads, if that is known.
+fn past(func: &Function, e: &Edge) -> Option<Edge> {
+    let block = &func.blocks[e.block];
+    let mut known: FxHashMap<Value, u64> = FxHashMap::default();
+    let bits = |v: Value, known: &FxHashMap<Value, u64>| {
+        let v = util::param_of(func, v, e.block).map_or(v, |k| e.args[k]);
+        func.const_bits(v).or_else(|| known.get(&v).copied())
+    };
+    for &i in &block.insts {
+        let data = &func.insts[i];
+        let args: Option<Vec<u64>> = data.args.iter().map(|&a| bits(a, &known)).collect();
+        if let (Some(args), Some(r), Some(&first)) = (args, data.result, data.args.first())
+            && let Some(result) = fold::lane(&data.op, func.ty(first), func.ty(r), &args)
+            && !func.ty(r).is_vector()
+        {
+            known.insert(r, result);
+        }
+    }
+    let taken = match &block.term {
+        Term::Jump(next) => next,
+        Term::Branch { cond, then, els } => {
+            if bits(*cond, &known)? == 1 {
+                then
+            } else {
+                els
+            }
+        }
+        Term::Switch { value, cases, default } => {
+            let bits = bits(*value, &known)?;
+            cases.iter().find(|c| c.0 == bits).map_or(default, |c| &c.1)
+        }
+        _ => return None,
+    };
+    let mut next = taken.clone();
+    for v in &mut next.args {
+        if let Some(k) = util::param_of(func, *v, e.block) {
+            *v = e.args[k];
+        } else if block.insts.iter().any(|&i| func.insts[i].result == Some(*v)) {
+            // What the block computes is not there on the way past it.
+            return None;
+        }
+    }
+    Some(next)
+}
+
+/// Joins a block with the only one that follows it, if that follows only it.
+fn join(func: &mut Function) -> bool {
     let cfg = Cfg::new(func);
+    let mut ways: Vec<usize> = func.blocks.keys().map(|b| cfg.preds(b).len()).collect();
+    if let Some(&entry) = func.layout.first() {
+        ways[entry.index()] += 2;
+    }
     let mut gone = vec![false; func.blocks.len()];
-    let mut replaced: Vec<Option<Value>> = vec![None; func.values.len()];
-    for &b in cfg.rpo() {
+    let mut renames = Renames::default();
+    for k in 0..func.layout.len() {
+        let b = func.layout[k];
         if gone[b.index()] {
             continue;
         }
-        while let Term::Jump(Edge { block: next, args }) = &func.blocks[b].term {
-            let (next, args) = (*next, args.clone());
-            if next == b || next == func.entry() || cfg.preds(next).len() != 1 {
+        while let Term::Jump(e) = &func.blocks[b].term {
+            let (next, args) = (e.block, e.args.clone());
+            if ways[next.index()] != 1 || next == b {
                 break;
             }
-            for (&p, &a) in func.blocks[next].params.clone().iter().zip(&args) {
-                replaced[p.index()] = Some(a);
+            for (&p, &a) in func.blocks[next].params.iter().zip(&args) {
+                renames.set(p, a);
             }
             let insts = std::mem::take(&mut func.blocks[next].insts);
             func.blocks[b].insts.extend(insts);
@@ -144,13 +187,8 @@ fn merge_chains(func: &mut Function) {
             gone[next.index()] = true;
         }
     }
-    if gone.contains(&true) {
-        func.layout.retain(|b: &Block| !gone[b.index()]);
-        func.map_uses(|mut v| {
-            while let Some(next) = replaced[v.index()] {
-                v = next;
-            }
-            v
-        });
-    }
+    let any = gone.contains(&true);
+    func.layout.retain(|&b: &Block| !gone[b.index()]);
+    renames.apply(func);
+    any
 }

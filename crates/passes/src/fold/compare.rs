@@ -1,0 +1,119 @@
+//! Rules for comparisons: above all, undoing the way from a truth value to an `int` and back.
+
+use super::{Folded, Folder};
+use cloom_ir::{CastOp, Flags, FloatCc, IntCc, Op, Scalar, UnOp, Value, eval};
+use smallvec::smallvec;
+
+/// The comparison that holds exactly when this one does not.
+pub(super) fn negated(cc: IntCc) -> IntCc {
+    match cc {
+        IntCc::Eq => IntCc::Ne,
+        IntCc::Ne => IntCc::Eq,
+        IntCc::Slt => IntCc::Sge,
+        IntCc::Sle => IntCc::Sgt,
+        IntCc::Sgt => IntCc::Sle,
+        IntCc::Sge => IntCc::Slt,
+        IntCc::Ult => IntCc::Uge,
+        IntCc::Ule => IntCc::Ugt,
+        IntCc::Ugt => IntCc::Ule,
+        IntCc::Uge => IntCc::Ult,
+    }
+}
+
+/// The comparison that holds for exchanged operands exactly when this one does.
+fn swapped(cc: IntCc) -> IntCc {
+    match cc {
+        IntCc::Eq | IntCc::Ne => cc,
+        IntCc::Slt => IntCc::Sgt,
+        IntCc::Sle => IntCc::Sge,
+        IntCc::Sgt => IntCc::Slt,
+        IntCc::Sge => IntCc::Sle,
+        IntCc::Ult => IntCc::Ugt,
+        IntCc::Ule => IntCc::Uge,
+        IntCc::Ugt => IntCc::Ult,
+        IntCc::Uge => IntCc::Ule,
+    }
+}
+
+fn becomes(op: Op, args: cloom_ir::Args) -> Folded {
+    Folded::Becomes(op, args, Flags::empty())
+}
+
+impl Folder<'_> {
+    pub(super) fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Folded {
+        if a == b {
+            let holds = matches!(cc, IntCc::Eq | IntCc::Sle | IntCc::Sge | IntCc::Ule | IntCc::Uge);
+            return Folded::Const(holds.into());
+        }
+        let Some(c) = self.bits(b) else {
+            return if self.bits(a).is_some() { becomes(Op::Icmp(swapped(cc)), smallvec![b, a]) } else { Folded::Keep };
+        };
+        let ty = self.func.ty(a);
+        match (cc, c) {
+            (IntCc::Ult, 0) => return Folded::Const(0),
+            (IntCc::Uge, 0) => return Folded::Const(1),
+            (IntCc::Ugt, 0) => return becomes(Op::Icmp(IntCc::Ne), smallvec![a, b]),
+            (IntCc::Ule, 0) | (IntCc::Ult, 1) => {
+                let zero = self.iconst(ty, 0);
+                return becomes(Op::Icmp(IntCc::Eq), smallvec![a, zero]);
+            }
+            _ => {}
+        }
+        if ty.scalar == Scalar::I1 {
+            return match (cc, c) {
+                (IntCc::Ne, 0) | (IntCc::Eq, 1) => Folded::Is(a),
+                (IntCc::Ne, 1) | (IntCc::Eq, 0) => becomes(Op::Unary(UnOp::Not), smallvec![a]),
+                _ => Folded::Keep,
+            };
+        }
+        if !matches!(cc, IntCc::Eq | IntCc::Ne) || ty.is_ptr() {
+            return Folded::Keep;
+        }
+        self.equality(cc, a, c)
+    }
+
+    /// `a` equal, or not, to a constant.
+    fn equality(&mut self, cc: IntCc, a: Value, c: u64) -> Folded {
+        let ty = self.func.ty(a);
+        match self.def(a) {
+            // A widened value against a constant: against the narrow constant, if there is one.
+            Some((Op::Cast(op @ (CastOp::Zext | CastOp::Sext)), args)) => {
+                let (op, x) = (*op, args[0]);
+                let narrow = self.func.ty(x);
+                let low = c & narrow.scalar.mask();
+                if eval::cast(op, narrow.scalar, ty.scalar, low) != c {
+                    return Folded::Const((cc == IntCc::Ne).into());
+                }
+                let low = self.iconst(narrow, low);
+                becomes(Op::Icmp(cc), smallvec![x, low])
+            }
+            // One of two different constants.
+            Some((Op::Select, args)) => {
+                let (truth, x, y) = (args[0], args[1], args[2]);
+                let (Some(x), Some(y)) = (self.bits(x), self.bits(y)) else { return Folded::Keep };
+                if self.func.ty(truth).lanes != ty.lanes {
+                    return Folded::Keep;
+                }
+                match ((x == c) == (cc == IntCc::Eq), (y == c) == (cc == IntCc::Eq)) {
+                    (true, true) => Folded::Const(1),
+                    (false, false) => Folded::Const(0),
+                    (true, false) => Folded::Is(truth),
+                    (false, true) => becomes(Op::Unary(UnOp::Not), smallvec![truth]),
+                }
+            }
+            _ => Folded::Keep,
+        }
+    }
+
+    pub(super) fn fcmp(&mut self, cc: FloatCc, a: Value, b: Value) -> Folded {
+        if a != b {
+            return Folded::Keep;
+        }
+        match cc {
+            FloatCc::Oeq | FloatCc::Ole | FloatCc::Oge => becomes(Op::Fcmp(FloatCc::Ord), smallvec![a, b]),
+            FloatCc::Une => becomes(Op::Fcmp(FloatCc::Uno), smallvec![a, b]),
+            FloatCc::One | FloatCc::Olt | FloatCc::Ogt => Folded::Const(0),
+            FloatCc::Ord | FloatCc::Uno => Folded::Keep,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Rules for short vectors: a lane that was put in is the lane that comes out.
+
+use super::{Folded, Folder};
+use cloom_ir::{Args, Flags, Op, Type, Value};
+use smallvec::smallvec;
+
+/// Vectors longer than OpenCL's are left as they are.
+const MAX_LANES: u16 = 16;
+
+impl Folder<'_> {
+    /// The number of a constant lane.
+    fn lane_number(&self, v: Value, lanes: u16) -> Option<u16> {
+        Some((self.bits(v)? % u64::from(lanes)) as u16)
+    }
+
+    pub(super) fn extract(&mut self, v: Value, lane: Value) -> Folded {
+        let lanes = self.func.ty(v).lanes;
+        if let Some((Op::Splat, args)) = self.def(v) {
+            return Folded::Is(args[0]);
+        }
+        if let Some(bits) = self.bits(v) {
+            return Folded::Const(bits);
+        }
+        let Some(k) = self.lane_number(lane, lanes) else { return Folded::Keep };
+        match self.def(v) {
+            Some((Op::Build, args)) => Folded::Is(args[usize::from(k)]),
+            Some((Op::Insert, args)) => {
+                let (base, at, x) = (args[0], args[1], args[2]);
+                match self.lane_number(at, lanes) {
+                    Some(at) if at == k => Folded::Is(x),
+                    Some(_) => Folded::Becomes(Op::Extract, smallvec![base, lane], Flags::empty()),
+                    None => Folded::Keep,
+                }
+            }
+            Some((Op::Shuffle(mask), args)) => {
+                let (m, a, b) = (mask[usize::from(k)], args[0], args[1]);
+                self.pick(a, b, m)
+            }
+            _ => Folded::Keep,
+        }
+    }
+
+    /// Lane `m` of the lanes of `a` then `b`.
+    fn pick(&mut self, a: Value, b: Value, m: u16) -> Folded {
+        let lanes = self.func.ty(a).lanes;
+        let (v, m) = if m < lanes { (a, m) } else { (b, m - lanes) };
+        if lanes == 1 {
+            return Folded::Is(v);
+        }
+        let lane = self.iconst(Type::I32, m.into());
+        Folded::Becomes(Op::Extract, smallvec![v, lane], Flags::empty())
+    }
+
+    pub(super) fn insert(&mut self, v: Value, lane: Value, x: Value, ty: Type) -> Folded {
+        let Some(k) = self.lane_number(lane, ty.lanes) else { return Folded::Keep };
+        // A lane put back where it was.
+        if let Some((Op::Extract, args)) = self.def(x)
+            && args[0] == v
+            && self.lane_number(args[1], ty.lanes) == Some(k)
+        {
+            return Folded::Is(v);
+        }
+        if ty.lanes > MAX_LANES {
+            return Folded::Keep;
+        }
+        match self.lanes(v) {
+            Some(mut lanes) => {
+                lanes[usize::from(k)] = x;
+                Folded::Becomes(Op::Build, lanes, Flags::empty())
+            }
+            None => Folded::Keep,
+        }
+    }
+
+    /// The values of the lanes, if they are known one by one.
+    fn lanes(&mut self, v: Value) -> Option<Args> {
+        let ty = self.func.ty(v);
+        if !ty.is_vector() {
+            return Some(smallvec![v]);
+        }
+        if let Some(bits) = self.bits(v) {
+            let lane = self.iconst(ty.lane(), bits);
+            return Some(std::iter::repeat_n(lane, ty.lanes.into()).collect());
+        }
+        match self.def(v)? {
+            (Op::Build, args) => Some(args.iter().copied().collect()),
+            (Op::Splat, args) => Some(std::iter::repeat_n(args[0], ty.lanes.into()).collect()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn shuffle(&mut self, a: Value, b: Value, mask: &[u16], ty: Type) -> Folded {
+        let lanes = self.func.ty(a).lanes;
+        if let &[m] = mask {
+            return self.pick(a, b, m);
+        }
+        if ty.lanes == lanes {
+            if mask.iter().enumerate().all(|(i, &m)| usize::from(m) == i) {
+                return Folded::Is(a);
+            }
+            if mask.iter().enumerate().all(|(i, &m)| usize::from(m) == i + usize::from(lanes)) {
+                return Folded::Is(b);
+            }
+        }
+        if ty.lanes > MAX_LANES {
+            return Folded::Keep;
+        }
+        // Only the vectors that are picked from need to be known.
+        let from_a = mask.iter().any(|&m| m < lanes);
+        let from_b = mask.iter().any(|&m| m >= lanes);
+        let known_a = if from_a { self.lanes(a) } else { Some(Args::new()) };
+        let known_b = if from_b { self.lanes(b) } else { Some(Args::new()) };
+        let (Some(known_a), Some(known_b)) = (known_a, known_b) else { return Folded::Keep };
+        let args = mask
+            .iter()
+            .map(|&m| if m < lanes { known_a[usize::from(m)] } else { known_b[usize::from(m - lanes)] })
+            .collect();
+        Folded::Becomes(Op::Build, args, Flags::empty())
+    }
+
+    pub(super) fn build(&mut self, args: &[Value], ty: Type) -> Folded {
+        if let Some(bits) = self.bits(args[0])
+            && args.iter().all(|&a| self.bits(a) == Some(bits))
+        {
+            return Folded::Const(bits);
+        }
+        if args.iter().all(|&a| a == args[0]) {
+            return Folded::Becomes(Op::Splat, smallvec![args[0]], Flags::empty());
+        }
+        // A vector taken apart and put together again.
+        let source = |fold: &Self, k: usize| match fold.def(args[k]) {
+            Some((Op::Extract, x)) if fold.func.ty(x[0]) == ty => {
+                (fold.lane_number(x[1], ty.lanes) == Some(k as u16)).then_some(x[0])
+            }
+            _ => None,
+        };
+        match source(self, 0) {
+            Some(v) if (1..args.len()).all(|k| source(self, k) == Some(v)) => Folded::Is(v),
+            _ => Folded::Keep,
+        }
+    }
+}

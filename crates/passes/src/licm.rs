@@ -1,0 +1,100 @@
+//! Loop-invariant code: what a loop computes anew with the same result each time moves before it.
+//!
+//! Only pure operations move; they are total, so computing one that the loop might have skipped is safe. Loads stay: the loop may write,
+//! and a load that was skipped may have had a reason. Each loop first gets a block before its header.
+
+use crate::util;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::{Block, Edge, Entity, Function, Op, Term, Value, ValueData, ValueDef};
+
+/// Runs the pass. Says whether anything changed.
+pub fn run(func: &mut Function) -> bool {
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let headers: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| is_header(&cfg, &dom, b)).collect();
+    if headers.is_empty() {
+        return false;
+    }
+    for &h in &headers {
+        add_preheader(func, &cfg, &dom, h);
+    }
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let mut home = util::homes(func);
+    let mut changed = false;
+    // Inner loops first: what leaves an inner loop may leave the outer one too. A header comes after those of the loops around it.
+    for &h in headers.iter().rev() {
+        let body = body(&cfg, &dom, h);
+        let Some(&before) = cfg.preds(h).iter().find(|&&p| !dom.dominates(h, p)) else { continue };
+        for &b in cfg.rpo().iter().filter(|b| body[b.index()]) {
+            let mut insts = std::mem::take(&mut func.blocks[b].insts);
+            insts.retain(|&i| {
+                let data = &func.insts[i];
+                let outside = |v: &Value| home[v.index()].is_some_and(|b| !body[b.index()]);
+                let Some(r) = data.result.filter(|_| is_movable(&data.op) && data.args.iter().all(outside)) else {
+                    return true;
+                };
+                home[r.index()] = Some(before);
+                func.blocks[before].insts.push(i);
+                changed = true;
+                false
+            });
+            func.blocks[b].insts = insts;
+        }
+    }
+    changed
+}
+
+fn is_movable(op: &Op) -> bool {
+    op.is_pure() && !matches!(op, Op::Barrier)
+}
+
+fn is_header(cfg: &Cfg, dom: &DomTree, b: Block) -> bool {
+    cfg.preds(b).iter().any(|&p| dom.dominates(b, p))
+}
+
+/// The blocks of the loop, by block index: those that reach a way back to the header without passing it.
+fn body(cfg: &Cfg, dom: &DomTree, header: Block) -> Vec<bool> {
+    let mut inside = vec![false; cfg.rpo().iter().map(|b| b.index() + 1).max().unwrap_or(0)];
+    inside[header.index()] = true;
+    let mut stack: Vec<Block> = cfg.preds(header).iter().copied().filter(|&p| dom.dominates(header, p)).collect();
+    while let Some(b) = stack.pop() {
+        if !std::mem::replace(&mut inside[b.index()], true) {
+            stack.extend(cfg.preds(b).iter().copied());
+        }
+    }
+    inside
+}
+
+/// Makes sure that one block, which goes nowhere else, leads into the loop.
+fn add_preheader(func: &mut Function, cfg: &Cfg, dom: &DomTree, header: Block) {
+    let outside: Vec<Block> = cfg.preds(header).iter().copied().filter(|&p| !dom.dominates(header, p)).collect();
+    if let &[only] = outside.as_slice()
+        && matches!(func.blocks[only].term, Term::Jump(_))
+    {
+        return;
+    }
+    let new = util::loose_block(func);
+    let params: Vec<Value> = func.blocks[header].params.clone();
+    let args: Vec<Value> = params
+        .iter()
+        .enumerate()
+        .map(|(k, &p)| {
+            let ty = func.ty(p);
+            let v = func.values.push(ValueData { ty, def: ValueDef::Param(new, k as u32) });
+            func.blocks[new].params.push(v);
+            v
+        })
+        .collect();
+    func.set_term(new, Term::Jump(Edge::new(header, args)), cloom_ir::Span::NONE);
+    for p in outside {
+        for e in func.blocks[p].term.edges_mut() {
+            if e.block == header {
+                e.block = new;
+            }
+        }
+    }
+    let at = func.layout.iter().position(|&b| b == header).unwrap_or(func.layout.len());
+    func.layout.insert(at, new);
+}

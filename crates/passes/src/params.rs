@@ -1,0 +1,58 @@
+//! Block parameters that are the same value on every way in: uses of the parameter become uses of the value.
+//!
+//! Such parameters come from variables that a loop does not change. The parameters themselves are left to `dce`.
+
+use crate::util::Renames;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{Block, Function, Value};
+
+/// Runs the pass. Says whether anything changed.
+pub fn run(func: &mut Function) -> bool {
+    let cfg = Cfg::new(func);
+    let mut renames = Renames::default();
+    let mut changed = false;
+    // A replaced parameter may make another one the same on all ways; chains are short in practice.
+    for _ in 0..8 {
+        let mut again = false;
+        for &b in &cfg.rpo()[1..] {
+            for k in 0..func.blocks[b].params.len() {
+                let p = func.blocks[b].params[k];
+                if renames.get(p) != p {
+                    continue;
+                }
+                if let Some(v) = only_value(func, &cfg, b, k, &mut renames) {
+                    renames.set(p, v);
+                    again = true;
+                }
+            }
+        }
+        changed |= again;
+        if !again {
+            break;
+        }
+    }
+    renames.apply(func);
+    changed
+}
+
+/// The one value, other than the parameter itself, that edges to `b` give for parameter `k`.
+fn only_value(func: &Function, cfg: &Cfg, b: Block, k: usize, renames: &mut Renames) -> Option<Value> {
+    let p = func.blocks[b].params[k];
+    let mut only = None;
+    for &pred in cfg.preds(b) {
+        for e in func.blocks[pred].term.edges() {
+            if e.block != b {
+                continue;
+            }
+            let v = renames.get(e.args[k]);
+            if v == p || only == Some(v) {
+                continue;
+            }
+            if only.is_some() {
+                return None;
+            }
+            only = Some(v);
+        }
+    }
+    only
+}

@@ -1,0 +1,111 @@
+//! What several passes need: replaced values, unreachable blocks, counting uses.
+
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{Block, BlockData, Entity, Function, Span, Term, Value, ValueDef};
+
+/// Values that are replaced by others, applied later in one sweep.
+#[derive(Default)]
+pub(crate) struct Renames {
+    to: Vec<Option<Value>>,
+    any: bool,
+}
+
+impl Renames {
+    /// From now on `from` means `to`.
+    pub fn set(&mut self, from: Value, to: Value) {
+        let to = self.get(to);
+        if to == from {
+            return;
+        }
+        if self.to.len() <= from.index() {
+            self.to.resize(from.index() + 1, None);
+        }
+        self.to[from.index()] = Some(to);
+        self.any = true;
+    }
+
+    /// What a value means now. Paths are shortened on the way, so that long chains stay cheap.
+    pub fn get(&mut self, v: Value) -> Value {
+        let mut end = v;
+        while let Some(&Some(next)) = self.to.get(end.index()) {
+            end = next;
+        }
+        let mut at = v;
+        while let Some(Some(next)) = self.to.get(at.index()).copied() {
+            self.to[at.index()] = Some(end);
+            at = next;
+        }
+        end
+    }
+
+    /// Applies them to all uses. Says whether there were any.
+    pub fn apply(mut self, func: &mut Function) -> bool {
+        if self.any {
+            func.map_uses(|v| self.get(v));
+        }
+        self.any
+    }
+}
+
+/// Takes blocks that cannot run out of the order. Says whether there were any.
+pub(crate) fn remove_unreachable(func: &mut Function) -> bool {
+    let cfg = Cfg::new(func);
+    let before = func.layout.len();
+    let (kept, dropped): (Vec<Block>, Vec<Block>) =
+        std::mem::take(&mut func.layout).into_iter().partition(|&b| cfg.is_reachable(b));
+    func.layout = kept;
+    for b in dropped {
+        // No edge may be left over: its arguments would fall out of step with the target's parameters.
+        func.blocks[b].term = Term::Unreachable;
+        func.blocks[b].insts.clear();
+    }
+    before != func.layout.len()
+}
+
+/// A new block that stands nowhere in the order yet.
+pub(crate) fn loose_block(func: &mut Function) -> Block {
+    func.blocks.push(BlockData {
+        params: Vec::new(),
+        insts: Vec::new(),
+        term: Term::Unreachable,
+        term_span: Span::NONE,
+    })
+}
+
+/// The block in which each value is defined, by value index, of values that stand in blocks.
+pub(crate) fn homes(func: &Function) -> Vec<Option<Block>> {
+    let mut home = vec![None; func.values.len()];
+    for &b in &func.layout {
+        for &p in &func.blocks[b].params {
+            home[p.index()] = Some(b);
+        }
+        for &i in &func.blocks[b].insts {
+            if let Some(r) = func.insts[i].result {
+                home[r.index()] = Some(b);
+            }
+        }
+    }
+    home
+}
+
+/// Which values are used in another block than their own.
+pub(crate) fn used_elsewhere(func: &Function) -> Vec<bool> {
+    let home = homes(func);
+    let mut used = vec![false; func.values.len()];
+    for &b in &func.layout {
+        let mut note = |v: Value| used[v.index()] |= home[v.index()] != Some(b);
+        for &i in &func.blocks[b].insts {
+            func.insts[i].args.iter().copied().for_each(&mut note);
+        }
+        func.blocks[b].term.for_each_use(note);
+    }
+    used
+}
+
+/// Number of a block's parameter, if the value is one of this block.
+pub(crate) fn param_of(func: &Function, v: Value, b: Block) -> Option<usize> {
+    match func.values[v].def {
+        ValueDef::Param(home, i) if home == b => Some(i as usize),
+        _ => None,
+    }
+}
