@@ -25,6 +25,17 @@ impl Default for Budget {
     }
 }
 
+/// Inlines into a kernel and into what it calls, and optimises nothing.
+pub fn run(module: &mut Module, kernel: FuncRef) {
+    let order = bottom_up(module, kernel);
+    let must = must_inline(module, &order);
+    for f in order {
+        if !module.funcs[f].is_declaration() {
+            inline_calls(module, f, &must, Budget::default());
+        }
+    }
+}
+
 /// Functions that can be reached by calls, callees first, the root last.
 pub fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
     let mut seen = vec![false; module.funcs.len()];

@@ -43,7 +43,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
 ];
 
-/// What a function goes through, in order. The second round sees addresses that the first made constant.
+/// What a function goes through after inlining, in order. The second round sees addresses that the first made constant.
 const CLEAN_UP: &[&str] =
     &["simplify-cfg", "mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "mem2reg", "fold", "cse", "dce"];
 /// What a kernel goes through after that.
@@ -54,35 +54,38 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
     PASSES.iter().find(|p| p.name == name)
 }
 
-/// Settings of the pipeline.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// How much inlining may grow a function.
-    pub budget: inline::Budget,
+/// Inlines and optimises a kernel (any function) and what it calls. `observe` sees the module after each pass over the
+/// kernel itself. In debug builds the verifier runs after each pass too.
+pub fn run(module: &mut Module, kernel: FuncRef, mut observe: impl FnMut(&str, &Module)) {
+    run_within(module, kernel, inline::Budget::default(), &mut observe);
 }
 
-/// Inlines and optimises a kernel (any function) and what it calls.
-pub fn run_pipeline(module: &mut Module, kernel: FuncRef, options: &Options) {
+/// [`run`], with another budget for inlining.
+pub fn run_within(
+    module: &mut Module,
+    kernel: FuncRef,
+    budget: inline::Budget,
+    observe: &mut dyn FnMut(&str, &Module),
+) {
     let order = inline::bottom_up(module, kernel);
     let must = inline::must_inline(module, &order);
     for &f in &order {
         if module.funcs[f].is_declaration() {
             continue;
         }
-        inline::inline_calls(module, f, &must, options.budget);
+        inline::inline_calls(module, f, &must, budget);
         check(module, f, "inline");
-        run_list(module, f, CLEAN_UP);
+        if f == kernel {
+            observe("inline", module);
+        }
         // A callee is copied as often as it is called: without its dead entries.
-        run_list(module, f, if f == kernel { FINISH } else { &["compact"] });
-    }
-}
-
-/// Runs passes by name; a name that no pass has is passed over.
-pub fn run_list(module: &mut Module, f: FuncRef, names: &[&str]) {
-    for name in names {
-        if let Some(pass) = pass(name) {
+        let finish = if f == kernel { FINISH } else { &["compact"] };
+        for pass in CLEAN_UP.iter().chain(finish).filter_map(|name| pass(name)) {
             (pass.run)(&mut module.funcs[f]);
-            check(module, f, name);
+            check(module, f, pass.name);
+            if f == kernel {
+                observe(pass.name, module);
+            }
         }
     }
 }

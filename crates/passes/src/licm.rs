@@ -6,13 +6,14 @@
 use crate::util;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{Block, Edge, Entity, Function, Op, Term, Value, ValueData, ValueDef};
+use cloom_ir::loops::Loops;
+use cloom_ir::{Block, Edge, Entity, Function, Term, Value, ValueData, ValueDef};
 
 /// Runs the pass. Says whether anything changed.
 pub fn run(func: &mut Function) -> bool {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
-    let headers: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| is_header(&cfg, &dom, b)).collect();
+    let headers: Vec<Block> = Loops::new(func, &cfg, &dom).loops.iter().map(|l| l.header).collect();
     if headers.is_empty() {
         return false;
     }
@@ -22,19 +23,19 @@ pub fn run(func: &mut Function) -> bool {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let mut home = util::homes(func);
+    let mut inside = vec![usize::MAX; func.blocks.len()];
     let mut changed = false;
-    // Inner loops first: what leaves an inner loop may leave the outer one too. A header comes after those of the loops around it.
-    for &h in headers.iter().rev() {
-        let body = body(&cfg, &dom, h);
-        let Some(&before) = cfg.preds(h).iter().find(|&&p| !dom.dominates(h, p)) else { continue };
-        for &b in cfg.rpo().iter().filter(|b| body[b.index()]) {
+    // Inner loops first: what leaves an inner loop may leave the outer one too.
+    for (n, l) in Loops::new(func, &cfg, &dom).loops.iter().enumerate().rev() {
+        l.blocks.iter().for_each(|b| inside[b.index()] = n);
+        let Some(&before) = cfg.preds(l.header).iter().find(|&&p| inside[p.index()] != n) else { continue };
+        for &b in &l.blocks {
             let mut insts = std::mem::take(&mut func.blocks[b].insts);
             insts.retain(|&i| {
                 let data = &func.insts[i];
-                let outside = |v: &Value| home[v.index()].is_some_and(|b| !body[b.index()]);
-                let Some(r) = data.result.filter(|_| is_movable(&data.op) && data.args.iter().all(outside)) else {
-                    return true;
-                };
+                let outside = |v: &Value| home[v.index()].is_some_and(|b| inside[b.index()] != n);
+                let movable = data.op.is_pure() && data.args.iter().all(outside);
+                let Some(r) = data.result.filter(|_| movable) else { return true };
                 home[r.index()] = Some(before);
                 func.blocks[before].insts.push(i);
                 changed = true;
@@ -44,27 +45,6 @@ pub fn run(func: &mut Function) -> bool {
         }
     }
     changed
-}
-
-fn is_movable(op: &Op) -> bool {
-    op.is_pure() && !matches!(op, Op::Barrier)
-}
-
-fn is_header(cfg: &Cfg, dom: &DomTree, b: Block) -> bool {
-    cfg.preds(b).iter().any(|&p| dom.dominates(b, p))
-}
-
-/// The blocks of the loop, by block index: those that reach a way back to the header without passing it.
-fn body(cfg: &Cfg, dom: &DomTree, header: Block) -> Vec<bool> {
-    let mut inside = vec![false; cfg.rpo().iter().map(|b| b.index() + 1).max().unwrap_or(0)];
-    inside[header.index()] = true;
-    let mut stack: Vec<Block> = cfg.preds(header).iter().copied().filter(|&p| dom.dominates(header, p)).collect();
-    while let Some(b) = stack.pop() {
-        if !std::mem::replace(&mut inside[b.index()], true) {
-            stack.extend(cfg.preds(b).iter().copied());
-        }
-    }
-    inside
 }
 
 /// Makes sure that one block, which goes nowhere else, leads into the loop.
