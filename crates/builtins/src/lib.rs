@@ -4,6 +4,7 @@
 //! written in OpenCL C in `lib/*.cl`, compiled by the same front end, and linked function by function.
 
 mod constants;
+pub mod lib_sources;
 pub mod library;
 mod rows;
 pub mod table;

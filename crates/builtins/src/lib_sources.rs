@@ -1,0 +1,16 @@
+//! The library's sources: what the table lowers to calls, in OpenCL C, one family of functions a file.
+//!
+//! They are compiled by the front end in library mode, a file at a time and only when one of its functions is called.
+
+/// Name and text of every file of the library.
+pub const FILES: &[(&str, &str)] = &[
+    ("arith_f32.cl", include_str!("../lib/arith_f32.cl")),
+    ("arith_f64.cl", include_str!("../lib/arith_f64.cl")),
+    ("atrig_f32.cl", include_str!("../lib/atrig_f32.cl")),
+    ("exp_f32.cl", include_str!("../lib/exp_f32.cl")),
+    ("geometric.cl", include_str!("../lib/geometric.cl")),
+    ("log_f32.cl", include_str!("../lib/log_f32.cl")),
+    ("pow_f32.cl", include_str!("../lib/pow_f32.cl")),
+    ("special_f32.cl", include_str!("../lib/special_f32.cl")),
+    ("trig_f32.cl", include_str!("../lib/trig_f32.cl")),
+];
