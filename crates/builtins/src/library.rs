@@ -1,7 +1,6 @@
-//! The sources of the library, and which of them may define a function.
+//! Which of the library's sources may define a function.
 
-/// Name and text of each file, in the order of their names.
-pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
+pub use crate::lib_sources::FILES;
 
 /// Numbers of the files in which a function's name stands, the likeliest first: definitions begin at the start of a line, or
 /// are made by a macro, of which the name is an argument.

@@ -7,8 +7,9 @@ use crate::target::Machine;
 use llvm_sys::error::LLVMGetErrorMessage;
 use llvm_sys::transforms::pass_builder::*;
 
-const PASSES: &str =
-    "function(sroa,early-cse<memssa>,instcombine,simplifycfg,loop-mssa(licm),gvn,instcombine,simplifycfg)";
+/// `instcombine` would by default end the process if one more round still found something.
+const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,\
+                      instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /// Optimises a verified module in place.
 pub fn run(module: &LlvmModule<'_>, machine: &Machine) -> Result<(), Error> {

@@ -66,7 +66,8 @@ pub fn launch(
         block[place.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
     }
     let prints = Prints::default();
-    let range = NdRange { work_dim: 3, offset: [0; 3], global, local };
+    let work_dim = 1 + u32::from(global[1] > 1 || global[2] > 1) + u32::from(global[2] > 1);
+    let range = NdRange { work_dim, offset: [0; 3], global, local };
     device.launch(&Launch { kernel: &*loaded, range, args: &block, local_size, print: &prints }).unwrap();
 }
 
