@@ -265,6 +265,8 @@ fn nothing_that_lacks_an_end_hangs() {
         "_Alignas(",
         "asm(",
         "void f() { asm",
+        "void f(a struct struct __attribute__((packed)) n { int v; } n",
+        "struct struct __attribute__((a)) x;",
         "pipe",
         "_Generic",
         "a:",

@@ -80,7 +80,8 @@ impl Parser<'_> {
         let mut words = Words::default();
         let mut ty: Option<TypeSpec> = None;
         let mut any = false;
-        loop {
+        // While recovering some parts take no token, so that going round again would not end.
+        while !self.recovering {
             let t = self.token();
             let Some(kw) = self.keyword() else {
                 if ty.is_some() || words.any() || t.kind != TokenKind::Ident {
