@@ -61,6 +61,14 @@ impl Module {
     }
 }
 
+/// The text of one instruction of a function, whatever is wrong with it.
+pub fn inst_text(module: &Module, func: &Function, inst: &InstData) -> String {
+    let mut s = String::new();
+    // Writing to a string cannot fail.
+    let _ = print_inst(&mut s, module, func, &Names::of(func), inst);
+    s.trim().to_owned()
+}
+
 /// A name as the text form writes it: bare if it is an identifier, else quoted.
 pub fn name_text(name: &str) -> String {
     let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$'));

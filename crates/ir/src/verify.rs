@@ -9,6 +9,7 @@ use crate::entity::{Block, Entity, FuncRef, Inst, Value};
 use crate::function::{Function, ValueDef};
 use crate::inst::{BinOp, CastOp, InstData, Op, Query, RmwOp, Term, UnOp};
 use crate::module::Module;
+use crate::print::inst_text;
 use crate::types::{Scalar, Space, Type};
 
 /// One violation.
@@ -151,7 +152,7 @@ impl Verifier<'_> {
             Place::Block(b) => {
                 format!(" in block {}", self.func.layout.iter().position(|&x| x == b).unwrap_or(usize::MAX))
             }
-            Place::Inst(i) => format!(" at {:?} {:?}", self.func.insts[i].op, self.func.insts[i].args),
+            Place::Inst(i) => format!(": {}", inst_text(self.module, self.func, &self.func.insts[i])),
         };
         self.errors.push(VerifyError { place: self.func.name.clone(), message: message.into() + &at });
     }

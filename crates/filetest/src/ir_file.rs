@@ -1,0 +1,180 @@
+//! Tests of single stages: a file of IR whose head says what to do with it, and what must come out.
+//!
+//! ```text
+//! ; RUN: pass mem2reg fold
+//! func …
+//! ; ==== expected
+//! ; func …
+//! ```
+//!
+//! | command | what comes out |
+//! |---|---|
+//! | `text` | the module, printed |
+//! | `verify` | the verifier's findings, one a line |
+//! | `parse` | the parser's error |
+//! | `pass NAME…` | the module after these passes (`inline` and those of the pipeline), printed |
+//! | `divergence` | each varying value and divergent branch with its cause |
+//! | `loops` | each loop with header, depth and blocks |
+//! | `spmd` | the work-group function of the kernel, printed |
+//! | `run` | nothing: a case by [`crate::header`], on every rung |
+//!
+//! With `BLESS=1` in the environment the expected text is written instead of compared.
+
+use crate::case::{Case, CaseArg};
+use crate::{header, rungs};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{FuncRef, Module};
+use std::fmt::Write;
+use std::path::Path;
+
+const MARK: &str = "; ==== expected";
+
+/// Runs a file.
+pub fn test(path: &Path, text: &str, cpu: Option<&dyn rungs::Rung>) -> Result<(), String> {
+    let (input, expected) = text.split_once(MARK).map_or((text, None), |(a, b)| (a, Some(b)));
+    let command = input.lines().find_map(|l| l.strip_prefix("; RUN:")).ok_or("no `; RUN:` line")?;
+    let words: Vec<&str> = command.split_whitespace().collect();
+    if words == ["run"] {
+        return run(input, cpu);
+    }
+    let got = output(input, &words)?;
+    let commented: String = got.lines().map(|l| if l.is_empty() { ";\n".into() } else { format!("; {l}\n") }).collect();
+    if expected.map(|e| e.trim_start_matches('\n')) == Some(&commented) {
+        return Ok(());
+    }
+    if std::env::var_os("BLESS").is_some() {
+        let text = format!("{}\n{MARK}\n{commented}", input.trim_end());
+        return std::fs::write(path, text).map_err(|e| e.to_string());
+    }
+    Err(format!("another output than expected (BLESS=1 accepts it):\n{got}"))
+}
+
+fn output(input: &str, command: &[&str]) -> Result<String, String> {
+    let parsed = cloom_ir::parse(input);
+    if command == ["parse"] {
+        return Ok(parsed.err().map_or("no error".into(), |e| e.to_string()));
+    }
+    let mut module = parsed.map_err(|e| e.to_string())?;
+    let errors = cloom_ir::verify(&module);
+    if command == ["verify"] {
+        return Ok(errors.iter().map(|e| format!("{e}\n")).collect());
+    }
+    if let Some(e) = errors.first() {
+        return Err(format!("does not verify: {e}"));
+    }
+    let first = first_defined(&module)?;
+    match command {
+        ["text"] => Ok(module.to_string()),
+        ["pass", names @ ..] => {
+            for name in names {
+                if *name == "inline" {
+                    cloom_passes::inline::run(&mut module, first);
+                } else {
+                    let pass = cloom_passes::pass(name).ok_or_else(|| format!("no pass is named {name}"))?;
+                    module.funcs.values_mut().filter(|f| !f.is_declaration()).for_each(pass);
+                }
+                if let Some(e) = cloom_ir::verify(&module).first() {
+                    return Err(format!("does not verify after {name}: {e}\n{module}"));
+                }
+            }
+            Ok(module.to_string())
+        }
+        ["divergence"] => Ok(divergence(&module, first)),
+        ["loops"] => Ok(loops(&module, first)),
+        ["spmd"] => {
+            cloom_passes::inline::run(&mut module, first);
+            let group = cloom_spmd::work_group_function(&mut module, first).map_err(|e| e.to_string())?;
+            if let Some(e) = cloom_ir::verify(&module).first() {
+                return Err(format!("does not verify after spmd: {e}\n{module}"));
+            }
+            let sizes = format!(
+                "scratch {} + {} an item, local {}\n",
+                group.scratch_fixed, group.scratch_per_item, group.local_size
+            );
+            Ok(sizes + &module.function_text(&module.funcs[group.func]))
+        }
+        _ => Err(format!("no command is named {command:?}")),
+    }
+}
+
+fn first_defined(module: &Module) -> Result<FuncRef, String> {
+    let kernel = module.kernels().next();
+    let any = || module.funcs.iter().find(|(_, f)| !f.is_declaration()).map(|(r, _)| r);
+    kernel.or_else(any).ok_or_else(|| "no function has a body".into())
+}
+
+/// Names values by their number in the arena; texts of tests are canonical, so that it is the number in the text.
+fn divergence(module: &Module, f: FuncRef) -> String {
+    let func = &module.funcs[f];
+    let d = cloom_spmd::divergence::analyse(func);
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    for v in func.values.keys() {
+        if let Some(cause) = d.cause(v) {
+            let cause = match cause {
+                cloom_spmd::divergence::Cause::Source(i) => {
+                    func.insts[i].result.map_or("a source".into(), |r| format!("from {r}"))
+                }
+                cloom_spmd::divergence::Cause::Branch(b) => format!("by the branch of {b}"),
+            };
+            let _ = writeln!(out, "{v} varies {cause}");
+        }
+    }
+    for &b in &func.layout {
+        if d.is_divergent_branch(b) {
+            let _ = writeln!(out, "{b} ends in a divergent branch");
+        }
+    }
+    out
+}
+
+fn loops(module: &Module, f: FuncRef) -> String {
+    let func = &module.funcs[f];
+    let cfg = Cfg::new(func);
+    let found = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    let mut out = String::new();
+    for l in &found.loops {
+        let _ = writeln!(out, "loop of {} at depth {}: {:?}, exits {:?}", l.header, l.depth, l.blocks, l.exits);
+    }
+    for (from, to) in &found.irreducible {
+        let _ = writeln!(out, "irreducible: {from} to {to}");
+    }
+    out
+}
+
+/// Runs a case on the interpreted rungs, and on `cpu` if there is one.
+pub fn run(input: &str, cpu: Option<&dyn rungs::Rung>) -> Result<(), String> {
+    let module = cloom_ir::parse(input).map_err(|e| e.to_string())?;
+    run_module(module, &header::parse(input, ";")?, cpu)
+}
+
+/// Runs what a header asks for, on each rung, and compares with what it expects.
+pub fn run_module(module: Module, header: &header::Header, cpu: Option<&dyn rungs::Rung>) -> Result<(), String> {
+    let kernel = module.kernels().next().ok_or("no kernel")?;
+    let first = module.funcs[kernel].name.clone();
+    if header.runs.is_empty() {
+        return Err("no `run:` line".into());
+    }
+    let list: Vec<&dyn rungs::Rung> = rungs::INTERPRETED.into_iter().chain(cpu).collect();
+    for (range, kernel) in &header.runs {
+        let case = Case {
+            module: module.clone(),
+            kernel: kernel.clone().unwrap_or_else(|| first.clone()),
+            range: *range,
+            args: header.args.clone(),
+            initialised: true,
+        };
+        let outcome = rungs::climb(&case, &list).map_err(|e| format!("{range:?}: {e}"))?;
+        for (number, want) in &header.expect {
+            let is_buffer = |a: &&CaseArg| matches!(a, CaseArg::Buffer(_));
+            let index = header.args.iter().take(*number).filter(is_buffer).count();
+            let got = outcome.buffers.get(index).and_then(|b| b.get(..want.len())).ok_or("expects too much")?;
+            if got != want {
+                return Err(format!("{range:?}: argument {number} holds {got:02x?} instead of {want:02x?}"));
+            }
+        }
+    }
+    Ok(())
+}
