@@ -153,8 +153,8 @@ static double arithd_divide(double a, double b, int *quotient)
     int bits = 0;
     int eb = arithd_exponent(b);
     while (a >= b) {
-        int k = __cl_max(arithd_exponent(a) - eb - 50, 0);
         // b * 2^k in two steps, as k may exceed the range of exponents.
+        int k = __cl_min(__cl_max(arithd_exponent(a) - eb - 50, 0), 2046);
         double c = b * arithd_pow2(k >> 1) * arithd_pow2(k - (k >> 1));
         double q = __cl_trunc(a / c);
         double r = __cl_fma(-q, c, a);
