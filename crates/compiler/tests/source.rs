@@ -95,7 +95,7 @@ fn programs_are_compiled_apart_with_headers_and_linked() {
     );
     let other = part("b.cl", "#include <twice.h>\nint twice(int x) { return 2 * x; }");
     assert_eq!(main.kind(), ImageKind::Object);
-    assert_eq!(compiler.link(&[main.clone()], "").result, Err(Failure::Program));
+    assert_eq!(compiler.link(std::slice::from_ref(&main), "").result, Err(Failure::Program));
     let library = compiler.link(&[other], "-create-library").result.unwrap();
     assert_eq!(library.kind(), ImageKind::Library);
     let linked = compiler.link(&[main.clone(), library.clone()], "").result.unwrap();

@@ -62,7 +62,7 @@ pub struct Arena {
 }
 
 /// What an arena keeps between launches.
-const KEEP: u64 = 4 << 20;
+const KEEP: u64 = 32 << 20;
 
 impl Arena {
     /// At least `size` bytes with no particular contents, good until the next call.

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// The launch descriptor.
 #[repr(C)]
@@ -63,6 +64,9 @@ pub struct Running<'a> {
     args: &'a [u8],
     range: NdRange,
     groups: [u64; 3],
+    /// Groups before this one are done; chunks are counted from here.
+    first: u64,
+    count: u64,
     chunk: u64,
     local: u64,
     scratch: u64,
@@ -86,8 +90,13 @@ thread_local! {
     static MEMORY: RefCell<ThreadMemory> = RefCell::default();
 }
 
-/// Groups that one thread takes at once: enough that the counter is rarely touched, few enough that threads end together.
+/// Chunks that each thread takes of a launch: enough that threads end together.
 const CHUNKS_PER_THREAD: u64 = 16;
+/// A chunk takes this long if there are enough groups, so that taking one costs nothing beside it.
+const CHUNK_TIME: Duration = Duration::from_micros(20);
+/// The calling thread works alone for this long before it asks for help: waking a thread takes about as long, and most
+/// launches of most programs are over by then.
+const ALONE: Duration = Duration::from_micros(10);
 
 /// Runs a launch on the device's pool.
 pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
@@ -104,7 +113,7 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
         return Err(HalError::OutOfMemory(artifact.private_size));
     }
     let state = PrintState { image: &kernel.image, sink: launch.print };
-    let running = Running {
+    let mut running = Running {
         // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact declares.
         function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
         descriptor: LaunchDescriptor {
@@ -120,7 +129,9 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
         args: launch.args,
         range,
         groups,
-        chunk: (count / (device.threads() as u64 * CHUNKS_PER_THREAD)).max(1),
+        first: 0,
+        count,
+        chunk: 1,
         local: launch.local_size,
         scratch,
         denorms_are_zero: artifact.denorms_are_zero,
@@ -128,7 +139,18 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
     };
     // The caller's stack is the application's: large private arrays go to a worker's.
     let join = artifact.private_size <= 64 << 10;
-    device.pool().run(&running, count.div_ceil(running.chunk), join);
+    let threads = device.threads() as u64;
+    let mut enough = 1;
+    if join {
+        enough = running.begin(threads == 1);
+    }
+    let left = count - running.first;
+    if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
+        // Large enough to be worth taking, but one for each thread if there are as many groups.
+        let even = left / (threads * CHUNKS_PER_THREAD);
+        running.chunk = even.max(enough).clamp(1, left.div_ceil(threads));
+        device.pool().run(&running, left.div_ceil(running.chunk), join);
+    }
     match running.out_of_memory.into_inner() {
         true => Err(HalError::OutOfMemory(launch.local_size + scratch)),
         false => Ok(()),
@@ -137,27 +159,60 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
 
 impl Work for Running<'_> {
     fn run(&self, chunk: u64) {
+        let from = self.first + chunk * self.chunk;
+        self.groups(from, (from + self.chunk).min(self.count));
+    }
+}
+
+impl Running<'_> {
+    /// Runs groups on this thread until all are done or it takes long. Gives the number of groups that make a good chunk.
+    fn begin(&mut self, all: bool) -> u64 {
+        if all || self.count == 1 {
+            self.groups(0, self.count);
+            self.first = self.count;
+            return 1;
+        }
+        let start = Instant::now();
+        let mut batch = 1;
+        loop {
+            let end = self.count.min(self.first + batch);
+            self.groups(self.first, end);
+            self.first = end;
+            let time = start.elapsed();
+            if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || time >= ALONE {
+                let per_group = time.as_nanos() as u64 / end.max(1);
+                return (CHUNK_TIME.as_nanos() as u64 / per_group.max(1)).max(1);
+            }
+            batch *= 2;
+        }
+    }
+
+    /// Runs some consecutive groups on this thread.
+    fn groups(&self, from: u64, to: u64) {
         MEMORY.with_borrow_mut(|memory| {
             let (Some(local), Some(scratch)) = (memory.local.get(self.local), memory.scratch.get(self.scratch)) else {
                 self.out_of_memory.store(true, Ordering::Relaxed);
                 return;
             };
             let _fpenv = fpenv::enter(self.denorms_are_zero);
-            let total = self.groups[0] * self.groups[1] * self.groups[2];
-            let first = chunk * self.chunk;
-            for linear in first..total.min(first + self.chunk) {
-                self.group(linear, local, scratch);
+            let [x, y, _] = self.groups;
+            let mut id = [from % x, from / x % y, from / x / y];
+            for _ in from..to {
+                self.group(id, local, scratch);
+                id[0] += 1;
+                if id[0] == x {
+                    id = [0, id[1] + 1, id[2]];
+                    if id[1] == y {
+                        id = [0, 0, id[2] + 1];
+                    }
+                }
             }
             memory.local.trim();
             memory.scratch.trim();
         });
     }
-}
 
-impl Running<'_> {
-    fn group(&self, linear: u64, local: *mut u8, scratch: *mut u8) {
-        let [x, y, _] = self.groups;
-        let id = [linear % x, linear / x % y, linear / x / y];
+    fn group(&self, id: [u64; 3], local: *mut u8, scratch: *mut u8) {
         let group = GroupDescriptor {
             id,
             local_size: std::array::from_fn(|d| {

@@ -3,15 +3,19 @@
 //! LLVM recurses over its input, and the calling thread is the application's, with a stack of its choosing. And if LLVM gives
 //! up ("cannot select") it calls a handler that must not return; here the handler reports the reason to the waiting thread and
 //! sleeps for ever. That costs one thread's memory in a case that is a bug, instead of the application.
+//!
+//! When the process ends, its last thread runs the destructors of LLVM's global data, whatever other threads do with them: so the end
+//! waits for code generation under way, and none begins any more.
 
 use crate::Error;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// Pages are only used when touched.
 const STACK: usize = 256 << 20;
@@ -23,6 +27,38 @@ thread_local! {
 
 static HANDLER: Once = Once::new();
 
+/// How many threads use LLVM, and whether the process ends.
+static USERS: Mutex<Users> = Mutex::new(Users { count: 0, ending: false });
+static NONE_LEFT: Condvar = Condvar::new();
+
+/// The end of the process waits so long at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+struct Users {
+    count: usize,
+    ending: bool,
+}
+
+fn users() -> MutexGuard<'static, Users> {
+    // Two plain values are right whoever panicked.
+    USERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn leave() {
+    let mut users = users();
+    users.count -= 1;
+    if users.count == 0 {
+        NONE_LEFT.notify_all();
+    }
+}
+
+extern "C" fn at_end() {
+    let mut users = users();
+    users.ending = true;
+    // What is still under way after that long is not waited for: the process would seem to hang.
+    drop(NONE_LEFT.wait_timeout_while(users, PATIENCE, |u| u.count > 0));
+}
+
 extern "C" fn give_up(reason: *const c_char) {
     let sender = REPORT.with_borrow_mut(Option::take);
     let Some(sender) = sender else { return };
@@ -30,6 +66,7 @@ extern "C" fn give_up(reason: *const c_char) {
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
     // Nobody to hear it is no reason to go on.
     let _ = sender.send(reason);
+    leave();
     drop(sender);
     loop {
         thread::park();
@@ -38,14 +75,29 @@ extern "C" fn give_up(reason: *const c_char) {
 
 /// Runs `work` and gives its result, or what went wrong.
 pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    // SAFETY: installs a function that is never removed; `Once` keeps it to one thread.
-    HANDLER.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(give_up)) });
+    HANDLER.call_once(|| {
+        // SAFETY: installs functions that are never removed; `Once` keeps it to one thread. LLVM's global data were made
+        // when the code was loaded, so what is registered now runs before their destructors. If it cannot be registered, the
+        // end does not wait.
+        unsafe {
+            LLVMInstallFatalErrorHandler(Some(give_up));
+            libc::atexit(at_end);
+        }
+    });
+    {
+        let mut users = users();
+        if users.ending {
+            return Err(Error::Limit("the process is ending".into()));
+        }
+        users.count += 1;
+    }
     let (report, reported) = channel::<String>();
     let (done, result) = channel::<Result<T, Error>>();
     let body = move || {
         REPORT.with_borrow_mut(|r| *r = Some(report));
         let outcome = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::Internal("the compiler panicked".into())));
+        leave();
         let _ = done.send(outcome);
         REPORT.with_borrow_mut(|r| *r = None);
     };
@@ -54,11 +106,10 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
     // returns only after one of the two: it waits for the channel of reports, whose sender is dropped at the thread's end or
     // in `give_up`, where everything borrowed was used for the last time.
     let body: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(body) };
-    let handle = thread::Builder::new()
-        .name("cloom-codegen".into())
-        .stack_size(STACK)
-        .spawn(body)
-        .map_err(|e| Error::Limit(format!("no thread for code generation: {e}")))?;
+    let handle = thread::Builder::new().name("cloom-codegen".into()).stack_size(STACK).spawn(body).map_err(|e| {
+        leave();
+        Error::Limit(format!("no thread for code generation: {e}"))
+    })?;
     match reported.recv() {
         Ok(reason) => Err(Error::Internal(reason)),
         // The sender is gone without a report: the work is done.
@@ -83,7 +134,7 @@ mod tests {
         assert_eq!(fatal, Err(Error::Internal("cannot select".into())));
         let panicked: Result<(), Error> = run(|| panic!("on purpose"));
         assert!(matches!(panicked, Err(Error::Internal(_))));
-        let local = vec![1, 2, 3];
+        let local = String::from("abc");
         assert_eq!(run(|| Ok(local.len())), Ok(3));
     }
 }

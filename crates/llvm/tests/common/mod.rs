@@ -45,7 +45,10 @@ pub fn group_id(b: &mut Builder<'_>, abi: &Abi) -> Value {
     b.load(Type::I64, abi.group, 8, Flags::empty())
 }
 
-pub struct Prints(pub Mutex<Vec<(u32, u64, Vec<u8>)>>);
+/// Format, work-item, argument block.
+pub type Print = (u32, u64, Vec<u8>);
+
+pub struct Prints(pub Mutex<Vec<Print>>);
 
 impl PrintSink for Prints {
     fn print(&self, format: u32, item: u64, args: &[u8], _: &dyn Fn(u64) -> Option<Vec<u8>>) {
@@ -92,7 +95,7 @@ pub fn execute_printing(
     groups: u64,
     input: &[u8],
     output: usize,
-) -> (Vec<u8>, Vec<(u32, u64, Vec<u8>)>) {
+) -> (Vec<u8>, Vec<Print>) {
     let compiled = cloom_llvm::compile(module, func, options).unwrap_or_else(|e| panic!("{e}\n{module}"));
     let argument = |offset| KernelArg { kind: KernelArgKind::Buffer, offset, size: 8 };
     let artifact = KernelArtifact {
