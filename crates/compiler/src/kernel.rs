@@ -110,6 +110,16 @@ pub fn compile(
     Ok(Built { artifact: Arc::new(artifact), remarks: group.remarks, stages: recorder.stages, cached: false })
 }
 
+/// A kernel with all that it calls, also the built-in functions, before any pass: what the reference interpreter runs.
+pub fn linked(compiler: &Compiler, program: &Program, name: &str) -> Result<Module, CompileError> {
+    let source = program.module();
+    let kernel = source.kernels().find(|&k| source.funcs[k].name == name);
+    let mut module = Module::new();
+    module.import(source, [kernel.ok_or_else(|| CompileError::NoKernel(name.to_owned()))?])?;
+    compiler.library.link(&mut module)?;
+    Ok(module)
+}
+
 fn arguments(meta: &KernelMeta) -> (Vec<KernelArg>, u32) {
     let (offsets, size) = meta.layout();
     let args = meta.params.iter().zip(offsets).map(|(p, offset)| {

@@ -148,6 +148,11 @@ impl Compiler {
         executable
     }
 
+    /// A kernel of a program with all that it calls, before any pass.
+    pub fn linked(&self, program: &Program, kernel: &str) -> Result<cloom_ir::Module, CompileError> {
+        kernel::linked(self, program, kernel)
+    }
+
     /// Compiles a kernel once more, without the cache, and keeps the text of every stage, for people to read.
     pub fn stages(&self, program: &Program, kernel: &str, target: &str) -> Result<Built, CompileError> {
         kernel::compile(self, program, kernel, target, true)

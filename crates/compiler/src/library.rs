@@ -6,6 +6,9 @@ use cloom_builtins::library::{FILES, candidates};
 use cloom_ir::{Linkage, Module};
 use std::sync::OnceLock;
 
+/// Passes that make a function smaller whatever calls it.
+const SHRINK: &[&str] = &["simplify-cfg", "mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "compact"];
+
 /// The compiled files.
 pub struct Library {
     files: Vec<OnceLock<Result<Module, String>>>,
@@ -24,7 +27,9 @@ impl Library {
             // Once here is less than once in each kernel.
             for f in module.funcs.keys() {
                 if !module.funcs[f].is_declaration() {
-                    cloom_passes::PIPELINE.iter().for_each(|(_, pass)| pass(&mut module.funcs[f]));
+                    SHRINK.iter().filter_map(|name| cloom_passes::pass(name)).for_each(|pass| {
+                        (pass.run)(&mut module.funcs[f]);
+                    });
                 }
             }
             Ok(module)

@@ -73,7 +73,9 @@ fn output(input: &str, command: &[&str]) -> Result<String, String> {
                     cloom_passes::inline::run(&mut module, first);
                 } else {
                     let pass = cloom_passes::pass(name).ok_or_else(|| format!("no pass is named {name}"))?;
-                    module.funcs.values_mut().filter(|f| !f.is_declaration()).for_each(pass);
+                    for f in module.funcs.values_mut().filter(|f| !f.is_declaration()) {
+                        (pass.run)(f);
+                    }
                 }
                 if let Some(e) = cloom_ir::verify(&module).first() {
                     return Err(format!("does not verify after {name}: {e}\n{module}"));

@@ -5,10 +5,12 @@
 //!   CPU. All must leave the same.
 //! * [`header`]: how a file says what to run and what to expect.
 //! * [`ir_file`]: tests of single stages: IR in, text out.
+//! * [`program`]: programs in OpenCL C.
 
 pub mod case;
 pub mod header;
 pub mod ir_file;
+pub mod program;
 pub mod rungs;
 
 pub use case::{Case, CaseArg, Outcome};
