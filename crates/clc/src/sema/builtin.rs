@@ -227,7 +227,8 @@ impl Sema<'_> {
             Family::Printf | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
-            let message = format!("`{name}` takes {} arguments, not {}", arity[0], values.len());
+            let plural = if arity[0] == 1 { "" } else { "s" };
+            let message = format!("`{name}` takes {} argument{plural}, not {}", arity[0], values.len());
             self.error("E0308", at, message);
             return Expr::error(span);
         }

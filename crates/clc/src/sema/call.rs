@@ -211,7 +211,8 @@ impl Sema<'_> {
                 arities.dedup();
                 if !arities.contains(&args.len()) {
                     let takes: Vec<String> = arities.iter().map(usize::to_string).collect();
-                    let message = format!("`{name}` takes {} arguments, not {}", takes.join(" or "), args.len());
+                    let plural = if arities == [1] { "" } else { "s" };
+                    let message = format!("`{name}` takes {} argument{plural}, not {}", takes.join(" or "), args.len());
                     self.error("E0308", at, message);
                     return Expr::error(span);
                 }
@@ -268,7 +269,7 @@ impl Sema<'_> {
         let mut d = Diagnostic::error("E0308", at, format!("no function `{name}` takes ({given})"));
         for (text, params) in candidates.iter().take(SHOWN) {
             let why = if params.len() != args.len() {
-                format!("takes {} arguments", params.len())
+                format!("takes {} argument{}", params.len(), if params.len() == 1 { "" } else { "s" })
             } else {
                 let wrong = args.iter().zip(params).position(|(a, &p)| self.rank(a, p).is_none());
                 match wrong {
@@ -282,6 +283,15 @@ impl Sema<'_> {
                 }
             };
             d = d.note(format!("candidate: {text}: {why}"));
+        }
+        if candidates.is_empty() {
+            let lanes: Vec<u8> = cloom_builtins::lookup(name).iter().flat_map(|r| r.lanes.iter().copied()).collect();
+            if let Some(most) = lanes.into_iter().max() {
+                d = d.note(match most {
+                    1 => format!("`{name}` takes no vectors"),
+                    n => format!("`{name}` takes vectors of at most {n} components"),
+                });
+            }
         }
         if candidates.len() > SHOWN {
             d = d.note(format!("and {} more", candidates.len() - SHOWN));

@@ -270,7 +270,10 @@ impl Sema<'_> {
     }
 
     fn put_lanes(&self, out: &mut Vec<u8>, ty: Ty, lanes: &[u64]) {
-        let width = self.types.numeric(ty).map_or(8, |(e, _)| (e.bits() / 8) as usize);
+        let width = match self.types.numeric(ty) {
+            Some((e, _)) => (e.bits() / 8) as usize,
+            None => (self.types.size(ty) as usize).min(8),
+        };
         for lane in lanes {
             out.extend_from_slice(&lane.to_le_bytes()[..width]);
         }

@@ -156,20 +156,16 @@ impl Sema<'_> {
                 if self.is_zero(&e) {
                     return self.constant(0, to, span);
                 }
-                let message = format!(
-                    "cannot {verb} an integer (`{}`) to a pointer (`{}`)",
-                    self.type_name(from),
-                    self.type_name(to)
+                let message = cannot(verb, &self.type_name(from), &self.type_name(to));
+                self.push(
+                    Diagnostic::error("E0303", span, message)
+                        .note("an integer is not an address")
+                        .help("a cast says that it is meant"),
                 );
-                self.push(Diagnostic::error("E0303", span, message).help("a cast says that it is meant"));
                 return Expr::error(span);
             }
             (TyKind::Pointer(_), TyKind::Scalar(_)) if self.types.is_integer(to) => {
-                let message = format!(
-                    "cannot {verb} a pointer (`{}`) to an integer (`{}`)",
-                    self.type_name(from),
-                    self.type_name(to)
-                );
+                let message = cannot(verb, &self.type_name(from), &self.type_name(to));
                 self.push(
                     Diagnostic::error("E0303", span, message).help("to get what it points to, write `*` in front"),
                 );
@@ -177,14 +173,17 @@ impl Sema<'_> {
             }
             (TyKind::Scalar(_), TyKind::Event) if self.is_zero(&e) => return self.constant(0, to, span),
             (TyKind::Scalar(_), TyKind::Sampler) => {
-                let e = self.convert(e, Ty::UINT);
-                return Expr { ty: QTy::plain(to), ..e };
+                let Some(bits) = self.eval_int(&e) else {
+                    self.not_constant(span, "a sampler");
+                    return Expr::error(span);
+                };
+                return self.constant(bits as u64 & 0xffff_ffff, to, span);
             }
             _ => {}
         }
         let (from_name, to_name) = (self.type_name(from), self.type_name(to));
-        let mut d = Diagnostic::error("E0303", span, format!("cannot {verb} `{from_name}` to `{to_name}`"))
-            .label(format!("this is a `{from_name}`"));
+        let mut d = Diagnostic::error("E0303", span, cannot(verb, &from_name, &to_name))
+            .label(format!("this is of type `{from_name}`"));
         match (self.types.numeric(from), self.types.numeric(to)) {
             (Some((_, a)), Some((_, b))) if a == b && a > 1 => {
                 d = d.note("vectors are not converted implicitly").help(format!("write `convert_{to_name}(…)`"));
@@ -202,7 +201,7 @@ impl Sema<'_> {
             if self.is_zero(&e) {
                 return self.constant(0, to, span);
             }
-            let message = format!("cannot {verb} `{from_name}` to `{to_name}`: the address spaces differ");
+            let message = format!("{}: the address spaces differ", cannot(verb, &from_name, &to_name));
             let mut d = Diagnostic::error("E0307", span, message).label(format!(
                 "this points to {} memory, but {} is expected",
                 space_name(a.space),
@@ -220,7 +219,7 @@ impl Sema<'_> {
             || self.same_but_sign(a.ty, b.ty)
             || self.same_but_qualifiers(a.ty, b.ty);
         if !compatible {
-            let message = format!("cannot {verb} `{from_name}` to `{to_name}`");
+            let message = cannot(verb, &from_name, &to_name);
             self.push(
                 Diagnostic::error("E0303", span, message)
                     .label(format!("this points to `{}`", self.types.pointee_name(a, &self.session.names)))
@@ -323,5 +322,16 @@ impl Sema<'_> {
         };
         out.span = span;
         out
+    }
+}
+
+/// What is wrong, in words that fit what was tried.
+fn cannot(verb: &str, from: &str, to: &str) -> String {
+    match verb {
+        "initialise" => format!("cannot initialise `{to}` with `{from}`"),
+        "pass" => format!("cannot pass `{from}` for a parameter of type `{to}`"),
+        "return" => format!("cannot return `{from}` from a function that returns `{to}`"),
+        "give" => format!("`{from}` is not a `{to}`"),
+        _ => format!("cannot assign `{from}` to `{to}`"),
     }
 }

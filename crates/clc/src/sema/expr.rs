@@ -125,7 +125,7 @@ impl Sema<'_> {
         let what = if function { "function" } else { "name" };
         let mut d = Diagnostic::error("E0300", span, format!("{what} `{text}` is not declared"));
         if let Some(similar) = self.similar_name(name, function) {
-            d = d.suggest(span, similar.clone(), format!("did you mean `{similar}`?"));
+            d = d.suggest(span, similar, "did you mean");
         } else if function && text.starts_with("__cl_") {
             d = d.note("such functions are for the library of built-in functions only");
         }
@@ -397,8 +397,11 @@ impl Sema<'_> {
             match &record.fields {
                 Some(fields) => {
                     let names: Vec<&str> = fields.iter().filter_map(|f| f.name).map(|n| self.text(n)).collect();
-                    if let Some(similar) = crate::source::nearest(self.text(name.name), names.iter().copied()) {
-                        d = d.suggest(name.span, similar.to_owned(), format!("did you mean `{similar}`?"));
+                    let text = self.text(name.name);
+                    if let Some(similar) =
+                        crate::source::nearest(text, names.iter().copied()).filter(|_| text.len() > 1)
+                    {
+                        d = d.suggest(name.span, similar.to_owned(), "did you mean");
                     } else if names.len() <= 12 {
                         d = d.note(format!("its members are: {}", names.join(", ")));
                     }

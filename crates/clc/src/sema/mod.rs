@@ -60,6 +60,8 @@ pub mod limits {
     pub const LOCAL: u64 = cloom_caps::limits::LOCAL_MEMORY;
     /// Entries that the initialisers of one program may come to have.
     pub const INIT_PARTS: usize = 4 << 20;
+    /// Pointers and arrays nested in one type.
+    pub const TYPE_DEPTH: u32 = 128;
     /// Functions of one name.
     pub const OVERLOADS: usize = 512;
     /// Steps of the constant evaluator for one program.

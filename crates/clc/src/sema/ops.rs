@@ -77,8 +77,8 @@ impl Sema<'_> {
     fn bad_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, op_span: Span) -> Diagnostic {
         let (an, bn) = (self.type_name(a.ty.ty), self.type_name(b.ty.ty));
         Diagnostic::error("E0304", op_span, format!("operator `{}` cannot be used on `{an}` and `{bn}`", op.text()))
-            .also(a.span, format!("this is a `{an}`"))
-            .also(b.span, format!("this is a `{bn}`"))
+            .also(a.span, format!("this is of type `{an}`"))
+            .also(b.span, format!("this is of type `{bn}`"))
     }
 
     /// A binary operator on values.
@@ -409,8 +409,8 @@ impl Sema<'_> {
         let (an, bn) = (self.type_name(a.ty.ty), self.type_name(b.ty.ty));
         self.push(
             Diagnostic::error("E0304", span, format!("the two values of `? :` have no common type: `{an}` and `{bn}`"))
-                .also(a.span, format!("this is a `{an}`"))
-                .also(b.span, format!("this is a `{bn}`")),
+                .also(a.span, format!("this is of type `{an}`"))
+                .also(b.span, format!("this is of type `{bn}`")),
         );
         Expr::error(span)
     }

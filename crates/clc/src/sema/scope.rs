@@ -106,6 +106,10 @@ impl Sema<'_> {
     /// The name that somebody who wrote `name` may have meant, among those visible and the built-in functions.
     pub(super) fn similar_name(&self, name: Symbol, functions: bool) -> Option<String> {
         let text = self.text(name);
+        if text.len() < 2 {
+            // Every letter is like every other.
+            return None;
+        }
         let mut visible: Vec<&str> = self.scopes.names().map(|s| self.text(s)).collect();
         if functions {
             for name in super::builtin::all_names() {

@@ -171,6 +171,14 @@ impl Sema<'_> {
     pub(super) fn declarator(&mut self, base: Declared, declarator: &ast::Declarator) -> Declared {
         let mut d = base;
         for (i, step) in declarator.derivations.iter().enumerate().rev() {
+            if self.types.depth(d.ty.ty) >= limits::TYPE_DEPTH {
+                self.error(
+                    "E0325",
+                    step.span,
+                    format!("more than {} pointers and arrays in one type", limits::TYPE_DEPTH),
+                );
+                d = Declared::plain(Ty::ERROR);
+            }
             match &step.kind {
                 DerivationKind::Pointer { quals, attrs: _ } => {
                     let to = d.qty();

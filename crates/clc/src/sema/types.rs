@@ -108,6 +108,8 @@ pub struct Record {
 pub struct Types {
     kinds: Vec<TyKind>,
     index: FxHashMap<TyKind, Ty>,
+    /// How many pointers and arrays are nested in each type.
+    depths: Vec<u32>,
     /// The records.
     pub records: Vec<Record>,
     /// The name that a `typedef` gave to an anonymous record, for messages.
@@ -209,6 +211,7 @@ impl Default for Types {
         let mut this = Self {
             kinds: Vec::new(),
             index: FxHashMap::default(),
+            depths: Vec::new(),
             records: Vec::new(),
             record_names: FxHashMap::default(),
         };
@@ -226,9 +229,18 @@ impl Types {
             return ty;
         }
         let ty = Ty(self.kinds.len() as u32);
+        self.depths.push(match &kind {
+            TyKind::Pointer(of) | TyKind::Array(of, _) => self.depth(of.ty) + 1,
+            _ => 0,
+        });
         self.kinds.push(kind.clone());
         self.index.insert(kind, ty);
         ty
+    }
+
+    /// How many pointers and arrays are nested in a type: functions that walk over types go as deep.
+    pub fn depth(&self, ty: Ty) -> u32 {
+        self.depths[ty.0 as usize]
     }
 
     /// What a type is.

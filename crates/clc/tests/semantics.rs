@@ -1,0 +1,37 @@
+//! Every `semantics/*.cl` is compiled; what is said about it must be what stands in the file `.expected` beside it. With
+//! `BLESS=1` in the environment the expectations are written anew.
+
+use cloom_clc::options::BuildOptions;
+use cloom_clc::pp::NoIncludes;
+use cloom_clc::{Input, Mode, Target, compile};
+use std::path::Path;
+
+#[test]
+fn diagnostics_are_as_expected() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/semantics");
+    let bless = std::env::var_os("BLESS").is_some();
+    let (options, target) = (BuildOptions::default(), Target::default());
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "cl") {
+            continue;
+        }
+        count += 1;
+        let source = std::fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let input = Input { name, source: &source, headers: &mut NoIncludes, options: &options, target: &target };
+        let output = compile(input, Mode::User);
+        assert_eq!(output.module.is_none(), output.diagnostics.has_errors(), "{name}");
+        let got = output.log();
+        let expected = path.with_extension("expected");
+        if bless {
+            std::fs::write(&expected, &got).unwrap();
+        } else if got != std::fs::read_to_string(&expected).unwrap_or_default() {
+            wrong.push(format!("{name}:\n{got}"));
+        }
+    }
+    assert!(count > 5, "the tests are not where they were");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
