@@ -98,7 +98,7 @@ FN float tgamma(float x)
     // Below the smallest poles only the sign of the result is left.
     r = x < -64.0f && !pole ? __cl_copysign(0.0f, (float)-sine) : r;
     r = x == 0.0f ? __cl_copysign(INFINITY, x) : r;
-    return x != x || x == INFINITY ? x : r;
+    return x != x || x == INFINITY ? x : (x == -INFINITY ? NAN : r);
 }
 
 // log|gamma(x)| and the sign of gamma(x).
