@@ -1,1 +1,52 @@
-//! OpenCL's objects and rules in safe Rust
+//! OpenCL's objects and rules: platform, device, context, queue, event, memory, program, kernel; all validation.
+//!
+//! No C types and no pointers but [`host_mem::HostPtr`]: `capi` turns what an application passes into the types here, and what comes
+//! out into handles and codes. Commands are a graph of events (`event`, `queue`, `execute`): a command runs when
+//! everything it waits for is done, on a thread of the engine or on the thread that waits for it. A failure is an [`Error`], a
+//! status with a reason in words, and when it happens in a command, the status of its event and of those that wait for it.
+
+mod attachment;
+mod build;
+mod context;
+mod device;
+mod engine;
+mod event;
+mod execute;
+mod flags;
+pub mod host_mem;
+mod kernel;
+mod launch;
+pub mod log;
+mod map;
+mod memory;
+mod native;
+mod platform;
+mod print;
+mod program;
+mod queue;
+mod region;
+mod status;
+mod tasks;
+mod toolchain;
+mod transfer;
+
+pub use attachment::Attachment;
+pub use build::{BuildKind, BuildState, Notify};
+pub use context::{Context, ContextProperty, ErrorCallback};
+pub use device::Device;
+pub use engine::{Engine, Hooks, Printer};
+pub use event::{Event, Profiling};
+pub use execute::CommandType;
+pub use flags::{MapFlags, MemFlags, MigrationFlags, QueueFlags};
+pub use kernel::{ArgInput, Kernel, KernelCode};
+pub use launch::RangeInput;
+pub use memory::Buffer;
+pub use native::{NativeFunction, NativeKernel};
+pub use platform::Platform;
+pub use program::{Program, ProgramOrigin};
+pub use queue::Queue;
+pub use region::{Rect, RectSide};
+pub use status::{Error, Result, Status};
+pub use toolchain::{
+    Cloom, CompileInput, Executable, Failure, FailureKind, Header, KernelDescription, Outcome, Toolchain, Unit,
+};

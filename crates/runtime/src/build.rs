@@ -1,0 +1,348 @@
+//! Building, compiling and linking programs, at once or in the background with a callback.
+
+use crate::program::{Program, ProgramOrigin};
+use crate::status::{bail, ensure};
+use crate::toolchain::{CompileInput, Executable, FailureKind, Header, KernelDescription, Outcome, Unit};
+use crate::{Context, Device, Error, Kernel, KernelCode, Result, Status};
+use cloom_artifact::ImageKind;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// `CL_PROGRAM_BUILD_STATUS`; the numbers are the specification's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(i32)]
+pub enum BuildKind {
+    /// It succeeded.
+    Success = 0,
+    /// There was none.
+    #[default]
+    None = -1,
+    /// It failed.
+    Error = -2,
+    /// It runs.
+    InProgress = -3,
+}
+
+/// How a program was last built for a device.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BuildState {
+    /// Whether it worked.
+    pub status: BuildKind,
+    /// The options.
+    pub options: String,
+    /// The log.
+    pub log: String,
+    /// What there is now.
+    pub binary: Option<ImageKind>,
+}
+
+/// A program on a device.
+#[derive(Default)]
+pub(crate) struct DeviceBuild {
+    pub state: BuildState,
+    pub unit: Option<Arc<dyn Unit>>,
+    pub executable: Option<Arc<dyn Executable>>,
+    pub kernels: Arc<Vec<KernelDescription>>,
+    pub codes: BTreeMap<String, Arc<KernelCode>>,
+}
+
+impl DeviceBuild {
+    /// From a binary, which still has to be built.
+    pub fn loaded(unit: Arc<dyn Unit>) -> DeviceBuild {
+        let binary = Some(unit.kind());
+        DeviceBuild {
+            state: BuildState { binary, ..BuildState::default() },
+            unit: Some(unit),
+            ..DeviceBuild::default()
+        }
+    }
+}
+
+/// Called when a build in the background has ended.
+pub type Notify = Box<dyn FnOnce() + Send>;
+
+enum Job {
+    Build,
+    Compile(Vec<Header>),
+    Link(Vec<Arc<dyn Unit>>),
+}
+
+impl Program {
+    /// `clBuildProgram`: compiles and links for the devices given, or all.
+    pub fn build_for(
+        self: &Arc<Program>,
+        devices: Option<&[Arc<Device>]>,
+        options: Option<&str>,
+        notify: Option<Notify>,
+    ) -> Result<()> {
+        let selected = self.select(devices)?;
+        ensure!(
+            *self.origin() != ProgramOrigin::Linked,
+            InvalidOperation,
+            "the program comes from clLinkProgram: it is built"
+        );
+        let mut text = options.unwrap_or("").to_owned();
+        if *self.origin() == ProgramOrigin::Binary {
+            for &i in &selected {
+                let unit = self.unit(i);
+                let good = unit.as_ref().is_some_and(|u| u.kind() == ImageKind::Executable);
+                ensure!(good, InvalidBinary, "the program's binary is not an executable: link it with clLinkProgram");
+                if let (None, Some(unit)) = (options, unit) {
+                    text = unit.options();
+                }
+            }
+        }
+        self.begin(&selected, &text)?;
+        self.run(selected, text, Job::Build, Status::InvalidBuildOptions, Status::BuildProgramFailure, notify)
+    }
+
+    /// `clCompileProgram`. A header is a program made from source, under the name that `#include` uses.
+    pub fn compile_for(
+        self: &Arc<Program>,
+        devices: Option<&[Arc<Device>]>,
+        options: &str,
+        headers: &[(String, Arc<Program>)],
+        notify: Option<Notify>,
+    ) -> Result<()> {
+        let selected = self.select(devices)?;
+        ensure!(matches!(self.origin(), ProgramOrigin::Source(_)), InvalidOperation, "the program has no source");
+        let mut texts = Vec::new();
+        for (name, header) in headers {
+            let same = Arc::ptr_eq(header.context(), self.context());
+            ensure!(same, InvalidContext, "header `{name}` is of another context than the program");
+            let ProgramOrigin::Source(text) = header.origin() else {
+                bail!(InvalidOperation, "header `{name}` has no source");
+            };
+            texts.push(Header { name: name.clone(), text: text.clone() });
+        }
+        self.begin(&selected, options)?;
+        let job = Job::Compile(texts);
+        self.run(
+            selected,
+            options.to_owned(),
+            job,
+            Status::InvalidCompilerOptions,
+            Status::CompileProgramFailure,
+            notify,
+        )
+    }
+
+    /// `clLinkProgram`: a new program. When linking fails at once there is a program with the log, and an error.
+    pub fn link(
+        context: &Arc<Context>,
+        devices: Option<&[Arc<Device>]>,
+        options: &str,
+        inputs: &[Arc<Program>],
+        notify: impl FnOnce(&Arc<Program>) -> Option<Notify>,
+    ) -> (Option<Arc<Program>>, Result<()>) {
+        match Program::prepare_link(context, devices, inputs) {
+            Err(error) => (None, Err(error)),
+            Ok((devices, units)) => {
+                let builds = devices.iter().map(|_| DeviceBuild::default()).collect();
+                let program = Program::new(context, devices, ProgramOrigin::Linked, builds);
+                let selected: Vec<usize> = (0..program.devices().len()).collect();
+                let call = notify(&program);
+                let (bad_options, bad_program) = (Status::InvalidLinkerOptions, Status::LinkProgramFailure);
+                let result = program.begin(&selected, options).and_then(|()| {
+                    program.run(selected, options.to_owned(), Job::Link(units), bad_options, bad_program, call)
+                });
+                let refused = matches!(&result, Err(e) if e.status == Status::InvalidLinkerOptions);
+                ((!refused).then_some(program), result)
+            }
+        }
+    }
+
+    #[allow(clippy::type_complexity, reason = "the two lists of one call, nowhere else")]
+    fn prepare_link(
+        context: &Arc<Context>,
+        devices: Option<&[Arc<Device>]>,
+        inputs: &[Arc<Program>],
+    ) -> Result<(Vec<Arc<Device>>, Vec<Arc<dyn Unit>>)> {
+        ensure!(!inputs.is_empty(), InvalidValue, "there are no programs to link");
+        let devices = devices.unwrap_or(context.devices());
+        ensure!(!devices.is_empty(), InvalidValue, "an empty list of devices");
+        let known = devices.iter().all(|d| context.index_of(d).is_some());
+        ensure!(known, InvalidDevice, "a device is not of the context");
+        let mut units = Vec::new();
+        for input in inputs {
+            ensure!(Arc::ptr_eq(input.context(), context), InvalidContext, "an input program is of another context");
+            for device in devices {
+                let i = input.index_of(device).map_err(|e| Error::new(Status::InvalidOperation, e.why))?;
+                let running = input.build(i).status == BuildKind::InProgress;
+                ensure!(!running, InvalidOperation, "an input program is still being compiled");
+                let unit = input.unit(i).filter(|u| u.kind() != ImageKind::Executable);
+                let Some(unit) = unit else {
+                    bail!(InvalidOperation, "an input program is neither compiled (clCompileProgram) nor a library");
+                };
+                // The code of a program is the same for each device: it becomes machine code only later.
+                if Arc::ptr_eq(device, &devices[0]) {
+                    units.push(unit);
+                }
+            }
+        }
+        Ok((devices.to_vec(), units))
+    }
+
+    /// Marks the devices as being built.
+    fn begin(&self, selected: &[usize], options: &str) -> Result<()> {
+        let mut builds = self.builds.lock();
+        let running = selected.iter().any(|&i| builds[i].state.status == BuildKind::InProgress);
+        ensure!(!running, InvalidOperation, "an earlier build of this program has not ended");
+        let kernels = self.kernel_count();
+        ensure!(
+            kernels == 0,
+            InvalidOperation,
+            "the program has {kernels} kernel objects; release them before building again"
+        );
+        let binary = *self.origin() == ProgramOrigin::Binary;
+        for &i in selected {
+            let unit = builds[i].unit.take().filter(|_| binary);
+            let kind = unit.as_ref().map(|u| u.kind());
+            let state = BuildState {
+                status: BuildKind::InProgress,
+                options: options.to_owned(),
+                log: String::new(),
+                binary: kind,
+            };
+            builds[i] = DeviceBuild { state, unit, ..DeviceBuild::default() };
+        }
+        Ok(())
+    }
+
+    fn run(
+        self: &Arc<Program>,
+        selected: Vec<usize>,
+        options: String,
+        job: Job,
+        bad_options: Status,
+        bad_program: Status,
+        notify: Option<Notify>,
+    ) -> Result<()> {
+        let engine = self.context().engine();
+        let this = self.clone();
+        let work = move || {
+            let unfinished = Unfinished { program: &this, selected: &selected };
+            let outcome = this.execute(&selected, &options, job);
+            std::mem::forget(unfinished);
+            this.conclude(&selected, outcome, bad_options, bad_program)
+        };
+        let Some(notify) = notify else { return work() };
+        engine.activate();
+        let context = self.context().clone();
+        let engine_of_task = engine.clone();
+        engine.builds.submit(Box::new(move || {
+            // The application asks for the status; the callback of the context has been told.
+            drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
+            drop(context);
+            engine_of_task.callbacks.submit(notify);
+        }));
+        Ok(())
+    }
+
+    fn execute(&self, selected: &[usize], options: &str, job: Job) -> Outcome {
+        let toolchain = &self.context().engine().toolchain;
+        let source = match self.origin() {
+            ProgramOrigin::Source(text) => text.as_slice(),
+            ProgramOrigin::Binary | ProgramOrigin::Linked => &[],
+        };
+        match job {
+            Job::Build => match self.unit(selected[0]) {
+                Some(unit) if *self.origin() == ProgramOrigin::Binary => Ok((unit, String::new())),
+                _ => toolchain.build(&CompileInput { source, options, headers: &[] }),
+            },
+            Job::Compile(headers) => toolchain.compile(&CompileInput { source, options, headers: &headers }),
+            Job::Link(units) => toolchain.link(&units, options),
+        }
+    }
+
+    fn conclude(&self, selected: &[usize], outcome: Outcome, bad_options: Status, bad_program: Status) -> Result<()> {
+        let toolchain = &self.context().engine().toolchain;
+        let mut error = None;
+        for &i in selected {
+            let mut executable = None;
+            let mut failure = None;
+            if let Ok((unit, _)) = &outcome
+                && unit.kind() == ImageKind::Executable
+            {
+                match toolchain.executable(unit, &self.devices()[i].info().target) {
+                    Ok(made) => executable = Some(made),
+                    Err(why) => failure = Some(why),
+                }
+            }
+            let mut builds = self.builds.lock();
+            let build = &mut builds[i];
+            match (&outcome, failure) {
+                (Ok((unit, log)), None) => {
+                    build.state.status = BuildKind::Success;
+                    build.state.log.clone_from(log);
+                    build.state.binary = Some(unit.kind());
+                    build.kernels = Arc::new(unit.kernels());
+                    build.unit = Some(unit.clone());
+                    build.executable = executable;
+                }
+                (Ok(_), Some(why)) => {
+                    build.state.status = BuildKind::Error;
+                    build.state.log.clone_from(&why);
+                    error = Some(Error::new(bad_program, why));
+                }
+                (Err(failure), _) => {
+                    build.state.status = BuildKind::Error;
+                    build.state.log.clone_from(&failure.log);
+                    let status = match failure.kind {
+                        FailureKind::Options => bad_options,
+                        FailureKind::Program => bad_program,
+                    };
+                    error = Some(Error::new(status, failure.log.clone()));
+                }
+            }
+        }
+        error.map_or(Ok(()), Err)
+    }
+
+    /// A kernel by name.
+    pub fn kernel(self: &Arc<Program>, name: &str) -> Result<Arc<Kernel>> {
+        let mut builds = self.builds.lock();
+        ensure!(
+            builds.iter().any(|b| b.executable.is_some()),
+            InvalidProgramExecutable,
+            "the program is not built for any device"
+        );
+        let mut codes = Vec::new();
+        let mut meta = None;
+        for (build, device) in builds.iter_mut().zip(self.devices()) {
+            let Some(executable) = build.executable.clone() else {
+                codes.push(None);
+                continue;
+            };
+            let Some(description) = build.kernels.iter().find(|k| k.name == name) else {
+                bail!(InvalidKernelName, "the program has no kernel `{name}`");
+            };
+            let same = meta.get_or_insert_with(|| description.meta.clone()) == &description.meta;
+            ensure!(same, InvalidKernelDefinition, "kernel `{name}` differs between the devices");
+            let code = build.codes.entry(name.to_owned());
+            let code = code.or_insert_with(|| KernelCode::new(name, device.clone(), executable));
+            codes.push(Some(code.clone()));
+        }
+        let Some(meta) = meta else {
+            bail!(InvalidKernelName, "the program has no kernel `{name}`");
+        };
+        // Under the lock, so that no build begins in between.
+        Ok(Kernel::new(self.clone(), name, meta, codes))
+    }
+}
+
+/// Ends a build that panicked, so that nobody waits for it for ever.
+struct Unfinished<'a> {
+    program: &'a Program,
+    selected: &'a [usize],
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        let mut builds = self.program.builds.lock();
+        for &i in self.selected {
+            builds[i].state.status = BuildKind::Error;
+            builds[i].state.log = "error: the compiler failed; this is a bug of Cloom\n".into();
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What all objects of a platform share: threads, the clock, the compiler, and hooks to the outside.
+
+use crate::tasks::Tasks;
+use crate::toolchain::Toolchain;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Commands that run at a time; more wait. Large, because native kernels may wait for each other.
+const COMMAND_THREADS: usize = 64;
+/// Callbacks that run at a time. Large, because they may block.
+const CALLBACK_THREADS: usize = 64;
+
+/// Takes what kernels printed.
+pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
+
+/// What the runtime gives to the outside.
+pub struct Hooks {
+    /// Writes what kernels printed.
+    pub print: Printer,
+}
+
+/// What all objects of a platform share.
+pub struct Engine {
+    /// Runs commands.
+    pub(crate) commands: Tasks,
+    /// Calls the application.
+    pub(crate) callbacks: Tasks,
+    /// Compiles.
+    pub(crate) builds: Tasks,
+    pub(crate) toolchain: Arc<dyn Toolchain>,
+    pub(crate) hooks: Hooks,
+    epoch: Instant,
+    next_id: AtomicU64,
+    active: AtomicBool,
+}
+
+impl Engine {
+    /// An engine without a running thread.
+    pub fn new(toolchain: Arc<dyn Toolchain>, hooks: Hooks) -> Arc<Engine> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Arc::new(Engine {
+            commands: Tasks::new("cloom-command", COMMAND_THREADS),
+            callbacks: Tasks::new("cloom-callback", CALLBACK_THREADS),
+            builds: Tasks::new("cloom-build", cores),
+            toolchain,
+            hooks,
+            epoch: Instant::now(),
+            next_id: AtomicU64::new(1),
+            active: AtomicBool::new(false),
+        })
+    }
+
+    /// Nanoseconds of the one clock that profiling and the timer queries share; never 0.
+    pub fn now(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1)
+    }
+
+    /// A number that no other object of this engine has.
+    pub(crate) fn id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Notes that threads may exist from now on.
+    pub(crate) fn activate(&self) {
+        self.active.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a thread may have been started: a child after `fork` cannot use the engine then.
+    pub fn is_active(&self) -> bool {
+        self.active.load(Ordering::Relaxed)
+    }
+
+    /// For the end of the process: starts nothing more, and gives what runs a moment to end.
+    pub fn stop(&self) {
+        let patience = Duration::from_millis(500);
+        self.callbacks.stop(Duration::ZERO);
+        self.commands.stop(patience);
+        self.builds.stop(patience);
+    }
+}

@@ -1,0 +1,269 @@
+//! Events: the status of a command or of the application's own work, who waits for it, and who is told of it.
+//!
+//! The status only falls: queued 3, submitted 2, running 1, complete 0, or a negative error. The callbacks of one event are
+//! called one after the other, in the order in which the statuses came, on a thread that runs nothing else, so that they may call
+//! back into the interface and block.
+
+use crate::execute::{Command, CommandType, finish};
+use crate::status::{bail, ensure};
+use crate::{Attachment, Context, Error, Queue, Result, Status};
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub(crate) const QUEUED: i32 = 3;
+pub(crate) const SUBMITTED: i32 = 2;
+pub(crate) const RUNNING: i32 = 1;
+pub(crate) const COMPLETE: i32 = 0;
+
+/// What a callback is: it gets the status.
+pub type Callback = Box<dyn FnOnce(i32) + Send>;
+
+/// Nanoseconds at which the status changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Profiling {
+    /// It was enqueued.
+    pub queued: u64,
+    /// Nothing held it back any more.
+    pub submit: u64,
+    /// It began.
+    pub start: u64,
+    /// It ended.
+    pub end: u64,
+}
+
+/// How a command depends on an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Edge {
+    /// The event is in its wait list: it fails when the event fails.
+    Wait,
+    /// It comes later in the queue: it runs when the event is done, however that ended.
+    Order,
+}
+
+struct State {
+    status: i32,
+    times: Profiling,
+    callbacks: Vec<(i32, Callback)>,
+    due: VecDeque<(i32, Callback)>,
+    delivering: bool,
+    dependents: Vec<(Edge, Arc<Command>)>,
+}
+
+/// An event.
+pub struct Event {
+    /// What the interface keeps.
+    pub attachment: Attachment,
+    pub(crate) id: u64,
+    context: Arc<Context>,
+    queue: Option<Arc<Queue>>,
+    command: CommandType,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Event {
+    pub(crate) fn new(context: &Arc<Context>, queue: Option<&Arc<Queue>>, command: CommandType) -> Arc<Event> {
+        let status = if command == CommandType::User { SUBMITTED } else { QUEUED };
+        let times = Profiling { queued: context.engine().now(), ..Profiling::default() };
+        let (callbacks, due, dependents) = Default::default();
+        Arc::new(Event {
+            attachment: Attachment::default(),
+            id: context.engine().id(),
+            context: context.clone(),
+            queue: queue.cloned(),
+            command,
+            state: Mutex::new(State { status, times, callbacks, due, delivering: false, dependents }),
+            changed: Condvar::new(),
+        })
+    }
+
+    /// An event that the application completes.
+    pub fn user(context: &Arc<Context>) -> Arc<Event> {
+        Event::new(context, None, CommandType::User)
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The queue; none for a user event.
+    pub fn queue(&self) -> Option<&Arc<Queue>> {
+        self.queue.as_ref()
+    }
+
+    /// What the command does.
+    pub fn command(&self) -> CommandType {
+        self.command
+    }
+
+    /// The status: 3 to 0, or an error.
+    pub fn status(&self) -> i32 {
+        self.state.lock().status
+    }
+
+    /// The times, when they can be had: the queue profiles and the command is complete.
+    pub fn profiling(&self) -> Result<Profiling> {
+        let profiles = self.queue.as_ref().is_some_and(|q| q.flags().contains(crate::QueueFlags::PROFILING));
+        ensure!(profiles, ProfilingInfoNotAvailable, "the event is not of a queue with CL_QUEUE_PROFILING_ENABLE");
+        let state = self.state.lock();
+        ensure!(
+            state.status == COMPLETE,
+            ProfilingInfoNotAvailable,
+            "the command has not completed: status {}",
+            state.status
+        );
+        Ok(state.times)
+    }
+
+    /// Completes a user event, with 0 or with an error.
+    pub fn set_user_status(self: &Arc<Event>, status: i32) -> Result<()> {
+        ensure!(self.command == CommandType::User, InvalidEvent, "this is not a user event");
+        ensure!(
+            status <= COMPLETE,
+            InvalidValue,
+            "a user event is set to CL_COMPLETE or to a negative error, not to {status}"
+        );
+        if finish(self, status) {
+            return Ok(());
+        }
+        bail!(InvalidOperation, "the status of this user event has been set before")
+    }
+
+    /// Calls back when the status is `threshold` (2, 1 or 0) or past it.
+    pub fn on_status(self: &Arc<Event>, threshold: i32, call: Callback) -> Result<()> {
+        let known = (COMPLETE..=SUBMITTED).contains(&threshold);
+        ensure!(known, InvalidValue, "callbacks are for CL_SUBMITTED, CL_RUNNING and CL_COMPLETE, not for {threshold}");
+        let mut state = self.state.lock();
+        if state.status > threshold {
+            state.callbacks.push((threshold, call));
+            return Ok(());
+        }
+        let told = if state.status < 0 { state.status } else { threshold };
+        state.due.push_back((told, call));
+        self.deliver(&mut state);
+        Ok(())
+    }
+
+    /// Sets a status that is not the last one. Returns false if the event is done already.
+    pub(crate) fn advance(self: &Arc<Event>, status: i32) -> bool {
+        let mut state = self.state.lock();
+        if state.status <= status {
+            return false;
+        }
+        let now = self.context.engine().now();
+        match status {
+            SUBMITTED => state.times.submit = now,
+            _ => state.times.start = now,
+        }
+        self.change(&mut state, status);
+        true
+    }
+
+    /// Sets the last status; hands out who waited. `None` if the event was done already.
+    pub(crate) fn settle(self: &Arc<Event>, status: i32) -> Option<Vec<(Edge, Arc<Command>)>> {
+        let mut state = self.state.lock();
+        if state.status <= COMPLETE {
+            return None;
+        }
+        let now = self.context.engine().now();
+        let times = &mut state.times;
+        times.end = now;
+        for time in [&mut times.submit, &mut times.start] {
+            if *time == 0 {
+                *time = now;
+            }
+        }
+        self.change(&mut state, status);
+        self.changed.notify_all();
+        Some(std::mem::take(&mut state.dependents))
+    }
+
+    fn change(self: &Arc<Event>, state: &mut State, status: i32) {
+        state.status = status;
+        if state.callbacks.is_empty() {
+            return;
+        }
+        let (due, later) = std::mem::take(&mut state.callbacks).into_iter().partition(|(at, _)| status <= *at);
+        state.callbacks = later;
+        // Of several that are due at once, those for earlier statuses come first.
+        let mut due: Vec<(i32, Callback)> = due;
+        due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        state.due.extend(due.into_iter().map(|(at, call)| (if status < 0 { status } else { at }, call)));
+        self.deliver(state);
+    }
+
+    fn deliver(self: &Arc<Event>, state: &mut State) {
+        if state.delivering || state.due.is_empty() {
+            return;
+        }
+        state.delivering = true;
+        let this = self.clone();
+        self.context.engine().callbacks.submit(Box::new(move || {
+            loop {
+                let mut state = this.state.lock();
+                let Some((status, call)) = state.due.pop_front() else {
+                    state.delivering = false;
+                    break;
+                };
+                drop(state);
+                call(status);
+            }
+        }));
+    }
+
+    /// Makes a command wait for this event. Returns the status if it is done already.
+    pub(crate) fn add_dependent(&self, edge: Edge, command: &Arc<Command>) -> Option<i32> {
+        let mut state = self.state.lock();
+        if state.status <= COMPLETE {
+            return Some(state.status);
+        }
+        state.dependents.push((edge, command.clone()));
+        None
+    }
+
+    /// Waits until it is done, and helps its queue meanwhile. Returns the status.
+    pub fn wait(&self) -> i32 {
+        loop {
+            let status = self.status();
+            if status <= COMPLETE {
+                return status;
+            }
+            if self.queue.as_ref().is_some_and(|q| q.run_one()) {
+                continue;
+            }
+            let mut state = self.state.lock();
+            if state.status > COMPLETE {
+                self.changed.wait(&mut state);
+            }
+        }
+    }
+
+    /// Waits for all of them.
+    pub fn wait_all(events: &[Arc<Event>]) -> Result<()> {
+        ensure!(!events.is_empty(), InvalidValue, "there is no event to wait for");
+        same_context(events.iter().map(|e| &e.context)).map_err(|why| Error::new(Status::InvalidContext, why))?;
+        let mut failed = None;
+        for event in events {
+            let status = event.wait();
+            if status < 0 {
+                failed = Some(status);
+            }
+        }
+        match failed {
+            Some(status) => {
+                bail!(ExecStatusErrorForEventsInWaitList, "an event in the list ended with status {status}")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn same_context<'a>(mut contexts: impl Iterator<Item = &'a Arc<Context>>) -> std::result::Result<(), &'static str> {
+    let Some(first) = contexts.next() else { return Ok(()) };
+    match contexts.all(|c| Arc::ptr_eq(c, first)) {
+        true => Ok(()),
+        false => Err("the events are of different contexts"),
+    }
+}

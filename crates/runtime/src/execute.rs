@@ -1,0 +1,158 @@
+//! Commands: when one may run, running it, and what its end sets free.
+//!
+//! A command counts the events that it waits for. The thread that takes the count to zero hands it to its queue, and a thread of
+//! the engine, or one that waits for the queue, runs it. Nothing here recurses: a long chain of commands that fail is a loop.
+
+use crate::event::{COMPLETE, Edge, Event, RUNNING, SUBMITTED};
+use crate::{Error, Queue, Result, Status, log};
+use parking_lot::Mutex;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What a command does; the numbers are the specification's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "the names are those of the specification")]
+pub enum CommandType {
+    NdRangeKernel = 0x11F0,
+    Task = 0x11F1,
+    NativeKernel = 0x11F2,
+    ReadBuffer = 0x11F3,
+    WriteBuffer = 0x11F4,
+    CopyBuffer = 0x11F5,
+    MapBuffer = 0x11FB,
+    UnmapMemObject = 0x11FD,
+    Marker = 0x11FE,
+    ReadBufferRect = 0x1201,
+    WriteBufferRect = 0x1202,
+    CopyBufferRect = 0x1203,
+    User = 0x1204,
+    Barrier = 0x1205,
+    MigrateMemObjects = 0x1206,
+    FillBuffer = 0x1207,
+}
+
+/// What a command does when it runs.
+pub(crate) type Work = Box<dyn FnOnce() -> Result<()> + Send>;
+
+/// A command of a queue.
+pub(crate) struct Command {
+    pub event: Arc<Event>,
+    /// Events not yet done, plus one while it is being enqueued.
+    blockers: AtomicUsize,
+    /// An event in its wait list failed.
+    failed: AtomicBool,
+    work: Mutex<Option<Work>>,
+}
+
+impl Command {
+    pub fn new(event: Arc<Event>, work: Work) -> Arc<Command> {
+        Arc::new(Command {
+            event,
+            blockers: AtomicUsize::new(1),
+            failed: AtomicBool::new(false),
+            work: Mutex::new(Some(work)),
+        })
+    }
+
+    /// Makes it wait for an event.
+    pub fn wait_for(self: &Arc<Command>, edge: Edge, event: &Event) {
+        self.blockers.fetch_add(1, Ordering::Relaxed);
+        if let Some(status) = event.add_dependent(edge, self) {
+            // The count is at least the one of enqueuing, so this does not reach zero.
+            self.unblock(edge, status);
+        }
+    }
+
+    /// One event less. Returns whether that was the last.
+    fn unblock(&self, edge: Edge, status: i32) -> bool {
+        if edge == Edge::Wait && status < 0 {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        self.blockers.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Ends the enqueuing. Returns whether nothing holds the command back.
+    pub fn release(self: &Arc<Command>) -> bool {
+        self.unblock(Edge::Order, COMPLETE)
+    }
+
+    /// Runs it on this thread, and hands on what waited for it.
+    pub fn run(self: &Arc<Command>) {
+        let Some(work) = self.work.lock().take() else { return };
+        self.event.context().engine().activate();
+        self.event.advance(RUNNING);
+        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            Err(Error::new(Status::OutOfResources, "a command failed inside Cloom; this is a bug of Cloom"))
+        });
+        let status = match outcome {
+            Ok(()) => COMPLETE,
+            Err(error) => {
+                log::error("a command failed", &error);
+                self.event.context().report(&error);
+                error.status.code()
+            }
+        };
+        finish(&self.event, status);
+    }
+}
+
+/// Hands a command that nothing holds back to its queue; one whose wait list failed ends here, and is returned with its status.
+fn dispatch(command: Arc<Command>) -> Option<(Arc<Event>, i32)> {
+    if command.failed.load(Ordering::Relaxed) {
+        let work = command.work.lock().take();
+        drop(work);
+        return Some((command.event.clone(), Status::ExecStatusErrorForEventsInWaitList.code()));
+    }
+    command.event.advance(SUBMITTED);
+    match command.event.queue() {
+        Some(queue) => {
+            Queue::push_ready(queue, command.clone());
+        }
+        None => command.run(),
+    }
+    None
+}
+
+/// Starts a command that nothing holds back.
+pub(crate) fn start(command: Arc<Command>) {
+    if let Some((event, status)) = dispatch(command) {
+        finish(&event, status);
+    }
+}
+
+/// Starts a command on this thread.
+pub(crate) fn start_here(command: Arc<Command>) {
+    if command.failed.load(Ordering::Relaxed) {
+        start(command);
+    } else {
+        command.event.advance(SUBMITTED);
+        command.run();
+    }
+}
+
+/// Gives an event its last status and starts what waited for it. Returns false if it had one before.
+pub(crate) fn finish(event: &Arc<Event>, status: i32) -> bool {
+    let mut ended = vec![(event.clone(), status)];
+    let mut first = true;
+    while let Some((event, status)) = ended.pop() {
+        let Some(dependents) = event.settle(status) else {
+            if first {
+                return false;
+            }
+            continue;
+        };
+        first = false;
+        // Only now: `Queue::finish` must not overlook a command whose event does not show its end yet.
+        if let Some(queue) = event.queue() {
+            queue.retire(&event);
+        }
+        for (edge, command) in dependents {
+            if command.unblock(edge, status) {
+                ended.extend(dispatch(command));
+            }
+        }
+    }
+    true
+}

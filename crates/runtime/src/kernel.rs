@@ -1,0 +1,193 @@
+//! Kernels: their code for each device, and the arguments set so far.
+
+use crate::host_mem::HostPtr;
+use crate::status::{bail, ensure};
+use crate::toolchain::Executable;
+use crate::{Attachment, Buffer, Device, Error, Program, Result, Status};
+use cloom_hal as hal;
+use cloom_ir::{KernelMeta, ParamKind};
+use parking_lot::Mutex;
+use std::sync::{Arc, OnceLock};
+
+/// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
+pub struct KernelCode {
+    name: String,
+    device: Arc<Device>,
+    executable: Arc<dyn Executable>,
+    loaded: OnceLock<Result<Arc<dyn hal::Kernel>>>,
+}
+
+impl KernelCode {
+    pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
+        Arc::new(KernelCode { name: name.to_owned(), device, executable, loaded: OnceLock::new() })
+    }
+
+    /// The code in the device. Compiles it if nobody has.
+    pub fn loaded(&self) -> Result<&Arc<dyn hal::Kernel>> {
+        let loaded = self.loaded.get_or_init(|| {
+            let failed = |why| Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name));
+            let artifact = self.executable.kernel(&self.name).map_err(failed)?;
+            Ok(self.device.hal().load(artifact)?)
+        });
+        loaded.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// What an argument was set to.
+#[derive(Clone)]
+pub(crate) enum ArgValue {
+    Bytes(Box<[u8]>),
+    Buffer(Option<Arc<Buffer>>),
+    Local(u64),
+}
+
+/// What `clSetKernelArg` was given.
+pub struct ArgInput<'a> {
+    /// `arg_size`
+    pub size: u64,
+    /// `arg_value`
+    pub value: Option<HostPtr>,
+    /// Finds the buffer of a handle.
+    pub buffer: &'a dyn Fn(usize) -> Result<Arc<Buffer>>,
+}
+
+/// A kernel.
+pub struct Kernel {
+    /// What the interface keeps.
+    pub attachment: Attachment,
+    program: Arc<Program>,
+    name: String,
+    meta: KernelMeta,
+    /// One per device of the program.
+    codes: Vec<Option<Arc<KernelCode>>>,
+    args: Mutex<Vec<Option<ArgValue>>>,
+}
+
+impl Kernel {
+    pub(crate) fn new(
+        program: Arc<Program>,
+        name: &str,
+        meta: KernelMeta,
+        codes: Vec<Option<Arc<KernelCode>>>,
+    ) -> Arc<Kernel> {
+        program.count_kernel(true);
+        let args = Mutex::new(meta.params.iter().map(|_| None).collect());
+        Arc::new(Kernel { attachment: Attachment::default(), program, name: name.to_owned(), meta, codes, args })
+    }
+
+    /// `clCloneKernel`: another kernel with the same arguments.
+    pub fn duplicate(&self) -> Arc<Kernel> {
+        let copy = Kernel::new(self.program.clone(), &self.name, self.meta.clone(), self.codes.clone());
+        copy.args.lock().clone_from(&self.args.lock());
+        copy
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the source says of it.
+    pub fn meta(&self) -> &KernelMeta {
+        &self.meta
+    }
+
+    /// The devices that have code, one of which is meant when a query names none and there is only one.
+    pub fn code_on(&self, device: Option<&Arc<Device>>) -> Result<&Arc<KernelCode>> {
+        let code = match device {
+            Some(device) => self.codes.get(self.program.index_of(device)?).and_then(Option::as_ref),
+            None => {
+                let mut built = self.codes.iter().flatten();
+                let first = built.next();
+                ensure!(built.next().is_none(), InvalidDevice, "the kernel is built for several devices: name one");
+                first
+            }
+        };
+        match code {
+            Some(code) => Ok(code),
+            None => bail!(InvalidDevice, "the kernel is not built for the device"),
+        }
+    }
+
+    /// The code for the device of a queue.
+    pub(crate) fn code_for_launch(&self, device: &Arc<Device>) -> Result<&Arc<KernelCode>> {
+        self.code_on(Some(device)).map_err(|e| Error::new(Status::InvalidProgramExecutable, e.why))
+    }
+
+    /// Sets an argument.
+    pub fn set_arg(&self, index: u32, input: &ArgInput<'_>) -> Result<()> {
+        let Some(param) = self.meta.params.get(index as usize) else {
+            bail!(
+                InvalidArgIndex,
+                "kernel `{}` has {} arguments, there is no number {index}",
+                self.name,
+                self.meta.params.len()
+            );
+        };
+        let what = format_args!("argument {index} (`{}`) of kernel `{}`", param.name, self.name);
+        let size = input.size;
+        let value = match param.kind {
+            ParamKind::Local => {
+                ensure!(input.value.is_none(), InvalidArgValue, "{what} is local memory: its value must be NULL");
+                ensure!(size > 0, InvalidArgSize, "{what} is local memory: its size must not be 0");
+                ArgValue::Local(size)
+            }
+            ParamKind::Global | ParamKind::Constant => {
+                ensure!(size == 8, InvalidArgSize, "{what} is a buffer: its size is that of a cl_mem, 8, not {size}");
+                let handle =
+                    input.value.map_or(0, |v| v.read(0, 8, |b| usize::from_ne_bytes(b.try_into().unwrap_or_default())));
+                if handle == 0 {
+                    ArgValue::Buffer(None)
+                } else {
+                    let buffer = (input.buffer)(handle)?;
+                    let same = Arc::ptr_eq(buffer.context(), self.program.context());
+                    ensure!(same, InvalidMemObject, "{what}: the buffer is of another context");
+                    ArgValue::Buffer(Some(buffer))
+                }
+            }
+            ParamKind::Value | ParamKind::Struct => {
+                let expected = u64::from(param.size);
+                ensure!(
+                    size == expected,
+                    InvalidArgSize,
+                    "{what} has {expected} bytes ({}), not {size}",
+                    param.type_name
+                );
+                let Some(value) = input.value else {
+                    bail!(InvalidArgValue, "{what} is a value and cannot be NULL");
+                };
+                ArgValue::Bytes(value.read(0, size, |b: &[u8]| Box::<[u8]>::from(b)))
+            }
+            ParamKind::Sampler => bail!(InvalidSampler, "{what} is a sampler, which this device does not have"),
+            ParamKind::Image => bail!(InvalidMemObject, "{what} is an image, which this device does not have"),
+        };
+        let old = self.args.lock()[index as usize].replace(value);
+        // Not under the lock: the last reference to a buffer calls the application.
+        drop(old);
+        Ok(())
+    }
+
+    /// The arguments as they are now.
+    pub(crate) fn snapshot(&self) -> Result<Vec<ArgValue>> {
+        let args = self.args.lock();
+        let mut values = Vec::with_capacity(args.len());
+        for (arg, param) in args.iter().zip(&self.meta.params) {
+            let Some(value) = arg else {
+                bail!(InvalidKernelArgs, "argument `{}` of kernel `{}` has not been set", param.name, self.name);
+            };
+            values.push(value.clone());
+        }
+        Ok(values)
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.program.count_kernel(false);
+    }
+}

@@ -1,0 +1,225 @@
+//! Launching kernels: the range checked, the argument block filled, the local size chosen where the application leaves it open.
+
+use crate::execute::CommandType;
+use crate::kernel::ArgValue;
+use crate::print::Printer;
+use crate::status::{bail, ensure};
+use crate::{Event, Kernel, Queue, Result};
+use cloom_artifact::{KernelArgKind, KernelArtifact};
+use cloom_hal as hal;
+use cloom_ir::abi::BLOCK_ALIGN;
+use std::sync::Arc;
+
+/// Sizes as `clEnqueueNDRangeKernel` gets them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RangeInput {
+    /// 1 to 3.
+    pub work_dim: u32,
+    /// Where global ids begin; zeros if absent.
+    pub offset: Option<[u64; 3]>,
+    /// Work-items; none at all if absent.
+    pub global: Option<[u64; 3]>,
+    /// Work-items of a group; chosen if absent.
+    pub local: Option<[u64; 3]>,
+}
+
+/// Groups should be about this large when the choice is free: enough work to share out, few enough to keep them in cache.
+const PREFERRED_GROUP: u64 = 64;
+
+impl Queue {
+    /// Runs a kernel over a range.
+    pub fn launch(
+        self: &Arc<Queue>,
+        kind: CommandType,
+        kernel: &Arc<Kernel>,
+        input: &RangeInput,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let same = Arc::ptr_eq(kernel.program().context(), self.context());
+        ensure!(same, InvalidContext, "the kernel is of another context than the queue");
+        let code = kernel.code_for_launch(self.device())?;
+        let args = kernel.snapshot()?;
+        let required = kernel.meta().reqd_group_size;
+        let range = settle(input, required, self.device().max_group_size())?;
+        let Some(range) = range else {
+            // Nothing to run, but an event and its place in the order.
+            return self.enqueue(kind, wait, false, Box::new(|| Ok(())));
+        };
+        let loaded = code.loaded()?.clone();
+        let (block, local_size) = pack(loaded.artifact(), &args)?;
+        let limit = self.device().local_memory();
+        ensure!(
+            local_size <= limit,
+            OutOfResources,
+            "kernel `{}` needs {local_size} bytes of local memory, a group has {limit}",
+            kernel.name()
+        );
+        let device = self.device().clone();
+        let work = Box::new(move || {
+            let printer = Printer::new(&loaded.artifact().printf_formats, device.engine());
+            let launch = hal::Launch { kernel: &*loaded, range, args: &block, local_size, print: &printer };
+            let result = device.hal().launch(&launch);
+            printer.flush();
+            // The buffers are held until here.
+            drop(args);
+            Ok(result?)
+        });
+        self.enqueue(kind, wait, false, work)
+    }
+}
+
+/// Checks a range; `None` when there is nothing to run.
+fn settle(input: &RangeInput, required: Option<[u32; 3]>, max_group: u64) -> Result<Option<hal::NdRange>> {
+    let dim = input.work_dim as usize;
+    ensure!((1..=3).contains(&dim), InvalidWorkDimension, "work_dim is {dim}, not 1, 2 or 3");
+    let padded =
+        |values: [u64; 3], rest: u64| std::array::from_fn::<u64, 3, _>(|d| if d < dim { values[d] } else { rest });
+    let global = padded(input.global.unwrap_or_default(), 1);
+    let offset = padded(input.offset.unwrap_or_default(), 0);
+    for d in 0..dim {
+        let (o, g) = (offset[d], global[d]);
+        ensure!(o.checked_add(g).is_some(), InvalidGlobalOffset, "offset {o} plus size {g} in dimension {d} overflows");
+    }
+    let required: Option<[u64; 3]> = required.map(|r| r.map(u64::from));
+    let local = match input.local {
+        Some(local) => {
+            let local = padded(local, 1);
+            let items = local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+            ensure!(items != Some(0), InvalidWorkGroupSize, "the local size {local:?} is empty");
+            if let Some(required) = required {
+                ensure!(
+                    local == required,
+                    InvalidWorkGroupSize,
+                    "the local size is {local:?}, the kernel requires {required:?}"
+                );
+            }
+            for (d, &l) in local.iter().enumerate() {
+                ensure!(
+                    l <= max_group,
+                    InvalidWorkItemSize,
+                    "the local size in dimension {d} is {l}, more than {max_group}"
+                );
+            }
+            let fits = items.is_some_and(|n| n <= max_group);
+            ensure!(fits, InvalidWorkGroupSize, "the local size {local:?} has more than {max_group} work-items");
+            local
+        }
+        None => required.unwrap_or_else(|| choose(global, max_group)),
+    };
+    for d in 0..3 {
+        let (g, l) = (global[d], local[d]);
+        ensure!(
+            g % l == 0,
+            InvalidWorkGroupSize,
+            "the global size in dimension {d}, {g}, is not a multiple of the local size {l}"
+        );
+    }
+    if global.contains(&0) {
+        return Ok(None);
+    }
+    Ok(Some(hal::NdRange { work_dim: input.work_dim, offset, global, local }))
+}
+
+/// A local size that divides the global size: as near to the preferred number of items as its divisors allow, dimension 0
+/// first, because neighbours in it touch neighbouring memory.
+fn choose(global: [u64; 3], max_group: u64) -> [u64; 3] {
+    let mut left = PREFERRED_GROUP.min(max_group);
+    global.map(|g| {
+        let most = left.min(g).max(1);
+        let best = (1..=most).rev().find(|n| g.is_multiple_of(*n)).unwrap_or(1);
+        left /= best;
+        best
+    })
+}
+
+/// Fills the argument block. Returns it with the local memory of a group.
+fn pack(artifact: &KernelArtifact, args: &[ArgValue]) -> Result<(Vec<u8>, u64)> {
+    ensure!(
+        artifact.args.len() == args.len(),
+        OutOfResources,
+        "the code of the kernel has other arguments than its source"
+    );
+    let mut block = vec![0u8; artifact.arg_block as usize];
+    let mut local = artifact.local_size;
+    for (at, value) in artifact.args.iter().zip(args) {
+        let word;
+        let bytes: &[u8] = match (at.kind, value) {
+            (KernelArgKind::Bytes, ArgValue::Bytes(bytes)) => bytes,
+            (KernelArgKind::Buffer, ArgValue::Buffer(buffer)) => {
+                word = buffer.as_ref().map_or(0, |b| b.device_address()).to_le_bytes();
+                &word
+            }
+            (KernelArgKind::Local, ArgValue::Local(size)) => {
+                let begin = local.checked_next_multiple_of(u64::from(BLOCK_ALIGN));
+                let Some((begin, end)) = begin.and_then(|b| Some((b, b.checked_add(*size)?))) else {
+                    bail!(OutOfResources, "local memory of {size} bytes");
+                };
+                local = end;
+                word = begin.to_le_bytes();
+                &word
+            }
+            _ => bail!(OutOfResources, "the code of the kernel has other arguments than its source"),
+        };
+        let place = block.get_mut(at.offset as usize..).and_then(|b| b.get_mut(..bytes.len()));
+        match place {
+            Some(place) => place.copy_from_slice(bytes),
+            None => bail!(OutOfResources, "an argument lies outside of the argument block"),
+        }
+    }
+    Ok((block, local))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Status;
+
+    fn range(global: [u64; 3], local: Option<[u64; 3]>) -> RangeInput {
+        RangeInput { work_dim: 3, offset: None, global: Some(global), local }
+    }
+
+    fn status(input: RangeInput, required: Option<[u32; 3]>) -> Option<Status> {
+        settle(&input, required, 64).err().map(|e| e.status)
+    }
+
+    #[test]
+    fn each_bad_range_has_its_status() {
+        let good = range([8, 8, 8], Some([4, 4, 4]));
+        assert_eq!(status(good, None), None);
+        assert_eq!(status(RangeInput { work_dim: 0, ..good }, None), Some(Status::InvalidWorkDimension));
+        assert_eq!(status(RangeInput { work_dim: 4, ..good }, None), Some(Status::InvalidWorkDimension));
+        let far = RangeInput { offset: Some([0, u64::MAX, 0]), ..good };
+        assert_eq!(status(far, None), Some(Status::InvalidGlobalOffset));
+        assert_eq!(status(range([8, 8, 8], Some([3, 1, 1])), None), Some(Status::InvalidWorkGroupSize));
+        assert_eq!(status(range([8, 8, 8], Some([8, 8, 8])), None), Some(Status::InvalidWorkGroupSize));
+        assert_eq!(status(range([8, 8, 8], Some([0, 1, 1])), None), Some(Status::InvalidWorkGroupSize));
+        assert_eq!(status(range([128, 1, 1], Some([128, 1, 1])), None), Some(Status::InvalidWorkItemSize));
+        assert_eq!(status(good, Some([4, 4, 2])), Some(Status::InvalidWorkGroupSize));
+        assert_eq!(status(range([8, 8, 8], None), Some([3, 1, 1])), Some(Status::InvalidWorkGroupSize));
+    }
+
+    #[test]
+    fn an_empty_range_runs_nothing_and_is_no_error() {
+        assert_eq!(settle(&range([8, 0, 8], None), None, 64), Ok(None));
+        assert_eq!(settle(&RangeInput { work_dim: 1, ..RangeInput::default() }, None, 64), Ok(None));
+    }
+
+    #[test]
+    fn dimensions_beyond_work_dim_are_not_looked_at() {
+        let input =
+            RangeInput { work_dim: 1, global: Some([5, 0, 0]), local: Some([5, 0, 0]), offset: Some([1, 9, 9]) };
+        let range = settle(&input, None, 64).unwrap().unwrap();
+        assert_eq!((range.global, range.local, range.offset), ([5, 1, 1], [5, 1, 1], [1, 0, 0]));
+    }
+
+    #[test]
+    fn a_chosen_local_size_divides_and_fits() {
+        for global in [[1, 1, 1], [7, 1, 1], [1024, 1024, 1], [100, 30, 7], [64, 64, 64], [1 << 40, 3, 5]] {
+            let local = choose(global, 64);
+            assert!((0..3).all(|d| global[d] % local[d] == 0), "{global:?}: {local:?}");
+            assert!(local.iter().product::<u64>() <= 64);
+        }
+        assert_eq!(choose([1024, 1, 1], 64), [64, 1, 1]);
+        assert_eq!(choose([4, 1024, 1], 64), [4, 16, 1]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Mapping buffers into the host's address space. Nothing is copied: the device shares the host's memory.
+//!
+//! A mapping exists from the call that enqueues it to the call that enqueues its end, so that two calls that contradict each other are
+//! told so at once.
+
+use crate::execute::CommandType;
+use crate::status::{bail, ensure};
+use crate::{Buffer, Event, MapFlags, MemFlags, Queue, Result};
+use std::sync::Arc;
+
+/// A mapped range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping {
+    address: usize,
+    offset: u64,
+    size: u64,
+    flags: MapFlags,
+}
+
+impl Queue {
+    /// Maps bytes of a buffer. Returns where they are, which holds as soon as the event is complete.
+    pub fn map(
+        self: &Arc<Queue>,
+        buffer: &Arc<Buffer>,
+        blocking: bool,
+        bits: u64,
+        offset: u64,
+        size: u64,
+        wait: &[Arc<Event>],
+    ) -> Result<(usize, Arc<Event>)> {
+        self.check_buffer(buffer)?;
+        let Some(flags) = MapFlags::from_bits(bits) else {
+            bail!(InvalidValue, "cl_map_flags {bits:#x} has unknown bits");
+        };
+        let writes = flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
+        let both =
+            flags.contains(MapFlags::WRITE_INVALIDATE_REGION) && flags.intersects(MapFlags::READ | MapFlags::WRITE);
+        ensure!(!both, InvalidValue, "CL_MAP_WRITE_INVALIDATE_REGION excludes CL_MAP_READ and CL_MAP_WRITE");
+        ensure!(size > 0, InvalidValue, "a map of 0 bytes");
+        buffer.check_range(offset, size)?;
+        let denied = |f: MemFlags| buffer.flags().intersects(f | MemFlags::HOST_NO_ACCESS);
+        let reads = flags.contains(MapFlags::READ);
+        ensure!(
+            !(reads && denied(MemFlags::HOST_WRITE_ONLY)),
+            InvalidOperation,
+            "the buffer's flags forbid the host to read it"
+        );
+        ensure!(
+            !(writes && denied(MemFlags::HOST_READ_ONLY)),
+            InvalidOperation,
+            "the buffer's flags forbid the host to write it"
+        );
+        let Some(base) = buffer.host_address() else {
+            bail!(MapFailure, "the device's memory cannot be mapped");
+        };
+        let address = base + offset as usize;
+        {
+            let mut mappings = buffer.mappings.lock();
+            let overlaps = mappings.iter().any(|m| {
+                let theirs = m.flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
+                writes && theirs && offset < m.offset + m.size && m.offset < offset + size
+            });
+            ensure!(!overlaps, InvalidOperation, "bytes {offset}+{size} overlap a region that is mapped for writing");
+            mappings.push(Mapping { address, offset, size, flags });
+        }
+        // The command holds the buffer until it has run.
+        let held = buffer.clone();
+        let work = Box::new(move || {
+            drop(held);
+            Ok(())
+        });
+        match self.enqueue(CommandType::MapBuffer, wait, blocking, work) {
+            Ok(event) => Ok((address, event)),
+            Err(error) => {
+                remove(buffer, address);
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends a mapping.
+    pub fn unmap(self: &Arc<Queue>, buffer: &Arc<Buffer>, address: usize, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_buffer(buffer)?;
+        let Some(mapping) = remove(buffer, address) else {
+            bail!(InvalidValue, "{address:#x} is not where this buffer is mapped");
+        };
+        let held = buffer.clone();
+        let work = Box::new(move || {
+            drop(held);
+            Ok(())
+        });
+        let result = self.enqueue(CommandType::UnmapMemObject, wait, false, work);
+        if result.is_err() {
+            buffer.mappings.lock().push(mapping);
+        }
+        result
+    }
+
+    /// Checks that a buffer is of the queue's context.
+    pub(crate) fn check_buffer(&self, buffer: &Buffer) -> Result<()> {
+        let same = Arc::ptr_eq(buffer.context(), self.context());
+        ensure!(same, InvalidContext, "the buffer is of another context than the queue");
+        Ok(())
+    }
+}
+
+fn remove(buffer: &Buffer, address: usize) -> Option<Mapping> {
+    let mut mappings = buffer.mappings.lock();
+    let at = mappings.iter().position(|m| m.address == address)?;
+    Some(mappings.remove(at))
+}

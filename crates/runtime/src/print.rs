@@ -1,0 +1,73 @@
+//! What the kernels of one command print: formatted at once, the lines of a work-item kept whole, written out when the command is
+//! done, or before when there is much.
+
+use crate::Engine;
+use cloom_builtins::printf;
+use cloom_caps::limits;
+use cloom_hal::PrintSink;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Default)]
+struct Text {
+    /// Whole lines.
+    lines: Vec<u8>,
+    /// The line that a work-item has begun, by its global linear id.
+    begun: BTreeMap<u64, Vec<u8>>,
+    /// Bytes in `begun`.
+    begun_bytes: usize,
+}
+
+/// Collects what one launch prints.
+pub(crate) struct Printer<'a> {
+    formats: &'a [Vec<u8>],
+    engine: &'a Arc<Engine>,
+    text: Mutex<Text>,
+}
+
+impl<'a> Printer<'a> {
+    pub fn new(formats: &'a [Vec<u8>], engine: &'a Arc<Engine>) -> Self {
+        Printer { formats, engine, text: Mutex::default() }
+    }
+
+    /// Writes everything.
+    pub fn flush(&self) {
+        let mut text = std::mem::take(&mut *self.text.lock());
+        for (_, line) in text.begun {
+            text.lines.extend(line);
+        }
+        if !text.lines.is_empty() {
+            (self.engine.hooks.print)(&text.lines);
+        }
+    }
+}
+
+impl PrintSink for Printer<'_> {
+    fn print(&self, format: u32, item: u64, args: &[u8], read: &dyn Fn(u64) -> Option<Vec<u8>>) {
+        let Some(format) = self.formats.get(format as usize) else { return };
+        let out = printf::format(format, args, read);
+        let mut text = self.text.lock();
+        let text = &mut *text;
+        let mut line = text.begun.remove(&item).unwrap_or_default();
+        text.begun_bytes -= line.len();
+        line.extend(out);
+        // Up to the last line break it is whole.
+        let whole = line.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
+        text.lines.extend(line.drain(..whole));
+        if !line.is_empty() {
+            text.begun_bytes += line.len();
+            text.begun.insert(item, line);
+        }
+        let bound = limits::PRINTF_BUFFER as usize;
+        if text.begun_bytes > bound {
+            let begun = std::mem::take(&mut text.begun);
+            text.begun_bytes = 0;
+            begun.into_values().for_each(|line| text.lines.extend(line));
+        }
+        if text.lines.len() > bound {
+            // Under the lock, so that the order stays.
+            (self.engine.hooks.print)(&std::mem::take(&mut text.lines));
+        }
+    }
+}

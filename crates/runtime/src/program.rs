@@ -1,0 +1,166 @@
+//! Programs: where they come from, and their state for each device.
+
+use crate::build::{BuildState, DeviceBuild};
+use crate::status::{bail, ensure};
+use crate::toolchain::{KernelDescription, Unit};
+use crate::{Attachment, Context, Device, Error, Result, Status};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where a program comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ProgramOrigin {
+    /// `clCreateProgramWithSource`: the pieces, joined.
+    Source(Vec<u8>),
+    /// `clCreateProgramWithBinary`.
+    Binary,
+    /// `clLinkProgram`.
+    Linked,
+}
+
+/// A program.
+pub struct Program {
+    /// What the interface keeps.
+    pub attachment: Attachment,
+    context: Arc<Context>,
+    devices: Vec<Arc<Device>>,
+    origin: ProgramOrigin,
+    /// One per device.
+    pub(crate) builds: Mutex<Vec<DeviceBuild>>,
+    /// Kernel objects that exist.
+    kernels: AtomicUsize,
+    release_calls: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Program {
+    pub(crate) fn new(
+        context: &Arc<Context>,
+        devices: Vec<Arc<Device>>,
+        origin: ProgramOrigin,
+        builds: Vec<DeviceBuild>,
+    ) -> Arc<Program> {
+        Arc::new(Program {
+            attachment: Attachment::default(),
+            context: context.clone(),
+            devices,
+            origin,
+            builds: Mutex::new(builds),
+            kernels: AtomicUsize::new(0),
+            release_calls: Mutex::default(),
+        })
+    }
+
+    /// A program from source text.
+    pub fn with_source(context: &Arc<Context>, source: Vec<u8>) -> Arc<Program> {
+        let devices = context.devices().to_vec();
+        let builds = devices.iter().map(|_| DeviceBuild::default()).collect();
+        Program::new(context, devices, ProgramOrigin::Source(source), builds)
+    }
+
+    /// A program from a binary for each device. Also tells of each binary whether it is valid; the program exists only if all are.
+    pub fn with_binaries(
+        context: &Arc<Context>,
+        devices: &[Arc<Device>],
+        binaries: &[&[u8]],
+    ) -> (Result<Arc<Program>>, Vec<bool>) {
+        let mut valid = Vec::new();
+        let mut builds = Vec::new();
+        let mut failure = None;
+        for binary in binaries {
+            match context.engine().toolchain.load(binary) {
+                Ok(unit) => {
+                    builds.push(DeviceBuild::loaded(unit));
+                    valid.push(true);
+                }
+                Err(why) => {
+                    failure = Some(Error::new(Status::InvalidBinary, why));
+                    valid.push(false);
+                }
+            }
+        }
+        let program = match failure {
+            Some(error) => Err(error),
+            None => Ok(Program::new(context, devices.to_vec(), ProgramOrigin::Binary, builds)),
+        };
+        (program, valid)
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The devices.
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// Where it comes from.
+    pub fn origin(&self) -> &ProgramOrigin {
+        &self.origin
+    }
+
+    /// The number of a device in this program.
+    pub fn index_of(&self, device: &Arc<Device>) -> Result<usize> {
+        match self.devices.iter().position(|d| Arc::ptr_eq(d, device)) {
+            Some(i) => Ok(i),
+            None => bail!(InvalidDevice, "the device is not one of the program's"),
+        }
+    }
+
+    /// The state, for a device by number.
+    pub fn build(&self, device: usize) -> BuildState {
+        self.builds.lock().get(device).map(|b| b.state.clone()).unwrap_or_default()
+    }
+
+    /// The compiled program, for a device by number.
+    pub fn unit(&self, device: usize) -> Option<Arc<dyn Unit>> {
+        self.builds.lock().get(device)?.unit.clone()
+    }
+
+    /// The kernels, of the first device that has an executable.
+    pub fn kernels(&self) -> Result<Arc<Vec<KernelDescription>>> {
+        let builds = self.builds.lock();
+        match builds.iter().find(|b| b.executable.is_some()) {
+            Some(build) => Ok(build.kernels.clone()),
+            None => bail!(InvalidProgramExecutable, "the program is not built for any device"),
+        }
+    }
+
+    /// Calls this when the program is gone; the last one registered is the first one called.
+    pub fn on_release(&self, call: Box<dyn FnOnce() + Send>) {
+        self.release_calls.lock().push(call);
+    }
+
+    /// Kernel objects of this program that exist.
+    pub(crate) fn kernel_count(&self) -> usize {
+        self.kernels.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn count_kernel(&self, up: bool) {
+        if up {
+            self.kernels.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.kernels.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Checks the devices of a call: none means all.
+    pub(crate) fn select(&self, devices: Option<&[Arc<Device>]>) -> Result<Vec<usize>> {
+        match devices {
+            None => Ok((0..self.devices.len()).collect()),
+            Some(list) => {
+                ensure!(!list.is_empty(), InvalidValue, "an empty list of devices");
+                list.iter().map(|d| self.index_of(d)).collect()
+            }
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let calls = std::mem::take(self.release_calls.get_mut());
+        calls.into_iter().rev().for_each(|call| call());
+    }
+}

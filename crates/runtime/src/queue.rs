@@ -1,0 +1,197 @@
+//! Command queues: order, barriers, and what is outstanding.
+//!
+//! In an in-order queue each command waits for the one before; in an out-of-order queue for the last barrier. These are edges of
+//! order: they do not hand on failure, which only wait lists do.
+
+use crate::event::{Edge, Event};
+use crate::execute::{Command, CommandType, Work, start, start_here};
+use crate::status::{bail, ensure};
+use crate::{Attachment, Context, Device, QueueFlags, Result};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+#[derive(Default)]
+struct State {
+    /// In order: the last command, until it is done.
+    last: Option<Arc<Event>>,
+    /// Out of order: the last barrier, until it is done.
+    barrier: Option<Arc<Event>>,
+    /// Out of order: every command that is not done, by its number.
+    live: BTreeMap<u64, Arc<Event>>,
+}
+
+/// A command queue.
+pub struct Queue {
+    /// What the interface keeps.
+    pub attachment: Attachment,
+    context: Arc<Context>,
+    device: Arc<Device>,
+    flags: Mutex<QueueFlags>,
+    properties: Option<Vec<u64>>,
+    state: Mutex<State>,
+    ready: Mutex<VecDeque<Arc<Command>>>,
+}
+
+impl Queue {
+    /// A queue. `properties` is the list as given, for the query.
+    pub fn new(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        flags: QueueFlags,
+        properties: Option<Vec<u64>>,
+    ) -> Result<Arc<Queue>> {
+        ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
+        Ok(Arc::new(Queue {
+            attachment: Attachment::default(),
+            context: context.clone(),
+            device: device.clone(),
+            flags: Mutex::new(flags),
+            properties,
+            state: Mutex::default(),
+            ready: Mutex::default(),
+        }))
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The properties.
+    pub fn flags(&self) -> QueueFlags {
+        *self.flags.lock()
+    }
+
+    /// The properties as the application gave them.
+    pub fn properties(&self) -> Option<&[u64]> {
+        self.properties.as_deref()
+    }
+
+    /// Whether commands run in the order in which they are enqueued.
+    pub fn in_order(&self) -> bool {
+        !self.flags().contains(QueueFlags::OUT_OF_ORDER)
+    }
+
+    /// Checks a wait list: its events are of the queue's context.
+    fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
+        let same = events.iter().all(|e| Arc::ptr_eq(e.context(), &self.context));
+        ensure!(same, InvalidContext, "an event of the wait list is of another context than the queue");
+        Ok(())
+    }
+
+    /// Adds a command. A blocking one has ended on return, and its failure or that of its wait list is an error.
+    pub(crate) fn enqueue(
+        self: &Arc<Queue>,
+        kind: CommandType,
+        wait: &[Arc<Event>],
+        blocking: bool,
+        work: Work,
+    ) -> Result<Arc<Event>> {
+        self.check_wait_list(wait)?;
+        let event = Event::new(&self.context, Some(self), kind);
+        let command = Command::new(event.clone(), work);
+        {
+            let mut state = self.state.lock();
+            if self.in_order() {
+                if let Some(last) = state.last.replace(event.clone()) {
+                    command.wait_for(Edge::Order, &last);
+                }
+            } else {
+                let all = matches!(kind, CommandType::Marker | CommandType::Barrier) && wait.is_empty();
+                if all {
+                    state.live.values().for_each(|e| command.wait_for(Edge::Order, e));
+                } else if let Some(barrier) = &state.barrier {
+                    command.wait_for(Edge::Order, barrier);
+                }
+                state.live.insert(event.id, event.clone());
+                if kind == CommandType::Barrier {
+                    state.barrier = Some(event.clone());
+                }
+            }
+        }
+        wait.iter().for_each(|e| command.wait_for(Edge::Wait, e));
+        if command.release() {
+            if blocking { start_here(command) } else { start(command) }
+        }
+        if blocking {
+            let status = event.wait();
+            if wait.iter().any(|e| e.status() < 0) {
+                bail!(ExecStatusErrorForEventsInWaitList, "an event of the wait list of this blocking call failed");
+            }
+            if status < 0 {
+                let known = crate::Status::ALL.iter().find(|s| s.code() == status);
+                let status = known.copied().unwrap_or(crate::Status::OutOfResources);
+                return Err(crate::Error::new(status, "the command of this blocking call failed"));
+            }
+        }
+        Ok(event)
+    }
+
+    /// A marker: done when its wait list, or everything before, is done.
+    pub fn marker(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.enqueue(CommandType::Marker, wait, false, Box::new(|| Ok(())))
+    }
+
+    /// A barrier: like a marker, and later commands wait for it.
+    pub fn barrier(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.enqueue(CommandType::Barrier, wait, false, Box::new(|| Ok(())))
+    }
+
+    /// Waits until every command enqueued before is done.
+    pub fn finish(&self) {
+        let outstanding: Vec<Arc<Event>> = {
+            let state = self.state.lock();
+            state.last.iter().chain(state.live.values()).cloned().collect()
+        };
+        for event in outstanding {
+            event.wait();
+        }
+    }
+
+    /// Sees to it that the commands run. They do from the moment when they are enqueued.
+    pub fn flush(&self) {}
+
+    /// Turns properties on or off, as `clSetCommandQueueProperty` of OpenCL 1.0 does.
+    pub fn set_flags(&self, flags: QueueFlags, on: bool) {
+        self.finish();
+        self.flags.lock().set(flags, on);
+    }
+
+    /// Forgets a command that is done.
+    pub(crate) fn retire(&self, event: &Arc<Event>) {
+        let mut state = self.state.lock();
+        let dropped = [state.last.take_if(|e| Arc::ptr_eq(e, event)), state.barrier.take_if(|e| Arc::ptr_eq(e, event))];
+        let live = state.live.remove(&event.id);
+        drop(state);
+        drop((dropped, live));
+    }
+
+    /// Takes a command that may run.
+    pub(crate) fn push_ready(queue: &Arc<Queue>, command: Arc<Command>) {
+        queue.ready.lock().push_back(command);
+        let engine = queue.context.engine();
+        engine.activate();
+        let this = queue.clone();
+        engine.commands.submit(Box::new(move || {
+            this.run_one();
+        }));
+    }
+
+    /// Runs a command that may run, if there is one, on this thread.
+    pub(crate) fn run_one(&self) -> bool {
+        let command = self.ready.lock().pop_front();
+        match command {
+            Some(command) => {
+                command.run();
+                true
+            }
+            None => false,
+        }
+    }
+}

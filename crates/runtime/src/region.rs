@@ -1,0 +1,120 @@
+//! Rectangles in buffers: origins, regions and pitches as the rectangular transfers give them, checked.
+
+use crate::Result;
+use crate::status::ensure;
+
+/// One side of a rectangular transfer, in bytes, rows and slices. A pitch of 0 means packed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RectSide {
+    /// Where it begins.
+    pub origin: [u64; 3],
+    /// Bytes from row to row.
+    pub row_pitch: u64,
+    /// Bytes from slice to slice.
+    pub slice_pitch: u64,
+}
+
+/// A side with its pitches settled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rect {
+    /// Offset of the first byte.
+    pub start: u64,
+    /// Bytes from row to row.
+    pub row_pitch: u64,
+    /// Bytes from slice to slice.
+    pub slice_pitch: u64,
+    /// Bytes, rows, slices.
+    pub region: [u64; 3],
+    /// Offset after the last byte.
+    pub end: u64,
+}
+
+impl Rect {
+    /// Settles and checks the pitches of a side.
+    pub fn new(side: &RectSide, region: [u64; 3]) -> Result<Rect> {
+        let [width, height, depth] = region;
+        ensure!(width > 0 && height > 0 && depth > 0, InvalidValue, "a region of {width} x {height} x {depth} bytes");
+        let row_pitch = if side.row_pitch == 0 { width } else { side.row_pitch };
+        ensure!(row_pitch >= width, InvalidValue, "the row pitch, {row_pitch}, is less than a row of {width} bytes");
+        let slice = row_pitch.checked_mul(height);
+        let slice_pitch = if side.slice_pitch == 0 { slice } else { Some(side.slice_pitch) };
+        let settled = slice.zip(slice_pitch);
+        ensure!(
+            settled.is_some_and(|(slice, pitch)| pitch >= slice && (side.slice_pitch == 0 || pitch % row_pitch == 0)),
+            InvalidValue,
+            "the slice pitch, {}, is less than {height} rows of {row_pitch} bytes or not a multiple of the row pitch",
+            side.slice_pitch
+        );
+        let slice_pitch = slice_pitch.unwrap_or(0);
+        let [x, y, z] = side.origin;
+        let place =
+            |z: u64, y: u64, x: u64| z.checked_mul(slice_pitch)?.checked_add(y.checked_mul(row_pitch)?)?.checked_add(x);
+        let start = place(z, y, x);
+        let last = (|| start?.checked_add(place(depth - 1, height - 1, width)?))();
+        ensure!(start.is_some() && last.is_some(), InvalidValue, "origin {:?} lies beyond any memory", side.origin);
+        Ok(Rect { start: start.unwrap_or(0), row_pitch, slice_pitch, region, end: last.unwrap_or(0) })
+    }
+
+    /// The offset of the first byte of each row.
+    pub fn rows(&self) -> impl Iterator<Item = u64> + '_ {
+        let (height, depth) = (self.region[1], self.region[2]);
+        (0..depth).flat_map(move |z| (0..height).map(move |y| self.start + z * self.slice_pitch + y * self.row_pitch))
+    }
+
+    /// Whether two rectangles of equal pitches have a byte in common. Exact: both are sets of rows of one grid, or, where rows wrap
+    /// around, compared row by row.
+    pub fn overlaps(&self, other: &Rect) -> bool {
+        if self.end <= other.start || other.end <= self.start {
+            return false;
+        }
+        let width = self.region[0];
+        // The rows of each side ascend and are disjoint, so one walk along both finds a common byte.
+        let (mut a, mut b) = (self.rows().peekable(), other.rows().peekable());
+        while let (Some(&x), Some(&y)) = (a.peek(), b.peek()) {
+            if x + width <= y {
+                a.next();
+            } else if y + width <= x {
+                b.next();
+            } else {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rect(origin: [u64; 3], row_pitch: u64, slice_pitch: u64, region: [u64; 3]) -> Result<Rect> {
+        Rect::new(&RectSide { origin, row_pitch, slice_pitch }, region)
+    }
+
+    #[test]
+    fn pitches_default_to_packed_and_rows_are_where_the_formula_says() {
+        let r = rect([1, 2, 1], 10, 0, [3, 2, 2]).unwrap();
+        assert_eq!((r.row_pitch, r.slice_pitch), (10, 20));
+        assert_eq!(r.rows().collect::<Vec<_>>(), [41, 51, 61, 71]);
+        assert_eq!(r.end, 74);
+    }
+
+    #[test]
+    fn impossible_pitches_and_regions_are_refused() {
+        assert!(rect([0; 3], 0, 0, [0, 1, 1]).is_err());
+        assert!(rect([0; 3], 3, 0, [4, 1, 1]).is_err());
+        assert!(rect([0; 3], 4, 7, [4, 2, 2]).is_err(), "less than a slice");
+        assert!(rect([0; 3], 4, 9, [4, 2, 2]).is_err(), "not a multiple of the row pitch");
+        assert!(rect([u64::MAX, 1, 1], 4, 8, [4, 2, 2]).is_err(), "wraps");
+        assert!(rect([0; 3], u64::MAX, 0, [4, 2, 1]).is_err(), "wraps");
+    }
+
+    #[test]
+    fn overlap_is_exact() {
+        let at = |x, y| rect([x, y, 0], 16, 0, [4, 4, 1]).unwrap();
+        assert!(at(0, 0).overlaps(&at(3, 3)));
+        assert!(!at(0, 0).overlaps(&at(4, 0)), "side by side");
+        assert!(!at(0, 0).overlaps(&at(0, 4)), "below");
+        assert!(at(14, 0).overlaps(&at(0, 1)), "a row that wraps into the next");
+    }
+}

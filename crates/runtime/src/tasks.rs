@@ -1,0 +1,175 @@
+//! Threads for tasks that may take long or block: as many as there are tasks at a time, within a limit; idle ones go away.
+//!
+//! A task that waits for a later one does not block it, which is why the number is not fixed. Tasks that panic are caught.
+
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// How long a thread without a task stays.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// Something to do.
+pub type Task = Box<dyn FnOnce() + Send>;
+
+struct State {
+    tasks: VecDeque<Task>,
+    threads: usize,
+    idle: usize,
+    stopped: bool,
+}
+
+struct Shared {
+    name: &'static str,
+    limit: usize,
+    state: Mutex<State>,
+    wake: Condvar,
+    quiet: Condvar,
+}
+
+/// Threads that run tasks.
+pub struct Tasks(Arc<Shared>);
+
+impl Tasks {
+    /// No thread is started before the first task.
+    pub fn new(name: &'static str, limit: usize) -> Tasks {
+        let state = State { tasks: VecDeque::new(), threads: 0, idle: 0, stopped: false };
+        Tasks(Arc::new(Shared {
+            name,
+            limit: limit.max(1),
+            state: Mutex::new(state),
+            wake: Condvar::new(),
+            quiet: Condvar::new(),
+        }))
+    }
+
+    /// Runs a task soon. If the system gives no thread at all, runs it here.
+    pub fn submit(&self, task: Task) {
+        let shared = &self.0;
+        let mut state = shared.state.lock();
+        if state.stopped {
+            return;
+        }
+        state.tasks.push_back(task);
+        if state.idle >= state.tasks.len() {
+            shared.wake.notify_one();
+            return;
+        }
+        if state.threads < shared.limit {
+            state.threads += 1;
+            let worker = shared.clone();
+            let builder = thread::Builder::new().name(shared.name.to_owned());
+            if builder.spawn(move || worker.work()).is_ok() {
+                return;
+            }
+            state.threads -= 1;
+        }
+        if state.threads == 0 {
+            let task = state.tasks.pop_back();
+            drop(state);
+            if let Some(task) = task {
+                run(task);
+            }
+        } else {
+            shared.wake.notify_one();
+        }
+    }
+
+    /// Takes no more tasks, forgets those that wait, and waits a while for those that run.
+    pub fn stop(&self, patience: Duration) {
+        let mut state = self.0.state.lock();
+        state.stopped = true;
+        let forgotten = std::mem::take(&mut state.tasks);
+        self.0.wake.notify_all();
+        let until = std::time::Instant::now() + patience;
+        while state.threads > state.idle {
+            if self.0.quiet.wait_until(&mut state, until).timed_out() {
+                break;
+            }
+        }
+        drop(state);
+        // Dropping a task may drop the application's objects, and the process is ending: leave them.
+        std::mem::forget(forgotten);
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.0.state.lock().stopped = true;
+        self.0.wake.notify_all();
+    }
+}
+
+impl Shared {
+    fn work(&self) {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(task) = state.tasks.pop_front() {
+                drop(state);
+                run(task);
+                state = self.state.lock();
+                continue;
+            }
+            if state.stopped {
+                break;
+            }
+            state.idle += 1;
+            let timed_out = self.wake.wait_for(&mut state, IDLE).timed_out();
+            state.idle -= 1;
+            if timed_out && state.tasks.is_empty() {
+                break;
+            }
+        }
+        state.threads -= 1;
+        self.quiet.notify_all();
+    }
+}
+
+fn run(task: Task) {
+    // The hook has printed the message; what the task owed is settled by its own guards.
+    drop(catch_unwind(AssertUnwindSafe(task)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_task_may_wait_for_a_later_one() {
+        let tasks = Tasks::new("test", 4);
+        let (send, receive) = mpsc::channel::<()>();
+        let (done, finished) = mpsc::channel::<()>();
+        tasks.submit(Box::new(move || {
+            receive.recv().unwrap();
+            done.send(()).unwrap();
+        }));
+        tasks.submit(Box::new(move || send.send(()).unwrap()));
+        finished.recv_timeout(Duration::from_secs(20)).expect("the second task ran while the first one waited");
+    }
+
+    #[test]
+    fn a_panicking_task_takes_no_thread_with_it() {
+        let tasks = Tasks::new("test", 1);
+        let (done, finished) = mpsc::channel::<()>();
+        tasks.submit(Box::new(|| panic!("expected in this test")));
+        tasks.submit(Box::new(move || done.send(()).unwrap()));
+        finished.recv_timeout(Duration::from_secs(20)).expect("the next task ran");
+    }
+
+    #[test]
+    fn more_tasks_than_threads_all_run() {
+        let tasks = Tasks::new("test", 3);
+        let (done, finished) = mpsc::channel::<usize>();
+        for i in 0..200 {
+            let done = done.clone();
+            tasks.submit(Box::new(move || done.send(i).unwrap()));
+        }
+        let mut seen: Vec<usize> = (0..200).map(|_| finished.recv_timeout(Duration::from_secs(20)).unwrap()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..200).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,183 @@
+//! What the runtime needs of a compiler, and that compiler: the seam at which tests put another one.
+
+use cloom_artifact::{ImageKind, KernelArtifact};
+use cloom_compiler as compiler;
+use cloom_ir::KernelMeta;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A header given by the application, for `clCompileProgram`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The name that `#include` uses.
+    pub name: String,
+    /// The text.
+    pub text: Vec<u8>,
+}
+
+/// What is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct CompileInput<'a> {
+    /// The source.
+    pub source: &'a [u8],
+    /// The option string.
+    pub options: &'a str,
+    /// Embedded headers.
+    pub headers: &'a [Header],
+}
+
+/// A kernel of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelDescription {
+    /// Its name.
+    pub name: String,
+    /// What the outside must know.
+    pub meta: KernelMeta,
+}
+
+/// Which part of a build went wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FailureKind {
+    /// The options.
+    Options,
+    /// The source, or linking.
+    Program,
+}
+
+/// A failed build.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// The build log.
+    pub log: String,
+}
+
+/// A compiled program.
+pub trait Unit: Send + Sync + Any {
+    /// What it can be used for.
+    fn kind(&self) -> ImageKind;
+    /// Its kernels, in order of definition.
+    fn kernels(&self) -> Vec<KernelDescription>;
+    /// As a binary.
+    fn encode(&self) -> Vec<u8>;
+    /// The options it was built with.
+    fn options(&self) -> String;
+}
+
+/// A linked program on a target.
+pub trait Executable: Send + Sync {
+    /// A kernel's code; compiles it if nobody has.
+    fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
+}
+
+/// A program and its build log.
+pub type Outcome = Result<(Arc<dyn Unit>, String), Failure>;
+
+/// A compiler.
+pub trait Toolchain: Send + Sync {
+    /// Compiles and links one source.
+    fn build(&self, input: &CompileInput<'_>) -> Outcome;
+    /// Compiles one source.
+    fn compile(&self, input: &CompileInput<'_>) -> Outcome;
+    /// Checks link options before the inputs are looked at.
+    fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome;
+    /// Reads a binary, of which nothing is believed.
+    fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Unit>, String>;
+    /// Gets a linked program ready for a target.
+    fn executable(&self, unit: &Arc<dyn Unit>, target: &str) -> Result<Arc<dyn Executable>, String>;
+}
+
+/// Cloom's compiler.
+pub struct Cloom(Arc<compiler::Compiler>);
+
+impl Cloom {
+    /// As the environment says.
+    pub fn from_env() -> Arc<dyn Toolchain> {
+        Arc::new(Cloom(compiler::Compiler::new(compiler::Config::from_env())))
+    }
+}
+
+struct CloomUnit(Arc<compiler::Program>);
+
+impl Unit for CloomUnit {
+    fn kind(&self) -> ImageKind {
+        self.0.kind()
+    }
+
+    fn kernels(&self) -> Vec<KernelDescription> {
+        self.0.kernels().map(|(name, meta)| KernelDescription { name: name.to_owned(), meta: meta.clone() }).collect()
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        self.0.encode()
+    }
+
+    fn options(&self) -> String {
+        self.0.options_text().to_owned()
+    }
+}
+
+struct CloomExecutable(Arc<compiler::Executable>);
+
+impl Executable for CloomExecutable {
+    fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String> {
+        self.0.kernel(name).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
+    }
+}
+
+/// The compiler's own program in a unit that it made.
+fn program(unit: &Arc<dyn Unit>) -> Option<&Arc<compiler::Program>> {
+    let any: &dyn Any = &**unit;
+    any.downcast_ref::<CloomUnit>().map(|u| &u.0)
+}
+
+const FOREIGN: &str = "the program was made by another compiler";
+
+fn outcome(compilation: compiler::Compilation) -> Outcome {
+    match compilation.result {
+        Ok(program) => Ok((Arc::new(CloomUnit(program)), compilation.log)),
+        Err(failure) => Err(Failure {
+            kind: match failure {
+                compiler::Failure::Options => FailureKind::Options,
+                compiler::Failure::Program => FailureKind::Program,
+            },
+            log: compilation.log,
+        }),
+    }
+}
+
+/// What messages call a source that came as text.
+const SOURCE_NAME: &str = "program.cl";
+
+impl Toolchain for Cloom {
+    fn build(&self, input: &CompileInput<'_>) -> Outcome {
+        let source = compiler::Source { name: SOURCE_NAME, text: input.source };
+        outcome(self.0.build(&source, input.options))
+    }
+
+    fn compile(&self, input: &CompileInput<'_>) -> Outcome {
+        let source = compiler::Source { name: SOURCE_NAME, text: input.source };
+        let header = |h: &Header| compiler::Header { name: h.name.clone(), text: h.text.clone() };
+        let headers: Vec<compiler::Header> = input.headers.iter().map(header).collect();
+        outcome(self.0.compile(&source, input.options, &headers))
+    }
+
+    fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome {
+        let programs: Option<Vec<_>> = inputs.iter().map(|u| program(u).cloned()).collect();
+        match programs {
+            Some(programs) => outcome(self.0.link(&programs, options)),
+            None => Err(Failure { kind: FailureKind::Program, log: FOREIGN.into() }),
+        }
+    }
+
+    fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Unit>, String> {
+        let program = self.0.load(bytes).map_err(|e| e.to_string())?;
+        Ok(Arc::new(CloomUnit(program)))
+    }
+
+    fn executable(&self, unit: &Arc<dyn Unit>, target: &str) -> Result<Arc<dyn Executable>, String> {
+        let program = program(unit).ok_or(FOREIGN)?;
+        Ok(Arc::new(CloomExecutable(self.0.executable(program, target))))
+    }
+}
