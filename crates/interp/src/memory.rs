@@ -1,8 +1,9 @@
 //! Memory: segments whose addresses are numbers.
 //!
-//! An address is a segment's handle in the upper half and an offset in the lower half. The handle carries a generation, so an address into a
-//! segment that was freed finds nothing even when the slot is used again. An offset that runs out below goes to another handle at
-//! an offset far beyond that one's end. Segments count as aligned to any alignment.
+//! An address is a segment's handle in the upper half and an offset in the lower half. The handle carries a
+//! generation, so an address into a segment that was freed finds nothing even when the slot is used again. An offset
+//! that runs out below goes to another handle at an offset far beyond that one's end. Segments count as aligned to any
+//! alignment.
 
 use crate::fault::FaultKind;
 

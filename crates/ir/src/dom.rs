@@ -89,8 +89,9 @@ impl DomTree {
         Self::from_immediate(n, &order, &immediate(&order, &preds))
     }
 
-    /// The post-dominator tree: a block's parent is the nearest block that every path from it to the end passes. Blocks that end the function
-    /// are roots, and so are blocks whose paths meet nowhere before the end, or never end.
+    /// The post-dominator tree: a block's parent is the nearest block that every path from it to the end passes.
+    /// Blocks that end the function are roots, and so are blocks whose paths meet nowhere before the end, or never
+    /// end.
     pub fn post(func: &Function, cfg: &Cfg) -> DomTree {
         let n = func.blocks.len();
         // Node n stands for the end. Edges are reversed: predecessors in that graph are the function's successors.

@@ -1,8 +1,9 @@
 //! Natural loops, how they nest, and whether the graph has cycles that are none.
 //!
-//! A natural loop is a header and all blocks that reach one of its latches without passing it, where a latch is a predecessor that the header
-//! dominates. A cycle with two entries (`goto` into a loop) has an edge that goes back but not to a dominator; such edges are listed as
-//! irreducible, and the blocks of such a cycle belong to no loop of its own.
+//! A natural loop is a header and all blocks that reach one of its latches without passing it, where a latch is a
+//! predecessor that the header dominates. A cycle with two entries (`goto` into a loop) has an edge that goes back but
+//! not to a dominator; such edges are listed as irreducible, and the blocks of such a cycle belong to no loop of its
+//! own.
 
 use crate::cfg::Cfg;
 use crate::dom::DomTree;

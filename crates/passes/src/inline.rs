@@ -1,9 +1,9 @@
 //! Inlining: calls become the callee's blocks.
 //!
-//! From the leaves up, so that a callee is complete, and cleaned up, before it is copied. All calls are inlined while the caller stays within the
-//! budget; beyond it only small callees, and those that must: a function that waits at a barrier, asks for its place, prints or
-//! names local memory depends on the work-item, and only the kernel knows that. OpenCL C has no recursion; where a module has it
-//! nevertheless, the call that closes the circle stays.
+//! From the leaves up, so that a callee is complete, and cleaned up, before it is copied. All calls are inlined while
+//! the caller stays within the budget; beyond it only small callees, and those that must: a function that waits at a
+//! barrier, asks for its place, prints or names local memory depends on the work-item, and only the kernel knows that.
+//! OpenCL C has no recursion; where a module has it nevertheless, the call that closes the circle stays.
 
 use crate::util;
 use cloom_ir::{

@@ -1,11 +1,12 @@
 //! Scalar optimisation passes over the IR.
 //!
-//! In comes a verified module with built-ins linked; out comes the same module with a kernel in which the work-item vectoriser finds what it
-//! needs: no calls that depend on the work-item, variables as SSA values, little control flow that is none. What LLVM does as well
-//! on the result (scheduling, strength reduction, load forwarding) is left to it.
+//! In comes a verified module with built-ins linked; out comes the same module with a kernel in which the work-item
+//! vectoriser finds what it needs: no calls that depend on the work-item, variables as SSA values, little control flow
+//! that is none. What LLVM does as well on the result (scheduling, strength reduction, load forwarding) is left to it.
 //!
-//! One pass a file. A pass over a function is `fn(&mut Function) -> bool` (whether anything changed); [`PASSES`] names each for `cloom show` and
-//! file tests. No pass recurses on the depth of the IR, and each is close to linear in the size of the function.
+//! One pass a file. A pass over a function is `fn(&mut Function) -> bool` (whether anything changed); [`PASSES`] names
+//! each for `cloom show` and file tests. No pass recurses on the depth of the IR, and each is close to linear in the
+//! size of the function.
 
 pub mod compact;
 pub mod cse;

@@ -1,9 +1,10 @@
 //! Divergence: which values are the same for all work-items of a group that compute them together.
 //!
-//! In comes a kernel; out goes, for each value, whether it varies and the first cause. A value varies if it comes from a local or
-//! global id, from memory that may differ between work-items, from an operand that varies, or, at a join, from the way that a work-item took. Forward
-//! dataflow over values and branches together (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", 2012; the
-//! influence of a divergent branch is taken as everything between it and its post-dominator).
+//! In comes a kernel; out goes, for each value, whether it varies and the first cause. A value varies if it comes from
+//! a local or global id, from memory that may differ between work-items, from an operand that varies, or, at a join,
+//! from the way that a work-item took. Forward dataflow over values and branches together (Karrenberg and Hack,
+//! "Improving Performance of OpenCL on CPUs", 2012; the influence of a divergent branch is taken as everything between
+//! it and its post-dominator).
 //!
 //! Conservative where it may be: a load from anything but constant memory varies, because work-items run one after the other and
 //! an earlier one may have written there.

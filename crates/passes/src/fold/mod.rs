@@ -1,8 +1,9 @@
 //! Folding: operations on constants become constants, and operations that algebra makes simpler become simpler.
 //!
-//! Each instruction is looked at once, in an order in which its operands come first, until no rule applies to it. A rule must
-//! give the same bits for all operands; the exceptions are NaN payloads (OpenCL leaves them open) and what the instruction's fast-math flags
-//! allow. What constants give is computed by [`cloom_ir::eval`], as in the interpreter.
+//! Each instruction is looked at once, in an order in which its operands come first, until no rule applies to it. A
+//! rule must give the same bits for all operands; the exceptions are NaN payloads (OpenCL leaves them open) and what
+//! the instruction's fast-math flags allow. What constants give is computed by [`cloom_ir::eval`], as in the
+//! interpreter.
 
 mod compare;
 mod rules;

@@ -1,8 +1,9 @@
-//! Random kernels of the form that a front end lowers: variables in private memory, structured control flow, helpers that are called,
-//! barriers where all work-items of a group meet.
+//! Random kernels of the form that a front end lowers: variables in private memory, structured control flow, helpers
+//! that are called, barriers where all work-items of a group meet.
 //!
 //! Every kernel ends, computes the same whatever the order of its work-items, and stays inside its memory. Signature:
-//! `k(global int *out, global int *in, int n, local int *l)` with `OUT` words of `out` for each work-item, 64 words of `in`, and 64 words of `l`.
+//! `k(global int *out, global int *in, int n, local int *l)` with `OUT` words of `out` for each work-item, 64 words of
+//! `in`, and 64 words of `l`.
 
 use cloom_ir::{
     BinOp, Block, Builder, CastOp, Edge, Flags, FuncRef, Function, Global, GlobalRef, IntCc, KernelMeta, KernelParam,
