@@ -1,0 +1,201 @@
+//! Pointer arguments of the entry points, as types whose methods are safe.
+//!
+//! These types are transparent, so that a pointer of the caller becomes one when an entry point is called, and there is no other way
+//! to make one. Calling an entry point is `unsafe`: the caller promises what the specification says of each pointer, that it is null
+//! or points to as many values as the call says. That promise is what every `SAFETY` comment here refers to.
+
+use cloom_runtime::host_mem::HostPtr;
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr;
+
+/// A place for one result, or null.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Out<T>(*mut T);
+
+impl<T> Out<T> {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Writes, unless it is null.
+    pub fn set(self, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: the caller's promise: room for a value; `write_unaligned` asks for no more.
+            unsafe { ptr::write_unaligned(self.0, value) };
+        }
+    }
+}
+
+/// A place for several results, or null.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct OutArray<T>(*mut T);
+
+impl<T> OutArray<T> {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Writes one value, unless it is null. The caller has said that there are more than `index`.
+    pub fn set(self, index: usize, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: the caller's promise: room for so many values.
+            unsafe { ptr::write_unaligned(self.0.add(index), value) };
+        }
+    }
+}
+
+/// A place for bytes, or null.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct OutBytes(*mut c_void);
+
+impl OutBytes {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Writes bytes, unless it is null. The caller has said that there is room.
+    pub fn write(self, bytes: &[u8]) {
+        if !self.0.is_null() {
+            // SAFETY: the caller's promise: room for so many bytes.
+            unsafe { ptr::copy(bytes.as_ptr(), self.0.cast(), bytes.len()) };
+        }
+    }
+
+    /// Reads a pointer that the caller has put at a place of an array of pointers.
+    pub fn pointer_at(self, index: usize) -> OutBytes {
+        let array = self.0.cast::<*mut c_void>();
+        // SAFETY: the caller's promise: an array of as many pointers as it said.
+        OutBytes(unsafe { ptr::read_unaligned(array.add(index)) })
+    }
+}
+
+/// Several values to read, or null.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct In<T>(*const T);
+
+impl<T: Copy> In<T> {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The first `count` values; none if it is null.
+    pub fn take(self, count: usize) -> Vec<T> {
+        if self.0.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the caller's promise: so many values, of types for which all bits are good, aligned or not.
+        (0..count).map(|i| unsafe { ptr::read_unaligned(self.0.add(i)) }).collect()
+    }
+
+    /// The value, unless it is null.
+    pub fn get(self) -> Option<T> {
+        self.take(1).pop()
+    }
+
+    /// Values up to one that says the list is over, which is not among them; `None` if it is null. A list ends within
+    /// `limit` values, or there is none.
+    pub fn until(self, step: usize, limit: usize, is_end: impl Fn(&T) -> bool) -> Option<Vec<T>> {
+        if self.0.is_null() {
+            return None;
+        }
+        let mut values = Vec::new();
+        while values.len() < limit {
+            // SAFETY: the caller's promise: a list with an end, which has not come yet.
+            let key = unsafe { ptr::read_unaligned(self.0.add(values.len())) };
+            if is_end(&key) {
+                break;
+            }
+            values.push(key);
+            for _ in 1..step {
+                // SAFETY: as above: a key is followed by its value.
+                values.push(unsafe { ptr::read_unaligned(self.0.add(values.len())) });
+            }
+        }
+        Some(values)
+    }
+
+    /// Three values, if it is not null.
+    pub fn three(self) -> Option<[T; 3]> {
+        self.take(3).try_into().ok()
+    }
+}
+
+/// A string that ends with a zero, or null.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Text(*const c_char);
+
+impl Text {
+    /// Its bytes, without the zero.
+    pub fn bytes<'a>(self) -> Option<&'a [u8]> {
+        if self.0.is_null() {
+            return None;
+        }
+        // SAFETY: the caller's promise: a string that ends with a zero and lives through the call.
+        Some(unsafe { CStr::from_ptr(self.0) }.to_bytes())
+    }
+
+    /// The text.
+    pub fn string(self) -> Option<String> {
+        Some(String::from_utf8_lossy(self.bytes()?).into_owned())
+    }
+
+    /// So many bytes from here.
+    pub fn sized<'a>(self, length: usize) -> Option<&'a [u8]> {
+        if self.0.is_null() {
+            return None;
+        }
+        // SAFETY: the caller's promise: so many bytes, which live through the call.
+        Some(unsafe { std::slice::from_raw_parts(self.0.cast(), length) })
+    }
+}
+
+/// Memory of the application that commands use later, or null.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct HostMemory(*mut c_void);
+
+impl HostMemory {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    pub fn address(self) -> usize {
+        self.0.expose_provenance()
+    }
+
+    /// The memory, unless it is null.
+    pub fn get(self) -> Option<HostPtr> {
+        // SAFETY: the caller's promise: memory that stays until the command is complete.
+        unsafe { HostPtr::new(self.address()) }
+    }
+
+    /// Copies bytes from there.
+    pub fn bytes(self, size: usize) -> Vec<u8> {
+        In(self.0.cast::<u8>().cast_const()).take(size)
+    }
+}
+
+/// What the application wants back in a callback.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct UserData(*mut c_void);
+
+// SAFETY: never read here; it goes back to the application, which the specification makes responsible for its use in threads.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
+
+impl UserData {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    pub fn pointer(self) -> *mut c_void {
+        self.0
+    }
+}

@@ -1,0 +1,77 @@
+//! Around every entry point: panics stop here, errors become codes and are told to the log and the context.
+
+use crate::args::Out;
+use crate::handle::Handle;
+use crate::platform;
+use cloom_runtime::{Context, Error, Result, Status, log};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+fn run<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> Result<T> {
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        if platform::is_orphan() {
+            let why = "this process is a fork of one that used Cloom; its threads are not here: create objects after fork only";
+            return Err(Error::new(Status::OutOfResources, why));
+        }
+        call()
+    }));
+    let result = result.unwrap_or_else(|panic| {
+        // A payload whose destructor panics must not get out.
+        std::mem::forget(panic);
+        Err(Error::new(Status::OutOfHostMemory, "Cloom failed; this is a bug of Cloom"))
+    });
+    if let Err(error) = &result {
+        let told = catch_unwind(AssertUnwindSafe(|| {
+            log::error(name, error);
+            if let Some(context) = context() {
+                context.report(&Error::new(error.status, format!("{name}: {}", error.why)));
+            }
+        }));
+        if let Err(panic) = told {
+            std::mem::forget(panic);
+        }
+    }
+    result
+}
+
+/// An entry point that returns a code.
+pub fn int<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> i32 {
+    run(name, call, context).map_or_else(|e| e.status.code(), |_| 0)
+}
+
+/// What an entry point returns when it fails.
+pub trait Null {
+    const NULL: Self;
+}
+
+impl<T> Null for Handle<T> {
+    const NULL: Self = Handle::NULL;
+}
+
+impl<T> Null for *mut T {
+    const NULL: Self = std::ptr::null_mut();
+}
+
+/// An entry point that returns an object and puts the code into its last argument.
+pub fn new<T: Null>(
+    name: &str,
+    code: Out<i32>,
+    call: impl FnOnce() -> Result<T>,
+    context: impl FnOnce() -> Option<Arc<Context>>,
+) -> T {
+    match run(name, call, context) {
+        Ok(value) => {
+            code.set(0);
+            value
+        }
+        Err(e) => {
+            code.set(e.status.code());
+            T::NULL
+        }
+    }
+}
+
+/// An entry point that returns a pointer and has no code.
+pub fn raw<T: Null>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> T {
+    run(name, call, context).unwrap_or(T::NULL)
+}
