@@ -1,1 +1,36 @@
-//! The classic OpenCL programs with their references, on the standard interface
+//! The gallery: the programs that people use to show what OpenCL is for, each with several ways to write its kernel, and an
+//! independent reference in Rust that every result is checked against.
+//!
+//! What comes in: an open [`Session`] on any OpenCL device and [`Params`]. What goes out: an [`Outcome`] with times, the verdict of
+//! the reference and, where it makes sense, a picture. Only the standard OpenCL interface is used, loaded at run time, so that the
+//! same kernels and hosts run on every platform and platforms can be compared.
+
+mod chart;
+pub mod cl;
+mod error;
+pub mod inputs;
+mod params;
+mod picture;
+mod program;
+pub mod programs;
+mod random;
+
+pub use cl::{Arg, Buffer, Choice, Found, Kernel, Session, Times};
+pub use error::{Error, Result};
+pub use params::Params;
+pub use picture::Picture;
+pub use program::{Outcome, Program, Variant, Verdict, Work};
+
+/// Every program, in the order of the list.
+pub fn programs() -> &'static [&'static dyn Program] {
+    programs::ALL
+}
+
+/// The program of that name; the error names the closest ones there are.
+pub fn program(name: &str) -> Result<&'static dyn Program> {
+    programs().iter().copied().find(|p| p.name() == name).ok_or_else(|| Error::NotFound {
+        what: "program",
+        wanted: name.to_owned(),
+        have: programs().iter().map(|p| p.name().to_owned()).collect(),
+    })
+}

@@ -1,0 +1,489 @@
+//! OpenCL for the programs: a session on one device, typed buffers, kernels with checked arguments.
+//!
+//! opencl3 loads the library at run time (`OPENCL_DYLIB_PATH`, else `libOpenCL.so.1`) and marks as unsafe what takes pointers.
+//! This is the one module of the gallery that calls those; it gives them sizes that it knows and blocks until data is where it
+//! belongs, so that programs need no unsafe code. What a kernel does with the memory that it is given stays the kernel's matter, as
+//! with any OpenCL program.
+#![allow(unsafe_code)]
+
+use crate::error::{Error, Result};
+use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
+use opencl3::context::Context;
+use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
+use opencl3::event::Event;
+use opencl3::memory::{self, CL_MEM_READ_WRITE, ClMem};
+use opencl3::platform::get_platforms;
+use opencl3::types::{CL_BLOCKING, cl_mem};
+use std::cell::RefCell;
+use std::ptr;
+use std::time::{Duration, Instant};
+
+/// Which device is wanted: a part of a name without regard to case, or an index.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The platform; the first one when none is named.
+    pub platform: Option<String>,
+    /// The device of that platform; the first one when none is named.
+    pub device: Option<String>,
+}
+
+/// One device that the library offers.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The platform's place in the library's list.
+    pub platform_index: usize,
+    /// Its name.
+    pub platform: String,
+    /// Its version.
+    pub platform_version: String,
+    /// The device's place in the platform's list.
+    pub device_index: usize,
+    /// Its name.
+    pub device: String,
+    /// CPU, GPU or other.
+    pub kind: &'static str,
+    /// Its version of OpenCL.
+    pub version: String,
+    /// Its version of OpenCL C.
+    pub c_version: String,
+    /// The driver's version.
+    pub driver: String,
+    /// Compute units.
+    pub units: u32,
+    /// The largest work-group.
+    pub max_group: usize,
+    /// Bytes of global memory.
+    pub global_memory: u64,
+    /// Bytes of local memory.
+    pub local_memory: u64,
+    /// The largest buffer.
+    pub max_buffer: u64,
+    /// Extensions, separated by spaces.
+    pub extensions: String,
+    id: Device,
+}
+
+/// Lists every device of every platform.
+pub fn devices() -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    for (platform_index, platform) in get_platforms().map_err(Error::call("clGetPlatformIDs"))?.iter().enumerate() {
+        let name = platform.name().map_err(Error::call("clGetPlatformInfo"))?;
+        // A platform without a device answers with an error: it has nothing to offer then.
+        let ids = platform.get_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default();
+        for (device_index, &id) in ids.iter().enumerate() {
+            let id = Device::new(id);
+            let info = |e| Error::call("clGetDeviceInfo")(e);
+            let kind = id.dev_type().map_err(info)?;
+            found.push(Found {
+                platform_index,
+                platform: name.clone(),
+                platform_version: platform.version().unwrap_or_default(),
+                device_index,
+                device: id.name().map_err(info)?,
+                kind: match kind {
+                    k if k & CL_DEVICE_TYPE_CPU != 0 => "CPU",
+                    k if k & CL_DEVICE_TYPE_GPU != 0 => "GPU",
+                    _ => "other",
+                },
+                version: id.version().unwrap_or_default(),
+                c_version: id.opencl_c_version().unwrap_or_default(),
+                driver: id.driver_version().unwrap_or_default(),
+                units: id.max_compute_units().map_err(info)?,
+                max_group: id.max_work_group_size().map_err(info)?,
+                global_memory: id.global_mem_size().map_err(info)?,
+                local_memory: id.local_mem_size().map_err(info)?,
+                max_buffer: id.max_mem_alloc_size().map_err(info)?,
+                extensions: id.extensions().unwrap_or_default(),
+                id,
+            });
+        }
+    }
+    if found.is_empty() { Err(Error::NoPlatform) } else { Ok(found) }
+}
+
+fn matches(wanted: &str, index: usize, name: &str) -> bool {
+    match wanted.parse::<usize>() {
+        Ok(i) => i == index,
+        Err(_) => name.to_lowercase().contains(&wanted.to_lowercase()),
+    }
+}
+
+/// Element types of buffers: plain numbers.
+pub trait Plain: Copy + Default + Send + Sync + 'static {}
+impl Plain for u8 {}
+impl Plain for u32 {}
+impl Plain for i32 {}
+impl Plain for f32 {}
+
+/// A buffer of `T`s on the device.
+pub struct Buffer<T: Plain> {
+    memory: memory::Buffer<T>,
+    len: usize,
+}
+
+impl<T: Plain> Buffer<T> {
+    /// How many `T`s.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none; never so, an empty buffer cannot be made.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// An argument of a kernel.
+#[derive(Clone, Copy)]
+pub enum Arg {
+    /// A buffer.
+    Memory(cl_mem),
+    /// An `uint`.
+    U32(u32),
+    /// An `int`.
+    I32(i32),
+    /// A `float`.
+    F32(f32),
+    /// That many bytes of local memory.
+    Local(usize),
+}
+
+impl<T: Plain> From<&Buffer<T>> for Arg {
+    fn from(b: &Buffer<T>) -> Arg {
+        Arg::Memory(b.memory.get())
+    }
+}
+
+impl From<u32> for Arg {
+    fn from(v: u32) -> Arg {
+        Arg::U32(v)
+    }
+}
+
+impl From<i32> for Arg {
+    fn from(v: i32) -> Arg {
+        Arg::I32(v)
+    }
+}
+
+impl From<f32> for Arg {
+    fn from(v: f32) -> Arg {
+        Arg::F32(v)
+    }
+}
+
+/// Arguments of several types: `args![&a, &b, 3u32]`.
+#[macro_export]
+macro_rules! args {
+    ($($a:expr),* $(,)?) => { &[$($crate::Arg::from($a)),*] };
+}
+
+/// A built program.
+pub struct Built {
+    program: opencl3::program::Program,
+    /// What the compiler said.
+    pub log: String,
+    /// How long building took.
+    pub time: Duration,
+}
+
+impl Built {
+    /// The names of its kernels.
+    pub fn kernel_names(&self) -> Vec<String> {
+        self.program.kernel_names().split(';').filter(|n| !n.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// A kernel of it.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        if !self.kernel_names().iter().any(|n| n == name) {
+            return Err(Error::NotFound { what: "kernel", wanted: name.to_owned(), have: self.kernel_names() });
+        }
+        let kernel = opencl3::kernel::Kernel::create(&self.program, name)
+            .map_err(Error::call(format!("clCreateKernel(\"{name}\")")))?;
+        Ok(Kernel { kernel, name: name.to_owned() })
+    }
+
+    /// The program's binary for the session's device.
+    pub fn binary(&self) -> Result<Vec<u8>> {
+        let binaries = self.program.get_binaries().map_err(Error::call("clGetProgramInfo(CL_PROGRAM_BINARIES)"))?;
+        Ok(binaries.into_iter().next().unwrap_or_default())
+    }
+}
+
+/// A kernel of a built program.
+pub struct Kernel {
+    kernel: opencl3::kernel::Kernel,
+    name: String,
+}
+
+impl Kernel {
+    /// How many arguments it takes.
+    pub fn arguments(&self) -> Result<u32> {
+        self.kernel.num_args().map_err(Error::call("clGetKernelInfo"))
+    }
+}
+
+/// How long each iteration took.
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    /// From before the first command to after the last one, on the host's clock.
+    pub wall: Vec<Duration>,
+    /// The kernels alone, on the device's clock.
+    pub device: Vec<Duration>,
+}
+
+impl Times {
+    /// The middle one of the wall times.
+    pub fn median(&self) -> Duration {
+        let mut sorted = self.wall.clone();
+        sorted.sort();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    }
+
+    /// The middle one of the device times.
+    pub fn device_median(&self) -> Duration {
+        let mut sorted = self.device.clone();
+        sorted.sort();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    }
+}
+
+/// A context and a queue on one device.
+pub struct Session {
+    /// What the device is.
+    pub found: Found,
+    context: Context,
+    queue: CommandQueue,
+    // The kernels of the iteration that is being measured.
+    events: RefCell<Vec<Event>>,
+}
+
+impl Session {
+    /// Opens the chosen device.
+    pub fn open(choice: &Choice) -> Result<Session> {
+        let all = devices()?;
+        let platform = choice.platform.as_deref();
+        let mut names: Vec<String> = all.iter().map(|f| f.platform.clone()).collect();
+        names.dedup();
+        let of_platform: Vec<&Found> = match platform {
+            Some(p) => all.iter().filter(|f| matches(p, f.platform_index, &f.platform)).collect(),
+            None => all.iter().filter(|f| f.platform_index == all[0].platform_index).collect(),
+        };
+        if of_platform.is_empty() {
+            return Err(Error::NotFound { what: "platform", wanted: platform.unwrap_or_default().into(), have: names });
+        }
+        let found = match choice.device.as_deref() {
+            Some(d) => of_platform.iter().find(|f| matches(d, f.device_index, &f.device)),
+            None => of_platform.first(),
+        };
+        match found {
+            Some(&found) => Session::on(found),
+            None => Err(Error::NotFound {
+                what: "device",
+                wanted: choice.device.clone().unwrap_or_default(),
+                have: of_platform.iter().map(|f| f.device.clone()).collect(),
+            }),
+        }
+    }
+
+    /// Opens a device of the list.
+    pub fn on(found: &Found) -> Result<Session> {
+        let context = Context::from_device(&found.id).map_err(Error::call("clCreateContext"))?;
+        // The older call, because a platform of OpenCL 1.2 has no other.
+        #[allow(deprecated)]
+        let queue = CommandQueue::create_default(&context, CL_QUEUE_PROFILING_ENABLE);
+        let queue = queue.map_err(Error::call("clCreateCommandQueue"))?;
+        Ok(Session { found: found.clone(), context, queue, events: RefCell::default() })
+    }
+
+    /// Builds a program; the error holds the log.
+    pub fn build(&self, name: &str, source: &str, options: &str) -> Result<Built> {
+        if options.contains('\0') || source.contains('\0') {
+            return Err(Error::Params(format!("{name}: a zero byte in the source or in the options; remove it")));
+        }
+        let start = Instant::now();
+        let mut program = opencl3::program::Program::create_from_source(&self.context, source)
+            .map_err(Error::call("clCreateProgramWithSource"))?;
+        let built = program.build(self.context.devices(), options);
+        let time = start.elapsed();
+        let log = program.get_build_log(self.context.default_device()).unwrap_or_default();
+        match built {
+            Ok(()) => Ok(Built { program, log, time }),
+            Err(code) => Err(Error::Build {
+                program: name.to_owned(),
+                options: options.to_owned(),
+                log: if log.trim().is_empty() { format!("clBuildProgram: {code}, and no log") } else { log },
+            }),
+        }
+    }
+
+    /// A buffer whose contents are all zero.
+    pub fn zeroed<T: Plain>(&self, len: usize) -> Result<Buffer<T>> {
+        self.upload(&vec![T::default(); len])
+    }
+
+    /// A buffer with a copy of the data.
+    pub fn upload<T: Plain>(&self, data: &[T]) -> Result<Buffer<T>> {
+        let bytes = size_of_val(data);
+        if bytes == 0 || bytes as u64 > self.found.max_buffer {
+            return Err(Error::Params(format!(
+                "a buffer of {bytes} bytes: {} takes 1 to {}; choose another size",
+                self.found.device, self.found.max_buffer
+            )));
+        }
+        // SAFETY: no host pointer is given.
+        let memory =
+            unsafe { memory::Buffer::<T>::create(&self.context, CL_MEM_READ_WRITE, data.len(), ptr::null_mut()) };
+        let buffer = Buffer {
+            memory: memory.map_err(Error::call(format!("clCreateBuffer of {bytes} bytes")))?,
+            len: data.len(),
+        };
+        self.write(&buffer, data)?;
+        Ok(buffer)
+    }
+
+    /// Overwrites the start of a buffer.
+    pub fn write<T: Plain>(&self, buffer: &Buffer<T>, data: &[T]) -> Result<()> {
+        if data.len() > buffer.len {
+            return Err(Error::Params(format!("{} elements do not fit into {}", data.len(), buffer.len)));
+        }
+        if data.is_empty() {
+            return Ok(());
+        }
+        // opencl3 asks for an exclusive buffer because the device writes to it; the handle itself does not change.
+        let mut alias = std::mem::ManuallyDrop::new(memory::Buffer::<T>::new(buffer.memory.get()));
+        // SAFETY: the buffer holds at least data.len() elements, and the call returns after the copy.
+        unsafe { self.queue.enqueue_write_buffer(&mut alias, CL_BLOCKING, 0, data, &[]) }
+            .map_err(Error::call("clEnqueueWriteBuffer"))?;
+        Ok(())
+    }
+
+    /// The contents of a buffer, after all commands before.
+    pub fn read<T: Plain>(&self, buffer: &Buffer<T>) -> Result<Vec<T>> {
+        let mut data = vec![T::default(); buffer.len];
+        // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call blocks.
+        unsafe { self.queue.enqueue_read_buffer(&buffer.memory, CL_BLOCKING, 0, &mut data, &[]) }
+            .map_err(Error::call("clEnqueueReadBuffer"))?;
+        Ok(data)
+    }
+
+    /// Enqueues a kernel. An empty local size leaves the choice to the platform.
+    pub fn launch(&self, kernel: &Kernel, args: &[Arg], global: &[usize], local: &[usize]) -> Result<()> {
+        let count = kernel.arguments()? as usize;
+        if count != args.len() {
+            return Err(Error::Params(format!("{} takes {count} arguments, not {}", kernel.name, args.len())));
+        }
+        self.check_shape(kernel, global, local)?;
+        for (i, arg) in args.iter().enumerate() {
+            let k = &kernel.kernel;
+            let i = i as u32;
+            // SAFETY: each argument is passed with the size of its own type, which clSetKernelArg compares with the kernel's;
+            // memory handles come from buffers.
+            let set = unsafe {
+                match arg {
+                    Arg::Memory(m) => k.set_arg(i, m),
+                    Arg::U32(v) => k.set_arg(i, v),
+                    Arg::I32(v) => k.set_arg(i, v),
+                    Arg::F32(v) => k.set_arg(i, v),
+                    Arg::Local(bytes) => k.set_arg_local_buffer(i, *bytes),
+                }
+            };
+            set.map_err(Error::call(format!("clSetKernelArg({}, {i})", kernel.name)))?;
+        }
+        let local_sizes = if local.is_empty() { ptr::null() } else { local.as_ptr() };
+        // SAFETY: both arrays have as many elements as the launch has dimensions; the callers keep the buffers until they read the
+        // results, and OpenCL itself keeps what its commands use.
+        let event = unsafe {
+            self.queue.enqueue_nd_range_kernel(
+                kernel.kernel.get(),
+                global.len() as u32,
+                ptr::null(),
+                global.as_ptr(),
+                local_sizes,
+                &[],
+            )
+        };
+        let shape = || format!("clEnqueueNDRangeKernel({}, global {global:?}, local {local:?})", kernel.name);
+        self.events.borrow_mut().push(event.map_err(|e| Error::call(shape())(e))?);
+        Ok(())
+    }
+
+    fn check_shape(&self, kernel: &Kernel, global: &[usize], local: &[usize]) -> Result<()> {
+        let bad = |why: String| Err(Error::Params(why));
+        if global.is_empty() || global.len() > 3 || global.contains(&0) || local.contains(&0) {
+            return bad(format!("{}: global {global:?}, local {local:?}; take sizes from 1 on", kernel.name));
+        }
+        if local.is_empty() {
+            return Ok(());
+        }
+        if local.len() != global.len() || global.iter().zip(local).any(|(g, l)| g % l != 0) {
+            return bad(format!("{}: the local size {local:?} does not divide {global:?}", kernel.name));
+        }
+        let group: usize = local.iter().product();
+        let most = kernel
+            .kernel
+            .get_work_group_size(self.context.default_device())
+            .map_err(Error::call("clGetKernelWorkGroupInfo"))?;
+        if group > most {
+            return bad(format!(
+                "{}: {group} work-items a group, this device takes {most}; choose smaller -tw and -th",
+                kernel.name
+            ));
+        }
+        Ok(())
+    }
+
+    /// Waits for everything enqueued.
+    pub fn finish(&self) -> Result<()> {
+        self.queue.finish().map_err(Error::call("clFinish"))
+    }
+
+    /// Runs `body` for each iteration and measures it. `body` says whether to go on.
+    pub fn measure(&self, iterations: u32, mut body: impl FnMut(u32) -> Result<bool>) -> Result<Times> {
+        if iterations == 0 {
+            return Err(Error::Params("no iteration leaves no result: choose -i 1 or more".into()));
+        }
+        self.finish()?;
+        self.events.borrow_mut().clear();
+        let mut times = Times::default();
+        for i in 0..iterations {
+            let start = Instant::now();
+            let go_on = body(i)?;
+            self.finish()?;
+            times.wall.push(start.elapsed());
+            let mut device = Duration::ZERO;
+            for event in self.events.borrow_mut().drain(..) {
+                let at = |time: std::result::Result<u64, _>| time.map_err(Error::call("clGetEventProfilingInfo"));
+                let span = at(event.profiling_command_end())?.saturating_sub(at(event.profiling_command_start())?);
+                device += Duration::from_nanos(span);
+            }
+            times.device.push(device);
+            if !go_on {
+                break;
+            }
+        }
+        Ok(times)
+    }
+
+    /// Whether the device has work_group_reduce and its like: always in OpenCL 2.x, an optional feature since.
+    pub fn collective_functions(&self) -> bool {
+        let device = Device::new(self.context.default_device());
+        if self.found.version.starts_with("OpenCL 3") || self.found.version.starts_with("OpenCL 4") {
+            device.work_group_collective_functions_support().unwrap_or(false)
+        } else {
+            self.c_version_at_least(2, 0)
+        }
+    }
+
+    /// Whether the device's OpenCL C is at least that version.
+    pub fn c_version_at_least(&self, major: u32, minor: u32) -> bool {
+        let text = self.found.c_version.strip_prefix("OpenCL C ").unwrap_or_default();
+        let mut parts = text.split([' ', '.']).map(|p| p.parse::<u32>().unwrap_or(0));
+        (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (major, minor)
+    }
+}
+
+/// The smallest multiple of `step` that is at least `n`.
+pub fn round_up(n: usize, step: usize) -> usize {
+    n.div_ceil(step) * step
+}

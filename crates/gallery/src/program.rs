@@ -1,0 +1,152 @@
+//! What a program of the gallery is, and what a run of it tells.
+
+use crate::cl::{Session, Times};
+use crate::error::{Error, Result};
+use crate::params::Params;
+use crate::picture::Picture;
+use std::time::Duration;
+
+/// One way to write a program's kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// Its name.
+    pub name: &'static str,
+    /// What is particular about it.
+    pub about: &'static str,
+}
+
+/// What an iteration did, to compute rates.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// How many of the unit.
+    pub amount: f64,
+    /// Such as `byte`, `pixel`, `flop`.
+    pub unit: &'static str,
+}
+
+/// What the reference says of the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It agrees; the text says with what and how closely.
+    Passed(String),
+    /// It does not; the text says where and what was expected.
+    Failed(String),
+}
+
+/// What a run tells.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The variant that ran.
+    pub variant: &'static str,
+    /// The size, as the program names it.
+    pub size: String,
+    /// How long building the kernels took.
+    pub build: Duration,
+    /// How long each iteration took.
+    pub times: Times,
+    /// What an iteration did.
+    pub work: Option<Work>,
+    /// What the reference says.
+    pub verdict: Verdict,
+    /// The result as a picture.
+    pub picture: Option<Picture>,
+    /// What else there is to say, a line each.
+    pub notes: Vec<String>,
+}
+
+/// A program of the gallery.
+pub trait Program: Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+    /// What it does, in a line.
+    fn about(&self) -> &'static str;
+    /// The ways to write its kernel; the first one is the default.
+    fn variants(&self) -> &'static [Variant];
+    /// The knobs of `-c`, a line each: `key=values: meaning`.
+    fn knobs(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// The source of its kernels.
+    fn source(&self) -> &'static str;
+    /// The build options and the kernel's name that a run with these parameters would use, for tools that only compile.
+    fn build_options(&self, params: &Params) -> Result<(String, String)>;
+    /// Runs it and checks the result.
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome>;
+
+    /// The variant asked for.
+    fn variant(&self, params: &Params) -> Result<&'static str> {
+        let all = self.variants();
+        if params.variant.is_empty() {
+            return Ok(all[0].name);
+        }
+        all.iter().find(|v| v.name == params.variant).map(|v| v.name).ok_or_else(|| Error::NotFound {
+            what: "variant",
+            wanted: params.variant.clone(),
+            have: all.iter().map(|v| v.name.to_owned()).collect(),
+        })
+    }
+}
+
+/// Compares exactly.
+pub fn same<T: PartialEq + std::fmt::Debug>(got: &[T], want: &[T], what: &str) -> Verdict {
+    if got.len() != want.len() {
+        return Verdict::Failed(format!("{} {what}, expected {}", got.len(), want.len()));
+    }
+    let wrong = got.iter().zip(want).filter(|(a, b)| a != b).count();
+    match got.iter().zip(want).position(|(a, b)| a != b) {
+        None => Verdict::Passed(format!("all {} {what} equal the reference", got.len())),
+        Some(i) => Verdict::Failed(format!(
+            "{wrong} of {} {what} differ from the reference; the first at {i}: {:?}, expected {:?}",
+            got.len(),
+            got[i],
+            want[i]
+        )),
+    }
+}
+
+/// Compares pictures exactly; says where they differ.
+pub fn same_picture(got: &Picture, want: &Picture) -> Verdict {
+    let Some(i) = got.pixels.iter().zip(&want.pixels).position(|(a, b)| a != b) else {
+        return same(&got.pixels, &want.pixels, "pixels");
+    };
+    let wrong = got.pixels.iter().zip(&want.pixels).filter(|(a, b)| a != b).count();
+    Verdict::Failed(format!(
+        "{wrong} of {} pixels differ from the reference; the first at ({}, {}): {:#010x}, expected {:#010x}",
+        got.pixels.len(),
+        i % got.width,
+        i / got.width,
+        got.pixels[i],
+        want.pixels[i]
+    ))
+}
+
+/// Compares within a tolerance that may differ from place to place; not-a-number is never close to anything.
+pub fn close(got: &[f32], want: &[f64], tolerance: impl Fn(usize) -> f64, what: &str) -> Verdict {
+    if got.len() != want.len() {
+        return Verdict::Failed(format!("{} {what}, expected {}", got.len(), want.len()));
+    }
+    let mut worst = 0.0f64;
+    for (i, (&g, &w)) in got.iter().zip(want).enumerate() {
+        let (error, limit) = ((f64::from(g) - w).abs(), tolerance(i));
+        if error.is_nan() || error > limit {
+            return Verdict::Failed(format!("{what} {i}: {g:e}, expected {w:e} within {limit:e}"));
+        }
+        worst = worst.max(if limit > 0.0 { error / limit } else { 0.0 });
+    }
+    Verdict::Passed(format!("all {} {what} within the tolerance; the largest error is {worst:.3} of it", got.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparing_finds_one_wrong_element_and_not_a_number() {
+        assert!(matches!(same(&[1, 2, 3], &[1, 2, 3], "x"), Verdict::Passed(_)));
+        assert!(matches!(same(&[1, 2, 3], &[1, 2, 4], "x"), Verdict::Failed(_)));
+        assert!(matches!(same(&[1, 2], &[1, 2, 4], "x"), Verdict::Failed(_)));
+        assert!(matches!(close(&[1.0], &[1.0 + 1e-7], |_| 1e-6, "x"), Verdict::Passed(_)));
+        assert!(matches!(close(&[1.0], &[1.1], |_| 1e-6, "x"), Verdict::Failed(_)));
+        assert!(matches!(close(&[f32::NAN], &[1.0], |_| 1.0, "x"), Verdict::Failed(_)));
+    }
+}
