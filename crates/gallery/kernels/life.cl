@@ -1,0 +1,136 @@
+// Conway's Game of Life: a cell lives on with two or three living neighbours and is born with three. The board is a torus
+// (-DTORUS=1) or has dead cells around it. Each group reports in `changed` whether a cell of its tile changed.
+
+unsigned cell(__global unsigned *in, int x, int y)
+{
+#if TORUS
+    x = (x + WIDTH) % WIDTH;
+    y = (y + HEIGHT) % HEIGHT;
+#else
+    if (x < 0 || y < 0 || x >= WIDTH || y >= HEIGHT)
+        return 0;
+#endif
+    return in[y * WIDTH + x];
+}
+
+unsigned next_cell(unsigned now, unsigned neighbours)
+{
+    return neighbours == 3 || (now && neighbours == 2);
+}
+
+unsigned next_at(__global unsigned *in, int x, int y, unsigned now)
+{
+    unsigned n = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            n += cell(in, x + dx, y + dy);
+    return next_cell(now, n - now);
+}
+
+// Whether `mine` holds for a work-item of the group.
+unsigned any_of_group(unsigned mine, volatile __local unsigned *flag)
+{
+    const bool first = get_local_id(0) == 0 && get_local_id(1) == 0;
+    if (first)
+        *flag = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (mine)
+        atomic_or(flag, 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return *flag;
+}
+
+void report(unsigned any, __global unsigned *changed)
+{
+    if (get_local_id(0) == 0 && get_local_id(1) == 0)
+        changed[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = any;
+}
+
+__kernel void life_ocl(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *changed)
+{
+    __local unsigned flag;
+    const int x = get_global_id(0), y = get_global_id(1);
+    unsigned mine = 0;
+
+    if (x < WIDTH && y < HEIGHT) {
+        const unsigned now = in[y * WIDTH + x];
+        const unsigned next = next_at(in, x, y, now);
+        out[y * WIDTH + x] = next;
+        mine = next != now;
+    }
+    report(any_of_group(mine, &flag), changed);
+}
+
+// The tile and the cells around it are brought to local memory first.
+__kernel void life_ocl_local(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *changed)
+{
+    __local unsigned tile[TILE_H + 2][TILE_W + 2];
+    __local unsigned flag;
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int lx = get_local_id(0), ly = get_local_id(1);
+    const int left = x - lx - 1, top = y - ly - 1;
+    unsigned mine = 0;
+
+    for (int i = ly * TILE_W + lx; i < (TILE_H + 2) * (TILE_W + 2); i += TILE_W * TILE_H) {
+        const int tx = i % (TILE_W + 2), ty = i / (TILE_W + 2);
+        // A last, partial tile needs one column and one row beyond the board; what lies further out is never used.
+        if (left + tx <= WIDTH && top + ty <= HEIGHT)
+            tile[ty][tx] = cell(in, left + tx, top + ty);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    if (x < WIDTH && y < HEIGHT) {
+        unsigned n = 0;
+        for (int dy = 0; dy <= 2; dy++)
+            for (int dx = 0; dx <= 2; dx++)
+                n += tile[ly + dy][lx + dx];
+        const unsigned now = tile[ly + 1][lx + 1];
+        const unsigned next = next_cell(now, n - now);
+        out[y * WIDTH + x] = next;
+        mine = next != now;
+    }
+    report(any_of_group(mine, &flag), changed);
+}
+
+// A tile with nothing changed in it and in the tiles around it stays as it is, and the board of two steps ago, which `out` still
+// holds, shows it already.
+__kernel void life_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *changed)
+{
+    __local unsigned flag;
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int gx = get_group_id(0), gy = get_group_id(1);
+    const int nx = get_num_groups(0), ny = get_num_groups(1);
+    unsigned awake = 0, mine = 0;
+
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            awake |= before[(gy + dy + ny) % ny * nx + (gx + dx + nx) % nx];
+
+    // Sleeping tiles go through the barriers below all the same: where a whole group leaves before a barrier, platforms differ.
+    if (awake && x < WIDTH && y < HEIGHT) {
+        const unsigned now = in[y * WIDTH + x];
+        const unsigned next = next_at(in, x, y, now);
+        out[y * WIDTH + x] = next;
+        mine = next != now;
+    }
+    report(any_of_group(mine, &flag), changed);
+}
+
+// How many tiles changed, by one group.
+__kernel void life_count(__global unsigned *changed, unsigned n, __global unsigned *count, __local unsigned *part)
+{
+    const int l = get_local_id(0), size = get_local_size(0);
+    unsigned sum = 0;
+
+    for (unsigned i = l; i < n; i += size)
+        sum += changed[i];
+    part[l] = sum;
+    for (int m = size; m > 1; m = (m + 1) / 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const int half_m = (m + 1) / 2;
+        if (l < m - half_m)
+            part[l] += part[l + half_m];
+    }
+    if (l == 0)
+        *count = part[0];
+}

@@ -1,0 +1,199 @@
+//! `life`: Conway's Game of Life on a torus or on a finite board. The device itself finds out, by a reduction over the tiles, when
+//! nothing changes any more; the run then stops.
+
+use super::grid::{Grid, build};
+use super::threads;
+use crate::args;
+use crate::cl::{Arg, Session};
+use crate::error::Result;
+use crate::inputs;
+use crate::params::Params;
+use crate::picture::{Picture, rgb};
+use crate::program::{Outcome, Program, Variant, Verdict, Work, same};
+use crate::random::Random;
+
+pub struct Life;
+
+const SOURCE: &str = include_str!("../../kernels/life.cl");
+/// Work-items of the reduction.
+const COUNTERS: usize = 64;
+
+struct Setup {
+    grid: Grid,
+    torus: bool,
+    cells: Vec<u32>,
+}
+
+/// A step of the reference: neighbours counted row by row, threads over rows.
+fn step(cells: &[u32], w: usize, h: usize, torus: bool) -> Vec<u32> {
+    let alive = |x: usize, y: usize, dx: isize, dy: isize| {
+        let (nx, ny) = (x as isize + dx, y as isize + dy);
+        let inside = (0..w as isize).contains(&nx) && (0..h as isize).contains(&ny);
+        if !inside && !torus {
+            return 0;
+        }
+        cells[ny.rem_euclid(h as isize) as usize * w + nx.rem_euclid(w as isize) as usize]
+    };
+    let mut next = vec![0; cells.len()];
+    threads::rows(&mut next, w, threads::count(), |y, row| {
+        for (x, cell) in row.iter_mut().enumerate() {
+            let around = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
+            let n: u32 = around.iter().map(|&(dx, dy)| alive(x, y, dx, dy)).sum();
+            *cell = u32::from(matches!((cells[y * w + x], n), (_, 3) | (1, 2)));
+        }
+    });
+    next
+}
+
+/// A glider that moves down and right, at the places where there is room for one.
+fn gliders(w: usize, h: usize) -> Vec<u32> {
+    let mut cells = vec![0; w * h];
+    for top in (2..h.saturating_sub(6)).step_by(12) {
+        for left in (2..w.saturating_sub(6)).step_by(12) {
+            for (x, y) in [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)] {
+                cells[(top + y) * w + left + x] = 1;
+            }
+        }
+    }
+    cells
+}
+
+/// Blocks of four cells: nothing ever changes.
+fn blocks(w: usize, h: usize) -> Vec<u32> {
+    let on = |i: usize, n: usize| i % 4 < 2 && i / 4 * 4 + 3 < n;
+    (0..w * h).map(|i| u32::from(on(i % w, w) && on(i / w, h))).collect()
+}
+
+impl Life {
+    fn setup(params: &Params) -> Result<Setup> {
+        params.only(&["board", "start", "param"])?;
+        let torus = params.choice("board", &["torus", "finite"])? == "torus";
+        let start = params.choice("start", &["picture", "random", "gliders", "still"])?;
+        let picture = inputs::picture(params)?;
+        let (w, h) = (picture.width, picture.height);
+        let cells = match start {
+            "random" => {
+                let mut random = Random::new(1970);
+                (0..w * h).map(|_| u32::from(random.below(10) < 3)).collect()
+            }
+            "gliders" => gliders(w, h),
+            "still" => blocks(w, h),
+            // Odd brightness: the picture's grain decides, its smooth parts start empty or full.
+            _ => picture.luma().iter().map(|l| u32::from(l % 5 < 2)).collect(),
+        };
+        Ok(Setup { grid: Grid::new(params, (w, h), (16, 16))?, torus, cells })
+    }
+}
+
+impl Program for Life {
+    fn name(&self) -> &'static str {
+        "life"
+    }
+
+    fn about(&self) -> &'static str {
+        "the Game of Life, until nothing changes"
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &[
+            Variant { name: "ocl", about: "neighbours from global memory" },
+            Variant { name: "ocl_local", about: "the tile and its border in local memory" },
+            Variant { name: "ocl_lazy", about: "tiles that cannot change are skipped" },
+        ]
+    }
+
+    fn knobs(&self) -> &'static [&'static str] {
+        &["board=torus|finite: what lies beyond the edge", "start=picture|random|gliders|still: the first board"]
+    }
+
+    fn source(&self) -> &'static str {
+        SOURCE
+    }
+
+    fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        let setup = Life::setup(params)?;
+        let plain = Params { config: String::new(), ..params.clone() };
+        let options = format!("{} -DTORUS={}", setup.grid.options(&plain, "life"), u32::from(setup.torus));
+        Ok((options, format!("life_{}", self.variant(params)?)))
+    }
+
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
+        let variant = self.variant(params)?;
+        let Setup { grid, torus, mut cells } = Life::setup(params)?;
+        let (options, name) = self.build_options(params)?;
+        let (built, kernel) = build(session, "life", SOURCE, &options, &name)?;
+        let count_kernel = built.kernel("life_count")?;
+        let tiles: usize = grid.groups().iter().product();
+        // Both boards start alike: a lazy tile's `out` must hold what it held before.
+        let boards = [session.upload(&cells)?, session.upload(&cells)?];
+        // All tiles count as changed at first.
+        let flags = [session.upload(&vec![1u32; tiles])?, session.zeroed::<u32>(tiles)?];
+        let count = session.zeroed::<u32>(1)?;
+        let mut active = Vec::new();
+        let times = session.measure(params.iterations, |i| {
+            let (from, to) = (i as usize % 2, (i as usize + 1) % 2);
+            let args = args![&boards[from], &boards[to], &flags[from], &flags[to]];
+            session.launch(&kernel, args, &grid.global(), &grid.local())?;
+            let args = args![&flags[to], tiles as u32, &count, Arg::Local(COUNTERS * 4)];
+            session.launch(&count_kernel, args, &[COUNTERS], &[COUNTERS])?;
+            active.push(session.read(&count)?[0]);
+            Ok(active.last() != Some(&0))
+        })?;
+
+        let done = times.wall.len();
+        let got = session.read(&boards[done % 2])?;
+        let (mut steps, mut stable) = (0, false);
+        while steps < params.iterations as usize && !stable {
+            let next = step(&cells, grid.w, grid.h, torus);
+            stable = next == cells;
+            cells = next;
+            steps += 1;
+        }
+        let mut verdict = same(&got, &cells, "cells");
+        if steps != done {
+            verdict = Verdict::Failed(format!("stopped after {done} steps, the reference after {steps}"));
+        }
+        let pixels = got.iter().map(|&c| if c == 0 { rgb(16, 20, 32) } else { rgb(240, 220, 90) }).collect();
+        Ok(Outcome {
+            variant,
+            size: format!("{}, {}", grid.size_text(), if torus { "torus" } else { "finite board" }),
+            build: built.time,
+            times,
+            work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "cell" }),
+            verdict,
+            picture: Some(Picture { width: grid.w, height: grid.h, pixels }),
+            notes: vec![format!(
+                "{} steps{}; tiles that changed in the last: {} of {tiles}",
+                done,
+                if active.last() == Some(&0) { ", then stable" } else { "" },
+                active.last().copied().unwrap_or(0)
+            )],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_moves_a_glider_and_keeps_a_block() {
+        let (w, h) = (16, 16);
+        let start = gliders(9, 9);
+        let count: u32 = start.iter().sum();
+        assert_eq!(count, 5, "one glider fits");
+        let mut cells = vec![0; w * h];
+        for (x, y) in [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)] {
+            cells[y * w + x] = 1;
+        }
+        let mut moved = cells.clone();
+        for _ in 0..4 {
+            moved = step(&moved, w, h, true);
+        }
+        let shifted: Vec<u32> = (0..w * h).map(|i| cells[(i / w + h - 1) % h * w + (i % w + w - 1) % w]).collect();
+        assert_eq!(moved, shifted, "four steps take it one down and one right");
+        let still = blocks(w, h);
+        assert_eq!(step(&still, w, h, false), still);
+        assert!(still.contains(&1));
+    }
+}

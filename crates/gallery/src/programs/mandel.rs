@@ -1,0 +1,192 @@
+//! `mandel`: the Mandelbrot set, zooming in a little with each iteration. On the device alone, or on the device and the machine's
+//! own threads together, the rows split in a fixed way or as the times of the last iteration suggest.
+
+use super::grid::{Grid, build};
+use super::threads;
+use crate::args;
+use crate::cl::Session;
+use crate::error::Result;
+use crate::params::Params;
+use crate::picture::{Picture, rgb};
+use crate::program::{Outcome, Program, Variant, Work, same_picture};
+use std::time::{Duration, Instant};
+
+pub struct Mandel;
+
+const SOURCE: &str = include_str!("../../kernels/mandel.cl");
+
+/// What part of the plane the picture shows.
+#[derive(Clone, Copy)]
+struct View {
+    left: f32,
+    xstep: f32,
+    top: f32,
+    ystep: f32,
+}
+
+impl View {
+    /// The view of an iteration: the whole set first, then closer to a point of its boundary.
+    fn of(iteration: u32, w: usize, h: usize) -> View {
+        // A float holds 24 bits: below this width, neighbouring pixels would fall on one number.
+        let width = (3.2 * 0.95f64.powi(iteration.min(200) as i32)).max(1e-3);
+        let t = (3.2 - width) / 3.2;
+        let (cx, cy) = (-0.7 + t * (-0.743_643_9 + 0.7), t * 0.131_825_9);
+        let step = width / w as f64;
+        View {
+            left: (cx - width / 2.0) as f32,
+            xstep: step as f32,
+            top: (cy + step * h as f64 / 2.0) as f32,
+            ystep: step as f32,
+        }
+    }
+}
+
+fn colour(n: u32, max: u32) -> u32 {
+    if n >= max {
+        return rgb(0, 0, 0);
+    }
+    let wave = |v: u32| if v % 512 < 256 { v % 512 } else { 511 - v % 512 } as u8;
+    rgb(wave(n * 5), wave(n * 7), wave(n * 11 + 96))
+}
+
+fn pixel(view: View, x: usize, y: usize, max: u32) -> u32 {
+    let (cr, ci) = (view.left + view.xstep * x as f32, view.top - view.ystep * y as f32);
+    let (mut zr, mut zi) = (0.0f32, 0.0f32);
+    let mut n = 0;
+    while n < max {
+        let (rr, ii) = (zr * zr, zi * zi);
+        if rr + ii > 4.0 {
+            break;
+        }
+        let ri = zr * zi;
+        zr = rr - ii + cr;
+        zi = ri + ri + ci;
+        n += 1;
+    }
+    colour(n, max)
+}
+
+impl Mandel {
+    fn grid(&self, params: &Params) -> Result<(Grid, u32)> {
+        params.only(&["max"])?;
+        let max = params.number("max", 512, 1..=1_000_000)?;
+        Ok((Grid::new(params, params.size_or(1024, 1024)?, (16, 16))?, max))
+    }
+}
+
+impl Program for Mandel {
+    fn name(&self) -> &'static str {
+        "mandel"
+    }
+
+    fn about(&self) -> &'static str {
+        "the Mandelbrot set, zooming"
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &[
+            Variant { name: "ocl", about: "one work-item a pixel" },
+            Variant {
+                name: "threads",
+                about: "the machine's threads alone, no OpenCL: what the others are held against",
+            },
+            Variant { name: "hybrid_fixed", about: "upper half on the device, lower half on the machine's threads" },
+            Variant { name: "hybrid_adaptive", about: "the same, split by the speeds of the iteration before" },
+        ]
+    }
+
+    fn knobs(&self) -> &'static [&'static str] {
+        &["max=512: iterations a point at most"]
+    }
+
+    fn source(&self) -> &'static str {
+        SOURCE
+    }
+
+    fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        let (grid, max) = self.grid(params)?;
+        Ok((format!("{} -DMAX_ITERATIONS={max}", grid.options(params, "mandel")), "mandel_ocl".into()))
+    }
+
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
+        let variant = self.variant(params)?;
+        let (grid, max) = self.grid(params)?;
+        let (options, name) = self.build_options(params)?;
+        let (built, kernel) = build(session, "mandel", SOURCE, &options, &name)?;
+        let output = session.zeroed::<u32>(grid.w * grid.h)?;
+        let mut host = vec![0u32; grid.w * grid.h];
+
+        // The rows of tiles that the device computes; threads take the rest.
+        let tile_rows = grid.groups()[1];
+        let mut share = match variant {
+            "ocl" => tile_rows,
+            "threads" => 0,
+            _ => tile_rows / 2,
+        };
+        let mut shares = Vec::new();
+        let mut last = (0, View::of(0, grid.w, grid.h));
+        let times = session.measure(params.iterations, |i| {
+            let view = View::of(i, grid.w, grid.h);
+            let rows = (share * grid.th).min(grid.h);
+            shares.push(rows);
+            let start = Instant::now();
+            let mut own = Duration::ZERO;
+            let mut device = Duration::ZERO;
+            std::thread::scope(|scope| -> Result<()> {
+                let rest = &mut host[rows * grid.w..];
+                let worker = scope.spawn(|| {
+                    let start = Instant::now();
+                    if !rest.is_empty() {
+                        threads::rows(rest, grid.w, threads::count(), |y, row| {
+                            for (x, p) in row.iter_mut().enumerate() {
+                                *p = pixel(view, x, rows + y, max);
+                            }
+                        });
+                    }
+                    start.elapsed()
+                });
+                if rows > 0 {
+                    let args = args![&output, view.left, view.xstep, view.top, view.ystep, rows as u32];
+                    session.launch(&kernel, args, &[grid.global()[0], share * grid.th], &grid.local())?;
+                    session.finish()?;
+                    device = start.elapsed();
+                }
+                own = worker.join().unwrap_or_default();
+                Ok(())
+            })?;
+            last = (rows, view);
+            if variant == "hybrid_adaptive" && rows > 0 && rows < grid.h {
+                // Rows a second of either side give the next split; both keep at least one row of tiles to be measured by.
+                let d = rows as f64 / device.as_secs_f64().max(1e-9);
+                let o = (grid.h - rows) as f64 / own.as_secs_f64().max(1e-9);
+                share = ((tile_rows as f64 * d / (d + o)).round() as usize).clamp(1, tile_rows.max(2) - 1);
+            }
+            Ok(true)
+        })?;
+
+        let (rows, view) = last;
+        let computed = session.read(&output)?;
+        host[..rows * grid.w].copy_from_slice(&computed[..rows * grid.w]);
+        let picture = Picture { width: grid.w, height: grid.h, pixels: host };
+        let mut want = Picture::new(grid.w, grid.h, 0);
+        threads::rows(&mut want.pixels, grid.w, threads::count(), |y, row| {
+            for (x, p) in row.iter_mut().enumerate() {
+                *p = pixel(view, x, y, max);
+            }
+        });
+        let notes = match variant {
+            "hybrid_fixed" | "hybrid_adaptive" => vec![format!("rows on the device, an iteration each: {shares:?}")],
+            _ => Vec::new(),
+        };
+        Ok(Outcome {
+            variant,
+            size: grid.size_text(),
+            build: built.time,
+            times,
+            work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "pixel" }),
+            verdict: same_picture(&picture, &want),
+            picture: Some(picture),
+            notes,
+        })
+    }
+}
