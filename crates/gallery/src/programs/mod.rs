@@ -1,10 +1,16 @@
 //! The programs, one file each, and what those that fill a picture have in common.
 
+mod copy;
 mod grid;
+mod histogram;
 mod life;
+mod mad;
 mod mandel;
+mod matvec;
 mod pixelize;
+mod reduce;
 mod sample;
+mod scalvec;
 mod stripes;
 mod threads;
 mod transpose;
@@ -19,4 +25,10 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &pixelize::Pixelize,
     &stripes::Stripes,
     &life::Life,
+    &histogram::Histogram,
+    &reduce::Reduce,
+    &matvec::Matvec,
+    &scalvec::Scalvec,
+    &copy::Copy,
+    &mad::Mad,
 ];

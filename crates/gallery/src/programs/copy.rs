@@ -1,0 +1,64 @@
+//! `copy`: one float read and one written a work-item. Its bandwidth is what the others are held against.
+
+use crate::args;
+use crate::cl::{Session, round_up};
+use crate::error::{Error, Result};
+use crate::params::Params;
+use crate::program::{Outcome, Program, Variant, Work, same};
+use crate::random::Random;
+
+pub struct Copy;
+
+const SOURCE: &str = include_str!("../../kernels/copy.cl");
+
+impl Program for Copy {
+    fn name(&self) -> &'static str {
+        "copy"
+    }
+
+    fn about(&self) -> &'static str {
+        "read a float, write a float"
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &[Variant { name: "ocl", about: "one float a work-item" }]
+    }
+
+    fn source(&self) -> &'static str {
+        SOURCE
+    }
+
+    fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        params.only(&[])?;
+        self.variant(params).map(|v| (String::new(), format!("copy_{v}")))
+    }
+
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
+        let variant = self.variant(params)?;
+        let (options, name) = self.build_options(params)?;
+        let (w, h) = params.size_or(4096, 4096)?;
+        let n = w * h;
+        let count = u32::try_from(n).map_err(|_| Error::Params("at most 4 G numbers: choose a smaller -s".into()))?;
+        let mut random = Random::new(16);
+        // Compared as bits: a copy keeps every one, whatever float they make.
+        let data: Vec<u32> = (0..n).map(|_| random.signed().to_bits()).collect();
+        let built = session.build("copy", SOURCE, &options)?;
+        let kernel = built.kernel(&name)?;
+        let (input, output) = (session.upload(&data)?, session.zeroed::<u32>(n)?);
+        let group = params.group_or(64)?;
+        let times = session.measure(params.iterations, |_| {
+            session.launch(&kernel, args![&input, &output, count], &[round_up(n, group)], &[group])?;
+            Ok(true)
+        })?;
+        Ok(Outcome {
+            variant,
+            size: format!("{n} floats, groups of {group}"),
+            build: built.time,
+            times,
+            work: Some(Work { amount: (n * 8) as f64, unit: "byte" }),
+            verdict: same(&session.read(&output)?, &data, "floats"),
+            picture: None,
+            notes: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,227 @@
+//! `histogram`: 256 bins of 8-bit pixels, after the case study of "Heterogeneous Computing with OpenCL". Its four stages show what
+//! reading, counting, and the two reductions cost; every stage's result can be checked.
+
+use crate::args;
+use crate::chart;
+use crate::cl::{Session, Times};
+use crate::error::Result;
+use crate::inputs;
+use crate::params::Params;
+use crate::program::{Outcome, Program, Variant, Verdict, Work, same};
+use crate::random::Random;
+use std::time::Duration;
+
+pub struct Histogram;
+
+const SOURCE: &str = include_str!("../../kernels/histogram.cl");
+const BINS: usize = 256;
+
+/// What a run counts, and how.
+struct Setup {
+    pixels: Vec<u8>,
+    stage: u32,
+    banks: u32,
+    serial: bool,
+    group: usize,
+    groups: usize,
+}
+
+impl Setup {
+    fn of(params: &Params, serial: bool, units: usize) -> Result<Setup> {
+        params.only(&["stage", "banks", "input", "items", "sweep"])?;
+        let (w, h) = params.size_or(4096, 4096)?;
+        let pixels = match params.choice("input", &["picture", "random", "uniform"])? {
+            "random" => {
+                let mut random = Random::new(256);
+                (0..(w * h).div_ceil(8)).flat_map(|_| random.next().to_le_bytes()).take(w * h).collect()
+            }
+            "uniform" => vec![77; w * h],
+            _ => inputs::picture(&Params { size: Some((w, h)), ..params.clone() })?.luma(),
+        };
+        let group = params.group_or(64)?;
+        let groups = match params.number("items", 0, 0..=1 << 24)? as usize {
+            0 => units * 8,
+            items => items.div_ceil(group),
+        };
+        Ok(Setup {
+            pixels,
+            stage: params.number("stage", 4, 1..=4)?,
+            banks: params.number("banks", 4, 1..=16)?,
+            serial,
+            group,
+            groups,
+        })
+    }
+
+    fn options(&self) -> String {
+        format!("-DSTAGE={} -DBANKS={} -DSERIAL={}", self.stage, self.banks, u32::from(self.serial))
+    }
+}
+
+fn reference(pixels: &[u8]) -> Vec<u32> {
+    let mut bins = vec![0u32; BINS];
+    pixels.iter().for_each(|&p| bins[usize::from(p)] += 1);
+    bins
+}
+
+/// What the stages leave behind, checked against the pixels.
+fn verify(setup: &Setup, partial: &[u32], merged: &[u32]) -> (Verdict, Vec<u32>) {
+    let want = reference(&setup.pixels);
+    let sum = |v: &mut dyn Iterator<Item = u32>| v.fold(0u32, u32::wrapping_add);
+    match setup.stage {
+        1 => {
+            let words = setup.pixels.chunks_exact(16);
+            let tail = sum(&mut words.remainder().iter().map(|&b| u32::from(b)));
+            let whole = &setup.pixels[..setup.pixels.len() / 16 * 16];
+            let words = sum(&mut whole.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])));
+            let got = sum(&mut partial.iter().copied());
+            (same(&[got], &[words.wrapping_add(tail)], "sum of all that was read"), want)
+        }
+        2 => {
+            let got = [0, 1].map(|k| sum(&mut partial.iter().skip(k).step_by(2).copied()));
+            let weighted = sum(&mut setup.pixels.iter().map(|&p| u32::from(p)));
+            (same(&got, &[setup.pixels.len() as u32, weighted], "sums over the counters"), want)
+        }
+        3 => {
+            let got: Vec<u32> = (0..BINS).map(|b| sum(&mut partial.iter().skip(b).step_by(BINS).copied())).collect();
+            (same(&got, &want, "bins"), got)
+        }
+        _ => (same(merged, &want, "bins"), merged.to_vec()),
+    }
+}
+
+struct Ran {
+    build: Duration,
+    times: Times,
+    verdict: Verdict,
+    bins: Vec<u32>,
+}
+
+fn run_one(session: &Session, setup: &Setup, iterations: u32) -> Result<Ran> {
+    let built = session.build("histogram", SOURCE, &setup.options())?;
+    let count = built.kernel("histogram_count")?;
+    let merge = built.kernel("histogram_merge")?;
+    // Whole uint4 elements; the kernel is told how many bytes of the last one count.
+    let mut padded = setup.pixels.clone();
+    padded.resize(setup.pixels.len().next_multiple_of(16), 0);
+    let data = session.upload(&padded)?;
+    let items = setup.group * setup.groups;
+    let partial = session.zeroed::<u32>(match setup.stage {
+        1 => items,
+        2 => items * 2,
+        _ => setup.groups * BINS,
+    })?;
+    let merged = session.zeroed::<u32>(BINS)?;
+    let times = session.measure(iterations, |_| {
+        session.launch(&count, args![&data, setup.pixels.len() as u32, &partial], &[items], &[setup.group])?;
+        if setup.stage == 4 {
+            session.launch(&merge, args![&partial, setup.groups as u32, &merged], &[BINS], &[])?;
+        }
+        Ok(true)
+    })?;
+    let (verdict, bins) = verify(setup, &session.read(&partial)?, &session.read(&merged)?);
+    Ok(Ran { build: built.time, times, verdict, bins })
+}
+
+impl Program for Histogram {
+    fn name(&self) -> &'static str {
+        "histogram"
+    }
+
+    fn about(&self) -> &'static str {
+        "how often each brightness occurs"
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &[
+            Variant { name: "strided", about: "work-items side by side read side by side" },
+            Variant { name: "serial", about: "each work-item reads a stretch of its own" },
+        ]
+    }
+
+    fn knobs(&self) -> &'static [&'static str] {
+        &[
+            "stage=4: 1 only read, 2 count in local memory, 3 add up the banks, 4 add up the groups",
+            "banks=4: copies of each bin, 1 to 16",
+            "input=picture|random|uniform: the pixels",
+            "items=0: work-items in all; 0 for eight groups a compute unit",
+            "sweep=none|items|banks: measure a range of it, the picture is the plot",
+        ]
+    }
+
+    fn source(&self) -> &'static str {
+        SOURCE
+    }
+
+    fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        let small = Params { size: Some((16, 16)), ..params.clone() };
+        let setup = Setup::of(&small, self.variant(params)? == "serial", 1)?;
+        Ok((setup.options(), "histogram_count".into()))
+    }
+
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
+        let variant = self.variant(params)?;
+        let units = session.found.units as usize;
+        let mut setup = Setup::of(params, variant == "serial", units)?;
+        if setup.pixels.len() > u32::MAX as usize {
+            return Err(crate::Error::Params("at most 4 G pixels: choose a smaller -s".into()));
+        }
+        let sweep = params.choice("sweep", &["none", "items", "banks"])?;
+        let ran = run_one(session, &setup, params.iterations)?;
+        let mut notes = Vec::new();
+        let mut verdict = ran.verdict;
+        let bins: Vec<f64> = ran.bins.iter().map(|&b| f64::from(b)).collect();
+        let mut picture = chart::bars(&bins, 640, 400);
+        if sweep != "none" {
+            // Two lines: the other way to read for `items`, the other extreme of data for `banks`.
+            let steps: Vec<u32> = if sweep == "items" { (0..10).map(|i| 1 << i).collect() } else { (1..=16).collect() };
+            let mut series = vec![Vec::new(), Vec::new()];
+            for (line, rates) in series.iter_mut().enumerate() {
+                for &step in &steps {
+                    if sweep == "items" {
+                        setup.serial = line == 1;
+                        setup.groups = step as usize;
+                    } else {
+                        let input = ["random", "uniform"][line];
+                        let config = format!("stage={},input={input}", setup.stage);
+                        setup = Setup::of(&Params { config, ..params.clone() }, setup.serial, units)?;
+                        setup.banks = step;
+                    }
+                    let ran = run_one(session, &setup, params.iterations)?;
+                    if let Verdict::Failed(why) = ran.verdict {
+                        verdict = Verdict::Failed(why);
+                        continue;
+                    }
+                    let rate = setup.pixels.len() as f64 / ran.times.median().as_secs_f64() / 1e9;
+                    rates.push(rate);
+                    let what = match (sweep, line) {
+                        ("items", 0) => "strided",
+                        ("items", _) => "serial",
+                        (_, 0) => "random",
+                        _ => "uniform",
+                    };
+                    let x = if sweep == "items" { setup.group * setup.groups } else { setup.banks as usize };
+                    notes.push(format!("{what}, {sweep} {x}: {rate:.2} GB/s"));
+                }
+            }
+            picture = chart::lines(&series, 640, 400);
+        }
+        Ok(Outcome {
+            variant,
+            size: format!(
+                "{} pixels, {} groups of {}, {} banks, stage {}",
+                setup.pixels.len(),
+                setup.groups,
+                setup.group,
+                setup.banks,
+                setup.stage
+            ),
+            build: ran.build,
+            times: ran.times,
+            work: Some(Work { amount: setup.pixels.len() as f64, unit: "byte" }),
+            verdict,
+            picture: Some(picture),
+            notes,
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! `reduce`: the sum of a large buffer, by trees of several shapes, down to a value a group or, in several passes, to one value.
+
+use super::grid::Grid;
+use crate::args;
+use crate::cl::{Arg, Buffer, Session};
+use crate::error::{Error, Result};
+use crate::params::Params;
+use crate::program::{Outcome, Program, Variant, Work, same};
+use crate::random::Random;
+
+pub struct Reduce;
+
+const SOURCE: &str = include_str!("../../kernels/reduce.cl");
+
+impl Reduce {
+    fn options(params: &Params, variant: &str, session: Option<&Session>) -> Result<(String, String)> {
+        params.only(&["groups"])?;
+        Ok(match variant {
+            "multipass" => (String::new(), "reduce_contiguous".into()),
+            "workgroup" => {
+                // Part of OpenCL C 2.0; an optional feature of 3.0.
+                let std = match session {
+                    None => "CL3.0",
+                    Some(s) if s.c_version_at_least(3, 0) => "CL3.0",
+                    Some(s) if s.c_version_at_least(2, 0) => "CL2.0",
+                    Some(s) => return Err(Error::Unsupported(format!("work_group_reduce in {}", s.found.c_version))),
+                };
+                if session.is_some_and(|s| !s.collective_functions()) {
+                    return Err(Error::Unsupported(
+                        "the work-group collective functions, optional in OpenCL 3.0".into(),
+                    ));
+                }
+                (format!("-cl-std={std} -DCOLLECTIVE"), "reduce_workgroup".into())
+            }
+            "tile" => {
+                let (tw, th) = params.tile_or(16, 16)?;
+                (format!("-DTILE_W={tw} -DTILE_H={th}"), "reduce_tile".into())
+            }
+            v => (String::new(), format!("reduce_{v}")),
+        })
+    }
+}
+
+impl Program for Reduce {
+    fn name(&self) -> &'static str {
+        "reduce"
+    }
+
+    fn about(&self) -> &'static str {
+        "the sum of a large buffer"
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &[
+            Variant { name: "contiguous", about: "a tree whose working items stay together" },
+            Variant { name: "interleaved", about: "a tree whose working items move apart: divergent" },
+            Variant { name: "multipass", about: "contiguous, pass after pass, down to one value" },
+            Variant { name: "workgroup", about: "work_group_reduce_add" },
+            Variant { name: "tile", about: "a two-dimensional tile a group" },
+        ]
+    }
+
+    fn knobs(&self) -> &'static [&'static str] {
+        &["groups=0: groups of the first pass; 0 for sixteen a compute unit"]
+    }
+
+    fn source(&self) -> &'static str {
+        SOURCE
+    }
+
+    fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        Reduce::options(params, self.variant(params)?, None)
+    }
+
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
+        let variant = self.variant(params)?;
+        let (options, name) = Reduce::options(params, variant, Some(session))?;
+        let (w, h) = params.size_or(4096, 4096)?;
+        if w * h > u32::MAX as usize {
+            return Err(Error::Params("at most 4 G numbers: choose a smaller -s".into()));
+        }
+        let mut random = Random::new(1);
+        let data: Vec<u32> = (0..w * h).map(|_| random.next() as u32).collect();
+        let built = session.build("reduce", SOURCE, &options)?;
+        let kernel = built.kernel(&name)?;
+        let input = session.upload(&data)?;
+        let group = params.group_or(64)?;
+        let groups = match params.number("groups", 0, 0..=1 << 20)? as usize {
+            0 => session.found.units as usize * 16,
+            n => n,
+        };
+        let (times, size, got);
+        if variant == "tile" {
+            let grid = Grid::new(params, (w, h), (16, 16))?;
+            let out = session.zeroed::<u32>(grid.groups().iter().product())?;
+            times = session.measure(params.iterations, |_| {
+                session.launch(&kernel, args![&input, w as u32, h as u32, &out], &grid.global(), &grid.local())?;
+                Ok(true)
+            })?;
+            size = grid.size_text();
+            got = session.read(&out)?;
+        } else {
+            // A pass leaves a value a group; one pass, or as many as it takes.
+            let mut counts = vec![groups];
+            while variant == "multipass" && *counts.last().unwrap_or(&1) > 1 {
+                let left = counts[counts.len() - 1];
+                counts.push((left / (group * 2)).max(1));
+            }
+            let outs: Vec<Buffer<u32>> = counts.iter().map(|&n| session.zeroed(n)).collect::<Result<_>>()?;
+            times = session.measure(params.iterations, |_| {
+                let (mut from, mut n) = (&input, data.len());
+                for out in &outs {
+                    let args = args![from, n as u32, out, Arg::Local(group * 4)];
+                    session.launch(&kernel, args, &[out.len() * group], &[group])?;
+                    (from, n) = (out, out.len());
+                }
+                Ok(true)
+            })?;
+            size = format!("{} numbers, groups of {group}, values left after each pass {counts:?}", w * h);
+            got = match outs.last() {
+                Some(out) => session.read(out)?,
+                None => Vec::new(),
+            };
+        }
+        let sum = |v: &[u32]| v.iter().fold(0u32, |a, &b| a.wrapping_add(b));
+        Ok(Outcome {
+            variant,
+            size,
+            build: built.time,
+            times,
+            work: Some(Work { amount: (w * h * 4) as f64, unit: "byte" }),
+            verdict: same(&[sum(&got)], &[sum(&data)], "sum"),
+            picture: None,
+            notes: Vec::new(),
+        })
+    }
+}
