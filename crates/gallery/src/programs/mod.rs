@@ -3,7 +3,9 @@
 mod copy;
 mod grid;
 mod histogram;
+mod lcs;
 mod life;
+mod lu;
 mod mad;
 mod mandel;
 mod matvec;
@@ -31,4 +33,6 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &scalvec::Scalvec,
     &copy::Copy,
     &mad::Mad,
+    &lu::Lu,
+    &lcs::Lcs,
 ];

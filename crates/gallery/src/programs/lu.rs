@@ -1,0 +1,216 @@
+//! `lu`: LU decomposition with partial pivoting of many 6×6 matrices. One work-item or a team of six a matrix; loops, masked loops
+//! or a generated kernel with every step written out. The product of the factors is compared with every matrix.
+
+use crate::args;
+use crate::cl::Session;
+use crate::error::{Error, Result};
+use crate::params::Params;
+use crate::program::{Outcome, Program, Variant, Verdict, Work};
+use crate::random::Random;
+use std::fmt::Write;
+
+pub struct Lu;
+
+const SOURCE: &str = include_str!("../../kernels/lu.cl");
+const N: usize = 6;
+
+/// The kernel with every step written out: no loop, no index, each element a variable.
+fn unrolled() -> String {
+    let mut s = String::from(
+        "__kernel void lu_unrolled(__global float *matrices, __global int *pivots, unsigned count)\n{\n\
+         if (get_global_id(0) >= count)\nreturn;\n\
+         __global float *m = matrices + get_global_id(0) * 36;\n__global int *p = pivots + get_global_id(0) * 6;\n\
+         float most, t, f;\nint best;\n",
+    );
+    let mut line = |text: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(s, "{text}");
+    };
+    for i in 0..N {
+        for j in 0..N {
+            line(format!("float a{i}{j} = m[{}];", i * N + j));
+        }
+    }
+    for k in 0..N {
+        line(format!("best = {k}; most = fabs(a{k}{k});"));
+        for i in k + 1..N {
+            line(format!("if (fabs(a{i}{k}) > most) {{ best = {i}; most = fabs(a{i}{k}); }}"));
+        }
+        line(format!("p[{k}] = best;"));
+        for i in k + 1..N {
+            for j in 0..N {
+                line(format!(
+                    "t = a{k}{j}; a{k}{j} = best == {i} ? a{i}{j} : a{k}{j}; a{i}{j} = best == {i} ? t : a{i}{j};"
+                ));
+            }
+        }
+        for i in k + 1..N {
+            line(format!("f = a{i}{k} / a{k}{k}; a{i}{k} = f;"));
+            for j in k + 1..N {
+                line(format!("a{i}{j} -= f * a{k}{j};"));
+            }
+        }
+    }
+    for i in 0..N {
+        for j in 0..N {
+            line(format!("m[{}] = a{i}{j};", i * N + j));
+        }
+    }
+    s.push_str("}\n");
+    s
+}
+
+/// Multiplies the factors and compares with the matrix whose rows changed places as the pivots say.
+fn check(original: &[f32], factors: &[f32], pivots: &[i32]) -> std::result::Result<f64, String> {
+    let mut rows: Vec<usize> = (0..N).collect();
+    for (k, &p) in pivots.iter().enumerate() {
+        let p = usize::try_from(p).ok().filter(|p| (k..N).contains(p)).ok_or(format!("pivot {k} is row {p}"))?;
+        rows.swap(k, p);
+    }
+    let at = |m: &[f32], i: usize, j: usize| f64::from(m[i * N + j]);
+    let largest = original.iter().fold(0.0f64, |m, v| m.max(f64::from(v.abs())));
+    let mut residual = 0.0f64;
+    for (i, &row) in rows.iter().enumerate() {
+        for j in 0..N {
+            let size = at(factors, i, j).abs();
+            if i > j && (size.is_nan() || size > 1.0 + 1e-6) {
+                return Err(format!("factor {i},{j} is {}: the pivot was not the largest", at(factors, i, j)));
+            }
+            let product: f64 = (0..=i.min(j))
+                .map(|k| if k == i { at(factors, k, j) } else { at(factors, i, k) * at(factors, k, j) })
+                .sum();
+            let error = (product - at(original, row, j)).abs();
+            if error.is_nan() {
+                return Err("not a number".into());
+            }
+            residual = residual.max(error / largest);
+        }
+    }
+    Ok(residual)
+}
+
+impl Lu {
+    fn teams(params: &Params) -> Result<u32> {
+        params.only(&["teams"])?;
+        params.number("teams", 32, 1..=1024)
+    }
+}
+
+impl Program for Lu {
+    fn name(&self) -> &'static str {
+        "lu"
+    }
+
+    fn about(&self) -> &'static str {
+        "LU decomposition of many 6x6 matrices"
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &[
+            Variant { name: "global", about: "one work-item a matrix, in global memory" },
+            Variant { name: "private", about: "one work-item a matrix, on a private copy" },
+            Variant { name: "team", about: "six work-items a matrix, in local memory" },
+            Variant { name: "masked", about: "a team, loops of one length under masks" },
+            Variant { name: "unrolled", about: "one work-item a matrix, every step written out by a generator" },
+        ]
+    }
+
+    fn knobs(&self) -> &'static [&'static str] {
+        &["teams=32: matrices a group of team and masked"]
+    }
+
+    fn source(&self) -> &'static str {
+        SOURCE
+    }
+
+    fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        let teams = Lu::teams(params)?;
+        Ok((format!("-DN={N} -DTEAMS={teams}"), format!("lu_{}", self.variant(params)?)))
+    }
+
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
+        let variant = self.variant(params)?;
+        let (options, name) = self.build_options(params)?;
+        let teams = Lu::teams(params)? as usize;
+        let (count, _) = params.size_or(4096, 4096)?;
+        if count > 1 << 24 {
+            return Err(Error::Params("at most 16 M matrices: choose a smaller -s".into()));
+        }
+        let mut random = Random::new(6);
+        let mut data: Vec<f32> = (0..count * N * N).map(|_| random.signed()).collect();
+        // Some matrices start with a zero where elimination would divide by it.
+        data.chunks_mut(N * N * 7).for_each(|m| m[0] = 0.0);
+
+        let source = if variant == "unrolled" { unrolled() } else { SOURCE.to_owned() };
+        let built = session.build("lu", &source, &options)?;
+        let kernel = built.kernel(&name)?;
+        let matrices = session.upload(&data)?;
+        let pivots = session.zeroed::<i32>(count * N)?;
+        let (items, group) = match variant {
+            "team" | "masked" => (count.div_ceil(teams) * teams * N, teams * N),
+            _ => {
+                let group = params.group_or(64)?;
+                (count.div_ceil(group) * group, group)
+            }
+        };
+        let times = session.measure(params.iterations, |i| {
+            if i > 0 {
+                // In place: the next iteration needs the matrices again. The device's clock leaves this out.
+                session.write(&matrices, &data)?;
+            }
+            session.launch(&kernel, args![&matrices, &pivots, count as u32], &[items], &[group])?;
+            Ok(true)
+        })?;
+
+        let (factors, pivots) = (session.read(&matrices)?, session.read(&pivots)?);
+        let mut worst = 0.0f64;
+        let mut verdict = None;
+        for m in 0..count {
+            let range = m * N * N..(m + 1) * N * N;
+            match check(&data[range.clone()], &factors[range], &pivots[m * N..(m + 1) * N]) {
+                Ok(residual) if residual <= 1e-5 => worst = worst.max(residual),
+                Ok(residual) => {
+                    verdict = Some(Verdict::Failed(format!("matrix {m}: P A and L U differ by {residual:e}")));
+                    break;
+                }
+                Err(why) => {
+                    verdict = Some(Verdict::Failed(format!("matrix {m}: {why}")));
+                    break;
+                }
+            }
+        }
+        let passed =
+            || Verdict::Passed(format!("P A = L U for all {count} matrices; the largest residual is {worst:.1e}"));
+        Ok(Outcome {
+            variant,
+            size: format!("{count} matrices, groups of {group}"),
+            build: built.time,
+            times,
+            work: Some(Work { amount: count as f64, unit: "matrix" }),
+            verdict: verdict.unwrap_or_else(passed),
+            picture: None,
+            notes: Vec::new(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_knows_right_factors_from_wrong_ones() {
+        // The identity, and the same with one element off.
+        let mut identity = [0.0f32; 36];
+        (0..N).for_each(|i| identity[i * N + i] = 1.0);
+        let pivots = [0, 1, 2, 3, 4, 5];
+        assert_eq!(check(&identity, &identity, &pivots), Ok(0.0));
+        let mut wrong = identity;
+        wrong[7] = 1.5;
+        assert!(check(&identity, &wrong, &pivots).unwrap() > 0.1);
+        assert!(check(&identity, &identity, &[0, 0, 2, 3, 4, 5]).is_err());
+        assert!(check(&identity, &identity, &[1, 1, 2, 3, 4, 5]).unwrap() > 0.1);
+        wrong[7] = f32::NAN;
+        assert!(check(&identity, &wrong, &pivots).is_err());
+    }
+}
