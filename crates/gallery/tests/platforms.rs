@@ -1,0 +1,113 @@
+//! Every program and variant on every device that the OpenCL library offers: each must agree with its reference, at ordinary sizes
+//! and at odd ones, under every knob that changes what a kernel does. Where no OpenCL is installed there is nothing to run, and the
+//! test says so.
+
+use cloom_gallery::{Error, Params, Session, Verdict, cl, program, programs};
+
+fn sessions() -> Vec<Session> {
+    match cl::devices() {
+        Ok(found) => found.iter().map(|f| Session::on(f).expect("a device that is listed opens")).collect(),
+        Err(Error::NoLoader | Error::NoPlatform) => {
+            println!("no OpenCL platform here: nothing was run");
+            Vec::new()
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// Runs the variants of the programs that are named, all of them where none is.
+fn run_all(names: &[&str], params: &Params, size: impl Fn(&str) -> (usize, usize)) {
+    let mut failed = Vec::new();
+    for session in sessions() {
+        let mut passed = 0;
+        for program in programs().iter().filter(|p| names.is_empty() || names.contains(&p.name())) {
+            for variant in program.variants() {
+                let params =
+                    Params { variant: variant.name.into(), size: Some(size(program.name())), ..params.clone() };
+                let what = format!("{}: {} {} {}", session.found.platform, program.name(), variant.name, params.config);
+                match program.run(&session, &params) {
+                    Ok(outcome) => match outcome.verdict {
+                        Verdict::Passed(_) => passed += 1,
+                        Verdict::Failed(why) => failed.push(format!("{what}: {why}")),
+                    },
+                    Err(Error::Unsupported(why)) => println!("{what}: not here: {why}"),
+                    Err(e) => failed.push(format!("{what}: {e}")),
+                }
+            }
+        }
+        println!("{}: {passed} results verified", session.found.platform);
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn every_program_agrees_with_its_reference() {
+    run_all(&[], &Params { iterations: 2, ..Params::default() }, |name| match name {
+        "lcs" => (600, 512),
+        _ => (256, 256),
+    });
+}
+
+#[test]
+fn odd_sizes_and_odd_groups_work() {
+    let params = Params { iterations: 3, tile_w: Some(7), tile_h: Some(3), ..Params::default() };
+    run_all(&[], &params, |name| match name {
+        "lu" => (101, 1),
+        "lcs" => (333, 411),
+        _ => (131, 67),
+    });
+}
+
+#[test]
+fn a_size_of_one_works() {
+    run_all(&[], &Params { tile_w: Some(1), tile_h: Some(1), ..Params::default() }, |_| (1, 1));
+}
+
+#[test]
+fn every_knob_works() {
+    let cases: &[(&str, u32, &[&str])] = &[
+        ("mandel", 2, &["max=1", "max=77"]),
+        ("pixelize", 1, &["param=1", "param=29", "param=4096"]),
+        ("stripes", 2, &["param=1", "param=3", "param=8"]),
+        // Nothing moves on a board of blocks: the run must stop after one step, wherever the board ends.
+        ("life", 6, &["board=finite", "start=gliders", "board=finite,start=random", "board=finite,start=still"]),
+        (
+            "histogram",
+            2,
+            &["stage=1", "stage=2,banks=16", "stage=3,banks=3", "banks=1,input=uniform", "items=1,input=random"],
+        ),
+        ("histogram", 1, &["sweep=items", "sweep=banks"]),
+        ("reduce", 1, &["groups=1", "groups=37"]),
+        ("matvec", 1, &["input=denormal", "denorms=zero", "input=denormal,denorms=zero"]),
+        ("mad", 1, &["k=1", "k=3", "k=97"]),
+        ("lu", 1, &["teams=1", "teams=5"]),
+        ("lcs", 2, &["problem=edit", "step=8", "problem=edit,step=128"]),
+    ];
+    for &(name, iterations, configs) in cases {
+        for &config in configs {
+            let params = Params { iterations, config: config.into(), ..Params::default() };
+            run_all(&[name], &params, |_| (147, 65));
+        }
+    }
+}
+
+#[test]
+fn what_a_program_cannot_do_is_refused_with_a_reason() {
+    for session in sessions() {
+        let refused = |name: &str, params: Params| match program(name).and_then(|p| p.run(&session, &params)) {
+            Err(Error::Params(_) | Error::NotFound { .. } | Error::File { .. }) => {}
+            Err(e) => panic!("{name}: another error than expected: {e}"),
+            Ok(_) => panic!("{name} ran"),
+        };
+        let small = || Params { size: Some((16, 16)), ..Params::default() };
+        refused("mandelbrot", small());
+        refused("mandel", Params { variant: "fast".into(), ..small() });
+        refused("mandel", Params { config: "colours=3".into(), ..small() });
+        refused("mandel", Params { iterations: 0, ..small() });
+        refused("mandel", Params { tile_w: Some(60_000), tile_h: Some(60_000), ..small() });
+        refused("stripes", Params { config: "9".into(), ..small() });
+        refused("transpose", Params { input: Some("no-such-file.png".into()), ..small() });
+        refused("copy", Params { size: Some((0, 1)), ..small() });
+        refused("lcs", Params { config: "step=9".into(), ..small() });
+    }
+}
