@@ -24,7 +24,7 @@ pub fn compile(
 /// The ranges on which a program without a header runs.
 const RANGES: [(u64, u64); 5] = [(1, 1), (3, 1), (8, 8), (7, 7), (11, 4)];
 
-/// Runs a file. Without a `run:` line, it checks itself: its kernel gets a buffer of `int` with one element for each work-item,
+/// Runs a file. Without a `run:` line, it checks itself: its kernel `test` gets a buffer of `int` with one element for each work-item,
 /// and must leave zero in all; anything else is the number of the line that found something wrong.
 pub fn test(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Result<(), String> {
     let header = header::parse(text, "//")?;
@@ -40,7 +40,7 @@ pub fn test(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Result<(
 }
 
 fn check_itself(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Result<(), String> {
-    let (module, kernel) = compile(compiler, text, "-cl-std=CL3.0", None)?;
+    let (module, kernel) = compile(compiler, text, "-cl-std=CL3.0", Some("test"))?;
     let list: Vec<&dyn Rung> = rungs::INTERPRETED.into_iter().chain(cpu).collect();
     for (global, local) in RANGES {
         let case = Case {
