@@ -286,6 +286,11 @@ impl Session {
         }
     }
 
+    /// Opens every device that there is.
+    pub fn all() -> Result<Vec<Session>> {
+        devices()?.iter().map(Session::on).collect()
+    }
+
     /// Opens a device of the list.
     pub fn on(found: &Found) -> Result<Session> {
         let context = Context::from_device(&found.id).map_err(Error::call("clCreateContext"))?;

@@ -5,6 +5,7 @@
 //! the reference and, where it makes sense, a picture. Only the standard OpenCL interface is used, loaded at run time, so that the
 //! same kernels and hosts run on every platform and platforms can be compared.
 
+mod agree;
 mod chart;
 pub mod cl;
 mod error;
@@ -15,11 +16,12 @@ mod program;
 pub mod programs;
 mod random;
 
+pub use agree::{Agreement, Pair, Run, agree};
 pub use cl::{Arg, Buffer, Choice, Found, Kernel, Session, Times};
 pub use error::{Error, Result};
 pub use params::Params;
 pub use picture::Picture;
-pub use program::{Outcome, Program, Variant, Verdict, Work};
+pub use program::{Answer, Outcome, Program, Variant, Verdict, Work};
 
 /// Every program, in the order of the list.
 pub fn programs() -> &'static [&'static dyn Program] {

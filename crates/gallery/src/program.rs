@@ -33,6 +33,49 @@ pub enum Verdict {
     Failed(String),
 }
 
+/// What a run computed, in a form that does not depend on how many groups or threads it took: what devices are compared by.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Every bit counts.
+    Exact(Vec<u32>),
+    /// Rounding may differ from device to device.
+    Close {
+        /// The numbers.
+        values: Vec<f32>,
+        /// By how much each may differ.
+        tolerance: Vec<f32>,
+    },
+}
+
+impl Answer {
+    /// Numbers with a tolerance for each.
+    pub fn close(values: Vec<f32>, tolerance: impl Fn(usize) -> f64) -> Answer {
+        let tolerance = (0..values.len()).map(|i| tolerance(i) as f32).collect();
+        Answer::Close { values, tolerance }
+    }
+
+    /// How this answer and another one to the same question compare.
+    pub fn compare(&self, other: &Answer) -> Verdict {
+        match (self, other) {
+            (Answer::Exact(a), Answer::Exact(b)) if a.len() != b.len() => {
+                Verdict::Failed(format!("{} words and {}", a.len(), b.len()))
+            }
+            (Answer::Exact(a), Answer::Exact(b)) => match (0..a.len()).find(|&i| a[i] != b[i]) {
+                None => Verdict::Passed("bit for bit".into()),
+                Some(i) => Verdict::Failed(format!("word {i} of {}: {:#x} and {:#x}", a.len(), a[i], b[i])),
+            },
+            (Answer::Close { values: a, tolerance }, Answer::Close { values: b, .. }) => {
+                if a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()) {
+                    return Verdict::Passed("bit for bit".into());
+                }
+                let wanted: Vec<f64> = b.iter().map(|&v| f64::from(v)).collect();
+                close(a, &wanted, |i| f64::from(tolerance[i]), "number")
+            }
+            _ => Verdict::Failed("answers of different kinds".into()),
+        }
+    }
+}
+
 /// What a run tells.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -48,6 +91,8 @@ pub struct Outcome {
     pub work: Option<Work>,
     /// What the reference says.
     pub verdict: Verdict,
+    /// The result itself, to compare devices by.
+    pub answer: Answer,
     /// The result as a picture.
     pub picture: Option<Picture>,
     /// What else there is to say, a line each.
@@ -148,5 +193,19 @@ mod tests {
         assert!(matches!(close(&[1.0], &[1.0 + 1e-7], |_| 1e-6, "x"), Verdict::Passed(_)));
         assert!(matches!(close(&[1.0], &[1.1], |_| 1e-6, "x"), Verdict::Failed(_)));
         assert!(matches!(close(&[f32::NAN], &[1.0], |_| 1.0, "x"), Verdict::Failed(_)));
+    }
+
+    #[test]
+    fn answers_are_compared_by_bits_or_within_their_tolerance() {
+        let exact = |v: &[u32]| Answer::Exact(v.to_vec());
+        let about = |v: &[f32]| Answer::close(v.to_vec(), |i| if i == 0 { 0.5 } else { 0.0 });
+        assert_eq!(exact(&[1, 2]).compare(&exact(&[1, 2])), Verdict::Passed("bit for bit".into()));
+        assert_eq!(exact(&[1, 2]).compare(&exact(&[1, 3])), Verdict::Failed("word 1 of 2: 0x2 and 0x3".into()));
+        assert!(matches!(exact(&[1, 2]).compare(&exact(&[1])), Verdict::Failed(_)));
+        assert_eq!(about(&[1.0, 2.0]).compare(&about(&[1.0, 2.0])), Verdict::Passed("bit for bit".into()));
+        assert!(matches!(about(&[1.0, 2.0]).compare(&about(&[1.25, 2.0])), Verdict::Passed(_)));
+        assert!(matches!(about(&[1.0, 2.0]).compare(&about(&[1.0, 2.25])), Verdict::Failed(_)));
+        assert!(matches!(about(&[1.0]).compare(&about(&[f32::NAN])), Verdict::Failed(_)));
+        assert!(matches!(about(&[1.0]).compare(&exact(&[1])), Verdict::Failed(_)));
     }
 }

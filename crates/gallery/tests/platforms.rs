@@ -2,11 +2,11 @@
 //! and at odd ones, under every knob that changes what a kernel does. Where no OpenCL is installed there is nothing to run, and the
 //! test says so.
 
-use cloom_gallery::{Error, Params, Session, Verdict, cl, program, programs};
+use cloom_gallery::{Error, Params, Session, Verdict, agree, program, programs};
 
 fn sessions() -> Vec<Session> {
-    match cl::devices() {
-        Ok(found) => found.iter().map(|f| Session::on(f).expect("a device that is listed opens")).collect(),
+    match Session::all() {
+        Ok(sessions) => sessions,
         Err(Error::NoLoader | Error::NoPlatform) => {
             println!("no OpenCL platform here: nothing was run");
             Vec::new()
@@ -89,6 +89,24 @@ fn every_knob_works() {
             run_all(&[name], &params, |_| (147, 65));
         }
     }
+}
+
+#[test]
+fn all_devices_agree_with_each_other() {
+    let sessions = sessions();
+    let (mut compared, mut complaints) = (0, Vec::new());
+    for &program in programs() {
+        for variant in program.variants() {
+            // Prime sides: no group size divides them.
+            let params = Params { variant: variant.name.into(), size: Some((257, 127)), ..Params::default() };
+            let agreement = agree(&sessions, program, &params).expect("the variant is the program's own");
+            compared += agreement.pairs.len();
+            complaints.extend(agreement.complaints());
+        }
+    }
+    let names: Vec<&str> = sessions.iter().map(|s| s.found.platform.as_str()).collect();
+    println!("{}: {compared} pairs of results compared", names.join(", "));
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::args;
 use crate::cl::{Session, round_up};
 use crate::error::{Error, Result};
 use crate::params::Params;
-use crate::program::{Outcome, Program, Variant, Work, same};
+use crate::program::{Answer, Outcome, Program, Variant, Work, same};
 use crate::random::Random;
 
 pub struct Copy;
@@ -50,13 +50,15 @@ impl Program for Copy {
             session.launch(&kernel, args![&input, &output, count], &[round_up(n, group)], &[group])?;
             Ok(true)
         })?;
+        let got = session.read(&output)?;
         Ok(Outcome {
             variant,
             size: format!("{n} floats, groups of {group}"),
             build: built.time,
             times,
             work: Some(Work { amount: (n * 8) as f64, unit: "byte" }),
-            verdict: same(&session.read(&output)?, &data, "floats"),
+            verdict: same(&got, &data, "floats"),
+            answer: Answer::Exact(got),
             picture: None,
             notes: Vec::new(),
         })

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
-use crate::program::{Outcome, Program, Variant, Verdict, Work, same};
+use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, same};
 
 pub struct Lcs;
 
@@ -355,6 +355,7 @@ impl Program for Lcs {
             times,
             work: Some(Work { amount: task.a.len() as f64 * task.b.len() as f64, unit: "cell" }),
             verdict,
+            answer: Answer::Exact(rows.iter().chain([&value]).map(|&v| v as u32).collect()),
             picture,
             notes,
         })

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
-use crate::program::{Outcome, Program, Variant, Verdict, Work, same};
+use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, same};
 use crate::random::Random;
 
 pub struct Life;
@@ -161,6 +161,7 @@ impl Program for Life {
             times,
             work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "cell" }),
             verdict,
+            answer: Answer::Exact(got),
             picture: Some(Picture { width: grid.w, height: grid.h, pixels }),
             notes: vec![format!(
                 "{} steps{}; tiles that changed in the last: {} of {tiles}",

@@ -5,7 +5,7 @@ use crate::chart;
 use crate::cl::{Session, round_up};
 use crate::error::{Error, Result};
 use crate::params::Params;
-use crate::program::{Outcome, Program, Variant, Verdict, Work, close};
+use crate::program::{Answer, Outcome, Program, Variant, Verdict, Work, close};
 use crate::random::Random;
 
 pub struct Mad;
@@ -77,10 +77,12 @@ impl Program for Mad {
             let want: Vec<f64> = data.iter().map(|&x| reference(x, k)).collect();
             // Each operation may round by half a unit, contracted or not; the factor of 0.999 lets no error grow.
             let limit = |i: usize| f64::from(k) * 2f64.powi(-24) * (want[i].abs() + 1.0);
-            let verdict = close(&session.read(&output)?, &want, limit, "floats");
+            let got = session.read(&output)?;
+            let verdict = close(&got, &want, limit, "floats");
+            let answer = Answer::close(got, limit);
             let failed = matches!(verdict, Verdict::Failed(_));
             let time = times.median().as_secs_f64();
-            last = Some((built.time, times, verdict, k));
+            last = Some((built.time, times, verdict, answer, k));
             if failed {
                 break;
             }
@@ -88,7 +90,7 @@ impl Program for Mad {
             let flops = f64::from(k) * n as f64 / time / 1e9;
             notes.push(format!("k = {k}: {:.3} Gfloat/s, {flops:.2} Gflop/s", n as f64 / time / 1e9));
         }
-        let (build, times, verdict, k) = last.ok_or_else(|| Error::Params("no k to measure".into()))?;
+        let (build, times, verdict, answer, k) = last.ok_or_else(|| Error::Params("no k to measure".into()))?;
         Ok(Outcome {
             variant,
             size: format!("{n} floats, k = {k}, groups of {group}"),
@@ -96,6 +98,7 @@ impl Program for Mad {
             times,
             work: Some(Work { amount: f64::from(k) * n as f64, unit: "flop" }),
             verdict,
+            answer,
             picture: (rates.len() > 1).then(|| chart::lines(&[rates], 640, 400)),
             notes,
         })

@@ -8,7 +8,7 @@ use crate::cl::Session;
 use crate::error::Result;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
-use crate::program::{Outcome, Program, Variant, Work, same_picture};
+use crate::program::{Answer, Outcome, Program, Variant, Work, same_picture};
 use std::time::{Duration, Instant};
 
 pub struct Mandel;
@@ -185,6 +185,7 @@ impl Program for Mandel {
             times,
             work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "pixel" }),
             verdict: same_picture(&picture, &want),
+            answer: Answer::Exact(picture.pixels.clone()),
             picture: Some(picture),
             notes,
         })

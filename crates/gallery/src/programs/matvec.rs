@@ -6,7 +6,7 @@ use crate::args;
 use crate::cl::{Session, round_up};
 use crate::error::Result;
 use crate::params::Params;
-use crate::program::{Outcome, Program, Variant, Work, close};
+use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 use crate::random::Random;
 use std::time::Instant;
 
@@ -104,6 +104,7 @@ impl Program for Matvec {
             times,
             work: Some(Work { amount: (columns * rows * 2) as f64, unit: "flop" }),
             verdict: close(&got, &want, |i| limits[i], "rows"),
+            answer: Answer::close(got, |i| limits[i]),
             picture: None,
             notes,
         })

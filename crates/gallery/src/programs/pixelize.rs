@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
-use crate::program::{Outcome, Program, Variant, Work, same_picture};
+use crate::program::{Answer, Outcome, Program, Variant, Work, same_picture};
 
 pub struct Pixelize;
 
@@ -108,6 +108,7 @@ impl Program for Pixelize {
             times,
             work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "pixel" }),
             verdict: same_picture(&result, &reference(&picture, tw, th)),
+            answer: Answer::Exact(result.pixels.clone()),
             picture: Some(result),
             notes: Vec::new(),
         })

@@ -5,7 +5,7 @@ use crate::args;
 use crate::cl::{Arg, Buffer, Session};
 use crate::error::{Error, Result};
 use crate::params::Params;
-use crate::program::{Outcome, Program, Variant, Work, same};
+use crate::program::{Answer, Outcome, Program, Variant, Work, same};
 use crate::random::Random;
 
 pub struct Reduce;
@@ -130,6 +130,7 @@ impl Program for Reduce {
             times,
             work: Some(Work { amount: (w * h * 4) as f64, unit: "byte" }),
             verdict: same(&[sum(&got)], &[sum(&data)], "sum"),
+            answer: Answer::Exact(vec![sum(&got)]),
             picture: None,
             notes: Vec::new(),
         })

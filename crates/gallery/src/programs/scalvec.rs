@@ -4,7 +4,7 @@ use crate::args;
 use crate::cl::{Session, round_up};
 use crate::error::{Error, Result};
 use crate::params::Params;
-use crate::program::{Outcome, Program, Variant, Work, same};
+use crate::program::{Answer, Outcome, Program, Variant, Work, same};
 use crate::random::Random;
 
 pub struct Scalvec;
@@ -57,13 +57,15 @@ impl Program for Scalvec {
         })?;
         // One multiplication is rounded the same everywhere.
         let want: Vec<f32> = data.iter().map(|v| FACTOR * v).collect();
+        let got = session.read(&output)?;
         Ok(Outcome {
             variant,
             size: format!("{n} floats, groups of {group}"),
             build: built.time,
             times,
             work: Some(Work { amount: (n * 8) as f64, unit: "byte" }),
-            verdict: same(&session.read(&output)?, &want, "floats"),
+            verdict: same(&got, &want, "floats"),
+            answer: Answer::Exact(got.iter().map(|v| v.to_bits()).collect()),
             picture: None,
             notes: Vec::new(),
         })

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::Picture;
-use crate::program::{Outcome, Program, Variant, Work, same_picture};
+use crate::program::{Answer, Outcome, Program, Variant, Work, same_picture};
 
 pub struct Stripes;
 
@@ -92,6 +92,7 @@ impl Program for Stripes {
             times,
             work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "pixel" }),
             verdict: same_picture(&result, &picture),
+            answer: Answer::Exact(result.pixels.clone()),
             picture: Some(result),
             notes: Vec::new(),
         })

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::Picture;
-use crate::program::{Outcome, Program, Variant, Work, same_picture};
+use crate::program::{Answer, Outcome, Program, Variant, Work, same_picture};
 
 pub struct Transpose;
 
@@ -67,6 +67,7 @@ impl Program for Transpose {
             times,
             work: Some(Work { amount: (grid.w * grid.h * 8) as f64, unit: "byte" }),
             verdict: same_picture(&result, &reference(&picture)),
+            answer: Answer::Exact(result.pixels.clone()),
             picture: Some(result),
             notes: Vec::new(),
         })

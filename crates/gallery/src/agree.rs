@@ -1,0 +1,128 @@
+//! Do platforms agree? One program on several devices in one process: each result against the reference, and each against the
+//! others', bit for bit or within the program's tolerance. What one device cannot run is said and left out, never counted as agreement.
+
+use crate::cl::Session;
+use crate::error::{Error, Result};
+use crate::params::Params;
+use crate::program::{Outcome, Program, Verdict};
+
+/// What became of the program on one device.
+#[derive(Debug)]
+pub struct Run {
+    /// Platform and device.
+    pub on: String,
+    /// The outcome, or why there is none.
+    pub outcome: Result<Outcome>,
+}
+
+/// How two devices' results compare.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// One device, as in [`Run::on`].
+    pub a: String,
+    /// The other one.
+    pub b: String,
+    /// Whether they agree.
+    pub verdict: Verdict,
+}
+
+/// What several devices made of one program.
+#[derive(Debug)]
+pub struct Agreement {
+    /// The program.
+    pub program: &'static str,
+    /// The variant.
+    pub variant: &'static str,
+    /// What became of it on each device.
+    pub runs: Vec<Run>,
+    /// Every two devices that have a result.
+    pub pairs: Vec<Pair>,
+}
+
+impl Agreement {
+    /// What is wrong, a line each: nothing means that all that ran is right and the same everywhere.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for run in &self.runs {
+            match &run.outcome {
+                Ok(Outcome { verdict: Verdict::Failed(why), .. }) => lines.push(format!("{}: {why}", run.on)),
+                Ok(_) | Err(Error::Unsupported(_)) => {}
+                Err(e) => lines.push(format!("{}: {e}", run.on)),
+            }
+        }
+        for pair in &self.pairs {
+            if let Verdict::Failed(why) = &pair.verdict {
+                lines.push(format!("{} and {}: {why}", pair.a, pair.b));
+            }
+        }
+        lines.iter().map(|line| format!("{} {}: {line}", self.program, self.variant)).collect()
+    }
+
+    /// How many devices have a result.
+    pub fn results(&self) -> usize {
+        self.runs.iter().filter(|r| r.outcome.is_ok()).count()
+    }
+}
+
+/// Runs one variant on every session and compares. An error of a device is part of the answer; an error is returned for a variant
+/// that does not exist.
+pub fn agree(sessions: &[Session], program: &'static dyn Program, params: &Params) -> Result<Agreement> {
+    let variant = program.variant(params)?;
+    let runs: Vec<Run> = sessions
+        .iter()
+        .map(|s| Run { on: format!("{}, {}", s.found.platform, s.found.device), outcome: program.run(s, params) })
+        .collect();
+    let done: Vec<(&str, &Outcome)> =
+        runs.iter().filter_map(|r| r.outcome.as_ref().ok().map(|o| (r.on.as_str(), o))).collect();
+    let mut pairs = Vec::new();
+    for (i, (a, first)) in done.iter().enumerate() {
+        for (b, second) in &done[i + 1..] {
+            let verdict = first.answer.compare(&second.answer);
+            pairs.push(Pair { a: (*a).to_owned(), b: (*b).to_owned(), verdict });
+        }
+    }
+    Ok(Agreement { program: program.name(), variant, runs, pairs })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cl::Times;
+    use crate::program::Answer;
+    use std::time::Duration;
+
+    fn run(on: &str, outcome: Result<Verdict>) -> Run {
+        let outcome = outcome.map(|verdict| Outcome {
+            variant: "ocl",
+            size: String::new(),
+            build: Duration::ZERO,
+            times: Times::default(),
+            work: None,
+            verdict,
+            answer: Answer::Exact(Vec::new()),
+            picture: None,
+            notes: Vec::new(),
+        });
+        Run { on: on.into(), outcome }
+    }
+
+    #[test]
+    fn every_kind_of_trouble_is_a_complaint_but_a_missing_feature_is_not() {
+        let fine = || Verdict::Passed(String::new());
+        let mut a = Agreement {
+            program: "sample",
+            variant: "ocl",
+            runs: vec![run("p", Ok(fine())), run("q", Err(Error::Unsupported("it".into())))],
+            pairs: vec![Pair { a: "p".into(), b: "r".into(), verdict: fine() }],
+        };
+        assert!(a.complaints().is_empty());
+        assert_eq!(a.results(), 1);
+        a.runs.push(run("r", Ok(Verdict::Failed("off by one".into()))));
+        a.runs.push(run("s", Err(Error::NoPlatform)));
+        a.pairs.push(Pair { a: "p".into(), b: "r".into(), verdict: Verdict::Failed("word 3".into()) });
+        let lines = a.complaints();
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert_eq!(lines[0], "sample ocl: r: off by one");
+        assert_eq!(lines[2], "sample ocl: p and r: word 3");
+    }
+}
