@@ -9,9 +9,16 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
 /// A place for one result, or null.
-#[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
+
+impl<T> Clone for Out<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Out<T> {}
 
 impl<T> Out<T> {
     pub fn is_null(self) -> bool {
@@ -28,9 +35,16 @@ impl<T> Out<T> {
 }
 
 /// A place for several results, or null.
-#[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct OutArray<T>(*mut T);
+
+impl<T> Clone for OutArray<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for OutArray<T> {}
 
 impl<T> OutArray<T> {
     pub fn is_null(self) -> bool {

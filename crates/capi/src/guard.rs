@@ -52,6 +52,14 @@ impl<T> Null for *mut T {
     const NULL: Self = std::ptr::null_mut();
 }
 
+impl Null for () {
+    const NULL: Self = ();
+}
+
+impl Null for usize {
+    const NULL: Self = 0;
+}
+
 /// An entry point that returns an object and puts the code into its last argument.
 pub fn new<T: Null>(
     name: &str,
@@ -69,6 +77,27 @@ pub fn new<T: Null>(
             T::NULL
         }
     }
+}
+
+/// An entry point that may return an object even if it fails.
+pub fn both<T: Null>(
+    name: &str,
+    code: Out<i32>,
+    call: impl FnOnce() -> (Option<T>, Result<()>),
+    context: impl FnOnce() -> Option<Arc<Context>>,
+) -> T {
+    let mut object = None;
+    let result = run(
+        name,
+        || {
+            let (made, result) = call();
+            object = made;
+            result
+        },
+        context,
+    );
+    code.set(result.map_or_else(|e| e.status.code(), |()| 0));
+    object.unwrap_or(T::NULL)
 }
 
 /// An entry point that returns a pointer and has no code.

@@ -8,7 +8,9 @@
 //! loader may read a stale handle.
 
 use crate::entry::DISPATCH;
-use cloom_runtime::{Attachment, Buffer, Context, Device, Error, Event, Kernel, Platform, Program, Queue, Result, Status};
+use cloom_runtime::{
+    Attachment, Buffer, Context, Device, Error, Event, Kernel, Platform, Program, Queue, Result, Status,
+};
 use parking_lot::{Mutex, RwLock};
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -217,7 +219,10 @@ impl<T: Object> Handle<T> {
         let last = {
             let mut held = owned.held.lock();
             let Some(left) = held.0.checked_sub(1) else {
-                return Err(Error::new(T::INVALID, format!("the {} has been released as often as it was retained", T::NAME)));
+                return Err(Error::new(
+                    T::INVALID,
+                    format!("the {} has been released as often as it was retained", T::NAME),
+                ));
             };
             held.0 = left;
             if left == 0 { held.1.take() } else { None }
@@ -256,7 +261,17 @@ macro_rules! no_hint {
     ($($ty:ty),*) => { $(impl Hint for $ty {})* };
 }
 
-no_hint!(u32, i32, u64, usize, isize, crate::args::Text, crate::args::HostMemory, crate::args::UserData, crate::args::OutBytes);
+no_hint!(
+    u32,
+    i32,
+    u64,
+    usize,
+    isize,
+    crate::args::Text,
+    crate::args::HostMemory,
+    crate::args::UserData,
+    crate::args::OutBytes
+);
 impl<T> Hint for crate::args::Out<T> {}
 impl<T> Hint for crate::args::OutArray<T> {}
 impl<T> Hint for crate::args::In<T> {}

@@ -5,7 +5,7 @@ use crate::status::{bail, ensure};
 use crate::toolchain::Executable;
 use crate::{Attachment, Buffer, Device, Error, Program, Result, Status};
 use cloom_hal as hal;
-use cloom_ir::{KernelMeta, ParamKind};
+use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 
@@ -20,6 +20,11 @@ pub struct KernelCode {
 impl KernelCode {
     pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
         Arc::new(KernelCode { name: name.to_owned(), device, executable, loaded: OnceLock::new() })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
     }
 
     /// The code in the device. Compiles it if nobody has.
@@ -39,6 +44,56 @@ pub(crate) enum ArgValue {
     Bytes(Box<[u8]>),
     Buffer(Option<Arc<Buffer>>),
     Local(u64),
+}
+
+/// The address space of a parameter, as the application sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgSpace {
+    /// A buffer or an image.
+    Global,
+    /// Local memory.
+    Local,
+    /// A buffer that is only read.
+    Constant,
+    /// A value.
+    Private,
+}
+
+impl ArgSpace {
+    /// Of a parameter.
+    pub fn of(param: &KernelParam) -> ArgSpace {
+        match param.kind {
+            ParamKind::Global | ParamKind::Image => ArgSpace::Global,
+            ParamKind::Local => ArgSpace::Local,
+            ParamKind::Constant => ArgSpace::Constant,
+            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => ArgSpace::Private,
+        }
+    }
+}
+
+/// The access qualifier of a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// It is not an image.
+    None,
+    /// `read_only`
+    ReadOnly,
+    /// `write_only`
+    WriteOnly,
+    /// `read_write`
+    ReadWrite,
+}
+
+impl Access {
+    /// Of a parameter.
+    pub fn of(param: &KernelParam) -> Access {
+        match param.access {
+            1 => Access::ReadOnly,
+            2 => Access::WriteOnly,
+            3 => Access::ReadWrite,
+            _ => Access::None,
+        }
+    }
 }
 
 /// What `clSetKernelArg` was given.
@@ -170,6 +225,12 @@ impl Kernel {
         // Not under the lock: the last reference to a buffer calls the application.
         drop(old);
         Ok(())
+    }
+
+    /// Bytes of local memory that arguments ask for, so far.
+    pub fn local_arg_bytes(&self) -> u64 {
+        let bytes = |arg: &Option<ArgValue>| if let Some(ArgValue::Local(size)) = arg { *size } else { 0 };
+        self.args.lock().iter().map(bytes).fold(0, u64::saturating_add)
     }
 
     /// The arguments as they are now.

@@ -1,0 +1,74 @@
+//! Buffers and sub-buffers.
+
+use super::fail;
+use crate::args::{HostMemory, In, Out, OutBytes, UserData};
+use crate::callback::{self, ObjectNotify};
+use crate::cl;
+use crate::handle::{self, Handle};
+use crate::info::Info;
+use cloom_runtime::{Buffer, Context, Result, Status};
+
+pub fn create(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Result<Handle<Buffer>> {
+    handle::create(Buffer::new(&context.get()?, flags, size as u64, host.get(), None)?)
+}
+
+/// Properties are for extensions, none of which there is.
+pub fn no_properties(list: In<u64>) -> Result<Option<Vec<u64>>> {
+    match list.get() {
+        None => Ok(None),
+        Some(0) => Ok(Some(vec![0])),
+        Some(key) => fail(Status::InvalidProperty, format!("the property {key:#x} is unknown")),
+    }
+}
+
+pub fn create_with_properties(
+    context: Handle<Context>,
+    list: In<u64>,
+    flags: u64,
+    size: usize,
+    host: HostMemory,
+) -> Result<Handle<Buffer>> {
+    let context = context.get()?;
+    let properties = no_properties(list)?;
+    handle::create(Buffer::new(&context, flags, size as u64, host.get(), properties)?)
+}
+
+pub fn create_sub(buffer: Handle<Buffer>, flags: u64, kind: u32, region: In<[usize; 2]>) -> Result<Handle<Buffer>> {
+    let buffer = buffer.get()?;
+    if kind != cl::BUFFER_CREATE_TYPE_REGION {
+        return fail(Status::InvalidValue, format!("{kind:#x} is not CL_BUFFER_CREATE_TYPE_REGION"));
+    }
+    match region.get() {
+        Some([origin, size]) => handle::create(buffer.sub_buffer(flags, origin as u64, size as u64)?),
+        None => fail(Status::InvalidValue, "the region is NULL"),
+    }
+}
+
+pub fn info(memory: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
+    let object = memory.get()?;
+    let info = Info::new(size, value, size_ret);
+    match name {
+        cl::MEM_TYPE => info.value(cl::MEM_OBJECT_BUFFER),
+        cl::MEM_FLAGS => info.value(object.flags().bits()),
+        cl::MEM_SIZE => info.value(object.size() as usize),
+        cl::MEM_HOST_PTR => info.value(object.host_ptr().unwrap_or(0)),
+        cl::MEM_MAP_COUNT => info.value(object.map_count()),
+        cl::MEM_REFERENCE_COUNT => info.value(memory.references()?),
+        cl::MEM_CONTEXT => info.value(handle::borrow(object.context())?),
+        cl::MEM_ASSOCIATED_MEMOBJECT => {
+            info.value(object.parent().map(handle::borrow).transpose()?.unwrap_or(Handle::NULL))
+        }
+        cl::MEM_OFFSET => info.value(object.origin() as usize),
+        cl::MEM_USES_SVM_POINTER => info.bool(false),
+        cl::MEM_PROPERTIES => info.array(object.properties().unwrap_or_default()),
+        _ => info.unknown(name),
+    }
+    .map(drop)
+}
+
+pub fn set_destructor(memory: Handle<Buffer>, notify: Option<ObjectNotify>, user_data: UserData) -> Result<()> {
+    let object = memory.get()?;
+    let call = callback::object(memory, callback::needed(notify)?, user_data);
+    object.on_destruction(call);
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! Devices and what can be asked of them.
+
+use super::{fail, give_all, platform};
+use crate::args::{Out, OutArray, OutBytes};
+use crate::handle::{self, Handle};
+use crate::info::{Info, Written};
+use crate::{cl, platform as process};
+use cloom_caps::{self as caps, limits};
+use cloom_runtime::{Device, Platform, Result, Status};
+use std::sync::Arc;
+
+/// The devices of these types.
+pub fn of_type(kind: u64) -> Result<Vec<Arc<Device>>> {
+    const KNOWN: u64 = cl::DEVICE_TYPE_DEFAULT
+        | cl::DEVICE_TYPE_CPU
+        | cl::DEVICE_TYPE_GPU
+        | cl::DEVICE_TYPE_ACCELERATOR
+        | cl::DEVICE_TYPE_CUSTOM;
+    let all = kind == cl::DEVICE_TYPE_ALL;
+    if kind == 0 || (!all && kind & !KNOWN != 0) {
+        return fail(Status::InvalidDeviceType, format!("{kind:#x} is not a set of device types"));
+    }
+    let devices = process::get().devices();
+    let matches = |(i, d): &(usize, &Arc<Device>)| {
+        all || (kind & cl::DEVICE_TYPE_DEFAULT != 0 && *i == 0) || kind & type_of(d) != 0
+    };
+    let found: Vec<_> = devices.iter().enumerate().filter(matches).map(|(_, d)| d.clone()).collect();
+    if found.is_empty() {
+        return fail(Status::DeviceNotFound, format!("there is no device of the types {kind:#x}"));
+    }
+    Ok(found)
+}
+
+/// What a device is; there are only CPUs so far.
+fn type_of(_device: &Device) -> u64 {
+    cl::DEVICE_TYPE_CPU
+}
+
+pub fn ids(
+    platform: Handle<Platform>,
+    kind: u64,
+    room: u32,
+    devices: OutArray<Handle<Device>>,
+    count: Out<u32>,
+) -> Result<()> {
+    platform::find(platform)?;
+    match of_type(kind) {
+        Ok(found) => give_all(&found, room, devices, count),
+        Err(error) => {
+            count.set(0);
+            Err(error)
+        }
+    }
+}
+
+/// Retaining and releasing: devices that are not parts of others live as long as the process.
+pub fn count(device: Handle<Device>) -> Result<()> {
+    device.get().map(drop)
+}
+
+pub fn info(device: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
+    let device = device.get()?;
+    let info = Info::new(size, value, size_ret);
+    let written = match limit(&device, name, info)? {
+        Some(written) => Some(written),
+        None => match ability(&device, name, info)? {
+            Some(written) => Some(written),
+            None => absent(name, info)?,
+        },
+    };
+    match written {
+        Some(_) => Ok(()),
+        None => info.unknown(name).map(drop),
+    }
+}
+
+/// Sizes and numbers.
+fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
+    let hal = device.info();
+    let group = device.max_group_size() as usize;
+    let lanes = |bytes: u32| info.value(hal.vector_bits / 8 / bytes);
+    Ok(Some(match name {
+        cl::DEVICE_VENDOR_ID => info.value(hal.vendor_id)?,
+        cl::DEVICE_MAX_COMPUTE_UNITS => info.value(hal.compute_units)?,
+        cl::DEVICE_MAX_WORK_ITEM_DIMENSIONS => info.value(3u32)?,
+        cl::DEVICE_MAX_WORK_GROUP_SIZE => info.value(group)?,
+        cl::DEVICE_MAX_WORK_ITEM_SIZES => info.array(&[group; 3])?,
+        // Work-items become lanes, so that kernels are best written with scalars.
+        cl::DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
+        | cl::DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
+        | cl::DEVICE_PREFERRED_VECTOR_WIDTH_INT
+        | cl::DEVICE_PREFERRED_VECTOR_WIDTH_LONG
+        | cl::DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT
+        | cl::DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE => info.value(1u32)?,
+        cl::DEVICE_NATIVE_VECTOR_WIDTH_CHAR => lanes(1)?,
+        cl::DEVICE_NATIVE_VECTOR_WIDTH_SHORT => lanes(2)?,
+        cl::DEVICE_NATIVE_VECTOR_WIDTH_INT | cl::DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => lanes(4)?,
+        cl::DEVICE_NATIVE_VECTOR_WIDTH_LONG | cl::DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => lanes(8)?,
+        cl::DEVICE_MAX_CLOCK_FREQUENCY => info.value(hal.clock_mhz)?,
+        cl::DEVICE_ADDRESS_BITS => info.value(64u32)?,
+        cl::DEVICE_MAX_MEM_ALLOC_SIZE => info.value(device.max_allocation())?,
+        cl::DEVICE_MAX_PARAMETER_SIZE => info.value(limits::MAX_PARAMETER_SIZE as usize)?,
+        cl::DEVICE_MEM_BASE_ADDR_ALIGN => info.value(limits::MEM_BASE_ADDR_ALIGN)?,
+        cl::DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => info.value(128u32)?,
+        cl::DEVICE_GLOBAL_MEM_CACHELINE_SIZE => info.value(hal.cache_line)?,
+        cl::DEVICE_GLOBAL_MEM_CACHE_SIZE => info.value(hal.cache_size)?,
+        cl::DEVICE_GLOBAL_MEM_SIZE => info.value(hal.memory_size)?,
+        cl::DEVICE_MAX_CONSTANT_BUFFER_SIZE => info.value(limits::MAX_CONSTANT_BUFFER)?,
+        cl::DEVICE_MAX_CONSTANT_ARGS => info.value(limits::MAX_CONSTANT_ARGS)?,
+        cl::DEVICE_LOCAL_MEM_SIZE => info.value(device.local_memory())?,
+        cl::DEVICE_PRINTF_BUFFER_SIZE => info.value(limits::PRINTF_BUFFER as usize)?,
+        cl::DEVICE_PROFILING_TIMER_RESOLUTION => info.value(1usize)?,
+        cl::DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(group_multiple(device))?,
+        _ => return Ok(None),
+    }))
+}
+
+/// A group of so many work-items, or a multiple, fills the vector registers.
+pub fn group_multiple(device: &Device) -> usize {
+    (device.info().vector_bits / 32).max(1) as usize
+}
+
+/// What it is and what it can do.
+fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
+    let hal = device.info();
+    Ok(Some(match name {
+        cl::DEVICE_TYPE => info.value(type_of(device))?,
+        cl::DEVICE_NAME => info.text(&hal.name)?,
+        cl::DEVICE_VENDOR => info.text(&hal.vendor)?,
+        cl::DRIVER_VERSION => info.text(env!("CARGO_PKG_VERSION"))?,
+        cl::DEVICE_PROFILE => info.text("FULL_PROFILE")?,
+        cl::DEVICE_VERSION => info.text(&format!("OpenCL 3.0 {}", platform::NAME))?,
+        cl::DEVICE_NUMERIC_VERSION => info.value(caps::OPENCL_VERSION)?,
+        cl::DEVICE_OPENCL_C_VERSION => info.text(&format!("OpenCL C 1.2 {}", platform::NAME))?,
+        cl::DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(caps::version(1, 2, 0))?,
+        cl::DEVICE_OPENCL_C_ALL_VERSIONS => info.names(caps::C_VERSIONS)?,
+        cl::DEVICE_OPENCL_C_FEATURES => info.names(caps::C_FEATURES)?,
+        cl::DEVICE_EXTENSIONS => info.text(&caps::joined(caps::DEVICE_EXTENSIONS))?,
+        cl::DEVICE_EXTENSIONS_WITH_VERSION => info.names(caps::DEVICE_EXTENSIONS)?,
+        cl::DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.text("v0000-00-00-00")?,
+        cl::DEVICE_PLATFORM => info.value(handle::borrow(process::get())?)?,
+        cl::DEVICE_REFERENCE_COUNT => info.value(1u32)?,
+        // Denormals, infinities and NaN, rounding to the nearest, fused multiply-add, exact division and square root.
+        cl::DEVICE_SINGLE_FP_CONFIG => info.value(1u64 | 2 | 4 | 32 | 128)?,
+        // The same without the last, and the other roundings, which conversions have.
+        cl::DEVICE_DOUBLE_FP_CONFIG => info.value(1u64 | 2 | 4 | 8 | 16 | 32)?,
+        cl::DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value(2u32)?,
+        // Local memory is ordinary memory of the host.
+        cl::DEVICE_LOCAL_MEM_TYPE => info.value(2u32)?,
+        // Kernels and native kernels.
+        cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | 2)?,
+        // Out of order, profiling.
+        cl::DEVICE_QUEUE_PROPERTIES => info.value(1u64 | 2)?,
+        cl::DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ORDER_RELAXED | SCOPE_WORK_GROUP)?,
+        cl::DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ORDER_RELAXED | ORDER_ACQ_REL | SCOPE_WORK_GROUP)?,
+        cl::DEVICE_ENDIAN_LITTLE
+        | cl::DEVICE_AVAILABLE
+        | cl::DEVICE_COMPILER_AVAILABLE
+        | cl::DEVICE_LINKER_AVAILABLE
+        | cl::DEVICE_HOST_UNIFIED_MEMORY
+        | cl::DEVICE_PREFERRED_INTEROP_USER_SYNC => info.bool(true)?,
+        _ => return Ok(None),
+    }))
+}
+
+const ORDER_RELAXED: u64 = 1 << 0;
+const ORDER_ACQ_REL: u64 = 1 << 1;
+const SCOPE_WORK_GROUP: u64 = 1 << 4;
+
+/// What no device has so far.
+fn absent(name: u32, info: Info) -> Result<Option<Written>> {
+    Ok(Some(match name {
+        cl::DEVICE_IMAGE_SUPPORT
+        | cl::DEVICE_ERROR_CORRECTION_SUPPORT
+        | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS
+        | cl::DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
+        | cl::DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
+        | cl::DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
+        | cl::DEVICE_PIPE_SUPPORT => info.bool(false)?,
+        cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF
+        | cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF
+        | cl::DEVICE_MAX_READ_IMAGE_ARGS
+        | cl::DEVICE_MAX_WRITE_IMAGE_ARGS
+        | cl::DEVICE_MAX_READ_WRITE_IMAGE_ARGS
+        | cl::DEVICE_MAX_SAMPLERS
+        | cl::DEVICE_IMAGE_PITCH_ALIGNMENT
+        | cl::DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT
+        | cl::DEVICE_PARTITION_MAX_SUB_DEVICES
+        | cl::DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
+        | cl::DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
+        | cl::DEVICE_MAX_ON_DEVICE_QUEUES
+        | cl::DEVICE_MAX_ON_DEVICE_EVENTS
+        | cl::DEVICE_MAX_PIPE_ARGS
+        | cl::DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
+        | cl::DEVICE_PIPE_MAX_PACKET_SIZE
+        | cl::DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
+        | cl::DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
+        | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT
+        | cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(0u32)?,
+        cl::DEVICE_IMAGE2D_MAX_WIDTH
+        | cl::DEVICE_IMAGE2D_MAX_HEIGHT
+        | cl::DEVICE_IMAGE3D_MAX_WIDTH
+        | cl::DEVICE_IMAGE3D_MAX_HEIGHT
+        | cl::DEVICE_IMAGE3D_MAX_DEPTH
+        | cl::DEVICE_IMAGE_MAX_BUFFER_SIZE
+        | cl::DEVICE_IMAGE_MAX_ARRAY_SIZE
+        | cl::DEVICE_MAX_GLOBAL_VARIABLE_SIZE
+        | cl::DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => info.value(0usize)?,
+        cl::DEVICE_PARTITION_AFFINITY_DOMAIN
+        | cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES
+        | cl::DEVICE_SVM_CAPABILITIES
+        | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,
+        cl::DEVICE_PARENT_DEVICE => info.value(Handle::<Device>::NULL)?,
+        cl::DEVICE_PARTITION_PROPERTIES => info.value(0isize)?,
+        cl::DEVICE_PARTITION_TYPE => info.array::<isize>(&[])?,
+        cl::DEVICE_BUILT_IN_KERNELS | cl::DEVICE_IL_VERSION => info.text("")?,
+        cl::DEVICE_ILS_WITH_VERSION | cl::DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.names(&[])?,
+        _ => return Ok(None),
+    }))
+}
+
+pub fn timers(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>) -> Result<()> {
+    let device = device.get()?;
+    if device_time.is_null() || host_time.is_null() {
+        return fail(Status::InvalidValue, "a place for a time is NULL");
+    }
+    // One clock for both.
+    let now = device.engine().now();
+    device_time.set(now);
+    host_time.set(now);
+    Ok(())
+}
+
+pub fn host_timer(device: Handle<Device>, host_time: Out<u64>) -> Result<()> {
+    let device = device.get()?;
+    if host_time.is_null() {
+        return fail(Status::InvalidValue, "the place for the time is NULL");
+    }
+    host_time.set(device.engine().now());
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Kernels: their arguments and what can be asked of them.
+
+use super::{device, fail};
+use crate::args::{HostMemory, Out, OutArray, OutBytes, Text};
+use crate::cl;
+use crate::handle::{self, Handle};
+use crate::info::Info;
+use cloom_runtime::{Access, ArgInput, ArgSpace, Buffer, Device, Kernel, Program, Result, Status};
+
+pub fn create(program: Handle<Program>, name: Text) -> Result<Handle<Kernel>> {
+    let program = program.get()?;
+    match name.string() {
+        Some(name) => handle::create(program.kernel(&name)?),
+        None => fail(Status::InvalidValue, "the kernel's name is NULL"),
+    }
+}
+
+pub fn create_all(
+    program: Handle<Program>,
+    room: u32,
+    kernels: OutArray<Handle<Kernel>>,
+    count: Out<u32>,
+) -> Result<()> {
+    let program = program.get()?;
+    let all = program.kernels()?;
+    if !kernels.is_null() {
+        if (room as usize) < all.len() {
+            return fail(
+                Status::InvalidValue,
+                format!("the program has {} kernels, the array has {room} places", all.len()),
+            );
+        }
+        // First all, so that a failure leaves nothing behind.
+        let made = all.iter().map(|k| program.kernel(&k.name)).collect::<Result<Vec<_>>>()?;
+        for (i, kernel) in made.into_iter().enumerate() {
+            kernels.set(i, handle::create(kernel)?);
+        }
+    }
+    count.set(all.len() as u32);
+    Ok(())
+}
+
+pub fn duplicate(kernel: Handle<Kernel>) -> Result<Handle<Kernel>> {
+    handle::create(kernel.get()?.duplicate())
+}
+
+pub fn set_arg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemory) -> Result<()> {
+    let buffer = |address| Handle::<Buffer>::from_address(address).get();
+    kernel.get()?.set_arg(index, &ArgInput { size: size as u64, value: value.get(), buffer: &buffer })
+}
+
+pub fn info(kernel: Handle<Kernel>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
+    let object = kernel.get()?;
+    let info = Info::new(size, value, size_ret);
+    match name {
+        cl::KERNEL_FUNCTION_NAME => info.text(object.name()),
+        cl::KERNEL_NUM_ARGS => info.value(object.meta().params.len() as u32),
+        cl::KERNEL_REFERENCE_COUNT => info.value(kernel.references()?),
+        cl::KERNEL_CONTEXT => info.value(handle::borrow(object.program().context())?),
+        cl::KERNEL_PROGRAM => info.value(handle::borrow(object.program())?),
+        cl::KERNEL_ATTRIBUTES => info.text(&attributes(&object)),
+        _ => info.unknown(name),
+    }
+    .map(drop)
+}
+
+/// The attributes as they may stand in the source.
+fn attributes(kernel: &Kernel) -> String {
+    let meta = kernel.meta();
+    let sizes = |name: &str, sizes: Option<[u32; 3]>| sizes.map(|[x, y, z]| format!("{name}({x},{y},{z})"));
+    let all = [
+        sizes("reqd_work_group_size", meta.reqd_group_size),
+        sizes("work_group_size_hint", meta.group_size_hint),
+        meta.vec_type_hint.as_ref().map(|t| format!("vec_type_hint({t})")),
+    ];
+    all.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+pub fn arg_info(
+    kernel: Handle<Kernel>,
+    index: u32,
+    name: u32,
+    size: usize,
+    value: OutBytes,
+    size_ret: Out<usize>,
+) -> Result<()> {
+    let kernel = kernel.get()?;
+    let Some(param) = kernel.meta().params.get(index as usize) else {
+        return fail(Status::InvalidArgIndex, format!("kernel `{}` has no argument number {index}", kernel.name()));
+    };
+    let info = Info::new(size, value, size_ret);
+    let space = ArgSpace::of(param);
+    match name {
+        cl::KERNEL_ARG_ADDRESS_QUALIFIER => info.value(match space {
+            ArgSpace::Global => cl::KERNEL_ARG_ADDRESS_GLOBAL,
+            ArgSpace::Local => cl::KERNEL_ARG_ADDRESS_LOCAL,
+            ArgSpace::Constant => cl::KERNEL_ARG_ADDRESS_CONSTANT,
+            ArgSpace::Private => cl::KERNEL_ARG_ADDRESS_PRIVATE,
+        }),
+        cl::KERNEL_ARG_ACCESS_QUALIFIER => info.value(match Access::of(param) {
+            Access::None => cl::KERNEL_ARG_ACCESS_NONE,
+            Access::ReadOnly => cl::KERNEL_ARG_ACCESS_READ_ONLY,
+            Access::WriteOnly => cl::KERNEL_ARG_ACCESS_WRITE_ONLY,
+            Access::ReadWrite => cl::KERNEL_ARG_ACCESS_READ_WRITE,
+        }),
+        cl::KERNEL_ARG_TYPE_NAME => info.text(&param.type_name),
+        cl::KERNEL_ARG_NAME => info.text(&param.name),
+        cl::KERNEL_ARG_TYPE_QUALIFIER => {
+            // What is in constant memory is constant without the word.
+            let constant = param.is_const || space == ArgSpace::Constant;
+            let bits = [(constant, 1u64), (param.is_restrict, 2), (param.is_volatile, 4)];
+            info.value(bits.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum::<u64>())
+        }
+        _ => info.unknown(name),
+    }
+    .map(drop)
+}
+
+pub fn work_group_info(
+    kernel: Handle<Kernel>,
+    device: Handle<Device>,
+    name: u32,
+    size: usize,
+    value: OutBytes,
+    size_ret: Out<usize>,
+) -> Result<()> {
+    let kernel = kernel.get()?;
+    let device = if device.is_null() { None } else { Some(device.get()?) };
+    let code = kernel.code_on(device.as_ref())?;
+    let info = Info::new(size, value, size_ret);
+    let required = kernel.meta().reqd_group_size;
+    match name {
+        cl::KERNEL_WORK_GROUP_SIZE => {
+            let required = required.map(|sizes| sizes.iter().map(|&s| s as usize).product());
+            info.value(required.unwrap_or(code.device().max_group_size() as usize))
+        }
+        cl::KERNEL_COMPILE_WORK_GROUP_SIZE => info.array(&required.unwrap_or([0; 3]).map(|s| s as usize)),
+        cl::KERNEL_LOCAL_MEM_SIZE => info.value(code.loaded()?.artifact().local_size + kernel.local_arg_bytes()),
+        cl::KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(device::group_multiple(code.device())),
+        cl::KERNEL_PRIVATE_MEM_SIZE => info.value(code.loaded()?.artifact().private_size),
+        cl::KERNEL_GLOBAL_WORK_SIZE => {
+            return fail(Status::InvalidValue, "CL_KERNEL_GLOBAL_WORK_SIZE is of built-in kernels and custom devices");
+        }
+        _ => info.unknown(name),
+    }
+    .map(drop)
+}

@@ -1,0 +1,97 @@
+//! Launching kernels and native kernels.
+
+use super::{fail, give, list, wait_list};
+use crate::args::{HostMemory, In, Out};
+use crate::callback::{self, NativeFn};
+use crate::handle::Handle;
+use cloom_runtime::{Buffer, CommandType, Event, Kernel, NativeKernel, Queue, RangeInput, Result, Status};
+
+/// The sizes of the dimensions that there are.
+fn sizes(values: In<usize>, dim: u32) -> Option<[u64; 3]> {
+    if values.is_null() {
+        return None;
+    }
+    let mut three = [0; 3];
+    // An array of three at most, whatever the application says; a wrong number is told later.
+    for (size, value) in three.iter_mut().zip(values.take(dim.min(3) as usize)) {
+        *size = value as u64;
+    }
+    Some(three)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn nd_range(
+    queue: Handle<Queue>,
+    kernel: Handle<Kernel>,
+    dim: u32,
+    offset: In<usize>,
+    global: In<usize>,
+    local: In<usize>,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let (queue, kernel, wait) = (queue.get()?, kernel.get()?, wait_list(count, list)?);
+    let dim_sizes = |values| sizes(values, dim);
+    let range =
+        RangeInput { work_dim: dim, offset: dim_sizes(offset), global: dim_sizes(global), local: dim_sizes(local) };
+    give(queue.launch(CommandType::NdRangeKernel, &kernel, &range, &wait)?, event)
+}
+
+pub fn task(
+    queue: Handle<Queue>,
+    kernel: Handle<Kernel>,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let (queue, kernel, wait) = (queue.get()?, kernel.get()?, wait_list(count, list)?);
+    let range = RangeInput { work_dim: 1, offset: None, global: Some([1; 3]), local: Some([1; 3]) };
+    give(queue.launch(CommandType::Task, &kernel, &range, &wait)?, event)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn native(
+    queue: Handle<Queue>,
+    function: Option<NativeFn>,
+    args: HostMemory,
+    size: usize,
+    num: u32,
+    buffers: In<Handle<Buffer>>,
+    places: In<usize>,
+    count: u32,
+    events: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let queue = queue.get()?;
+    let function = callback::needed(function)?;
+    if args.is_null() != (size == 0) || (args.is_null() && num > 0) {
+        return fail(
+            Status::InvalidValue,
+            format!("args, their size {size} and the number {num} of buffers contradict each other"),
+        );
+    }
+    if (num == 0) != places.is_null() {
+        return fail(Status::InvalidValue, format!("there are {num} buffers, and args_mem_loc says something else"));
+    }
+    let buffers = list(num, buffers)?.unwrap_or_default();
+    let wait = wait_list(count, events)?;
+    // Pointers stay aligned in a copy that is.
+    let mut block = vec![0u64; size.div_ceil(8)];
+    for (word, bytes) in block.iter_mut().zip(args.bytes(size).chunks(8)) {
+        let mut whole = [0; 8];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_ne_bytes(whole);
+    }
+    let mut offsets = Vec::new();
+    for place in places.take(num as usize) {
+        match place.checked_sub(args.address()).filter(|o| o.checked_add(8).is_some_and(|end| end <= size)) {
+            Some(offset) => offsets.push(offset),
+            None => {
+                return fail(Status::InvalidValue, format!("args_mem_loc has {place:#x}, which is not inside of args"));
+            }
+        }
+    }
+    let run = callback::native(function, block, offsets);
+    give(queue.native(NativeKernel { buffers, run }, &wait)?, event)
+}

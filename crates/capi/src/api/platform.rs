@@ -1,0 +1,59 @@
+//! The platform.
+
+use super::give_all;
+use crate::args::{Out, OutArray, OutBytes, Text};
+use crate::handle::{self, Handle};
+use crate::info::Info;
+use crate::{cl, entry, platform};
+use cloom_caps as caps;
+use cloom_runtime::{Platform, Result};
+use std::ffi::{CString, c_void};
+
+/// What platform and devices call themselves after the number.
+pub const NAME: &str = concat!("Cloom ", env!("CARGO_PKG_VERSION"));
+
+pub fn ids(room: u32, platforms: OutArray<Handle<Platform>>, count: Out<u32>) -> Result<()> {
+    give_all(&[platform::get().clone()], room, platforms, count)
+}
+
+/// The platform of a call; null means ours.
+pub fn find(handle: Handle<Platform>) -> Result<()> {
+    if !handle.is_null() {
+        handle.get()?;
+    }
+    Ok(())
+}
+
+pub fn info(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
+    find(platform)?;
+    let info = Info::new(size, value, size_ret);
+    match name {
+        cl::PLATFORM_PROFILE => info.text("FULL_PROFILE"),
+        cl::PLATFORM_VERSION => info.text(&format!("OpenCL 3.0 {NAME}")),
+        cl::PLATFORM_NAME => info.text("Cloom"),
+        cl::PLATFORM_VENDOR => info.text("The Cloom developers"),
+        cl::PLATFORM_EXTENSIONS => info.text(&caps::joined(caps::PLATFORM_EXTENSIONS)),
+        cl::PLATFORM_HOST_TIMER_RESOLUTION => info.value(1u64),
+        cl::PLATFORM_NUMERIC_VERSION => info.value(caps::OPENCL_VERSION),
+        cl::PLATFORM_EXTENSIONS_WITH_VERSION => info.names(caps::PLATFORM_EXTENSIONS),
+        cl::PLATFORM_ICD_SUFFIX_KHR => info.text("CLOOM"),
+        _ => info.unknown(name),
+    }
+    .map(drop)
+}
+
+pub fn function(name: Text) -> Result<*mut c_void> {
+    platform::get();
+    let name = name.bytes().and_then(|b| CString::new(b).ok()).unwrap_or_default();
+    Ok(entry::address(&name).cast_mut())
+}
+
+pub fn function_of(platform: Handle<Platform>, name: Text) -> Result<*mut c_void> {
+    find(platform)?;
+    function(name)
+}
+
+/// The objects that the application has not released, for tests of leaks.
+pub fn live_objects() -> Result<usize> {
+    Ok(handle::live())
+}

@@ -1,0 +1,88 @@
+//! Command queues.
+
+use super::fail;
+use crate::args::{In, Out, OutBytes};
+use crate::cl;
+use crate::handle::{self, Handle};
+use crate::info::Info;
+use cloom_runtime::{Context, Device, Queue, QueueFlags, Result, Status};
+
+/// Reads the properties of a queue: unknown bits are an error, and so are those of queues on devices, which there are not.
+fn flags(bits: u64) -> Result<QueueFlags> {
+    if bits & !0xf != 0 {
+        return fail(Status::InvalidValue, format!("the properties {bits:#x} have unknown bits"));
+    }
+    match QueueFlags::from_bits(bits) {
+        Some(flags) => Ok(flags),
+        None => fail(Status::InvalidQueueProperties, "there are no queues on the device, only on the host"),
+    }
+}
+
+pub fn create(context: Handle<Context>, device: Handle<Device>, properties: u64) -> Result<Handle<Queue>> {
+    let (context, device) = (context.get()?, device.get()?);
+    handle::create(Queue::new(&context, &device, flags(properties)?, None)?)
+}
+
+/// More properties than there are kinds of them: a list without an end.
+const MOST_PROPERTIES: usize = 64;
+
+pub fn create_with_properties(
+    context: Handle<Context>,
+    device: Handle<Device>,
+    list: In<u64>,
+) -> Result<Handle<Queue>> {
+    let (context, device) = (context.get()?, device.get()?);
+    let mut set = QueueFlags::empty();
+    let given = list.until(2, MOST_PROPERTIES, |key| *key == 0);
+    let mut seen = Vec::new();
+    for pair in given.iter().flat_map(|flat| flat.chunks_exact(2)) {
+        if seen.contains(&pair[0]) {
+            return fail(Status::InvalidValue, format!("the property {:#x} is given twice", pair[0]));
+        }
+        seen.push(pair[0]);
+        match u32::try_from(pair[0]) {
+            Ok(cl::QUEUE_PROPERTIES) => set = flags(pair[1])?,
+            Ok(cl::QUEUE_SIZE) => return fail(Status::InvalidValue, "CL_QUEUE_SIZE is for queues on the device"),
+            _ => return fail(Status::InvalidValue, format!("the property {:#x} is unknown", pair[0])),
+        }
+    }
+    let given = given.map(|mut flat| {
+        flat.push(0);
+        flat
+    });
+    handle::create(Queue::new(&context, &device, set, given)?)
+}
+
+pub fn info(queue: Handle<Queue>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
+    let object = queue.get()?;
+    let info = Info::new(size, value, size_ret);
+    match name {
+        cl::QUEUE_CONTEXT => info.value(handle::borrow(object.context())?),
+        cl::QUEUE_DEVICE => info.value(handle::borrow(object.device())?),
+        cl::QUEUE_REFERENCE_COUNT => info.value(queue.references()?),
+        cl::QUEUE_PROPERTIES => info.value(object.flags().bits()),
+        cl::QUEUE_SIZE => return fail(Status::InvalidCommandQueue, "CL_QUEUE_SIZE is of queues on the device"),
+        cl::QUEUE_DEVICE_DEFAULT => info.value(Handle::<Queue>::NULL),
+        cl::QUEUE_PROPERTIES_ARRAY => info.array(object.properties().unwrap_or_default()),
+        _ => info.unknown(name),
+    }
+    .map(drop)
+}
+
+pub fn set_property(queue: Handle<Queue>, properties: u64, enable: u32, old: Out<u64>) -> Result<()> {
+    let queue = queue.get()?;
+    let flags = flags(properties)?;
+    old.set(queue.flags().bits());
+    queue.set_flags(flags, enable != 0);
+    Ok(())
+}
+
+pub fn flush(queue: Handle<Queue>) -> Result<()> {
+    queue.get()?.flush();
+    Ok(())
+}
+
+pub fn finish(queue: Handle<Queue>) -> Result<()> {
+    queue.get()?.finish();
+    Ok(())
+}

@@ -1,0 +1,375 @@
+//! The list of entry points, in the order of the table that the ICD loader dispatches through: from it come the C functions, the
+//! table, the exported symbols and the answers of `clGetExtensionFunctionAddress`.
+//!
+//! The table holds the functions of a private module and not the exported ones: an exported symbol of the same name in another
+//! library, the loader's above all, would take its place when the dynamic linker binds names, and calls would go round in circles.
+
+use crate::api::{buffer, context, device, event, kernel, launch, platform, program, queue, transfer, unsupported};
+use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
+use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify};
+use crate::guard;
+use crate::handle::{Handle, Hint};
+use cloom_runtime::{Buffer, Context, Device, Event, Kernel, Platform, Program, Queue};
+use std::ffi::{CStr, c_void};
+
+/// A slot of the dispatch table: the address of a function, null for interfaces of other operating systems.
+#[repr(transparent)]
+pub struct Slot(pub *const c_void);
+
+// SAFETY: the address of a function, which all threads may call.
+unsafe impl Sync for Slot {}
+
+/// Defines one entry point, or, with `export`, the exported symbol that stands for it.
+macro_rules! define {
+    (int $name:ident($($arg:ident: $ty:ty),*) = $f:path) => {
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> i32 {
+            guard::int(stringify!($name), || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
+        }
+    };
+    (new $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
+        pub unsafe extern "C" fn $name($($arg: $ty,)* errcode_ret: Out<i32>) -> $out {
+            guard::new(stringify!($name), errcode_ret, || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
+        }
+    };
+    (both $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
+        pub unsafe extern "C" fn $name($($arg: $ty,)* errcode_ret: Out<i32>) -> $out {
+            guard::both(stringify!($name), errcode_ret, || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
+        }
+    };
+    (raw $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $out {
+            guard::raw(stringify!($name), || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
+        }
+    };
+    (gap $name:ident) => {};
+    (export int $name:ident($($arg:ident: $ty:ty),*) = $f:path) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($arg: $ty),*) -> i32 {
+            // SAFETY: the caller's promise is the same.
+            unsafe { table::$name($($arg),*) }
+        }
+    };
+    (export new $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($arg: $ty,)* errcode_ret: Out<i32>) -> $out {
+            // SAFETY: the caller's promise is the same.
+            unsafe { table::$name($($arg,)* errcode_ret) }
+        }
+    };
+    (export both $($rest:tt)*) => { define!(export new $($rest)*); };
+    (export raw $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($arg: $ty),*) -> $out {
+            // SAFETY: the caller's promise is the same.
+            unsafe { table::$name($($arg),*) }
+        }
+    };
+    (export gap $name:ident) => {};
+    (slot gap $name:ident) => { Slot(std::ptr::null()) };
+    (slot $kind:ident $name:ident) => { Slot(table::$name as *const c_void) };
+}
+
+macro_rules! entry_points {
+    (
+        table { $($kind:ident $name:ident $(($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? = $f:path)?;)* }
+        beside { $($bkind:ident $bname:ident ($($barg:ident: $bty:ty),* $(,)?) $(-> $bout:ty)? = $bf:path;)* }
+    ) => {
+        #[allow(non_snake_case, clippy::too_many_arguments, clippy::missing_safety_doc, reason = "the specification's")]
+        mod table {
+            use super::*;
+            $(define!($kind $name $(($($arg: $ty),*) $(-> $out)? = $f)?);)*
+            $(define!($bkind $bname($($barg: $bty),*) $(-> $bout)? = $bf);)*
+        }
+
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "the specification's")]
+        mod exported {
+            use super::*;
+            $(define!(export $kind $name $(($($arg: $ty),*) $(-> $out)? = $f)?);)*
+            $(define!(export $bkind $bname($($barg: $bty),*) $(-> $bout)? = $bf);)*
+        }
+
+        const COUNT: usize = [$(stringify!($name)),*].len();
+
+        /// What the first word of each handle points to.
+        pub static DISPATCH: [Slot; COUNT] = [$(define!(slot $kind $name)),*];
+
+        static BESIDE: &[(&str, Slot)] = &[$((stringify!($bname), define!(slot $bkind $bname))),*];
+
+        static NAMES: [&str; COUNT] = [$(stringify!($name)),*];
+    };
+}
+
+/// The function of a name, null if there is none.
+pub fn address(name: &CStr) -> *const c_void {
+    let Ok(name) = name.to_str() else { return std::ptr::null() };
+    let listed = NAMES.iter().position(|n| *n == name).map(|i| &DISPATCH[i]);
+    listed.or_else(|| BESIDE.iter().find(|(n, _)| *n == name).map(|(_, s)| s)).map_or(std::ptr::null(), |s| s.0)
+}
+
+entry_points! {
+table {
+    int clGetPlatformIDs(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>) = platform::ids;
+    int clGetPlatformInfo(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = platform::info;
+    int clGetDeviceIDs(platform: Handle<Platform>, kind: u64, num_entries: u32, devices: OutArray<Handle<Device>>,
+        num_devices: Out<u32>) = device::ids;
+    int clGetDeviceInfo(device: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = device::info;
+    new clCreateContext(properties: In<isize>, num_devices: u32, devices: In<Handle<Device>>, notify: Option<ContextNotify>,
+        user_data: UserData) -> Handle<Context> = context::create;
+    new clCreateContextFromType(properties: In<isize>, kind: u64, notify: Option<ContextNotify>, user_data: UserData)
+        -> Handle<Context> = context::create_from_type;
+    int clRetainContext(context: Handle<Context>) = Handle::<Context>::retain;
+    int clReleaseContext(context: Handle<Context>) = Handle::<Context>::release;
+    int clGetContextInfo(context: Handle<Context>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = context::info;
+    new clCreateCommandQueue(context: Handle<Context>, device: Handle<Device>, properties: u64) -> Handle<Queue> = queue::create;
+    int clRetainCommandQueue(queue: Handle<Queue>) = Handle::<Queue>::retain;
+    int clReleaseCommandQueue(queue: Handle<Queue>) = Handle::<Queue>::release;
+    int clGetCommandQueueInfo(queue: Handle<Queue>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = queue::info;
+    int clSetCommandQueueProperty(queue: Handle<Queue>, properties: u64, enable: u32, old: Out<u64>) = queue::set_property;
+    new clCreateBuffer(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Handle<Buffer> = buffer::create;
+    new clCreateImage2D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize, pitch: usize,
+        host: HostMemory) -> Handle<Buffer> = unsupported::image_2d;
+    new clCreateImage3D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize, depth: usize,
+        row_pitch: usize, slice_pitch: usize, host: HostMemory) -> Handle<Buffer> = unsupported::image_3d;
+    int clRetainMemObject(memory: Handle<Buffer>) = Handle::<Buffer>::retain;
+    int clReleaseMemObject(memory: Handle<Buffer>) = Handle::<Buffer>::release;
+    int clGetSupportedImageFormats(context: Handle<Context>, flags: u64, kind: u32, num_entries: u32, formats: OutBytes,
+        num_formats: Out<u32>) = unsupported::image_formats;
+    int clGetMemObjectInfo(memory: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = buffer::info;
+    int clGetImageInfo(image: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::image_info;
+    new clCreateSampler(context: Handle<Context>, normalized: u32, addressing: u32, filter: u32) -> *mut c_void = unsupported::sampler;
+    int clRetainSampler(sampler: HostMemory) = unsupported::sampler_handle;
+    int clReleaseSampler(sampler: HostMemory) = unsupported::sampler_handle;
+    int clGetSamplerInfo(sampler: HostMemory, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::sampler_info;
+    new clCreateProgramWithSource(context: Handle<Context>, count: u32, strings: In<Text>, lengths: In<usize>)
+        -> Handle<Program> = program::with_source;
+    new clCreateProgramWithBinary(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, lengths: In<usize>,
+        binaries: In<Text>, binary_status: OutArray<i32>) -> Handle<Program> = program::with_binary;
+    int clRetainProgram(program: Handle<Program>) = Handle::<Program>::retain;
+    int clReleaseProgram(program: Handle<Program>) = Handle::<Program>::release;
+    int clBuildProgram(program: Handle<Program>, num_devices: u32, devices: In<Handle<Device>>, options: Text,
+        notify: Option<ObjectNotify>, user_data: UserData) = program::build;
+    int clUnloadCompiler() = program::unload_compiler;
+    int clGetProgramInfo(program: Handle<Program>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = program::info;
+    int clGetProgramBuildInfo(program: Handle<Program>, device: Handle<Device>, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = program::build_info;
+    new clCreateKernel(program: Handle<Program>, name: Text) -> Handle<Kernel> = kernel::create;
+    int clCreateKernelsInProgram(program: Handle<Program>, num_kernels: u32, kernels: OutArray<Handle<Kernel>>,
+        num_kernels_ret: Out<u32>) = kernel::create_all;
+    int clRetainKernel(kernel: Handle<Kernel>) = Handle::<Kernel>::retain;
+    int clReleaseKernel(kernel: Handle<Kernel>) = Handle::<Kernel>::release;
+    int clSetKernelArg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemory) = kernel::set_arg;
+    int clGetKernelInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::info;
+    int clGetKernelWorkGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = kernel::work_group_info;
+    int clWaitForEvents(num_events: u32, events: In<Handle<Event>>) = event::wait;
+    int clGetEventInfo(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = event::info;
+    int clRetainEvent(event: Handle<Event>) = Handle::<Event>::retain;
+    int clReleaseEvent(event: Handle<Event>) = Handle::<Event>::release;
+    int clGetEventProfilingInfo(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = event::profiling;
+    int clFlush(queue: Handle<Queue>) = queue::flush;
+    int clFinish(queue: Handle<Queue>) = queue::finish;
+    int clEnqueueReadBuffer(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, offset: usize, size: usize, to: HostMemory,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::read;
+    int clEnqueueWriteBuffer(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, offset: usize, size: usize, from: HostMemory,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::write;
+    int clEnqueueCopyBuffer(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: usize, to: usize, size: usize,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::copy;
+    int clEnqueueReadImage(queue: Handle<Queue>, image: Handle<Buffer>, blocking: u32, origin: In<usize>, region: In<usize>,
+        row_pitch: usize, slice_pitch: usize, to: HostMemory, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = unsupported::transfer_image;
+    int clEnqueueWriteImage(queue: Handle<Queue>, image: Handle<Buffer>, blocking: u32, origin: In<usize>, region: In<usize>,
+        row_pitch: usize, slice_pitch: usize, from: HostMemory, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = unsupported::transfer_image;
+    int clEnqueueCopyImage(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: In<usize>, to: In<usize>,
+        region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::copy_image;
+    int clEnqueueCopyImageToBuffer(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: In<usize>,
+        region: In<usize>, to: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = unsupported::copy_image_to_buffer;
+    int clEnqueueCopyBufferToImage(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: usize,
+        to: In<usize>, region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = unsupported::copy_buffer_to_image;
+    new clEnqueueMapBuffer(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, flags: u64, offset: usize, size: usize,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> *mut c_void = transfer::map;
+    new clEnqueueMapImage(queue: Handle<Queue>, image: Handle<Buffer>, blocking: u32, flags: u64, origin: In<usize>, region: In<usize>,
+        row_pitch: Out<usize>, slice_pitch: Out<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        -> *mut c_void = unsupported::map_image;
+    int clEnqueueUnmapMemObject(queue: Handle<Queue>, memory: Handle<Buffer>, mapped: HostMemory, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::unmap;
+    int clEnqueueNDRangeKernel(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>, global: In<usize>,
+        local: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = launch::nd_range;
+    int clEnqueueTask(queue: Handle<Queue>, kernel: Handle<Kernel>, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = launch::task;
+    int clEnqueueNativeKernel(queue: Handle<Queue>, function: Option<NativeFn>, args: HostMemory, args_size: usize, num_buffers: u32,
+        buffers: In<Handle<Buffer>>, places: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = launch::native;
+    int clEnqueueMarker(queue: Handle<Queue>, event: Out<Handle<Event>>) = event::marker;
+    int clEnqueueWaitForEvents(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>) = event::queue_waits;
+    int clEnqueueBarrier(queue: Handle<Queue>) = event::barrier;
+    raw clGetExtensionFunctionAddress(name: Text) -> *mut c_void = platform::function;
+    new clCreateFromGLBuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<Buffer> = unsupported::gl_buffer;
+    new clCreateFromGLTexture2D(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
+        -> Handle<Buffer> = unsupported::gl_texture;
+    new clCreateFromGLTexture3D(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
+        -> Handle<Buffer> = unsupported::gl_texture;
+    new clCreateFromGLRenderbuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<Buffer> = unsupported::gl_buffer;
+    int clGetGLObjectInfo(memory: Handle<Buffer>, kind: Out<u32>, name: Out<u32>) = unsupported::gl_object_info;
+    int clGetGLTextureInfo(memory: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = unsupported::gl_texture_info;
+    int clEnqueueAcquireGLObjects(queue: Handle<Queue>, num: u32, objects: In<Handle<Buffer>>, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
+    int clEnqueueReleaseGLObjects(queue: Handle<Queue>, num: u32, objects: In<Handle<Buffer>>, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
+    int clGetGLContextInfoKHR(properties: In<isize>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = unsupported::gl_context_info;
+    gap clGetDeviceIDsFromD3D10KHR;
+    gap clCreateFromD3D10BufferKHR;
+    gap clCreateFromD3D10Texture2DKHR;
+    gap clCreateFromD3D10Texture3DKHR;
+    gap clEnqueueAcquireD3D10ObjectsKHR;
+    gap clEnqueueReleaseD3D10ObjectsKHR;
+    int clSetEventCallback(event: Handle<Event>, status: i32, notify: Option<EventNotify>, user_data: UserData) = event::set_callback;
+    new clCreateSubBuffer(buffer: Handle<Buffer>, flags: u64, kind: u32, region: In<[usize; 2]>) -> Handle<Buffer> = buffer::create_sub;
+    int clSetMemObjectDestructorCallback(memory: Handle<Buffer>, notify: Option<ObjectNotify>, user_data: UserData)
+        = buffer::set_destructor;
+    new clCreateUserEvent(context: Handle<Context>) -> Handle<Event> = event::create_user;
+    int clSetUserEventStatus(event: Handle<Event>, status: i32) = event::set_user_status;
+    int clEnqueueReadBufferRect(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, buffer_origin: In<usize>,
+        host_origin: In<usize>, region: In<usize>, buffer_row: usize, buffer_slice: usize, host_row: usize, host_slice: usize,
+        to: HostMemory, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::read_rect;
+    int clEnqueueWriteBufferRect(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, buffer_origin: In<usize>,
+        host_origin: In<usize>, region: In<usize>, buffer_row: usize, buffer_slice: usize, host_row: usize, host_slice: usize,
+        from: HostMemory, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::write_rect;
+    int clEnqueueCopyBufferRect(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: In<usize>, to: In<usize>,
+        region: In<usize>, source_row: usize, source_slice: usize, target_row: usize, target_slice: usize, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::copy_rect;
+    int clCreateSubDevicesEXT(device: Handle<Device>, properties: In<u64>, num_entries: u32, devices: OutArray<Handle<Device>>,
+        num_devices: Out<u32>) = unsupported::sub_devices_ext;
+    int clRetainDeviceEXT(device: Handle<Device>) = device::count;
+    int clReleaseDeviceEXT(device: Handle<Device>) = device::count;
+    new clCreateEventFromGLsyncKHR(context: Handle<Context>, sync: UserData) -> Handle<Event> = unsupported::gl_sync;
+    int clCreateSubDevices(device: Handle<Device>, properties: In<isize>, num_entries: u32, devices: OutArray<Handle<Device>>,
+        num_devices: Out<u32>) = unsupported::sub_devices;
+    int clRetainDevice(device: Handle<Device>) = device::count;
+    int clReleaseDevice(device: Handle<Device>) = device::count;
+    new clCreateImage(context: Handle<Context>, flags: u64, format: UserData, description: UserData, host: HostMemory)
+        -> Handle<Buffer> = unsupported::image;
+    new clCreateProgramWithBuiltInKernels(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, names: Text)
+        -> Handle<Program> = program::with_built_in_kernels;
+    int clCompileProgram(program: Handle<Program>, num_devices: u32, devices: In<Handle<Device>>, options: Text, num_headers: u32,
+        headers: In<Handle<Program>>, names: In<Text>, notify: Option<ObjectNotify>, user_data: UserData) = program::compile;
+    both clLinkProgram(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, options: Text, num_programs: u32,
+        programs: In<Handle<Program>>, notify: Option<ObjectNotify>, user_data: UserData) -> Handle<Program> = program::link;
+    int clUnloadPlatformCompiler(platform: Handle<Platform>) = program::unload_platform_compiler;
+    int clGetKernelArgInfo(kernel: Handle<Kernel>, index: u32, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = kernel::arg_info;
+    int clEnqueueFillBuffer(queue: Handle<Queue>, buffer: Handle<Buffer>, pattern: HostMemory, pattern_size: usize, offset: usize,
+        size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::fill;
+    int clEnqueueFillImage(queue: Handle<Queue>, image: Handle<Buffer>, color: UserData, origin: In<usize>, region: In<usize>,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::fill_image;
+    int clEnqueueMigrateMemObjects(queue: Handle<Queue>, num: u32, memory: In<Handle<Buffer>>, flags: u64, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::migrate;
+    int clEnqueueMarkerWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = event::marker_with_list;
+    int clEnqueueBarrierWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = event::barrier_with_list;
+    raw clGetExtensionFunctionAddressForPlatform(platform: Handle<Platform>, name: Text) -> *mut c_void = platform::function_of;
+    new clCreateFromGLTexture(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
+        -> Handle<Buffer> = unsupported::gl_texture;
+    gap clGetDeviceIDsFromD3D11KHR;
+    gap clCreateFromD3D11BufferKHR;
+    gap clCreateFromD3D11Texture2DKHR;
+    gap clCreateFromD3D11Texture3DKHR;
+    gap clCreateFromDX9MediaSurfaceKHR;
+    gap clEnqueueAcquireD3D11ObjectsKHR;
+    gap clEnqueueReleaseD3D11ObjectsKHR;
+    gap clGetDeviceIDsFromDX9MediaAdapterKHR;
+    gap clEnqueueAcquireDX9MediaSurfacesKHR;
+    gap clEnqueueReleaseDX9MediaSurfacesKHR;
+    new clCreateFromEGLImageKHR(context: Handle<Context>, display: UserData, image: UserData, flags: u64, properties: In<isize>)
+        -> Handle<Buffer> = unsupported::egl_image;
+    int clEnqueueAcquireEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<Buffer>>, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
+    int clEnqueueReleaseEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<Buffer>>, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
+    new clCreateEventFromEGLSyncKHR(context: Handle<Context>, sync: UserData, display: UserData) -> Handle<Event> = unsupported::egl_sync;
+    new clCreateCommandQueueWithProperties(context: Handle<Context>, device: Handle<Device>, properties: In<u64>)
+        -> Handle<Queue> = queue::create_with_properties;
+    new clCreatePipe(context: Handle<Context>, flags: u64, packet_size: u32, max_packets: u32, properties: In<isize>)
+        -> Handle<Buffer> = unsupported::pipe;
+    int clGetPipeInfo(pipe: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::pipe_info;
+    raw clSVMAlloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> *mut c_void = unsupported::svm_alloc;
+    raw clSVMFree(context: Handle<Context>, memory: HostMemory) -> () = unsupported::svm_free;
+    int clEnqueueSVMFree(queue: Handle<Queue>, num: u32, memory: In<usize>, notify: HostMemory, user_data: UserData, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_enqueue_free;
+    int clEnqueueSVMMemcpy(queue: Handle<Queue>, blocking: u32, to: HostMemory, from: HostMemory, size: usize, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_memcpy;
+    int clEnqueueSVMMemFill(queue: Handle<Queue>, memory: HostMemory, pattern: HostMemory, pattern_size: usize, size: usize,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_fill;
+    int clEnqueueSVMMap(queue: Handle<Queue>, blocking: u32, flags: u64, memory: HostMemory, size: usize, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_map;
+    int clEnqueueSVMUnmap(queue: Handle<Queue>, memory: HostMemory, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = unsupported::svm_unmap;
+    new clCreateSamplerWithProperties(context: Handle<Context>, properties: In<u64>) -> *mut c_void = unsupported::sampler_with_properties;
+    int clSetKernelArgSVMPointer(kernel: Handle<Kernel>, index: u32, value: HostMemory) = unsupported::svm_arg;
+    int clSetKernelExecInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) = unsupported::svm_exec_info;
+    int clGetKernelSubGroupInfoKHR(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: HostMemory,
+        size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::sub_group_info;
+    new clCloneKernel(kernel: Handle<Kernel>) -> Handle<Kernel> = kernel::duplicate;
+    new clCreateProgramWithIL(context: Handle<Context>, il: HostMemory, length: usize) -> Handle<Program> = unsupported::il;
+    int clEnqueueSVMMigrateMem(queue: Handle<Queue>, num: u32, memory: In<usize>, sizes: In<usize>, flags: u64, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_migrate;
+    int clGetDeviceAndHostTimer(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>) = device::timers;
+    int clGetHostTimer(device: Handle<Device>, host_time: Out<u64>) = device::host_timer;
+    int clGetKernelSubGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: HostMemory,
+        size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::sub_group_info;
+    int clSetDefaultDeviceCommandQueue(context: Handle<Context>, device: Handle<Device>, queue: Handle<Queue>)
+        = unsupported::default_device_queue;
+    int clSetProgramReleaseCallback(program: Handle<Program>, notify: Option<ObjectNotify>, user_data: UserData)
+        = program::set_release_callback;
+    int clSetProgramSpecializationConstant(program: Handle<Program>, id: u32, size: usize, value: HostMemory)
+        = unsupported::specialization_constant;
+    new clCreateBufferWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, size: usize, host: HostMemory)
+        -> Handle<Buffer> = buffer::create_with_properties;
+    new clCreateImageWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, format: UserData, description: UserData,
+        host: HostMemory) -> Handle<Buffer> = unsupported::image_with_properties;
+    int clSetContextDestructorCallback(context: Handle<Context>, notify: Option<ObjectNotify>, user_data: UserData)
+        = context::set_destructor;
+}
+
+beside {
+    int clIcdGetPlatformIDsKHR(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>) = platform::ids;
+    raw cloomLiveObjects() -> usize = platform::live_objects;
+}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_the_loaders() {
+        // Places that the loader's header fixes; one entry too many or too few moves what follows.
+        for (index, name) in [
+            (0, "clGetPlatformIDs"),
+            (46, "clFlush"),
+            (65, "clGetExtensionFunctionAddress"),
+            (81, "clSetEventCallback"),
+            (93, "clCreateSubDevices"),
+            (107, "clGetExtensionFunctionAddressForPlatform"),
+            (123, "clCreateCommandQueueWithProperties"),
+            (137, "clCloneKernel"),
+            (148, "clSetContextDestructorCallback"),
+        ] {
+            assert_eq!(NAMES.get(index), Some(&name));
+        }
+        assert_eq!(COUNT, 149);
+    }
+
+    #[test]
+    fn functions_are_found_by_name() {
+        assert!(!address(c"clIcdGetPlatformIDsKHR").is_null());
+        assert!(!address(c"clCreateBuffer").is_null());
+        assert!(address(c"clCreateFromD3D10BufferKHR").is_null());
+        assert!(address(c"clMakeCoffee").is_null());
+    }
+}
