@@ -108,10 +108,11 @@ FN double atan2(double y, double x)
     int steep = ay > ax;
     double num = steep ? ax : ay;
     double den = steep ? ay : ax;
-    // The sum of two huge ones would overflow; 0/0 is along the axis of x, infinity/infinity a diagonal.
-    double down = den > 0x1p+1000 ? 0x1p-100 : 1.0;
-    num = num == INFINITY ? 1.0 : (den == INFINITY ? 0.0 : num * down);
-    den = den == INFINITY || den == 0.0 ? 1.0 : den * down;
+    // The sum of two huge ones would overflow, and the multiple of a denormal one have no bits left; 0/0 is along the axis
+    // of x, infinity/infinity a diagonal.
+    double scale = den > 0x1p+1000 ? 0x1p-100 : (den < 0x1p-900 ? 0x1p+100 : 1.0);
+    num = num == INFINITY ? 1.0 : (den == INFINITY ? 0.0 : num * scale);
+    den = den == INFINITY || den == 0.0 ? 1.0 : den * scale;
     double a = atrigd_atan(num, den);
     a = steep ? ATRIGD_PIO2_HI - (a - ATRIGD_PIO2_LO) : a;
     int left = as_long(x) < 0;

@@ -150,9 +150,9 @@ FN float cbrt(float x)
 {
     float a = __cl_fabs(x);
     // Scaled by a cube where the steps below would leave the range.
-    int tiny = a < 0x1p-126f;
+    int tiny = a < 0x1p-100f;
     int huge = a > 0x1p+120f;
-    float b = a * (tiny ? 0x1p+24f : (huge ? 0x1p-24f : 1.0f));
+    float b = a * (tiny ? 0x1p+48f : (huge ? 0x1p-24f : 1.0f));
     // A third of the exponent, two Halley steps from 5 to above 24 bits, one Newton step that rounds well.
     float t = as_float(as_uint(b) / 3u + 0x2a5119f2u);
     float c = t * t * t;
@@ -160,6 +160,6 @@ FN float cbrt(float x)
     c = t * t * t;
     t = t * ((c + b + b) / (c + c + b));
     t += (b / (t * t) - t) * 0x1.555556p-2f;
-    t = t * (tiny ? 0x1p-8f : (huge ? 0x1p+8f : 1.0f));
+    t = t * (tiny ? 0x1p-16f : (huge ? 0x1p+8f : 1.0f));
     return a == 0.0f || a == INFINITY || x != x ? x : __cl_copysign(t, x);
 }

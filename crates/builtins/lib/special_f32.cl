@@ -2,8 +2,8 @@
 //
 // In: a float; out: the result within a few ULP. erfc(x) = e^(-x^2) * g(t) / (1 + 2x) with t = (x - 2) / (x + 2), which
 // maps the half-line onto an interval where g is smooth (Shepherd and Laframboise, "Chebyshev approximation of
-// (1 + 2x) exp(x^2) erfc x in 0 <= x < inf", 1981; the polynomial is from tools/minimax.py). The gamma functions are
-// Stirling's series after a shift to at least 8, in double, which leaves 20 bits to spare.
+// (1 + 2x) exp(x^2) erfc x in 0 <= x < inf", 1981; the polynomial is from tools/minimax.py). The gamma function is
+// Stirling's series after a shift to at least 8, in double, which leaves 20 bits to spare; its logarithm is that of double.
 
 #define FN __attribute__((overloadable))
 
@@ -101,38 +101,19 @@ FN float tgamma(float x)
     return x != x || x == INFINITY ? x : (x == -INFINITY ? NAN : r);
 }
 
-// log|gamma(x)| and the sign of gamma(x).
-static float specialf_lgamma_sign(float x, int *sign)
-{
-    double a = __cl_fabs(x);
-    double product;
-    double s = specialf_lgamma(a, &product);
-    s = s - log(product);
-    double sine = sinpi(a);
-    int negative = x < 0.0f;
-    // log gamma(-a) = log(pi / (a |sin(pi a)|)) - log gamma(a).
-    double reflected = log(3.14159265358979323846 / (a * __cl_fabs(sine))) - s;
-    float y = (float)(negative ? reflected : s);
-    int pole = x == 0.0f || (negative && sine == 0.0) || __cl_fabs(x) == INFINITY;
-    *sign = negative ? (pole ? 0 : (sine > 0.0 ? -1 : 1)) : 1;
-    *sign = x == 0.0f ? (as_int(x) < 0 ? -1 : 1) : *sign;
-    y = pole ? INFINITY : y;
-    return x != x ? x : y;
-}
-
+// In double all the way: near its zeros the logarithm of gamma cancels.
 FN float lgamma(float x)
 {
-    int sign;
-    return specialf_lgamma_sign(x, &sign);
+    return (float)lgamma((double)x);
 }
 
-#define LGAMMAF_R(space)                        \
-    FN float lgamma_r(float x, space int *sign) \
-    {                                           \
-        int s;                                  \
-        float y = specialf_lgamma_sign(x, &s);  \
-        *sign = s;                              \
-        return y;                               \
+#define LGAMMAF_R(space)                          \
+    FN float lgamma_r(float x, space int *sign)   \
+    {                                             \
+        int s;                                    \
+        float y = (float)lgamma_r((double)x, &s); \
+        *sign = s;                                \
+        return y;                                 \
     }
 
 LGAMMAF_R(__private)

@@ -223,8 +223,9 @@ static double speciald_lgamma(double x, int *sign)
     double reflected = log(0x1.921fb54442d18p+1 / (a * __cl_fabs(sine))) - s;
     double y = negative && a > 0x1p-60 ? reflected : s;
     int pole = x == 0.0 || (negative && sine == 0.0) || a == INFINITY;
-    *sign = negative ? (pole ? 0 : (sine > 0.0 ? -1 : 1)) : 1;
-    *sign = x == 0.0 ? (as_long(x) < 0 ? -1 : 1) : *sign;
+    *sign = negative ? (sine > 0.0 ? -1 : 1) : 1;
+    // Zero and the negative integers have none, the infinity below counts among them.
+    *sign = pole && x <= 0.0 ? 0 : *sign;
     y = pole ? INFINITY : y;
     return x != x ? x : y;
 }

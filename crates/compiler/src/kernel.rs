@@ -82,7 +82,7 @@ pub fn compile(
     let group = cloom_spmd::work_group_function(&mut module, kernel)?;
     debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
-    let options = cloom_llvm::Options { target: target.to_owned(), optimise, texts: record };
+    let options = cloom_llvm::Options { target: target.to_owned(), optimise, denorms_are_zero, texts: record };
     let compiled = cloom_llvm::compile(&module, group.func, &options)?;
     for (name, text) in compiled.stages {
         recorder.stage(name, || text);

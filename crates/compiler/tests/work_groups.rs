@@ -32,7 +32,8 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
     let group = cloom_spmd::work_group_function(&mut module, kernel).unwrap();
     checked(&module);
     let device = CpuDevice::new(2, None);
-    let options = cloom_llvm::Options { target: device.info().target.clone(), optimise: passes, texts: false };
+    let target = device.info().target.clone();
+    let options = cloom_llvm::Options { target, optimise: passes, denorms_are_zero: false, texts: false };
     let code = cloom_llvm::compile(&module, group.func, &options).unwrap();
     let artifact = KernelArtifact {
         name: "k".into(),

@@ -6,8 +6,12 @@
 //! * [`header`]: how a file says what to run and what to expect.
 //! * [`ir_file`]: tests of single stages: IR in, text out.
 //! * [`program`]: programs in OpenCL C.
+//! * [`device`]: kernels on arrays, through the compiler and the CPU device.
+//! * [`accuracy`]: how exact the math functions are.
 
+pub mod accuracy;
 pub mod case;
+pub mod device;
 pub mod header;
 pub mod ir_file;
 pub mod program;

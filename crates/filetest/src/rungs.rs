@@ -203,8 +203,12 @@ impl Rung for Cpu {
                 }
             }
         }
-        let options =
-            cloom_llvm::Options { target: self.device.info().target.clone(), optimise: self.optimise, texts: false };
+        let options = cloom_llvm::Options {
+            target: self.device.info().target.clone(),
+            optimise: self.optimise,
+            denorms_are_zero: false,
+            texts: false,
+        };
         let code = cloom_llvm::compile(&module, group.func, &options).map_err(|e| e.to_string())?;
         let kind = |kind: ParamKind| match kind {
             ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => KernelArgKind::Bytes,

@@ -18,12 +18,14 @@ pub fn module(
     context: &Context,
     llvm: &LlvmModule<'_>,
     level: Level,
+    denorms_are_zero: bool,
 ) -> Result<(), Error> {
     let mut cx = Cx {
         module,
         context: context.raw,
         llvm: llvm.raw,
         level,
+        denorms_are_zero,
         functions: HashMap::new(),
         globals: HashMap::new(),
         pending: Vec::new(),
@@ -53,6 +55,7 @@ pub struct Cx<'m> {
     pub context: LLVMContextRef,
     pub llvm: LLVMModuleRef,
     pub level: Level,
+    denorms_are_zero: bool,
     pub functions: HashMap<FuncRef, (LLVMTypeRef, LLVMValueRef)>,
     globals: HashMap<GlobalRef, LLVMValueRef>,
     /// Globals without their initial value yet.
@@ -149,6 +152,10 @@ impl Cx<'_> {
             let whole = LLVMAttributeFunctionIndex;
             LLVMAddAttributeAtIndex(value, whole, self.attribute("nounwind"));
             LLVMAddAttributeAtIndex(value, whole, self.text_attribute("target-cpu", self.level.cpu()));
+            if self.denorms_are_zero {
+                let mode = self.text_attribute("denormal-fp-math", "preserve-sign,preserve-sign");
+                LLVMAddAttributeAtIndex(value, whole, mode);
+            }
             // A frame larger than a page touches each page, so that an overflow meets the guard page.
             LLVMAddAttributeAtIndex(value, whole, self.text_attribute("probe-stack", "inline-asm"));
             if root {

@@ -26,6 +26,9 @@ pub struct Options {
     pub target: String,
     /// Whether to optimise (`-cl-opt-disable` says no).
     pub optimise: bool,
+    /// Whether the code runs where denormal operands and results count as zeros: a comparison must then not become a test of
+    /// bits.
+    pub denorms_are_zero: bool,
     /// Whether to keep the texts of [`Compiled::stages`].
     pub texts: bool,
 }
@@ -87,7 +90,7 @@ fn generate(
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[func].name);
     machine.prepare(&llvm);
-    emit::module(module, func, reachable, &context, &llvm, machine.level)?;
+    emit::module(module, func, reachable, &context, &llvm, machine.level, options.denorms_are_zero)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));

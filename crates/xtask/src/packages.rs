@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Needed to build.
-const BUILD: &[&str] = &["g++", "llvm-19-dev", "libzstd-dev", "zlib1g-dev"];
+const BUILD: &[&str] = &["g++", "libgmp-dev", "libmpfr-dev", "llvm-19-dev", "libzstd-dev", "zlib1g-dev"];
 /// Needed to run the demo and the tests: the ICD loader that applications use.
 const RUN: &[&str] = &["ocl-icd-libopencl1"];
 

@@ -66,7 +66,8 @@ pub fn variants() -> Vec<(CpuDevice, cloom_llvm::Options)> {
             continue;
         }
         for optimise in [true, false] {
-            let options = cloom_llvm::Options { target: target.clone(), optimise, texts: false };
+            let target = target.clone();
+            let options = cloom_llvm::Options { target, optimise, denorms_are_zero: false, texts: false };
             list.push((CpuDevice::new(2, Some(wish)), options));
         }
     }

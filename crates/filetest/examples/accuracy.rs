@@ -1,0 +1,107 @@
+//! Measures the math functions densely and prints the table of docs/accuracy.md.
+//!
+//! `cargo run --release -p cloom-filetest --example accuracy -- --count 4000000 > table.md`; progress goes to standard error.
+
+use clap::Parser;
+use cloom_filetest::accuracy::{self, Precision, Report, limit, measure, sample};
+use cloom_filetest::device::Bench;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[derive(Parser)]
+#[command(about = "Measures the errors of the math functions in units in the last place")]
+struct Args {
+    /// Calls of each function in each precision.
+    #[arg(long, default_value_t = 1_000_000)]
+    count: usize,
+    /// The seed of the random samples.
+    #[arg(long, default_value_t = 2)]
+    seed: u64,
+    /// Threads.
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    /// Print where each worst error was found.
+    #[arg(long)]
+    places: bool,
+    /// Only `float`, or only `double`.
+    #[arg(long)]
+    only: Option<String>,
+    /// The functions; all if none is named.
+    functions: Vec<String>,
+}
+
+/// Samples of one piece of work.
+const CHUNK: usize = 50_000;
+
+fn show(x: f64) -> String {
+    match x {
+        _ if x < 0.0 => "–".into(),
+        f64::INFINITY => "∞".into(),
+        _ if x == x.trunc() => format!("{x}"),
+        _ => format!("{x:.3}"),
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let chunks = args.count.div_ceil(CHUNK);
+    let mut work = Vec::new();
+    for (name, sig) in accuracy::functions() {
+        if args.functions.is_empty() || args.functions.iter().any(|f| f == name) {
+            for p in [Precision::Single, Precision::Double] {
+                if accuracy::has(name, p) && args.only.as_ref().is_none_or(|o| o == p.name()) {
+                    work.extend((0..chunks).map(|chunk| (name, sig, p, chunk)));
+                }
+            }
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let reports: Mutex<BTreeMap<(&str, bool), Report>> = Mutex::default();
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..args.threads {
+            scope.spawn(|| {
+                let bench = Bench::new(1);
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&(name, sig, p, chunk)) = work.get(i) else { break };
+                    let count = CHUNK.min(args.count - chunk * CHUNK);
+                    let samples = sample::samples(name, sig, p, count, args.seed + chunk as u64);
+                    match measure(&bench, (name, sig), p, &samples) {
+                        Ok(report) => {
+                            let mut reports = reports.lock().unwrap();
+                            let entry = reports.entry((name, p == Precision::Double)).or_default();
+                            *entry = std::mem::take(entry).merge(report);
+                            eprint!("\r{} of {}: {name} ({})        ", i + 1, work.len(), p.name());
+                        }
+                        Err(e) => failures.lock().unwrap().push(e),
+                    }
+                }
+            });
+        }
+    });
+    eprintln!();
+    let failures = failures.into_inner()?;
+    anyhow::ensure!(failures.is_empty(), "{}", failures.join("\n"));
+    let reports = reports.into_inner()?;
+    println!("| function | limit | worst, `float` | limit | worst, `double` |\n|---|--:|--:|--:|--:|");
+    for (name, _) in accuracy::functions() {
+        let column = |p: Precision| {
+            let worst = reports.get(&(name, p == Precision::Double)).map_or(-1.0, |r| r.worst);
+            let has = accuracy::has(name, p);
+            (if has { show(limit(name, p)) } else { show(-1.0) }, show(worst))
+        };
+        let (single, double) = (column(Precision::Single), column(Precision::Double));
+        if reports.keys().any(|k| k.0 == name) {
+            println!("| `{name}` | {} | {} | {} | {} |", single.0, single.1, double.0, double.1);
+        }
+    }
+    if args.places {
+        for ((name, double), r) in &reports {
+            let t = if *double { "double" } else { "float" };
+            println!("{name} ({t}): {} at {:?}: {:?}, want {}", show(r.worst), r.at, r.got, r.want);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Runs kernels on arrays: OpenCL C and input bytes in, output bytes out, through the compiler and the CPU device.
+
+use cloom_compiler::{Compiler, Config, Executable, Source};
+use cloom_hal::{Device, Launch, Memory, NdRange, PrintSink};
+use cloom_hal_cpu::CpuDevice;
+use std::sync::Arc;
+
+/// A compiler and a CPU device.
+pub struct Bench {
+    compiler: Arc<Compiler>,
+    device: CpuDevice,
+}
+
+/// A built program; its kernels are compiled when they are first run.
+pub struct Built<'a> {
+    bench: &'a Bench,
+    executable: Arc<Executable>,
+}
+
+/// An argument of a kernel.
+pub enum Data<'a> {
+    /// A buffer that is read, and read back.
+    Bytes(&'a [u8]),
+    /// A buffer of that many bytes, all `0xa5`, to be written.
+    Fresh(usize),
+    /// A value.
+    Value(&'a [u8]),
+    /// Local memory.
+    Local(u64),
+}
+
+struct NoPrints;
+
+impl PrintSink for NoPrints {
+    fn print(&self, _: u32, _: u64, _: &[u8], _: &dyn Fn(u64) -> Option<Vec<u8>>) {}
+}
+
+impl Bench {
+    /// A device with this many threads.
+    pub fn new(threads: usize) -> Self {
+        Self { compiler: Compiler::new(Config::default()), device: CpuDevice::new(threads, None) }
+    }
+
+    /// Builds a program.
+    pub fn build(&self, source: &str, options: &str) -> Result<Built<'_>, String> {
+        let built = self.compiler.build(&Source { name: "test.cl", text: source.as_bytes() }, options);
+        let program = built.result.map_err(|_| built.log)?;
+        let executable = self.compiler.executable(&program, &self.device.info().target);
+        Ok(Built { bench: self, executable })
+    }
+}
+
+impl Built<'_> {
+    /// Runs a kernel on `global` work-items in groups of `local`. Gives what is in the buffers afterwards, in order.
+    pub fn run(&self, kernel: &str, global: usize, local: usize, args: &[Data<'_>]) -> Result<Vec<Vec<u8>>, String> {
+        let device = &self.bench.device;
+        let built = self.executable.kernel(kernel).map_err(|e| format!("{kernel}: {e}"))?;
+        let loaded = device.load(built.artifact.clone()).map_err(|e| e.to_string())?;
+        let artifact = loaded.artifact();
+        if artifact.args.len() != args.len() {
+            return Err(format!("{kernel} has {} arguments, {} are given", artifact.args.len(), args.len()));
+        }
+        let mut block = vec![0; artifact.arg_block as usize];
+        let mut local_size = artifact.local_size;
+        let mut buffers: Vec<Arc<dyn Memory>> = Vec::new();
+        let mut buffer = |bytes: &[u8]| -> Result<Vec<u8>, String> {
+            let memory = device.allocate(bytes.len().max(1) as u64).map_err(|e| e.to_string())?;
+            memory.write(0, bytes);
+            let address = memory.device_address().to_le_bytes().to_vec();
+            buffers.push(memory);
+            Ok(address)
+        };
+        for (place, arg) in artifact.args.iter().zip(args) {
+            let bytes = match arg {
+                Data::Bytes(bytes) => buffer(bytes)?,
+                Data::Fresh(size) => buffer(&vec![0xa5; *size])?,
+                Data::Value(bytes) => bytes.to_vec(),
+                Data::Local(size) => {
+                    let at = local_size.next_multiple_of(128);
+                    local_size = at + size;
+                    at.to_le_bytes().to_vec()
+                }
+            };
+            if bytes.len() != place.size as usize {
+                return Err(format!("{kernel}: an argument has {} bytes, {} are given", place.size, bytes.len()));
+            }
+            block[place.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
+        }
+        let range = NdRange {
+            work_dim: 1,
+            offset: [0; 3],
+            global: [global as u64, 1, 1],
+            local: [(local.min(global)) as u64, 1, 1],
+        };
+        let launch = Launch { kernel: &*loaded, range, args: &block, local_size, print: &NoPrints };
+        device.launch(&launch).map_err(|e| e.to_string())?;
+        let read = |memory: &Arc<dyn Memory>| {
+            let mut bytes = vec![0; memory.size() as usize];
+            memory.read(0, &mut bytes);
+            bytes
+        };
+        Ok(buffers.iter().map(read).collect())
+    }
+}

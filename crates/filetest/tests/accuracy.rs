@@ -1,0 +1,57 @@
+//! Every math function, in every precision, is within the specification's limits on samples of its range, and its edge cases
+//! are exact. The example `accuracy` looks closer and takes longer.
+
+use cloom_filetest::accuracy::{self, Precision, Report, limit, measure, sample};
+use cloom_filetest::device::Bench;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many calls of each function are made.
+fn count(name: &str) -> usize {
+    match name {
+        // Their oracles are slow.
+        "tgamma" | "lgamma" | "lgamma_r" | "remquo" | "remainder" | "erfc" => 20_000,
+        _ => 60_000,
+    }
+}
+
+fn check(p: Precision) {
+    let functions: Vec<_> = accuracy::functions().into_iter().filter(|f| accuracy::has(f.0, p)).collect();
+    assert!(functions.len() > 60, "{}", functions.len());
+    let failures = Mutex::new(Vec::new());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let bench = Bench::new(1);
+        while let Some(&function) = functions.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (name, sig) = function;
+            let samples = sample::samples(name, sig, p, count(name), 1);
+            let limit = limit(name, p);
+            let failure = match measure(&bench, function, p, &samples) {
+                // A wrong infinity or NaN is an infinite error, which no limit allows.
+                Ok(Report { worst, .. }) if worst.is_finite() && worst <= limit => continue,
+                Ok(r) => {
+                    let Report { worst, at, got, want, .. } = r;
+                    format!("{name}: {worst} ULP, {limit} allowed, at {at:?}:\n    got {got:?}\n    want {want}")
+                }
+                Err(e) => format!("{name}: {e}"),
+            };
+            failures.lock().unwrap().push(failure);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} of {} functions:\n{}", failures.len(), functions.len(), failures.join("\n"));
+}
+
+#[test]
+fn floats_are_within_the_limits() {
+    check(Precision::Single);
+}
+
+#[test]
+fn doubles_are_within_the_limits() {
+    check(Precision::Double);
+}
