@@ -1,2 +1,96 @@
-//! The `cloom` program.
-fn main() {}
+//! The `cloom` program: run, show and compile kernels, list devices, find out why a platform does not appear.
+//!
+//! One file a subcommand. Each takes its parsed options and gives an [`Answer`], the whole text for the standard output with an exit
+//! status, or a [`Failure`] with a message that says what to do next; only this file writes and exits. So every command can be
+//! tested as a function, and `cloom show … | head` ends quietly.
+
+mod args;
+mod compile;
+mod cpu;
+mod doctor;
+mod driver;
+mod info;
+mod options;
+mod outcome;
+mod probe;
+mod run;
+mod show;
+mod source;
+mod stats;
+
+use clap::Parser;
+use outcome::{Answer, Exit, Failure};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs, shows and compiles OpenCL kernels.
+///
+/// Exit status: 0 all is well, 1 something was found (a wrong result, an error in a source, a problem of this machine),
+/// 2 wrong use, or the environment lacks what is needed.
+#[derive(Parser)]
+#[command(name = "cloom", version, max_term_width = 110)]
+enum Cli {
+    /// Run a program of the gallery or a kernel of a .cl file, check the result, and time it
+    Run(Box<run::Options>),
+    /// Show every stage of a kernel, from source to machine code
+    Show(show::Options),
+    /// Compile .cl files: diagnostics, and a program binary or another form
+    Compile(compile::Options),
+    /// List the platforms and devices that programs see
+    Info(info::Options),
+    /// Find out why a platform does not appear: loader, drivers, CPU, cache, environment
+    Doctor(doctor::Options),
+    /// What `doctor` starts to try one driver in a process of its own
+    #[command(hide = true)]
+    Probe,
+}
+
+impl Cli {
+    /// Whether the answer is for programs to read; then so is an error.
+    fn json(&self) -> bool {
+        match self {
+            Cli::Run(o) => o.json,
+            Cli::Show(o) => o.json,
+            Cli::Compile(o) => o.json,
+            Cli::Info(o) => o.json,
+            Cli::Doctor(o) => o.json,
+            Cli::Probe => false,
+        }
+    }
+
+    fn answer(&self) -> Result<Answer, Failure> {
+        match self {
+            Cli::Run(o) => run::run(o),
+            Cli::Show(o) => show::run(o),
+            Cli::Compile(o) => compile::run(o),
+            Cli::Info(o) => info::run(o),
+            Cli::Doctor(o) => doctor::run(o),
+            Cli::Probe => Ok(probe::run()),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    // Wrong options end here, with status 2.
+    let cli = Cli::parse_from(args::normalise(std::env::args_os()));
+    let (out, exit) = match cli.answer() {
+        Ok(answer) => {
+            eprint!("{}", answer.notes);
+            (answer.out, answer.exit)
+        }
+        Err(failure) => {
+            eprintln!("cloom: {}", failure.message.trim_end());
+            let json = serde_json::json!({ "schema": "cloom-error/1", "error": failure.message });
+            (if cli.json() { format!("{json}\n").into_bytes() } else { Vec::new() }, failure.exit)
+        }
+    };
+    match std::io::stdout().write_all(&out).and_then(|()| std::io::stdout().flush()) {
+        Ok(()) => exit.into(),
+        // Whoever reads has seen enough.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => exit.into(),
+        Err(e) => {
+            eprintln!("cloom: cannot write: {e}");
+            Exit::Wrong.into()
+        }
+    }
+}

@@ -146,6 +146,25 @@ pub enum Arg {
     F32(f32),
     /// That many bytes of local memory.
     Local(usize),
+    /// The first `len` bytes: a value of any other type.
+    Value {
+        /// At least the value; what follows does not count.
+        bytes: [u8; Arg::LARGEST],
+        /// How many bytes it has, at most all of them.
+        len: usize,
+    },
+}
+
+impl Arg {
+    /// Bytes of the largest type that is no structure: `double16`, `long16`.
+    pub const LARGEST: usize = 128;
+
+    /// A value of any type that is no structure, as it lies in memory.
+    pub fn value(value: &[u8]) -> Option<Arg> {
+        let mut bytes = [0; Arg::LARGEST];
+        bytes.get_mut(..value.len())?.copy_from_slice(value);
+        Some(Arg::Value { bytes, len: value.len() })
+    }
 }
 
 impl<T: Plain> From<&Buffer<T>> for Arg {
@@ -391,6 +410,11 @@ impl Session {
                     Arg::I32(v) => k.set_arg(i, v),
                     Arg::F32(v) => k.set_arg(i, v),
                     Arg::Local(bytes) => k.set_arg_local_buffer(i, *bytes),
+                    Arg::Value { bytes, len } => {
+                        let value = &bytes[..(*len).min(Arg::LARGEST)];
+                        opencl3::kernel::set_kernel_arg(k.get(), i, value.len(), value.as_ptr().cast())
+                            .map_err(opencl3::error_codes::ClError)
+                    }
                 }
             };
             set.map_err(Error::call(format!("clSetKernelArg({}, {i})", kernel.name)))?;

@@ -1,0 +1,94 @@
+//! The cache of compiled kernels: where it is, whether it can be used, what it holds.
+
+use super::Finding;
+use crate::stats::bytes;
+use cloom_compiler::Config;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+const AREA: &str = "cache";
+const AFFECTS: &str = "until then every program compiles its kernels anew";
+
+/// Looks at it.
+pub fn look() -> Vec<Finding> {
+    match Config::from_env().cache_dir {
+        None if cloom_caps::env::CACHE.is_off() => vec![Finding::info(AREA, "switched off by CLOOM_CACHE")],
+        None => vec![Finding::warning(
+            AREA,
+            "there is no folder for it: neither HOME nor XDG_CACHE_HOME nor CLOOM_CACHE_DIR is set",
+            format!("set CLOOM_CACHE_DIR to a folder of yours; {AFFECTS}"),
+        )],
+        Some(folder) => vec![folder_state(&folder)],
+    }
+}
+
+fn folder_state(folder: &Path) -> Finding {
+    let shown = folder.display();
+    let bad = |why: String, advice: String| {
+        Finding::warning(AREA, format!("{shown} cannot be used: {why}"), format!("{advice}; {AFFECTS}"))
+    };
+    if !folder.is_absolute() {
+        return bad("it is not an absolute path".into(), "set CLOOM_CACHE_DIR to one that starts with /".into());
+    }
+    let meta = match fs::metadata(folder) {
+        Ok(meta) => meta,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return missing(folder),
+        Err(e) => return bad(e.to_string(), "set CLOOM_CACHE_DIR to another folder".into()),
+    };
+    let me = fs::metadata("/proc/self").map(|m| m.uid());
+    if !meta.is_dir() {
+        return bad("it is no folder".into(), format!("remove {shown}"));
+    }
+    if me.is_ok_and(|me| me != meta.uid()) {
+        return bad("it belongs to another user".into(), format!("sudo chown $(id -u) {shown}"));
+    }
+    if meta.mode() & 0o022 != 0 {
+        return bad("others may write to it, and what is in it is run".into(), format!("chmod go-w {shown}"));
+    }
+    if let Err(e) = tempfile::tempfile_in(folder) {
+        return bad(format!("nothing can be written there: {e}"), "free space, or set CLOOM_CACHE_DIR".into());
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes: Vec<u64> = entries
+        .filter(|e| e.path().extension().is_some_and(|x| x == "kernel"))
+        .filter_map(|e| Some(e.metadata().ok()?.len()))
+        .collect();
+    Finding::ok(AREA, format!("{shown} is writable; {} kernels, {}", sizes.len(), bytes(sizes.iter().sum())))
+}
+
+/// A folder that does not exist yet is made when it is needed, if the one above it lets that happen.
+fn missing(folder: &Path) -> Finding {
+    let above = folder.ancestors().skip(1).find(|a| a.exists()).unwrap_or(Path::new("/"));
+    match tempfile::tempfile_in(above) {
+        Ok(_) => Finding::ok(AREA, format!("{} does not exist yet and can be made", folder.display())),
+        Err(e) => Finding::warning(
+            AREA,
+            format!("{} does not exist and cannot be made: {}: {e}", folder.display(), above.display()),
+            format!("set CLOOM_CACHE_DIR to a folder of yours; {AFFECTS}"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Status;
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_good_folder_and_each_bad_one() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(dir.path().join("x.kernel"), [0; 2048]).unwrap();
+        let good = folder_state(dir.path());
+        assert_eq!((good.status, good.what.ends_with("1 kernels, 2.0 KiB")), (Status::Ok, true), "{good:?}");
+        assert_eq!(folder_state(&dir.path().join("a/b")).status, Status::Ok);
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let open = folder_state(dir.path());
+        assert!(open.status == Status::Warning && open.advice.is_some_and(|a| a.contains("chmod go-w")));
+        assert_eq!(folder_state(Path::new("relative")).status, Status::Warning);
+        assert_eq!(folder_state(Path::new("/proc/nothing/here")).status, Status::Warning);
+        assert_eq!(folder_state(&dir.path().join("x.kernel")).status, Status::Warning);
+    }
+}

@@ -1,0 +1,93 @@
+//! Runs this program again in another environment, with a time limit, and keeps what it prints.
+
+use crate::outcome::Failure;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A driver that takes longer than this to be loaded and to run a kernel of three lines counts as hanging.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// What became of it.
+#[derive(Debug)]
+pub struct Ended {
+    /// How it ended; `None`: it was still running at the limit, and was stopped.
+    pub status: Option<ExitStatus>,
+    /// Its standard output.
+    pub out: String,
+    /// Its standard error stream.
+    pub err: String,
+}
+
+impl Ended {
+    /// How it ended, if not well.
+    pub fn trouble(&self) -> Option<String> {
+        use std::os::unix::process::ExitStatusExt;
+        match self.status {
+            None => Some(format!("hangs: no answer after {} s", LIMIT.as_secs())),
+            Some(s) if s.success() => None,
+            Some(s) => Some(match s.signal() {
+                Some(11) => "crashes (segmentation fault)".to_owned(),
+                Some(6) => "crashes (abort)".to_owned(),
+                Some(n) => format!("crashes (signal {n})"),
+                None => format!("ends the process with status {}", s.code().unwrap_or(-1)),
+            }),
+        }
+    }
+}
+
+/// This program with other arguments.
+pub fn myself(argument: &str) -> Result<Command, Failure> {
+    let exe = std::env::current_exe().map_err(|e| Failure::wrong(format!("cannot find this program: {e}")))?;
+    let mut command = Command::new(exe);
+    command.arg(argument);
+    Ok(command)
+}
+
+/// Runs it. Output goes to files, so that no full pipe can stop it.
+pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Ended> {
+    let (mut out, mut err) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    let mut child = command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?).spawn()?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if start.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    Ok(Ended { status, out: text(&mut out)?, err: text(&mut err)? })
+}
+
+fn text(file: &mut File) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    // A driver that fills the disk with messages must not fill the memory too.
+    file.take(4 << 20).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, limit: Duration) -> Ended {
+        run(Command::new("sh").args(["-c", script]), limit).unwrap()
+    }
+
+    #[test]
+    fn crashes_and_hangs_are_told_apart() {
+        let limit = Duration::from_secs(20);
+        let fine = sh("echo a; echo b >&2", limit);
+        assert_eq!((fine.trouble(), fine.out.as_str(), fine.err.as_str()), (None, "a\n", "b\n"));
+        assert_eq!(sh("kill -SEGV $$", limit).trouble().unwrap(), "crashes (segmentation fault)");
+        assert_eq!(sh("exit 3", limit).trouble().unwrap(), "ends the process with status 3");
+        let hangs = sh("exec sleep 1000", Duration::from_millis(100));
+        assert!(hangs.trouble().unwrap().starts_with("hangs"));
+    }
+}

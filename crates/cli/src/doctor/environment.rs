@@ -1,0 +1,94 @@
+//! The environment variables that matter: Cloom's own, from their table, and those of the loaders and the dynamic linker.
+
+use super::Finding;
+use crate::cpu;
+use cloom_caps::env;
+use serde::Serialize;
+
+const AREA: &str = "settings";
+
+/// A variable.
+#[derive(Serialize, Debug)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// Its value here.
+    pub value: Option<String>,
+    /// What it does.
+    pub meaning: String,
+}
+
+/// Those that are not Cloom's.
+const OTHERS: &[(&str, &str)] = &[
+    (
+        "OCL_ICD_VENDORS",
+        "the folder of .icd files that the loader reads; ocl-icd also takes one .icd file or one driver",
+    ),
+    ("OCL_ICD_FILENAMES", "drivers for the Khronos loader, separated by colons"),
+    ("OPENCL_VENDOR_PATH", "the folder of .icd files, for ocl-icd, unless OCL_ICD_VENDORS is set"),
+    ("OPENCL_DYLIB_PATH", "the OpenCL library that programs written in Rust load, this one too"),
+    ("LD_LIBRARY_PATH", "folders in which libraries are looked for first, a loader or a driver too"),
+    ("LD_PRELOAD", "libraries that every program loads first"),
+    ("XDG_CACHE_HOME", "the folder of caches, ~/.cache if it is not set"),
+];
+
+/// Every variable and its value.
+pub fn rows() -> Vec<Row> {
+    let own = env::VARS.iter().map(|v| (v.name, format!("{} (default: {})", v.meaning, v.default)));
+    let others = OTHERS.iter().map(|&(name, meaning)| (name, meaning.to_owned()));
+    let value = |name: &str| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()).filter(|v| !v.is_empty());
+    own.chain(others).map(|(name, meaning)| Row { name: name.to_owned(), value: value(name), meaning }).collect()
+}
+
+/// Values that mean nothing, and names that are none.
+pub fn judge() -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(value) = env::CPU.get() {
+        findings.extend(judge_cpu(&value));
+    }
+    if let Some(value) = env::THREADS.get()
+        && !value.parse::<usize>().is_ok_and(|n| n > 0)
+    {
+        let advice = "set it to a number from 1 on, or unset it";
+        findings.push(Finding::warning(AREA, format!("CLOOM_THREADS={value} is no number of threads"), advice));
+    }
+    let known: Vec<&str> = env::VARS.iter().map(|v| v.name).collect();
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CLOOM_") && !known.contains(&&*name) {
+            let advice = format!("unset it; the variables are {}", known.join(", "));
+            findings.push(Finding::warning(AREA, format!("{name} is set, and Cloom does not know it"), advice));
+        }
+    }
+    findings
+}
+
+fn judge_cpu(value: &str) -> Option<Finding> {
+    let names: Vec<&str> = cpu::LEVELS.iter().map(|l| l.0).collect();
+    match cpu::LEVELS.iter().find(|l| l.0 == value || l.1 == value) {
+        None => {
+            let what = format!("CLOOM_CPU={value} is not known and ignored");
+            Some(Finding::warning(AREA, what, format!("set it to one of {}, or unset it", names.join(", "))))
+        }
+        Some((_, level, _)) if !cpu::runs(level) => {
+            let what = format!("CLOOM_CPU={value} is more than this machine has; {} is used", cpu::native(Some(value)));
+            Some(Finding::warning(AREA, what, "unset it"))
+        }
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_of_the_table_is_listed() {
+        let rows = rows();
+        for v in env::VARS {
+            assert!(rows.iter().any(|r| r.name == v.name));
+        }
+        assert!(judge_cpu("pentium").is_some());
+        assert!(judge_cpu("sse4.2").is_none());
+    }
+}

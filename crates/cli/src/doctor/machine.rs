@@ -1,0 +1,45 @@
+//! The CPU: what it is, which levels of instructions it has, and which one code is made for.
+
+use super::Finding;
+use crate::cpu;
+use cloom_caps::env;
+use cloom_hal::Device;
+use cloom_hal_cpu::CpuDevice;
+
+const AREA: &str = "cpu";
+
+/// Looks at it.
+pub fn look() -> Vec<Finding> {
+    let device = CpuDevice::new(0, env::CPU.get().as_deref());
+    let info = device.info();
+    let mut findings = vec![Finding::info(
+        AREA,
+        format!("{}, {} threads, {} of memory", info.name, info.compute_units, crate::stats::bytes(info.memory_size)),
+    )];
+    for (name, level, what) in cpu::LEVELS {
+        let has = if cpu::runs(level) { "has" } else { "lacks" };
+        let chosen = if info.target.ends_with(level) { "; kernels are compiled for it" } else { "" };
+        findings.push(Finding::info(AREA, format!("{has} {name} ({level}, {what}){chosen}")));
+    }
+    if !cpu::LEVELS.iter().any(|l| info.target.ends_with(l.1)) {
+        findings.push(Finding::problem(
+            AREA,
+            format!("code would be made for {}, which Cloom does not support", info.target),
+            "Cloom needs a CPU with SSE 4.2; in a virtual machine, let it show the host's CPU",
+        ));
+    } else if env::CPU.get().is_none() && info.target != cpu::native(None) {
+        findings.push(Finding::warning(AREA, "not the best level is used", "unset CLOOM_CPU"));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_level_is_chosen() {
+        let chosen = look().iter().filter(|f| f.what.contains("compiled for it")).count();
+        assert_eq!(chosen, 1, "{:?}", look());
+    }
+}

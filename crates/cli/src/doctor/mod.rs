@@ -1,0 +1,131 @@
+//! `doctor`: why a platform does not appear, or a kernel does not run. It looks at everything on the way from a program to a driver
+//! and says for each problem what to do.
+//!
+//! A driver may crash or hang, and an ICD loader reads its environment only once. So every driver is tried in a process of its own
+//! (`cloom probe`) in an environment that names that driver alone; the reason why one cannot be loaded comes from the dynamic linker.
+
+mod cache;
+mod child;
+mod environment;
+mod icd;
+mod loader;
+mod machine;
+
+use crate::outcome::{Answer, Exit, Failure};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Options of `doctor`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// For programs to read
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How bad something is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It works.
+    Ok,
+    /// Nothing to judge.
+    Info,
+    /// It works, and may not be what is wanted.
+    Warning,
+    /// It does not work.
+    Problem,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// Which part: loader, drivers, …
+    pub area: &'static str,
+    /// How bad it is.
+    pub status: Status,
+    /// What was found.
+    pub what: String,
+    /// What to do about it.
+    pub advice: Option<String>,
+}
+
+impl Finding {
+    fn new(area: &'static str, status: Status, what: impl Into<String>) -> Self {
+        Self { area, status, what: what.into(), advice: None }
+    }
+
+    /// Works.
+    pub fn ok(area: &'static str, what: impl Into<String>) -> Self {
+        Self::new(area, Status::Ok, what)
+    }
+
+    /// Is so.
+    pub fn info(area: &'static str, what: impl Into<String>) -> Self {
+        Self::new(area, Status::Info, what)
+    }
+
+    /// May not be what is wanted.
+    pub fn warning(area: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { advice: Some(advice.into()), ..Self::new(area, Status::Warning, what) }
+    }
+
+    /// Does not work.
+    pub fn problem(area: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { advice: Some(advice.into()), ..Self::new(area, Status::Problem, what) }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    problems: usize,
+    warnings: usize,
+    findings: &'a [Finding],
+    environment: Vec<environment::Row>,
+}
+
+/// Runs `doctor`.
+pub fn run(options: &Options) -> Result<Answer, Failure> {
+    let loader = loader::find()?;
+    let mut findings = loader::judge(&loader);
+    findings.extend(icd::look(&loader)?);
+    findings.extend(machine::look());
+    findings.extend(cache::look());
+    findings.extend(environment::judge());
+    let count = |status| findings.iter().filter(|f| f.status == status).count();
+    let (problems, warnings) = (count(Status::Problem), count(Status::Warning));
+    let exit = if problems > 0 { Exit::Findings } else { Exit::Fine };
+    let environment = environment::rows();
+    if options.json {
+        let document = Document { schema: "cloom-doctor/1", problems, warnings, findings: &findings, environment };
+        return Answer::json(&document, exit);
+    }
+    let mut text = String::new();
+    let mut area = "";
+    // Writing to a string cannot fail, here and below.
+    for f in &findings {
+        if f.area != area {
+            area = f.area;
+            let _ = writeln!(text, "{area}");
+        }
+        let mark = match f.status {
+            Status::Ok => "ok     ",
+            Status::Info => "       ",
+            Status::Warning => "warning",
+            Status::Problem => "PROBLEM",
+        };
+        let _ = writeln!(text, "  {mark} {}", f.what);
+        if let Some(advice) = &f.advice {
+            let _ = writeln!(text, "          → {advice}");
+        }
+    }
+    text.push_str("environment\n");
+    for row in environment {
+        let value = row.value.as_deref().map_or("not set".to_owned(), |v| format!("= {v}"));
+        let _ = writeln!(text, "          {} {value}: {}", row.name, row.meaning);
+    }
+    let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let _ = writeln!(text, "\n{}, {}", counted(problems, "problem"), counted(warnings, "warning"));
+    Ok(Answer::text(text, exit))
+}

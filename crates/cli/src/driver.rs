@@ -1,0 +1,73 @@
+//! Where Cloom's own driver is, and how this program uses it when nobody has registered it.
+//!
+//! The gallery reaches every platform through the loader, which reads its environment once, at the start. So when Cloom is wanted
+//! and the loader does not list it, this program starts itself again in an environment that names the driver beside it.
+
+use crate::outcome::Failure;
+use cloom_gallery::{Choice, Found, cl};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The driver's file.
+pub const FILE: &str = "libcloom.so";
+/// The platform's name.
+pub const PLATFORM: &str = "cloom";
+
+/// The driver that was built or installed with this program.
+pub fn beside() -> Option<PathBuf> {
+    let exe = std::env::current_exe().ok()?;
+    let dir = exe.parent()?;
+    // Where a package puts it, and where cargo does for a build and for a test; there the one built last counts.
+    ["", "deps", "../lib", "../lib/cloom", ".."]
+        .iter()
+        .map(|sub| dir.join(sub).join(FILE))
+        .filter(|p| p.is_file())
+        .max_by_key(|p| p.metadata().and_then(|m| m.modified()).ok())
+        .and_then(|p| p.canonicalize().ok())
+}
+
+fn is_cloom(found: &Found) -> bool {
+    found.platform.to_lowercase().contains(PLATFORM)
+}
+
+/// Sets the environment in which a loader offers only the driver at that path. ocl-icd takes a library in `OCL_ICD_VENDORS`, the
+/// Khronos loader in `OCL_ICD_FILENAMES`; where there is no loader, the driver itself can be loaded in its place.
+pub fn only(command: &mut Command, library: &Path, loader: bool) {
+    command.env("OCL_ICD_VENDORS", library).env("OCL_ICD_FILENAMES", library).env_remove("OPENCL_VENDOR_PATH");
+    if !loader {
+        command.env("OPENCL_DYLIB_PATH", library);
+    }
+}
+
+/// Completes the choice: Cloom's platform where none is named. If that needs another environment, this does not return.
+pub fn choose(choice: Choice) -> Result<Choice, Failure> {
+    let (found, loader) = match cl::devices() {
+        Ok(found) => (found, true),
+        Err(cloom_gallery::Error::NoLoader) => (Vec::new(), false),
+        Err(cloom_gallery::Error::NoPlatform) => (Vec::new(), true),
+        Err(e) => return Err(e.into()),
+    };
+    let wants_cloom = match &choice.platform {
+        None => true,
+        Some(p) => p.eq_ignore_ascii_case(PLATFORM),
+    };
+    if !wants_cloom {
+        return Ok(choice);
+    }
+    if found.iter().any(is_cloom) {
+        return Ok(Choice { platform: Some(PLATFORM.into()), ..choice });
+    }
+    if let Some(library) = beside()
+        && std::env::var_os("OCL_ICD_VENDORS").is_none_or(|v| Path::new(&v) != library)
+    {
+        let exe = std::env::current_exe().map_err(|e| Failure::wrong(format!("cannot find this program: {e}")))?;
+        let mut command = Command::new(exe);
+        command.args(std::env::args_os().skip(1));
+        only(&mut command, &library, loader);
+        let error = command.exec();
+        return Err(Failure::wrong(format!("cannot start this program again: {error}")));
+    }
+    // The first platform there is, or the error that says what is missing.
+    Ok(choice)
+}

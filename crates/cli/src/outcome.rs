@@ -1,0 +1,83 @@
+//! What a command gives: an answer, or a failure whose message says what to do next.
+
+use serde::Serialize;
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// The exit status.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// All is well.
+    Fine,
+    /// Something was found: a wrong result, an error in a source, a problem of this machine.
+    Findings,
+    /// Wrong use, or the environment lacks what is needed.
+    Wrong,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// What goes to the standard output, and the status.
+#[derive(Debug)]
+pub struct Answer {
+    /// Text, or bytes if a binary was asked for.
+    pub out: Vec<u8>,
+    /// The status.
+    pub exit: Exit,
+    /// What goes to the standard error stream: diagnostics, remarks beside the answer.
+    pub notes: String,
+}
+
+impl Answer {
+    /// A text.
+    pub fn text(text: impl Into<String>, exit: Exit) -> Self {
+        Self { out: text.into().into_bytes(), exit, notes: String::new() }
+    }
+
+    /// A document for programs to read.
+    pub fn json(value: &impl Serialize, exit: Exit) -> Result<Self, Failure> {
+        let mut out =
+            serde_json::to_vec_pretty(value).map_err(|e| Failure::wrong(format!("cannot write JSON: {e}")))?;
+        out.push(b'\n');
+        Ok(Self { out, exit, notes: String::new() })
+    }
+
+    /// The same with notes beside it.
+    pub fn with_notes(self, notes: String) -> Self {
+        Self { notes, ..self }
+    }
+}
+
+/// A command that could not give an answer.
+#[derive(Debug)]
+pub struct Failure {
+    /// What happened and what to do.
+    pub message: String,
+    /// The status.
+    pub exit: Exit,
+}
+
+impl Failure {
+    /// Wrong use or a wrong environment.
+    pub fn wrong(message: impl Display) -> Self {
+        Self { message: message.to_string(), exit: Exit::Wrong }
+    }
+
+    /// A finding that leaves nothing to answer.
+    pub fn finding(message: impl Display) -> Self {
+        Self { message: message.to_string(), exit: Exit::Findings }
+    }
+}
+
+impl From<cloom_gallery::Error> for Failure {
+    fn from(e: cloom_gallery::Error) -> Self {
+        match e {
+            cloom_gallery::Error::Build { .. } => Failure::finding(e),
+            _ => Failure::wrong(e),
+        }
+    }
+}

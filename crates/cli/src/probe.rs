@@ -1,0 +1,79 @@
+//! What `doctor` starts in a process of its own, so that a driver that crashes or hangs takes nothing else with it: lists what the
+//! loader offers in this environment and lets each device compute something.
+
+use crate::outcome::{Answer, Exit};
+use cloom_gallery::{Found, Session, args, cl};
+use serde::{Deserialize, Serialize};
+
+/// What there is.
+#[derive(Serialize, Deserialize, Debug, Default)]
+pub struct Report {
+    /// The file of the OpenCL library that was loaded.
+    pub library: Option<String>,
+    /// Why nothing can be listed.
+    pub error: Option<String>,
+    /// The devices.
+    pub devices: Vec<Device>,
+}
+
+/// A device and whether it works.
+#[derive(Serialize, Deserialize, Debug)]
+pub struct Device {
+    /// Its platform.
+    pub platform: String,
+    /// Its name.
+    pub name: String,
+    /// What went wrong when it should compute something.
+    pub error: Option<String>,
+}
+
+/// Starts the line with the report; what drivers print stands before it.
+pub const MARK: &str = "cloom-probe/1 ";
+
+/// Runs the probe.
+pub fn run() -> Answer {
+    let mut report = Report::default();
+    match cl::devices() {
+        Ok(found) => report.devices = found.iter().map(device).collect(),
+        Err(e) => report.error = Some(e.to_string()),
+    }
+    report.library = loaded_library();
+    let json = serde_json::to_string(&report).unwrap_or_default();
+    Answer::text(format!("\n{MARK}{json}\n"), Exit::Fine)
+}
+
+fn device(found: &Found) -> Device {
+    let error = compute(found).err();
+    Device { platform: found.platform.clone(), name: found.device.clone(), error }
+}
+
+const SOURCE: &str = "kernel void triangle(global uint *out) {
+    uint sum = 0;
+    for (uint i = 0; i <= get_global_id(0); i++) sum += i;
+    out[get_global_id(0)] = sum;
+}";
+
+fn compute(found: &Found) -> Result<(), String> {
+    const N: u32 = 64;
+    let go = || -> cloom_gallery::Result<Vec<u32>> {
+        let session = Session::on(found)?;
+        let built = session.build("probe", SOURCE, "")?;
+        let kernel = built.kernel("triangle")?;
+        let out = session.zeroed::<u32>(N as usize)?;
+        session.launch(&kernel, args![&out], &[N as usize], &[])?;
+        session.read(&out)
+    };
+    let got = go().map_err(|e| e.to_string())?;
+    let want: Vec<u32> = (0..N).map(|i| i * (i + 1) / 2).collect();
+    if got == want { Ok(()) } else { Err(format!("a wrong result: {got:?}")) }
+}
+
+/// The file of the OpenCL library that this process has loaded.
+pub fn loaded_library() -> Option<String> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let files = || maps.lines().filter_map(|l| Some(&l[l.find('/')?..]));
+    let named = |part: &str| files().find(|f| f.rsplit('/').next().is_some_and(|n| n.contains(part)));
+    let wanted = std::env::var("OPENCL_DYLIB_PATH").ok().and_then(|p| std::fs::canonicalize(p).ok());
+    let wanted = wanted.and_then(|p| files().find(|f| std::path::Path::new(f) == p));
+    wanted.or_else(|| named("libOpenCL")).map(str::to_owned)
+}

@@ -1,0 +1,210 @@
+//! Programs of the gallery: lists of them, and running one.
+
+use super::Options;
+use crate::driver;
+use crate::outcome::{Answer, Exit, Failure};
+use crate::stats::{self, Summary};
+use cloom_gallery::{Outcome, Params, Program, Session, Verdict};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+#[derive(Serialize)]
+struct Listed {
+    program: &'static str,
+    about: &'static str,
+    variants: Vec<Named>,
+    knobs: &'static [&'static str],
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: &'static str,
+    about: &'static str,
+}
+
+fn listed(program: &dyn Program) -> Listed {
+    let variants = program.variants().iter().map(|v| Named { name: v.name, about: v.about }).collect();
+    Listed { program: program.name(), about: program.about(), variants, knobs: program.knobs() }
+}
+
+/// `-lk`
+pub fn list_programs(json: bool) -> Result<Answer, Failure> {
+    let all: Vec<Listed> = cloom_gallery::programs().iter().map(|p| listed(*p)).collect();
+    if json {
+        return Answer::json(&serde_json::json!({ "schema": "cloom-gallery/1", "programs": all }), Exit::Fine);
+    }
+    let mut text = String::new();
+    let widest = all.iter().map(|p| p.about.len()).max().unwrap_or(0) + 2;
+    for p in &all {
+        let names: Vec<&str> = p.variants.iter().map(|v| v.name).collect();
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "{:<11}{:<widest$}{}", p.program, p.about, names.join(", "));
+    }
+    Ok(Answer::text(text, Exit::Fine))
+}
+
+/// `-lv`
+pub fn list_variants(name: Option<&str>, json: bool) -> Result<Answer, Failure> {
+    let chosen: Vec<Listed> = match name {
+        Some(name) => vec![listed(cloom_gallery::program(name)?)],
+        None => cloom_gallery::programs().iter().map(|p| listed(*p)).collect(),
+    };
+    if json {
+        return Answer::json(&serde_json::json!({ "schema": "cloom-gallery/1", "programs": chosen }), Exit::Fine);
+    }
+    let mut text = String::new();
+    for p in &chosen {
+        let _ = writeln!(text, "{}: {}", p.program, p.about);
+        for v in &p.variants {
+            let _ = writeln!(text, "  -v {:<20}{}", v.name, v.about);
+        }
+        for knob in p.knobs {
+            let _ = writeln!(text, "  -c {knob}");
+        }
+    }
+    Ok(Answer::text(text, Exit::Fine))
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    program: &'a str,
+    variant: &'a str,
+    size: &'a str,
+    platform: &'a str,
+    device: &'a str,
+    passed: bool,
+    check: &'a str,
+    build_ms: f64,
+    first_ms: Option<f64>,
+    /// The other iterations, on the host's clock; none of a wrong result.
+    wall: Option<Summary>,
+    /// Their kernels alone, on the device's clock.
+    kernels: Option<Summary>,
+    rate: Option<f64>,
+    unit: Option<&'a str>,
+    picture: Option<String>,
+    notes: &'a [String],
+}
+
+/// Runs a program.
+pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
+    let program = cloom_gallery::program(name)
+        .map_err(|e| Failure::wrong(format!("{e}; to run a kernel of a file, name the .cl file")))?;
+    if options.global.is_some() || options.local.is_some() {
+        return Err(Failure::wrong("--global and --local are for kernels of a file; use -s and -tw -th"));
+    }
+    let params = Params {
+        variant: options.variant.clone(),
+        size: options.size,
+        tile_w: options.tile_w.or(options.tile_size),
+        tile_h: options.tile_h.or(options.tile_size),
+        iterations: options.iterations,
+        input: options.load_image.clone(),
+        config: options.config.clone(),
+    };
+    // What is wrong with the words is told before a device is opened.
+    program.variant(&params)?;
+    let session = Session::open(&driver::choose(options.choice())?)?;
+    let outcome = program.run(&session, &params)?;
+    let picture = save(options, name, &outcome)?;
+    report(options, name, &session, &outcome, picture)
+}
+
+fn save(options: &Options, name: &str, outcome: &Outcome) -> Result<Option<PathBuf>, Failure> {
+    let Some(picture) = &outcome.picture else {
+        return match &options.output {
+            Some(_) => Err(Failure::wrong(format!("{name} makes no picture; leave --output out"))),
+            None => Ok(None),
+        };
+    };
+    let path = match &options.output {
+        Some(path) => path.clone(),
+        None if options.no_display => return Ok(None),
+        None => PathBuf::from(format!("{name}-{}.png", outcome.variant)),
+    };
+    picture
+        .save(&path)
+        .map_err(|e| Failure::wrong(format!("{e}; name another file with --output, or none with -n")))?;
+    Ok(Some(path))
+}
+
+/// The first iteration, which also pays for what is compiled at the first launch, and the others.
+fn split<T: Copy>(times: &[T]) -> (Option<T>, &[T]) {
+    match times {
+        [first, rest @ ..] if !rest.is_empty() => (Some(*first), rest),
+        all => (None, all),
+    }
+}
+
+fn report(
+    options: &Options,
+    name: &str,
+    session: &Session,
+    outcome: &Outcome,
+    picture: Option<PathBuf>,
+) -> Result<Answer, Failure> {
+    let (passed, check) = match &outcome.verdict {
+        Verdict::Passed(text) => (true, text),
+        Verdict::Failed(text) => (false, text),
+    };
+    let exit = if passed { Exit::Fine } else { Exit::Findings };
+    let (first, wall) = split(&outcome.times.wall);
+    // A wrong result has no time.
+    let wall = Summary::of(wall).filter(|_| passed);
+    let first_ms = first.filter(|_| passed).map(|t| t.as_secs_f64() * 1e3);
+    let kernels = Summary::of(split(&outcome.times.device).1).filter(|k| passed && k.median_ms > 0.0);
+    let rate = wall.zip(outcome.work).map(|(w, work)| work.amount / (w.median_ms / 1e3)).filter(|r| r.is_finite());
+    let unit = outcome.work.map(|w| w.unit);
+    let build_ms = outcome.build.as_secs_f64() * 1e3;
+    let found = &session.found;
+    if options.json {
+        let document = Document {
+            schema: "cloom-run/1",
+            program: name,
+            variant: outcome.variant,
+            size: &outcome.size,
+            platform: &found.platform,
+            device: &found.device,
+            passed,
+            check,
+            build_ms,
+            first_ms,
+            wall,
+            kernels,
+            rate,
+            unit,
+            picture: picture.map(|p| p.display().to_string()),
+            notes: &outcome.notes,
+        };
+        return Answer::json(&document, exit);
+    }
+    let mut text = String::new();
+    let _ = writeln!(text, "{name} ({}), {}", outcome.variant, outcome.size);
+    let mut row = |title: &str, value: String| {
+        let _ = writeln!(text, "  {title:<10}{value}");
+    };
+    row("device", format!("{}, {}", found.platform, found.device));
+    row("check", format!("{}: {check}", if passed { "passed" } else { "FAILED" }));
+    row("build", stats::time(build_ms));
+    if let Some(first) = first_ms {
+        row("first", stats::time(first));
+    }
+    if let Some(wall) = wall {
+        row("iteration", wall.to_string());
+    }
+    if let Some(kernels) = kernels {
+        row("kernels", kernels.to_string());
+    }
+    if let Some((rate, unit)) = rate.zip(unit) {
+        row("rate", stats::rate(rate, unit));
+    }
+    for note in &outcome.notes {
+        row("", note.clone());
+    }
+    if let Some(path) = picture {
+        row("picture", path.display().to_string());
+    }
+    Ok(Answer::text(text, exit))
+}

@@ -1,0 +1,129 @@
+//! `run`: a program of the gallery, or a kernel of a `.cl` file, on any installed OpenCL; checked, timed, with its picture. The
+//! words are EasyPAP's.
+
+mod argument;
+mod file;
+mod gallery;
+mod number;
+mod reference;
+mod shape;
+
+use crate::options::BuildOptions;
+use crate::outcome::{Answer, Failure};
+use cloom_gallery::Choice;
+use std::path::PathBuf;
+
+/// Options of `run`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Programs of the gallery (cloom run -lk lists them; -tw -th -ts -lk -lv are EasyPAP's short names):
+  cloom run -k mandel -s 1024 -i 10 --output mandel.png
+  cloom run -k transpose -v tiled -s 4096 -tw 16 -th 16 -n --platform portable
+Results are always checked against a reference in Rust; times are printed only if the check is passed.
+
+Kernels of a file: each argument is described by one --arg, in order or as NAME=…
+  a buffer     COUNT[:FILL]   FILL is a number, `index` (0, 1, 2 …) or `random`; 0 if there is none
+               @FILE          the bytes of a file
+  local memory COUNT          elements
+  a value      42, 0.5, 1,2,3,4 (a vector)
+  cloom run saxpy.cl --arg y=1024:index --arg x=1024:random --arg a=2.5 --global 1024 --local 64 --verify
+--verify runs the kernel on Cloom's reference interpreter first, which also finds accesses out of bounds, and compares each byte.
+
+Exit status: 0 all is well, 1 a wrong result or a source that does not compile, 2 wrong use or no such device."
+)]
+pub struct Options {
+    /// A .cl file; without one, -k names a program of the gallery
+    #[arg(value_name = "FILE.cl")]
+    file: Option<PathBuf>,
+    /// The program of the gallery, or the kernel of the file
+    #[arg(short, long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Which way to write the program's kernel; the first of `-lv` if none is named
+    #[arg(short, long, value_name = "NAME", default_value = "")]
+    variant: String,
+    /// Width and height, or both as WxH
+    #[arg(short, long, value_name = "N|WxH", value_parser = shape::side_or_sides, conflicts_with = "load_image")]
+    size: Option<(usize, usize)>,
+    /// -tw: width of a tile, that is of a work-group
+    #[arg(long = "tile-width", value_name = "N")]
+    tile_w: Option<usize>,
+    /// -th: height of a tile
+    #[arg(long = "tile-height", value_name = "N")]
+    tile_h: Option<usize>,
+    /// -ts: both
+    #[arg(long, value_name = "N", conflicts_with_all = ["tile_w", "tile_h"])]
+    tile_size: Option<usize>,
+    /// How many iterations
+    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: u32,
+    /// No picture is written, unless --output names one
+    #[arg(short, long)]
+    no_display: bool,
+    /// The picture to work on, a PNG
+    #[arg(short, long, value_name = "FILE")]
+    load_image: Option<PathBuf>,
+    /// The program's knobs: key=value,key=value; a bare number is -DPARAM
+    #[arg(short, long, value_name = "KNOBS", default_value = "")]
+    config: String,
+    /// -lk: list the programs of the gallery
+    #[arg(long)]
+    list_kernels: bool,
+    /// -lv: list the variants and knobs of a program, of all without one
+    #[arg(long, value_name = "PROGRAM", num_args = 0..=1, default_missing_value = "")]
+    list_variants: Option<String>,
+    /// The platform: a part of its name, or its number in `cloom info`; Cloom if none is named
+    #[arg(long, value_name = "NAME|NUMBER")]
+    platform: Option<String>,
+    /// The device of that platform; the first if none is named
+    #[arg(long, value_name = "NAME|NUMBER")]
+    device: Option<String>,
+    /// Check the result: for a file, against the reference interpreter; the gallery always checks
+    #[arg(long)]
+    verify: bool,
+    /// Where the picture goes (PNG); for a file, the first buffer that changed, as a picture if it is a .png, else its bytes
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// For programs to read
+    #[arg(long)]
+    pub json: bool,
+
+    /// An argument of the file's kernel: [NAME=]VALUE, see below; once for each
+    #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true, help_heading = "Kernels of a file")]
+    args: Vec<String>,
+    /// Work-items: X, XxY or XxYxZ; -s N stands for NxN; else the elements of the first buffer
+    #[arg(long, value_name = "SIZES", value_parser = shape::sizes, help_heading = "Kernels of a file")]
+    global: Option<shape::Sizes>,
+    /// Work-items of a group, in as many dimensions; the platform chooses if it is not given
+    #[arg(long, value_name = "SIZES", value_parser = shape::sizes, help_heading = "Kernels of a file")]
+    local: Option<shape::Sizes>,
+    /// How many elements of each buffer that changed are printed
+    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Kernels of a file")]
+    print: usize,
+    #[command(flatten)]
+    build: BuildOptions,
+}
+
+impl Options {
+    fn choice(&self) -> Choice {
+        Choice { platform: self.platform.clone(), device: self.device.clone() }
+    }
+}
+
+/// Runs `run`.
+pub fn run(options: &Options) -> Result<Answer, Failure> {
+    if options.list_kernels {
+        return gallery::list_programs(options.json);
+    }
+    if let Some(name) = &options.list_variants {
+        let name = if name.is_empty() { options.kernel.as_deref() } else { Some(name.as_str()) };
+        return gallery::list_variants(name, options.json);
+    }
+    match (&options.file, &options.kernel) {
+        (Some(path), _) => file::run(options, path),
+        (None, Some(name)) if options.args.is_empty() => gallery::run(options, name),
+        (None, Some(_)) => Err(Failure::wrong("--arg is for kernels of a file; name the .cl file")),
+        (None, None) => {
+            Err(Failure::wrong("name a program of the gallery with -k (`cloom run -lk` lists them), or a .cl file"))
+        }
+    }
+}
