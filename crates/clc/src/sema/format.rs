@@ -15,6 +15,8 @@ struct Wanted {
     lanes: u8,
     /// Bits of each, if the format says.
     bits: Option<u32>,
+    /// Where in the format the letter stands.
+    at: usize,
 }
 
 /// The conversions of a format, or what is wrong.
@@ -77,13 +79,10 @@ fn conversions(format: &[u8]) -> Result<Vec<Wanted>, String> {
                 c => format!("`%{}` is no conversion", char::from(c)),
             });
         }
-        if lanes > 1 && (b"csp".contains(&conv) || bits.is_none()) {
-            return Err(match bits {
-                None => "a vector needs the size of its components: `hh`, `h`, `hl` or `l`".into(),
-                Some(_) => format!("`%{}` prints no vectors", char::from(conv)),
-            });
+        if lanes > 1 && b"csp".contains(&conv) {
+            return Err(format!("`%{}` prints no vectors", char::from(conv)));
         }
-        out.push(Wanted { conv, lanes, bits });
+        out.push(Wanted { conv, lanes, bits, at: i });
         i += 1;
     }
     Ok(out)
@@ -104,7 +103,8 @@ impl Sema<'_> {
             );
             return None;
         };
-        let wanted = match conversions(&text) {
+        let mut text = text;
+        let mut wanted = match conversions(&text) {
             Ok(w) => w,
             Err(why) => {
                 self.error("E0331", format.span, format!("wrong format: {why}"));
@@ -112,12 +112,19 @@ impl Sema<'_> {
             }
         };
         let mut values = Vec::new();
+        let mut lengths = Vec::new();
         for (i, a) in args.enumerate() {
             let Some(a) = self.printf_argument(a) else { continue };
-            if let Some(w) = wanted.get(i) {
+            if let Some(w) = wanted.get_mut(i) {
+                if w.lanes > 1 && w.bits.is_none() {
+                    lengths.extend(self.vector_length(w, &a));
+                }
                 self.check_conversion(*w, &a);
             }
             values.push(a);
+        }
+        for (at, length) in lengths.into_iter().rev() {
+            text.splice(at..at, length.bytes());
         }
         if values.len() < wanted.len() {
             let message = format!("the format wants {} arguments, but there are {}", wanted.len(), values.len());
@@ -136,6 +143,20 @@ impl Sema<'_> {
             }
         };
         Some(Expr::value(ExprKind::Special(Special::Printf(id as u32), values), Ty::INT, span))
+    }
+
+    /// A vector whose format lacks the size of its components. Other compilers let that pass, so it is only a warning here, and the
+    /// size is the argument's. Returns what the format lacks, and where.
+    fn vector_length(&mut self, w: &mut Wanted, e: &Expr) -> Option<(usize, &'static str)> {
+        let (elem, _) = self.types.numeric(e.ty.ty)?;
+        let length = vector_length(elem);
+        w.bits = Some(elem.bits());
+        let letter = char::from(w.conv);
+        self.push(
+            Diagnostic::warning("W0302", e.span, format!("`%v{}{letter}` lacks the size of the components", w.lanes))
+                .help(format!("write `%v{}{length}{letter}`", w.lanes)),
+        );
+        Some((w.at, length))
     }
 
     /// The bytes of a constant string, up to its zero.
@@ -211,10 +232,7 @@ impl Sema<'_> {
             let length = match (lanes, elem.bits()) {
                 (1, 64) if !elem.is_float() => "l",
                 (1, _) => "",
-                (_, 8) => "hh",
-                (_, 16) => "h",
-                (_, 32) => "hl",
-                _ => "l",
+                _ => vector_length(elem),
             };
             let vector = if lanes > 1 { format!("v{lanes}") } else { String::new() };
             d = d.help(format!(
@@ -229,17 +247,27 @@ impl Sema<'_> {
     }
 }
 
+/// The length modifier for components of a vector.
+fn vector_length(elem: Elem) -> &'static str {
+    match elem.bits() {
+        8 => "hh",
+        16 => "h",
+        32 => "hl",
+        _ => "l",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn formats_are_read() {
-        let w = |conv, lanes, bits| Wanted { conv, lanes, bits };
-        assert_eq!(conversions(b"%d %5.2f%%"), Ok(vec![w(b'd', 1, None), w(b'f', 1, None)]));
-        assert_eq!(conversions(b"%2.2v4hlf %-08lx"), Ok(vec![w(b'f', 4, Some(32)), w(b'x', 1, Some(64))]));
-        assert_eq!(conversions(b"%v3hhd"), Ok(vec![w(b'd', 3, Some(8))]));
-        for wrong in [&b"%"[..], b"%*d", b"%n", b"%v5hld", b"%v4d", b"%lld", b"%y"] {
+        let w = |conv, lanes, bits, at| Wanted { conv, lanes, bits, at };
+        assert_eq!(conversions(b"%d %5.2f%%"), Ok(vec![w(b'd', 1, None, 1), w(b'f', 1, None, 7)]));
+        assert_eq!(conversions(b"%2.2v4hlf %-08lx"), Ok(vec![w(b'f', 4, Some(32), 8), w(b'x', 1, Some(64), 15)]));
+        assert_eq!(conversions(b"%v3hhd %v2f"), Ok(vec![w(b'd', 3, Some(8), 5), w(b'f', 2, None, 10)]));
+        for wrong in [&b"%"[..], b"%*d", b"%n", b"%v5hld", b"%v4s", b"%lld", b"%y"] {
             assert!(conversions(wrong).is_err());
         }
     }
