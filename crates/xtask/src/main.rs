@@ -4,6 +4,7 @@
 //! Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
 
 mod demo;
+mod driver;
 mod packages;
 mod tests;
 mod tidy;

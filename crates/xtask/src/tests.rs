@@ -1,15 +1,28 @@
 //! `test`, `ci` and `bless`.
 
 use crate::tools::{cargo, succeeds};
-use crate::{Outcome, packages, tidy};
+use crate::{Outcome, driver, packages, tidy};
 use anyhow::Result;
+use std::process::Command;
 use std::time::Instant;
 
 fn outcome(good: bool) -> Outcome {
     if good { Outcome::Fine } else { Outcome::Findings }
 }
 
-/// Runs every test of the workspace, after checking its invariants.
+/// Tests all packages, or those that the arguments name.
+fn cargo_test(args: &[String]) -> Command {
+    let some = args.iter().take_while(|a| *a != "--").any(|a| a.starts_with("-p") || a.starts_with("--package"));
+    let mut command = cargo(&["test", "--no-fail-fast"]);
+    if !some {
+        command.arg("--workspace");
+    }
+    command.args(args);
+    command
+}
+
+/// Runs every test of the workspace, after checking its invariants. Tests of the standard interface find the driver that was just
+/// built, beside whatever other platforms there are.
 pub fn test(args: &[String]) -> Result<Outcome> {
     packages::ensure()?;
     let start = Instant::now();
@@ -18,7 +31,8 @@ pub fn test(args: &[String]) -> Result<Outcome> {
     {
         return Ok(Outcome::Findings);
     }
-    let good = succeeds(cargo(&["test", "--workspace", "--no-fail-fast"]).args(args))?;
+    let vendors = driver::registered()?;
+    let good = succeeds(cargo_test(args).env(driver::VENDORS, vendors))?;
     println!("xtask test: {} in {} s", if good { "all tests passed" } else { "FAILED" }, start.elapsed().as_secs());
     Ok(outcome(good))
 }
@@ -39,7 +53,8 @@ pub fn ci() -> Result<Outcome> {
 /// Runs the tests and lets them rewrite their golden files.
 pub fn bless(args: &[String]) -> Result<Outcome> {
     packages::ensure()?;
-    let good = succeeds(cargo(&["test", "--workspace", "--no-fail-fast"]).args(args).env("BLESS", "1"))?;
+    let vendors = driver::registered()?;
+    let good = succeeds(cargo_test(args).env("BLESS", "1").env(driver::VENDORS, vendors))?;
     println!("xtask bless: look at the changes before you commit them");
     Ok(outcome(good))
 }
