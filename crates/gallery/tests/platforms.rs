@@ -87,6 +87,10 @@ fn every_knob_works() {
         for &config in configs {
             let params = Params { iterations, config: config.into(), ..Params::default() };
             run_all(&[name], &params, |_| (147, 65));
+            // Where a knob and the tile work together.
+            if ["pixelize", "stripes", "life"].contains(&name) {
+                run_all(&[name], &Params { tile_w: Some(11), tile_h: Some(5), ..params }, |_| (147, 65));
+            }
         }
     }
 }
