@@ -50,12 +50,25 @@ fn gliders(w: usize, h: usize) -> Vec<u32> {
     let mut cells = vec![0; w * h];
     for top in (2..h.saturating_sub(6)).step_by(12) {
         for left in (2..w.saturating_sub(6)).step_by(12) {
-            for (x, y) in [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)] {
-                cells[(top + y) * w + left + x] = 1;
-            }
+            put_glider(&mut cells, w, left, top);
         }
     }
     cells
+}
+
+/// One of them alone, in the middle: nearly all tiles sleep.
+fn glider(w: usize, h: usize) -> Vec<u32> {
+    let mut cells = vec![0; w * h];
+    if w >= 3 && h >= 3 {
+        put_glider(&mut cells, w, (w - 3) / 2, (h - 3) / 2);
+    }
+    cells
+}
+
+fn put_glider(cells: &mut [u32], w: usize, left: usize, top: usize) {
+    for (x, y) in [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)] {
+        cells[(top + y) * w + left + x] = 1;
+    }
 }
 
 /// Blocks of four cells: nothing ever changes.
@@ -68,7 +81,7 @@ impl Life {
     fn setup(params: &Params) -> Result<Setup> {
         params.only(&["board", "start", "param"])?;
         let torus = params.choice("board", &["torus", "finite"])? == "torus";
-        let start = params.choice("start", &["picture", "random", "gliders", "still"])?;
+        let start = params.choice("start", &["picture", "random", "gliders", "glider", "still"])?;
         let picture = inputs::picture(params)?;
         let (w, h) = (picture.width, picture.height);
         let cells = match start {
@@ -77,6 +90,7 @@ impl Life {
                 (0..w * h).map(|_| u32::from(random.below(10) < 3)).collect()
             }
             "gliders" => gliders(w, h),
+            "glider" => glider(w, h),
             "still" => blocks(w, h),
             // Odd brightness: the picture's grain decides, its smooth parts start empty or full.
             _ => picture.luma().iter().map(|l| u32::from(l % 5 < 2)).collect(),
@@ -103,7 +117,7 @@ impl Program for Life {
     }
 
     fn knobs(&self) -> &'static [&'static str] {
-        &["board=torus|finite: what lies beyond the edge", "start=picture|random|gliders|still: the first board"]
+        &["board=torus|finite: what lies beyond the edge", "start=picture|random|gliders|glider|still: the first board"]
     }
 
     fn source(&self) -> &'static str {
@@ -184,9 +198,8 @@ mod tests {
         let count: u32 = start.iter().sum();
         assert_eq!(count, 5, "one glider fits");
         let mut cells = vec![0; w * h];
-        for (x, y) in [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)] {
-            cells[y * w + x] = 1;
-        }
+        put_glider(&mut cells, w, 0, 0);
+        assert_eq!(glider(w, h).iter().sum::<u32>(), 5);
         let mut moved = cells.clone();
         for _ in 0..4 {
             moved = step(&moved, w, h, true);
