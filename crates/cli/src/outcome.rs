@@ -76,7 +76,7 @@ impl Failure {
 impl From<cloom_gallery::Error> for Failure {
     fn from(e: cloom_gallery::Error) -> Self {
         match e {
-            cloom_gallery::Error::Build { .. } => Failure::finding(e),
+            cloom_gallery::Error::Build { .. } | cloom_gallery::Error::Overrun { .. } => Failure::finding(e),
             _ => Failure::wrong(e),
         }
     }

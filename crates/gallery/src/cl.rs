@@ -109,13 +109,36 @@ fn matches(wanted: &str, index: usize, name: &str) -> bool {
 }
 
 /// Element types of buffers: plain numbers.
-pub trait Plain: Copy + Default + Send + Sync + 'static {}
-impl Plain for u8 {}
-impl Plain for u32 {}
-impl Plain for i32 {}
-impl Plain for f32 {}
+pub trait Plain: Copy + Default + Send + Sync + 'static {
+    /// What lies behind a buffer's last element; a float that spoils what is computed with it.
+    const GUARD: Self;
+    /// Whether the guard is as it was.
+    fn is_guard(self) -> bool;
+}
 
-/// A buffer of `T`s on the device.
+macro_rules! plain {
+    ($($t:ty),*) => {
+        $(impl Plain for $t {
+            const GUARD: $t = <$t>::MAX;
+            fn is_guard(self) -> bool {
+                self == Self::GUARD
+            }
+        })*
+    };
+}
+plain!(u8, u32, i32);
+
+impl Plain for f32 {
+    const GUARD: f32 = f32::NAN;
+    fn is_guard(self) -> bool {
+        self.to_bits() == Self::GUARD.to_bits()
+    }
+}
+
+/// How many elements behind each buffer's end are watched: a kernel that goes one too far hits them.
+const GUARDS: usize = 16;
+
+/// A buffer of `T`s on the device, with guards behind its end.
 pub struct Buffer<T: Plain> {
     memory: memory::Buffer<T>,
     len: usize,
@@ -348,21 +371,22 @@ impl Session {
 
     /// A buffer with a copy of the data.
     pub fn upload<T: Plain>(&self, data: &[T]) -> Result<Buffer<T>> {
-        let bytes = size_of_val(data);
-        if bytes == 0 || bytes as u64 > self.found.max_buffer {
+        let len = data.len() + GUARDS;
+        let bytes = len * size_of::<T>();
+        if data.is_empty() || bytes as u64 > self.found.max_buffer {
             return Err(Error::Params(format!(
                 "a buffer of {bytes} bytes: {} takes 1 to {}; choose another size",
                 self.found.device, self.found.max_buffer
             )));
         }
         // SAFETY: no host pointer is given.
-        let memory =
-            unsafe { memory::Buffer::<T>::create(&self.context, CL_MEM_READ_WRITE, data.len(), ptr::null_mut()) };
+        let memory = unsafe { memory::Buffer::<T>::create(&self.context, CL_MEM_READ_WRITE, len, ptr::null_mut()) };
         let buffer = Buffer {
             memory: memory.map_err(Error::call(format!("clCreateBuffer of {bytes} bytes")))?,
             len: data.len(),
         };
         self.write(&buffer, data)?;
+        self.write_at(&buffer, data.len(), &[T::GUARD; GUARDS])?;
         Ok(buffer)
     }
 
@@ -374,21 +398,33 @@ impl Session {
         if data.is_empty() {
             return Ok(());
         }
+        self.write_at(buffer, 0, data)
+    }
+
+    // `first` and the data lie within the buffer and its guards.
+    fn write_at<T: Plain>(&self, buffer: &Buffer<T>, first: usize, data: &[T]) -> Result<()> {
         // opencl3 asks for an exclusive buffer because the device writes to it; the handle itself does not change.
         let mut alias = std::mem::ManuallyDrop::new(memory::Buffer::<T>::new(buffer.memory.get()));
-        // SAFETY: the buffer holds at least data.len() elements, and the call returns after the copy.
-        unsafe { self.queue.enqueue_write_buffer(&mut alias, CL_BLOCKING, 0, data, &[]) }
+        let offset = first * size_of::<T>();
+        // SAFETY: the device refuses a copy that its memory does not hold, and the call returns after the copy.
+        unsafe { self.queue.enqueue_write_buffer(&mut alias, CL_BLOCKING, offset, data, &[]) }
             .map_err(Error::call("clEnqueueWriteBuffer"))?;
         Ok(())
     }
 
-    /// The contents of a buffer, after all commands before.
+    /// The contents of a buffer, after all commands before. An error if something was written behind its end.
     pub fn read<T: Plain>(&self, buffer: &Buffer<T>) -> Result<Vec<T>> {
-        let mut data = vec![T::default(); buffer.len];
+        let mut data = vec![T::default(); buffer.len + GUARDS];
         // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call blocks.
         unsafe { self.queue.enqueue_read_buffer(&buffer.memory, CL_BLOCKING, 0, &mut data, &[]) }
             .map_err(Error::call("clEnqueueReadBuffer"))?;
-        Ok(data)
+        match data[buffer.len..].iter().position(|g| !g.is_guard()) {
+            None => {
+                data.truncate(buffer.len);
+                Ok(data)
+            }
+            Some(i) => Err(Error::Overrun { len: buffer.len, at: buffer.len + i }),
+        }
     }
 
     /// Enqueues a kernel. An empty local size leaves the choice to the platform.

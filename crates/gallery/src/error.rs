@@ -45,6 +45,14 @@ pub enum Error {
         /// Its error.
         code: ClError,
     },
+    /// A kernel wrote where nothing is.
+    #[error("a kernel wrote to element {at} of a buffer of {len} elements: check what it does at the end of its range")]
+    Overrun {
+        /// How many elements the buffer has.
+        len: usize,
+        /// The first one behind its end that changed.
+        at: usize,
+    },
     /// A parameter that the program cannot work with.
     #[error("{0}")]
     Params(String),

@@ -2,7 +2,7 @@
 //! and at odd ones, under every knob that changes what a kernel does. Where no OpenCL is installed there is nothing to run, and the
 //! test says so.
 
-use cloom_gallery::{Error, Params, Session, Verdict, agree, program, programs};
+use cloom_gallery::{Error, Params, Session, Verdict, agree, args, program, programs};
 
 fn sessions() -> Vec<Session> {
     match Session::all() {
@@ -71,6 +71,8 @@ fn every_knob_works() {
         ("stripes", 2, &["param=1", "param=3", "param=8"]),
         // Nothing moves on a board of blocks: the run must stop after one step, wherever the board ends.
         ("life", 6, &["board=finite", "start=gliders", "board=finite,start=random", "board=finite,start=still"]),
+        // Long enough to cross tiles, most of which sleep.
+        ("life", 30, &["start=glider"]),
         (
             "histogram",
             2,
@@ -111,6 +113,21 @@ fn all_devices_agree_with_each_other() {
     let names: Vec<&str> = sessions.iter().map(|s| s.found.platform.as_str()).collect();
     println!("{}: {compared} pairs of results compared", names.join(", "));
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn a_write_behind_the_end_is_told() {
+    const SOURCE: &str = "kernel void one_too_far(global uint *p, uint n) { p[n] = 1; }";
+    for session in sessions() {
+        let kernel = session.build("overrun", SOURCE, "").and_then(|b| b.kernel("one_too_far")).expect("it builds");
+        let buffer = session.zeroed::<u32>(100).expect("it fits");
+        let launch = |n: u32| {
+            session.launch(&kernel, args![&buffer, n], &[1], &[1]).expect("it runs");
+            session.read(&buffer)
+        };
+        assert_eq!(launch(99).expect("within")[99], 1);
+        assert!(matches!(launch(100), Err(Error::Overrun { len: 100, at: 100 })));
+    }
 }
 
 #[test]
