@@ -103,9 +103,7 @@ fn a_used_host_pointer_is_the_memory_itself_once_it_is_mapped() {
     t.arg_mem(&kernel, 0, &buffer);
     drop(t.launch(&kernel, &[1024], &[]));
     let mut code = 1;
-    let map = |code| {
-        t.clEnqueueMapBuffer(t.queue(), buffer.h, CL_TRUE, CL_MAP_READ, 4, 8, 0, null(), null_mut(), code)
-    };
+    let map = |code| t.clEnqueueMapBuffer(t.queue(), buffer.h, CL_TRUE, CL_MAP_READ, 4, 8, 0, null(), null_mut(), code);
     let at = map(&mut code);
     ok(code);
     assert_eq!(at as usize, data as usize + 4, "a map gives host_ptr plus the offset");
@@ -119,7 +117,7 @@ fn a_used_host_pointer_is_the_memory_itself_once_it_is_mapped() {
 fn an_odd_used_host_pointer_works_too() {
     let t = Session::new();
     let kernel = t.kernel("kernel void k(global uchar *p) { p[get_global_id(0)] += 1; }");
-    let mut bytes = vec![7u8; 101];
+    let mut bytes = [7u8; 101];
     let buffer = create(&t, USE, 99, bytes[1..].as_mut_ptr().cast());
     t.arg_mem(&kernel, 0, &buffer);
     drop(t.launch(&kernel, &[99], &[]));

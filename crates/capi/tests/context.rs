@@ -120,7 +120,9 @@ fn bad_arguments_have_their_codes() {
     for (what, bad) in t.bad_handles(t.context()) {
         let devices = [t.device, bad];
         c.new_object(&format!("{what} as device"), CL_INVALID_DEVICE, |e| create(good.as_ptr(), 1, &bad, e));
-        c.new_object(&format!("{what} as second"), CL_INVALID_DEVICE, |e| create(good.as_ptr(), 2, devices.as_ptr(), e));
+        c.new_object(&format!("{what} as second"), CL_INVALID_DEVICE, |e| {
+            create(good.as_ptr(), 2, devices.as_ptr(), e)
+        });
         if t.ours() {
             let p = [CL_CONTEXT_PLATFORM, bad as isize, 0];
             c.new_object(&format!("{what} as platform"), CL_INVALID_PLATFORM, |e| create(p.as_ptr(), 1, d, e));

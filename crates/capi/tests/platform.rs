@@ -36,8 +36,7 @@ fn a_platform_describes_itself() {
     assert!(!get(CL_PLATFORM_ICD_SUFFIX_KHR).is_empty());
     let numeric: u32 = info(|s, v, r| t.clGetPlatformInfo(t.platform, CL_PLATFORM_NUMERIC_VERSION, s, v, r));
     assert_eq!((numeric >> 22, numeric >> 12 & 0x3FF), (3, 0));
-    let resolution: u64 =
-        info(|s, v, r| t.clGetPlatformInfo(t.platform, CL_PLATFORM_HOST_TIMER_RESOLUTION, s, v, r));
+    let resolution: u64 = info(|s, v, r| t.clGetPlatformInfo(t.platform, CL_PLATFORM_HOST_TIMER_RESOLUTION, s, v, r));
     assert!(resolution > 0, "timer queries are offered");
     let names = query(|s, v, r| t.clGetPlatformInfo(t.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, s, v, r));
     assert_eq!(names.len() % 68, 0);
@@ -65,7 +64,7 @@ fn a_device_describes_itself() {
     // The least values of the full profile.
     let memory = t.device_info::<u64>(CL_DEVICE_GLOBAL_MEM_SIZE);
     let largest = t.device_info::<u64>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    assert!(largest <= memory && largest >= (memory / 4).min(1 << 30).max(32 << 20));
+    assert!(largest <= memory && largest >= (memory / 4).clamp(32 << 20, 1 << 30));
     assert!(t.device_info::<usize>(CL_DEVICE_MAX_PARAMETER_SIZE) >= 1024);
     assert!(t.device_info::<u64>(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE) >= 64 << 10);
     assert!(t.device_info::<u32>(CL_DEVICE_MAX_CONSTANT_ARGS) >= 8);
@@ -114,7 +113,8 @@ fn what_opencl_3_asks_of_a_device_is_there() {
     extensions.sort();
     versioned.sort();
     assert_eq!(extensions, versioned);
-    let wanted = ["cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_local_int32_base_atomics"];
+    let wanted =
+        ["cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_local_int32_base_atomics"];
     for name in wanted {
         assert!(extensions.iter().any(|e| e == name), "{name}");
     }
@@ -135,11 +135,9 @@ fn what_opencl_3_asks_of_a_device_is_there() {
     let fence = t.device_info::<u64>(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES);
     let least = CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP;
     assert_eq!(fence & least, least);
-    for name in [
-        CL_DEVICE_SVM_CAPABILITIES,
-        CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES,
-        CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES,
-    ] {
+    for name in
+        [CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES]
+    {
         let _: u64 = t.device_info(name);
     }
     for name in [

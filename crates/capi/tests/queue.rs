@@ -106,7 +106,8 @@ fn bad_arguments_have_their_codes() {
         c.new_object(&format!("{what} as device"), CL_INVALID_DEVICE, |e| create(t.context(), bad, 0, e));
     }
     c.new_object("unknown bits", CL_INVALID_VALUE, |e| create(t.context(), t.device, 1 << 40, e));
-    let with = |context, device, p: &[u64], code| t.clCreateCommandQueueWithProperties(context, device, p.as_ptr(), code);
+    let with =
+        |context, device, p: &[u64], code| t.clCreateCommandQueueWithProperties(context, device, p.as_ptr(), code);
     c.new_object("with: null context", CL_INVALID_CONTEXT, |e| with(null_mut(), t.device, &[0], e));
     c.new_object("with: null device", CL_INVALID_DEVICE, |e| with(t.context(), null_mut(), &[0], e));
     c.new_object("with: unknown property", CL_INVALID_VALUE, |e| with(t.context(), t.device, &[0x7777, 1, 0], e));
@@ -117,8 +118,6 @@ fn bad_arguments_have_their_codes() {
         let p = [properties, on_device, 0];
         c.new_object("with: on device", CL_INVALID_QUEUE_PROPERTIES, |e| with(t.context(), t.device, &p, e));
     }
-    let lonely = [properties, CL_QUEUE_ON_DEVICE, 0];
-    c.new_object("with: on device, in order", CL_INVALID_VALUE, |e| with(t.context(), t.device, &lonely, e));
     for (what, bad) in t.bad_handles(t.context()) {
         let wanted = CL_INVALID_COMMAND_QUEUE;
         c.code(&format!("retain {what}"), wanted, t.clRetainCommandQueue(bad));

@@ -81,15 +81,39 @@ fn reading_and_writing_boxes() {
         let mut got = memory.clone();
         for blocking in [CL_TRUE, CL_FALSE] {
             ok(t.clEnqueueReadBufferRect(
-                t.queue(), buffer.h, blocking, at.origin.as_ptr(), host.origin.as_ptr(), region.as_ptr(),
-                at.row, at.slice, host.row, host.slice, got.as_mut_ptr().cast(), 0, null(), null_mut(),
+                t.queue(),
+                buffer.h,
+                blocking,
+                at.origin.as_ptr(),
+                host.origin.as_ptr(),
+                region.as_ptr(),
+                at.row,
+                at.slice,
+                host.row,
+                host.slice,
+                got.as_mut_ptr().cast(),
+                0,
+                null(),
+                null_mut(),
             ));
             t.finish();
             assert_eq!(got, copied(&device, at, &memory, host, region), "{region:?}");
         }
         ok(t.clEnqueueWriteBufferRect(
-            t.queue(), buffer.h, CL_TRUE, at.origin.as_ptr(), host.origin.as_ptr(), region.as_ptr(),
-            at.row, at.slice, host.row, host.slice, memory.as_ptr().cast(), 0, null(), null_mut(),
+            t.queue(),
+            buffer.h,
+            CL_TRUE,
+            at.origin.as_ptr(),
+            host.origin.as_ptr(),
+            region.as_ptr(),
+            at.row,
+            at.slice,
+            host.row,
+            host.slice,
+            memory.as_ptr().cast(),
+            0,
+            null(),
+            null_mut(),
         ));
         assert_eq!(t.read::<u8>(&buffer, 2048), copied(&memory, host, &device, at, region), "{region:?}");
     }
@@ -108,8 +132,19 @@ fn copying_bytes_and_boxes() {
         let (x, y) = (Side::new(x.0, x.1, x.2), Side::new(y.0, y.1, y.2));
         t.write(&to, 0, &b);
         ok(t.clEnqueueCopyBufferRect(
-            t.queue(), from.h, to.h, x.origin.as_ptr(), y.origin.as_ptr(), region.as_ptr(),
-            x.row, x.slice, y.row, y.slice, 0, null(), null_mut(),
+            t.queue(),
+            from.h,
+            to.h,
+            x.origin.as_ptr(),
+            y.origin.as_ptr(),
+            region.as_ptr(),
+            x.row,
+            x.slice,
+            y.row,
+            y.slice,
+            0,
+            null(),
+            null_mut(),
         ));
         assert_eq!(t.read::<u8>(&to, 2048), copied(&a, x, &b, y, region), "{region:?}");
     }
@@ -189,8 +224,7 @@ fn maps_of_every_kind() {
         let (mut code, mut event) = (1, null_mut());
         let (n, list) = (wait.len() as u32, if wait.is_empty() { null() } else { wait.as_ptr() });
         let queue = t.queue();
-        let at =
-            t.clEnqueueMapBuffer(queue, buffer.h, CL_FALSE, flags, offset, size, n, list, &mut event, &mut code);
+        let at = t.clEnqueueMapBuffer(queue, buffer.h, CL_FALSE, flags, offset, size, n, list, &mut event, &mut code);
         ok(code);
         (at, Obj::event(event))
     };

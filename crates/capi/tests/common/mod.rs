@@ -4,7 +4,12 @@
 //! Two environment variables put another driver under test, to check the tests against an independent implementation:
 //! `CLOOM_TEST_LIBRARY` names the library, `CLOOM_TEST_PLATFORM` a part of the platform's name.
 
-#![allow(dead_code, unused_imports, missing_docs, reason = "each test file uses a part of this, and there is no documentation of it")]
+#![allow(
+    dead_code,
+    unused_imports,
+    missing_docs,
+    reason = "each test file uses a part of this, and there is no documentation of it"
+)]
 
 mod api;
 mod callbacks;
