@@ -89,4 +89,6 @@ pub const CONSTANTS: &[(&str, &str)] = &[
     ("CLK_LOCAL_MEM_FENCE", "1"),
     ("CLK_GLOBAL_MEM_FENCE", "2"),
     ("CLK_IMAGE_MEM_FENCE", "4"),
+    // C11 atomics.
+    ("ATOMIC_FLAG_INIT", "0"),
 ];

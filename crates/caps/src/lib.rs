@@ -44,8 +44,14 @@ pub const PLATFORM_EXTENSIONS: &[Named] =
     &[named("cl_khr_icd", version(1, 0, 0)), named("cl_khr_extended_versioning", version(1, 0, 0))];
 
 /// Optional features of OpenCL C 3.0 (`__opencl_c_…`).
-pub const C_FEATURES: &[Named] =
-    &[named("__opencl_c_fp64", version(3, 0, 0)), named("__opencl_c_int64", version(3, 0, 0))];
+pub const C_FEATURES: &[Named] = &[
+    named("__opencl_c_fp64", version(3, 0, 0)),
+    named("__opencl_c_int64", version(3, 0, 0)),
+    named("__opencl_c_atomic_order_acq_rel", version(3, 0, 0)),
+    named("__opencl_c_atomic_order_seq_cst", version(3, 0, 0)),
+    named("__opencl_c_atomic_scope_device", version(3, 0, 0)),
+    named("__opencl_c_atomic_scope_all_devices", version(3, 0, 0)),
+];
 
 /// The versions of OpenCL C that the compiler takes.
 pub const C_VERSIONS: &[Named] = &[

@@ -151,8 +151,8 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | 2)?,
         // Out of order, profiling.
         cl::DEVICE_QUEUE_PROPERTIES => info.value(1u64 | 2)?,
-        cl::DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ORDER_RELAXED | SCOPE_WORK_GROUP)?,
-        cl::DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ORDER_RELAXED | ORDER_ACQ_REL | SCOPE_WORK_GROUP)?,
+        cl::DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ATOMICS)?,
+        cl::DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ATOMICS | SCOPE_WORK_ITEM)?,
         cl::DEVICE_ENDIAN_LITTLE
         | cl::DEVICE_AVAILABLE
         | cl::DEVICE_COMPILER_AVAILABLE
@@ -163,9 +163,9 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     }))
 }
 
-const ORDER_RELAXED: u64 = 1 << 0;
-const ORDER_ACQ_REL: u64 = 1 << 1;
-const SCOPE_WORK_GROUP: u64 = 1 << 4;
+/// All orders (relaxed, acquire-release, sequentially consistent), and the scopes group, device and all devices.
+const ATOMICS: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 6;
+const SCOPE_WORK_ITEM: u64 = 1 << 3;
 
 /// What no device has so far.
 fn absent(name: u32, info: Info) -> Result<Option<Written>> {

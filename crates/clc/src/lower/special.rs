@@ -42,7 +42,35 @@ impl Fn<'_, '_> {
                 self.b().store(p, h, align, Flags::empty());
                 self.zero(ty)
             }
-            Special::Atomic(op) => self.atomic(op, &v, ty),
+            Special::Atomic(op, order) => self.atomic(op, order, &v, ty),
+            Special::AtomicLoad(order) => {
+                let scope = self.scope_of(v[0]);
+                let bits = self.b().atomic_load(bits_type(ty), v[0], order, scope);
+                self.from_bits(bits, ty)
+            }
+            Special::AtomicStore(order) => {
+                let scope = self.scope_of(v[0]);
+                let bits = self.to_bits(v[1]);
+                self.b().atomic_store(v[0], bits, order, scope);
+                self.zero(ty)
+            }
+            Special::CompareExchange(order) => {
+                let scope = self.scope_of(v[0]);
+                let new = self.to_bits(v[2]);
+                let bits = self.ty(new);
+                let align = bits.bytes() as u32;
+                let expected = self.b().load(bits, v[1], align, Flags::empty());
+                let old = self.b().atomic_cmpxchg(v[0], expected, new, order, scope);
+                // Where it was as expected, this changes nothing.
+                self.b().store(v[1], old, align, Flags::empty());
+                let same = self.b().icmp(IntCc::Eq, old, expected);
+                self.b().cast(CastOp::Zext, same, ty)
+            }
+            Special::Fence(Order::Relaxed, _) => self.zero(ty),
+            Special::Fence(order, scope) => {
+                self.b().fence(order, scope);
+                self.zero(ty)
+            }
             Special::CmpXchg => {
                 let scope = self.scope_of(v[0]);
                 self.b().atomic_cmpxchg(v[0], v[1], v[2], Order::Relaxed, scope)
@@ -91,15 +119,23 @@ impl Fn<'_, '_> {
         }
     }
 
-    fn atomic(&mut self, op: RmwOp, v: &[Value], ty: Type) -> Value {
+    /// A read-modify-write. Floats are only exchanged: as bits.
+    fn atomic(&mut self, op: RmwOp, order: Order, v: &[Value], ty: Type) -> Value {
         let scope = self.scope_of(v[0]);
-        if ty.is_float() {
-            // Only `atomic_xchg` takes a float: its bits are exchanged.
-            let bits = self.b().cast(CastOp::Bitcast, v[1], Type::I32);
-            let old = self.b().atomic_rmw(op, v[0], bits, Order::Relaxed, scope);
-            return self.b().cast(CastOp::Bitcast, old, ty);
-        }
-        self.b().atomic_rmw(op, v[0], v[1], Order::Relaxed, scope)
+        let bits = self.to_bits(v[1]);
+        let old = self.b().atomic_rmw(op, v[0], bits, order, scope);
+        self.from_bits(old, ty)
+    }
+
+    /// A float as an integer.
+    fn to_bits(&mut self, v: Value) -> Value {
+        let ty = self.ty(v);
+        if ty.is_float() { self.b().cast(CastOp::Bitcast, v, bits_type(ty)) } else { v }
+    }
+
+    /// An integer as a float, if that is wanted.
+    fn from_bits(&mut self, v: Value, ty: Type) -> Value {
+        if ty.is_float() { self.b().cast(CastOp::Bitcast, v, ty) } else { v }
     }
 
     fn shuffle(&mut self, v: &[Value], ty: Type) -> Value {
@@ -172,4 +208,9 @@ impl Fn<'_, '_> {
         self.b().jump(header, &[next]);
         self.block = exit;
     }
+}
+
+/// The integer that has the bits of a scalar.
+fn bits_type(ty: Type) -> Type {
+    Type::scalar(Scalar::int(ty.bytes() * 8).unwrap_or(Scalar::I32))
 }

@@ -2,12 +2,13 @@
 //! shuffles, asynchronous copies.
 
 use super::Sema;
+use super::atomics;
 use super::tree::{Expr, ExprKind, Rounding, Special};
 use super::types::{QTy, Ty, TyKind, elem_signed};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 use cloom_builtins::Elem;
-use cloom_ir::{RmwOp, Space};
+use cloom_ir::{Order, RmwOp, Space};
 
 /// What a name means that the table does not hold.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,7 @@ enum Family {
     VloadHalf { lanes: u8, aligned: bool },
     VstoreHalf { lanes: u8, aligned: bool, rounding: Rounding },
     Atomic(&'static str),
+    C11(atomics::Function),
     Printf,
     Shuffle(usize),
     AsyncCopy { strided: bool },
@@ -151,26 +153,11 @@ fn family(name: &str) -> Option<Family> {
         "to_global" | "to_local" | "to_private" | "get_fence" => {
             Family::Unavailable("the generic address space is", "name the address space of each pointer")
         }
-        _ if name.starts_with("atomic_fetch_") || name.starts_with("atomic_compare_exchange_") => {
-            Family::Unavailable("C11 atomics are", "use `atomic_add` and its like on plain integers")
-        }
-        "atomic_load"
-        | "atomic_store"
-        | "atomic_exchange"
-        | "atomic_init"
-        | "atomic_work_item_fence"
-        | "atomic_load_explicit"
-        | "atomic_store_explicit"
-        | "atomic_exchange_explicit"
-        | "atomic_flag_test_and_set"
-        | "atomic_flag_clear" => {
-            Family::Unavailable("C11 atomics are", "use `atomic_add` and its like on plain integers")
-        }
         _ if name.starts_with("work_group_") || name.starts_with("sub_group_") => Family::Unavailable(
             "functions of whole work-groups and sub-groups are",
             "exchange values through local memory and `barrier`",
         ),
-        _ => return None,
+        _ => return atomics::function(name).map(Family::C11),
     })
 }
 
@@ -224,6 +211,8 @@ impl Sema<'_> {
                 false => &[4],
             },
             Family::Trap => &[0],
+            Family::C11(f) if f.arity().contains(&values.len()) => &[],
+            Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
             Family::Printf | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
@@ -240,6 +229,7 @@ impl Sema<'_> {
             Family::VloadHalf { lanes, aligned } => self.vload_half(lanes, aligned, values, span),
             Family::VstoreHalf { lanes, aligned, rounding } => self.vstore_half(lanes, aligned, rounding, values, span),
             Family::Atomic(op) => self.atomic(name, op, values, span),
+            Family::C11(f) => self.c11_atomic(f, name, values, span),
             Family::Printf => self.printf(values, at, span),
             Family::Shuffle(n) => self.shuffle(n, values, span),
             Family::AsyncCopy { strided } => self.async_copy(strided, values, span),
@@ -255,7 +245,7 @@ impl Sema<'_> {
         Expr::error(span)
     }
 
-    fn bad_argument(&mut self, e: &Expr, wanted: &str) -> Option<Expr> {
+    pub(super) fn bad_argument(&mut self, e: &Expr, wanted: &str) -> Option<Expr> {
         let message = format!("argument is a `{}`, but {wanted} is needed", self.type_name(e.ty.ty));
         self.error("E0308", e.span, message);
         None
@@ -330,7 +320,7 @@ impl Sema<'_> {
     }
 
     /// What a pointer argument points to.
-    fn pointer_arg(&mut self, p: &Expr, write: bool) -> Option<QTy> {
+    pub(super) fn pointer_arg(&mut self, p: &Expr, write: bool) -> Option<QTy> {
         let Some(to) = self.types.pointee(p.ty.ty) else {
             self.bad_argument(p, "a pointer");
             return None;
@@ -468,7 +458,7 @@ impl Sema<'_> {
         if all.len() == 1 {
             all.push(self.constant(1, ty, span));
         }
-        Some(Expr::value(ExprKind::Special(Special::Atomic(rmw), all), ty, span))
+        Some(Expr::value(ExprKind::Special(Special::Atomic(rmw, Order::Relaxed), all), ty, span))
     }
 
     fn shuffle(&mut self, n: usize, args: Vec<Expr>, span: Span) -> Option<Expr> {

@@ -34,6 +34,12 @@ impl Sema<'_> {
                 Expr::value(ExprKind::Addr(Box::new(e)), ty, span)
             }
             TyKind::Record(_) => Expr { lvalue: false, ..e },
+            TyKind::Atomic(_) => {
+                let message =
+                    format!("an object of type `{}` is read by the atomic functions only", self.type_name(e.ty.ty));
+                self.push(Diagnostic::error("E0329", span, message).help("use `atomic_load_explicit`"));
+                Expr::error(span)
+            }
             TyKind::Void => {
                 self.error("E0329", span, "a value of type `void`");
                 Expr::error(span)

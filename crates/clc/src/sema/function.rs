@@ -305,6 +305,7 @@ impl Sema<'_> {
                 }
             }
             TyKind::Bool => self.bad_kernel_type(p.span, &out.name, "is a `bool`", "use `int` or `uchar`"),
+            TyKind::Atomic(_) => self.bad_kernel_type(p.span, &out.name, "is an atomic object", "pass a pointer to it"),
             TyKind::Event => self.bad_kernel_type(p.span, &out.name, "is an `event_t`", "events are made in kernels"),
             TyKind::Scalar(_) if self.names_host_sized(&p.specs) => {
                 self.bad_kernel_type(

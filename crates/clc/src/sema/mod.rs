@@ -4,6 +4,7 @@
 //! written. What is wrong is reported once and becomes an error node, which everything later accepts silently, so that
 //! one mistake gives one message. The unit may be lowered only if no error was reported.
 
+mod atomics;
 mod attrs;
 mod builtin;
 mod call;

@@ -5,8 +5,9 @@ use super::scope::Entry;
 use super::types::{Field, QTy, Record, RecordId, Ty, TyKind, elem_of, image_name, space_name};
 use super::{attrs, limits};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::BuiltinType;
 use crate::syntax::ast::{self, DerivationKind, SpaceQual, TypeSpec};
+use crate::syntax::{AtomicType, BuiltinType};
+use cloom_builtins::Elem;
 use cloom_ir::Space;
 
 /// The type that specifiers or a declarator name.
@@ -16,6 +17,19 @@ pub(super) struct Declared {
     pub ty: QTy,
     /// The address space, if one was written.
     pub space: Option<Space>,
+}
+
+/// What an atomic type holds; halves have no atomic operations.
+fn atomic_elem(of: AtomicType) -> Option<Elem> {
+    Some(match of {
+        AtomicType::Int => Elem::I32,
+        AtomicType::UInt => Elem::U32,
+        AtomicType::Long | AtomicType::PtrdiffT | AtomicType::IntptrT => Elem::I64,
+        AtomicType::ULong | AtomicType::SizeT | AtomicType::UintptrT => Elem::U64,
+        AtomicType::Float => Elem::F32,
+        AtomicType::Double => Elem::F64,
+        AtomicType::Half => return None,
+    })
 }
 
 impl Declared {
@@ -48,7 +62,7 @@ impl Sema<'_> {
             }
         }
         if let Some(span) = quals.is_atomic {
-            self.unavailable(span, "C11 atomic types are", "use `atomic_add` and its like on plain integers");
+            self.unavailable(span, "`_Atomic` is", "use `atomic_int` and its like");
             d.ty.ty = Ty::ERROR;
         }
         if let Some((qual, span)) = quals.space
@@ -140,10 +154,17 @@ impl Sema<'_> {
             }
             BuiltinType::MemFenceFlags => Ty::UINT,
             BuiltinType::MemoryOrder | BuiltinType::MemoryScope => Ty::INT,
-            BuiltinType::Atomic(_) | BuiltinType::AtomicFlag => {
-                self.unavailable(span, "C11 atomic types are", "use `atomic_add` and its like on plain integers");
-                Ty::ERROR
-            }
+            BuiltinType::Atomic(of) => match atomic_elem(of) {
+                Some(elem) => {
+                    self.check_double(elem, span);
+                    self.types.intern(TyKind::Atomic(elem))
+                }
+                None => {
+                    self.unavailable(span, "`atomic_half` is", "use `atomic_float`");
+                    Ty::ERROR
+                }
+            },
+            BuiltinType::AtomicFlag => self.types.intern(TyKind::Atomic(Elem::I32)),
             BuiltinType::Queue | BuiltinType::ClkEvent | BuiltinType::NdRange => {
                 self.unavailable(span, "device-side enqueue is", "enqueue kernels from the host");
                 Ty::ERROR

@@ -7,7 +7,7 @@
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
 use cloom_builtins::Sig;
-use cloom_ir::{BinOp, FloatCc, IntCc, KernelMeta, Linkage, Query, RmwOp, UnOp};
+use cloom_ir::{BinOp, FloatCc, IntCc, KernelMeta, Linkage, Order, Query, RmwOp, Scope, UnOp};
 use smallvec::SmallVec;
 
 /// A variable of a function.
@@ -320,7 +320,14 @@ pub enum Special {
         rounding: Rounding,
     },
     /// Pointer, operand.
-    Atomic(RmwOp),
+    Atomic(RmwOp, Order),
+    /// Pointer.
+    AtomicLoad(Order),
+    /// Pointer, value.
+    AtomicStore(Order),
+    /// Pointer, pointer to what is expected (where the old value is put), new; gives whether it was as expected.
+    CompareExchange(Order),
+    Fence(Order, Scope),
     /// Pointer, expected, new.
     CmpXchg,
     /// The format, then the arguments.

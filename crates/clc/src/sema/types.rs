@@ -63,6 +63,8 @@ pub enum TyKind {
     Array(QTy, Option<u64>),
     /// A structure or union.
     Record(RecordId),
+    /// `atomic_int` and its like: only the atomic functions look inside.
+    Atomic(Elem),
     /// `event_t`
     Event,
     /// `sampler_t`
@@ -322,7 +324,7 @@ impl Types {
     pub fn layout(&self, ty: Ty) -> Option<(u64, u64)> {
         Some(match *self.kind(ty) {
             TyKind::Error | TyKind::Bool => (1, 1),
-            TyKind::Scalar(e) => (u64::from(e.bits() / 8), u64::from(e.bits() / 8)),
+            TyKind::Scalar(e) | TyKind::Atomic(e) => (u64::from(e.bits() / 8), u64::from(e.bits() / 8)),
             TyKind::Vector(e, n) => {
                 let size = u64::from(e.bits() / 8) * if n == 3 { 4 } else { u64::from(n) };
                 (size, size)
@@ -356,7 +358,7 @@ impl Types {
     pub fn ir(&self, ty: Ty) -> cloom_ir::Type {
         use cloom_ir::Type;
         match *self.kind(ty) {
-            TyKind::Scalar(e) => Type::scalar(ir_scalar(e)),
+            TyKind::Scalar(e) | TyKind::Atomic(e) => Type::scalar(ir_scalar(e)),
             TyKind::Vector(e, n) => Type::vector(ir_scalar(e), u16::from(n)),
             TyKind::Pointer(to) => Type::ptr(to.space),
             TyKind::Event | TyKind::Image(_) => Type::I64,
@@ -429,6 +431,7 @@ impl Types {
                     (None, None) => format!("{word} <unnamed>"),
                 }
             }
+            TyKind::Atomic(e) => super::atomics::type_name(*e).into(),
             TyKind::Event => "event_t".into(),
             TyKind::Sampler => "sampler_t".into(),
             TyKind::Image(kind) => image_name(*kind).into(),
@@ -463,6 +466,7 @@ impl Types {
             TyKind::Pointer(to) => format!("p{}{}", cloom_builtins::space_digit(to.space), self.code(to.ty)),
             TyKind::Bool => "b".into(),
             TyKind::Void => "v".into(),
+            TyKind::Atomic(e) => super::atomics::type_name(*e).into(),
             TyKind::Event => "event".into(),
             TyKind::Sampler => "sampler".into(),
             TyKind::Image(kind) => image_name(*kind).into(),

@@ -1,0 +1,216 @@
+//! C11 atomics: functions on objects of atomic types, with an order and a scope.
+//!
+//! OpenCL C 3.0 asks for the functions with an explicit order and scope, relaxed and in the work-group; the others belong to optional
+//! features, all of which there are. Here they become the atomic operations of the IR. An order that is not a constant
+//! expression is taken for the strongest one.
+
+use super::Sema;
+use super::constant::CVal;
+use super::tree::{Expr, ExprKind, Special};
+use super::types::{Ty, TyKind, elem_signed};
+use crate::source::Span;
+use cloom_builtins::Elem;
+use cloom_ir::{Order, RmwOp, Scope, Space};
+
+/// What a function does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Op {
+    Init,
+    Load,
+    Store,
+    Exchange,
+    CompareExchange,
+    /// `add`, `sub`, …
+    Fetch(&'static str),
+    TestAndSet,
+    Clear,
+    Fence,
+}
+
+/// A function of the family.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Function {
+    pub op: Op,
+    /// It ends in `_explicit`: an order may follow, and a scope.
+    pub explicit: bool,
+}
+
+const FETCHES: [&str; 7] = ["add", "sub", "or", "xor", "and", "min", "max"];
+
+/// The function of a name.
+pub(super) fn function(name: &str) -> Option<Function> {
+    if name == "atomic_work_item_fence" {
+        return Some(Function { op: Op::Fence, explicit: true });
+    }
+    let rest = name.strip_prefix("atomic_")?;
+    let (rest, explicit) = match rest.strip_suffix("_explicit") {
+        Some(rest) => (rest, true),
+        None => (rest, false),
+    };
+    let op = match rest {
+        "init" if !explicit => Op::Init,
+        "load" => Op::Load,
+        "store" => Op::Store,
+        "exchange" => Op::Exchange,
+        "compare_exchange_strong" | "compare_exchange_weak" => Op::CompareExchange,
+        "flag_test_and_set" => Op::TestAndSet,
+        "flag_clear" => Op::Clear,
+        _ => Op::Fetch(FETCHES.iter().find(|f| rest.strip_prefix("fetch_") == Some(f))?),
+    };
+    Some(Function { op, explicit })
+}
+
+impl Function {
+    /// Arguments before the orders, and how many orders an explicit one has.
+    fn counts(self) -> (usize, usize) {
+        match self.op {
+            Op::Load | Op::TestAndSet | Op::Clear => (1, 1),
+            Op::Init => (2, 0),
+            Op::Store | Op::Exchange | Op::Fetch(_) => (2, 1),
+            Op::CompareExchange => (3, 2),
+            Op::Fence => (1, 1),
+        }
+    }
+
+    /// How many arguments it may have.
+    pub fn arity(self) -> std::ops::RangeInclusive<usize> {
+        let (fixed, orders) = self.counts();
+        match (self.explicit, self.op) {
+            (true, Op::Fence) => 3..=3,
+            (true, _) => fixed + orders..=fixed + orders + 1,
+            (false, _) => fixed..=fixed,
+        }
+    }
+}
+
+impl Sema<'_> {
+    /// A call, with as many arguments as it may have.
+    pub(super) fn c11_atomic(&mut self, f: Function, name: &str, mut args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let (fixed, _) = f.counts();
+        let tail = args.split_off(fixed.min(args.len()));
+        let order = if f.explicit { self.order(tail.first()) } else { Order::SeqCst };
+        if f.op == Op::Fence {
+            let flags = self.convert(args.pop()?, Ty::UINT);
+            let scope = match tail.get(1).and_then(|e| self.known(e)) {
+                Some(0..=2) => Scope::Group,
+                _ => Scope::Device,
+            };
+            return Some(Expr::value(ExprKind::Special(Special::Fence(order, scope), vec![flags]), Ty::VOID, span));
+        }
+        let mut args = args.into_iter();
+        let p = args.next()?;
+        let to = self.pointer_arg(&p, f.op != Op::Load)?;
+        let TyKind::Atomic(elem) = *self.types.kind(to.ty) else {
+            return self.bad_argument(&p, "a pointer to an atomic type");
+        };
+        if !matches!(to.space, Space::Global | Space::Local | Space::Private) {
+            return self.bad_argument(&p, "a pointer to global or local memory");
+        }
+        let ty = self.types.value(elem, 1);
+        let mut all = vec![p];
+        for (i, a) in args.enumerate() {
+            let at = a.span;
+            let a = if f.op == Op::CompareExchange && i == 0 {
+                let expected = self.pointer_arg(&a, true)?;
+                if expected.ty != ty {
+                    let wanted = format!("a pointer to `{}`", self.type_name(ty));
+                    return self.bad_argument(&a, &wanted);
+                }
+                a
+            } else {
+                self.assigned(a, ty, "pass", at)
+            };
+            if a.is_error() {
+                return None;
+            }
+            all.push(a);
+        }
+        let (special, result) = match f.op {
+            Op::Init => (Special::AtomicStore(Order::Relaxed), Ty::VOID),
+            Op::Load => (Special::AtomicLoad(order), ty),
+            Op::Store => (Special::AtomicStore(order), Ty::VOID),
+            Op::Exchange => (Special::Atomic(RmwOp::Xchg, order), ty),
+            Op::CompareExchange => (Special::CompareExchange(order), Ty::BOOL),
+            Op::Fetch(what) => {
+                if elem.is_float() {
+                    let message = format!("`{name}` works on atomic integers, not on `{}`", self.type_name(to.ty));
+                    self.error("E0308", span, message);
+                    return None;
+                }
+                (Special::Atomic(fetch(what, elem_signed(elem)), order), ty)
+            }
+            Op::TestAndSet => {
+                all.push(self.constant(1, ty, span));
+                let old = Expr::value(ExprKind::Special(Special::Atomic(RmwOp::Xchg, order), all), ty, span);
+                return Some(self.convert(old, Ty::BOOL));
+            }
+            Op::Clear => {
+                all.push(self.constant(0, ty, span));
+                (Special::AtomicStore(order), Ty::VOID)
+            }
+            Op::Fence => return None,
+        };
+        Some(Expr::value(ExprKind::Special(special, all), result, span))
+    }
+
+    /// The value of a constant expression.
+    fn known(&mut self, e: &Expr) -> Option<u64> {
+        match self.eval(e).ok()? {
+            CVal::Lanes(lanes) => lanes.first().copied(),
+            CVal::Addr(..) => None,
+        }
+    }
+
+    fn order(&mut self, e: Option<&Expr>) -> Order {
+        match e.and_then(|e| self.known(e)) {
+            Some(0) => Order::Relaxed,
+            Some(1) => Order::Acquire,
+            Some(2) => Order::Release,
+            Some(3) => Order::AcqRel,
+            _ => Order::SeqCst,
+        }
+    }
+}
+
+fn fetch(what: &str, signed: bool) -> RmwOp {
+    match (what, signed) {
+        ("add", _) => RmwOp::Add,
+        ("sub", _) => RmwOp::Sub,
+        ("or", _) => RmwOp::Or,
+        ("xor", _) => RmwOp::Xor,
+        ("and", _) => RmwOp::And,
+        ("min", true) => RmwOp::Smin,
+        ("min", false) => RmwOp::Umin,
+        (_, true) => RmwOp::Smax,
+        (_, false) => RmwOp::Umax,
+    }
+}
+
+/// The name of an atomic type.
+pub(super) fn type_name(e: Elem) -> &'static str {
+    match e {
+        Elem::I32 => "atomic_int",
+        Elem::U32 => "atomic_uint",
+        Elem::I64 => "atomic_long",
+        Elem::U64 => "atomic_ulong",
+        Elem::F32 => "atomic_float",
+        _ => "atomic_double",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        let f = |name| function(name).map(|f| (f.op, f.explicit));
+        assert_eq!(f("atomic_fetch_add"), Some((Op::Fetch("add"), false)));
+        assert_eq!(f("atomic_fetch_max_explicit"), Some((Op::Fetch("max"), true)));
+        assert_eq!(f("atomic_compare_exchange_weak_explicit"), Some((Op::CompareExchange, true)));
+        assert_eq!(f("atomic_flag_clear"), Some((Op::Clear, false)));
+        for other in ["atomic_add", "atomic_fetch_mul", "atomic_init_explicit", "atomic_", "atom_add"] {
+            assert_eq!(f(other), None, "{other}");
+        }
+    }
+}
