@@ -46,19 +46,19 @@ impl Fn<'_, '_> {
             Special::AtomicLoad(order) => {
                 let scope = self.scope_of(v[0]);
                 let bits = self.b().atomic_load(bits_type(ty), v[0], order, scope);
-                self.from_bits(bits, ty)
+                self.value_of_bits(bits, ty)
             }
             Special::AtomicStore(order) => {
                 let scope = self.scope_of(v[0]);
-                let bits = self.to_bits(v[1]);
+                let bits = self.bits_of(v[1]);
                 self.b().atomic_store(v[0], bits, order, scope);
                 self.zero(ty)
             }
             Special::CompareExchange(order) => {
                 let scope = self.scope_of(v[0]);
-                let new = self.to_bits(v[2]);
+                let new = self.bits_of(v[2]);
                 let bits = self.ty(new);
-                let align = bits.bytes() as u32;
+                let align = bits.bytes();
                 let expected = self.b().load(bits, v[1], align, Flags::empty());
                 let old = self.b().atomic_cmpxchg(v[0], expected, new, order, scope);
                 // Where it was as expected, this changes nothing.
@@ -122,19 +122,19 @@ impl Fn<'_, '_> {
     /// A read-modify-write. Floats are only exchanged: as bits.
     fn atomic(&mut self, op: RmwOp, order: Order, v: &[Value], ty: Type) -> Value {
         let scope = self.scope_of(v[0]);
-        let bits = self.to_bits(v[1]);
+        let bits = self.bits_of(v[1]);
         let old = self.b().atomic_rmw(op, v[0], bits, order, scope);
-        self.from_bits(old, ty)
+        self.value_of_bits(old, ty)
     }
 
     /// A float as an integer.
-    fn to_bits(&mut self, v: Value) -> Value {
+    fn bits_of(&mut self, v: Value) -> Value {
         let ty = self.ty(v);
         if ty.is_float() { self.b().cast(CastOp::Bitcast, v, bits_type(ty)) } else { v }
     }
 
     /// An integer as a float, if that is wanted.
-    fn from_bits(&mut self, v: Value, ty: Type) -> Value {
+    fn value_of_bits(&mut self, v: Value, ty: Type) -> Value {
         if ty.is_float() { self.b().cast(CastOp::Bitcast, v, ty) } else { v }
     }
 
