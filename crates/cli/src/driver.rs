@@ -11,6 +11,8 @@ use std::process::Command;
 
 /// The driver's file.
 pub const FILE: &str = "libcloom.so";
+/// ocl-icd's variable for the folder of `.icd` files.
+const VENDORS: &str = "OCL_ICD_VENDORS";
 /// The platform's name.
 pub const PLATFORM: &str = "cloom";
 
@@ -34,10 +36,48 @@ fn is_cloom(found: &Found) -> bool {
 /// Sets the environment in which a loader offers only the driver at that path. ocl-icd takes a library in `OCL_ICD_VENDORS`, the
 /// Khronos loader in `OCL_ICD_FILENAMES`; where there is no loader, the driver itself can be loaded in its place.
 pub fn only(command: &mut Command, library: &Path, loader: bool) {
-    command.env("OCL_ICD_VENDORS", library).env("OCL_ICD_FILENAMES", library).env_remove("OPENCL_VENDOR_PATH");
+    command.env(VENDORS, library).env("OCL_ICD_FILENAMES", library).env_remove("OPENCL_VENDOR_PATH");
     if !loader {
         command.env("OPENCL_DYLIB_PATH", library);
     }
+}
+
+/// The folder of `.icd` files that this process, before it started itself again, made for itself; its number stayed the same.
+fn own_folder() -> PathBuf {
+    std::env::temp_dir().join(format!("cloom-vendors-{}", std::process::id()))
+}
+
+/// Sees to it that the loader offers Cloom beside the other platforms. If that needs another environment, this does not return.
+pub fn beside_the_others() -> Result<(), Failure> {
+    let own = own_folder();
+    let restarted = std::env::var_os(VENDORS).is_some_and(|v| Path::new(&v) == own);
+    let found = cl::devices();
+    if restarted {
+        // The loader has read it. What cannot be removed is a small file in a folder for such files.
+        let _ = std::fs::remove_dir_all(&own);
+    }
+    let missing = match &found {
+        Ok(found) => !found.iter().any(is_cloom),
+        Err(cloom_gallery::Error::NoPlatform) => true,
+        Err(_) => false,
+    };
+    if restarted || !missing {
+        return found.map(drop).map_err(Failure::from);
+    }
+    let Some(library) = beside() else { return found.map(drop).map_err(Failure::from) };
+    let wrong = |e: std::io::Error| Failure::wrong(format!("cannot list Cloom in {}: {e}", own.display()));
+    let before = std::env::var_os(VENDORS).map_or_else(|| PathBuf::from("/etc/OpenCL/vendors"), PathBuf::from);
+    // It must be new: what another user put there is not to be loaded.
+    std::fs::create_dir(&own).map_err(wrong)?;
+    for entry in std::fs::read_dir(before).into_iter().flatten().flatten() {
+        if entry.path().extension().is_some_and(|e| e == "icd") {
+            std::fs::copy(entry.path(), own.join(entry.file_name())).map_err(wrong)?;
+        }
+    }
+    std::fs::write(own.join("cloom-beside.icd"), format!("{}\n", library.display())).map_err(wrong)?;
+    let exe = std::env::current_exe().map_err(wrong)?;
+    let error = Command::new(exe).args(std::env::args_os().skip(1)).env(VENDORS, &own).exec();
+    Err(wrong(error))
 }
 
 /// Completes the choice: Cloom's platform where none is named. If that needs another environment, this does not return.
@@ -59,7 +99,7 @@ pub fn choose(choice: Choice) -> Result<Choice, Failure> {
         return Ok(Choice { platform: Some(PLATFORM.into()), ..choice });
     }
     if let Some(library) = beside()
-        && std::env::var_os("OCL_ICD_VENDORS").is_none_or(|v| Path::new(&v) != library)
+        && std::env::var_os(VENDORS).is_none_or(|v| Path::new(&v) != library)
     {
         let exe = std::env::current_exe().map_err(|e| Failure::wrong(format!("cannot find this program: {e}")))?;
         let mut command = Command::new(exe);

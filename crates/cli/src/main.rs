@@ -4,6 +4,7 @@
 //! status, or a [`Failure`] with a message that says what to do next; only this file writes and exits. So every command can be
 //! tested as a function, and `cloom show … | head` ends quietly.
 
+mod agree;
 mod args;
 mod compile;
 mod cpu;
@@ -32,6 +33,8 @@ use std::process::ExitCode;
 enum Cli {
     /// Run a program of the gallery or a kernel of a .cl file, check the result, and time it
     Run(Box<run::Options>),
+    /// Run the gallery on every installed platform and compare the results with each other
+    Agree(agree::Options),
     /// Show every stage of a kernel, from source to machine code
     Show(show::Options),
     /// Compile .cl files: diagnostics, and a program binary or another form
@@ -50,6 +53,7 @@ impl Cli {
     fn json(&self) -> bool {
         match self {
             Cli::Run(o) => o.json,
+            Cli::Agree(o) => o.json,
             Cli::Show(o) => o.json,
             Cli::Compile(o) => o.json,
             Cli::Info(o) => o.json,
@@ -61,6 +65,7 @@ impl Cli {
     fn answer(&self) -> Result<Answer, Failure> {
         match self {
             Cli::Run(o) => run::run(o),
+            Cli::Agree(o) => agree::run(o),
             Cli::Show(o) => show::run(o),
             Cli::Compile(o) => compile::run(o),
             Cli::Info(o) => info::run(o),

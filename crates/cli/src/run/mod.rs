@@ -6,7 +6,7 @@ mod file;
 mod gallery;
 mod number;
 mod reference;
-mod shape;
+pub(crate) mod shape;
 
 use crate::options::BuildOptions;
 use crate::outcome::{Answer, Failure};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "Programs of the gallery (cloom run -lk lists them; -tw -th -ts -lk -lv are EasyPAP's short names):
   cloom run -k mandel -s 1024 -i 10 --output mandel.png
-  cloom run -k transpose -v tiled -s 4096 -tw 16 -th 16 -n --platform portable
+  cloom run -k transpose -v ocl_pad -s 4096 -tw 16 -th 16 -n --platform portable
 Results are always checked against a reference in Rust; times are printed only if the check is passed.
 
 Kernels of a file: each argument is described by one --arg, in order or as NAME=…
