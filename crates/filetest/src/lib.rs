@@ -8,8 +8,10 @@
 //! * [`program`]: programs in OpenCL C.
 //! * [`device`]: kernels on arrays, through the compiler and the CPU device.
 //! * [`accuracy`]: how exact the math functions are.
+//! * [`builtins`]: every overload in the table of built-in functions, and oracles for them.
 
 pub mod accuracy;
+pub mod builtins;
 pub mod case;
 pub mod device;
 pub mod header;

@@ -55,6 +55,8 @@ pub fn special(p: Precision) -> Vec<f64> {
         0.5, 0.25, 0.75, 0.1, 3.5, 4.5, 100.5, 170.5, 709.0, 710.0, 745.5, 1000.0, 1023.0, 1024.0, 1074.0, 1e10,
     ]);
     list.extend([E, PI, PI / 2.0, PI / 4.0, 2.0 * PI, 22.0, 355.0, 1e5, 2f64.sqrt(), 0.5f64.sqrt(), 2f64.ln()]);
+    // The float and the double that come closest to a multiple of pi/2: all the bits of a reduction are needed.
+    list.extend([16_367_173.0 * 2f64.powi(72), 6_381_956_970_095_103.0 * 2f64.powi(797)]);
     let around: Vec<f64> = list.iter().map(|&x| p.round(x)).filter(|x| *x > least && *x < most).collect();
     list = list.into_iter().map(|x| p.round(x)).collect();
     for x in around {

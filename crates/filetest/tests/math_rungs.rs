@@ -1,0 +1,71 @@
+//! The math functions give the same bits in the interpreter, before and after the passes, and in compiled code, optimised or not:
+//! nothing on the way contracts, reorders or replaces what the library computes.
+
+use cloom_compiler::{Compiler, Config};
+use cloom_filetest::accuracy::measure::kernel;
+use cloom_filetest::accuracy::{self, Precision, sample};
+use cloom_filetest::case::NdRange;
+use cloom_filetest::rungs::{Cpu, Interpreter, Rung, Stage};
+use cloom_filetest::{Case, CaseArg, program};
+
+const ITEMS: usize = 96;
+
+/// Replaces NaNs by one of them: which one an operation gives is nobody's business.
+fn without_nans(p: Precision, bytes: &[u8]) -> Vec<u64> {
+    let one = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
+    p.values(bytes).into_iter().map(one).collect()
+}
+
+#[test]
+fn every_math_function_gives_the_same_bits_on_every_rung() {
+    let compiler = Compiler::new(Config::default());
+    let cpus = [Cpu::new(1, true), Cpu::new(1, false)];
+    let group = Interpreter::on(Stage::Group);
+    let rungs: [&dyn Rung; 4] = [&Interpreter::REFERENCE, &group, &cpus[0], &cpus[1]];
+    let mut wrong = Vec::new();
+    for (name, sig) in accuracy::functions() {
+        // Other names of functions that are there too.
+        if name.starts_with("half_") || name.starts_with("native_") {
+            continue;
+        }
+        for p in [Precision::Single, Precision::Double] {
+            let special = sample::samples(name, sig, p, 0, 1);
+            let random = sample::samples(name, sig, p, special.len() + ITEMS / 2, 3);
+            let step = special.len().div_ceil(ITEMS / 2);
+            let samples: Vec<_> =
+                special.iter().step_by(step).chain(random.iter().rev()).take(ITEMS).copied().collect();
+            let mut arrays: [Vec<u8>; 3] = Default::default();
+            let mut n = Vec::new();
+            for s in &samples {
+                for (array, x) in arrays.iter_mut().zip(s.x) {
+                    p.put(array, x);
+                }
+                n.extend(s.n.to_le_bytes());
+            }
+            let [a, b, c] = arrays.map(CaseArg::Buffer);
+            let fresh = |size: usize| CaseArg::Buffer(vec![0; samples.len() * size]);
+            let (module, kernel) = program::compile(&compiler, &kernel(name, sig, p, 1), "", None).unwrap();
+            let case = Case {
+                module,
+                kernel,
+                range: NdRange::linear(samples.len() as u64, 16),
+                args: vec![a, b, c, CaseArg::Buffer(n), fresh(p.size()), fresh(p.size()), fresh(4)],
+                initialised: true,
+            };
+            let results: Vec<_> = rungs
+                .iter()
+                .map(|rung| {
+                    let buffers = rung.run(&case).unwrap_or_else(|e| panic!("{name}: {}: {e}", rung.name())).buffers;
+                    (without_nans(p, &buffers[4]), without_nans(p, &buffers[5]), buffers[6].clone())
+                })
+                .collect();
+            for (rung, result) in rungs.iter().zip(&results) {
+                if *result != results[0] {
+                    let at = samples.iter().enumerate().find(|(i, _)| result.0[*i] != results[0].0[*i]);
+                    wrong.push(format!("{name} of {} on {}: {at:?}", p.name(), rung.name()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
