@@ -21,6 +21,7 @@ mod stats;
 
 use clap::Parser;
 use outcome::{Answer, Exit, Failure};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -75,20 +76,38 @@ impl Cli {
     }
 }
 
-fn main() -> ExitCode {
-    // Wrong options end here, with status 2.
-    let cli = Cli::parse_from(args::normalise(std::env::args_os()));
-    let (out, exit) = match cli.answer() {
+/// An error for programs to read.
+fn document(message: &str) -> Vec<u8> {
+    let json = serde_json::json!({ "schema": "cloom-error/1", "error": message });
+    format!("{json}\n").into_bytes()
+}
+
+/// The output and the status of a command line.
+fn outcome(words: Vec<OsString>) -> (Vec<u8>, Exit) {
+    let wants_json = words.iter().any(|w| w == "--json");
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        // Help and version are no errors.
+        Err(e) if !e.use_stderr() => return (e.to_string().into_bytes(), Exit::Fine),
+        Err(e) => {
+            eprint!("{e}");
+            return (if wants_json { document(&e.to_string()) } else { Vec::new() }, Exit::Wrong);
+        }
+    };
+    match cli.answer() {
         Ok(answer) => {
             eprint!("{}", answer.notes);
             (answer.out, answer.exit)
         }
         Err(failure) => {
             eprintln!("cloom: {}", failure.message.trim_end());
-            let json = serde_json::json!({ "schema": "cloom-error/1", "error": failure.message });
-            (if cli.json() { format!("{json}\n").into_bytes() } else { Vec::new() }, failure.exit)
+            (if cli.json() { document(&failure.message) } else { Vec::new() }, failure.exit)
         }
-    };
+    }
+}
+
+fn main() -> ExitCode {
+    let (out, exit) = outcome(args::normalise(std::env::args_os()));
     match std::io::stdout().write_all(&out).and_then(|()| std::io::stdout().flush()) {
         Ok(()) => exit.into(),
         // Whoever reads has seen enough.

@@ -18,7 +18,7 @@ pub fn side_or_sides(text: &str) -> Result<(usize, usize), String> {
     match sizes(text).map(|s| s.0).as_deref() {
         Ok(&[n]) => Ok((n, n)),
         Ok(&[w, h]) => Ok((w, h)),
-        _ => Err("give one number or WxH, such as 1024 or 640x480".into()),
+        _ => Err("give one number from 1 on, or WxH, such as 1024 or 640x480".into()),
     }
 }
 

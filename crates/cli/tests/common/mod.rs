@@ -1,0 +1,89 @@
+//! Starts `cloom` in a folder of its own and an environment without settings of this machine.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    /// The output as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    /// Fails unless the status is as expected.
+    pub fn expect(self, status: i32) -> Ran {
+        assert_eq!(self.status, status, "{}\n{}", self.out, self.err);
+        self
+    }
+}
+
+/// A folder and what is in it.
+pub struct Bench {
+    pub dir: TempDir,
+    vars: Vec<(String, String)>,
+}
+
+pub const KERNELS: &str = "kernel void saxpy(global float *y, global const float *x, float a) {
+    size_t i = get_global_id(0);
+    y[i] = a * x[i] + y[i];
+}
+kernel void total(global const int *in, global int *out, local int *t) {
+    int l = get_local_id(0);
+    t[l] = in[get_global_id(0)];
+    for (int s = get_local_size(0) / 2; s > 0; s /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l < s) t[l] += t[l + s];
+    }
+    if (l == 0) out[get_group_id(0)] = t[0];
+}
+";
+
+impl Bench {
+    /// With `kernels.cl` in it.
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("kernels.cl"), KERNELS).unwrap();
+        Self { dir, vars: Vec::new() }
+    }
+
+    /// Sets a variable.
+    pub fn set(mut self, name: &str, value: impl AsRef<Path>) -> Self {
+        self.vars.push((name.to_owned(), value.as_ref().display().to_string()));
+        self
+    }
+
+    pub fn file(&self, name: &str, text: &str) {
+        std::fs::write(self.dir.path().join(name), text).unwrap();
+    }
+
+    pub fn path(&self, name: &str) -> std::path::PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Runs `cloom` with the words of a line.
+    pub fn cloom(&self, line: &str) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cloom"));
+        command.args(line.split_whitespace()).current_dir(self.dir.path());
+        for name in ["OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "OPENCL_DYLIB_PATH"] {
+            command.env_remove(name);
+        }
+        command.env("CLOOM_CACHE_DIR", self.dir.path().join("cache"));
+        command.envs(self.vars.iter().map(|(k, v)| (k, v)));
+        let output = command.output().unwrap();
+        Ran {
+            status: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
