@@ -25,7 +25,8 @@ thread_local! {
     static REPORT: RefCell<Option<Sender<String>>> = const { RefCell::new(None) };
 }
 
-static HANDLER: Once = Once::new();
+/// The first use of LLVM.
+static FIRST: Once = Once::new();
 
 /// How many threads use LLVM, and whether the process ends.
 static USERS: Mutex<Users> = Mutex::new(Users { count: 0, ending: false });
@@ -75,15 +76,23 @@ extern "C" fn give_up(reason: *const c_char) {
 
 /// Runs `work` and gives its result, or what went wrong.
 pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    HANDLER.call_once(|| {
-        // SAFETY: installs functions that are never removed; `Once` keeps it to one thread. LLVM's global data were made
-        // when the code was loaded, so what is registered now runs before their destructors. If it cannot be registered, the
-        // end does not wait.
+    FIRST.call_once(|| {
+        // SAFETY: installs functions that are never removed; `Once` keeps it to one thread. What is registered now runs before the
+        // destructors of global data that were made when the code was loaded. If it cannot be registered, the end does not wait.
         unsafe {
             LLVMInstallFatalErrorHandler(Some(give_up));
             libc::atexit(at_end);
         }
+        // If it fails, so will what comes after it, and that is reported.
+        let _ = run_apart(crate::warm_up::run);
+        // SAFETY: as above. Now it runs before the destructors of what LLVM made when it was first used, too.
+        unsafe { libc::atexit(at_end) };
     });
+    run_apart(work)
+}
+
+/// [`run`], once everything is set up.
+fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     {
         let mut users = users();
         if users.ending {

@@ -15,6 +15,7 @@ mod memory;
 mod ops;
 mod optimise;
 mod target;
+mod warm_up;
 
 use cloom_ir::{FuncRef, Module, Op};
 use handles::{Context, LlvmModule};

@@ -1,0 +1,51 @@
+//! The first code generation of a process, of a small loop that nobody needs.
+//!
+//! LLVM makes some of its global tables when they are first used, such as the types of instruction selection, and their destructors
+//! are registered then. What is registered later runs earlier when the process ends; so `guard` has this run before
+//! it registers the function that waits for code generation, or the tables would be gone while other threads use them.
+
+use crate::{Error, Options, generate, reachable};
+
+/// With the parameters of a work-group function.
+const LOOP: &str = "func external @warm_up(ptr<context>, ptr<constant>, ptr<context>, ptr<local>, ptr<context>) {
+bb0(v0: ptr<context>, v1: ptr<constant>, v2: ptr<context>, v3: ptr<local>, v4: ptr<context>):
+    v5: i64 = load v0 align 8
+    v6: f32 = load v1 align 4
+    v7: i64 = const 0x0
+    jump bb1(v7, v6)
+bb1(v8: i64, v9: f32):
+    v10: i64 = const 0x10
+    v11: i64 = mul v8, v10
+    v12: ptr<local> = ptradd v3, v11
+    v13: f32x4 = load v12 align 4
+    v14: f32x4 = fadd v13, v13
+    store v12, v14 align 4
+    v15: f32 = fma v9, v9, v9
+    v16: i64 = const 0x1
+    v17: i64 = add v8, v16
+    v18: i1 = icmp ult v17, v5
+    br v18, bb1(v17, v15), bb2
+bb2:
+    store v4, v9 align 4
+    ret
+}
+";
+
+/// Uses LLVM from the parser of targets to the object.
+pub fn run() -> Result<(), Error> {
+    let wrong = |why: String| Error::Internal(format!("the first code generation: {why}"));
+    let module = cloom_ir::parse(LOOP).map_err(|e| wrong(e.to_string()))?;
+    let func = module.find("warm_up").ok_or_else(|| wrong("no function".into()))?;
+    let target = "x86_64-unknown-linux-gnu:x86-64-v2".to_owned();
+    let options = Options { target, optimise: true, texts: false, denorms_are_zero: false };
+    generate(&module, func, &reachable(&module, func), 0, &options).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_loop_is_valid_and_compiles() {
+        assert_eq!(cloom_ir::verify(&cloom_ir::parse(super::LOOP).unwrap()).first(), None);
+        assert_eq!(crate::guard::run(super::run), Ok(()));
+    }
+}
