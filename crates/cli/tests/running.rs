@@ -109,3 +109,12 @@ fn bad_input_is_wrong_use_and_says_what_there_is() {
         assert_eq!(b.cloom(line).expect(2).json()["schema"], "cloom-error/1");
     }
 }
+
+#[test]
+fn a_program_may_end_while_kernels_are_compiled() {
+    // The other kernel of the file is compiled in the background when this one's run is over.
+    let b = Bench::new().set("CLOOM_CACHE", "0");
+    for _ in 0..8 {
+        b.cloom("run kernels.cl -k saxpy --arg 4:1 --arg 4:1 --arg 1 -i 1").expect(0);
+    }
+}
