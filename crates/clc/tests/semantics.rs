@@ -1,7 +1,7 @@
 //! Every `semantics/*.cl` is compiled; what is said about it must be what stands in the file `.expected` beside it. With
 //! `BLESS=1` in the environment the expectations are written anew.
 
-use cloom_clc::options::BuildOptions;
+use cloom_clc::options::{BuildOptions, ClStd};
 use cloom_clc::pp::NoIncludes;
 use cloom_clc::{Input, Mode, Target, compile};
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::path::Path;
 fn diagnostics_are_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/semantics");
     let bless = std::env::var_os("BLESS").is_some();
-    let (options, target) = (BuildOptions::default(), Target::default());
+    let target = Target::default();
     let mut wrong = Vec::new();
     let mut count = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
@@ -21,6 +21,8 @@ fn diagnostics_are_as_expected() {
         count += 1;
         let source = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
+        let std = name.starts_with("atomics").then_some(ClStd::Cl3_0);
+        let options = BuildOptions { std, ..BuildOptions::default() };
         let input = Input { name, source: &source, headers: &mut NoIncludes, options: &options, target: &target };
         let output = compile(input, Mode::User);
         assert_eq!(output.module.is_none(), output.diagnostics.has_errors(), "{name}");

@@ -7,10 +7,10 @@ use cloom_clc::{Input, Mode, Output, Target, compile};
 use std::time::{Duration, Instant};
 
 fn build(source: &str) -> Output {
-    let (options, target) = (BuildOptions::default(), Target { fp16: source.len() % 2 == 0, ..Target::default() });
+    let (options, target) = (BuildOptions::default(), Target { fp16: source.len().is_multiple_of(2), ..Target::default() });
     let input =
         Input { name: "x.cl", source: source.as_bytes(), headers: &mut NoIncludes, options: &options, target: &target };
-    let output = compile(input, if source.len() % 3 == 0 { Mode::Library } else { Mode::User });
+    let output = compile(input, if source.len().is_multiple_of(3) { Mode::Library } else { Mode::User });
     let log = output.log();
     assert!(log.len() < 1 << 20, "the messages have {} bytes", log.len());
     if let Some(module) = &output.module {

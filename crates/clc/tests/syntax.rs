@@ -48,6 +48,7 @@ impl Show<'_> {
             ExprKind::CompoundLit { ty, init } => format!("lit<{}>{}", self.type_name(ty), self.list(init)),
             ExprKind::Query { query, arg } => format!("{query:?}({})", self.arg(arg)),
             ExprKind::Offsetof { ty, path } => format!("offsetof({}{})", self.type_name(ty), self.path(path)),
+            ExprKind::Statements(block) => format!("({{{}}})", block.stmts.len()),
             ExprKind::Error => "<error>".into(),
         }
     }

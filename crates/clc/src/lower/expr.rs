@@ -16,6 +16,10 @@ impl Fn<'_, '_> {
                 self.effect(a);
                 self.effect(b);
             }
+            ExprKind::Statements(list, last) => {
+                self.stmts(list);
+                self.effect(last);
+            }
             ExprKind::Cond(args) if e.ty.ty == Ty::VOID => {
                 let [c, a, b] = &**args;
                 let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
@@ -157,6 +161,14 @@ impl Fn<'_, '_> {
                     return self.zero(ty);
                 }
                 self.value(b)
+            }
+            ExprKind::Statements(list, last) => {
+                self.stmts(list);
+                if e.ty.ty == Ty::VOID {
+                    self.effect(last);
+                    return self.zero(ty);
+                }
+                self.value(last)
             }
             ExprKind::Assign(place, value) => {
                 // What is computed may change what the place is: the value goes first, as compilers of today do.

@@ -84,6 +84,10 @@ impl Fn<'_, '_> {
                 self.effect(a);
                 self.address(b)
             }
+            ExprKind::Statements(list, last) => {
+                self.stmts(list);
+                self.address(last)
+            }
             ExprKind::Call(id, args) => {
                 let room = self.temp(size, natural);
                 self.call(*id, args, Some(room));

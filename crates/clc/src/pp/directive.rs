@@ -361,7 +361,21 @@ impl Preprocessor<'_> {
         let from = self.session.sources.file(from).name.clone();
         let Some(found) = self.resolver.resolve(IncludeRequest { name, angled, from: &from }) else {
             let mut d = Diagnostic::error("E0112", span, format!("file `{name}` not found"));
-            d = d.help("give its folder by the build option `-I`");
+            const STANDARD: [&str; 9] = [
+                "assert.h",
+                "float.h",
+                "limits.h",
+                "math.h",
+                "stdbool.h",
+                "stdint.h",
+                "stdio.h",
+                "stdlib.h",
+                "string.h",
+            ];
+            d = d.help(match STANDARD.contains(&name) {
+                true => "OpenCL C has no headers: its functions and types are there without any; leave the line out",
+                false => "give its folder by the build option `-I`",
+            });
             self.report(d);
             return None;
         };

@@ -1,4 +1,4 @@
-//! Built-in functions whose types the table cannot express: conversions, vector loads and stores, atomics, printf,
+//! Built-in functions whose types the table cannot express: conversions, vector loads and stores, printf,
 //! shuffles, asynchronous copies.
 
 use super::Sema;
@@ -57,6 +57,10 @@ const OTHERS: [&str; 7] = [
     "wait_group_events",
     "prefetch",
 ];
+
+/// What to do without images.
+pub(super) const IMAGES_HELP: &str =
+    "the device reports no image support (CL_DEVICE_IMAGE_SUPPORT): read from a buffer";
 
 /// The type at the start of a text, longest name first, and what follows it.
 fn type_prefix(text: &str) -> Option<(Elem, u8, &str)> {
@@ -135,8 +139,6 @@ fn family(name: &str) -> Option<Family> {
     {
         return Some(Family::Atomic(op));
     }
-    const IMAGES: (&str, &str) =
-        ("images are", "the device reports no image support (CL_DEVICE_IMAGE_SUPPORT): read from a buffer");
     Some(match name {
         "printf" => Family::Printf,
         "shuffle" => Family::Shuffle(1),
@@ -148,10 +150,22 @@ fn family(name: &str) -> Option<Family> {
         "__builtin_expect" => Family::Expect,
         "__builtin_trap" | "__builtin_unreachable" => Family::Trap,
         _ if name.starts_with("read_image") || name.starts_with("write_image") || name.starts_with("get_image_") => {
-            Family::Unavailable(IMAGES.0, IMAGES.1)
+            Family::Unavailable("images are", IMAGES_HELP)
         }
         "to_global" | "to_local" | "to_private" | "get_fence" => {
             Family::Unavailable("the generic address space is", "name the address space of each pointer")
+        }
+        _ if name.contains("_pipe") || name.ends_with("_reserve_id") => {
+            Family::Unavailable("pipes are", "use a buffer and an atomic counter")
+        }
+        "enqueue_kernel" | "enqueue_marker" | "get_default_queue" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D" => {
+            Family::Unavailable("device-side enqueue is", "enqueue kernels from the host")
+        }
+        _ if name.starts_with("get_") && name.contains("_sub_group_")
+            || name == "get_num_sub_groups"
+            || name == "get_max_sub_group_size" =>
+        {
+            Family::Unavailable("sub-groups are", "use the functions of the work-group, such as `get_local_id`")
         }
         _ if name.starts_with("work_group_") || name.starts_with("sub_group_") => Family::Unavailable(
             "functions of whole work-groups and sub-groups are",

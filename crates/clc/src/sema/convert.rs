@@ -4,7 +4,7 @@ use super::Sema;
 use super::constant::mask;
 use super::tree::{Expr, ExprKind};
 use super::types::{QTy, Ty, TyKind, space_name};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Severity, Span};
 use cloom_builtins::Elem;
 use cloom_ir::Space;
 use smallvec::smallvec;
@@ -225,13 +225,19 @@ impl Sema<'_> {
             || self.same_but_sign(a.ty, b.ty)
             || self.same_but_qualifiers(a.ty, b.ty);
         if !compatible {
-            let message = cannot(verb, &from_name, &to_name);
-            self.push(
-                Diagnostic::error("E0303", span, message)
-                    .label(format!("this points to `{}`", self.types.pointee_name(a, &self.session.names)))
-                    .help("a cast says that the memory is to be seen as another type"),
-            );
-            return Expr::error(span);
+            let label = format!("this points to `{}`", self.types.pointee_name(a, &self.session.names));
+            let d = if self.same_spaces_below(a.ty, b.ty) {
+                // Programs do it, and other compilers let them.
+                let message = format!("`{from_name}` is used as `{to_name}` without a cast");
+                Diagnostic::warning("W0303", span, message)
+            } else {
+                Diagnostic::error("E0303", span, cannot(verb, &from_name, &to_name))
+            };
+            let failed = d.severity == Severity::Error;
+            self.push(d.label(label).help("a cast says that the memory is to be seen as another type"));
+            if failed {
+                return Expr::error(span);
+            }
         }
         if (a.is_const && !b.is_const) || (a.is_volatile && !b.is_volatile) {
             let word = if a.is_const && !b.is_const { "const" } else { "volatile" };
@@ -239,6 +245,15 @@ impl Sema<'_> {
             self.push(Diagnostic::warning("W0306", span, message));
         }
         Expr::value(ExprKind::PtrCast(Box::new(e)), to, span)
+    }
+
+    /// Whether pointers of pointers agree on the memory that they lead to.
+    fn same_spaces_below(&self, a: Ty, b: Ty) -> bool {
+        match (self.types.pointee(a), self.types.pointee(b)) {
+            (Some(a), Some(b)) => a.space == b.space && self.same_spaces_below(a.ty, b.ty),
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     /// `int` and `uint`, and the like: pointers to them are often mixed.

@@ -76,6 +76,7 @@ impl Sema<'_> {
             }
             ast::ExprKind::Query { query, arg } => self.type_query(*query, arg, span),
             ast::ExprKind::Offsetof { ty, path } => self.offset_of(ty, path, span),
+            ast::ExprKind::Statements(block) => self.statements_expr(block, span),
             ast::ExprKind::Error => Expr::error(span),
         }
     }
@@ -122,9 +123,18 @@ impl Sema<'_> {
     /// Reports a name that nothing declares.
     pub(super) fn undeclared(&mut self, name: Symbol, span: Span, function: bool) -> Expr {
         let text = self.text(name).to_owned();
+        if ["CLK_NORMALIZED_COORDS_", "CLK_ADDRESS_", "CLK_FILTER_"].iter().any(|p| text.starts_with(p)) {
+            self.unavailable(span, &format!("`{text}`: samplers and images are"), super::builtin::IMAGES_HELP);
+            return Expr::error(span);
+        }
         let what = if function { "function" } else { "name" };
         let mut d = Diagnostic::error("E0300", span, format!("{what} `{text}` is not declared"));
-        if let Some(similar) = self.similar_name(name, function) {
+        let c_name = text.strip_suffix('f').filter(|n| function && super::builtin::is_builtin(n));
+        if let Some(help) = crate::source::foreign(&text) {
+            d = d.help(help);
+        } else if let Some(name) = c_name {
+            d = d.suggest(span, name, "the functions of OpenCL C take every type of number; write");
+        } else if let Some(similar) = self.similar_name(name, function) {
             d = d.suggest(span, similar, "did you mean");
         } else if function && text.starts_with("__cl_") {
             d = d.note("such functions are for the library of built-in functions only");

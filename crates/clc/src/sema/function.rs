@@ -182,6 +182,7 @@ impl Sema<'_> {
             label_count: 0,
             loops: 0,
             switches: Vec::new(),
+            in_expression: 0,
             breakable: 0,
         });
         self.scopes.open();
@@ -279,7 +280,8 @@ impl Sema<'_> {
                         ParamKind::Global
                     }
                 };
-                if self.types.any_part(to.ty, &mut |k| matches!(k, TyKind::Pointer(_))) && self.opts.c_version < 200 {
+                // Structs with pointers may pass from one kernel to the next.
+                if matches!(self.types.kind(to.ty), TyKind::Pointer(_)) && self.opts.c_version < 200 {
                     self.push(
                         Diagnostic::error(
                             "E0318",

@@ -107,6 +107,8 @@ struct FnCx {
     label_count: u32,
     loops: u32,
     switches: Vec<SwitchCx>,
+    /// How many `({ … })` are around.
+    in_expression: u32,
     /// How many loops and switches a `break` could leave.
     breakable: u32,
 }

@@ -6,6 +6,7 @@ use super::{Label, Sema, SwitchCx};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{self, Ident, StmtLabel};
 use cloom_ir::eval;
+use smallvec::smallvec;
 
 impl Sema<'_> {
     pub(super) fn stmts(&mut self, list: &[ast::Stmt]) -> Vec<Stmt> {
@@ -23,6 +24,43 @@ impl Sema<'_> {
         self.contract = contract;
         self.scopes.close();
         out
+    }
+
+    /// `({ … })`. Nothing outside may go to a place in it: half an expression would have been skipped.
+    pub(super) fn statements_expr(&mut self, block: &ast::Block, span: Span) -> Expr {
+        let Some(cx) = &mut self.cx else {
+            self.error("E0209", span, "statements in an expression are possible only inside of functions");
+            return Expr::error(span);
+        };
+        let switches = std::mem::take(&mut cx.switches);
+        cx.in_expression += 1;
+        self.scopes.open();
+        let contract = self.contract;
+        let (list, last) = match block.stmts.split_last() {
+            Some((ast::Stmt { kind: ast::StmtKind::Expr(e), .. }, before)) => (before, Some(e)),
+            _ => (&block.stmts[..], None),
+        };
+        let stmts = self.stmts(list);
+        let value = match last {
+            Some(e) => self.rvalue_or_void(e),
+            None => Expr::value(ExprKind::Const(smallvec![0]), Ty::VOID, span),
+        };
+        self.contract = contract;
+        self.scopes.close();
+        if let Some(cx) = &mut self.cx {
+            cx.switches = switches;
+            cx.in_expression -= 1;
+        }
+        if value.is_error() {
+            return value;
+        }
+        let ty = value.ty.ty;
+        Expr::value(ExprKind::Statements(stmts, Box::new(value)), ty, span)
+    }
+
+    fn rvalue_or_void(&mut self, e: &ast::Expr) -> Expr {
+        let e = self.expr(e);
+        if e.ty.ty == Ty::VOID { e } else { self.rvalue(e) }
     }
 
     /// A statement that is a scope of its own, as bodies of loops are.
@@ -159,6 +197,10 @@ impl Sema<'_> {
         if let (true, Some((_, Some(before)))) = (define, known) {
             let message = format!("label `{}` is there twice", self.text(name.name));
             self.push(Diagnostic::error("E0323", name.span, message).also(before, "the first one"));
+            return None;
+        }
+        if define && self.cx.as_ref().is_some_and(|cx| cx.in_expression > 0) {
+            self.error("E0323", name.span, "a label among statements in an expression");
             return None;
         }
         let cx = self.cx.as_mut()?;

@@ -276,6 +276,8 @@ pub enum ExprKind {
     Select(Box<[Expr; 3]>),
     /// The left for its effects, the right for its value.
     Comma(Box<Expr>, Box<Expr>),
+    /// Statements, then the value.
+    Statements(Vec<Stmt>, Box<Expr>),
     /// The lvalue gets the value, and that is the result.
     Assign(Box<Expr>, Box<Expr>),
     /// The lvalue gets the value, in which [`ExprKind::Old`] stands for what it had before. The result is the new value, or

@@ -97,6 +97,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("W0205", "implicit `int`"),
     ("W0301", "function may end without returning a value"),
     ("W0302", "format of printf does not match the arguments"),
+    ("W0303", "pointers to different types are mixed"),
     ("W0304", "result is not used"),
     ("W0305", "division by zero"),
     ("W0306", "qualifier is lost"),

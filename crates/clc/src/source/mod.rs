@@ -6,6 +6,7 @@
 
 mod codes;
 mod diag;
+mod foreign;
 mod intern;
 mod map;
 mod nearest;
@@ -14,6 +15,7 @@ mod span;
 
 pub use codes::{CODES, describe};
 pub use diag::{Diagnostic, Diagnostics, Label, Severity, Suggestion};
+pub use foreign::foreign;
 pub use intern::{Interner, Symbol};
 pub use map::{Expansion, Location, SourceFile, SourceMap};
 pub use nearest::nearest;

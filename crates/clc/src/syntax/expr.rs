@@ -368,8 +368,9 @@ impl Parser<'_> {
                 }
                 self.bump();
                 let inner = if self.is(TokenKind::LBrace) {
-                    self.statement_expression(t.span);
-                    self.error_expr(t.span)
+                    let (block, below) = self.statements_in_expression();
+                    let span = block.span;
+                    self.node(ExprKind::Statements(Box::new(block)), span, below)
                 } else {
                     self.expression()
                 };
@@ -396,23 +397,6 @@ impl Parser<'_> {
         if follows && let Some(note) = self.cpp_word(t) {
             let message = format!("`{}` is not part of OpenCL C", self.text(t));
             self.error(Diagnostic::error("E0210", t.span, message).note(note));
-        }
-    }
-
-    #[inline(never)]
-    fn statement_expression(&mut self, span: Span) {
-        let d = Diagnostic::error("E0209", span, "statements in an expression are not supported");
-        self.error(d.help("move them into a function"));
-        // All of it, so that the parenthesis is found closed.
-        let mut depth = 0usize;
-        loop {
-            match self.bump().kind {
-                TokenKind::LBrace => depth += 1,
-                TokenKind::RBrace if depth <= 1 => return,
-                TokenKind::RBrace => depth -= 1,
-                TokenKind::Eof => return,
-                _ => {}
-            }
         }
     }
 

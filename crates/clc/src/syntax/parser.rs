@@ -204,6 +204,9 @@ impl Parser<'_> {
                 d = d.help("replace the typographic quotation mark by a plain one");
             }
         }
+        if t.kind == TokenKind::Caret && code == "E0203" {
+            d = d.note("blocks are not supported by this device");
+        }
         if t.has(flags::UNTERMINATED) {
             d = Diagnostic::error("E0102", t.span, "unterminated string or character constant");
         }

@@ -351,15 +351,21 @@ impl Parser<'_> {
             crate::source::nearest(&text, all).map(str::to_owned)
         };
         let mut d = Diagnostic::error("E0206", t.span, format!("unknown type name `{text}`"));
+        let foreign = crate::source::foreign(&text);
         let is_image = text.starts_with("image") || text.starts_with("sampler");
         match near {
+            _ if text == "pipe" => d = d.help("pipes are not supported by this device: use a buffer"),
+            _ if text == "generic" => {
+                d = d.help("the generic address space is not supported by this device: name the address space");
+            }
+            _ if foreign.is_some() => d = d.help(foreign.unwrap_or_default()),
             _ if self.names.is_tag(t.text) => d = d.suggest(t.span, format!("struct {text}"), "write"),
             Some(near) => d = d.suggest(t.span, near, "did you mean"),
             None if type_follows && !any => d = d.help("if it is meant to be a macro, it is not defined"),
             None if is_image => d = d.help("the types of images end in `_t`, as `image2d_t`"),
             None => {}
         }
-        if text.starts_with("std") || self.ahead(1).kind == TokenKind::Colon {
+        if self.ahead(1).kind == TokenKind::Colon {
             d = d.note("OpenCL C is a dialect of C: there are no namespaces");
         }
         self.mistake(d);

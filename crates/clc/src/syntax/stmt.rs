@@ -30,6 +30,13 @@ impl Parser<'_> {
         block
     }
 
+    /// The braces of `({ … })`, with their height.
+    pub fn statements_in_expression(&mut self) -> (Block, u16) {
+        let block = self.block();
+        let height = height_of(&block.stmts);
+        (block, height)
+    }
+
     /// `{ … }` in the scope at hand, as the body of a function is in that of the parameters.
     pub fn block_unscoped(&mut self) -> Block {
         let open = self.bump().span;

@@ -1,6 +1,6 @@
 //! Expressions and constants.
 
-use super::{Designator, Ident, InitList, TypeName, TypeOrExpr};
+use super::{Block, Designator, Ident, InitList, TypeName, TypeOrExpr};
 use crate::source::{Span, Symbol};
 
 /// An expression.
@@ -135,6 +135,8 @@ pub enum ExprKind {
         /// The first is a field.
         path: Vec<Designator>,
     },
+    /// `({ … })`, GNU's: the value is that of the last statement.
+    Statements(Box<Block>),
     /// Could not be parsed; reported.
     Error,
 }
