@@ -7,7 +7,8 @@ use cloom_clc::{Input, Mode, Output, Target, compile};
 use std::time::{Duration, Instant};
 
 fn build(source: &str) -> Output {
-    let (options, target) = (BuildOptions::default(), Target { fp16: source.len().is_multiple_of(2), ..Target::default() });
+    let (options, target) =
+        (BuildOptions::default(), Target { fp16: source.len().is_multiple_of(2), ..Target::default() });
     let input =
         Input { name: "x.cl", source: source.as_bytes(), headers: &mut NoIncludes, options: &options, target: &target };
     let output = compile(input, if source.len().is_multiple_of(3) { Mode::Library } else { Mode::User });

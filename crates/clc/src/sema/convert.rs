@@ -239,8 +239,10 @@ impl Sema<'_> {
                 return Expr::error(span);
             }
         }
-        if (a.is_const && !b.is_const) || (a.is_volatile && !b.is_volatile) {
-            let word = if a.is_const && !b.is_const { "const" } else { "volatile" };
+        // Constant memory is const, whether it is written or not.
+        let lost = a.is_const && !b.is_const && b.space != Space::Constant;
+        if lost || (a.is_volatile && !b.is_volatile) {
+            let word = if lost { "const" } else { "volatile" };
             let message = format!("`{word}` is lost when `{from_name}` becomes `{to_name}`");
             self.push(Diagnostic::warning("W0306", span, message));
         }
