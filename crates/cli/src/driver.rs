@@ -20,8 +20,9 @@ pub const PLATFORM: &str = "cloom";
 pub fn beside() -> Option<PathBuf> {
     let exe = std::env::current_exe().ok()?;
     let dir = exe.parent()?;
-    // Where a package puts it, and where cargo does for a build and for a test; there the one built last counts.
-    ["", "deps", "../lib", "../lib/cloom", ".."]
+    // Where a package puts it, and where cargo does for a build and for a test; there the one built last counts,
+    // and of equals the last.
+    ["..", "../lib/cloom", "../lib", "deps", ""]
         .iter()
         .map(|sub| dir.join(sub).join(FILE))
         .filter(|p| p.is_file())

@@ -29,6 +29,7 @@ impl Ended {
             Some(s) if s.success() => None,
             Some(s) => Some(match s.signal() {
                 Some(11) => "crashes (segmentation fault)".to_owned(),
+                Some(7) => "crashes (bus error: a file may be cut short)".to_owned(),
                 Some(6) => "crashes (abort)".to_owned(),
                 Some(n) => format!("crashes (signal {n})"),
                 None => format!("ends the process with status {}", s.code().unwrap_or(-1)),
