@@ -14,7 +14,7 @@ use opencl3::event::Event;
 use opencl3::memory::{self, CL_MEM_READ_WRITE, ClMem};
 use opencl3::platform::get_platforms;
 use opencl3::types::{CL_BLOCKING, cl_mem};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::time::{Duration, Instant};
 
@@ -110,18 +110,21 @@ fn matches(wanted: &str, index: usize, name: &str) -> bool {
 
 /// Element types of buffers: plain numbers.
 pub trait Plain: Copy + Default + Send + Sync + 'static {
-    /// What lies behind a buffer's last element; a float that spoils what is computed with it.
-    const GUARD: Self;
-    /// Whether the guard is as it was.
-    fn is_guard(self) -> bool;
+    /// What lies behind the last element of the session's n-th buffer: large numbers, and floats that spoil what is computed with
+    /// them. They differ from buffer to buffer, so that a copy of one buffer's is found in another.
+    fn guard(n: u32) -> Self;
+    /// Whether two numbers have the same bits.
+    fn same_bits(self, other: Self) -> bool;
 }
 
 macro_rules! plain {
     ($($t:ty),*) => {
         $(impl Plain for $t {
-            const GUARD: $t = <$t>::MAX;
-            fn is_guard(self) -> bool {
-                self == Self::GUARD
+            fn guard(n: u32) -> $t {
+                <$t>::MAX - (n % 64) as $t
+            }
+            fn same_bits(self, other: $t) -> bool {
+                self == other
             }
         })*
     };
@@ -129,9 +132,11 @@ macro_rules! plain {
 plain!(u8, u32, i32);
 
 impl Plain for f32 {
-    const GUARD: f32 = f32::NAN;
-    fn is_guard(self) -> bool {
-        self.to_bits() == Self::GUARD.to_bits()
+    fn guard(n: u32) -> f32 {
+        f32::from_bits(f32::NAN.to_bits() | (n % 64))
+    }
+    fn same_bits(self, other: f32) -> bool {
+        self.to_bits() == other.to_bits()
     }
 }
 
@@ -142,6 +147,7 @@ const GUARDS: usize = 16;
 pub struct Buffer<T: Plain> {
     memory: memory::Buffer<T>,
     len: usize,
+    guard: T,
 }
 
 impl<T: Plain> Buffer<T> {
@@ -298,6 +304,8 @@ pub struct Session {
     queue: CommandQueue,
     // The kernels of the iteration that is being measured.
     events: RefCell<Vec<Event>>,
+    // How many buffers have been made.
+    buffers: Cell<u32>,
 }
 
 impl Session {
@@ -340,7 +348,7 @@ impl Session {
         #[allow(deprecated)]
         let queue = CommandQueue::create_default(&context, CL_QUEUE_PROFILING_ENABLE);
         let queue = queue.map_err(Error::call("clCreateCommandQueue"))?;
-        Ok(Session { found: found.clone(), context, queue, events: RefCell::default() })
+        Ok(Session { found: found.clone(), context, queue, events: RefCell::default(), buffers: Cell::new(0) })
     }
 
     /// Builds a program; the error holds the log.
@@ -384,9 +392,10 @@ impl Session {
         let buffer = Buffer {
             memory: memory.map_err(Error::call(format!("clCreateBuffer of {bytes} bytes")))?,
             len: data.len(),
+            guard: T::guard(self.buffers.replace(self.buffers.get().wrapping_add(1))),
         };
         self.write(&buffer, data)?;
-        self.write_at(&buffer, data.len(), &[T::GUARD; GUARDS])?;
+        self.write_at(&buffer, data.len(), &[buffer.guard; GUARDS])?;
         Ok(buffer)
     }
 
@@ -418,7 +427,7 @@ impl Session {
         // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call blocks.
         unsafe { self.queue.enqueue_read_buffer(&buffer.memory, CL_BLOCKING, 0, &mut data, &[]) }
             .map_err(Error::call("clEnqueueReadBuffer"))?;
-        match data[buffer.len..].iter().position(|g| !g.is_guard()) {
+        match data[buffer.len..].iter().position(|g| !g.same_bits(buffer.guard)) {
             None => {
                 data.truncate(buffer.len);
                 Ok(data)
