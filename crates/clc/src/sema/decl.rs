@@ -31,7 +31,8 @@ impl Sema<'_> {
             let declared = self.declarator(base, &item.declarator);
             let Some(name) = item.declarator.name else { continue };
             if let Some((Storage::Typedef, _)) = d.specs.storage {
-                self.typedef(name, declared);
+                let attrs = TypeAttrs::read(self, &d.specs.attrs).and(TypeAttrs::read(self, &item.attrs));
+                self.typedef(name, Declared { align: declared.align.max(attrs.align.unwrap_or(1)), ..declared });
                 continue;
             }
             if matches!(self.types.kind(declared.ty.ty), TyKind::Function(..)) {
@@ -50,13 +51,13 @@ impl Sema<'_> {
         if let TyKind::Record(id) = *self.types.kind(d.ty.ty) {
             self.types.record_names.entry(id).or_insert(name.name);
         }
-        if let Some((Entry::Typedef(before, space), _)) = self.scopes.get_here(name.name)
+        if let Some((Entry::Typedef(before, space, _), _)) = self.scopes.get_here(name.name)
             && *before == d.ty
             && *space == d.space
         {
             return;
         }
-        self.declare(name, Entry::Typedef(d.ty, d.space));
+        self.declare(name, Entry::Typedef(d.ty, d.space, d.align));
     }
 
     fn variable(
@@ -81,6 +82,7 @@ impl Sema<'_> {
             };
             attrs.align = attrs.align.max(align);
         }
+        attrs.align = attrs.align.max((d.align > 1).then_some(d.align));
         let at_file = self.scopes.at_file();
         let space = d.space.unwrap_or(Space::Private);
         let is_static = matches!(specs.storage, Some((Storage::Static, _)));

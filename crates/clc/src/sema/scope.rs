@@ -16,8 +16,8 @@ pub(super) enum Entry {
     Funcs(Vec<FuncId>),
     /// An enumerator: its bits.
     Constant(u64, Ty),
-    /// The type, and the address space if one was written.
-    Typedef(QTy, Option<Space>),
+    /// The type, the address space if one was written, and the alignment that an attribute asks for (else 1).
+    Typedef(QTy, Option<Space>, u64),
     /// Declared wrongly; reported.
     Error,
 }

@@ -17,6 +17,8 @@ pub(super) struct Declared {
     pub ty: QTy,
     /// The address space, if one was written.
     pub space: Option<Space>,
+    /// The alignment that an attribute of a `typedef` asks for objects of the type; else 1.
+    pub align: u64,
 }
 
 /// What an atomic type holds; halves have no atomic operations.
@@ -34,7 +36,7 @@ fn atomic_elem(of: AtomicType) -> Option<Elem> {
 
 impl Declared {
     fn plain(ty: Ty) -> Self {
-        Self { ty: QTy::plain(ty), space: None }
+        Self { ty: QTy::plain(ty), space: None, align: 1 }
     }
 
     /// With the space put into the type.
@@ -105,7 +107,7 @@ impl Sema<'_> {
         match spec {
             TypeSpec::Builtin(b) => Declared::plain(self.builtin_type(*b, span)),
             TypeSpec::Typedef(name) => match self.scopes.get(name.name) {
-                Some((Entry::Typedef(ty, space), _)) => Declared { ty: *ty, space: *space },
+                Some((Entry::Typedef(ty, space, align), _)) => Declared { ty: *ty, space: *space, align: *align },
                 Some((Entry::Error, _)) => Declared::plain(Ty::ERROR),
                 _ => {
                     let message = format!("`{}` is not a type here", self.text(name.name));
@@ -119,7 +121,7 @@ impl Sema<'_> {
                 ast::TypeOrExpr::Type(t) => self.type_of_name(t),
                 ast::TypeOrExpr::Expr(e) => {
                     let e = self.expr(e);
-                    Declared { ty: QTy { space: Space::Private, ..e.ty }, space: None }
+                    Declared { ty: QTy { space: Space::Private, ..e.ty }, space: None, align: 1 }
                 }
             },
             TypeSpec::Error => Declared::plain(Ty::ERROR),
@@ -411,7 +413,8 @@ impl Sema<'_> {
                     let ty = this.field_type(d, span);
                     let packed = a.packed || own.packed || outer.packed;
                     let natural = if packed { 1 } else { this.types.align(ty.ty) };
-                    let alignment = natural.max(own.align.unwrap_or(1)).max(outer.align.unwrap_or(1));
+                    let asked = own.align.max(outer.align).unwrap_or(1);
+                    let alignment = natural.max(asked).max(if packed { 1 } else { d.align });
                     let offset = if r.is_union { 0 } else { end.next_multiple_of(alignment) };
                     if let Some(name) = name
                         && let Some(before) = fields.iter().find(|f| f.name == Some(name.name))
