@@ -2,7 +2,7 @@
 
 use crate::args::UserData;
 use crate::handle::{Handle, Object};
-use cloom_runtime::{Error, ErrorCallback, NativeFunction, Result, Status};
+use cloom_runtime::{Error, ErrorCallback, NativeFunction, Queue, Result, Status, SvmFree};
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 
@@ -12,6 +12,8 @@ pub type ContextNotify = unsafe extern "C" fn(*const c_char, *const c_void, usiz
 pub type ObjectNotify = unsafe extern "C" fn(*mut c_void, *mut c_void);
 /// `pfn_notify` of an event.
 pub type EventNotify = unsafe extern "C" fn(*mut c_void, i32, *mut c_void);
+/// `pfn_free_func` of `clEnqueueSVMFree`.
+pub type SvmNotify = unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void, *mut c_void);
 /// A native kernel.
 pub type NativeFn = unsafe extern "C" fn(*mut c_void);
 
@@ -38,6 +40,15 @@ pub fn event<T: Object>(handle: Handle<T>, notify: EventNotify, user_data: UserD
     Box::new(move |status| {
         // SAFETY: the function and its data are the application's, which promised that they may be called like this.
         unsafe { notify(handle.pointer(), status, user_data.pointer()) }
+    })
+}
+
+/// A function that lets the application free its shared memory.
+pub fn svm_free(queue: Handle<Queue>, notify: SvmNotify, user_data: UserData) -> SvmFree {
+    Box::new(move |addresses| {
+        let mut pointers: Vec<*mut c_void> = addresses.into_iter().map(ptr::with_exposed_provenance_mut).collect();
+        // SAFETY: the function and its data are the application's, which promised that they may be called like this.
+        unsafe { notify(queue.pointer(), pointers.len() as u32, pointers.as_mut_ptr(), user_data.pointer()) }
     })
 }
 

@@ -4,9 +4,11 @@
 //! The table holds the functions of a private module and not the exported ones: an exported symbol of the same name in another
 //! library, the loader's above all, would take its place when the dynamic linker binds names, and calls would go round in circles.
 
-use crate::api::{buffer, context, device, event, kernel, launch, platform, program, queue, transfer, unsupported};
+use crate::api::{
+    buffer, context, device, event, kernel, launch, platform, program, queue, svm, transfer, unsupported,
+};
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
-use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify};
+use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify, SvmNotify};
 use crate::guard;
 use crate::handle::{Handle, Hint};
 use cloom_runtime::{Buffer, Context, Device, Event, Kernel, Platform, Program, Queue};
@@ -297,27 +299,27 @@ table {
     new clCreatePipe(context: Handle<Context>, flags: u64, packet_size: u32, max_packets: u32, properties: In<isize>)
         -> Handle<Buffer> = unsupported::pipe;
     int clGetPipeInfo(pipe: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::pipe_info;
-    raw clSVMAlloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> *mut c_void = unsupported::svm_alloc;
-    raw clSVMFree(context: Handle<Context>, memory: HostMemory) -> () = unsupported::svm_free;
-    int clEnqueueSVMFree(queue: Handle<Queue>, num: u32, memory: In<usize>, notify: HostMemory, user_data: UserData, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_enqueue_free;
+    raw clSVMAlloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> *mut c_void = svm::alloc;
+    raw clSVMFree(context: Handle<Context>, memory: HostMemory) -> () = svm::free;
+    int clEnqueueSVMFree(queue: Handle<Queue>, num: u32, memory: In<usize>, notify: Option<SvmNotify>, user_data: UserData, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::enqueue_free;
     int clEnqueueSVMMemcpy(queue: Handle<Queue>, blocking: u32, to: HostMemory, from: HostMemory, size: usize, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_memcpy;
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::memcpy;
     int clEnqueueSVMMemFill(queue: Handle<Queue>, memory: HostMemory, pattern: HostMemory, pattern_size: usize, size: usize,
-        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_fill;
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::fill;
     int clEnqueueSVMMap(queue: Handle<Queue>, blocking: u32, flags: u64, memory: HostMemory, size: usize, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_map;
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::map;
     int clEnqueueSVMUnmap(queue: Handle<Queue>, memory: HostMemory, num_events: u32, events: In<Handle<Event>>,
-        event: Out<Handle<Event>>) = unsupported::svm_unmap;
+        event: Out<Handle<Event>>) = svm::unmap;
     new clCreateSamplerWithProperties(context: Handle<Context>, properties: In<u64>) -> *mut c_void = unsupported::sampler_with_properties;
-    int clSetKernelArgSVMPointer(kernel: Handle<Kernel>, index: u32, value: HostMemory) = unsupported::svm_arg;
-    int clSetKernelExecInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) = unsupported::svm_exec_info;
+    int clSetKernelArgSVMPointer(kernel: Handle<Kernel>, index: u32, value: HostMemory) = svm::set_arg;
+    int clSetKernelExecInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) = svm::exec_info;
     int clGetKernelSubGroupInfoKHR(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: HostMemory,
         size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::sub_group_info;
     new clCloneKernel(kernel: Handle<Kernel>) -> Handle<Kernel> = kernel::duplicate;
     new clCreateProgramWithIL(context: Handle<Context>, il: HostMemory, length: usize) -> Handle<Program> = unsupported::il;
     int clEnqueueSVMMigrateMem(queue: Handle<Queue>, num: u32, memory: In<usize>, sizes: In<usize>, flags: u64, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::svm_migrate;
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::migrate;
     int clGetDeviceAndHostTimer(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>) = device::timers;
     int clGetHostTimer(device: Handle<Device>, host_time: Out<u64>) = device::host_timer;
     int clGetKernelSubGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: HostMemory,

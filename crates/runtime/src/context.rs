@@ -1,6 +1,7 @@
 //! Contexts: the devices that share objects, and where errors are reported.
 
 use crate::status::ensure;
+use crate::svm::Allocations;
 use crate::{Attachment, Device, Engine, Error, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ pub struct Context {
     properties: Option<Vec<ContextProperty>>,
     notify: Option<ErrorCallback>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+    svm: Allocations,
 }
 
 impl Context {
@@ -43,6 +45,7 @@ impl Context {
             properties,
             notify,
             destructors: Mutex::default(),
+            svm: Allocations::default(),
         }))
     }
 
@@ -54,6 +57,10 @@ impl Context {
     /// The properties, in the order given; `None` if none were given at all.
     pub fn properties(&self) -> Option<&[ContextProperty]> {
         self.properties.as_deref()
+    }
+
+    pub(crate) fn svm(&self) -> &Allocations {
+        &self.svm
     }
 
     /// What all objects share.

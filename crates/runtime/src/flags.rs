@@ -17,6 +17,8 @@ bitflags! {
         const HOST_WRITE_ONLY = 1 << 7;
         const HOST_READ_ONLY = 1 << 8;
         const HOST_NO_ACCESS = 1 << 9;
+        const SVM_FINE_GRAIN_BUFFER = 1 << 10;
+        const SVM_ATOMICS = 1 << 11;
         const KERNEL_READ_AND_WRITE = 1 << 12;
     }
 

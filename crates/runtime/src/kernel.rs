@@ -43,6 +43,8 @@ impl KernelCode {
 pub(crate) enum ArgValue {
     Bytes(Box<[u8]>),
     Buffer(Option<Arc<Buffer>>),
+    /// Shared memory, which the application keeps alive.
+    Address(u64),
     Local(u64),
 }
 
@@ -223,6 +225,18 @@ impl Kernel {
         };
         let old = self.args.lock()[index as usize].replace(value);
         // Not under the lock: the last reference to a buffer calls the application.
+        drop(old);
+        Ok(())
+    }
+
+    /// Sets an argument that is a pointer to memory which the device shares with the host.
+    pub fn set_svm_arg(&self, index: u32, address: usize) -> Result<()> {
+        let Some(param) = self.meta.params.get(index as usize) else {
+            bail!(InvalidArgIndex, "kernel `{}` has no argument number {index}", self.name);
+        };
+        let pointer = matches!(param.kind, ParamKind::Global | ParamKind::Constant);
+        ensure!(pointer, InvalidArgValue, "argument {index} (`{}`) is not a pointer to global memory", param.name);
+        let old = self.args.lock()[index as usize].replace(ArgValue::Address(address as u64));
         drop(old);
         Ok(())
     }

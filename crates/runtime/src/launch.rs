@@ -149,6 +149,10 @@ fn pack(artifact: &KernelArtifact, args: &[ArgValue]) -> Result<(Vec<u8>, u64)> 
                 word = buffer.as_ref().map_or(0, |b| b.device_address()).to_le_bytes();
                 &word
             }
+            (KernelArgKind::Buffer, ArgValue::Address(address)) => {
+                word = address.to_le_bytes();
+                &word
+            }
             (KernelArgKind::Local, ArgValue::Local(size)) => {
                 let begin = local.checked_next_multiple_of(u64::from(BLOCK_ALIGN));
                 let Some((begin, end)) = begin.and_then(|b| Some((b, b.checked_add(*size)?))) else {

@@ -26,6 +26,7 @@ mod program;
 mod queue;
 mod region;
 mod status;
+mod svm;
 mod tasks;
 mod toolchain;
 mod transfer;
@@ -48,6 +49,7 @@ pub use program::{Program, ProgramOrigin};
 pub use queue::Queue;
 pub use region::{Rect, RectSide};
 pub use status::{Error, Result, Status};
+pub use svm::SvmFree;
 pub use toolchain::{
     Cloom, CompileInput, Executable, Failure, FailureKind, Header, KernelDescription, Outcome, Toolchain, Unit,
 };

@@ -34,7 +34,8 @@ const HOST_POINTER: MemFlags = MemFlags::USE_HOST_PTR.union(MemFlags::ALLOC_HOST
 
 /// Reads the flags of a call; unknown bits and contradictions are errors.
 fn parse_flags(bits: u64) -> Result<MemFlags> {
-    let known = MemFlags::all().difference(MemFlags::KERNEL_READ_AND_WRITE);
+    let other = MemFlags::KERNEL_READ_AND_WRITE | MemFlags::SVM_FINE_GRAIN_BUFFER | MemFlags::SVM_ATOMICS;
+    let known = MemFlags::all().difference(other);
     let Some(flags) = MemFlags::from_bits(bits).filter(|f| known.contains(*f)) else {
         bail!(InvalidValue, "memory flags {bits:#x} has bits that a buffer does not know");
     };

@@ -153,6 +153,8 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_QUEUE_PROPERTIES => info.value(1u64 | 2)?,
         cl::DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ATOMICS)?,
         cl::DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ATOMICS | SCOPE_WORK_ITEM)?,
+        // Coarse- and fine-grained buffers, the whole of the host's memory, atomics.
+        cl::DEVICE_SVM_CAPABILITIES => info.value(1u64 | 2 | 4 | 8)?,
         cl::DEVICE_ENDIAN_LITTLE
         | cl::DEVICE_AVAILABLE
         | cl::DEVICE_COMPILER_AVAILABLE
@@ -208,7 +210,6 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => info.value(0usize)?,
         cl::DEVICE_PARTITION_AFFINITY_DOMAIN
         | cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES
-        | cl::DEVICE_SVM_CAPABILITIES
         | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,
         cl::DEVICE_PARENT_DEVICE => info.value(Handle::<Device>::NULL)?,
         cl::DEVICE_PARTITION_PROPERTIES => info.value(0isize)?,

@@ -9,6 +9,7 @@ pub mod launch;
 pub mod platform;
 pub mod program;
 pub mod queue;
+pub mod svm;
 pub mod transfer;
 pub mod unsupported;
 

@@ -1,0 +1,139 @@
+//! Shared virtual memory.
+
+use super::{fail, give, wait_list};
+use crate::args::{HostMemory, In, Out, UserData};
+use crate::callback::{self, SvmNotify};
+use crate::cl;
+use crate::handle::Handle;
+use cloom_runtime::{Context, Event, Kernel, Queue, Result, Status};
+use std::ffi::c_void;
+
+pub fn alloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> Result<*mut c_void> {
+    let address = context.get()?.svm_allocate(flags, size as u64, alignment)?;
+    Ok(std::ptr::with_exposed_provenance_mut(address))
+}
+
+pub fn free(context: Handle<Context>, memory: HostMemory) -> Result<()> {
+    context.get()?.svm_free(memory.address());
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn enqueue_free(
+    handle: Handle<Queue>,
+    num: u32,
+    memory: In<usize>,
+    notify: Option<SvmNotify>,
+    user_data: UserData,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let queue = handle.get()?;
+    let wait = wait_list(count, list)?;
+    if (num == 0) != memory.is_null() {
+        return fail(Status::InvalidValue, format!("there are {num} pointers, and the list says something else"));
+    }
+    let free = notify.map(|f| callback::svm_free(handle, f, user_data));
+    give(queue.svm_free(memory.take(num as usize), free, &wait)?, event)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn memcpy(
+    queue: Handle<Queue>,
+    blocking: u32,
+    to: HostMemory,
+    from: HostMemory,
+    size: usize,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
+    give(queue.svm_copy(blocking != 0, to.get(), from.get(), size as u64, &wait)?, event)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn fill(
+    queue: Handle<Queue>,
+    memory: HostMemory,
+    pattern: HostMemory,
+    pattern_size: usize,
+    size: usize,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
+    if pattern.is_null() || pattern_size > 128 {
+        return fail(Status::InvalidValue, format!("a pattern that is NULL or of {pattern_size} bytes, more than 128"));
+    }
+    give(queue.svm_fill(memory.get(), &pattern.bytes(pattern_size), size as u64, &wait)?, event)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn map(
+    queue: Handle<Queue>,
+    blocking: u32,
+    flags: u64,
+    memory: HostMemory,
+    size: usize,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
+    give(queue.svm_map(blocking != 0, flags, memory.get(), size as u64, &wait)?, event)
+}
+
+pub fn unmap(
+    queue: Handle<Queue>,
+    memory: HostMemory,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
+    give(queue.svm_unmap(memory.get(), &wait)?, event)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn migrate(
+    queue: Handle<Queue>,
+    num: u32,
+    memory: In<usize>,
+    sizes: In<usize>,
+    flags: u64,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+) -> Result<()> {
+    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
+    if num == 0 || memory.is_null() {
+        return fail(Status::InvalidValue, "there is nothing to migrate");
+    }
+    // No size, or 0, means the whole allocation.
+    let sizes = sizes.take(num as usize);
+    let size = |i: usize| sizes.get(i).map_or(0, |&s| s as u64);
+    let ranges: Vec<(usize, u64)> =
+        memory.take(num as usize).into_iter().enumerate().map(|(i, address)| (address, size(i))).collect();
+    give(queue.svm_migrate(&ranges, flags, &wait)?, event)
+}
+
+pub fn set_arg(kernel: Handle<Kernel>, index: u32, value: HostMemory) -> Result<()> {
+    kernel.get()?.set_svm_arg(index, value.address())
+}
+
+/// Which shared memory a kernel reaches through pointers in memory: all of it, so there is nothing to note.
+pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) -> Result<()> {
+    kernel.get()?;
+    let good = match name {
+        cl::KERNEL_EXEC_INFO_SVM_PTRS => size > 0 && size.is_multiple_of(size_of::<usize>()),
+        cl::KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => size == size_of::<u32>(),
+        _ => return fail(Status::InvalidValue, format!("there is no parameter {name:#x}")),
+    };
+    if value.is_null() || !good {
+        return fail(Status::InvalidValue, format!("a value that is NULL or of {size} bytes"));
+    }
+    Ok(())
+}

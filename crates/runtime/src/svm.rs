@@ -1,0 +1,170 @@
+//! Shared virtual memory: allocations of a context that host and kernels use under one address.
+//!
+//! Every device so far works in the host's address space, so that any memory of the host is shared (the specification's fine-grained
+//! system sharing): allocations are kept only to free them and to answer queries, and mapping moves nothing.
+
+use crate::execute::CommandType;
+use crate::host_mem::HostPtr;
+use crate::status::{bail, ensure};
+use crate::{Context, Event, MapFlags, MemFlags, Queue, Result};
+use cloom_hal::Memory;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The allocations of a context by address.
+#[derive(Default)]
+pub(crate) struct Allocations(Mutex<BTreeMap<usize, Arc<dyn Memory>>>);
+
+/// What `clEnqueueSVMFree` calls to free, if the application wants to do that itself.
+pub type SvmFree = Box<dyn FnOnce(Vec<usize>) + Send>;
+
+/// Alignment of every allocation.
+const ALIGNMENT: u32 = 128;
+
+impl Context {
+    /// Allocates. `alignment` 0 means that of the largest type.
+    pub fn svm_allocate(&self, bits: u64, size: u64, alignment: u32) -> Result<usize> {
+        let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
+        let shared = MemFlags::SVM_FINE_GRAIN_BUFFER | MemFlags::SVM_ATOMICS;
+        let flags = MemFlags::from_bits(bits).filter(|f| (access | shared).contains(*f));
+        let Some(flags) = flags else { bail!(InvalidValue, "the flags {bits:#x} are not those of shared memory") };
+        ensure!((flags & access).bits().count_ones() <= 1, InvalidValue, "the flags {bits:#x} exclude each other");
+        let lonely = flags.contains(MemFlags::SVM_ATOMICS) && !flags.contains(MemFlags::SVM_FINE_GRAIN_BUFFER);
+        ensure!(!lonely, InvalidValue, "CL_MEM_SVM_ATOMICS needs CL_MEM_SVM_FINE_GRAIN_BUFFER");
+        let fits = alignment == 0 || (alignment.is_power_of_two() && alignment <= ALIGNMENT);
+        ensure!(fits, InvalidValue, "the alignment {alignment} is not a power of two of at most {ALIGNMENT}");
+        let largest = self.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
+        ensure!(size > 0 && size <= largest, InvalidBufferSize, "{size} bytes; 1 to {largest} are possible");
+        let memory = self.devices()[0].hal().allocate(size)?;
+        let Some(address) = memory.host_address() else {
+            bail!(InvalidOperation, "the device does not share the host's memory");
+        };
+        self.svm().0.lock().insert(address, memory);
+        Ok(address)
+    }
+
+    /// Frees an allocation; other addresses are ignored.
+    pub fn svm_free(&self, address: usize) {
+        let freed = self.svm().0.lock().remove(&address);
+        drop(freed);
+    }
+
+    /// Whether bytes lie in an allocation.
+    pub fn svm_contains(&self, address: usize) -> bool {
+        let allocations = self.svm().0.lock();
+        let below = allocations.range(..=address).next_back();
+        below.is_some_and(|(begin, memory)| ((address - begin) as u64) < memory.size())
+    }
+}
+
+fn known(pointer: Option<HostPtr>, what: &str) -> Result<HostPtr> {
+    match pointer {
+        Some(pointer) => Ok(pointer),
+        None => bail!(InvalidValue, "the {what} is NULL"),
+    }
+}
+
+impl Queue {
+    /// Frees allocations when all before is done, or lets the application do it.
+    pub fn svm_free(
+        self: &Arc<Queue>,
+        addresses: Vec<usize>,
+        free: Option<SvmFree>,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        ensure!(!addresses.is_empty(), InvalidValue, "there is nothing to free");
+        ensure!(!addresses.contains(&0), InvalidValue, "a pointer in the list is NULL");
+        let context = self.context().clone();
+        let work = Box::new(move || {
+            match free {
+                Some(free) => free(addresses),
+                None => addresses.into_iter().for_each(|a| context.svm_free(a)),
+            }
+            Ok(())
+        });
+        self.enqueue(CommandType::SvmFree, wait, false, work)
+    }
+
+    /// Copies bytes of the shared address space.
+    pub fn svm_copy(
+        self: &Arc<Queue>,
+        blocking: bool,
+        to: Option<HostPtr>,
+        from: Option<HostPtr>,
+        size: u64,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let (to, from) = (known(to, "destination")?, known(from, "source")?);
+        let apart = (to.address().abs_diff(from.address()) as u64) >= size;
+        ensure!(apart, MemCopyOverlap, "the source overlaps the destination");
+        let work = Box::new(move || {
+            from.read(0, size, |bytes| to.write(0, size, |room| room.copy_from_slice(bytes)));
+            Ok(())
+        });
+        self.enqueue(CommandType::SvmMemcpy, wait, blocking, work)
+    }
+
+    /// Repeats a pattern of 1, 2, 4, … 128 bytes.
+    pub fn svm_fill(
+        self: &Arc<Queue>,
+        at: Option<HostPtr>,
+        pattern: &[u8],
+        size: u64,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let at = known(at, "pointer")?;
+        let unit = pattern.len();
+        ensure!(unit.is_power_of_two() && unit <= 128, InvalidValue, "a pattern of {unit} bytes");
+        let whole = at.address().is_multiple_of(unit) && size.is_multiple_of(unit as u64);
+        ensure!(whole, InvalidValue, "the address or the size {size} is not a multiple of the pattern of {unit} bytes");
+        let pattern = pattern.to_vec();
+        let work = Box::new(move || {
+            at.write(0, size, |room| room.chunks_exact_mut(pattern.len()).for_each(|c| c.copy_from_slice(&pattern)));
+            Ok(())
+        });
+        self.enqueue(CommandType::SvmMemFill, wait, false, work)
+    }
+
+    /// Maps: nothing moves.
+    pub fn svm_map(
+        self: &Arc<Queue>,
+        blocking: bool,
+        bits: u64,
+        at: Option<HostPtr>,
+        size: u64,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        known(at, "pointer")?;
+        ensure!(size > 0, InvalidValue, "a map of 0 bytes");
+        ensure!(MapFlags::from_bits(bits).is_some(), InvalidValue, "the map flags {bits:#x} have unknown bits");
+        self.enqueue(CommandType::SvmMap, wait, blocking, Box::new(|| Ok(())))
+    }
+
+    /// Ends a mapping.
+    pub fn svm_unmap(self: &Arc<Queue>, at: Option<HostPtr>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
+        known(at, "pointer")?;
+        self.enqueue(CommandType::SvmUnmap, wait, false, Box::new(|| Ok(())))
+    }
+
+    /// Moves allocations: a hint, and all memory is one here.
+    pub fn svm_migrate(
+        self: &Arc<Queue>,
+        ranges: &[(usize, u64)],
+        bits: u64,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        ensure!(!ranges.is_empty(), InvalidValue, "there is nothing to migrate");
+        ensure!(
+            crate::MigrationFlags::from_bits(bits).is_some(),
+            InvalidValue,
+            "the flags {bits:#x} have unknown bits"
+        );
+        for (address, size) in ranges {
+            let last = address.saturating_add((*size).max(1) as usize - 1);
+            let inside = self.context().svm_contains(*address) && self.context().svm_contains(last);
+            ensure!(inside, InvalidValue, "{address:#x}+{size} does not lie in an allocation of this context");
+        }
+        self.enqueue(CommandType::SvmMigrateMem, wait, false, Box::new(|| Ok(())))
+    }
+}
