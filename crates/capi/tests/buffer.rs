@@ -345,17 +345,3 @@ fn images_samplers_and_pipes_are_refused_while_the_device_has_none() {
     ok(t.clGetSupportedImageFormats(t.context(), CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D, 0, null_mut(), &mut n));
     assert_eq!(n, 0);
 }
-
-#[test]
-fn shared_virtual_memory_is_refused_while_the_device_has_none() {
-    let t = Session::new();
-    if t.device_info::<u64>(CL_DEVICE_SVM_CAPABILITIES) != 0 {
-        return;
-    }
-    assert!(t.clSVMAlloc(t.context(), CL_MEM_READ_WRITE, 64, 0).is_null());
-    t.clSVMFree(t.context(), null_mut());
-    let kernel = t.kernel("kernel void k(global uint *p) { p[0] = 1; }");
-    let word = 0u32;
-    let set = t.clSetKernelArgSVMPointer(kernel.h, 0, (&raw const word).cast());
-    assert_eq!(set, CL_INVALID_OPERATION);
-}

@@ -54,6 +54,7 @@ fn every_item_has_its_ids() {
     let program = t.source(IDS);
     assert_eq!(t.build(&program, "-cl-std=CL3.0"), 0, "{}", t.log(&program));
     let kernel = t.kernel_of(&program, "k");
+    #[allow(clippy::type_complexity, reason = "one row of the table")]
     let cases: [(usize, [usize; 3], [usize; 3], [usize; 3]); 9] = [
         (1, [0, 0, 0], [1, 1, 1], [1, 1, 1]),
         (1, [0, 0, 0], [64, 1, 1], [8, 1, 1]),

@@ -16,6 +16,8 @@ pub type EventFn = unsafe extern "C" fn(Handle, i32, *mut Void);
 pub type ObjectFn = unsafe extern "C" fn(Handle, *mut Void);
 /// A native kernel.
 pub type NativeFn = unsafe extern "C" fn(*mut Void);
+/// What `clEnqueueSVMFree` calls to free.
+pub type SvmFreeFn = unsafe extern "C" fn(Handle, u32, *mut *mut Void, *mut Void);
 
 macro_rules! entry_points {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
@@ -201,6 +203,29 @@ entry_points! {
         queue: Handle, buffer: Handle, blocking: u32, buffer_origin: *const usize, host_origin: *const usize,
         region: *const usize, buffer_row_pitch: usize, buffer_slc_pitch: usize, host_row_pitch: usize,
         host_slc_pitch: usize, ptr: *const Void, num_events: u32, wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueSVMFree(
+        queue: Handle, num: u32, pointers: *const *mut Void, notify: Option<SvmFreeFn>, user_data: *mut Void,
+        num_events: u32, wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueSVMMemcpy(
+        queue: Handle, blocking: u32, dst: *mut Void, src: *const Void, size: usize, num_events: u32,
+        wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueSVMMemFill(
+        queue: Handle, svm_ptr: *mut Void, pattern: *const Void, pattern_size: usize, size: usize, num_events: u32,
+        wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueSVMMap(
+        queue: Handle, blocking: u32, flags: u64, svm_ptr: *mut Void, size: usize, num_events: u32,
+        wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueSVMUnmap(
+        queue: Handle, svm_ptr: *mut Void, num_events: u32, wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueSVMMigrateMem(
+        queue: Handle, num: u32, pointers: *const *const Void, sizes: *const usize, flags: u64, num_events: u32,
+        wait_list: *const Handle, event: *mut Handle
     ) -> i32;
     fn clEnqueueFillBuffer(
         queue: Handle, buffer: Handle, pattern: *const Void, pattern_size: usize, offset: usize, size: usize,
