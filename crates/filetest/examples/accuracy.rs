@@ -1,9 +1,9 @@
 //! Measures the math functions densely and prints the table of docs/accuracy.md.
 //!
-//! `cargo run --release -p cloom-filetest --example accuracy -- --count 4000000 > table.md`; progress goes to standard error.
+//! `cargo run --release -p cloom-filetest --example accuracy -- --stride 16 > table.md`; progress goes to standard error.
 
 use clap::Parser;
-use cloom_filetest::accuracy::{self, Precision, Report, limit, measure, sample};
+use cloom_filetest::accuracy::{self, Precision, Report, limit, measure, sample, sweep};
 use cloom_filetest::device::Bench;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -15,6 +15,10 @@ struct Args {
     /// Calls of each function in each precision.
     #[arg(long, default_value_t = 1_000_000)]
     count: usize,
+    /// Look at one `float` in this many too, for functions of one argument; 1 looks at all. Where no quick estimate tells
+    /// what needs a close look, one in 64 of them.
+    #[arg(long)]
+    stride: Option<u64>,
     /// The seed of the random samples.
     #[arg(long, default_value_t = 2)]
     seed: u64,
@@ -29,6 +33,15 @@ struct Args {
     only: Option<String>,
     /// The functions; all if none is named.
     functions: Vec<String>,
+}
+
+/// A piece of work.
+#[derive(Clone, Copy)]
+enum Piece {
+    /// Samples with this number.
+    Samples(usize),
+    /// The floats with these upper eight bits.
+    Floats(u64),
 }
 
 /// Samples of one piece of work.
@@ -51,7 +64,10 @@ fn main() -> anyhow::Result<()> {
         if args.functions.is_empty() || args.functions.iter().any(|f| f == name) {
             for p in [Precision::Single, Precision::Double] {
                 if accuracy::has(name, p) && args.only.as_ref().is_none_or(|o| o == p.name()) {
-                    work.extend((0..chunks).map(|chunk| (name, sig, p, chunk)));
+                    work.extend((0..chunks).map(|chunk| (name, sig, p, Piece::Samples(chunk))));
+                    if args.stride.is_some() && p == Precision::Single && sig == "T(T)" {
+                        work.extend((0..256).map(|part| (name, sig, p, Piece::Floats(part))));
+                    }
                 }
             }
         }
@@ -65,10 +81,20 @@ fn main() -> anyhow::Result<()> {
                 let bench = Bench::new(1);
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&(name, sig, p, chunk)) = work.get(i) else { break };
-                    let count = CHUNK.min(args.count - chunk * CHUNK);
-                    let samples = sample::samples(name, sig, p, count, args.seed + chunk as u64);
-                    match measure(&bench, (name, sig), p, &samples) {
+                    let Some(&(name, sig, p, piece)) = work.get(i) else { break };
+                    let result = match piece {
+                        Piece::Samples(chunk) => {
+                            let count = CHUNK.min(args.count - chunk * CHUNK);
+                            let samples = sample::samples(name, sig, p, count, args.seed + chunk as u64);
+                            measure(&bench, (name, sig), p, &samples)
+                        }
+                        Piece::Floats(part) => {
+                            let range = part << 24..(part + 1) << 24;
+                            let stride = args.stride.unwrap_or(1) * if sweep::is_slow(name) { 64 } else { 1 };
+                            sweep::sweep(&bench, (name, sig), range, stride)
+                        }
+                    };
+                    match result {
                         Ok(report) => {
                             let mut reports = reports.lock().unwrap();
                             let entry = reports.entry((name, p == Precision::Double)).or_default();

@@ -53,6 +53,13 @@ impl Bench {
 impl Built<'_> {
     /// Runs a kernel on `global` work-items in groups of `local`. Gives what is in the buffers afterwards, in order.
     pub fn run(&self, kernel: &str, global: usize, local: usize, args: &[Data<'_>]) -> Result<Vec<Vec<u8>>, String> {
+        let sizes = |n: usize| [n as u64, 1, 1];
+        let range = NdRange { work_dim: 1, offset: [0; 3], global: sizes(global), local: sizes(local.min(global)) };
+        self.run_range(kernel, range, args)
+    }
+
+    /// Runs a kernel on a range.
+    pub fn run_range(&self, kernel: &str, range: NdRange, args: &[Data<'_>]) -> Result<Vec<Vec<u8>>, String> {
         let device = &self.bench.device;
         let built = self.executable.kernel(kernel).map_err(|e| format!("{kernel}: {e}"))?;
         let loaded = device.load(built.artifact.clone()).map_err(|e| e.to_string())?;
@@ -86,12 +93,6 @@ impl Built<'_> {
             }
             block[place.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
-        let range = NdRange {
-            work_dim: 1,
-            offset: [0; 3],
-            global: [global as u64, 1, 1],
-            local: [(local.min(global)) as u64, 1, 1],
-        };
         let launch = Launch { kernel: &*loaded, range, args: &block, local_size, print: &NoPrints };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |memory: &Arc<dyn Memory>| {

@@ -124,3 +124,39 @@ fn scalars_convert_exactly_in_each_rounding() {
 fn vectors_convert_like_scalars() {
     check(&[2, 3, 4, 8, 16], 480);
 }
+
+#[test]
+fn the_bits_of_a_value_are_read_as_another_type() {
+    let bench = Bench::new(1);
+    let widths = [1u8, 2, 3, 4, 8, 16];
+    for from in TYPES {
+        for lanes in widths {
+            let input: Vec<u8> = (0..48 * 16 * 8).map(|i| (i * 73 % 251) as u8).collect();
+            let bits = from.bits() * u32::from(lanes);
+            let mut source = String::new();
+            let mut kernels = Vec::new();
+            for to in TYPES {
+                // Vectors of three have a fourth lane that holds nothing.
+                let other = widths.into_iter().find(|&w| to.bits() * u32::from(w) == bits && (w == 3) == (lanes == 3));
+                let Some(w) = other else { continue };
+                let t = type_name(to, w);
+                let value = format!("as_{t}({})", load("a", lanes));
+                let _ = writeln!(
+                    source,
+                    "kernel void k_{t}(global const {} *a, global {} *r) {{ size_t i = get_global_id(0); {} }}",
+                    scalar_name(from),
+                    scalar_name(to),
+                    store(&value, "r", w),
+                );
+                kernels.push(format!("k_{t}"));
+            }
+            let built = bench.build(&source, "").unwrap_or_else(|e| panic!("{e}"));
+            for kernel in kernels {
+                let size = 48 * bits as usize / 8;
+                let args = [Data::Bytes(&input), Data::Fresh(size)];
+                let out = built.run(&kernel, 48, 16, &args).unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(out[1], input[..size], "{kernel} of {}", type_name(from, lanes));
+            }
+        }
+    }
+}

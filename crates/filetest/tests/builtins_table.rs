@@ -113,3 +113,37 @@ fn every_overload_gives_what_it_should() {
     assert!(failures.is_empty(), "{} of {} functions:\n{}", failures.len(), functions.len(), failures.join("\n"));
     assert!(compared.into_inner() > 100_000);
 }
+
+#[test]
+fn other_files_test_the_other_functions() {
+    // tests/geometric.rs and builtins_workitem.rs; run/lang/barriers.cl.
+    let elsewhere = [
+        "barrier cross distance dot fast_distance fast_length fast_normalize get_enqueued_local_size get_global_id",
+        "get_global_linear_id get_global_offset get_global_size get_group_id get_local_id get_local_linear_id",
+        "get_local_size get_num_groups get_work_dim length mem_fence normalize read_mem_fence work_group_barrier",
+        "write_mem_fence",
+    ];
+    let here = functions();
+    let mut others: Vec<&str> =
+        cloom_builtins::names().filter(|n| !n.starts_with("__cl_") && !here.contains(n)).collect();
+    others.sort_unstable();
+    assert_eq!(others, elsewhere.iter().flat_map(|line| line.split(' ')).collect::<Vec<_>>());
+}
+
+#[test]
+fn nan_is_quiet_and_carries_its_code() {
+    let bench = Bench::new(1);
+    let call = |wide: bool| {
+        let calls = Call::all("nan", 1).into_iter();
+        calls.filter(move |c| c.inputs().any(|(elem, _)| (elem.bits() == 64) == wide)).collect::<Vec<_>>()
+    };
+    for (wide, quiet, payload) in [(false, 0x7fc0_0000, 0x3f_ffff), (true, 0x7ff8 << 48, (1u64 << 51) - 1)] {
+        for call in call(wide) {
+            let built = bench.build(&call.source(), "").unwrap();
+            let codes = vec![0, 1, 2, 77, 0x1234, 0x3f_ffff];
+            let got = call.run(&built, std::slice::from_ref(&codes), codes.len()).unwrap();
+            let want: Vec<u64> = codes.iter().map(|c| quiet | (c & payload)).collect();
+            assert_eq!(got[0], want);
+        }
+    }
+}

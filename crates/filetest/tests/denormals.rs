@@ -45,7 +45,11 @@ fn error_or_zero(name: &str, p: Precision, want: &Want, got: &Outcome) -> f64 {
                 let zero = want.abs() <= p.least_normal();
                 if zero && got == 0.0 { want } else { got }
             };
-            let got = Outcome { value: pick(o.value, got.value), second: pick(o.second, got.second), n: got.n };
+            // A remainder that vanishes no longer tells on which side of a half it was.
+            let one_off = || [0, 1, 127].contains(&(o.n.abs() - got.n.abs()).rem_euclid(128));
+            let near = name == "remquo" && p.is_denormal(o.value) && got.value == 0.0 && one_off();
+            let n = if near { o.n } else { got.n };
+            let got = Outcome { value: pick(o.value, got.value), second: pick(o.second, got.second), n };
             error(name, p, want, &got)
         }
         _ => error(name, p, want, got),

@@ -3,7 +3,7 @@
 use super::exact::same;
 use super::oracle::{Want, want};
 use super::{Outcome, Precision, Sample};
-use crate::device::{Bench, Data};
+use crate::device::{Bench, Built, Data};
 
 /// What was found.
 #[derive(Clone, PartialEq, Debug)]
@@ -76,13 +76,24 @@ pub fn kernel(name: &str, sig: &str, p: Precision, width: usize) -> String {
 /// Runs a function on samples; their number need not be a multiple of `width`.
 pub fn run(
     bench: &Bench,
-    (name, sig): (&str, &str),
+    function: (&str, &str),
     p: Precision,
     width: usize,
     options: &str,
     samples: &[Sample],
 ) -> Result<Vec<Outcome>, String> {
-    let built = bench.build(&kernel(name, sig, p, width), options)?;
+    let built = bench.build(&kernel(function.0, function.1, p, width), options)?;
+    run_built(&built, function, p, width, samples)
+}
+
+/// Runs the [`kernel`] of a function, built before.
+pub fn run_built(
+    built: &Built<'_>,
+    (name, sig): (&str, &str),
+    p: Precision,
+    width: usize,
+    samples: &[Sample],
+) -> Result<Vec<Outcome>, String> {
     let items = samples.len().div_ceil(width);
     let filled = items * width;
     let sample = |i: usize| samples.get(i).or(samples.last()).copied().unwrap_or_default();

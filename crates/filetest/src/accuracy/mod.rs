@@ -5,6 +5,7 @@
 //! * [`oracle`]: what a function should give: a real number from MPFR, or one exact value ([`exact`]).
 //! * [`sample`]: where to look.
 //! * [`measure`]: kernels, runs, and the worst error found.
+//! * [`sweep`]: all values of `float`.
 //!
 //! Values of either precision travel as `f64`, which holds every `float`.
 
@@ -13,6 +14,7 @@ pub mod measure;
 pub mod oracle;
 pub mod precision;
 pub mod sample;
+pub mod sweep;
 
 pub use measure::{Report, measure};
 pub use precision::Precision;
