@@ -75,5 +75,6 @@ pub fn loaded_library() -> Option<String> {
     let named = |part: &str| files().find(|f| f.rsplit('/').next().is_some_and(|n| n.contains(part)));
     let wanted = std::env::var("OPENCL_DYLIB_PATH").ok().and_then(|p| std::fs::canonicalize(p).ok());
     let wanted = wanted.and_then(|p| files().find(|f| std::path::Path::new(f) == p));
-    wanted.or_else(|| named("libOpenCL")).map(str::to_owned)
+    // Where Cloom's driver stands in the loader's place, a link has the loader's name, and here is what it leads to.
+    wanted.or_else(|| named("libOpenCL")).or_else(|| named(crate::driver::FILE)).map(str::to_owned)
 }

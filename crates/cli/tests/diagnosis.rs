@@ -69,6 +69,19 @@ fn each_broken_driver_has_its_reason_and_advice() {
 }
 
 #[test]
+fn the_driver_may_stand_in_the_loaders_place() {
+    let b = Bench::new();
+    std::fs::create_dir(b.path("lib")).unwrap();
+    std::os::unix::fs::symlink(own_driver(), b.path("lib/libOpenCL.so.1")).unwrap();
+    let folder = b.path("lib");
+    let b = b.set("LD_LIBRARY_PATH", folder);
+    assert_eq!(b.cloom("info --json").expect(0).json()["devices"][0]["platform"], "Cloom");
+    let json = b.cloom("doctor --json").json();
+    assert!(findings(&json, "loader", "warning")[0]["what"].as_str().unwrap().contains("driver itself"), "{json:#}");
+    b.cloom("run -k sample -s 32 -i 1 -n").expect(0);
+}
+
+#[test]
 fn wrong_settings_are_named() {
     let b = with_icd(&own_driver()).set("CLOOM_CPU", "pentium").set("CLOOM_TREADS", "2").set("CLOOM_THREADS", "none");
     let json = b.cloom("doctor --json").expect(0).json();

@@ -85,8 +85,8 @@ pub fn report(out: &str) -> Option<Report> {
 pub fn judge(loader: &Loader) -> Vec<Finding> {
     let Some(file) = &loader.file else {
         let why = loader.error.as_deref().unwrap_or("libOpenCL.so.1 is not there");
-        let advice = "install an ICD loader (Debian: apt install ocl-icd-libopencl1), or use Cloom without one: \
-                      LD_PRELOAD=/path/to/libcloom.so program";
+        let advice = "install an ICD loader (Debian: apt install ocl-icd-libopencl1), or let Cloom stand in its place: link \
+                      libcloom.so as libOpenCL.so.1 into a folder of LD_LIBRARY_PATH";
         return vec![Finding::problem(AREA, format!("no loader: {why}"), advice)];
     };
     let name = match loader.kind {
