@@ -65,9 +65,10 @@ impl Agreement {
 }
 
 /// Runs one variant on every session and compares. An error of a device is part of the answer; an error is returned for a variant
-/// that does not exist.
+/// or a knob that does not exist.
 pub fn agree(sessions: &[Session], program: &'static dyn Program, params: &Params) -> Result<Agreement> {
     let variant = program.variant(params)?;
+    program.build_options(params)?;
     let runs: Vec<Run> = sessions
         .iter()
         .map(|s| Run { on: format!("{}, {}", s.found.platform, s.found.device), outcome: program.run(s, params) })
