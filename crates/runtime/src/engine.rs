@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Commands that run at a time; more wait. Large, because native kernels may wait for each other.
-const COMMAND_THREADS: usize = 64;
+/// Native kernels that run at a time; more wait. Large, because they may wait for each other.
+const NATIVE_THREADS: usize = 64;
 /// Callbacks that run at a time. Large, because they may block.
 const CALLBACK_THREADS: usize = 64;
 
@@ -22,8 +22,10 @@ pub struct Hooks {
 
 /// What all objects of a platform share.
 pub struct Engine {
-    /// Runs commands.
+    /// Runs commands that only compute and copy: as many at a time as there are cores.
     pub(crate) commands: Tasks,
+    /// Runs native kernels.
+    pub(crate) natives: Tasks,
     /// Calls the application.
     pub(crate) callbacks: Tasks,
     /// Compiles.
@@ -40,7 +42,9 @@ impl Engine {
     pub fn new(toolchain: Arc<dyn Toolchain>, hooks: Hooks) -> Arc<Engine> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Arc::new(Engine {
-            commands: Tasks::new("cloom-command", COMMAND_THREADS),
+            // One more than the least, so that a long command of one queue does not hold up another queue on a single core.
+            commands: Tasks::new("cloom-command", cores.max(2)),
+            natives: Tasks::new("cloom-native", NATIVE_THREADS),
             callbacks: Tasks::new("cloom-callback", CALLBACK_THREADS),
             builds: Tasks::new("cloom-build", cores),
             toolchain,
@@ -76,6 +80,7 @@ impl Engine {
         let patience = Duration::from_millis(500);
         self.callbacks.stop(Duration::ZERO);
         self.commands.stop(patience);
+        self.natives.stop(Duration::ZERO);
         self.builds.stop(patience);
     }
 }

@@ -50,6 +50,30 @@ struct State {
     dependents: Vec<(Edge, Arc<Command>)>,
 }
 
+impl State {
+    /// Sets the status and moves the callbacks that are due. Returns whether the caller must see to their delivery.
+    fn change(&mut self, status: i32) -> bool {
+        self.status = status;
+        if self.callbacks.is_empty() {
+            return false;
+        }
+        let (due, later) = std::mem::take(&mut self.callbacks).into_iter().partition(|(at, _)| status <= *at);
+        self.callbacks = later;
+        // Of several that are due at once, those for earlier statuses come first.
+        let mut due: Vec<(i32, Callback)> = due;
+        due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        self.due.extend(due.into_iter().map(|(at, call)| (if status < 0 { status } else { at }, call)));
+        self.must_deliver()
+    }
+
+    /// Whether callbacks are due that nobody delivers yet. Then the caller does.
+    fn must_deliver(&mut self) -> bool {
+        let must = !self.delivering && !self.due.is_empty();
+        self.delivering |= must;
+        must
+    }
+}
+
 /// An event.
 pub struct Event {
     /// What the interface keeps.
@@ -142,7 +166,9 @@ impl Event {
         }
         let told = if state.status < 0 { state.status } else { threshold };
         state.due.push_back((told, call));
-        self.deliver(&mut state);
+        let deliver = state.must_deliver();
+        drop(state);
+        self.deliver(deliver);
         Ok(())
     }
 
@@ -157,7 +183,9 @@ impl Event {
             SUBMITTED => state.times.submit = now,
             _ => state.times.start = now,
         }
-        self.change(&mut state, status);
+        let deliver = state.change(status);
+        drop(state);
+        self.deliver(deliver);
         true
     }
 
@@ -175,30 +203,19 @@ impl Event {
                 *time = now;
             }
         }
-        self.change(&mut state, status);
+        let deliver = state.change(status);
+        let dependents = std::mem::take(&mut state.dependents);
         self.changed.notify_all();
-        Some(std::mem::take(&mut state.dependents))
+        drop(state);
+        self.deliver(deliver);
+        Some(dependents)
     }
 
-    fn change(self: &Arc<Event>, state: &mut State, status: i32) {
-        state.status = status;
-        if state.callbacks.is_empty() {
+    /// Calls what is due, if this is the call that must. Not under the lock: where the system gives no thread, it happens here.
+    fn deliver(self: &Arc<Event>, must: bool) {
+        if !must {
             return;
         }
-        let (due, later) = std::mem::take(&mut state.callbacks).into_iter().partition(|(at, _)| status <= *at);
-        state.callbacks = later;
-        // Of several that are due at once, those for earlier statuses come first.
-        let mut due: Vec<(i32, Callback)> = due;
-        due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        state.due.extend(due.into_iter().map(|(at, call)| (if status < 0 { status } else { at }, call)));
-        self.deliver(state);
-    }
-
-    fn deliver(self: &Arc<Event>, state: &mut State) {
-        if state.delivering || state.due.is_empty() {
-            return;
-        }
-        state.delivering = true;
         let this = self.clone();
         self.context.engine().callbacks.submit(Box::new(move || {
             loop {
@@ -225,19 +242,25 @@ impl Event {
 
     /// Waits until it is done, and helps its queue meanwhile. Returns the status.
     pub fn wait(&self) -> i32 {
-        loop {
+        let mut helped = false;
+        let status = loop {
             let status = self.status();
             if status <= COMPLETE {
-                return status;
+                break status;
             }
             if self.queue.as_ref().is_some_and(|q| q.run_one()) {
+                helped = true;
                 continue;
             }
             let mut state = self.state.lock();
             if state.status > COMPLETE {
                 self.changed.wait(&mut state);
             }
+        };
+        if let Some(queue) = self.queue.as_ref().filter(|_| helped) {
+            Queue::leave(queue);
         }
+        status
     }
 
     /// Waits for all of them.

@@ -39,6 +39,13 @@ pub enum CommandType {
     SvmMigrateMem = 0x120E,
 }
 
+impl CommandType {
+    /// Whether it runs functions of the application, which may wait for other commands.
+    pub(crate) fn may_block(self) -> bool {
+        self == CommandType::NativeKernel
+    }
+}
+
 /// What a command does when it runs.
 pub(crate) type Work = Box<dyn FnOnce() -> Result<()> + Send>;
 
@@ -84,8 +91,9 @@ impl Command {
         self.unblock(Edge::Order, COMPLETE)
     }
 
-    /// Runs it on this thread, and hands on what waited for it.
-    pub fn run(self: &Arc<Command>) {
+    /// Runs it on this thread, and hands on what waited for it. A thread that will look for the next command of a queue says so by
+    /// `next_of`, so that no other thread is woken for it.
+    pub fn run(self: &Arc<Command>, next_of: Option<&Queue>) {
         let Some(work) = self.work.lock().take() else { return };
         self.event.context().engine().activate();
         self.event.advance(RUNNING);
@@ -100,12 +108,12 @@ impl Command {
                 error.status.code()
             }
         };
-        finish(&self.event, status);
+        finish_before(&self.event, status, next_of);
     }
 }
 
 /// Hands a command that nothing holds back to its queue; one whose wait list failed ends here, and is returned with its status.
-fn dispatch(command: Arc<Command>) -> Option<(Arc<Event>, i32)> {
+fn dispatch(command: Arc<Command>, next_of: Option<&Queue>) -> Option<(Arc<Event>, i32)> {
     if command.failed.load(Ordering::Relaxed) {
         let work = command.work.lock().take();
         drop(work);
@@ -114,16 +122,16 @@ fn dispatch(command: Arc<Command>) -> Option<(Arc<Event>, i32)> {
     command.event.advance(SUBMITTED);
     match command.event.queue() {
         Some(queue) => {
-            Queue::push_ready(queue, command.clone());
+            Queue::push_ready(queue, command.clone(), next_of);
         }
-        None => command.run(),
+        None => command.run(None),
     }
     None
 }
 
 /// Starts a command that nothing holds back.
 pub(crate) fn start(command: Arc<Command>) {
-    if let Some((event, status)) = dispatch(command) {
+    if let Some((event, status)) = dispatch(command, None) {
         finish(&event, status);
     }
 }
@@ -134,12 +142,16 @@ pub(crate) fn start_here(command: Arc<Command>) {
         start(command);
     } else {
         command.event.advance(SUBMITTED);
-        command.run();
+        command.run(None);
     }
 }
 
 /// Gives an event its last status and starts what waited for it. Returns false if it had one before.
 pub(crate) fn finish(event: &Arc<Event>, status: i32) -> bool {
+    finish_before(event, status, None)
+}
+
+fn finish_before(event: &Arc<Event>, status: i32, next_of: Option<&Queue>) -> bool {
     let mut ended = vec![(event.clone(), status)];
     let mut first = true;
     while let Some((event, status)) = ended.pop() {
@@ -156,7 +168,7 @@ pub(crate) fn finish(event: &Arc<Event>, status: i32) -> bool {
         }
         for (edge, command) in dependents {
             if command.unblock(edge, status) {
-                ended.extend(dispatch(command));
+                ended.extend(dispatch(command, next_of));
             }
         }
     }

@@ -172,26 +172,44 @@ impl Queue {
         drop((dropped, live));
     }
 
-    /// Takes a command that may run.
-    pub(crate) fn push_ready(queue: &Arc<Queue>, command: Arc<Command>) {
-        queue.ready.lock().push_back(command);
+    /// Takes a command that may run. If the calling thread is about to look for the next command of `next_of`, that is this queue,
+    /// and there is no other, it needs no thread.
+    pub(crate) fn push_ready(queue: &Arc<Queue>, command: Arc<Command>, next_of: Option<&Queue>) {
         let engine = queue.context.engine();
         engine.activate();
-        let this = queue.clone();
-        engine.commands.submit(Box::new(move || {
-            this.run_one();
-        }));
+        if command.event.command().may_block() {
+            return engine.natives.submit(Box::new(move || command.run(None)));
+        }
+        let mut ready = queue.ready.lock();
+        let alone = ready.is_empty();
+        ready.push_back(command);
+        drop(ready);
+        if !(alone && next_of.is_some_and(|q| std::ptr::eq(q, &raw const **queue))) {
+            Queue::call_thread(queue);
+        }
     }
 
-    /// Runs a command that may run, if there is one, on this thread.
+    fn call_thread(queue: &Arc<Queue>) {
+        let this = queue.clone();
+        queue.context.engine().commands.submit(Box::new(move || while this.run_one() {}));
+    }
+
+    /// Runs a command that may run, if there is one, on this thread. Who calls this goes on until there is none, or [leaves](Self::leave).
     pub(crate) fn run_one(&self) -> bool {
         let command = self.ready.lock().pop_front();
         match command {
             Some(command) => {
-                command.run();
+                command.run(Some(self));
                 true
             }
             None => false,
+        }
+    }
+
+    /// A thread that ran commands goes away, perhaps before the one that it would have run next.
+    pub(crate) fn leave(queue: &Arc<Queue>) {
+        if !queue.ready.lock().is_empty() {
+            Queue::call_thread(queue);
         }
     }
 }
