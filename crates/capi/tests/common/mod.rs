@@ -112,10 +112,9 @@ impl Drop for LeakCheck {
     fn drop(&mut self) {
         // A command may still hold its objects for a moment after its event is complete.
         let until = Instant::now() + Duration::from_secs(10);
-        while let Some(live @ 1..) = api().live() {
-            if std::thread::panicking() {
-                return;
-            }
+        while !std::thread::panicking()
+            && let Some(live @ 1..) = api().live()
+        {
             assert!(Instant::now() < until, "{live} objects are left");
             std::thread::sleep(Duration::from_millis(1));
         }

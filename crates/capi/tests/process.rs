@@ -1,0 +1,305 @@
+//! What concerns the whole process: output of kernels, the ICD loader, another driver beside ours, exit while work runs, fork,
+//! many processes at once. Each test runs this program again with a part for the child to play.
+
+mod common;
+use common::*;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PART: &str = "CLOOM_TEST_PART";
+const LOADER: &str = "libOpenCL.so.1";
+
+/// This program once more, to play a part.
+fn child(part: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "the_part_of_a_child", "--nocapture", "--test-threads=1"]).env(PART, part);
+    command
+}
+
+fn wait(mut child: Child) -> ExitStatus {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if Instant::now() > end {
+            child.kill().unwrap();
+            panic!("the child does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn output(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
+    output
+}
+
+/// Lines of the child's own: they begin with a bar.
+fn lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().filter_map(|l| Some(l[l.find('|')? + 1..].to_owned())).collect()
+}
+
+#[test]
+fn the_part_of_a_child() {
+    match std::env::var(PART).as_deref() {
+        Err(_) => (),
+        Ok("print") => print(),
+        Ok("platforms") => platforms(),
+        Ok("exit") => exit_with_work(),
+        Ok("fork") => fork(),
+        Ok("build") => build(),
+        Ok("error") => {
+            let t = Session::new();
+            assert!(t.clCreateBuffer(t.context(), 0, 0, null_mut(), null_mut()).is_null());
+        }
+        Ok(other) => panic!("{other}"),
+    }
+}
+
+fn print() {
+    let t = Session::new();
+    let kernel = t.kernel(
+        r#"kernel void k(int n) {
+            size_t i = get_global_id(0);
+            printf("|item %d of %d: ", (int)i, n);
+            printf("%v4hlx %.2f %s%%\n", (int4)(1, 2, 3, (int)i), 1.5f, "end");
+        }"#,
+    );
+    t.arg(&kernel, 0, 64);
+    let event = t.launch(&kernel, &[64], &[8]);
+    t.wait(&[&event]);
+    println!("|after");
+    drop(t.launch(&kernel, &[1], &[]));
+    t.finish();
+}
+
+#[test]
+fn what_kernels_print_is_there_when_the_command_is_complete() {
+    let output = output(&mut child("print"));
+    let mut lines = lines(&output);
+    assert_eq!(lines.len(), 66, "{lines:?}");
+    assert_eq!(lines.pop().unwrap(), "item 0 of 64: 1,2,3,0 1.50 end%");
+    assert_eq!(lines.pop().unwrap(), "after");
+    lines.sort();
+    let mut wanted: Vec<String> = (0..64).map(|i| format!("item {i} of 64: 1,2,3,{i:x} 1.50 end%")).collect();
+    wanted.sort();
+    assert_eq!(lines, wanted, "each line is whole");
+}
+
+/// Builds and runs on every platform, all of them at the same time.
+fn platforms() {
+    let mut n = 0;
+    ok(api().clGetPlatformIDs(0, null_mut(), &mut n));
+    let mut all = vec![null_mut(); n as usize];
+    ok(api().clGetPlatformIDs(n, all.as_mut_ptr(), null_mut()));
+    let all: Vec<usize> = all.into_iter().map(|p| p as usize).collect();
+    let run = |round: u32, p: usize| {
+        let p: Handle = std::ptr::with_exposed_provenance_mut(p);
+        let name = text(|s, v, r| api().clGetPlatformInfo(p, CL_PLATFORM_NAME, s, v, r));
+        let device = device(p);
+        let mut code = 1;
+        let context = Obj::context(api().clCreateContext(null(), 1, &device, None, null_mut(), &mut code));
+        ok(code);
+        let queue = Obj::queue(api().clCreateCommandQueue(context.h, device, 0, &mut code));
+        ok(code);
+        let source = format!(
+            "kernel void k(global float *p) {{ size_t i = get_global_id(0); p[i] = sqrt((float)(i * i)) + {round}; }}\0"
+        );
+        let text = source.as_ptr().cast();
+        let program = api().clCreateProgramWithSource(context.h, 1, &text, null(), &mut code);
+        let program = Obj::program(program);
+        ok(api().clBuildProgram(program.h, 0, null(), null(), None, null_mut()));
+        let kernel = Obj::kernel(api().clCreateKernel(program.h, c"k".as_ptr(), &mut code));
+        ok(code);
+        let buffer = Obj::mem(api().clCreateBuffer(context.h, 0, 4096, null_mut(), &mut code));
+        ok(code);
+        ok(api().clSetKernelArg(kernel.h, 0, 8, (&raw const buffer.h).cast()));
+        let global = 1024usize;
+        ok(api().clEnqueueNDRangeKernel(queue.h, kernel.h, 1, null(), &global, null(), 0, null(), null_mut()));
+        let mut got = vec![0f32; 1024];
+        let at = got.as_mut_ptr().cast();
+        ok(api().clEnqueueReadBuffer(queue.h, buffer.h, CL_TRUE, 0, 4096, at, 0, null(), null_mut()));
+        let wanted: Vec<f32> = (0..1024).map(|i| i as f32 + round as f32).collect();
+        assert_eq!(got, wanted, "{name}");
+        name
+    };
+    std::thread::scope(|s| {
+        let running: Vec<_> = all.iter().map(|&p| s.spawn(move || (0..4).map(|r| run(r, p)).last())).collect();
+        for name in running {
+            println!("|{}", name.join().unwrap().unwrap());
+        }
+    });
+}
+
+/// A folder of ICD files, for the loader.
+fn vendors(name: &str, drivers: &[&Path]) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("cloom-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (i, driver) in drivers.iter().enumerate() {
+        std::fs::write(folder.join(format!("{i}.icd")), driver.to_str().unwrap()).unwrap();
+    }
+    folder
+}
+
+/// The platforms that ran, through the loader.
+fn through_loader(name: &str, drivers: &[&Path]) -> Vec<String> {
+    let folder = vendors(name, drivers);
+    let mut command = child("platforms");
+    command.env("OCL_ICD_VENDORS", &folder).env("CLOOM_TEST_LIBRARY", LOADER);
+    let output = output(&mut command);
+    std::fs::remove_dir_all(&folder).unwrap();
+    lines(&output)
+}
+
+#[test]
+fn the_loader_finds_the_driver() {
+    assert_eq!(through_loader("loader", &[&own_driver()]), ["Cloom"]);
+}
+
+#[test]
+fn another_driver_in_the_same_process_is_no_harm() {
+    let folders = [std::env::var_os("OCL_ICD_VENDORS").unwrap_or_default(), "/etc/OpenCL/vendors".into()];
+    let found = folders.iter().find_map(|f| std::fs::read_to_string(Path::new(f).join("pocl.icd")).ok());
+    let Some(pocl) = found else {
+        println!("PoCL is not installed: not tested");
+        return;
+    };
+    let pocl = PathBuf::from(pocl.trim());
+    // In both orders, because the first one loaded might give its symbols to the second.
+    for drivers in [[own_driver(), pocl.clone()], [pocl.clone(), own_driver()]] {
+        let mut names = through_loader("both", &drivers.each_ref().map(|d| d.as_path()));
+        names.sort();
+        assert_eq!(names, ["Cloom", "Portable Computing Language"]);
+    }
+}
+
+/// Ends the process while kernels run and wait.
+fn exit_with_work() {
+    let t = Session::new();
+    let kernel = t.kernel(
+        "kernel void k(global uint *p) { uint x = p[0]; for (uint i = 0; i < 400000000u; i++) x = x * 3 + i;
+         p[get_global_id(0)] = x; }",
+    );
+    let buffer = t.buffer(0, 4 * 64);
+    t.arg_mem(&kernel, 0, &buffer);
+    for _ in 0..10 {
+        drop(t.launch(&kernel, &[64], &[1]));
+    }
+    let gate = t.user_event();
+    drop(t.marker_on(t.queue(), &[gate.h]));
+    std::thread::sleep(Duration::from_millis(20));
+    std::process::exit(0);
+}
+
+#[test]
+fn a_process_may_exit_while_kernels_run() {
+    for _ in 0..3 {
+        let begin = Instant::now();
+        let status = wait(child("exit").stdout(Stdio::null()).spawn().unwrap());
+        assert_eq!(status.code(), Some(0), "{status}");
+        assert!(begin.elapsed() < Duration::from_secs(20));
+    }
+}
+
+/// A child of `fork` has no threads: it gets errors and does not hang. Before threads exist it can use everything.
+fn fork() {
+    let run = |work: &dyn Fn() -> i32| {
+        // SAFETY: the child calls the driver, which is what this tests, and ends without running anything else.
+        match unsafe { libc::fork() } {
+            0 => {
+                let code = work();
+                // SAFETY: ends the child at once.
+                unsafe { libc::_exit(code) }
+            }
+            child => {
+                let mut status = 0;
+                // SAFETY: a place for the status.
+                unsafe { libc::waitpid(child, &mut status, 0) };
+                assert!(libc::WIFEXITED(status), "{status:#x}");
+                libc::WEXITSTATUS(status)
+            }
+        }
+    };
+    let use_it = || {
+        let mut n = 0;
+        if api().clGetPlatformIDs(0, null_mut(), &mut n) != 0 {
+            return 1;
+        }
+        let t = Session::new();
+        let kernel = t.kernel("kernel void k(global uint *p) { p[0] = 5; }");
+        let buffer = t.buffer(0, 4);
+        t.arg_mem(&kernel, 0, &buffer);
+        drop(t.launch(&kernel, &[1], &[]));
+        if t.read::<u32>(&buffer, 1) == [5] { 0 } else { 2 }
+    };
+    assert_eq!(run(&use_it), 0, "the parent has done nothing yet");
+    assert_eq!(use_it(), 0);
+    assert_eq!(run(&use_it), 1, "an error code");
+    assert_eq!(use_it(), 0, "the parent goes on");
+}
+
+#[test]
+fn a_fork_gets_errors_and_does_not_hang() {
+    let status = wait(child("fork").stdout(Stdio::null()).spawn().unwrap());
+    assert!(status.success(), "{status}");
+}
+
+fn build() {
+    let t = Session::new();
+    for i in 0..10 {
+        let kernel = t.kernel(&format!("kernel void k(global float *p) {{ p[0] = sin({i}.5f); }}"));
+        let buffer = t.buffer(0, 4);
+        t.arg_mem(&kernel, 0, &buffer);
+        drop(t.launch(&kernel, &[1], &[]));
+        let got = t.read::<f32>(&buffer, 1)[0];
+        assert!((got - (i as f32 + 0.5).sin()).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn many_processes_share_one_cache() {
+    let folder = std::env::temp_dir().join(format!("cloom-cache-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let start = || child("build").env("CLOOM_CACHE_DIR", &folder).stdout(Stdio::null()).spawn().unwrap();
+    for _ in 0..2 {
+        let children: Vec<Child> = (0..6).map(|_| start()).collect();
+        for child in children {
+            assert!(wait(child).success());
+        }
+        // What is in the cache is only a hint: damage it all.
+        for file in files(&folder) {
+            let mut bytes = std::fs::read(&file).unwrap();
+            let middle = bytes.len() / 2;
+            if let Some(byte) = bytes.get_mut(middle) {
+                *byte ^= 0xFF;
+            }
+            std::fs::write(&file, bytes).unwrap();
+        }
+    }
+    assert!(!files(&folder).is_empty(), "the cache was used");
+    assert!(wait(start()).success());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+#[test]
+fn the_log_says_why_a_call_failed() {
+    let silent = output(child("error").env_remove("CLOOM_LOG"));
+    assert!(!String::from_utf8_lossy(&silent.stderr).contains("clCreateBuffer"));
+    let output = output(child("error").env("CLOOM_LOG", "1"));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("clCreateBuffer") && text.contains("CL_INVALID_BUFFER_SIZE"), "{text}");
+}
