@@ -156,6 +156,11 @@ impl Cpu {
     pub fn new(threads: usize, optimise: bool) -> Self {
         Self { device: CpuDevice::new(threads, None), optimise }
     }
+
+    /// A device that keeps to an instruction set, such as `sse4.2`, or to the best below it that there is.
+    pub fn with_isa(isa: &str) -> Self {
+        Self { device: CpuDevice::new(1, Some(isa)), optimise: true }
+    }
 }
 
 struct Prints(Mutex<Vec<Print>>);
@@ -170,7 +175,8 @@ impl PrintSink for Prints {
 
 impl Rung for Cpu {
     fn name(&self) -> String {
-        format!("CPU ({})", if self.optimise { "optimised" } else { "not optimised" })
+        let how = if self.optimise { "optimised" } else { "not optimised" };
+        format!("CPU ({}, {how})", self.device.info().target)
     }
 
     fn run(&self, case: &Case) -> Result<Outcome, String> {
