@@ -2,9 +2,10 @@
 //! on every instruction set: nothing on the way contracts, reorders or replaces what the library computes.
 
 use cloom_compiler::{Compiler, Config};
-use cloom_filetest::accuracy::measure::kernel;
+use cloom_filetest::accuracy::measure::{kernel, run};
 use cloom_filetest::accuracy::{self, Precision, sample};
 use cloom_filetest::case::NdRange;
+use cloom_filetest::device::{Bench, Data};
 use cloom_filetest::rungs::{Cpu, Interpreter, Rung, Stage};
 use cloom_filetest::{Case, CaseArg, program};
 
@@ -70,4 +71,43 @@ fn every_math_function_gives_the_same_bits_on_every_rung() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Arguments that the compiler knows give what the same arguments give when they come from memory: whoever folds constants, the
+/// passes or LLVM, computes like the device.
+#[test]
+fn folded_calls_give_what_calls_at_run_time_give() {
+    let bench = Bench::new(1);
+    for (name, sig) in accuracy::functions() {
+        if !["T(T)", "T(T,T)", "T(T,N)"].contains(&sig) || name.starts_with("half_") || name.starts_with("native_") {
+            continue;
+        }
+        for p in [Precision::Single, Precision::Double] {
+            let special = sample::samples(name, sig, p, 0, 1);
+            let all = sample::samples(name, sig, p, special.len() + 10, 5);
+            let step = special.len() / 30;
+            let samples: Vec<_> = special.iter().step_by(step).chain(all.iter().rev().take(10)).copied().collect();
+            let (t, bits) = (p.name(), p.bits_name());
+            let literal = |x: f64| format!("as_{t}(({bits}){:#x}ul)", p.to_bits(x));
+            let calls: String = samples
+                .iter()
+                .enumerate()
+                .map(|(i, s)| {
+                    let second = match sig {
+                        "T(T)" => String::new(),
+                        "T(T,T)" => format!(", {}", literal(s.x[1])),
+                        _ => format!(", {}", s.n),
+                    };
+                    format!("r[{i}] = {name}({}{second});\n", literal(s.x[0]))
+                })
+                .collect();
+            let built = bench.build(&format!("kernel void k(global {t} *r) {{ {calls} }}"), "").unwrap();
+            let out = built.run("k", 1, 1, &[Data::Fresh(samples.len() * p.size())]).unwrap_or_else(|e| panic!("{e}"));
+            let late = run(&bench, (name, sig), p, 1, "", &samples).unwrap_or_else(|e| panic!("{e}"));
+            for ((s, got), late) in samples.iter().zip(p.values(&out[0])).zip(late) {
+                let same = got.to_bits() == late.value.to_bits() || (got.is_nan() && late.value.is_nan());
+                assert!(same, "{name}({s:?}) of {t} is {got:e} when folded, {:e} when not", late.value);
+            }
+        }
+    }
 }
