@@ -42,7 +42,7 @@ pub enum CommandType {
 impl CommandType {
     /// Whether it runs functions of the application, which may wait for other commands.
     pub(crate) fn may_block(self) -> bool {
-        self == CommandType::NativeKernel
+        matches!(self, CommandType::NativeKernel | CommandType::SvmFree)
     }
 }
 
