@@ -55,7 +55,8 @@ fn every_item_has_its_ids() {
     assert_eq!(t.build(&program, "-cl-std=CL3.0"), 0, "{}", t.log(&program));
     let kernel = t.kernel_of(&program, "k");
     #[allow(clippy::type_complexity, reason = "one row of the table")]
-    let cases: [(usize, [usize; 3], [usize; 3], [usize; 3]); 9] = [
+    type Case = (usize, [usize; 3], [usize; 3], [usize; 3]);
+    let cases: [Case; 9] = [
         (1, [0, 0, 0], [1, 1, 1], [1, 1, 1]),
         (1, [0, 0, 0], [64, 1, 1], [8, 1, 1]),
         (1, [17, 0, 0], [60, 1, 1], [5, 1, 1]),

@@ -129,7 +129,7 @@ fn platforms() {
         name
     };
     std::thread::scope(|s| {
-        let running: Vec<_> = all.iter().map(|&p| s.spawn(move || (0..4).map(|r| run(r, p)).last())).collect();
+        let running: Vec<_> = all.iter().map(|&p| s.spawn(move || (0..4).map(|r| run(r, p)).next_back())).collect();
         for name in running {
             println!("|{}", name.join().unwrap().unwrap());
         }

@@ -1,99 +1,259 @@
-//! Chapter 5.6 of the specification: shared virtual memory.
+//! Chapter 5.6 of the specification: shared virtual memory, as far as the device says that it has it.
 
 mod common;
 use common::*;
+use std::ffi::c_void;
 
-const DOUBLE: &str = "kernel void k(global uint *p) { p[get_global_id(0)] *= 2; }";
+/// A session, if the device has coarse-grained shared memory.
+fn session(properties: u64) -> Option<Session> {
+    let t = Session::with(properties);
+    let has = t.device_info::<u64>(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER != 0;
+    has.then_some(t)
+}
 
-/// A session, unless the device under test does not share its memory.
-fn session() -> Option<Session> {
-    let t = Session::new();
-    (t.device_info::<u64>(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0).then_some(t)
+#[track_caller]
+fn alloc(t: &Session, size: usize) -> Handle {
+    let memory = t.clSVMAlloc(t.context(), CL_MEM_READ_WRITE, size, 0);
+    assert!(!memory.is_null());
+    assert_eq!(memory as usize % 128, 0, "aligned for the largest type");
+    memory
+}
+
+/// Maps an allocation, to look at it or to write.
+fn map(t: &Session, memory: Handle, size: usize) -> &'static mut [u8] {
+    ok(t.clEnqueueSVMMap(t.queue(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, memory, size, 0, null(), null_mut()));
+    mapped(memory, size)
+}
+
+fn unmap(t: &Session, memory: Handle) {
+    ok(t.clEnqueueSVMUnmap(t.queue(), memory, 0, null(), null_mut()));
 }
 
 #[test]
-fn a_kernel_works_on_an_allocation() {
-    let Some(t) = session() else { return };
-    let memory = t.clSVMAlloc(t.context(), CL_MEM_READ_WRITE, 4096, 64);
-    assert!(memory as usize % 64 == 0 && !memory.is_null());
-    let seven = 7u32;
-    ok(t.clEnqueueSVMMemFill(t.queue(), memory, (&raw const seven).cast(), 4, 4096, 0, null(), null_mut()));
-    let kernel = t.kernel(DOUBLE);
-    ok(t.clSetKernelArgSVMPointer(kernel.h, 0, memory));
-    let ptrs = CL_KERNEL_EXEC_INFO_SVM_PTRS;
-    ok(t.clSetKernelExecInfo(kernel.h, ptrs, 8, (&raw const memory).cast()));
-    t.launch(&kernel, &[1024], &[64]);
-    ok(t.clEnqueueSVMMap(t.queue(), CL_TRUE, CL_MAP_READ, memory, 4096, 0, null(), null_mut()));
-    assert!(mapped(memory, 4096).chunks(4).all(|c| c == 14u32.to_le_bytes()));
-    ok(t.clEnqueueSVMUnmap(t.queue(), memory, 0, null(), null_mut()));
-    let mut copy = [0u32; 4];
-    ok(t.clEnqueueSVMMemcpy(t.queue(), CL_TRUE, copy.as_mut_ptr().cast(), memory, 16, 0, null(), null_mut()));
-    assert_eq!(copy, [14; 4]);
-    ok(t.clEnqueueSVMMigrateMem(t.queue(), 1, (&raw const memory).cast(), null(), 0, 0, null(), null_mut()));
-    ok(t.clEnqueueSVMFree(t.queue(), 1, (&raw const memory).cast(), None, null_mut(), 0, null(), null_mut()));
+fn kernels_follow_pointers_of_the_host() {
+    let Some(t) = session(0) else { return };
+    let kernel = t.kernel("kernel void k(global uint *p, uint n) { p[get_global_id(0)] *= n; }");
+    let memory = alloc(&t, 64);
+    map(&t, memory, 64).copy_from_slice([7u32.to_ne_bytes(); 16].as_flattened());
+    unmap(&t, memory);
+    let second = memory.cast::<u8>().wrapping_add(32).cast();
+    ok(t.clSetKernelArgSVMPointer(kernel.h, 0, second));
+    t.arg(&kernel, 1, 3u32);
+    drop(t.launch(&kernel, &[8], &[]));
+    let got = map(&t, memory, 64);
+    assert_eq!(got[..32], *[7u32.to_ne_bytes(); 8].as_flattened());
+    assert_eq!(got[32..], *[21u32.to_ne_bytes(); 8].as_flattened());
+    unmap(&t, memory);
     t.finish();
+    t.clSVMFree(t.context(), memory);
+    t.clSVMFree(t.context(), null_mut());
+}
+
+#[test]
+fn a_structure_may_point_into_another_allocation() {
+    let Some(t) = session(0) else { return };
+    let kernel = t.kernel(
+        "typedef struct { global int *next; int value; } node;
+         kernel void k(global node *n) { n->value += *n->next; }",
+    );
+    let (node, target) = (alloc(&t, 16), alloc(&t, 4));
+    map(&t, target, 4).copy_from_slice(&40i32.to_ne_bytes());
+    unmap(&t, target);
+    let bytes = map(&t, node, 16);
+    bytes[..8].copy_from_slice(&(target as usize).to_ne_bytes());
+    bytes[8..12].copy_from_slice(&2i32.to_ne_bytes());
+    unmap(&t, node);
+    ok(t.clSetKernelArgSVMPointer(kernel.h, 0, node));
+    let pointers = [target.cast_const()];
+    let name = CL_KERNEL_EXEC_INFO_SVM_PTRS;
+    ok(t.clSetKernelExecInfo(kernel.h, name, 8, pointers.as_ptr().cast()));
+    drop(t.launch(&kernel, &[1], &[]));
+    assert_eq!(map(&t, node, 16)[8..12], 42i32.to_ne_bytes());
+    unmap(&t, node);
+    t.finish();
+    t.clSVMFree(t.context(), node);
+    t.clSVMFree(t.context(), target);
 }
 
 #[test]
 fn a_kernel_works_on_any_memory_of_the_host() {
-    let Some(t) = session() else { return };
+    let Some(t) = session(0) else { return };
+    if t.device_info::<u64>(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM == 0 {
+        return;
+    }
     let mut values: Vec<u32> = (0..100).collect();
-    let kernel = t.kernel(DOUBLE);
+    let kernel = t.kernel("kernel void k(global uint *p) { p[get_global_id(0)] *= 2; }");
     ok(t.clSetKernelArgSVMPointer(kernel.h, 0, values.as_mut_ptr().cast()));
-    t.launch(&kernel, &[100], &[10]);
+    drop(t.launch(&kernel, &[100], &[10]));
     t.finish();
     assert!(values.iter().enumerate().all(|(i, &v)| v == 2 * i as u32));
 }
 
 #[test]
-fn a_buffer_on_an_allocation_says_so() {
-    let Some(t) = session() else { return };
-    let memory = t.clSVMAlloc(t.context(), CL_MEM_READ_WRITE, 256, 0);
-    let mut code = 0;
-    let buffer = t.clCreateBuffer(t.context(), CL_MEM_USE_HOST_PTR, 256, memory, &mut code);
+fn commands_copy_fill_and_migrate() {
+    let Some(t) = session(0) else { return };
+    let (a, b) = (alloc(&t, 256), alloc(&t, 256));
+    for unit in [1usize, 2, 4, 16, 128] {
+        let pattern: Vec<u8> = (0..unit as u8).map(|i| i.wrapping_mul(3).wrapping_add(unit as u8)).collect();
+        let from = pattern.as_ptr().cast();
+        ok(t.clEnqueueSVMMemFill(t.queue(), a, from, unit, 256, 0, null(), null_mut()));
+        drop(pattern.clone());
+        let mut event = null_mut();
+        ok(t.clEnqueueSVMMemcpy(t.queue(), CL_FALSE, b, a, 256, 0, null(), &mut event));
+        let event = Obj::event(event);
+        let kind: u32 = info(|s, v, r| t.clGetEventInfo(event.h, CL_EVENT_COMMAND_TYPE, s, v, r));
+        assert_eq!(kind, CL_COMMAND_SVM_MEMCPY);
+        assert_eq!(*map(&t, b, 256), *pattern.repeat(256 / unit));
+        unmap(&t, b);
+    }
+    // To and from memory of the host that is no allocation.
+    let mut host = [9u8; 16];
+    let at: Handle = host.as_mut_ptr().cast();
+    ok(t.clEnqueueSVMMemcpy(t.queue(), CL_TRUE, a, at, 16, 0, null(), null_mut()));
+    ok(t.clEnqueueSVMMemcpy(t.queue(), CL_TRUE, at, b, 16, 0, null(), null_mut()));
+    assert_eq!(map(&t, a, 16), [9; 16]);
+    unmap(&t, a);
+    let list = [a.cast_const(), b.cast_const()];
+    ok(t.clEnqueueSVMMigrateMem(t.queue(), 2, list.as_ptr(), null(), 0, 0, null(), null_mut()));
+    ok(t.clEnqueueSVMMigrateMem(t.queue(), 2, list.as_ptr(), [0, 16].as_ptr(), 0, 0, null(), null_mut()));
+    ok(t.clEnqueueSVMFree(t.queue(), 2, [a, b].as_ptr(), None, null_mut(), 0, null(), null_mut()));
+    t.finish();
+}
+
+#[test]
+fn the_application_may_free_by_itself() {
+    let Some(t) = session(0) else { return };
+    static FREED: std::sync::Mutex<Vec<usize>> = std::sync::Mutex::new(Vec::new());
+    unsafe extern "C" fn free(queue: Handle, n: u32, list: *mut *mut c_void, data: *mut c_void) {
+        assert!(!queue.is_null() && n == 2);
+        // SAFETY: the list has two pointers.
+        let list = unsafe { std::slice::from_raw_parts(list, 2) };
+        FREED.lock().unwrap().extend(list.iter().map(|p| *p as usize));
+        for &pointer in list {
+            api().clSVMFree(data, pointer);
+        }
+    }
+    let (a, b) = (alloc(&t, 16), alloc(&t, 16));
+    let list = [a, b];
+    let gate = t.user_event();
+    let context = t.context();
+    ok(t.clEnqueueSVMFree(t.queue(), 2, list.as_ptr(), Some(free), context, 1, &gate.h, null_mut()));
+    assert!(FREED.lock().unwrap().is_empty());
+    t.complete(&gate, CL_COMPLETE);
+    t.finish();
+    assert_eq!(*FREED.lock().unwrap(), [a as usize, b as usize]);
+}
+
+#[test]
+fn a_buffer_may_use_an_allocation() {
+    let Some(t) = session(0) else { return };
+    let memory = alloc(&t, 64);
+    let mut code = 1;
+    let buffer = t.clCreateBuffer(t.context(), CL_MEM_USE_HOST_PTR, 64, memory, &mut code);
     ok(code);
     let buffer = Obj::mem(buffer);
-    let ask = |s, v, r| t.clGetMemObjectInfo(buffer.h, CL_MEM_USES_SVM_POINTER, s, v, r);
-    assert_eq!(info::<u32>(ask), CL_TRUE);
+    let uses = |b: &Obj| info::<u32>(|s, v, r| t.clGetMemObjectInfo(b.h, CL_MEM_USES_SVM_POINTER, s, v, r));
+    assert_eq!(uses(&buffer), CL_TRUE);
+    assert_eq!(uses(&t.buffer(0, 64)), CL_FALSE);
+    t.write(&buffer, 0, &[5u32]);
+    assert_eq!(map(&t, memory, 4), 5u32.to_ne_bytes());
+    unmap(&t, memory);
+    t.finish();
     drop(buffer);
     t.clSVMFree(t.context(), memory);
 }
 
 #[test]
-fn each_mistake_has_its_code() {
-    let Some(t) = session() else { return };
-    for (flags, size, alignment) in
-        [(0, 0, 0), (1 << 3, 64, 0), (0, 64, 3), (0, 64, 1 << 20), (1 << 11, 64, 0), (3, 64, 0)]
-    {
-        let memory = t.clSVMAlloc(t.context(), flags, size, alignment);
-        assert!(memory.is_null(), "flags {flags:#x}, {size} bytes, alignment {alignment}");
+fn allocations_that_cannot_be_are_null() {
+    let Some(t) = session(0) else { return };
+    let most = t.device_info::<u64>(CL_DEVICE_MAX_MEM_ALLOC_SIZE) as usize;
+    let both = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+    for (flags, size, alignment) in [
+        (CL_MEM_READ_WRITE, 0, 0),
+        (CL_MEM_READ_WRITE, most + 1, 0),
+        (CL_MEM_READ_WRITE, 16, 3),
+        (CL_MEM_READ_WRITE, 16, 1 << 20),
+        (both, 16, 0),
+        (CL_MEM_USE_HOST_PTR, 16, 0),
+        (1 << 40, 16, 0),
+    ] {
+        assert!(t.clSVMAlloc(t.context(), flags, size, alignment).is_null(), "{flags:#x} {size} {alignment}");
     }
-    assert!(t.clSVMAlloc(null_mut(), 0, 64, 0).is_null());
-    let memory = t.clSVMAlloc(t.context(), 0, 256, 0);
-    let (q, word) = (t.queue(), 1u32);
-    let pattern = (&raw const word).cast();
+    for (what, bad) in t.bad_handles(t.queue()) {
+        assert!(t.clSVMAlloc(bad, CL_MEM_READ_WRITE, 16, 0).is_null(), "{what}");
+        t.clSVMFree(bad, null_mut());
+    }
+    for alignment in [0, 1, 16, 128] {
+        let memory = t.clSVMAlloc(t.context(), CL_MEM_READ_WRITE, 16, alignment);
+        assert!(!memory.is_null(), "{alignment}");
+        t.clSVMFree(t.context(), memory);
+    }
+}
+
+#[test]
+fn bad_arguments_have_their_codes() {
+    let Some(t) = session(0) else { return };
     let mut c = Cases::new();
-    let fill = |p, size, n| t.clEnqueueSVMMemFill(q, p, pattern, size, n, 0, null(), null_mut());
-    c.code("fill nothing", CL_INVALID_VALUE, fill(null_mut(), 4, 64));
-    c.code("fill by threes", CL_INVALID_VALUE, fill(memory, 3, 63));
-    c.code("fill a part of a pattern", CL_INVALID_VALUE, fill(memory, 4, 63));
-    let copy = |to, from, n| t.clEnqueueSVMMemcpy(q, CL_TRUE, to, from, n, 0, null(), null_mut());
-    c.code("copy to nowhere", CL_INVALID_VALUE, copy(null_mut(), memory, 4));
-    c.code("copy from nowhere", CL_INVALID_VALUE, copy(memory, null_mut(), 4));
-    c.code("copy onto itself", CL_MEM_COPY_OVERLAP, copy(memory, memory, 4));
-    let map = |p, n, flags| t.clEnqueueSVMMap(q, CL_TRUE, flags, p, n, 0, null(), null_mut());
-    c.code("map nothing", CL_INVALID_VALUE, map(null_mut(), 4, CL_MAP_READ));
-    c.code("map no bytes", CL_INVALID_VALUE, map(memory, 0, CL_MAP_READ));
-    c.code("map with unknown flags", CL_INVALID_VALUE, map(memory, 4, 1 << 9));
-    c.code("unmap nothing", CL_INVALID_VALUE, t.clEnqueueSVMUnmap(q, null_mut(), 0, null(), null_mut()));
-    c.code("free nothing", CL_INVALID_VALUE, t.clEnqueueSVMFree(q, 0, null(), None, null_mut(), 0, null(), null_mut()));
-    let far: *const std::ffi::c_void = (&raw const word).cast();
-    let migrate = |p: *const *const _| t.clEnqueueSVMMigrateMem(q, 1, p, null(), 0, 0, null(), null_mut());
-    c.code("migrate what was not allocated", CL_INVALID_VALUE, migrate(&far));
-    let kernel = t.kernel("kernel void k(int x, global int *p) { p[0] = x; }");
-    c.code("a value by pointer", CL_INVALID_ARG_VALUE, t.clSetKernelArgSVMPointer(kernel.h, 0, memory));
-    c.code("no such argument", CL_INVALID_ARG_INDEX, t.clSetKernelArgSVMPointer(kernel.h, 2, memory));
-    c.code("unknown kernel info", CL_INVALID_VALUE, t.clSetKernelExecInfo(kernel.h, 1, 8, pattern));
+    let (a, b) = (alloc(&t, 64), alloc(&t, 64));
+    let q = t.queue();
+    let (n, no) = (null::<Handle>(), null_mut::<Handle>());
+    let gone: Handle = null_mut();
+    let copy = |q, to, from, size| t.clEnqueueSVMMemcpy(q, CL_TRUE, to, from, size, 0, n, no);
+    c.code("copy to null", CL_INVALID_VALUE, copy(q, gone, b, 8));
+    c.code("copy from null", CL_INVALID_VALUE, copy(q, a, gone, 8));
+    c.code("copy that overlaps", CL_MEM_COPY_OVERLAP, copy(q, a, a.cast::<u8>().wrapping_add(4).cast(), 8));
+    let word = 1u64;
+    let pattern: Handle = (&raw const word).cast_mut().cast();
+    let fill = |q, at, p: Handle, unit, size| t.clEnqueueSVMMemFill(q, at, p, unit, size, 0, n, no);
+    c.code("fill null", CL_INVALID_VALUE, fill(q, gone, pattern, 4, 8));
+    c.code("fill at an odd place", CL_INVALID_VALUE, fill(q, a.cast::<u8>().wrapping_add(2).cast(), pattern, 4, 8));
+    c.code("fill with null", CL_INVALID_VALUE, fill(q, a, gone, 4, 8));
+    for (unit, size) in [(0, 8), (3, 9), (256, 256), (4, 6)] {
+        c.code(&format!("fill {size} by {unit}"), CL_INVALID_VALUE, fill(q, a, pattern, unit, size));
+    }
+    let map = |q, flags, at, size| t.clEnqueueSVMMap(q, CL_TRUE, flags, at, size, 0, n, no);
+    c.code("map null", CL_INVALID_VALUE, map(q, CL_MAP_READ, gone, 8));
+    c.code("map 0 bytes", CL_INVALID_VALUE, map(q, CL_MAP_READ, a, 0));
+    c.code("map with unknown flags", CL_INVALID_VALUE, map(q, 1 << 20, a, 8));
+    c.code("unmap null", CL_INVALID_VALUE, t.clEnqueueSVMUnmap(q, gone, 0, n, no));
+    let list = [a.cast_const()];
+    let free = |q, count, list: *const Handle| t.clEnqueueSVMFree(q, count, list, None, null_mut(), 0, n, no);
+    c.code("free nothing", CL_INVALID_VALUE, free(q, 0, &a));
+    c.code("free a null list", CL_INVALID_VALUE, free(q, 1, null()));
+    let migrate = |q, count, list: *const *const c_void, sizes: *const usize, flags| {
+        t.clEnqueueSVMMigrateMem(q, count, list, sizes, flags, 0, n, no)
+    };
+    c.code("migrate nothing", CL_INVALID_VALUE, migrate(q, 0, list.as_ptr(), null(), 0));
+    c.code("migrate a null list", CL_INVALID_VALUE, migrate(q, 1, null(), null(), 0));
+    c.code("migrate with unknown flags", CL_INVALID_VALUE, migrate(q, 1, list.as_ptr(), null(), 1 << 20));
+    let far = [(&raw const word).cast::<c_void>()];
+    c.code("migrate what is no allocation", CL_INVALID_VALUE, migrate(q, 1, far.as_ptr(), null(), 0));
+    c.code("migrate too much", CL_INVALID_VALUE, migrate(q, 1, list.as_ptr(), [1 << 20].as_ptr(), 0));
+    let wait = CL_INVALID_EVENT_WAIT_LIST;
+    c.code("copy: wait list", wait, t.clEnqueueSVMMemcpy(q, CL_TRUE, a, b, 8, 1, n, no));
+    c.code("fill: wait list", wait, t.clEnqueueSVMMemFill(q, a, pattern, 4, 8, 1, n, no));
+    c.code("map: wait list", wait, t.clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, a, 8, 1, n, no));
+    c.code("unmap: wait list", wait, t.clEnqueueSVMUnmap(q, a, 1, n, no));
+    c.code("free: wait list", wait, t.clEnqueueSVMFree(q, 1, &a, None, null_mut(), 1, n, no));
+    for (what, bad) in t.bad_handles(t.context()) {
+        let wanted = CL_INVALID_COMMAND_QUEUE;
+        c.code(&format!("copy on {what}"), wanted, copy(bad, a, b, 8));
+        c.code(&format!("fill on {what}"), wanted, fill(bad, a, pattern, 4, 8));
+        c.code(&format!("map on {what}"), wanted, map(bad, CL_MAP_READ, a, 8));
+        c.code(&format!("unmap on {what}"), wanted, t.clEnqueueSVMUnmap(bad, a, 0, n, no));
+        c.code(&format!("free on {what}"), wanted, free(bad, 1, &a));
+        c.code(&format!("migrate on {what}"), wanted, migrate(bad, 1, list.as_ptr(), null(), 0));
+    }
+    let kernel = t.kernel("kernel void k(global uint *p, uint x, local uint *l) { p[0] = x + l[0]; }");
+    let set = |k, i| t.clSetKernelArgSVMPointer(k, i, a);
+    c.code("argument of null", CL_INVALID_KERNEL, set(null_mut(), 0));
+    c.code("argument 3 of 3", CL_INVALID_ARG_INDEX, set(kernel.h, 3));
+    c.code("a value as pointer", CL_INVALID_ARG_VALUE, set(kernel.h, 1));
+    let note = |k, name, size, value| t.clSetKernelExecInfo(k, name, size, value);
+    c.code("info of null", CL_INVALID_KERNEL, note(null_mut(), CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, pattern));
+    c.code("unknown info", CL_INVALID_VALUE, note(kernel.h, 0x7777, 8, pattern));
+    c.code("info without value", CL_INVALID_VALUE, note(kernel.h, CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, null()));
     c.end();
-    t.clSVMFree(t.context(), memory);
+    t.clSVMFree(t.context(), a);
+    t.clSVMFree(t.context(), b);
 }

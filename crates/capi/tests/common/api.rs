@@ -277,4 +277,7 @@ entry_points! {
     fn clEnqueueTask(
         queue: Handle, kernel: Handle, num_events: u32, wait_list: *const Handle, event: *mut Handle
     ) -> i32;
+    fn clCreatePipe(
+        context: Handle, flags: u64, packet_size: u32, max_packets: u32, properties: *const isize, code: *mut i32
+    ) -> Handle;
 }
