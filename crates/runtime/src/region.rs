@@ -117,4 +117,30 @@ mod tests {
         assert!(!at(0, 0).overlaps(&at(0, 4)), "below");
         assert!(at(14, 0).overlaps(&at(0, 1)), "a row that wraps into the next");
     }
+
+    #[test]
+    fn overlap_agrees_with_counting_bytes() {
+        let mut state = 1u64;
+        let mut below = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        let (mut met, mut apart) = (0, 0);
+        for _ in 0..20_000 {
+            let region = [1 + below(6), 1 + below(4), 1 + below(3)];
+            let row_pitch = region[0] + below(6);
+            let slice_pitch = row_pitch * (region[1] + below(3));
+            let mut side = || rect([below(9), below(6), below(4)], row_pitch, slice_pitch, region).unwrap();
+            let (a, b) = (side(), side());
+            let bytes =
+                |r: &Rect| r.rows().flat_map(|row| row..row + r.region[0]).collect::<std::collections::BTreeSet<_>>();
+            let (x, y) = (bytes(&a), bytes(&b));
+            assert_eq!(x.len() as u64, region.iter().product::<u64>(), "rows are disjoint");
+            assert_eq!((x.first(), x.last().map(|l| l + 1)), (Some(&a.start), Some(a.end)));
+            let wanted = !x.is_disjoint(&y);
+            assert_eq!(a.overlaps(&b), wanted, "{a:?} {b:?}");
+            *(if wanted { &mut met } else { &mut apart }) += 1;
+        }
+        assert!(met > 1000 && apart > 1000, "{met} {apart}");
+    }
 }
