@@ -1,6 +1,6 @@
 //! Runs the groups of a launch: descriptors as `cloom_ir::abi` fixes them, chunks of consecutive groups, each thread's memory.
 
-use crate::arena::Arena;
+use crate::arena::{ALIGN, Arena, Block};
 use crate::device::CpuKernel;
 use crate::fpenv;
 use crate::loader::Image;
@@ -98,8 +98,39 @@ const CHUNK_TIME: Duration = Duration::from_micros(20);
 /// launches of most programs are over by then.
 const ALONE: Duration = Duration::from_micros(10);
 
+/// Arguments that need no allocation to be aligned.
+const SMALL_ARGS: usize = 256;
+
+/// Room for a small argument block, aligned as kernels rely on ([`ALIGN`] is 128).
+#[repr(align(128))]
+struct SmallArgs([u8; SMALL_ARGS]);
+
+const _: () = assert!(align_of::<SmallArgs>() == ALIGN);
+
 /// Runs a launch on the device's pool.
 pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
+    // Vectors of 64 bytes are loaded from the argument block by instructions that fault on any other alignment, and callers have
+    // the block wherever their allocator put it.
+    let args = launch.args;
+    let (mut small, large);
+    let aligned: &[u8] = if args.as_ptr().addr().is_multiple_of(ALIGN) {
+        args
+    } else if args.len() <= SMALL_ARGS {
+        small = SmallArgs([0; SMALL_ARGS]);
+        small.0[..args.len()].copy_from_slice(args);
+        &small.0[..args.len()]
+    } else {
+        large = Block::uninit(args.len() as u64).ok_or(HalError::OutOfMemory(args.len() as u64))?;
+        // SAFETY: the block is fresh, as long as the arguments, written whole before it is read, and lives as long as `large`.
+        unsafe {
+            std::ptr::copy_nonoverlapping(args.as_ptr(), large.ptr(), args.len());
+            std::slice::from_raw_parts(large.ptr(), args.len())
+        }
+    };
+    run_aligned(device, kernel, &Launch { args: aligned, ..*launch })
+}
+
+fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     let artifact = &*kernel.artifact;
     let (range, groups) = (launch.range, launch.range.groups());
     let count = groups.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
