@@ -63,7 +63,7 @@ impl Fn<'_, '_> {
                 let space = self.lw.module.globals[g].space;
                 (self.b().global_addr(g, space), align)
             }
-            ExprKind::Deref(p) => (self.value(p), natural),
+            ExprKind::Deref(p) => (self.value(p), natural.min(self.target_align(p))),
             ExprKind::Field(base, offset) => {
                 let (ptr, align) = self.address(base);
                 self.at(e.span);
@@ -117,6 +117,27 @@ impl Fn<'_, '_> {
                 }
                 (room, natural)
             }
+        }
+    }
+
+    /// What the members that a pointer was made of leave of its target's alignment: an array in a packed structure is packed too,
+    /// though its elements are reached through pointers.
+    fn target_align(&self, p: &Expr) -> u32 {
+        match &p.kind {
+            ExprKind::PtrAdd(p, _, size) => align_at(self.target_align(p), *size),
+            ExprKind::Addr(object) => self.object_align(object),
+            _ => u32::MAX,
+        }
+    }
+
+    fn object_align(&self, e: &Expr) -> u32 {
+        match &e.kind {
+            ExprKind::Field(base, offset) => {
+                let natural = self.lw.types.layout(base.ty.ty).map_or(1, |(_, align)| align as u32);
+                align_at(self.object_align(base).min(natural), *offset)
+            }
+            ExprKind::Deref(p) => self.target_align(p),
+            _ => u32::MAX,
         }
     }
 
