@@ -16,6 +16,7 @@
 //! | `divergence` | each varying value and divergent branch with its cause |
 //! | `loops` | each loop with header, depth and blocks |
 //! | `spmd` | the work-group function of the kernel, printed |
+//! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
 //! With `BLESS=1` in the environment the expected text is written instead of compared.
@@ -97,6 +98,7 @@ fn output(input: &str, command: &[&str]) -> Result<String, String> {
             );
             Ok(sizes + &module.function_text(&module.funcs[group.func]))
         }
+        ["llvm"] => llvm(&module, first),
         _ => Err(format!("no command is named {command:?}")),
     }
 }
@@ -105,6 +107,21 @@ fn first_defined(module: &Module) -> Result<FuncRef, String> {
     let kernel = module.kernels().next();
     let any = || module.funcs.iter().find(|(_, f)| !f.is_declaration()).map(|(r, _)| r);
     kernel.or_else(any).ok_or_else(|| "no function has a body".into())
+}
+
+/// The definition of a function in LLVM's IR, without what only says for which machine it is.
+fn llvm(module: &Module, func: FuncRef) -> Result<String, String> {
+    let target = "x86_64-unknown-linux-gnu:x86-64-v3".into();
+    let options = cloom_llvm::Options { target, optimise: false, denorms_are_zero: false, texts: true };
+    let compiled = cloom_llvm::compile(module, func, &options).map_err(|e| e.to_string())?;
+    let text = compiled.stages.iter().find(|s| s.0 == "llvm").map(|s| s.1.as_str()).ok_or("no text")?;
+    let mut inside = false;
+    let keep = |line: &&str| {
+        let keep = inside || line.starts_with("define");
+        inside = keep && *line != "}";
+        keep
+    };
+    Ok(text.lines().filter(keep).map(|l| l.trim_end().to_owned() + "\n").collect())
 }
 
 /// Names values by their number in the arena; texts of tests are canonical, so that it is the number in the text.

@@ -9,14 +9,18 @@
 //! * [`device`]: kernels on arrays, through the compiler and the CPU device.
 //! * [`accuracy`]: how exact the math functions are.
 //! * [`builtins`]: every overload in the table of built-in functions, and oracles for them.
+//! * [`generate`]: random programs; [`ladder`]: how they run; [`reduce`]: how a failing one is made small.
 
 pub mod accuracy;
 pub mod builtins;
 pub mod case;
 pub mod device;
+pub mod generate;
 pub mod header;
 pub mod ir_file;
+pub mod ladder;
 pub mod program;
+pub mod reduce;
 pub mod rungs;
 
 pub use case::{Case, CaseArg, Outcome};

@@ -25,7 +25,7 @@ pub fn compile(
 const RANGES: [(u64, u64); 5] = [(1, 1), (3, 1), (8, 8), (7, 7), (11, 4)];
 
 /// Runs a file. Without a `run:` line, it checks itself: its kernel `test` gets a buffer of `int` with one element for each work-item,
-/// and must leave zero in all; anything else is the number of the line that found something wrong.
+/// and must leave zero in all; anything else is the number of the line that found something wrong. Each is -1 before.
 pub fn test(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Result<(), String> {
     let header = header::parse(text, "//")?;
     if header.runs.is_empty() {
@@ -47,7 +47,7 @@ fn check_itself(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Resu
             module: module.clone(),
             kernel: kernel.clone(),
             range: NdRange::linear(global, local),
-            args: vec![CaseArg::Buffer(vec![0x7f; 4 * global as usize])],
+            args: vec![CaseArg::Buffer(vec![0xff; 4 * global as usize])],
             initialised: false,
         };
         for rung in &list {

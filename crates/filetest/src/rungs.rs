@@ -1,8 +1,8 @@
 //! The ways to run a case. Each takes the program as it was written and does all that its stage needs.
 
-use crate::case::{Case, CaseArg, Outcome, Print, format_ref};
+use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_hal::{Device, Launch, Memory, PrintSink};
+use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
@@ -14,8 +14,18 @@ use std::sync::{Arc, Mutex};
 pub trait Rung: Sync {
     /// How failures call it.
     fn name(&self) -> String;
-    /// Runs the case on fresh memory.
-    fn run(&self, case: &Case) -> Result<Outcome, String>;
+    /// Compiles a kernel as far as this rung needs it.
+    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String>;
+    /// Compiles and runs a case on fresh memory.
+    fn run(&self, case: &Case) -> Result<Outcome, String> {
+        self.prepare(&case.module, &case.kernel)?.run(&case.range, &case.args, case.initialised)
+    }
+}
+
+/// A kernel that is ready to run.
+pub trait Ready {
+    /// Runs it on fresh memory. With `initialised`, a read of bytes that nobody wrote is a failure.
+    fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String>;
 }
 
 /// Runs a case on each rung and compares with the first. Gives the first's outcome.
@@ -57,6 +67,8 @@ pub struct Interpreter {
     pub canary: u8,
     /// Shuffles the order of work-items, unless 0.
     pub order_seed: u64,
+    /// Instructions, at most.
+    pub fuel: u64,
 }
 
 impl Interpreter {
@@ -65,16 +77,16 @@ impl Interpreter {
 
     /// At a stage, with no liberties taken.
     pub const fn on(stage: Stage) -> Self {
-        Self { stage, canary: 0xa5, order_seed: 0 }
+        Self { stage, canary: 0xa5, order_seed: 0, fuel: 2_000_000_000 }
     }
 }
 
 /// Every rung that needs no code generation.
 pub const INTERPRETED: [&dyn Rung; 5] = [
     &Interpreter::REFERENCE,
-    &Interpreter { stage: Stage::Written, canary: 0x3c, order_seed: 11 },
+    &Interpreter { canary: 0x3c, order_seed: 11, ..Interpreter::REFERENCE },
     &Interpreter::on(Stage::Passes),
-    &Interpreter { stage: Stage::PlainGroup, canary: 0x5a, order_seed: 0 },
+    &Interpreter { canary: 0x5a, ..Interpreter::on(Stage::PlainGroup) },
     &Interpreter::on(Stage::Group),
 ];
 
@@ -83,17 +95,31 @@ impl Rung for Interpreter {
         format!("interpreter ({:?}, canary {:#x}, order {})", self.stage, self.canary, self.order_seed)
     }
 
-    fn run(&self, case: &Case) -> Result<Outcome, String> {
-        let mut module = case.module.clone();
-        let kernel = find(&module, &case.kernel)?;
+    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
+        let mut module = module.clone();
+        let kernel = find(&module, kernel)?;
         let group = prepare(&mut module, kernel, self.stage)?;
         let program = Program::new(module).map_err(|e| format!("does not verify: {}", e[0]))?;
-        let options = Options { canary: self.canary, order_seed: self.order_seed, ..Options::default() };
-        let mut machine = Machine::new(&program, options).map_err(|e| e.to_string())?;
+        Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group }))
+    }
+}
+
+struct Interpreted {
+    interpreter: Interpreter,
+    program: Program,
+    kernel: FuncRef,
+    group: Option<WorkGroup>,
+}
+
+impl Ready for Interpreted {
+    fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String> {
+        let Interpreter { stage, canary, order_seed, fuel } = self.interpreter;
+        let options = Options { canary, order_seed, fuel, ..Options::default() };
+        let mut machine = Machine::new(&self.program, options).map_err(|e| e.to_string())?;
         let mut buffers = Vec::new();
-        let mut args = Vec::new();
-        for arg in &case.args {
-            args.push(match arg {
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(match arg {
                 CaseArg::Buffer(bytes) => {
                     let address = machine.buffer(bytes).map_err(|e| e.to_string())?;
                     buffers.push((address, bytes.len() as u64));
@@ -104,27 +130,27 @@ impl Rung for Interpreter {
             });
         }
         let mut log = Log::default();
-        match group {
+        match &self.group {
             Some(g) => {
                 let layout = WorkGroupLayout {
-                    kernel,
+                    kernel: self.kernel,
                     func: g.func,
                     scratch_fixed: g.scratch_fixed,
                     scratch_per_item: g.scratch_per_item,
                     local_size: g.local_size,
                 };
-                machine.run_work_groups(&layout, &case.range, &args, &mut log)
+                machine.run_work_groups(&layout, range, &values, &mut log)
             }
-            None => machine.run_kernel(kernel, &case.range, &args, &mut log),
+            None => machine.run_kernel(self.kernel, range, &values, &mut log),
         }
         .map_err(|e| e.to_string())?;
-        if case.initialised && self.stage == Stage::Written && log.uninitialised > 0 {
+        if initialised && stage == Stage::Written && log.uninitialised > 0 {
             return Err(format!("reads what nobody wrote: {:?}", log.first_uninitialised));
         }
         let read = |(address, size): (u64, u64)| machine.memory.read(address, size).map(|r| r.0.to_vec());
         let buffers = buffers.into_iter().map(read).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
         let printed = log.printed.into_iter().map(|p| (p.item, p.format, p.args));
-        Ok(Outcome::new(&case.module, buffers, printed))
+        Ok(Outcome::new(&self.program.module, buffers, printed))
     }
 }
 
@@ -161,6 +187,19 @@ impl Cpu {
     pub fn with_isa(isa: &str) -> Self {
         Self { device: CpuDevice::new(1, Some(isa)), optimise: true }
     }
+
+    /// The optimising devices for every set of instructions that the machine has, best last.
+    pub fn levels(threads: usize) -> Vec<Self> {
+        let wishes = ["x86-64-v2", "x86-64-v3", "x86-64-v4"];
+        let mut list: Vec<Self> = Vec::new();
+        for wish in wishes {
+            let device = CpuDevice::new(threads, Some(wish));
+            if list.iter().all(|cpu| cpu.device.info().target != device.info().target) {
+                list.push(Self { device, optimise: true });
+            }
+        }
+        list
+    }
 }
 
 struct Prints(Mutex<Vec<Print>>);
@@ -175,40 +214,19 @@ impl PrintSink for Prints {
 
 impl Rung for Cpu {
     fn name(&self) -> String {
-        let how = if self.optimise { "optimised" } else { "not optimised" };
-        format!("CPU ({}, {how})", self.device.info().target)
+        let level = self.device.info().target.rsplit(':').next().unwrap_or_default();
+        format!("CPU ({level}, {})", if self.optimise { "optimised" } else { "not optimised" })
     }
 
-    fn run(&self, case: &Case) -> Result<Outcome, String> {
-        let mut module = case.module.clone();
-        let kernel = find(&module, &case.kernel)?;
+    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
+        let mut module = module.clone();
+        let kernel = find(&module, kernel)?;
         let group = prepare(&mut module, kernel, Stage::Group)?.ok_or("no work-group function")?;
-        let errors = cloom_ir::verify(&module);
-        if let Some(e) = errors.first() {
+        if let Some(e) = cloom_ir::verify(&module).first() {
             return Err(format!("does not verify: {e}"));
         }
         let meta = module.funcs[kernel].kernel.as_deref().ok_or("not a kernel")?;
         let (offsets, arg_block) = meta.layout();
-        let mut bytes = vec![0u8; arg_block as usize];
-        let mut put = |at: u32, b: &[u8]| bytes[at as usize..at as usize + b.len()].copy_from_slice(b);
-        let mut local_size = group.local_size;
-        let mut buffers: Vec<(Arc<dyn Memory>, usize)> = Vec::new();
-        for (arg, &at) in case.args.iter().zip(&offsets) {
-            match arg {
-                CaseArg::Bytes(b) => put(at, b),
-                CaseArg::Buffer(b) => {
-                    let memory = self.device.allocate((b.len() as u64).max(1)).map_err(|e| e.to_string())?;
-                    memory.write(0, b);
-                    put(at, &memory.device_address().to_le_bytes());
-                    buffers.push((memory, b.len()));
-                }
-                CaseArg::Local(size) => {
-                    let place = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN));
-                    put(at, &place.to_le_bytes());
-                    local_size = place + size;
-                }
-            }
-        }
         let options = cloom_llvm::Options {
             target: self.device.info().target.clone(),
             optimise: self.optimise,
@@ -223,7 +241,7 @@ impl Rung for Cpu {
         };
         let params = meta.params.iter().zip(&offsets);
         let artifact = KernelArtifact {
-            name: case.kernel.clone(),
+            name: module.funcs[kernel].name.clone(),
             target: options.target,
             code: code.object,
             entry: code.symbol,
@@ -238,17 +256,55 @@ impl Rung for Cpu {
             printf_formats: module.strings.values().cloned().collect(),
         };
         let kernel = self.device.load(Arc::new(artifact)).map_err(|e| e.to_string())?;
-        let r = case.range;
+        Ok(Box::new(Loaded { cpu: self, module, kernel, offsets, arg_block, local_size: group.local_size }))
+    }
+}
+
+struct Loaded<'a> {
+    cpu: &'a Cpu,
+    module: Module,
+    kernel: Arc<dyn Kernel>,
+    offsets: Vec<u32>,
+    arg_block: u32,
+    local_size: u64,
+}
+
+impl Ready for Loaded<'_> {
+    fn run(&self, r: &NdRange, args: &[CaseArg], _: bool) -> Result<Outcome, String> {
+        let device = &self.cpu.device;
+        // Callers have the block anywhere; here it is never aligned to more than 8.
+        let mut room = vec![0u8; self.arg_block as usize + 256];
+        let start = room.as_ptr().align_offset(128) + 8;
+        let bytes = &mut room[start..start + self.arg_block as usize];
+        let mut put = |at: u32, b: &[u8]| bytes[at as usize..at as usize + b.len()].copy_from_slice(b);
+        let mut local_size = self.local_size;
+        let mut buffers: Vec<(Arc<dyn Memory>, usize)> = Vec::new();
+        for (arg, &at) in args.iter().zip(&self.offsets) {
+            match arg {
+                CaseArg::Bytes(b) => put(at, b),
+                CaseArg::Buffer(b) => {
+                    let memory = device.allocate((b.len() as u64).max(1)).map_err(|e| e.to_string())?;
+                    memory.write(0, b);
+                    put(at, &memory.device_address().to_le_bytes());
+                    buffers.push((memory, b.len()));
+                }
+                CaseArg::Local(size) => {
+                    let place = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN));
+                    put(at, &place.to_le_bytes());
+                    local_size = place + size;
+                }
+            }
+        }
         let range = cloom_hal::NdRange { work_dim: r.work_dim, offset: r.offset, global: r.global, local: r.local };
         let prints = Prints(Mutex::default());
-        let launch = Launch { kernel: &*kernel, range, args: &bytes, local_size, print: &prints };
-        self.device.launch(&launch).map_err(|e| e.to_string())?;
+        let launch = Launch { kernel: &*self.kernel, range, args: bytes, local_size, print: &prints };
+        device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |(memory, size): &(Arc<dyn Memory>, usize)| {
             let mut bytes = vec![0; *size];
             memory.read(0, &mut bytes);
             bytes
         };
         let printed = prints.0.into_inner().unwrap_or_default();
-        Ok(Outcome::new(&module, buffers.iter().map(read).collect(), printed.into_iter()))
+        Ok(Outcome::new(&self.module, buffers.iter().map(read).collect(), printed.into_iter()))
     }
 }

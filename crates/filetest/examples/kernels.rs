@@ -1,0 +1,34 @@
+//! Runs generated programs on every rung: `kernels FIRST COUNT [print|portable]`. Says each seed before it runs it, so that a crash is
+//! known by its last line; `print` only prints the sources.
+
+use cloom_filetest::generate::{Profile, generate};
+use cloom_filetest::ladder::{Ladder, Verdict};
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let number = |i: usize| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(1u64);
+    let word = args.get(2).map(String::as_str);
+    let ladder = Ladder::new();
+    for seed in number(0)..number(0) + number(1) {
+        let profile =
+            if seed.is_multiple_of(4) || word == Some("portable") { Profile::Portable } else { Profile::Total };
+        let program = generate(seed, profile);
+        if word == Some("print") {
+            println!("{}", program.source());
+            continue;
+        }
+        eprintln!("seed {seed}");
+        match ladder.check(&program) {
+            Verdict::Agree => {}
+            Verdict::TooLong => println!("seed {seed} takes too long"),
+            Verdict::Invalid(failure) if failure.range.is_none() => {
+                println!("seed {seed} is a bad program: {failure}");
+            }
+            Verdict::Differ(failure) | Verdict::Invalid(failure) => {
+                println!("seed {seed}, options `{}`: {failure}", program.options);
+                let (small, failure) = ladder.reduce(&program, &failure);
+                println!("{failure}\n{small}");
+            }
+        }
+    }
+}

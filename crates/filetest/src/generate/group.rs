@@ -1,0 +1,148 @@
+//! What all work-items of a group do together: barriers in straight code, in uniform branches, loops and functions, with local memory and
+//! atomics between them. Reads of the local arrays may stand anywhere: each write stands alone between two barriers, and what it
+//! writes, and where, is computed before the first.
+
+use super::Gen;
+use super::expr::Place;
+use super::stmt::At;
+use super::tree::Stmt;
+use super::types::Ty;
+
+/// Elements of each local array, and work-items of a group at most.
+pub const LOCAL: u64 = 32;
+
+impl Gen {
+    fn barrier(&mut self) -> Stmt {
+        let fence = self.rng.pick(&[
+            "CLK_LOCAL_MEM_FENCE",
+            "CLK_LOCAL_MEM_FENCE",
+            "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE",
+            "CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE",
+        ]);
+        Stmt::Line(format!("barrier({fence});"))
+    }
+
+    /// The declarations of the local arrays, and their first values.
+    pub fn local_arrays(&mut self) -> Vec<Stmt> {
+        let mut out = vec![Stmt::line(format!("local uint tile[{LOCAL}];")), Stmt::line("local uint sums[8];")];
+        let mut list = vec![("tile".to_owned(), Ty::UINT), ("dyn".to_owned(), Ty::UINT)];
+        for _ in 0..self.rng.below(3) {
+            let (name, ty) = (self.name("l"), Ty::any(&mut self.rng));
+            out.push(Stmt::Line(format!("local {} {name}[{LOCAL}];", ty.name())));
+            list.push((name, ty));
+        }
+        let init =
+            list.iter().map(|(name, ty)| Stmt::Line(format!("{name}[q] = ({})(q * 3u + 1u);", ty.name()))).collect();
+        out.push(Stmt::block(format!("for (uint q = lid; q < {LOCAL}u; q += items) {{"), init));
+        out.push(Stmt::line("barrier(CLK_LOCAL_MEM_FENCE);"));
+        for (name, ty) in list {
+            let text = format!("{name}[{{{}}}]", LOCAL - 1);
+            self.places.push(Place { text, ty, writable: false, uniform: true, private: false });
+            self.locals.push((name, ty));
+        }
+        out
+    }
+
+    /// One statement of the whole group.
+    pub fn group_statement(&mut self, at: At, out: &mut Vec<Stmt>) {
+        match self.rng.below(12) {
+            0..=4 => self.exchange(out),
+            5 | 6 => self.count(at, out),
+            7 | 8 => {
+                let (v, k) = (self.expr(Ty::UINT, 2), self.expr(Ty::UINT, 1));
+                let k = if self.rng.chance(50) { format!("{k} & 7u") } else { self.rng.below(8).to_string() };
+                let array = self.rng.pick(&["tile", "dyn"]);
+                out.push(Stmt::Line(format!("h += gather({array}, {v}, {k});")));
+            }
+            9 => {
+                let e = self.as_same(true, |g| g.expr(Ty::UINT, 1));
+                let array = self.rng.pick(&["tile", "dyn"]);
+                let (name, x) = (self.name("e"), self.name("x"));
+                let barrier = self.barrier();
+                let copy = format!("event_t {name} = async_work_group_copy({array}, in + {x}, {LOCAL}, 0);");
+                let inner = vec![
+                    Stmt::Line(format!("uint {x} = {e} & 31u;")),
+                    barrier,
+                    Stmt::Line(copy),
+                    Stmt::Line(format!("wait_group_events(1, &{name});")),
+                    self.barrier(),
+                ];
+                out.push(Stmt::block("{", inner));
+            }
+            10 => {
+                let barrier = self.barrier();
+                out.push(barrier);
+            }
+            // One work-item writes what all read.
+            _ => {
+                let (array, ty) = self.rng.pick(&self.locals);
+                let e = self.expr(ty, 2);
+                let i = self.as_same(true, |g| g.expr(Ty::UINT, 1));
+                let one = self.as_same(true, |g| g.expr(Ty::UINT, 1));
+                let (t, x, w) = (self.name("t"), self.name("x"), self.name("w"));
+                let inner = vec![
+                    Stmt::Line(format!("{} {t} = {e};", ty.name())),
+                    Stmt::Line(format!("uint {x} = {i} % {LOCAL}u, {w} = {one} % items;")),
+                    self.barrier(),
+                    Stmt::Line(format!("if (lid == {w}) {array}[{x}] = {t};")),
+                    self.barrier(),
+                ];
+                out.push(Stmt::block("{", inner));
+            }
+        }
+    }
+
+    /// Each work-item writes its element; after the barrier all may be read.
+    fn exchange(&mut self, out: &mut Vec<Stmt>) {
+        let (array, ty) = self.rng.pick(&self.locals);
+        let e = self.expr(ty, 3);
+        let t = self.name("t");
+        let turned = match self.rng.below(3) {
+            0 => "(items - 1u - lid)".to_owned(),
+            1 => format!("((lid + {}u) % items)", self.rng.below(7)),
+            _ => "lid".to_owned(),
+        };
+        out.push(Stmt::Line(format!("{} {t} = {e};", ty.name())));
+        let barrier = self.barrier();
+        out.push(barrier);
+        out.push(Stmt::Line(format!("{array}[{turned}] = {t};")));
+        let barrier = self.barrier();
+        out.push(barrier);
+        self.places.push(Place { text: t, ty, writable: true, uniform: false, private: true });
+    }
+
+    /// Atomic operations of one kind on local counters, under whatever control flow, and then a look at them.
+    fn count(&mut self, at: At, out: &mut Vec<Stmt>) {
+        let (op, first) = self.rng.pick(&[
+            ("atomic_add", "0u"),
+            ("atomic_xor", "5u"),
+            ("atomic_max", "7u"),
+            ("atomic_min", "0xffffu"),
+            ("atomic_or", "0u"),
+            ("atomic_sub", "q"),
+        ]);
+        let barrier = self.barrier();
+        out.push(barrier);
+        let set = vec![Stmt::Line(format!("sums[q] = {first};"))];
+        out.push(Stmt::block("for (uint q = lid; q < 8u; q += items) {", set));
+        let barrier = self.barrier();
+        out.push(barrier);
+        let mut body = Vec::new();
+        for _ in 0..1 + self.rng.below(2) {
+            let (i, e, c) = (self.expr(Ty::UINT, 1), self.expr(Ty::UINT, 2), self.condition(2));
+            let line = match (op, self.rng.below(4)) {
+                ("atomic_add", 0) => format!("atomic_inc(&sums[{i} & 7u]);"),
+                ("atomic_sub", 0) => format!("atomic_dec(&sums[{i} & 7u]);"),
+                _ => format!("{op}(&sums[{i} & 7u], {e});"),
+            };
+            body.push(Stmt::block(format!("if ({c}) {{"), vec![Stmt::Line(line)]));
+        }
+        let inner = At { uniform: false, in_loop: false, in_switch: false, returns: None, ..at };
+        body.extend(self.body(inner, 1));
+        out.push(Stmt::block("{", body));
+        let barrier = self.barrier();
+        out.push(barrier);
+        let i = self.expr(Ty::UINT, 1);
+        out.push(Stmt::Line(format!("h += sums[{i} & 7u] + sums[{}];", self.rng.below(8))));
+    }
+}

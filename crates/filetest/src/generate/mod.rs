@@ -1,0 +1,350 @@
+//! Random programs in OpenCL C.
+//!
+//! In comes a seed, out goes a kernel with its range and arguments: always the same for a seed. Each program ends, touches only
+//! its own memory, and computes the same in whatever order its work-items run, so that all who run it must agree on every bit. The
+//! text is kept as a [`tree`] so that a failure can be reduced by dropping statements.
+//!
+//! The kernel is `k(global uint *out, const global uint *in, volatile global uint *counters, constant int *table, int n, S0 s,
+//! float4 f, local uint *dyn)`: 16 words of `out` for each work-item, 64 words of `in`, 16 counters that only atomic operations touch,
+//! 16 numbers in `table`, and 32 words of local memory.
+
+mod expr;
+mod group;
+mod stmt;
+pub mod tree;
+pub mod types;
+
+pub use group::LOCAL;
+
+use cloom_interp::NdRange;
+use expr::Place;
+use stmt::At;
+use tree::Stmt;
+use types::{Rng, Scalar, Ty};
+
+/// What a program may rely on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Profile {
+    /// What Cloom defines: also integer overflow, division by zero, and conversions out of range.
+    Total,
+    /// What the standard defines, so that any implementation must agree.
+    Portable,
+}
+
+/// Words of `out` of each work-item.
+pub const OUT: u64 = 16;
+/// Words of `in`.
+pub const IN: u64 = 64;
+
+/// A program, and how to run it.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// What it came from.
+    pub seed: u64,
+    /// The source.
+    pub tree: Vec<Stmt>,
+    /// Build options.
+    pub options: &'static str,
+    /// The ranges to run it on.
+    pub ranges: Vec<NdRange>,
+}
+
+impl Generated {
+    /// The source as text.
+    pub fn source(&self) -> String {
+        tree::print(&self.tree)
+    }
+}
+
+/// A function that expressions call.
+#[derive(Clone, Debug)]
+struct Helper {
+    name: String,
+    params: Vec<Ty>,
+    ret: Ty,
+}
+
+/// A structure or union.
+#[derive(Clone, Debug)]
+struct Struct {
+    name: String,
+    /// Each scalar or vector in it: what stands after the variable's name, and its type.
+    leaves: Vec<(String, Ty)>,
+    /// An initialiser with a `$` for each value,
+    pattern: String,
+    /// and the values' types.
+    init: Vec<Ty>,
+    /// A function that takes one and an `int`, and gives one.
+    helper: Option<String>,
+}
+
+/// The generator's state.
+struct Gen {
+    rng: Rng,
+    profile: Profile,
+    /// What can be read here.
+    places: Vec<Place>,
+    structs: Vec<Struct>,
+    /// Variables of structures: which, and their texts.
+    struct_vars: Vec<(usize, String)>,
+    helpers: Vec<Helper>,
+    /// Local arrays.
+    locals: Vec<(String, Ty)>,
+    /// Labels that may be jumped to, and whether the whole group must.
+    labels: Vec<(String, bool)>,
+    /// Only what is the same for all work-items of the group may be read.
+    same: bool,
+    /// An index is being made.
+    indexing: bool,
+    names: u32,
+    /// Statements left.
+    budget: i32,
+    /// How often the loops around run together.
+    trips: u64,
+}
+
+/// Functions that every program has, one a line.
+const PRELUDE: [&str; 10] = [
+    "uint __attribute__((overloadable)) fold(ulong x) { return (uint)x ^ (uint)(x >> 32); }",
+    "uint __attribute__((overloadable)) fold(long x) { return fold((ulong)x); }",
+    "uint __attribute__((overloadable)) fold(float x) { return isnan(x) ? 0x7fc00000u : as_uint(x); }",
+    "uint __attribute__((overloadable)) fold(double x) { return isnan(x) ? 0x7ff80000u : fold(as_ulong(x)); }",
+    "float __attribute__((overloadable)) num(float x) { return isnan(x) ? 0.0f : x; }",
+    "double __attribute__((overloadable)) num(double x) { return isnan(x) ? 0.0 : x; }",
+    "void cas_add(volatile global uint *p, uint v) { uint o = atomic_or(p, 0u); \
+     for (;;) { uint r = atomic_cmpxchg(p, o, o + v); if (r == o) break; o = r; } }",
+    "void add_to(global uint *o, uint v) { o[v & 15u] += v | 1u; }",
+    "uint gather(local uint *l, uint v, uint k) { uint items = get_local_size(0) * get_local_size(1) * get_local_size(2); \
+     uint i = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)); \
+     barrier(CLK_LOCAL_MEM_FENCE); l[i] = v; barrier(CLK_LOCAL_MEM_FENCE); return l[(i + k) % items]; }",
+    "kernel void other(global uint *o, uint base, uint v) { if (v & 1u) o[base + 3] += v; else o[base + (v & 7u)] ^= v; }",
+];
+
+/// The program of a seed.
+pub fn generate(seed: u64, profile: Profile) -> Generated {
+    let mut g = Gen {
+        rng: Rng::new(seed),
+        profile,
+        places: Vec::new(),
+        structs: Vec::new(),
+        struct_vars: Vec::new(),
+        helpers: Vec::new(),
+        locals: Vec::new(),
+        labels: Vec::new(),
+        same: false,
+        indexing: false,
+        names: 0,
+        budget: 0,
+        trips: 1,
+    };
+    let mut tree = Vec::new();
+    if profile == Profile::Portable {
+        tree.push(Stmt::line("#pragma OPENCL FP_CONTRACT OFF"));
+    }
+    tree.extend(PRELUDE.map(Stmt::line));
+    g.tables(&mut tree);
+    for _ in 0..1 + g.rng.below(3) {
+        g.structure(&mut tree);
+    }
+    for i in 0..g.rng.below(3) {
+        g.helper(i, &mut tree);
+    }
+    for i in 0..g.structs.len() {
+        if g.rng.chance(50) {
+            g.struct_helper(i, &mut tree);
+        }
+    }
+    g.kernel(&mut tree);
+    let options = match profile {
+        Profile::Portable => "",
+        Profile::Total => g.rng.pick(&["", "", "-cl-std=CL1.2", "-cl-std=CL3.0", "-cl-mad-enable", "-cl-opt-disable"]),
+    };
+    let ranges = g.ranges();
+    Generated { seed, tree, options, ranges }
+}
+
+impl Gen {
+    /// Program-scope constants.
+    fn tables(&mut self, tree: &mut Vec<Stmt>) {
+        for i in 0..1 + self.rng.below(2) {
+            let ty = Ty::any(&mut self.rng);
+            let values: Vec<String> = (0..8).map(|_| self.literal(ty)).collect();
+            tree.push(Stmt::Line(format!("constant {} c{i}[8] = {{ {} }};", ty.name(), values.join(", "))));
+            self.places.push(Place {
+                text: format!("c{i}[{{7}}]"),
+                ty,
+                writable: false,
+                uniform: true,
+                private: false,
+            });
+        }
+    }
+
+    fn structure(&mut self, tree: &mut Vec<Stmt>) {
+        let index = self.structs.len();
+        let name = format!("S{index}");
+        let (mut leaves, mut init) = (Vec::new(), Vec::new());
+        if index > 0 && self.rng.chance(25) {
+            tree.push(Stmt::Line(format!("typedef union {{ uint u; uchar4 b; ushort h[2]; int i; }} {name};")));
+            leaves.push((".u".into(), Ty::UINT));
+            leaves.push((".b".into(), Ty::new(Scalar::UChar, 4)));
+            leaves.push((".h[{1}]".into(), Ty::new(Scalar::UShort, 1)));
+            leaves.push((".i".into(), Ty::INT));
+            self.structs.push(Struct { name, leaves, pattern: "{ $ }".into(), init: vec![Ty::UINT], helper: None });
+            return;
+        }
+        let (mut fields, mut patterns) = (String::new(), Vec::new());
+        for f in 0..1 + self.rng.below(4) {
+            let ty = Ty::any(&mut self.rng);
+            match self.rng.below(5) {
+                0 => {
+                    fields += &format!("{} f{f}[4]; ", ty.name());
+                    leaves.push((format!(".f{f}[{{3}}]"), ty));
+                    patterns.push("{ $, $ }".to_owned());
+                    init.extend([ty, ty]);
+                }
+                1 if index > 0 => {
+                    let inner = self.rng.pick(&self.structs);
+                    fields += &format!("{} f{f}; ", inner.name);
+                    leaves.extend(inner.leaves.iter().map(|(text, ty)| (format!(".f{f}{text}"), *ty)));
+                    patterns.push(inner.pattern);
+                    init.extend(inner.init);
+                }
+                _ => {
+                    fields += &format!("{} f{f}; ", ty.name());
+                    leaves.push((format!(".f{f}"), ty));
+                    patterns.push("$".into());
+                    init.push(ty);
+                }
+            }
+        }
+        let packed = if self.rng.chance(10) { " __attribute__((packed))" } else { "" };
+        tree.push(Stmt::Line(format!("typedef struct{packed} {{ {fields}}} {name};")));
+        // The address of a member of a packed structure is not aligned as a pointer to its type promises; no pointers then.
+        let pattern = format!("{{ {} }}", patterns.join(", "));
+        let leaves = if packed.is_empty() { leaves } else { leaves.into_iter().filter(|l| l.1.n == 1).collect() };
+        self.structs.push(Struct { name, leaves, pattern, init, helper: None });
+    }
+
+    /// A function whose body may do all that needs no group.
+    fn helper(&mut self, index: u64, tree: &mut Vec<Stmt>) {
+        let ret = Ty::any(&mut self.rng);
+        let params: Vec<Ty> = (0..1 + self.rng.below(3)).map(|_| Ty::any(&mut self.rng)).collect();
+        let name = format!("helper{index}");
+        let places = self.places.len();
+        let mut list = Vec::new();
+        for (i, &ty) in params.iter().enumerate() {
+            list.push(format!("{} x{i}", ty.name()));
+            self.places.push(Place { text: format!("x{i}"), ty, writable: true, uniform: false, private: true });
+        }
+        let at = At { uniform: false, in_loop: false, in_switch: false, returns: Some(Some(ret)), kernel: false };
+        self.budget = 5;
+        // It is called from loops, too.
+        self.trips = 8;
+        let mut body = self.body(at, 4);
+        self.trips = 1;
+        let e = self.expr(ret, 2);
+        body.push(Stmt::Line(format!("return {e};")));
+        self.places.truncate(places);
+        let head = self.rng.pick(&["", "static ", "inline static "]);
+        tree.push(Stmt::block(format!("{head}{} {name}({}) {{", ret.name(), list.join(", ")), body));
+        self.helpers.push(Helper { name, params, ret });
+    }
+
+    fn struct_helper(&mut self, index: usize, tree: &mut Vec<Stmt>) {
+        let ty = self.structs[index].name.clone();
+        let name = format!("change{index}");
+        let (places, vars) = (self.places.len(), self.struct_vars.len());
+        self.add_struct(index, "s", true);
+        self.places.push(Place { text: "x".into(), ty: Ty::INT, writable: true, uniform: false, private: true });
+        let at = At { uniform: false, in_loop: false, in_switch: false, returns: None, kernel: false };
+        self.budget = 3;
+        self.trips = 8;
+        let mut body = self.body(at, 3);
+        self.trips = 1;
+        body.push(Stmt::line("return s;"));
+        self.places.truncate(places);
+        self.struct_vars.truncate(vars);
+        tree.push(Stmt::block(format!("{ty} {name}({ty} s, int x) {{"), body));
+        self.structs[index].helper = Some(name);
+    }
+
+    fn kernel(&mut self, tree: &mut Vec<Stmt>) {
+        let head = "kernel void k(global uint *out, const global uint *in, volatile global uint *counters, \
+                    constant int *table, int n, S0 s, float4 f, local uint *dyn) {";
+        let mut body: Vec<Stmt> = [
+            "const uint lid = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));",
+            "const uint items = get_local_size(0) * get_local_size(1) * get_local_size(2);",
+            "const uint gid = get_global_id(0) - get_global_offset(0) + get_global_size(0) * (get_global_id(1) - get_global_offset(1) \
+             + get_global_size(1) * (get_global_id(2) - get_global_offset(2)));",
+            "const uint base = gid * 16u;",
+            "uint h = gid;",
+        ]
+        .map(Stmt::line)
+        .into();
+        let read = |text: &str, ty, uniform| Place { text: text.into(), ty, writable: false, uniform, private: false };
+        self.places.extend([
+            read("lid", Ty::UINT, false),
+            read("items", Ty::UINT, true),
+            read("gid", Ty::UINT, false),
+            read("h", Ty::UINT, false),
+            read("in[{63}]", Ty::UINT, true),
+            read("table[{15}]", Ty::INT, true),
+            read("n", Ty::INT, true),
+            read("f", Ty::new(Scalar::Float, 4), true),
+            Place { writable: true, ..read("out[base + {15}]", Ty::UINT, false) },
+        ]);
+        // A parameter that is written to is no longer the same for the group.
+        let written = self.rng.chance(40);
+        self.add_struct(0, "s", written);
+        body.extend(self.local_arrays());
+        let at = At { uniform: true, in_loop: false, in_switch: false, returns: Some(None), kernel: true };
+        self.budget = 14 + self.rng.below(14) as i32;
+        let places = self.places.len();
+        for _ in 0..10 {
+            // The scope stays open for what follows.
+            let before = self.places.len();
+            let mut part = self.open_body(at);
+            for i in before..self.places.len() {
+                if self.rng.chance(40) {
+                    let place = self.places[i].clone();
+                    part.push(self.observe(&place));
+                }
+            }
+            body.extend(part);
+        }
+        // After the last barrier each work-item may go its own way, and end when it likes.
+        let tail = At { uniform: false, in_loop: false, in_switch: false, returns: Some(None), kernel: true };
+        self.budget = self.rng.below(6) as i32;
+        body.extend(self.body(tail, 3));
+        for i in places..self.places.len() {
+            let place = self.places[i].clone();
+            body.push(self.observe(&place));
+        }
+        body.push(Stmt::line("out[base] ^= h;"));
+        tree.push(Stmt::block(head, body));
+    }
+
+    /// Ranges: groups of one work-item, odd groups, full and partial ones, one to three dimensions, with offsets. A group has
+    /// at most [`LOCAL`] work-items.
+    fn ranges(&mut self) -> Vec<NdRange> {
+        let range = |work_dim, global, local, offset| NdRange { work_dim, offset, global, local };
+        let partial = self.profile == Profile::Total;
+        let mut list = vec![
+            range(1, [3, 1, 1], [1, 1, 1], [0; 3]),
+            range(1, [9, 1, 1], [3, 1, 1], [5, 0, 0]),
+            range(1, [14, 1, 1], [7, 1, 1], [0; 3]),
+            range(2, [8, 4, 1], [8, 4, 1], [3, 1, 0]),
+            range(1, [32, 1, 1], [16, 1, 1], [0; 3]),
+            range(3, [4, 2, 3], [2, 2, 3], [1, 0, 7]),
+        ];
+        if partial {
+            list.push(range(1, [11, 1, 1], [4, 1, 1], [2, 0, 0]));
+            list.push(range(2, [5, 7, 1], [3, 4, 1], [0; 3]));
+            list.push(range(3, [3, 5, 3], [2, 2, 2], [0, 1, 0]));
+        }
+        let first = self.rng.below(list.len() as u64) as usize;
+        let second = self.rng.below(list.len() as u64 - 1) as usize;
+        vec![list.swap_remove(first), list.swap_remove(second)]
+    }
+}

@@ -1,0 +1,48 @@
+//! Generated programs on every rung. `CLOOM_TEST_KERNELS` says how many, `CLOOM_TEST_FIRST` the first seed.
+
+use cloom_filetest::generate::{Profile, generate};
+use cloom_filetest::ladder::{Ladder, Verdict};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn generated_kernels_agree_on_every_rung() {
+    let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_KERNELS", 2000));
+    let ladder = Ladder::new();
+    let (next, agreed) = (AtomicU64::new(first), AtomicU64::new(0));
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                // Programs that take too long do not count.
+                while agreed.load(Ordering::Relaxed) < count && failures.lock().is_ok_and(|f| f.len() < 10) {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    let profile = if seed.is_multiple_of(4) { Profile::Portable } else { Profile::Total };
+                    let program = generate(seed, profile);
+                    let text = match ladder.check(&program) {
+                        Verdict::Agree => {
+                            agreed.fetch_add(1, Ordering::Relaxed);
+                            continue;
+                        }
+                        Verdict::TooLong => continue,
+                        Verdict::Invalid(failure) => {
+                            format!("seed {seed}: a bad program: {failure}\n{}", program.source())
+                        }
+                        Verdict::Differ(failure) => {
+                            let (small, failure) = ladder.reduce(&program, &failure);
+                            format!("seed {seed}, options `{}`: {failure}\n{small}", program.options)
+                        }
+                    };
+                    failures.lock().unwrap().push(text);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n----\n"));
+    println!("{} kernels, {} passed over", agreed.load(Ordering::Relaxed), next.into_inner() - first - count);
+}
