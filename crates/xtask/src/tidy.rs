@@ -29,8 +29,8 @@ const ONLY: &[(&str, &[&str])] = &[
 
 /// Crates in which `unsafe` may stand, and the one file beside them.
 const UNSAFE_CRATES: &[&str] = &["llvm", "capi", "hal-cpu", "hal-cuda"];
-// Single modules: memory of the application's, and the gallery's calls of the C interface.
-const UNSAFE_FILES: &[&str] = &["runtime/src/host_mem.rs", "gallery/src/cl.rs"];
+// Single modules: memory of the application's, and calls of the C interface.
+const UNSAFE_FILES: &[&str] = &["runtime/src/host_mem.rs", "gallery/src/cl.rs", "fuzzing/src/targets/api/calls.rs"];
 
 const MAX_LINES: usize = 800;
 const MAX_WIDTH: usize = 140;

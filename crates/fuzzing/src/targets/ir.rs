@@ -1,0 +1,200 @@
+//! The IR's text: parser, verifier, printer, passes, `spmd`, and the interpreter on what is left.
+
+use super::Target;
+use cloom_filetest::files;
+use cloom_interp::{Arg, Machine, NdRange, Options, Program};
+use cloom_ir::{FuncRef, Module, ParamKind, parse, verify};
+
+/// See the file's head.
+pub const TARGET: Target = Target { name: "ir", corpus, words: WORDS, mutated: true, run };
+
+const WORDS: &[&str] = &[
+    "func",
+    "external",
+    "internal",
+    "builtin",
+    "kernel",
+    "param",
+    "size 8",
+    "value",
+    "struct",
+    "global",
+    "local",
+    "private",
+    "constant",
+    "context",
+    "generic",
+    "i1",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "f16",
+    "f32",
+    "f64",
+    "ptr<global>",
+    "ptr<private>",
+    "i32x4",
+    "f32x16",
+    "i1x3",
+    "const 0x1",
+    "add",
+    "sub nsw",
+    "mul",
+    "udiv",
+    "sdiv",
+    "urem",
+    "srem",
+    "shl",
+    "lshr",
+    "ashr",
+    "and",
+    "or",
+    "xor",
+    "fadd",
+    "fdiv",
+    "fma",
+    "icmp slt",
+    "fcmp",
+    "eq",
+    "select",
+    "extract",
+    "insert",
+    "shuffle",
+    "splat",
+    "build",
+    "alloca 16",
+    "ptradd",
+    "load",
+    "store",
+    "memcopy 8",
+    "memset 8 0",
+    "globaladdr",
+    "atomic_add",
+    "cmpxchg",
+    "fence",
+    "query global_id 0",
+    "query local_size 7",
+    "barrier",
+    "call",
+    "printf",
+    "jump",
+    "br",
+    "switch",
+    "ret",
+    "unreachable",
+    "align 4",
+    "v0",
+    "v1",
+    "v2",
+    "v3",
+    "v10",
+    "bb0",
+    "bb1",
+    "bb2",
+    "bb3",
+    "=",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "->",
+    "@f",
+    "@k",
+    "\"",
+    "volatile",
+    "trunc",
+    "zext",
+    "sext",
+    "bitcast",
+    "ptrtoint",
+    "relaxed",
+    "device",
+];
+
+fn corpus() -> Vec<Vec<u8>> {
+    let mut list: Vec<Vec<u8>> = files("tests/ir", "ir").iter().filter_map(|f| std::fs::read(f).ok()).collect();
+    // What the front end makes, as it goes into binaries.
+    for text in super::programs() {
+        let source = cloom_compiler::Source { name: "program.cl", text: &text };
+        if let Ok(program) = super::compiler().build(&source, "-cl-std=CL3.0").result {
+            list.push(program.module().to_string().into_bytes());
+        }
+    }
+    list
+}
+
+fn run(input: &[u8]) -> Result<(), String> {
+    let text = String::from_utf8_lossy(input);
+    let Ok(module) = parse(&text) else { return Ok(()) };
+    let printed = module.to_string();
+    let again = parse(&printed).map_err(|e| format!("what was printed does not parse: {e}\n{printed}"))?;
+    let errors = verify(&module);
+    if !errors.is_empty() {
+        // It must be possible to say what is wrong.
+        let _words: String = errors.iter().map(ToString::to_string).collect();
+        return Ok(());
+    }
+    // Text keeps what is valid; what is not may hold what has no text.
+    if again.to_string() != printed {
+        return Err(format!("another text comes back:\n{printed}\n{again}"));
+    }
+    for kernel in module.kernels().take(3) {
+        stages(&module, kernel)?;
+    }
+    Ok(())
+}
+
+fn checked(module: &Module, after: &str) -> Result<(), String> {
+    match verify(module).first() {
+        None => Ok(()),
+        Some(e) => Err(format!("does not verify after {after}: {e}\n{module}")),
+    }
+}
+
+fn stages(module: &Module, kernel: FuncRef) -> Result<(), String> {
+    interpret(module, kernel);
+    let mut module = module.clone();
+    let mut result = Ok(());
+    cloom_passes::run(&mut module, kernel, |pass, module| {
+        if result.is_ok() {
+            result = checked(module, pass);
+        }
+    });
+    result?;
+    interpret(&module, kernel);
+    // A limit may be reported.
+    if cloom_spmd::work_group_function(&mut module, kernel).is_ok() {
+        checked(&module, "spmd")?;
+    }
+    Ok(())
+}
+
+/// Runs a kernel on whatever arguments fit it: faults are reported, never more.
+fn interpret(module: &Module, kernel: FuncRef) {
+    let Ok(program) = Program::new(module.clone()) else { return };
+    let options = Options { fuel: 20_000, memory: 1 << 24, ..Options::default() };
+    let Ok(mut machine) = Machine::new(&program, options) else { return };
+    let Some(meta) = program.module.funcs[kernel].kernel.as_deref() else { return };
+    let mut args = Vec::new();
+    for p in &meta.params {
+        args.push(match p.kind {
+            ParamKind::Local => Arg::Local(256),
+            ParamKind::Global | ParamKind::Constant | ParamKind::Image => match machine.buffer(&[1; 256]) {
+                Ok(address) => Arg::Buffer(address),
+                Err(_) => return,
+            },
+            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => {
+                if p.size > 1 << 16 {
+                    return;
+                }
+                Arg::Bytes(vec![1; p.size as usize])
+            }
+        });
+    }
+    let _fault = machine.run_kernel(kernel, &NdRange::linear(3, 2), &args, &mut ());
+}

@@ -1,0 +1,24 @@
+//! Generated programs on every rung, without end.
+
+use super::Target;
+use cloom_filetest::generate::{Profile, generate};
+use cloom_filetest::ladder::{Ladder, Verdict};
+use std::sync::LazyLock;
+
+/// See the file's head.
+pub const TARGET: Target = Target { name: "kernels", corpus: Vec::new, words: &[], mutated: false, run };
+
+fn run(input: &[u8]) -> Result<(), String> {
+    static LADDER: LazyLock<Ladder> = LazyLock::new(Ladder::new);
+    let seed: u64 = String::from_utf8_lossy(input).trim().parse().map_err(|_| "the input is no number")?;
+    let profile = if seed.is_multiple_of(4) { Profile::Portable } else { Profile::Total };
+    let program = generate(seed, profile);
+    match LADDER.check(&program) {
+        Verdict::Agree | Verdict::TooLong => Ok(()),
+        Verdict::Invalid(failure) => Err(format!("a bad program: {failure}\n{}", program.source())),
+        Verdict::Differ(failure) => {
+            let (small, failure) = LADDER.reduce(&program, &failure);
+            Err(format!("options `{}`: {failure}\n{small}", program.options))
+        }
+    }
+}

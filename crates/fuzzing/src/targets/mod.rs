@@ -1,0 +1,48 @@
+//! What is fuzzed: one file a target. A target's function gets an input and says what is wrong; a panic says so too.
+
+mod api;
+mod binary;
+mod ir;
+mod kernels;
+mod options;
+mod source;
+
+use cloom_compiler::{Compiler, Config};
+use cloom_filetest::files;
+use std::sync::{Arc, LazyLock};
+
+/// One target.
+pub struct Target {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Good inputs to begin with.
+    pub corpus: fn() -> Vec<Vec<u8>>,
+    /// Tokens that mean something.
+    pub words: &'static [&'static str],
+    /// Whether inputs are mutated; otherwise an input is a number.
+    pub mutated: bool,
+    /// Takes an input. What it returns is a finding.
+    pub run: fn(&[u8]) -> Result<(), String>,
+}
+
+/// All targets.
+pub const TARGETS: &[Target] =
+    &[source::SOURCE, source::COMPILE, ir::TARGET, binary::TARGET, options::TARGET, api::TARGET, kernels::TARGET];
+
+/// The compiler of this process, with its library of built-in functions.
+fn compiler() -> &'static Arc<Compiler> {
+    static COMPILER: LazyLock<Arc<Compiler>> = LazyLock::new(|| Compiler::new(Config::default()));
+    &COMPILER
+}
+
+/// The code that this machine runs.
+fn cpu() -> &'static str {
+    use cloom_hal::Device;
+    static TARGET: LazyLock<String> = LazyLock::new(|| cloom_hal_cpu::CpuDevice::new(1, None).info().target.clone());
+    &TARGET
+}
+
+/// The programs of the tests.
+fn programs() -> Vec<Vec<u8>> {
+    files("run", "cl").iter().filter_map(|f| std::fs::read(f).ok()).collect()
+}
