@@ -10,11 +10,15 @@ use crate::{Attachment, Context, Error, Queue, Result, Status};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) const QUEUED: i32 = 3;
 pub(crate) const SUBMITTED: i32 = 2;
 pub(crate) const RUNNING: i32 = 1;
 pub(crate) const COMPLETE: i32 = 0;
+
+/// A waiting thread looks so many times before it sleeps: some 20 microseconds.
+const SPINS: u32 = 500;
 
 /// What a callback is: it gets the status.
 pub type Callback = Box<dyn FnOnce(i32) + Send>;
@@ -83,6 +87,8 @@ pub struct Event {
     queue: Option<Arc<Queue>>,
     command: CommandType,
     state: Mutex<State>,
+    /// Whether the last status is there: what a waiting thread looks at before it sleeps.
+    done: AtomicBool,
     changed: Condvar,
 }
 
@@ -98,6 +104,7 @@ impl Event {
             queue: queue.cloned(),
             command,
             state: Mutex::new(State { status, times, callbacks, due, delivering: false, dependents }),
+            done: AtomicBool::new(false),
             changed: Condvar::new(),
         })
     }
@@ -205,6 +212,7 @@ impl Event {
         }
         let deliver = state.change(status);
         let dependents = std::mem::take(&mut state.dependents);
+        self.done.store(true, Ordering::Release);
         self.changed.notify_all();
         drop(state);
         self.deliver(deliver);
@@ -243,6 +251,18 @@ impl Event {
     /// Waits until it is done, and helps its queue meanwhile. Returns the status.
     pub fn wait(&self) -> i32 {
         let mut helped = false;
+        // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most of them.
+        let mut spins = 0;
+        let mut spin = || {
+            while spins < SPINS {
+                spins += 1;
+                std::hint::spin_loop();
+                if self.done.load(Ordering::Acquire) {
+                    return true;
+                }
+            }
+            false
+        };
         let status = loop {
             let status = self.status();
             if status <= COMPLETE {
@@ -250,6 +270,9 @@ impl Event {
             }
             if self.queue.as_ref().is_some_and(|q| q.run_one()) {
                 helped = true;
+                continue;
+            }
+            if spin() {
                 continue;
             }
             let mut state = self.state.lock();

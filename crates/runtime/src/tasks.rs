@@ -92,7 +92,7 @@ impl Tasks {
         }
         drop(state);
         // Dropping a task may drop the application's objects, and the process is ending: leave them.
-        std::mem::forget(forgotten);
+        forgotten.into_iter().for_each(std::mem::forget);
     }
 }
 
