@@ -81,7 +81,8 @@ pub fn beside_the_others() -> Result<(), Failure> {
     Err(wrong(error))
 }
 
-/// Completes the choice: Cloom's platform where none is named. If that needs another environment, this does not return.
+/// Completes the choice: Cloom's platform where none is named. If that needs another environment, this does not return. Where there
+/// is no platform at all, Cloom's is made visible for any choice, so that the answer to a wrong name can say what there is.
 pub fn choose(choice: Choice) -> Result<Choice, Failure> {
     let (found, loader) = match cl::devices() {
         Ok(found) => (found, true),
@@ -93,7 +94,7 @@ pub fn choose(choice: Choice) -> Result<Choice, Failure> {
         None => true,
         Some(p) => p.eq_ignore_ascii_case(PLATFORM),
     };
-    if !wants_cloom {
+    if !wants_cloom && !found.is_empty() {
         return Ok(choice);
     }
     if found.iter().any(is_cloom) {
