@@ -19,6 +19,7 @@ mod warm_up;
 
 use cloom_ir::{FuncRef, Module, Op};
 use handles::{Context, LlvmModule};
+use optimise::Effort;
 
 /// What to do.
 #[derive(Clone, Debug)]
@@ -67,6 +68,9 @@ pub enum Error {
 /// Private memory that a kernel may have: what the launcher's threads have as stack, less what everything else needs there.
 pub const MAX_PRIVATE: u64 = 32 << 20;
 
+/// Instructions of a kernel with all that it calls: about a minute of code generation, and some gigabytes.
+pub const MAX_INSTS: usize = 2_000_000;
+
 /// Compiles one function and all that it calls.
 pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
     let reachable = reachable(module, func);
@@ -87,7 +91,16 @@ fn generate(
     private_size: u64,
     options: &Options,
 ) -> Result<Compiled, Error> {
-    let machine = target::Machine::new(&options.target, options.optimise)?;
+    let functions = || reachable.iter().map(|&f| &module.funcs[f]);
+    let insts = functions().map(|f| f.layout.iter().map(|&b| f.blocks[b].insts.len()).sum::<usize>()).sum();
+    if insts > MAX_INSTS {
+        return Err(Error::Limit(format!("{insts} instructions, {MAX_INSTS} are the limit")));
+    }
+    let effort = match options.optimise {
+        true => Effort::of(functions().map(|f| f.layout.len()).max().unwrap_or(0), insts),
+        false => Effort::None,
+    };
+    let machine = target::Machine::new(&options.target, effort)?;
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[func].name);
     machine.prepare(&llvm);
@@ -97,9 +110,7 @@ fn generate(
         stages.push(("llvm", llvm.text()));
     }
     llvm.verify()?;
-    if options.optimise {
-        optimise::run(&llvm, &machine)?;
-    }
+    optimise::run(&llvm, &machine, effort)?;
     if options.texts {
         stages.push(("llvm-optimised", llvm.text()));
         // Code generation changes the module: the text is made from a copy.

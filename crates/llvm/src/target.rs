@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::handles::{LlvmModule, c_string, take_message};
+use crate::optimise::Effort;
 use llvm_sys::core::*;
 use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
@@ -67,7 +68,7 @@ static INITIALISED: Once = Once::new();
 
 impl Machine {
     /// For `triple:cpu`.
-    pub fn new(target: &str, optimise: bool) -> Result<Self, Error> {
+    pub fn new(target: &str, effort: Effort) -> Result<Self, Error> {
         INITIALISED.call_once(|| {
             // SAFETY: fills LLVM's registries; `Once` keeps it to one thread.
             unsafe {
@@ -90,10 +91,10 @@ impl Machine {
         if unsafe { LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut message) } != 0 {
             return Err(refuse(&take_message(message)));
         }
-        let effort = if optimise {
-            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault
-        } else {
-            LLVMCodeGenOptLevel::LLVMCodeGenLevelNone
+        let effort = match effort {
+            Effort::Full => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+            Effort::Quick => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
+            Effort::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
         };
         // SAFETY: the target was found; strings live through the call.
         let raw = unsafe {

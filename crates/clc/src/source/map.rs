@@ -18,6 +18,8 @@ pub struct SourceFile {
     pub included_from: Option<Span>,
     /// Offsets of the starts of lines.
     lines: Vec<u32>,
+    /// Each character is a byte: columns need no counting, which would be slow in a program on one line.
+    ascii: bool,
     /// `#line` directives: (offset from which it holds, presumed number of that line, presumed name).
     presumed: Vec<(u32, u32, Option<String>)>,
 }
@@ -71,7 +73,8 @@ impl SourceMap {
         }
         let mut lines = vec![0];
         lines.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i as u32 + 1));
-        self.files.push(SourceFile { name: name.to_owned(), text, included_from, lines, presumed: Vec::new() });
+        let (name, ascii) = (name.to_owned(), text.is_ascii());
+        self.files.push(SourceFile { name, text, included_from, lines, ascii, presumed: Vec::new() });
         Some(FileId(self.files.len() as u16 - 1))
     }
 
@@ -118,8 +121,11 @@ impl SourceMap {
     /// Physical line and column (in characters) of the start of a span, from 1; what the IR keeps.
     pub fn line_col(&self, span: Span) -> (u32, u32) {
         let (line, start) = self.line_start(span.file, span.lo);
-        let text = &self.file(span.file).text;
+        let SourceFile { text, ascii, .. } = self.file(span.file);
         let mut end = (span.lo as usize).min(text.len());
+        if *ascii {
+            return (line, end as u32 - start + 1);
+        }
         while !text.is_char_boundary(end) {
             end -= 1;
         }
