@@ -110,6 +110,49 @@ fn threads_wait_for_one_event_and_for_each_other() {
 }
 
 #[test]
+fn native_kernels_may_wait_for_each_other() {
+    let t = Session::with(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    let n = 12;
+    let meeting = std::sync::Arc::new(Barrier::new(n));
+    let mut events = Vec::new();
+    for _ in 0..n {
+        let meeting = meeting.clone();
+        let (call, closure) = on_native(move |_| {
+            meeting.wait();
+        });
+        let args = [closure];
+        let (block, mut event) = (args.as_ptr().cast_mut().cast(), null_mut());
+        ok(t.clEnqueueNativeKernel(t.queue(), call, block, 8, 0, null(), null(), 0, null(), &mut event));
+        events.push(Obj::event(event));
+    }
+    t.wait(&events.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn callbacks_that_block_do_not_hold_up_others() {
+    let t = Session::new();
+    let gate = std::sync::Arc::new(t.user_event());
+    let calls = Calls::new();
+    let events: Vec<Obj> = (0..20).map(|_| t.marker_on(t.queue(), &[])).collect();
+    for event in &events {
+        let (gate, send) = (gate.clone(), calls.sender());
+        let (call, data) = on_event(move |_, _| {
+            // Until a later callback has opened the gate.
+            let code = api().clWaitForEvents(1, &gate.h);
+            drop(gate);
+            send.send(code).unwrap();
+        });
+        ok(t.clSetEventCallback(event.h, CL_COMPLETE, call, data));
+    }
+    let last = t.marker_on(t.queue(), &[]);
+    let opener = gate.clone();
+    let (call, data) = on_event(move |_, _| ok(api().clSetUserEventStatus(opener.h, CL_COMPLETE)));
+    ok(t.clSetEventCallback(last.h, CL_COMPLETE, call, data));
+    assert!((0..20).all(|_| calls.next() == 0));
+    t.until("the callbacks have returned", || std::sync::Arc::strong_count(&gate) == 1);
+}
+
+#[test]
 fn references_counted_by_many_threads_come_out_even() {
     let t = Session::new();
     let buffer = t.buffer(0, 16);
