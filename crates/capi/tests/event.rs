@@ -313,6 +313,27 @@ fn a_long_chain_of_failures_needs_no_deep_stack() {
 }
 
 #[test]
+fn what_waits_for_a_user_event_that_is_gone_fails() {
+    for properties in [0, OUT_OF_ORDER] {
+        let t = Session::with(properties);
+        if !t.ours() {
+            return; // The specification allows to wait for ever.
+        }
+        let gate = t.user_event();
+        let mut events = vec![t.marker_on(t.queue(), &[gate.h])];
+        for _ in 0..20_000 {
+            let next = t.marker_on(t.queue(), &[events[events.len() - 1].h]);
+            events.push(next);
+        }
+        let last = events.pop().unwrap();
+        drop(events);
+        drop(gate);
+        assert_eq!(t.clWaitForEvents(1, &last.h), WAIT_FAILED);
+        t.finish();
+    }
+}
+
+#[test]
 fn a_wait_list_of_many_events_waits_for_the_last() {
     let t = Session::with(OUT_OF_ORDER);
     let gates: Vec<Obj> = (0..500).map(|_| t.user_event()).collect();

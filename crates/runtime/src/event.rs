@@ -4,7 +4,7 @@
 //! called one after the other, in the order in which the statuses came, on a thread that runs nothing else, so that they may call
 //! back into the interface and block.
 
-use crate::execute::{Command, CommandType, finish};
+use crate::execute::{Command, CommandType, Dependents, finish, hand_on};
 use crate::status::{bail, ensure};
 use crate::{Attachment, Context, Error, Queue, Result, Status};
 use parking_lot::{Condvar, Mutex};
@@ -51,7 +51,7 @@ struct State {
     callbacks: Vec<(i32, Callback)>,
     due: VecDeque<(i32, Callback)>,
     delivering: bool,
-    dependents: Vec<(Edge, Arc<Command>)>,
+    dependents: Dependents,
 }
 
 impl State {
@@ -197,7 +197,7 @@ impl Event {
     }
 
     /// Sets the last status; hands out who waited. `None` if the event was done already.
-    pub(crate) fn settle(self: &Arc<Event>, status: i32) -> Option<Vec<(Edge, Arc<Command>)>> {
+    pub(crate) fn settle(self: &Arc<Event>, status: i32) -> Option<Dependents> {
         let mut state = self.state.lock();
         if state.status <= COMPLETE {
             return None;
@@ -302,6 +302,21 @@ impl Event {
                 bail!(ExecStatusErrorForEventsInWaitList, "an event in the list ended with status {status}")
             }
             None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Event {
+    /// A user event that nobody can set any more fails, so that what waits for it ends. Commands' own events have ended by now.
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        let dependents = std::mem::take(&mut state.dependents);
+        if state.status > COMPLETE && !dependents.is_empty() {
+            let why = "a user event was released before its status was set: commands that wait for it fail";
+            let error = Error::new(Status::InvalidEvent, why);
+            crate::log::error("clReleaseEvent", &error);
+            self.context.report(&error);
+            hand_on(dependents, error.status.code(), None);
         }
     }
 }

@@ -152,25 +152,38 @@ pub(crate) fn finish(event: &Arc<Event>, status: i32) -> bool {
 }
 
 fn finish_before(event: &Arc<Event>, status: i32, next_of: Option<&Queue>) -> bool {
-    let mut ended = vec![(event.clone(), status)];
-    let mut first = true;
-    while let Some((event, status)) = ended.pop() {
-        let Some(dependents) = event.settle(status) else {
-            if first {
-                return false;
-            }
-            continue;
-        };
-        first = false;
-        // Only now: `Queue::finish` must not overlook a command whose event does not show its end yet.
-        if let Some(queue) = event.queue() {
-            queue.retire(&event);
-        }
+    let Some(dependents) = end(event, status) else { return false };
+    hand_on(dependents, status, next_of);
+    true
+}
+
+/// Those that waited for an event, and how.
+pub(crate) type Dependents = Vec<(Edge, Arc<Command>)>;
+
+/// Gives an event its last status. `None` if it had one before.
+fn end(event: &Arc<Event>, status: i32) -> Option<Dependents> {
+    let dependents = event.settle(status)?;
+    // Only now: `Queue::finish` must not overlook a command whose event does not show its end yet.
+    if let Some(queue) = event.queue() {
+        queue.retire(event);
+    }
+    Some(dependents)
+}
+
+/// Tells commands that an event they waited for has ended, and so on with those that end thereby.
+pub(crate) fn hand_on(dependents: Dependents, status: i32, next_of: Option<&Queue>) {
+    let mut ended = Vec::new();
+    let mut next = Some((dependents, status));
+    while let Some((dependents, status)) = next.take() {
         for (edge, command) in dependents {
             if command.unblock(edge, status) {
                 ended.extend(dispatch(command, next_of));
             }
         }
+        while next.is_none()
+            && let Some((event, status)) = ended.pop()
+        {
+            next = end(&event, status).map(|dependents| (dependents, status));
+        }
     }
-    true
 }

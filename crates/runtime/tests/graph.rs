@@ -118,7 +118,7 @@ const WAIT_FAILED: i32 = -14;
 fn check(platform: &Arc<Platform>, seed: u64, size: usize) {
     let mut random = Random(seed);
     let device = platform.devices()[0].clone();
-    let context = Context::new(&[device.clone()], None, None).unwrap();
+    let context = Context::new(std::slice::from_ref(&device), None, None).unwrap();
     let queues: Vec<(Arc<Queue>, bool)> = (0..3)
         .map(|i| {
             let flags = if i == 0 { QueueFlags::empty() } else { QueueFlags::OUT_OF_ORDER };
@@ -217,7 +217,7 @@ fn random_graphs_run_in_an_order_that_the_specification_allows() {
 fn everything_is_freed_when_the_graph_is_done() {
     let platform = platform();
     let device = platform.devices()[0].clone();
-    let context = Context::new(&[device.clone()], None, None).unwrap();
+    let context = Context::new(std::slice::from_ref(&device), None, None).unwrap();
     let queue = Queue::new(&context, &device, QueueFlags::empty(), None).unwrap();
     let gate = Event::user(&context);
     let weak: Vec<_> = (0..100).map(|_| Arc::downgrade(&queue.marker(std::slice::from_ref(&gate)).unwrap())).collect();
@@ -237,7 +237,7 @@ fn everything_is_freed_when_the_graph_is_done() {
 fn callbacks_come_in_the_order_of_the_statuses_and_outside_of_locks() {
     let platform = platform();
     let device = platform.devices()[0].clone();
-    let context = Context::new(&[device.clone()], None, None).unwrap();
+    let context = Context::new(std::slice::from_ref(&device), None, None).unwrap();
     let queue = Queue::new(&context, &device, QueueFlags::OUT_OF_ORDER, None).unwrap();
     for round in 0..200 {
         let gate = Event::user(&context);
