@@ -112,7 +112,7 @@ fn line(agreement: &Agreement) -> String {
     add(agreement.complaints().len(), "WRONG");
     for run in &agreement.runs {
         if let Err(Error::Unsupported(why)) = &run.outcome {
-            let _ = write!(text, "; {}: no {why}", run.on);
+            let _ = write!(text, "; {}: not {why}", run.on);
         }
     }
     text

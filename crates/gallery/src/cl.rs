@@ -539,21 +539,22 @@ impl Session {
         Ok(times)
     }
 
-    /// Whether the device has work_group_reduce and its like: always in OpenCL 2.x, an optional feature since.
-    pub fn collective_functions(&self) -> bool {
+    /// The build option of the newest OpenCL C in which this device has work_group_reduce and its like: always in 2.0, an optional
+    /// feature in 3.0.
+    pub fn collective_functions(&self) -> Option<&'static str> {
         let device = Device::new(self.context.default_device());
-        if self.found.version.starts_with("OpenCL 3") || self.found.version.starts_with("OpenCL 4") {
-            device.work_group_collective_functions_support().unwrap_or(false)
-        } else {
-            self.c_version_at_least(2, 0)
+        // Asked first: what a platform of 3.0 says in the version of the device is 1.2 where it lacks a part of 2.0.
+        if let Ok(versions) = device.opencl_c_all_versions() {
+            let has = |major: u32| versions.iter().any(|v| v.version >> 22 == major);
+            let supported = device.work_group_collective_functions_support().unwrap_or(false);
+            return match (has(3), has(2)) {
+                (true, _) if supported => Some("-cl-std=CL3.0"),
+                (_, true) => Some("-cl-std=CL2.0"),
+                _ => None,
+            };
         }
-    }
-
-    /// Whether the device's OpenCL C is at least that version.
-    pub fn c_version_at_least(&self, major: u32, minor: u32) -> bool {
-        let text = self.found.c_version.strip_prefix("OpenCL C ").unwrap_or_default();
-        let mut parts = text.split([' ', '.']).map(|p| p.parse::<u32>().unwrap_or(0));
-        (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (major, minor)
+        let version = self.found.c_version.strip_prefix("OpenCL C ").unwrap_or_default();
+        version.starts_with("2.").then_some("-cl-std=CL2.0")
     }
 }
 

@@ -18,19 +18,11 @@ impl Reduce {
         Ok(match variant {
             "multipass" => (String::new(), "reduce_contiguous".into()),
             "workgroup" => {
-                // Part of OpenCL C 2.0; an optional feature of 3.0.
-                let std = match session {
-                    None => "CL3.0",
-                    Some(s) if s.c_version_at_least(3, 0) => "CL3.0",
-                    Some(s) if s.c_version_at_least(2, 0) => "CL2.0",
-                    Some(s) => return Err(Error::Unsupported(format!("work_group_reduce in {}", s.found.c_version))),
-                };
-                if session.is_some_and(|s| !s.collective_functions()) {
-                    return Err(Error::Unsupported(
-                        "the work-group collective functions, optional in OpenCL 3.0".into(),
-                    ));
-                }
-                (format!("-cl-std={std} -DCOLLECTIVE"), "reduce_workgroup".into())
+                // For tools that only compile: where it is a feature, not what a device has.
+                let std = session.map_or(Some("-cl-std=CL3.0"), Session::collective_functions).ok_or_else(|| {
+                    Error::Unsupported("work_group_reduce: part of OpenCL C 2.0, optional in 3.0".into())
+                })?;
+                (format!("{std} -DCOLLECTIVE"), "reduce_workgroup".into())
             }
             "tile" => {
                 let (tw, th) = params.tile_or(16, 16)?;
