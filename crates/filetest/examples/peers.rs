@@ -79,10 +79,13 @@ fn main() {
                 Err(e) => println!("seed {seed}: {}", e.lines().next().unwrap_or_default()),
                 Ok(Some(what)) => {
                     println!("seed {seed}: {name}: {what}");
-                    let refused = what.starts_with("refuses");
+                    // Why, the log says.
+                    if what.starts_with("refuses") {
+                        continue;
+                    }
                     let small = reduce::smallest(&program.tree, |source| {
                         let now = differs(&ladder, session, &program, source);
-                        matches!(now, Ok(Some(w)) if w.starts_with("refuses") == refused)
+                        matches!(now, Ok(Some(w)) if !w.starts_with("refuses"))
                     });
                     println!("{}\n--------", tree::print(&small));
                 }

@@ -21,8 +21,10 @@ pub struct Limits {
     pub inputs: u64,
 }
 
-/// An input that takes longer is a finding. Much longer than the limits of the compiler allow, as machines may be busy.
-const HANG: Duration = Duration::from_secs(40);
+/// An input that takes more of a processor's time is a finding; the time on the clock says little on a busy machine,
+const HANG: Duration = Duration::from_secs(30);
+/// but one that does nothing for so long waits for what will never happen.
+const ASLEEP: Duration = Duration::from_secs(400);
 /// Kilobytes of address space of a child.
 const MEMORY: u64 = 6 << 20;
 /// A session that found so many ends.
@@ -69,6 +71,15 @@ pub fn child(target: &Target, seed: u64, first: u64, limits: Limits, folder: &Pa
     Ok(())
 }
 
+/// What a process has used of the processors, as far as the system tells.
+fn processor_time(id: u32) -> Option<Duration> {
+    let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // After the name, which may hold anything, come the state and the numbers; the 12th and 13th are ticks of 10 ms.
+    let (_, rest) = text.rsplit_once(')')?;
+    let ticks: u64 = rest.split_whitespace().skip(11).take(2).filter_map(|t| t.parse::<u64>().ok()).sum();
+    Some(Duration::from_millis(ticks * 10))
+}
+
 enum Event {
     Line(String),
     Closed,
@@ -111,9 +122,11 @@ pub fn parent(target: &Target, seed: u64, limits: Limits, folder: &Path) -> Resu
             String::from_utf8_lossy(&text).into_owned()
         });
         let mut hung = false;
+        let (mut heard, mut used) = (Instant::now(), Duration::ZERO);
         loop {
-            match events.recv_timeout(HANG) {
+            match events.recv_timeout(Duration::from_secs(5)) {
                 Ok(Event::Line(line)) => {
+                    (heard, used) = (Instant::now(), processor_time(child.id()).unwrap_or(used));
                     let number = line.trim().parse().unwrap_or(next);
                     if told.elapsed() > Duration::from_secs(5) {
                         told = Instant::now();
@@ -122,9 +135,12 @@ pub fn parent(target: &Target, seed: u64, limits: Limits, folder: &Path) -> Resu
                 }
                 Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    hung = true;
-                    child.kill().context("cannot stop the child")?;
-                    break;
+                    let busy = processor_time(child.id()).unwrap_or_default().saturating_sub(used);
+                    if busy > HANG || heard.elapsed() > ASLEEP {
+                        hung = true;
+                        child.kill().context("cannot stop the child")?;
+                        break;
+                    }
                 }
             }
         }
@@ -143,7 +159,7 @@ pub fn parent(target: &Target, seed: u64, limits: Limits, folder: &Path) -> Resu
         findings += 1;
         let kept = folder.join(format!("{}-{seed}-{next}.input", target.name));
         fs::copy(&current, &kept).context("cannot keep the finding")?;
-        let why = if hung { format!("no answer for {} s", HANG.as_secs()) } else { status.to_string() };
+        let why = if hung { "it hangs".to_owned() } else { status.to_string() };
         println!("{}: FOUND at input {next}: {why}\n{}", target.name, words.trim());
         println!("  cargo run --release -p cloom-fuzzing -- {} --file {}", target.name, kept.display());
         next += 1;

@@ -94,6 +94,8 @@ struct Gen {
     labels: Vec<(String, bool)>,
     /// Only what is the same for all work-items of the group may be read.
     same: bool,
+    /// Constants are without calls: others do not take `as_float` where a constant must stand.
+    plain: bool,
     /// An index is being made.
     indexing: bool,
     names: u32,
@@ -132,6 +134,7 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
         locals: Vec::new(),
         labels: Vec::new(),
         same: false,
+        plain: false,
         indexing: false,
         names: 0,
         budget: 0,
@@ -168,7 +171,9 @@ impl Gen {
     fn tables(&mut self, tree: &mut Vec<Stmt>) {
         for i in 0..1 + self.rng.below(2) {
             let ty = Ty::any(&mut self.rng);
+            self.plain = self.profile == Profile::Portable;
             let values: Vec<String> = (0..8).map(|_| self.literal(ty)).collect();
+            self.plain = false;
             tree.push(Stmt::Line(format!("constant {} c{i}[8] = {{ {} }};", ty.name(), values.join(", "))));
             self.places.push(Place {
                 text: format!("c{i}[{{7}}]"),

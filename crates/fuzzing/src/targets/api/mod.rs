@@ -547,7 +547,7 @@ fn run(input: &[u8]) -> Result<(), String> {
     // Commands hold objects until they are over, a moment after that is known.
     let start = Instant::now();
     while cloomLiveObjects() > 0 {
-        if start.elapsed() > Duration::from_secs(20) {
+        if start.elapsed() > Duration::from_secs(200) {
             return Err(format!("{} objects are left after all was released", cloomLiveObjects()));
         }
         std::thread::sleep(Duration::from_millis(1));
