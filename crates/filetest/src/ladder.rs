@@ -107,7 +107,7 @@ impl Ladder {
     fn check_on(&self, source: &str, program: &Generated, rungs: &[&dyn Rung]) -> Verdict {
         let (module, wanted) = match self.reference(source, program) {
             Ok(reference) => reference,
-            Err(verdict) => return verdict,
+            Err(verdict) => return *verdict,
         };
         for rung in rungs {
             if let Some(failure) = compare(&module, program, *rung, &wanted) {
@@ -118,8 +118,9 @@ impl Ladder {
     }
 
     /// The linked IR of a source, and what it must compute on each range of the program.
-    pub fn reference(&self, source: &str, program: &Generated) -> Result<(Module, Vec<Outcome>), Verdict> {
-        let fail = |rung: String, what, range| Err(Verdict::Invalid(Failure { rungs: vec![rung], what, range }));
+    pub fn reference(&self, source: &str, program: &Generated) -> Result<(Module, Vec<Outcome>), Box<Verdict>> {
+        let fail =
+            |rung: String, what, range| Err(Box::new(Verdict::Invalid(Failure { rungs: vec![rung], what, range })));
         let module = match self.module(source, program.options) {
             Ok(module) => module,
             Err(what) => return fail("compiler".into(), what, None),
@@ -132,7 +133,7 @@ impl Ladder {
             };
             for (n, range) in program.ranges.iter().enumerate() {
                 match ready.run(range, &arguments(&module, range), true) {
-                    Err(e) if e.starts_with("the limit of instructions") => return Err(Verdict::TooLong),
+                    Err(e) if e.starts_with("the limit of instructions") => return Err(Box::new(Verdict::TooLong)),
                     Err(e) => return fail(judge.name(), e, Some(*range)),
                     Ok(outcome) if i == 0 => wanted.push(outcome),
                     Ok(outcome) => {

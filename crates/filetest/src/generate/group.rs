@@ -25,6 +25,7 @@ impl Gen {
     /// The declarations of the local arrays, and their first values.
     pub fn local_arrays(&mut self) -> Vec<Stmt> {
         let mut out = vec![Stmt::line(format!("local uint tile[{LOCAL}];")), Stmt::line("local uint sums[8];")];
+        out.push(Stmt::line(format!("local S0 records[{LOCAL}];")));
         let mut list = vec![("tile".to_owned(), Ty::UINT), ("dyn".to_owned(), Ty::UINT)];
         for _ in 0..self.rng.below(3) {
             let (name, ty) = (self.name("l"), Ty::any(&mut self.rng));
@@ -45,7 +46,7 @@ impl Gen {
 
     /// One statement of the whole group.
     pub fn group_statement(&mut self, at: At, out: &mut Vec<Stmt>) {
-        match self.rng.below(12) {
+        match self.rng.below(14) {
             0..=4 => self.exchange(out),
             5 | 6 => self.count(at, out),
             7 | 8 => {
@@ -69,7 +70,8 @@ impl Gen {
                 ];
                 out.push(Stmt::block("{", inner));
             }
-            10 => {
+            10 | 11 => self.exchange_records(out),
+            12 => {
                 let barrier = self.barrier();
                 out.push(barrier);
             }

@@ -10,6 +10,7 @@
 
 mod expr;
 mod group;
+mod memory;
 mod stmt;
 pub mod tree;
 pub mod types;
@@ -74,6 +75,8 @@ struct Struct {
     pattern: String,
     /// and the values' types.
     init: Vec<Ty>,
+    /// Members may be less aligned than their types: no pointers to them.
+    packed: bool,
     /// A function that takes one and an `int`, and gives one.
     helper: Option<String>,
 }
@@ -106,7 +109,7 @@ struct Gen {
 }
 
 /// Functions that every program has, one a line.
-const PRELUDE: [&str; 10] = [
+const PRELUDE: [&str; 11] = [
     "uint __attribute__((overloadable)) fold(ulong x) { return (uint)x ^ (uint)(x >> 32); }",
     "uint __attribute__((overloadable)) fold(long x) { return fold((ulong)x); }",
     "uint __attribute__((overloadable)) fold(float x) { return isnan(x) ? 0x7fc00000u : as_uint(x); }",
@@ -115,6 +118,7 @@ const PRELUDE: [&str; 10] = [
     "double __attribute__((overloadable)) num(double x) { return isnan(x) ? 0.0 : x; }",
     "void cas_add(volatile global uint *p, uint v) { uint o = atomic_or(p, 0u); \
      for (;;) { uint r = atomic_cmpxchg(p, o, o + v); if (r == o) break; o = r; } }",
+    "int swap_in(int *p, int x) { int old = *p; *p = x; return old ^ *p; }",
     "void add_to(global uint *o, uint v) { o[v & 15u] += v | 1u; }",
     "uint gather(local uint *l, uint v, uint k) { uint items = get_local_size(0) * get_local_size(1) * get_local_size(2); \
      uint i = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)); \
@@ -149,6 +153,7 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
     for _ in 0..1 + g.rng.below(3) {
         g.structure(&mut tree);
     }
+    g.constant_records(&mut tree);
     for i in 0..g.rng.below(3) {
         g.helper(i, &mut tree);
     }
@@ -195,10 +200,17 @@ impl Gen {
             leaves.push((".b".into(), Ty::new(Scalar::UChar, 4)));
             leaves.push((".h[{1}]".into(), Ty::new(Scalar::UShort, 1)));
             leaves.push((".i".into(), Ty::INT));
-            self.structs.push(Struct { name, leaves, pattern: "{ $ }".into(), init: vec![Ty::UINT], helper: None });
+            self.structs.push(Struct {
+                name,
+                leaves,
+                pattern: "{ $ }".into(),
+                init: vec![Ty::UINT],
+                packed: false,
+                helper: None,
+            });
             return;
         }
-        let (mut fields, mut patterns) = (String::new(), Vec::new());
+        let (mut fields, mut patterns, mut packed) = (String::new(), Vec::new(), false);
         for f in 0..1 + self.rng.below(4) {
             let ty = Ty::any(&mut self.rng);
             match self.rng.below(5) {
@@ -210,6 +222,7 @@ impl Gen {
                 }
                 1 if index > 0 => {
                     let inner = self.rng.pick(&self.structs);
+                    packed |= inner.packed;
                     fields += &format!("{} f{f}; ", inner.name);
                     leaves.extend(inner.leaves.iter().map(|(text, ty)| (format!(".f{f}{text}"), *ty)));
                     patterns.push(inner.pattern);
@@ -223,12 +236,29 @@ impl Gen {
                 }
             }
         }
-        let packed = if self.rng.chance(10) { " __attribute__((packed))" } else { "" };
-        tree.push(Stmt::Line(format!("typedef struct{packed} {{ {fields}}} {name};")));
-        // The address of a member of a packed structure is not aligned as a pointer to its type promises; no pointers then.
+        let attribute = if self.rng.chance(10) { " __attribute__((packed))" } else { "" };
+        packed |= !attribute.is_empty();
+        tree.push(Stmt::Line(format!("typedef struct{attribute} {{ {fields}}} {name};")));
         let pattern = format!("{{ {} }}", patterns.join(", "));
-        let leaves = if packed.is_empty() { leaves } else { leaves.into_iter().filter(|l| l.1.n == 1).collect() };
-        self.structs.push(Struct { name, leaves, pattern, init, helper: None });
+        self.structs.push(Struct { name, leaves, pattern, init, packed, helper: None });
+    }
+
+    /// A table of structures, in the constant address space.
+    fn constant_records(&mut self, tree: &mut Vec<Stmt>) {
+        self.plain = self.profile == Profile::Portable;
+        let mut records = Vec::new();
+        for _ in 0..2 {
+            let types = self.structs[0].init.clone();
+            let mut text = self.structs[0].pattern.clone();
+            for ty in types {
+                let value = self.literal(ty);
+                text = text.replacen('$', &value, 1);
+            }
+            records.push(text);
+        }
+        self.plain = false;
+        tree.push(Stmt::Line(format!("constant S0 k0[2] = {{ {} }};", records.join(", "))));
+        self.add_struct(0, "k0[{1}]", false);
     }
 
     /// A function whose body may do all that needs no group.

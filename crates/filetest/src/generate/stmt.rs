@@ -101,7 +101,7 @@ impl Gen {
         if at.uniform && at.kernel && self.rng.chance(35) {
             return self.group_statement(at, out);
         }
-        match self.rng.below(30) {
+        match self.rng.below(33) {
             0..=4 => self.declare(at, out),
             5..=8 => self.assign(at, out),
             9 => self.declare_array(out),
@@ -117,6 +117,7 @@ impl Gen {
             25 => self.enter_loop(at, out),
             26 if at.kernel => self.atomic(out),
             27 if at.kernel => self.effect(out),
+            28..=30 => self.memory(at, out),
             _ => self.assign(at, out),
         }
     }
@@ -224,9 +225,10 @@ impl Gen {
 
     /// Makes the fields of a structure places.
     pub fn add_struct(&mut self, index: usize, base: &str, writable: bool) {
+        let private = writable && !self.structs[index].packed;
         for (field, ty) in self.structs[index].leaves.clone() {
             let text = format!("{base}{field}");
-            self.places.push(Place { text, ty, writable, uniform: !writable, private: writable });
+            self.places.push(Place { text, ty, writable, uniform: !writable, private });
         }
         if writable {
             self.struct_vars.push((index, base.to_owned()));
