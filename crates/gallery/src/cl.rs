@@ -374,23 +374,30 @@ impl Session {
 
     /// A buffer whose contents are all zero.
     pub fn zeroed<T: Plain>(&self, len: usize) -> Result<Buffer<T>> {
+        self.fits::<T>(len)?;
         self.upload(&vec![T::default(); len])
     }
 
-    /// A buffer with a copy of the data.
-    pub fn upload<T: Plain>(&self, data: &[T]) -> Result<Buffer<T>> {
-        let len = data.len() + GUARDS;
-        let bytes = len * size_of::<T>();
-        if data.is_empty() || bytes as u64 > self.found.max_buffer {
+    /// Whether the device takes a buffer of that many elements: to be asked before the host makes as many.
+    pub fn fits<T: Plain>(&self, len: usize) -> Result<()> {
+        let bytes = len.checked_add(GUARDS).and_then(|n| n.checked_mul(size_of::<T>())).unwrap_or(usize::MAX);
+        if len == 0 || bytes as u64 > self.found.max_buffer {
             return Err(Error::Params(format!(
                 "a buffer of {bytes} bytes: {} takes 1 to {}; choose another size",
                 self.found.device, self.found.max_buffer
             )));
         }
+        Ok(())
+    }
+
+    /// A buffer with a copy of the data.
+    pub fn upload<T: Plain>(&self, data: &[T]) -> Result<Buffer<T>> {
+        self.fits::<T>(data.len())?;
+        let len = data.len() + GUARDS;
         // SAFETY: no host pointer is given.
         let memory = unsafe { memory::Buffer::<T>::create(&self.context, CL_MEM_READ_WRITE, len, ptr::null_mut()) };
         let buffer = Buffer {
-            memory: memory.map_err(Error::call(format!("clCreateBuffer of {bytes} bytes")))?,
+            memory: memory.map_err(Error::call(format!("clCreateBuffer of {len} elements")))?,
             len: data.len(),
             guard: T::guard(self.buffers.replace(self.buffers.get().wrapping_add(1))),
         };

@@ -4,6 +4,9 @@ use crate::cl::round_up;
 use crate::error::{Error, Result};
 use std::path::PathBuf;
 
+/// Elements of a picture, matrix or vector: one of floats takes a gigabyte then.
+const MAX_ELEMENTS: usize = 1 << 28;
+
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
 pub struct Params {
@@ -76,11 +79,11 @@ impl Params {
         Ok(())
     }
 
-    /// The size, each side at least one.
+    /// The size, each side at least one, and not more than what a host can hold several times.
     pub fn size_or(&self, w: usize, h: usize) -> Result<(usize, usize)> {
         let (w, h) = self.size.unwrap_or((w, h));
-        if w == 0 || h == 0 || w.checked_mul(h).is_none_or(|n| n > 1 << 32) {
-            return Err(Error::Params(format!("-s {w}x{h}: take sides from 1 on and at most 4 G elements")));
+        if w == 0 || h == 0 || w.checked_mul(h).is_none_or(|n| n > MAX_ELEMENTS) {
+            return Err(Error::Params(format!("-s {w}x{h}: take sides from 1 on and at most {MAX_ELEMENTS} elements")));
         }
         Ok((w, h))
     }
@@ -146,6 +149,8 @@ mod tests {
     #[test]
     fn sizes_and_tiles_of_nothing_are_refused() {
         assert!(Params { size: Some((0, 4)), ..Params::default() }.size_or(1, 1).is_err());
+        assert!(Params { size: Some((1 << 20, 1 << 20)), ..Params::default() }.size_or(1, 1).is_err());
+        assert!(Params { size: Some((usize::MAX, 2)), ..Params::default() }.size_or(1, 1).is_err());
         assert!(Params { tile_w: Some(0), ..Params::default() }.tile_or(1, 1).is_err());
         assert_eq!(Params { tile_w: Some(8), ..Params::default() }.tile_or(1, 1).unwrap(), (8, 8));
     }

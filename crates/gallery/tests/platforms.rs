@@ -156,5 +156,11 @@ fn what_a_program_cannot_do_is_refused_with_a_reason() {
         refused("transpose", Params { input: Some("no-such-file.png".into()), ..small() });
         refused("copy", Params { size: Some((0, 1)), ..small() });
         refused("lcs", Params { config: "step=9".into(), ..small() });
+        // Nothing is made that no machine holds.
+        refused("mandel", Params { size: Some((1 << 17, 1 << 17)), ..small() });
+        for variant in ["diagonal", "skewed", "tiles"] {
+            let step = Params { variant: variant.into(), config: "step=8".into(), ..small() };
+            refused("lcs", Params { size: Some((1 << 21, 1 << 22)), ..step });
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::cl::{Session, round_up};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::params::Params;
 use crate::program::{Answer, Outcome, Program, Variant, Work, same};
 use crate::random::Random;
@@ -38,7 +38,8 @@ impl Program for Copy {
         let (options, name) = self.build_options(params)?;
         let (w, h) = params.size_or(4096, 4096)?;
         let n = w * h;
-        let count = u32::try_from(n).map_err(|_| Error::Params("at most 4 G numbers: choose a smaller -s".into()))?;
+        // No size has more elements than 32 bits count.
+        let count = n as u32;
         let mut random = Random::new(16);
         // Compared as bits: a copy keeps every one, whatever float they make.
         let data: Vec<u32> = (0..n).map(|_| random.signed().to_bits()).collect();

@@ -163,9 +163,6 @@ impl Program for Histogram {
         let variant = self.variant(params)?;
         let units = session.found.units as usize;
         let mut setup = Setup::of(params, variant == "serial", units)?;
-        if setup.pixels.len() > u32::MAX as usize {
-            return Err(crate::Error::Params("at most 4 G pixels: choose a smaller -s".into()));
-        }
         let sweep = params.choice("sweep", &["none", "items", "banks"])?;
         let ran = run_one(session, &setup, params.iterations)?;
         let mut notes = Vec::new();

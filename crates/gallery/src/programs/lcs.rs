@@ -71,14 +71,20 @@ struct Task {
 impl Task {
     fn of(params: &Params) -> Result<Task> {
         params.only(&["problem", "step"])?;
-        let (m, n) = params.size_or(4096, 4096)?;
-        if m > 1 << 22 || n > 1 << 22 {
-            return Err(Error::Params("at most 4 M symbols: choose a smaller -s".into()));
+        // Lengths, not the sides of something that is kept whole.
+        let (m, n) = params.size.unwrap_or((4096, 4096));
+        if m == 0 || n == 0 || m > 1 << 22 || n > 1 << 22 {
+            return Err(Error::Params(format!("-s {m}x{n}: texts have from 1 to 4 M symbols")));
         }
         let edit = params.choice("problem", &["lcs", "edit"])? == "edit";
         let step = params.number("step", 64, 8..=4096)?;
         if step % VECTOR as u32 != 0 {
             return Err(Error::Params(format!("-c step={step}: give a multiple of {VECTOR}")));
+        }
+        // The kernels count the cells of the rows that are kept, of the skewed ones too, in 32 bits.
+        let kept = (m / step as usize + 4096) * (2 * m + n + 4096);
+        if kept > i32::MAX as usize {
+            return Err(Error::Params(format!("{m} and {n} symbols with -c step={step}: give a larger step")));
         }
         let text = inputs::text(m.max(n));
         let b = inputs::edited(&text, n);
@@ -263,6 +269,7 @@ impl Task {
         let first: Vec<i32> = (1..=m).map(|i| self.rule.border(i)).collect();
         let columns = session.upload(&first)?;
         // A row more than there are tiles; the first one is the table's border.
+        session.fits::<i32>((down + 1) * (n + 1))?;
         let mut start = vec![0; (down + 1) * (n + 1)];
         (0..=n).for_each(|j| start[j] = self.rule.border(j));
         let rows = session.upload(&start)?;

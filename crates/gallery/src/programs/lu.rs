@@ -143,8 +143,8 @@ impl Program for Lu {
         let (options, name) = self.build_options(params)?;
         let teams = Lu::teams(params)? as usize;
         let (count, _) = params.size_or(4096, 4096)?;
-        if count > 1 << 24 {
-            return Err(Error::Params("at most 16 M matrices: choose a smaller -s".into()));
+        if count > 1 << 22 {
+            return Err(Error::Params("at most 4 M matrices: choose a smaller -s".into()));
         }
         let mut random = Random::new(6);
         let mut data: Vec<f32> = (0..count * N * N).map(|_| random.signed()).collect();

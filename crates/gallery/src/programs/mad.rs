@@ -57,7 +57,8 @@ impl Program for Mad {
         params.only(&["k"])?;
         let (w, h) = params.size_or(4096, 4096)?;
         let n = w * h;
-        let count = u32::try_from(n).map_err(|_| Error::Params("at most 4 G numbers: choose a smaller -s".into()))?;
+        // No size has more elements than 32 bits count.
+        let count = n as u32;
         let curve = match params.number("k", 0, 0..=10_000)? {
             0 => SWEEP.to_vec(),
             k => vec![k],

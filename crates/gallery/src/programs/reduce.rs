@@ -68,9 +68,6 @@ impl Program for Reduce {
         let variant = self.variant(params)?;
         let (options, name) = Reduce::options(params, variant, Some(session))?;
         let (w, h) = params.size_or(4096, 4096)?;
-        if w * h > u32::MAX as usize {
-            return Err(Error::Params("at most 4 G numbers: choose a smaller -s".into()));
-        }
         let mut random = Random::new(1);
         let data: Vec<u32> = (0..w * h).map(|_| random.next() as u32).collect();
         let built = session.build("reduce", SOURCE, &options)?;
