@@ -25,8 +25,8 @@ impl Cfg {
         }
         while let Some((block, next)) = stack.last_mut() {
             let block = *block;
-            let edges = func.blocks[block].term.edges();
-            if let Some(e) = edges.get(*next) {
+            // Not the whole list each time: a switch may have many.
+            if let Some(e) = func.blocks[block].term.edge(*next) {
                 *next += 1;
                 let to = e.block;
                 preds[to.index()].push(block);

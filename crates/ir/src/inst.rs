@@ -533,6 +533,21 @@ impl Term {
         }
     }
 
+    /// Edge number `i`, without making the list.
+    pub fn edge(&self, i: usize) -> Option<&Edge> {
+        match (self, i) {
+            (Term::Jump(e), 0) => Some(e),
+            (Term::Branch { then, .. }, 0) => Some(then),
+            (Term::Branch { els, .. }, 1) => Some(els),
+            (Term::Switch { cases, default, .. }, _) => match i.checked_sub(cases.len()) {
+                None => Some(&cases[i].1),
+                Some(0) => Some(default),
+                Some(_) => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The edges, to change.
     pub fn edges_mut(&mut self) -> SmallVec<[&mut Edge; 2]> {
         match self {

@@ -109,8 +109,7 @@ fn irreducible_edges(func: &Function, cfg: &Cfg, dom: &DomTree) -> Vec<(Block, B
             seen[b.index()] = true;
             on_path[b.index()] = true;
         }
-        let edges = func.blocks[b].term.edges();
-        if let Some(e) = edges.get(*next) {
+        if let Some(e) = func.blocks[b].term.edge(*next) {
             *next += 1;
             if on_path[e.block.index()] {
                 if !dom.dominates(e.block, b) {
