@@ -4,7 +4,7 @@ use crate::execute::CommandType;
 use crate::kernel::ArgValue;
 use crate::print::Printer;
 use crate::status::{bail, ensure};
-use crate::{Event, Kernel, Queue, Result};
+use crate::{Error, Event, Kernel, Queue, Result, Status};
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_hal as hal;
 use cloom_ir::abi::BLOCK_ALIGN;
@@ -62,7 +62,8 @@ impl Queue {
             printer.flush();
             // The buffers are held until here.
             drop(args);
-            Ok(result?)
+            // Whatever was lacking, the specification has one code for a launch.
+            result.map_err(|e| Error::new(Status::OutOfResources, e.to_string()))
         });
         self.enqueue(kind, wait, false, work)
     }
@@ -176,7 +177,6 @@ fn pack(artifact: &KernelArtifact, args: &[ArgValue]) -> Result<(Vec<u8>, u64)> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Status;
 
     fn range(global: [u64; 3], local: Option<[u64; 3]>) -> RangeInput {
         RangeInput { work_dim: 3, offset: None, global: Some(global), local }
