@@ -316,3 +316,11 @@ fn places_in_macros_lead_to_use_and_definition() {
     let outer = sources.expansion(inner.parent).unwrap();
     assert_eq!(sources.text(outer.definition.unwrap()), "OUTER");
 }
+
+#[test]
+fn questions_to_the_compiler_are_answered() {
+    // Programs ask so for what one vendor's compiler has, without knowing whether the question is understood.
+    let source = b"#if 0\n#elif __has_builtin(__builtin_x) || __has_attribute(y)\na\n#else\nb\n#endif\n";
+    let (session, program) = preprocess(source, &PpOptions::default(), &mut Memory::default());
+    assert_eq!((text_of(&session, &program).as_str(), codes(&session)), ("b", vec![]));
+}

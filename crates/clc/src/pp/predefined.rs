@@ -78,6 +78,10 @@ impl Preprocessor<'_> {
             "#define __STDC_VERSION__ 199901L\n\
              #define __ENDIAN_LITTLE__ 1\n\
              #define __CLOOM__ 1\n\
+             #define __has_builtin(x) 0\n\
+             #define __has_feature(x) 0\n\
+             #define __has_extension(x) 0\n\
+             #define __has_attribute(x) 0\n\
              #define __kernel_exec(X, typen) __kernel __attribute__((work_group_size_hint(X, 1, 1))) \
              __attribute__((vec_type_hint(typen)))\n\
              #define kernel_exec(X, typen) __kernel __attribute__((work_group_size_hint(X, 1, 1))) \
