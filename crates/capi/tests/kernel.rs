@@ -186,6 +186,29 @@ fn an_argument_is_taken_when_the_launch_is_enqueued() {
 }
 
 #[test]
+fn a_kernel_does_not_hold_its_arguments() {
+    let t = Session::new();
+    let calls = Calls::new();
+    let kernel = t.kernel("kernel void k(global uint *p) { p[0] = 1; }");
+    let buffer = t.buffer(0, 4);
+    let send = calls.sender();
+    let (call, data) = on_object(move |_| send.send(()).unwrap());
+    ok(t.clSetMemObjectDestructorCallback(buffer.h, call, data));
+    t.arg_mem(&kernel, 0, &buffer);
+    drop(buffer);
+    calls.next();
+    if t.ours() {
+        let size = 1usize;
+        let run = t.clEnqueueNDRangeKernel(t.queue(), kernel.h, 1, null(), &size, null(), 0, null(), null_mut());
+        assert_eq!(run, CL_INVALID_KERNEL_ARGS, "an argument that is gone is not set");
+    }
+    let other = t.buffer(0, 4);
+    t.arg_mem(&kernel, 0, &other);
+    drop(t.launch(&kernel, &[1], &[]));
+    assert_eq!(t.read::<u32>(&other, 1), [1]);
+}
+
+#[test]
 fn a_clone_has_arguments_of_its_own() {
     let t = Session::new();
     let kernel = t.kernel("kernel void k(global uint *p, uint i, uint x) { p[i] = x; }");

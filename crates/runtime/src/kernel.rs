@@ -7,7 +7,7 @@ use crate::{Attachment, Buffer, Device, Error, Program, Result, Status};
 use cloom_hal as hal;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use parking_lot::Mutex;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
 pub struct KernelCode {
@@ -38,11 +38,11 @@ impl KernelCode {
     }
 }
 
-/// What an argument was set to.
+/// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it; a command does.
 #[derive(Clone)]
-pub(crate) enum ArgValue {
+pub(crate) enum ArgValue<B = Arc<Buffer>> {
     Bytes(Box<[u8]>),
-    Buffer(Option<Arc<Buffer>>),
+    Buffer(Option<B>),
     /// Shared memory, which the application keeps alive.
     Address(u64),
     Local(u64),
@@ -117,7 +117,7 @@ pub struct Kernel {
     meta: KernelMeta,
     /// One per device of the program.
     codes: Vec<Option<Arc<KernelCode>>>,
-    args: Mutex<Vec<Option<ArgValue>>>,
+    args: Mutex<Vec<Option<ArgValue<Weak<Buffer>>>>>,
 }
 
 impl Kernel {
@@ -204,7 +204,7 @@ impl Kernel {
                     let buffer = (input.buffer)(handle)?;
                     let same = Arc::ptr_eq(buffer.context(), self.program.context());
                     ensure!(same, InvalidMemObject, "{what}: the buffer is of another context");
-                    ArgValue::Buffer(Some(buffer))
+                    ArgValue::Buffer(Some(Arc::downgrade(&buffer)))
                 }
             }
             ParamKind::Value | ParamKind::Struct => {
@@ -223,9 +223,7 @@ impl Kernel {
             ParamKind::Sampler => bail!(InvalidSampler, "{what} is a sampler, which this device does not have"),
             ParamKind::Image => bail!(InvalidMemObject, "{what} is an image, which this device does not have"),
         };
-        let old = self.args.lock()[index as usize].replace(value);
-        // Not under the lock: the last reference to a buffer calls the application.
-        drop(old);
+        self.args.lock()[index as usize] = Some(value);
         Ok(())
     }
 
@@ -236,26 +234,40 @@ impl Kernel {
         };
         let pointer = matches!(param.kind, ParamKind::Global | ParamKind::Constant);
         ensure!(pointer, InvalidArgValue, "argument {index} (`{}`) is not a pointer to global memory", param.name);
-        let old = self.args.lock()[index as usize].replace(ArgValue::Address(address as u64));
-        drop(old);
+        self.args.lock()[index as usize] = Some(ArgValue::Address(address as u64));
         Ok(())
     }
 
     /// Bytes of local memory that arguments ask for, so far.
     pub fn local_arg_bytes(&self) -> u64 {
-        let bytes = |arg: &Option<ArgValue>| if let Some(ArgValue::Local(size)) = arg { *size } else { 0 };
+        let bytes = |arg: &Option<ArgValue<_>>| if let Some(ArgValue::Local(size)) = arg { *size } else { 0 };
         self.args.lock().iter().map(bytes).fold(0, u64::saturating_add)
     }
 
     /// The arguments as they are now.
     pub(crate) fn snapshot(&self) -> Result<Vec<ArgValue>> {
+        // Dropped after the lock: the last reference to a buffer calls the application.
+        let mut values = Vec::with_capacity(self.meta.params.len());
         let args = self.args.lock();
-        let mut values = Vec::with_capacity(args.len());
         for (arg, param) in args.iter().zip(&self.meta.params) {
             let Some(value) = arg else {
                 bail!(InvalidKernelArgs, "argument `{}` of kernel `{}` has not been set", param.name, self.name);
             };
-            values.push(value.clone());
+            values.push(match value {
+                ArgValue::Bytes(bytes) => ArgValue::Bytes(bytes.clone()),
+                ArgValue::Buffer(None) => ArgValue::Buffer(None),
+                ArgValue::Buffer(Some(buffer)) => match buffer.upgrade() {
+                    Some(buffer) => ArgValue::Buffer(Some(buffer)),
+                    None => bail!(
+                        InvalidKernelArgs,
+                        "the buffer that argument `{}` of kernel `{}` was set to has been released",
+                        param.name,
+                        self.name
+                    ),
+                },
+                ArgValue::Address(address) => ArgValue::Address(*address),
+                ArgValue::Local(size) => ArgValue::Local(*size),
+            });
         }
         Ok(values)
     }
