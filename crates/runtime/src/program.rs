@@ -30,7 +30,6 @@ pub struct Program {
     pub(crate) builds: Mutex<Vec<DeviceBuild>>,
     /// Kernel objects that exist.
     kernels: AtomicUsize,
-    release_calls: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
 impl Program {
@@ -47,7 +46,6 @@ impl Program {
             origin,
             builds: Mutex::new(builds),
             kernels: AtomicUsize::new(0),
-            release_calls: Mutex::default(),
         })
     }
 
@@ -128,11 +126,6 @@ impl Program {
         }
     }
 
-    /// Calls this when the program is gone; the last one registered is the first one called.
-    pub fn on_release(&self, call: Box<dyn FnOnce() + Send>) {
-        self.release_calls.lock().push(call);
-    }
-
     /// Kernel objects of this program that exist.
     pub(crate) fn kernel_count(&self) -> usize {
         self.kernels.load(Ordering::Acquire)
@@ -155,12 +148,5 @@ impl Program {
                 list.iter().map(|d| self.index_of(d)).collect()
             }
         }
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let calls = std::mem::take(self.release_calls.get_mut());
-        calls.into_iter().rev().for_each(|call| call());
     }
 }

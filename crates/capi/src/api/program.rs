@@ -181,10 +181,11 @@ pub fn unload_platform_compiler(handle: Handle<Platform>) -> Result<()> {
     }
 }
 
-pub fn set_release_callback(program: Handle<Program>, notify: Option<ObjectNotify>, user_data: UserData) -> Result<()> {
-    let object = program.get()?;
-    object.on_release(callback::object(program, callback::needed(notify)?, user_data));
-    Ok(())
+/// It is for programs with destructors in program scope. Where there are none, OpenCL 3.0 wants it refused.
+pub fn set_release_callback(program: Handle<Program>, notify: Option<ObjectNotify>, _data: UserData) -> Result<()> {
+    program.get()?;
+    callback::needed(notify)?;
+    fail(Status::InvalidOperation, "no device has constructors and destructors in program scope")
 }
 
 pub fn info(program: Handle<Program>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
