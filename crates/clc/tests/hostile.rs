@@ -60,6 +60,9 @@ fn nesting_is_bounded() {
     }
     // As a function, which is a mistake at each level.
     assert_eq!(survive(&in_function(&format!("a = {}", "int4(".repeat(MANY))))[0], "E0210");
+    assert_eq!(survive(&in_function(&format!("a = {}", "({".repeat(MANY)))), ["E0208"]);
+    let statements = format!("a = {}1;{};", "({ ".repeat(MANY), " })".repeat(MANY));
+    assert_eq!(survive(&in_function(&statements)), ["E0208"]);
     let statements = [
         "{",
         "if (a) ",

@@ -4,7 +4,7 @@ use super::Sema;
 use super::overload::{Choice, best, signature};
 use super::scope::Entry;
 use super::tree::{Expr, ExprKind, FuncId};
-use super::types::Ty;
+use super::types::{Ty, TyKind};
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast;
 use cloom_builtins::Sig;
@@ -36,6 +36,10 @@ impl Sema<'_> {
                 let at = *at;
                 let message = format!("`{}` is not a function", self.text(name));
                 let mut d = Diagnostic::error("E0310", callee.span, message).also(at, "declared here");
+                let e = self.expr(callee);
+                if matches!(self.types.kind(e.ty.ty), TyKind::Pointer(_) | TyKind::Array(..)) {
+                    d = d.help("an element is picked by brackets: `[…]`");
+                }
                 if super::builtin::is_builtin(self.text(name)) {
                     d = d.note("this declaration hides the built-in function of the same name");
                 }

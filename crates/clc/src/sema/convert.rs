@@ -129,6 +129,12 @@ impl Sema<'_> {
 
     /// A condition: any scalar.
     pub(super) fn condition(&mut self, e: &crate::syntax::ast::Expr) -> Expr {
+        if let crate::syntax::ast::ExprKind::Assign { op: None, op_span, .. } = e.kind {
+            self.push(
+                Diagnostic::warning("W0307", op_span, "the condition is an assignment")
+                    .help("a comparison is written `==`; if the assignment is meant, put parentheses around it"),
+            );
+        }
         let c = self.rvalue_of(e);
         if c.is_error() || self.types.is_scalar(c.ty.ty) {
             return c;

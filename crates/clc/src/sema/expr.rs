@@ -53,6 +53,14 @@ impl Sema<'_> {
             ast::ExprKind::Conditional { cond, then, els } => self.conditional_expr(cond, then.as_deref(), els, span),
             ast::ExprKind::Comma { lhs, rhs } => {
                 let a = self.expr(lhs);
+                if let ExprKind::Const(_) = a.kind
+                    && a.ty.ty != Ty::VOID
+                {
+                    self.push(
+                        Diagnostic::warning("W0304", lhs.span, "the value left of this comma is not used")
+                            .help("a vector is written `(float4)(1, 2, 3, 4)`, with its type in front"),
+                    );
+                }
                 let b = self.rvalue_of(rhs);
                 let ty = b.ty.ty;
                 Expr::value(ExprKind::Comma(Box::new(a), Box::new(b)), ty, span)

@@ -101,6 +101,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("W0304", "result is not used"),
     ("W0305", "division by zero"),
     ("W0306", "qualifier is lost"),
+    ("W0307", "assignment as a condition"),
 ];
 
 /// The description of a code.

@@ -7,7 +7,8 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .filter(|c| c.len().abs_diff(text.len()) <= limit && *c != text)
-        .map(|c| (distance(&chars, c), c))
+        // Capitals in the wrong places are the smallest slip, however many.
+        .map(|c| if c.eq_ignore_ascii_case(text) { (0, c) } else { (distance(&chars, c), c) })
         .filter(|&(d, _)| d <= limit)
         .min_by_key(|&(d, _)| d)
         .map(|(_, c)| c)
@@ -38,6 +39,8 @@ mod tests {
 
     #[test]
     fn finds_slips_of_the_finger_only() {
+        assert_eq!(nearest("Sin", ["min", "sin"]), Some("sin"));
+        assert_eq!(nearest("GET_GLOBAL_ID", ["get_global_id"]), Some("get_global_id"));
         let all = ["__kernel", "__global", "float4", "for"];
         assert_eq!(nearest("__kernal", all), Some("__kernel"));
         assert_eq!(nearest("__kenrel", all), Some("__kernel"));
