@@ -9,6 +9,9 @@ pub const ALIGN: usize = 128;
 /// An owned block of bytes, aligned to [`ALIGN`].
 pub struct Block {
     ptr: NonNull<u8>,
+    size: usize,
+    /// What was allocated: `ptr` is the first aligned byte of it.
+    base: NonNull<u8>,
     layout: Layout,
 }
 
@@ -31,10 +34,21 @@ impl Block {
 
     fn new(size: u64, zeroed: bool) -> Option<Block> {
         let size = usize::try_from(size.max(1)).ok()?;
-        let layout = Layout::from_size_align(size, ALIGN).ok()?;
+        if !zeroed {
+            let layout = Layout::from_size_align(size, ALIGN).ok()?;
+            // SAFETY: the layout's size is not 0.
+            let ptr = NonNull::new(unsafe { alloc(layout) })?;
+            return Some(Block { ptr, size, base: ptr, layout });
+        }
+        // The allocator writes zeros itself if it is asked for more alignment than it gives anyway; asked for less, it
+        // takes fresh pages from the system, which cost nothing until they are touched.
+        let layout = Layout::from_size_align(size.checked_add(ALIGN)?, align_of::<u64>()).ok()?;
         // SAFETY: the layout's size is not 0.
-        let ptr = unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } };
-        Some(Block { ptr: NonNull::new(ptr)?, layout })
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let skip = base.addr().get().wrapping_neg() % ALIGN;
+        // SAFETY: less than ALIGN bytes are skipped, and there are as many more than `size`.
+        let ptr = unsafe { base.add(skip) };
+        Some(Block { ptr, size, base, layout })
     }
 
     /// The first byte.
@@ -44,14 +58,14 @@ impl Block {
 
     /// Bytes.
     pub fn size(&self) -> u64 {
-        self.layout.size() as u64
+        self.size as u64
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this layout, freed once.
-        unsafe { dealloc(self.ptr.as_ptr(), self.layout) };
+        unsafe { dealloc(self.base.as_ptr(), self.layout) };
     }
 }
 
@@ -95,6 +109,19 @@ mod tests {
         }
         assert!(Block::zeroed(u64::MAX).is_none());
         assert!(Block::uninit(1 << 60).is_none());
+    }
+
+    #[test]
+    fn zeros_cost_nothing_until_they_are_touched() {
+        let resident = || -> u64 {
+            let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+            text.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4096
+        };
+        let before = resident();
+        let block = Block::zeroed(1 << 30).unwrap();
+        assert!(resident().saturating_sub(before) < 1 << 28, "a block of 1 GiB was written");
+        // SAFETY: the first and the last byte of the block.
+        assert_eq!(unsafe { (*block.ptr(), *block.ptr().add((1 << 30) - 1)) }, (0, 0));
     }
 
     #[test]
