@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(float("%.0f", 0.5), "0", "half to even");
         assert_eq!(float("%.0f", 1.5), "2");
         assert_eq!(float("%#.0f", 1.0), "1.");
-        assert_eq!(float("%08.2f", -3.14159), "-0003.14");
+        assert_eq!(float("%08.2f", -3.625), "-0003.62");
         assert_eq!(float("%+.1f", 0.0), "+0.0");
         assert_eq!(float("%f", -0.0), "-0.000000");
         assert_eq!(float("%e", 12345.678), "1.234568e+04");
