@@ -17,7 +17,8 @@ mod optimise;
 mod target;
 mod warm_up;
 
-use cloom_ir::{FuncRef, Module, Op};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
 use handles::{Context, LlvmModule};
 use optimise::Effort;
 
@@ -97,7 +98,10 @@ fn generate(
         return Err(Error::Limit(format!("{insts} instructions, {MAX_INSTS} are the limit")));
     }
     let effort = match options.optimise {
-        true => Effort::of(functions().map(|f| f.layout.len()).max().unwrap_or(0), insts),
+        true => {
+            let most = |count: fn(&Function) -> usize| functions().map(count).max().unwrap_or(0);
+            Effort::of(most(|f| f.layout.len()), most(loops), insts)
+        }
         false => Effort::None,
     };
     let machine = target::Machine::new(&options.target, effort)?;
@@ -120,6 +124,13 @@ fn generate(
     let object = machine.emit(&llvm, target::Output::Object)?;
     context.check()?;
     Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages })
+}
+
+/// Edges back to where a function has been: its loops, about.
+fn loops(func: &Function) -> usize {
+    let cfg = Cfg::new(func);
+    let back = |b: Block, e: &Edge| cfg.rpo_index(e.block) <= cfg.rpo_index(b);
+    cfg.rpo().iter().map(|&b| func.blocks[b].term.edges().iter().filter(|e| back(b, e)).count()).sum()
 }
 
 /// The function and all that it calls.

@@ -29,9 +29,11 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// What to try on functions with so many blocks and instructions.
-    pub fn of(blocks: usize, insts: usize) -> Effort {
+    /// What to try on functions with so many blocks, loops and instructions. Loops count because strength reduction, which all
+    /// code generation but the plainest includes, takes time in the cube of their number: 16 s for 1200, which 400 barriers make.
+    pub fn of(blocks: usize, loops: usize, insts: usize) -> Effort {
         match () {
+            () if loops > 700 => Effort::None,
             () if blocks <= 1_000 && insts <= 40_000 => Effort::Full,
             () if blocks <= 8_000 && insts <= 150_000 => Effort::Quick,
             () => Effort::None,
@@ -58,5 +60,19 @@ pub fn run(module: &LlvmModule<'_>, machine: &Machine, effort: Effort) -> Result
         let message = std::ffi::CStr::from_ptr(raw).to_string_lossy().into_owned();
         llvm_sys::error::LLVMDisposeErrorMessage(raw);
         Err(Error::Internal(message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Effort;
+
+    #[test]
+    fn large_functions_get_less() {
+        assert_eq!(Effort::of(100, 50, 5_000), Effort::Full);
+        assert_eq!(Effort::of(4_000, 50, 20_000), Effort::Quick);
+        assert_eq!(Effort::of(100, 50, 100_000), Effort::Quick);
+        assert_eq!(Effort::of(2_000, 1_200, 20_000), Effort::None);
+        assert_eq!(Effort::of(100_000, 1, 300_000), Effort::None);
     }
 }
