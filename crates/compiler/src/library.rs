@@ -6,9 +6,6 @@ use cloom_builtins::library::{FILES, candidates};
 use cloom_ir::{Linkage, Module};
 use std::sync::OnceLock;
 
-/// Passes that make a function smaller whatever calls it.
-const SHRINK: &[&str] = &["simplify-cfg", "mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "compact"];
-
 /// The compiled files.
 pub struct Library {
     files: Vec<OnceLock<Result<Module, String>>>,
@@ -23,15 +20,7 @@ impl Library {
     fn file(&self, i: usize) -> Result<&Module, CompileError> {
         let module = self.files[i].get_or_init(|| {
             let (name, text) = FILES[i];
-            let mut module = compile_library(&Source { name, text: text.as_bytes() })?;
-            // Once here is less than once in each kernel.
-            for f in module.funcs.keys() {
-                if !module.funcs[f].is_declaration() {
-                    SHRINK.iter().filter_map(|name| cloom_passes::pass(name)).for_each(|pass| {
-                        (pass.run)(&mut module.funcs[f]);
-                    });
-                }
-            }
+            let module = compile_library(&Source { name, text: text.as_bytes() })?;
             Ok(module)
         });
         module.as_ref().map_err(|log| CompileError::Library(log.clone()))
