@@ -6,6 +6,7 @@
 use crate::execute::CommandType;
 use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
+use crate::transfer::{check_pattern, need};
 use crate::{Context, Event, MapFlags, MemFlags, Queue, Result};
 use cloom_hal::Memory;
 use parking_lot::Mutex;
@@ -58,13 +59,6 @@ impl Context {
     }
 }
 
-fn known(pointer: Option<HostPtr>, what: &str) -> Result<HostPtr> {
-    match pointer {
-        Some(pointer) => Ok(pointer),
-        None => bail!(InvalidValue, "the {what} is NULL"),
-    }
-}
-
 impl Queue {
     /// Frees allocations when all before is done, or lets the application do it.
     pub fn svm_free(
@@ -95,7 +89,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        let (to, from) = (known(to, "destination")?, known(from, "source")?);
+        let (to, from) = (need(to, "destination")?, need(from, "source")?);
         let apart = (to.address().abs_diff(from.address()) as u64) >= size;
         ensure!(apart, MemCopyOverlap, "the source overlaps the destination");
         let work = Box::new(move || {
@@ -113,11 +107,8 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        let at = known(at, "pointer")?;
-        let unit = pattern.len();
-        ensure!(unit.is_power_of_two() && unit <= 128, InvalidValue, "a pattern of {unit} bytes");
-        let whole = at.address().is_multiple_of(unit) && size.is_multiple_of(unit as u64);
-        ensure!(whole, InvalidValue, "the address or the size {size} is not a multiple of the pattern of {unit} bytes");
+        let at = need(at, "pointer")?;
+        check_pattern(pattern, at.address() as u64, size)?;
         let pattern = pattern.to_vec();
         let work = Box::new(move || {
             at.write(0, size, |room| room.chunks_exact_mut(pattern.len()).for_each(|c| c.copy_from_slice(&pattern)));
@@ -135,7 +126,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        known(at, "pointer")?;
+        need(at, "pointer")?;
         ensure!(size > 0, InvalidValue, "a map of 0 bytes");
         ensure!(MapFlags::from_bits(bits).is_some(), InvalidValue, "the map flags {bits:#x} have unknown bits");
         self.enqueue(CommandType::SvmMap, wait, blocking, Box::new(|| Ok(())))
@@ -143,7 +134,7 @@ impl Queue {
 
     /// Ends a mapping.
     pub fn svm_unmap(self: &Arc<Queue>, at: Option<HostPtr>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        known(at, "pointer")?;
+        need(at, "pointer")?;
         self.enqueue(CommandType::SvmUnmap, wait, false, Box::new(|| Ok(())))
     }
 

@@ -7,11 +7,25 @@ use crate::status::{bail, ensure};
 use crate::{Buffer, Event, MemFlags, MigrationFlags, Queue, Result};
 use std::sync::Arc;
 
-fn need(host: Option<HostPtr>) -> Result<HostPtr> {
-    match host {
-        Some(host) => Ok(host),
-        None => bail!(InvalidValue, "the host pointer is null"),
+/// A pointer that must be there.
+pub(crate) fn need(pointer: Option<HostPtr>, what: &str) -> Result<HostPtr> {
+    match pointer {
+        Some(pointer) => Ok(pointer),
+        None => bail!(InvalidValue, "the {what} is NULL"),
     }
+}
+
+/// Checks a pattern and that `size` bytes from `at` on are whole ones.
+pub(crate) fn check_pattern(pattern: &[u8], at: u64, size: u64) -> Result<()> {
+    let unit = pattern.len() as u64;
+    ensure!(
+        unit.is_power_of_two() && unit <= 128,
+        InvalidValue,
+        "a pattern of {unit} bytes; 1, 2, 4, … 128 are possible"
+    );
+    let whole = at.is_multiple_of(unit) && size.is_multiple_of(unit);
+    ensure!(whole, InvalidValue, "offset {at} or size {size} is not a multiple of the pattern of {unit} bytes");
+    Ok(())
 }
 
 impl Queue {
@@ -40,7 +54,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.may_read(buffer)?;
-        let to = need(to)?;
+        let to = need(to, "host pointer")?;
         buffer.check_range(offset, size)?;
         let buffer = buffer.clone();
         let work = Box::new(move || {
@@ -62,7 +76,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.may_write(buffer)?;
-        let from = need(from)?;
+        let from = need(from, "host pointer")?;
         buffer.check_range(offset, size)?;
         let buffer = buffer.clone();
         let work = Box::new(move || {
@@ -115,15 +129,8 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_buffer(buffer)?;
-        let unit = pattern.len() as u64;
-        ensure!(
-            unit.is_power_of_two() && unit <= 128,
-            InvalidValue,
-            "a pattern of {unit} bytes; 1, 2, 4, … 128 are possible"
-        );
+        check_pattern(pattern, offset, size)?;
         buffer.check_range(offset, size)?;
-        let whole = offset.is_multiple_of(unit) && size.is_multiple_of(unit);
-        ensure!(whole, InvalidValue, "offset {offset} or size {size} is not a multiple of the pattern of {unit} bytes");
         let (buffer, pattern) = (buffer.clone(), pattern.to_vec());
         let work = Box::new(move || {
             let (storage, origin) = buffer.storage();
@@ -146,7 +153,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.may_read(buffer)?;
-        let to = need(to)?;
+        let to = need(to, "host pointer")?;
         let (at, host) = (Rect::new(at, region)?, Rect::new(host, region)?);
         buffer.check_range(at.start, at.end - at.start)?;
         let buffer = buffer.clone();
@@ -173,7 +180,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.may_write(buffer)?;
-        let from = need(from)?;
+        let from = need(from, "host pointer")?;
         let (at, host) = (Rect::new(at, region)?, Rect::new(host, region)?);
         buffer.check_range(at.start, at.end - at.start)?;
         let buffer = buffer.clone();

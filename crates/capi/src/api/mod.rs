@@ -13,7 +13,7 @@ pub mod svm;
 pub mod transfer;
 pub mod unsupported;
 
-use crate::args::{In, Out};
+use crate::args::{HostMemory, In, Out};
 use crate::handle::{self, Handle, Object};
 use cloom_runtime::{Device, Error, Event, Result, Status};
 use std::sync::Arc;
@@ -62,6 +62,14 @@ fn devices(count: u32, devices: In<Handle<Device>>) -> Result<Vec<Arc<Device>>> 
         Some(devices) => Ok(devices),
         None => fail(Status::InvalidValue, "there are no devices"),
     }
+}
+
+/// The bytes of a pattern to fill with. The runtime has the rules for its size; nothing longer than the longest is read.
+fn fill_pattern(pattern: HostMemory, size: usize) -> Result<Vec<u8>> {
+    if pattern.is_null() || size > 128 {
+        return fail(Status::InvalidValue, format!("a pattern that is NULL or of {size} bytes, more than 128"));
+    }
+    Ok(pattern.bytes(size))
 }
 
 /// Gives objects to an array of the application, in the way of `clGetPlatformIDs`.

@@ -1,6 +1,6 @@
 //! Shared virtual memory.
 
-use super::{fail, give, wait_list};
+use super::{fail, fill_pattern, give, wait_list};
 use crate::args::{HostMemory, In, Out, UserData};
 use crate::callback::{self, SvmNotify};
 use crate::cl;
@@ -65,10 +65,7 @@ pub fn fill(
     event: Out<Handle<Event>>,
 ) -> Result<()> {
     let (queue, wait) = (queue.get()?, wait_list(count, list)?);
-    if pattern.is_null() || pattern_size > 128 {
-        return fail(Status::InvalidValue, format!("a pattern that is NULL or of {pattern_size} bytes, more than 128"));
-    }
-    give(queue.svm_fill(memory.get(), &pattern.bytes(pattern_size), size as u64, &wait)?, event)
+    give(queue.svm_fill(memory.get(), &fill_pattern(pattern, pattern_size)?, size as u64, &wait)?, event)
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]

@@ -1,6 +1,6 @@
 //! Commands that move bytes.
 
-use super::{fail, give, wait_list};
+use super::{fail, fill_pattern, give, wait_list};
 use crate::args::{HostMemory, In, Out};
 use crate::handle::Handle;
 use cloom_runtime::{Buffer, Event, Queue, RectSide, Result, Status};
@@ -68,10 +68,7 @@ pub fn fill(
     event: Out<Handle<Event>>,
 ) -> Result<()> {
     let (queue, buffer, wait) = (queue.get()?, buffer.get()?, wait_list(count, list)?);
-    if pattern.is_null() || pattern_size > 128 {
-        return fail(Status::InvalidValue, format!("a pattern that is NULL or of {pattern_size} bytes, more than 128"));
-    }
-    let pattern = pattern.bytes(pattern_size);
+    let pattern = fill_pattern(pattern, pattern_size)?;
     give(queue.fill(&buffer, &pattern, offset as u64, size as u64, &wait)?, event)
 }
 
