@@ -1,12 +1,13 @@
 //! `CLOOM_LOG=1`: each error goes to the standard error stream, with its reason.
 
 use crate::Error;
+use cloom_caps::env;
 use std::sync::OnceLock;
 
 /// Whether the log is on.
 pub fn enabled() -> bool {
     static ON: OnceLock<bool> = OnceLock::new();
-    *ON.get_or_init(|| std::env::var_os("CLOOM_LOG").is_some_and(|v| !v.is_empty() && v != "0"))
+    *ON.get_or_init(|| env::LOG.is_on())
 }
 
 /// Tells of an error in a call or a command, if the log is on.
