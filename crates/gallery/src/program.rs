@@ -15,13 +15,44 @@ pub struct Variant {
     pub about: &'static str,
 }
 
-/// What an iteration did, to compute rates.
+/// What an iteration did, to compute rates and how near they come to a machine's limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     /// How many of the unit.
     pub amount: f64,
     /// Such as `byte`, `pixel`, `flop`.
     pub unit: &'static str,
+    /// The bytes of global memory that it cannot do without: what each pass reads and writes, every element counted once.
+    pub bytes: f64,
+    /// Additions and multiplications of floats, one each; comparisons, conversions and integers do not count.
+    pub flops: f64,
+}
+
+impl Work {
+    /// So many of a unit, of which neither bytes nor operations count.
+    pub fn new(amount: f64, unit: &'static str) -> Work {
+        Work { amount, unit, bytes: 0.0, flops: 0.0 }
+    }
+
+    /// Bytes are the unit.
+    pub fn of_bytes(bytes: usize) -> Work {
+        Work::new(bytes as f64, "byte").moving(bytes)
+    }
+
+    /// Floating-point operations are the unit.
+    pub fn of_flops(flops: f64) -> Work {
+        Work::new(flops, "flop").computing(flops)
+    }
+
+    /// The same, which moves so many bytes.
+    pub fn moving(self, bytes: usize) -> Work {
+        Work { bytes: bytes as f64, ..self }
+    }
+
+    /// The same, which does so many floating-point operations.
+    pub fn computing(self, flops: f64) -> Work {
+        Work { flops, ..self }
+    }
 }
 
 /// What the reference says of the result.

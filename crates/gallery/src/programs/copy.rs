@@ -57,7 +57,7 @@ impl Program for Copy {
             size: format!("{n} floats, groups of {group}"),
             build: built.time,
             times,
-            work: Some(Work { amount: (n * 8) as f64, unit: "byte" }),
+            work: Some(Work::of_bytes(n * 8)),
             verdict: same(&got, &data, "floats"),
             answer: Answer::Exact(got),
             picture: None,

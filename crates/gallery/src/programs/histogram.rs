@@ -217,7 +217,7 @@ impl Program for Histogram {
             ),
             build: ran.build,
             times: ran.times,
-            work: Some(Work { amount: setup.pixels.len() as f64, unit: "byte" }),
+            work: Some(Work::of_bytes(setup.pixels.len())),
             verdict,
             answer: Answer::Exact(ran.answer),
             picture: Some(picture),

@@ -360,7 +360,7 @@ impl Program for Lcs {
             size: format!("{} and {} symbols", task.a.len(), task.b.len()),
             build: built.time,
             times,
-            work: Some(Work { amount: task.a.len() as f64 * task.b.len() as f64, unit: "cell" }),
+            work: Some(Work::new(task.a.len() as f64 * task.b.len() as f64, "cell")),
             verdict,
             answer: Answer::Exact(rows.iter().chain([&value]).map(|&v| v as u32).collect()),
             picture,

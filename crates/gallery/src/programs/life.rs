@@ -173,7 +173,7 @@ impl Program for Life {
             size: format!("{}, {}", grid.size_text(), if torus { "torus" } else { "finite board" }),
             build: built.time,
             times,
-            work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "cell" }),
+            work: Some(Work::new((grid.w * grid.h) as f64, "cell").moving(grid.w * grid.h * 8)),
             verdict,
             answer: Answer::Exact(got),
             picture: Some(Picture { width: grid.w, height: grid.h, pixels }),

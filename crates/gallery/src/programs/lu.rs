@@ -202,7 +202,12 @@ impl Program for Lu {
             size: format!("{count} matrices, groups of {group}"),
             build: built.time,
             times,
-            work: Some(Work { amount: count as f64, unit: "matrix" }),
+            work: Some(
+                // Both ways a matrix, and its pivots. Elimination: a division a row, then a product and a difference an element.
+                Work::new(count as f64, "matrix")
+                    .moving(count * (2 * N * N + N) * 4)
+                    .computing((count * (1..N).map(|k| k + 2 * k * k).sum::<usize>()) as f64),
+            ),
             verdict: verdict.unwrap_or_else(passed),
             answer: Answer::close(products, |i| RESIDUAL * limits[i / (N * N)]),
             picture: None,

@@ -97,7 +97,7 @@ impl Program for Mad {
             size: format!("{n} floats, k = {k}, groups of {group}"),
             build,
             times,
-            work: Some(Work { amount: f64::from(k) * n as f64, unit: "flop" }),
+            work: Some(Work::of_flops(f64::from(k) * n as f64).moving(n * 8)),
             verdict,
             answer,
             picture: (rates.len() > 1).then(|| chart::lines(&[rates], 640, 400)),

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Answer, Outcome, Program, Variant, Work, same_picture};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 pub struct Mandel;
@@ -49,7 +50,8 @@ fn colour(n: u32, max: u32) -> u32 {
     rgb(wave(n * 5), wave(n * 7), wave(n * 11 + 96))
 }
 
-fn pixel(view: View, x: usize, y: usize, max: u32) -> u32 {
+/// How often z = z² + c can be repeated.
+fn repeated(view: View, x: usize, y: usize, max: u32) -> u32 {
     let (cr, ci) = (view.left + view.xstep * x as f32, view.top - view.ystep * y as f32);
     let (mut zr, mut zi) = (0.0f32, 0.0f32);
     let mut n = 0;
@@ -63,12 +65,17 @@ fn pixel(view: View, x: usize, y: usize, max: u32) -> u32 {
         zi = ri + ri + ci;
         n += 1;
     }
-    colour(n, max)
+    n
+}
+
+fn pixel(view: View, x: usize, y: usize, max: u32) -> u32 {
+    colour(repeated(view, x, y, max), max)
 }
 
 impl Mandel {
     fn grid(&self, params: &Params) -> Result<(Grid, u32)> {
-        params.only(&["max"])?;
+        params.only(&["max", "view"])?;
+        params.choice("view", &["zoom", "still"])?;
         let max = params.number("max", 512, 1..=1_000_000)?;
         Ok((Grid::new(params, params.size_or(1024, 1024)?, (16, 16))?, max))
     }
@@ -96,7 +103,7 @@ impl Program for Mandel {
     }
 
     fn knobs(&self) -> &'static [&'static str] {
-        &["max=512: iterations a point at most"]
+        &["max=512: iterations a point at most", "view=zoom|still: closer with each iteration, or all alike"]
     }
 
     fn source(&self) -> &'static str {
@@ -113,6 +120,7 @@ impl Program for Mandel {
         let (grid, max) = self.grid(params)?;
         let (options, name) = self.build_options(params)?;
         let (built, kernel) = build(session, "mandel", SOURCE, &options, &name)?;
+        let still = params.choice("view", &["zoom", "still"])? == "still";
         let output = session.zeroed::<u32>(grid.w * grid.h)?;
         let mut host = vec![0u32; grid.w * grid.h];
 
@@ -126,7 +134,7 @@ impl Program for Mandel {
         let mut shares = Vec::new();
         let mut last = (0, View::of(0, grid.w, grid.h));
         let times = session.measure(params.iterations, |i| {
-            let view = View::of(i, grid.w, grid.h);
+            let view = View::of(if still { 0 } else { i }, grid.w, grid.h);
             let rows = (share * grid.th).min(grid.h);
             shares.push(rows);
             let start = Instant::now();
@@ -169,10 +177,15 @@ impl Program for Mandel {
         host[..rows * grid.w].copy_from_slice(&computed[..rows * grid.w]);
         let picture = Picture { width: grid.w, height: grid.h, pixels: host };
         let mut want = Picture::new(grid.w, grid.h, 0);
+        let repetitions = AtomicU64::new(0);
         threads::rows(&mut want.pixels, grid.w, threads::count(), |y, row| {
+            let mut of_row = 0;
             for (x, p) in row.iter_mut().enumerate() {
-                *p = pixel(view, x, y, max);
+                let n = repeated(view, x, y, max);
+                of_row += u64::from(n);
+                *p = colour(n, max);
             }
+            repetitions.fetch_add(of_row, Ordering::Relaxed);
         });
         let notes = match variant {
             "hybrid_fixed" | "hybrid_adaptive" => vec![format!("rows on the device, an iteration each: {shares:?}")],
@@ -183,7 +196,12 @@ impl Program for Mandel {
             size: grid.size_text(),
             build: built.time,
             times,
-            work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "pixel" }),
+            work: Some(
+                // Three products and five sums a repetition.
+                Work::new((grid.w * grid.h) as f64, "pixel")
+                    .moving(grid.w * grid.h * 4)
+                    .computing(8.0 * repetitions.into_inner() as f64),
+            ),
             verdict: same_picture(&picture, &want),
             answer: Answer::Exact(picture.pixels.clone()),
             picture: Some(picture),

@@ -102,7 +102,7 @@ impl Program for Matvec {
             size: format!("{rows} rows of {columns}, groups of {group}"),
             build: built.time,
             times,
-            work: Some(Work { amount: (columns * rows * 2) as f64, unit: "flop" }),
+            work: Some(Work::of_flops((columns * rows * 2) as f64).moving((columns * rows + columns + rows) * 4)),
             verdict: close(&got, &want, |i| limits[i], "rows"),
             answer: Answer::close(got, |i| limits[i]),
             picture: None,

@@ -106,7 +106,7 @@ impl Program for Pixelize {
             size: format!("{}, tiles of {tw}x{th}", grid.size_text()),
             build: built.time,
             times,
-            work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "pixel" }),
+            work: Some(Work::new((grid.w * grid.h) as f64, "pixel").moving(grid.w * grid.h * 8)),
             verdict: same_picture(&result, &reference(&picture, tw, th)),
             answer: Answer::Exact(result.pixels.clone()),
             picture: Some(result),

@@ -117,7 +117,7 @@ impl Program for Reduce {
             size,
             build: built.time,
             times,
-            work: Some(Work { amount: (w * h * 4) as f64, unit: "byte" }),
+            work: Some(Work::of_bytes(w * h * 4)),
             verdict: same(&[sum(&got)], &[sum(&data)], "sum"),
             answer: Answer::Exact(vec![sum(&got)]),
             picture: None,

@@ -64,7 +64,7 @@ impl Program for Sample {
             size: grid.size_text(),
             build: built.time,
             times,
-            work: Some(Work { amount: (grid.w * grid.h) as f64, unit: "pixel" }),
+            work: Some(Work::new((grid.w * grid.h) as f64, "pixel").moving(grid.w * grid.h * 4)),
             verdict: same_picture(&picture, &reference(grid.w, grid.h)),
             answer: Answer::Exact(picture.pixels.clone()),
             picture: Some(picture),

@@ -64,7 +64,7 @@ impl Program for Scalvec {
             size: format!("{n} floats, groups of {group}"),
             build: built.time,
             times,
-            work: Some(Work { amount: (n * 8) as f64, unit: "byte" }),
+            work: Some(Work::of_bytes(n * 8).computing(n as f64)),
             verdict: same(&got, &want, "floats"),
             answer: Answer::Exact(got.iter().map(|v| v.to_bits()).collect()),
             picture: None,

@@ -65,7 +65,7 @@ impl Program for Transpose {
             size: grid.size_text(),
             build: built.time,
             times,
-            work: Some(Work { amount: (grid.w * grid.h * 8) as f64, unit: "byte" }),
+            work: Some(Work::of_bytes(grid.w * grid.h * 8)),
             verdict: same_picture(&result, &reference(&picture)),
             answer: Answer::Exact(result.pixels.clone()),
             picture: Some(result),
