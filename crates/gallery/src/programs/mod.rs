@@ -1,5 +1,7 @@
 //! The programs, one file each, and what those that fill a picture have in common.
 
+mod bank;
+mod coalesce;
 mod copy;
 mod grid;
 mod histogram;
@@ -13,6 +15,7 @@ mod pixelize;
 mod reduce;
 mod sample;
 mod scalvec;
+mod shape;
 mod stripes;
 mod threads;
 mod transpose;
@@ -33,6 +36,9 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &scalvec::Scalvec,
     &copy::Copy,
     &mad::Mad,
+    &coalesce::Coalesce,
+    &bank::Bank,
+    &shape::Shape,
     &lu::Lu,
     &lcs::Lcs,
 ];
