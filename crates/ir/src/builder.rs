@@ -183,6 +183,46 @@ impl<'f> Builder<'f> {
         self.push(Op::Store { align }, smallvec![p, x], None, flags);
     }
 
+    /// 0, 1, 2 … in the lanes.
+    pub fn iota(&mut self, scalar: Scalar, lanes: u16) -> Value {
+        self.value(Op::Iota, smallvec![], Type::vector(scalar, lanes), Flags::empty())
+    }
+
+    /// Whether a lane of the mask is on.
+    pub fn any(&mut self, mask: Value) -> Value {
+        self.value(Op::Any, smallvec![mask], Type::I1, Flags::empty())
+    }
+
+    /// Whether all lanes of the mask are on.
+    pub fn all(&mut self, mask: Value) -> Value {
+        self.value(Op::All, smallvec![mask], Type::I1, Flags::empty())
+    }
+
+    /// The mask's lanes as bits.
+    pub fn ballot(&mut self, mask: Value) -> Value {
+        self.value(Op::Ballot, smallvec![mask], Type::I64, Flags::empty())
+    }
+
+    /// Consecutive lanes from `p` on that are on in the mask, 0 in the others.
+    pub fn masked_load(&mut self, ty: Type, p: Value, mask: Value, align: u32, flags: Flags) -> Value {
+        self.value(Op::MaskedLoad { align }, smallvec![p, mask], ty, flags)
+    }
+
+    /// Stores the lanes of `x` that are on in the mask from `p` on.
+    pub fn masked_store(&mut self, p: Value, x: Value, mask: Value, align: u32, flags: Flags) {
+        self.push(Op::MaskedStore { align }, smallvec![p, x, mask], None, flags);
+    }
+
+    /// Lanes from the addresses `p` that are on in the mask, 0 in the others.
+    pub fn gather(&mut self, ty: Type, p: Value, mask: Value, align: u32, flags: Flags) -> Value {
+        self.value(Op::Gather { align }, smallvec![p, mask], ty, flags)
+    }
+
+    /// Stores the lanes of `x` that are on in the mask at the addresses `p`.
+    pub fn scatter(&mut self, p: Value, x: Value, mask: Value, align: u32, flags: Flags) {
+        self.push(Op::Scatter { align }, smallvec![p, x, mask], None, flags);
+    }
+
     /// Copies bytes from `src` to `dst`.
     pub fn mem_copy(&mut self, dst: Value, src: Value, size: u64, align: u32) {
         self.push(Op::MemCopy { size, align }, smallvec![dst, src], None, Flags::empty());

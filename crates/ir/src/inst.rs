@@ -119,6 +119,34 @@ pub enum Op {
         /// Alignment that the address surely has, in bytes.
         align: u32,
     },
+    /// 0, 1, 2 … in the lanes of a vector of integers.
+    Iota,
+    /// Whether a lane of mask `a` (a vector of `i1`) is on.
+    Any,
+    /// Whether all lanes of mask `a` are on.
+    All,
+    /// The lanes of mask `a`, 64 at most, as the low bits of an `i64`, lane 0 the lowest.
+    Ballot,
+    /// Consecutive lanes from address `a` on, only those that are on in mask `b`; the others are 0 and not touched.
+    MaskedLoad {
+        /// Alignment that the address surely has, in bytes, also when lane 0 is off.
+        align: u32,
+    },
+    /// Stores the lanes of `b` that are on in mask `c` at consecutive places from address `a` on.
+    MaskedStore {
+        /// Alignment that the address surely has, in bytes.
+        align: u32,
+    },
+    /// Each lane from its own address of `a`, if it is on in mask `b`; the others are 0. Lanes of `a` that are off may be any bits.
+    Gather {
+        /// Alignment that each address surely has, in bytes.
+        align: u32,
+    },
+    /// Stores each lane of `b` that is on in mask `c` at its own address of `a`, in the order of lanes.
+    Scatter {
+        /// Alignment that each address surely has, in bytes.
+        align: u32,
+    },
     /// Copies `size` bytes from `b` to `a`, which do not overlap.
     MemCopy {
         /// Bytes.
@@ -598,6 +626,8 @@ impl Op {
         matches!(
             self,
             Op::Store { .. }
+                | Op::MaskedStore { .. }
+                | Op::Scatter { .. }
                 | Op::MemCopy { .. }
                 | Op::MemSet { .. }
                 | Op::AtomicRmw { .. }
@@ -613,6 +643,7 @@ impl Op {
 
     /// Whether two executions with equal operands in one work-item give equal results: no memory, no effect.
     pub fn is_pure(&self) -> bool {
-        !self.has_effect() && !matches!(self, Op::Load { .. } | Op::Alloca { .. })
+        !self.has_effect()
+            && !matches!(self, Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } | Op::Alloca { .. })
     }
 }

@@ -273,6 +273,14 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::PtrAdd => f.write_str("ptradd")?,
         Op::Load { .. } => f.write_str("load")?,
         Op::Store { .. } => f.write_str("store")?,
+        Op::Iota => f.write_str("iota")?,
+        Op::Any => f.write_str("any")?,
+        Op::All => f.write_str("all")?,
+        Op::Ballot => f.write_str("ballot")?,
+        Op::MaskedLoad { .. } => f.write_str("maskedload")?,
+        Op::MaskedStore { .. } => f.write_str("maskedstore")?,
+        Op::Gather { .. } => f.write_str("gather")?,
+        Op::Scatter { .. } => f.write_str("scatter")?,
         Op::MemCopy { size, .. } => write!(f, "memcopy {size}")?,
         Op::MemSet { size, byte, .. } => write!(f, "memset {size} {byte}")?,
         Op::GlobalAddr(g) => {
@@ -306,7 +314,14 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
             }
             f.write_char(']')?;
         }
-        Op::Load { align } | Op::Store { align } | Op::MemCopy { align, .. } | Op::MemSet { align, .. } => {
+        Op::Load { align }
+        | Op::Store { align }
+        | Op::MaskedLoad { align }
+        | Op::MaskedStore { align }
+        | Op::Gather { align }
+        | Op::Scatter { align }
+        | Op::MemCopy { align, .. }
+        | Op::MemSet { align, .. } => {
             write!(f, " align {align}")?;
         }
         _ => {}

@@ -243,8 +243,17 @@ impl Verifier<'_> {
             | Op::GlobalAddr(_)
             | Op::Fence { .. }
             | Op::Query { .. }
+            | Op::Iota
             | Op::Barrier => 0,
-            Op::Unary(_) | Op::Cast(_) | Op::Splat | Op::Load { .. } | Op::MemSet { .. } | Op::AtomicLoad { .. } => 1,
+            Op::Unary(_)
+            | Op::Cast(_)
+            | Op::Splat
+            | Op::Any
+            | Op::All
+            | Op::Ballot
+            | Op::Load { .. }
+            | Op::MemSet { .. }
+            | Op::AtomicLoad { .. } => 1,
             Op::Binary(_)
             | Op::Icmp(_)
             | Op::Fcmp(_)
@@ -252,9 +261,12 @@ impl Verifier<'_> {
             | Op::Shuffle(_)
             | Op::PtrAdd
             | Op::Store { .. }
+            | Op::MaskedLoad { .. }
+            | Op::Gather { .. }
             | Op::MemCopy { .. }
             | Op::AtomicRmw { .. }
             | Op::AtomicStore { .. } => 2,
+            Op::MaskedStore { .. } | Op::Scatter { .. } => 3,
             Op::Fma | Op::Select | Op::Insert | Op::AtomicCmpXchg { .. } => 3,
             Op::Build | Op::Call(_) | Op::Printf(_) => data.args.len(),
         };
@@ -264,6 +276,8 @@ impl Verifier<'_> {
         let no_result = matches!(
             data.op,
             Op::Store { .. }
+                | Op::MaskedStore { .. }
+                | Op::Scatter { .. }
                 | Op::MemCopy { .. }
                 | Op::MemSet { .. }
                 | Op::AtomicStore { .. }
@@ -287,6 +301,7 @@ impl Verifier<'_> {
         let same_lanes = |t: Type| t.lanes == r.lanes;
         let scalar_ptr = |t: Type| t.is_ptr() && !t.is_vector();
         let memory = |t: Type| t.scalar != Scalar::I1;
+        let mask = |t: Type, lanes: u16| t == Type::vector(Scalar::I1, lanes) && lanes > 1;
         let power = |align: u32| align.is_power_of_two() && align <= 4096;
         let good = match op {
             Op::Const(bits) => *bits <= r.scalar.mask(),
@@ -323,6 +338,17 @@ impl Verifier<'_> {
             Op::PtrAdd => a[0] == r && r.is_ptr() && a[1] == r.with_scalar(Scalar::I64),
             Op::Load { align } => scalar_ptr(a[0]) && memory(r) && power(*align),
             Op::Store { align } => scalar_ptr(a[0]) && memory(a[1]) && power(*align),
+            Op::Iota => r.is_vector() && r.is_int() && r.scalar != Scalar::I1,
+            Op::Any | Op::All => mask(a[0], a[0].lanes) && r == Type::I1,
+            Op::Ballot => mask(a[0], a[0].lanes) && a[0].lanes <= 64 && r == Type::I64,
+            Op::MaskedLoad { align } => scalar_ptr(a[0]) && mask(a[1], r.lanes) && memory(r) && power(*align),
+            Op::MaskedStore { align } => scalar_ptr(a[0]) && mask(a[2], a[1].lanes) && memory(a[1]) && power(*align),
+            Op::Gather { align } => {
+                a[0].is_ptr() && same_lanes(a[0]) && mask(a[1], r.lanes) && memory(r) && power(*align)
+            }
+            Op::Scatter { align } => {
+                a[0].is_ptr() && a[0].lanes == a[1].lanes && mask(a[2], a[1].lanes) && memory(a[1]) && power(*align)
+            }
             Op::MemCopy { align, size } => scalar_ptr(a[0]) && scalar_ptr(a[1]) && power(*align) && *size <= 1 << 32,
             Op::MemSet { align, size, .. } => scalar_ptr(a[0]) && power(*align) && *size <= 1 << 32,
             Op::GlobalAddr(g) => self.module.globals.get(*g).is_some_and(|g| r == Type::ptr(g.space)),
