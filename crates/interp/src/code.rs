@@ -98,9 +98,24 @@ pub enum Code {
         c: Reg,
     },
     /// Copies registers one by one; no source is a destination.
-    Gather {
+    Pick {
         d: Reg,
         from: Box<[Reg]>,
+    },
+    Any {
+        n: u32,
+        d: Reg,
+        a: Reg,
+    },
+    All {
+        n: u32,
+        d: Reg,
+        a: Reg,
+    },
+    Ballot {
+        n: u32,
+        d: Reg,
+        a: Reg,
     },
     Alloca {
         size: u64,
@@ -123,6 +138,24 @@ pub enum Code {
         align: u32,
         a: Reg,
         b: Reg,
+    },
+    /// Lanes at consecutive places, or each at its own address, that are on in mask `b`.
+    LoadLanes {
+        l: Lanes,
+        align: u32,
+        apart: bool,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    /// The same for stores, with mask `c`.
+    StoreLanes {
+        l: Lanes,
+        align: u32,
+        apart: bool,
+        a: Reg,
+        b: Reg,
+        c: Reg,
     },
     MemCopy {
         size: u64,
@@ -294,8 +327,13 @@ fn decode(func: &Function) -> Decoded {
 impl Decoder<'_> {
     fn place(&mut self, v: Value) {
         self.regs[v.index()] = self.out.registers.len() as Reg;
-        let bits = self.func.const_bits(v).unwrap_or(0);
-        self.out.registers.extend(std::iter::repeat_n(bits, usize::from(self.func.ty(v).lanes)));
+        let ty = self.func.ty(v);
+        let op = self.func.def_inst(v).map(|i| &self.func.insts[i].op);
+        self.out.registers.extend((0..u64::from(ty.lanes)).map(|lane| match op {
+            Some(Op::Const(bits)) => *bits,
+            Some(Op::Iota) => lane & ty.scalar.mask(),
+            _ => 0,
+        }));
     }
 
     fn reg(&self, v: Value) -> Reg {
@@ -322,7 +360,7 @@ impl Decoder<'_> {
         let result_ty = data.result.map_or(Scalar::I64, |r| self.lanes(r).ty);
         let code = match &data.op {
             // Stands in the frame from the start.
-            Op::Const(_) | Op::Fence { .. } => return,
+            Op::Const(_) | Op::Iota | Op::Fence { .. } => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
             Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },
             Op::Binary(op) => Code::BinV { op: *op, l: l(0), d, a, b },
@@ -339,14 +377,25 @@ impl Decoder<'_> {
             Op::Shuffle(mask) => {
                 let n = l(0).n;
                 let from = |&m: &u16| if u32::from(m) < n { a + u32::from(m) } else { b + u32::from(m) - n };
-                Code::Gather { d, from: mask.iter().map(from).collect() }
+                Code::Pick { d, from: mask.iter().map(from).collect() }
             }
-            Op::Splat => Code::Gather { d, from: std::iter::repeat_n(a, rn as usize).collect() },
-            Op::Build => Code::Gather { d, from: data.args.iter().map(|&v| self.reg(v)).collect() },
+            Op::Splat => Code::Pick { d, from: std::iter::repeat_n(a, rn as usize).collect() },
+            Op::Build => Code::Pick { d, from: data.args.iter().map(|&v| self.reg(v)).collect() },
             Op::Alloca { size, .. } => Code::Alloca { size: *size, d },
             Op::PtrAdd => Code::PtrAdd { n: rn, d, a, b },
             Op::Load { align } => Code::Load { l: Lanes { ty: result_ty, n: rn }, align: *align, d, a },
             Op::Store { align } => Code::Store { l: l(1), align: *align, a, b },
+            Op::Any => Code::Any { n: l(0).n, d, a },
+            Op::All => Code::All { n: l(0).n, d, a },
+            Op::Ballot => Code::Ballot { n: l(0).n, d, a },
+            Op::MaskedLoad { align } | Op::Gather { align } => {
+                let apart = matches!(data.op, Op::Gather { .. });
+                Code::LoadLanes { l: Lanes { ty: result_ty, n: rn }, align: *align, apart, d, a, b }
+            }
+            Op::MaskedStore { align } | Op::Scatter { align } => {
+                let apart = matches!(data.op, Op::Scatter { .. });
+                Code::StoreLanes { l: l(1), align: *align, apart, a, b, c }
+            }
             Op::MemCopy { size, align } => Code::MemCopy { size: *size, align: *align, a, b },
             Op::MemSet { size, byte, align } => Code::MemSet { size: *size, byte: *byte, align: *align, a },
             Op::GlobalAddr(g) => Code::GlobalAddr { global: g.index() as u32, d },

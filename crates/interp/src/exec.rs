@@ -192,6 +192,11 @@ impl<O: Observer> Running<'_, '_, O> {
         self.r[r as usize] = bits;
     }
 
+    /// The lanes of a mask.
+    fn mask(&self, r: Reg, n: u32) -> &[u64] {
+        &self.r[r as usize..(r + n) as usize]
+    }
+
     /// Each lane of `d` from the lanes of the operands with the same number.
     #[inline]
     fn map(&mut self, n: u32, d: Reg, f: impl Fn(&[u64], u32) -> u64) {
@@ -280,7 +285,19 @@ impl<O: Observer> Running<'_, '_, O> {
                         let x = self.get(*c);
                         self.map(*n, *d, |r, i| if i == lane { x } else { r[(a + i) as usize] });
                     }
-                    Code::Gather { d, from } => self.map(from.len() as u32, *d, |r, i| r[from[i as usize] as usize]),
+                    Code::Any { n, d, a } => {
+                        let any = self.mask(*a, *n).iter().any(|&lane| lane != 0);
+                        self.set(*d, any.into());
+                    }
+                    Code::All { n, d, a } => {
+                        let all = self.mask(*a, *n).iter().all(|&lane| lane != 0);
+                        self.set(*d, all.into());
+                    }
+                    Code::Ballot { n, d, a } => {
+                        let bits = self.mask(*a, *n).iter().rev().fold(0, |bits, lane| bits << 1 | lane);
+                        self.set(*d, bits);
+                    }
+                    Code::Pick { d, from } => self.map(from.len() as u32, *d, |r, i| r[from[i as usize] as usize]),
                     Code::Alloca { size, d } => {
                         let address = self.shared.memory.allocate(*size)?;
                         segments.push(address);
@@ -367,6 +384,13 @@ impl<O: Observer> Running<'_, '_, O> {
         Ok(())
     }
 
+    /// The address of a lane of a masked access: `a` has one address for all lanes, or `apart` one for each.
+    fn lane_address(&self, l: Lanes, align: u32, apart: bool, a: Reg, lane: u32) -> Result<u64, FaultKind> {
+        let (first, offset) = if apart { (self.get(a + lane), 0) } else { (self.get(a), lane * l.ty.bytes()) };
+        Self::check_align(first, align)?;
+        Ok(first.wrapping_add(u64::from(offset)))
+    }
+
     fn memory(&mut self, code: &Code) -> Result<(), FaultKind> {
         match *code {
             Code::Load { l, align, d, a } => {
@@ -393,6 +417,25 @@ impl<O: Observer> Running<'_, '_, O> {
                 }
                 let access = self.access(AccessKind::Store, address, size as u64 * u64::from(l.n));
                 self.shared.observer.access(&access);
+            }
+            // Lanes that are off touch nothing: their addresses may be anything.
+            Code::LoadLanes { l, align, apart, d, a, b } => {
+                for lane in 0..l.n {
+                    let mut x = 0;
+                    if self.get(b + lane) != 0 {
+                        let address = self.lane_address(l, align, apart, a, lane)?;
+                        x = self.read(AccessKind::Load, l.ty, address)?;
+                    }
+                    self.set(d + lane, x);
+                }
+            }
+            Code::StoreLanes { l, align, apart, a, b, c } => {
+                for lane in 0..l.n {
+                    if self.get(c + lane) != 0 {
+                        let address = self.lane_address(l, align, apart, a, lane)?;
+                        self.write(AccessKind::Store, l.ty, address, self.get(b + lane))?;
+                    }
+                }
             }
             Code::MemCopy { size, align, a, b } => {
                 let (to, from) = (self.get(a), self.get(b));

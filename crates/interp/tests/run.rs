@@ -1,6 +1,6 @@
 //! Small kernels in text form, run by the interpreter.
 
-use cloom_interp::observe::Log;
+use cloom_interp::observe::{Access, AccessKind, Log, Observer};
 use cloom_interp::{Arg, Fault, FaultKind, Machine, NdRange, Options, Program};
 use cloom_ir::parse;
 
@@ -295,4 +295,106 @@ fn values_structures_and_local_memory_are_passed() {
     assert_eq!(machine.memory.read(p, 4).unwrap().0, [37, 0, 0, 0]);
     let bad = machine.run_kernel(kernel, &NdRange::linear(2, 1), &args[..3], &mut ()).unwrap_err();
     assert!(matches!(bad.kind, FaultKind::BadLaunch(_)));
+}
+
+/// Four lanes of a buffer of `i32`; those below 3 are on, as is lane 3 if the first word says so. Others have addresses to nowhere.
+const LANES: &str = "bb0(v0: ptr<global>):
+    v1: i64x4 = iota
+    v2: i64x4 = const 0x3
+    v3: i1x4 = icmp ult v1, v2
+    v4: i32 = load v0 align 4
+    v5: i1 = trunc v4
+    v6: i1x4 = splat v5
+    v7: i1x4 = or v3, v6
+    v8: i64x4 = const 0x4
+    v9: i64x4 = mul v1, v8
+    v10: ptr<global>x4 = splat v0
+    v11: ptr<global>x4 = ptradd v10, v9
+    v12: ptr<global>x4 = const 0x0
+    v13: ptr<global>x4 = select v7, v11, v12";
+
+#[test]
+fn lanes_that_are_off_touch_nothing() {
+    // The buffer has three words. Each kernel writes through lanes that would leave it.
+    let bodies = [
+        "v14: i32x4 = maskedload v0, v7 align 4  v15: i32x4 = add v14, v14  maskedstore v0, v15, v7 align 4  ret",
+        "v14: i32x4 = gather v13, v7 align 4     v15: i32x4 = add v14, v14  scatter v13, v15, v7 align 4     ret",
+    ];
+    for body in bodies {
+        let text = kernel(&format!("{LANES}\n{body}"));
+        let bytes: Vec<u8> = [2u32, 30, 400].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let (result, bytes, _) = run_with(&text, NdRange::linear(1, 1), &bytes, Options::default());
+        assert_eq!(result, Ok(()));
+        assert_eq!(bytes, [4u32, 60, 800].iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>());
+        // With the last lane on, it is an access out of bounds.
+        let (result, ..) = run_with(&text, NdRange::linear(1, 1), &[1; 12], Options::default());
+        assert!(matches!(result.unwrap_err().kind, FaultKind::OutOfBounds { offset: 12, size: 4, .. }));
+    }
+}
+
+#[test]
+fn each_lane_is_an_access_and_scatters_in_order() {
+    #[derive(Default)]
+    struct Accesses(Vec<(AccessKind, u64, u64)>);
+    impl Observer for Accesses {
+        fn access(&mut self, a: &Access) {
+            self.0.push((a.kind, a.address & 0xffff, a.size));
+        }
+    }
+    let text = kernel(
+        "bb0(v0: ptr<global>):
+            v1: i64x4 = iota
+            v2: i64x4 = const 0x1
+            v3: i64x4 = and v1, v2
+            v4: i1x4 = icmp ne v1, v2
+            v5: i16x4 = iota
+            v6: ptr<global>x4 = splat v0
+            v7: i64x4 = add v3, v3
+            v8: ptr<global>x4 = ptradd v6, v7
+            scatter v8, v5, v4 align 2
+            v9: i16x4 = gather v8, v4 align 2
+            v10: i64 = const 0x8
+            v11: ptr<global> = ptradd v0, v10
+            maskedstore v11, v9, v4 align 8
+            ret",
+    );
+    let program = program(&text);
+    let mut machine = Machine::new(&program, Options::default()).unwrap();
+    let p = machine.buffer(&[0xff; 16]).unwrap();
+    let mut log = Accesses::default();
+    let kernel = program.module.kernels().next().unwrap();
+    machine.run_kernel(kernel, &NdRange::linear(1, 1), &[Arg::Buffer(p)], &mut log).unwrap();
+    // Of two lanes at one address, the later one wins.
+    let f = 0xff;
+    assert_eq!(machine.memory.read(p, 16).unwrap().0, [2, 0, 3, 0, f, f, f, f, 2, 0, f, f, 2, 0, 3, 0]);
+    use AccessKind::{Load, Store};
+    let expected =
+        [(Store, 0), (Store, 0), (Store, 2), (Load, 0), (Load, 0), (Load, 2), (Store, 8), (Store, 12), (Store, 14)];
+    assert_eq!(log.0, expected.map(|(kind, at)| (kind, at, 2)));
+}
+
+#[test]
+fn masks_become_truth_values_and_bits() {
+    // Words: any, all, low and high half of the ballot, for the lanes below a limit.
+    for (limit, expected) in [(0u64, [0, 0, 0, 0]), (37, [1, 0, !0, 31]), (64, [1, 1, !0, !0])] {
+        let body = format!(
+            "bb0(v0: ptr<global>):
+            v1: i8x64 = iota
+            v2: i8x64 = const {limit:#x}
+            v3: i1x64 = icmp ult v1, v2
+            v4: i1 = any v3
+            v5: i1 = all v3
+            v6: i64 = ballot v3
+            v7: i32x2 = bitcast v6
+            v8: i32 = zext v4
+            v9: i32 = zext v5
+            v10: i32x2 = build v8, v9
+            store v0, v10 align 4
+            v11: i64 = const 0x8
+            v12: ptr<global> = ptradd v0, v11
+            store v12, v7 align 4
+            ret"
+        );
+        assert_eq!(run(&body, NdRange::linear(1, 1), 4), (Ok(()), expected.to_vec()));
+    }
 }

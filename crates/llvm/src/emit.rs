@@ -30,6 +30,7 @@ pub fn module(
         globals: HashMap::new(),
         pending: Vec::new(),
         data_size: 0,
+        zeros: None,
     };
     for &f in reachable {
         cx.declare(f, f == root);
@@ -61,6 +62,8 @@ pub struct Cx<'m> {
     /// Globals without their initial value yet.
     pending: Vec<GlobalRef>,
     data_size: u64,
+    /// Zeros that lanes that are off load, made on first use.
+    zeros: Option<LLVMValueRef>,
 }
 
 impl Cx<'_> {
@@ -198,6 +201,22 @@ impl Cx<'_> {
         }
     }
 
+    /// The address of a lane of zeros.
+    pub fn zeros(&mut self) -> LLVMValueRef {
+        *self.zeros.get_or_insert_with(|| {
+            // SAFETY: see `scalar`.
+            unsafe {
+                let ty = LLVMInt64TypeInContext(self.context);
+                let value = LLVMAddGlobal(self.llvm, ty, c"zeros.data".as_ptr());
+                LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
+                LLVMSetGlobalConstant(value, 1);
+                LLVMSetInitializer(value, LLVMConstNull(ty));
+                LLVMSetAlignment(value, 8);
+                value
+            }
+        })
+    }
+
     /// A global in pieces: runs of bytes and addresses, then zeros.
     fn pieces(&self, g: GlobalRef) -> Vec<Piece> {
         let data = &self.module.globals[g];
@@ -281,6 +300,8 @@ pub struct FunctionCx<'a, 'm> {
     pub entry: LLVMBasicBlockRef,
     /// Whether it is the work-group function, whose first parameter is the launch descriptor.
     pub root: bool,
+    /// Where lanes that are off store to.
+    pub sink: Option<LLVMValueRef>,
     values: Vec<LLVMValueRef>,
     blocks: HashMap<Block, LLVMBasicBlockRef>,
 }
@@ -298,7 +319,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         }
         let entry = blocks[&func.entry()];
         let values = vec![std::ptr::null_mut(); func.values.len()];
-        Self { cx, func, llvm, builder: IrBuilder::new(context), entry, root, values, blocks }
+        Self { cx, func, llvm, builder: IrBuilder::new(context), entry, root, sink: None, values, blocks }
     }
 
     /// The translation of a value whose definition was translated.

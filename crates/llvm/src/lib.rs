@@ -11,6 +11,7 @@ mod emit;
 mod guard;
 mod half;
 mod handles;
+mod lanes;
 mod memory;
 mod ops;
 mod optimise;

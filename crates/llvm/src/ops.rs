@@ -42,12 +42,18 @@ impl FunctionCx<'_, '_> {
                     self.lane_form(form, ty, LLVMBuildInsertElement(b, vector, x, lane, NO_NAME))
                 }
                 Op::Shuffle(mask) => self.shuffle(self.func.ty(data.args[0]), arg(0), arg(1), mask),
-                Op::Splat => self.build(ty, &vec![arg(0); usize::from(ty.lanes)]),
+                Op::Splat => self.splat(ty, arg(0)),
                 Op::Build => self.build(ty, &data.args.iter().map(|&a| self.value(a)).collect::<Vec<_>>()),
                 Op::Alloca { size, align } => self.alloca(*size, *align),
-                Op::PtrAdd => self.offset(arg(0), arg(1)),
+                Op::PtrAdd => self.ptr_add(ty, data),
                 Op::Load { align } => self.load(data, ty, *align),
                 Op::Store { align } => self.store(data, *align),
+                Op::Iota => self.iota(ty),
+                Op::Any => self.any(self.func.ty(data.args[0]), arg(0)),
+                Op::All => self.all(self.func.ty(data.args[0]), arg(0)),
+                Op::Ballot => self.ballot(self.func.ty(data.args[0]), arg(0)),
+                Op::MaskedLoad { align } | Op::Gather { align } => self.load_lanes(data, ty, *align),
+                Op::MaskedStore { align } | Op::Scatter { align } => self.store_lanes(data, *align),
                 Op::MemCopy { size, align } => self.mem_copy(data, *size, *align),
                 Op::MemSet { size, byte, align } => self.mem_set(data, *size, *byte, *align),
                 Op::GlobalAddr(g) => self.cx.global(*g)?,
@@ -341,9 +347,12 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    fn build(&self, ty: Type, lanes: &[LLVMValueRef]) -> LLVMValueRef {
+    pub fn build(&self, ty: Type, lanes: &[LLVMValueRef]) -> LLVMValueRef {
         // SAFETY: see `inst`.
         unsafe {
+            if lanes.iter().all(|&x| LLVMIsConstant(x) != 0) {
+                return LLVMConstVector(lanes.to_vec().as_mut_ptr(), lanes.len() as u32);
+            }
             let mut vector = LLVMGetPoison(self.cx.ty(ty));
             for (i, &x) in lanes.iter().enumerate() {
                 let at = self.cx.constant(Type::I32, i as u64);

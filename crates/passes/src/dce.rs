@@ -67,7 +67,8 @@ pub fn run(func: &mut Function) -> bool {
 /// Whether an instruction must stay although nobody uses its result.
 fn is_root(func: &Function, i: Inst) -> bool {
     let data = &func.insts[i];
-    data.op.has_effect() || matches!(data.op, Op::Load { .. }) && data.flags.contains(Flags::VOLATILE)
+    let load = matches!(data.op, Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. });
+    data.op.has_effect() || load && data.flags.contains(Flags::VOLATILE)
 }
 
 struct Marker<'a> {

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_hal::{Device, Launch, NdRange, PrintSink};
+use cloom_hal::{Device, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_ir::{Builder, Flags, FuncRef, Function, Linkage, Module, Space, Type, Value, verify};
 use std::sync::{Arc, Mutex};
@@ -97,31 +97,49 @@ pub fn execute_printing(
     input: &[u8],
     output: usize,
 ) -> (Vec<u8>, Vec<Print>) {
-    let compiled = cloom_llvm::compile(module, func, options).unwrap_or_else(|e| panic!("{e}\n{module}"));
-    let argument = |offset| KernelArg { kind: KernelArgKind::Buffer, offset, size: 8 };
-    let artifact = KernelArtifact {
-        name: "k".into(),
-        target: options.target.clone(),
-        code: compiled.object,
-        entry: compiled.symbol,
-        args: vec![argument(0), argument(8)],
-        arg_block: 16,
-        local_size: 256,
-        scratch_fixed: 256,
-        scratch_per_item: 0,
-        private_size: compiled.private_size,
-        reqd_group_size: None,
-        denorms_are_zero: false,
-        printf_formats: module.strings.values().cloned().collect(),
-    };
-    let kernel = device.load(Arc::new(artifact)).unwrap_or_else(|e| panic!("{e}\n{module}"));
-    let (a, b) = (device.allocate(input.len() as u64).unwrap(), device.allocate(output as u64).unwrap());
-    a.write(0, input);
-    let args = [a.device_address().to_le_bytes(), b.device_address().to_le_bytes()].concat();
-    let prints = Prints(Mutex::default());
-    let range = NdRange { work_dim: 1, offset: [0; 3], global: [groups, 1, 1], local: [1; 3] };
-    device.launch(&Launch { kernel: &*kernel, range, args: &args, local_size: 256, print: &prints }).unwrap();
-    let mut bytes = vec![0; output];
-    b.read(0, &mut bytes);
-    (bytes, prints.0.into_inner().unwrap())
+    Prepared::new(device, options, module, func).run(groups, input, output)
+}
+
+/// A work-group function that is compiled and loaded.
+pub struct Prepared<'d> {
+    device: &'d CpuDevice,
+    kernel: Arc<dyn Kernel>,
+}
+
+impl<'d> Prepared<'d> {
+    pub fn new(device: &'d CpuDevice, options: &cloom_llvm::Options, module: &Module, func: FuncRef) -> Self {
+        let compiled = cloom_llvm::compile(module, func, options).unwrap_or_else(|e| panic!("{e}\n{module}"));
+        let argument = |offset| KernelArg { kind: KernelArgKind::Buffer, offset, size: 8 };
+        let artifact = KernelArtifact {
+            name: "k".into(),
+            target: options.target.clone(),
+            code: compiled.object,
+            entry: compiled.symbol,
+            args: vec![argument(0), argument(8)],
+            arg_block: 16,
+            local_size: 256,
+            scratch_fixed: 256,
+            scratch_per_item: 0,
+            private_size: compiled.private_size,
+            reqd_group_size: None,
+            denorms_are_zero: false,
+            printf_formats: module.strings.values().cloned().collect(),
+        };
+        let kernel = device.load(Arc::new(artifact)).unwrap_or_else(|e| panic!("{e}\n{module}"));
+        Prepared { device, kernel }
+    }
+
+    /// Runs `groups` groups of one work-item on two buffers; gives the second one afterwards, and what was printed.
+    pub fn run(&self, groups: u64, input: &[u8], output: usize) -> (Vec<u8>, Vec<Print>) {
+        let device = self.device;
+        let (a, b) = (device.allocate(input.len() as u64).unwrap(), device.allocate(output as u64).unwrap());
+        a.write(0, input);
+        let args = [a.device_address().to_le_bytes(), b.device_address().to_le_bytes()].concat();
+        let prints = Prints(Mutex::default());
+        let range = NdRange { work_dim: 1, offset: [0; 3], global: [groups, 1, 1], local: [1; 3] };
+        device.launch(&Launch { kernel: &*self.kernel, range, args: &args, local_size: 256, print: &prints }).unwrap();
+        let mut bytes = vec![0; output];
+        b.read(0, &mut bytes);
+        (bytes, prints.0.into_inner().unwrap())
+    }
 }

@@ -1,0 +1,286 @@
+//! Operations over the lanes of a vector: masks, masked accesses, gathers and scatters.
+//!
+//! LLVM's own masked accesses are used where the target has instructions for them. Elsewhere LLVM would branch on each lane; here
+//! lanes that are off are led to a safe place instead: loads to a zero, stores to a slot of the frame that nobody reads. What is
+//! left are plain accesses without a branch. The choice depends on the [`Level`] alone, so that a machine always runs the same
+//! code.
+
+use crate::emit::FunctionCx;
+use crate::target::Level;
+use cloom_ir::{Flags, InstData, Op, Scalar, Space, Type, Value};
+use llvm_sys::LLVMIntPredicate;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+/// Where the lanes of an access are.
+#[derive(Clone, Copy)]
+enum Place {
+    /// One after the other from this address on.
+    Row(LLVMValueRef),
+    /// Each at its own.
+    Apart(LLVMValueRef),
+}
+
+/// An access to lanes of memory.
+#[derive(Clone, Copy)]
+struct Access {
+    place: Place,
+    ty: Type,
+    /// `None`: all lanes are on.
+    mask: Option<LLVMValueRef>,
+    align: u32,
+    volatile: bool,
+}
+
+impl FunctionCx<'_, '_> {
+    /// 0, 1, 2 … in the lanes.
+    pub fn iota(&self, ty: Type) -> LLVMValueRef {
+        self.lane_numbers(ty, 1)
+    }
+
+    /// 0, `step`, 2·`step` … in the lanes.
+    fn lane_numbers(&self, ty: Type, step: u64) -> LLVMValueRef {
+        let mut lanes: Vec<_> =
+            (0..u64::from(ty.lanes)).map(|i| self.cx.constant(ty.lane(), (i * step) & ty.scalar.mask())).collect();
+        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        unsafe { LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32) }
+    }
+
+    /// `x` in each lane, in the form that LLVM knows for it.
+    pub fn splat(&self, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
+        if !ty.is_vector() {
+            return x;
+        }
+        let b = self.builder.0;
+        // SAFETY: see `lane_numbers`.
+        unsafe {
+            let poison = LLVMGetPoison(self.cx.ty(ty));
+            let first = LLVMBuildInsertElement(b, poison, x, self.cx.constant(Type::I32, 0), NO_NAME);
+            let zeros = LLVMConstNull(self.cx.ty(ty.with_scalar(Scalar::I32)));
+            LLVMBuildShuffleVector(b, first, poison, zeros, NO_NAME)
+        }
+    }
+
+    /// The lanes of a mask as the bits of one integer.
+    fn bits(&self, mask: Type, v: LLVMValueRef) -> (LLVMTypeRef, LLVMValueRef) {
+        // SAFETY: see `lane_numbers`.
+        unsafe {
+            let ty = LLVMIntTypeInContext(self.cx.context, u32::from(mask.lanes));
+            (ty, LLVMBuildBitCast(self.builder.0, v, ty, NO_NAME))
+        }
+    }
+
+    /// Whether a lane is on.
+    pub fn any(&self, mask: Type, v: LLVMValueRef) -> LLVMValueRef {
+        let (ty, bits) = self.bits(mask, v);
+        // SAFETY: see `lane_numbers`.
+        unsafe { LLVMBuildICmp(self.builder.0, LLVMIntPredicate::LLVMIntNE, bits, LLVMConstNull(ty), NO_NAME) }
+    }
+
+    /// Whether all lanes are on.
+    pub fn all(&self, mask: Type, v: LLVMValueRef) -> LLVMValueRef {
+        let (ty, bits) = self.bits(mask, v);
+        // SAFETY: see `lane_numbers`.
+        unsafe { LLVMBuildICmp(self.builder.0, LLVMIntPredicate::LLVMIntEQ, bits, LLVMConstAllOnes(ty), NO_NAME) }
+    }
+
+    /// The lanes as bits of an `i64`.
+    pub fn ballot(&self, mask: Type, v: LLVMValueRef) -> LLVMValueRef {
+        let bits = self.bits(mask, v).1;
+        if mask.lanes == 64 {
+            return bits;
+        }
+        // SAFETY: see `lane_numbers`.
+        unsafe { LLVMBuildZExt(self.builder.0, bits, self.cx.ty(Type::I64), NO_NAME) }
+    }
+
+    /// The value that is in every lane, if that can be seen.
+    fn splatted(&self, v: Value) -> Option<LLVMValueRef> {
+        let data = &self.func.insts[self.func.def_inst(v)?];
+        (data.op == Op::Splat).then(|| self.value(data.args[0]))
+    }
+
+    /// An address and an offset, or lanes of them. An operand that is the same in all lanes is handed on as a scalar: with a
+    /// uniform base, a gather is one register and a vector of offsets.
+    pub fn ptr_add(&self, ty: Type, data: &InstData) -> LLVMValueRef {
+        let (p, by) = (self.value(data.args[0]), self.value(data.args[1]));
+        match (self.splatted(data.args[0]), self.splatted(data.args[1])) {
+            (Some(p), Some(by)) => self.splat(ty, self.offset(p, by)),
+            (Some(p), None) => self.offset(p, by),
+            (None, Some(by)) => self.offset(p, by),
+            (None, None) => self.offset(p, by),
+        }
+    }
+
+    /// A masked load or a gather.
+    pub fn load_lanes(&mut self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
+        let Some(access) = self.access(data, ty, data.args[1], align) else {
+            // SAFETY: see `lane_numbers`.
+            return unsafe { LLVMConstNull(self.cx.ty(ty)) };
+        };
+        let value = match (access.place, access.mask) {
+            (Place::Row(_), None) => return self.load(data, ty, align),
+            (Place::Row(p), Some(mask)) if self.has_masked_row(access) => {
+                self.intrinsic_load("llvm.masked.load", p, access, mask)
+            }
+            (Place::Apart(p), mask) if self.has_gather(access) => {
+                let mask = mask.unwrap_or_else(|| self.cx.constant(ty.with_scalar(Scalar::I1), 1));
+                self.intrinsic_load("llvm.masked.gather", p, access, mask)
+            }
+            _ => self.load_one_by_one(access),
+        };
+        // See `load`.
+        match self.func.ty(data.args[0]).space() {
+            // SAFETY: see `lane_numbers`.
+            Some(Space::Private) => unsafe { LLVMBuildFreeze(self.builder.0, value, NO_NAME) },
+            _ => value,
+        }
+    }
+
+    /// A masked store or a scatter.
+    pub fn store_lanes(&mut self, data: &InstData, align: u32) -> LLVMValueRef {
+        let (ty, x) = (self.func.ty(data.args[1]), self.value(data.args[1]));
+        let Some(access) = self.access(data, ty, data.args[2], align) else { return std::ptr::null_mut() };
+        match (access.place, access.mask) {
+            (Place::Row(_), None) => self.store(data, align),
+            (Place::Row(p), Some(mask)) if self.has_masked_row(access) => {
+                self.intrinsic_store("llvm.masked.store", p, x, access, mask)
+            }
+            (Place::Apart(p), mask) if self.has_gather(access) => {
+                let mask = mask.unwrap_or_else(|| self.cx.constant(ty.with_scalar(Scalar::I1), 1));
+                self.intrinsic_store("llvm.masked.scatter", p, x, access, mask)
+            }
+            _ => self.store_one_by_one(access, x),
+        }
+    }
+
+    /// The access of an instruction; `None` if all its lanes are off.
+    fn access(&self, data: &InstData, ty: Type, mask: Value, align: u32) -> Option<Access> {
+        let p = self.value(data.args[0]);
+        let apart = matches!(data.op, Op::Gather { .. } | Op::Scatter { .. });
+        let place = if apart { Place::Apart(p) } else { Place::Row(p) };
+        let volatile = data.flags.contains(Flags::VOLATILE);
+        let mask = match self.func.const_bits(mask) {
+            Some(0) => return None,
+            Some(_) => None,
+            None => Some(self.value(mask)),
+        };
+        Some(Access { place, ty, mask, align, volatile })
+    }
+
+    /// Whether there are instructions for consecutive lanes under a mask.
+    fn has_masked_row(&self, access: Access) -> bool {
+        let bits = access.ty.scalar.bits();
+        !access.volatile
+            && match self.cx.level {
+                Level::V2 => false,
+                Level::V3 => bits >= 32,
+                Level::V4 => true,
+            }
+    }
+
+    /// Whether there are instructions for lanes at addresses of their own. (AVX2 has gathers, which are slower than loads on
+    /// many processors, and no scatters.)
+    fn has_gather(&self, access: Access) -> bool {
+        let bits = access.ty.scalar.bits();
+        !access.volatile && self.cx.level >= Level::V4 && bits >= 32 && access.ty.lanes >= 4
+    }
+
+    fn intrinsic_load(&self, name: &str, p: LLVMValueRef, access: Access, mask: LLVMValueRef) -> LLVMValueRef {
+        let ty = self.cx.ty(access.ty);
+        // SAFETY: see `lane_numbers`.
+        let (types, none) = unsafe { ([ty, LLVMTypeOf(p)], LLVMConstNull(ty)) };
+        self.intrinsic(name, &types, &[p, self.intrinsic_align(access), mask, none])
+    }
+
+    fn intrinsic_store(
+        &self,
+        name: &str,
+        p: LLVMValueRef,
+        x: LLVMValueRef,
+        access: Access,
+        mask: LLVMValueRef,
+    ) -> LLVMValueRef {
+        // SAFETY: see `lane_numbers`.
+        let types = unsafe { [self.cx.ty(access.ty), LLVMTypeOf(p)] };
+        self.intrinsic(name, &types, &[x, p, self.intrinsic_align(access), mask])
+    }
+
+    /// No more than a lane's: a masked access may stand where no lane is on, and an instruction that wants an aligned address
+    /// wants it even then.
+    fn intrinsic_align(&self, access: Access) -> LLVMValueRef {
+        self.cx.constant(Type::I32, u64::from(access.align.min(access.ty.scalar.bytes())))
+    }
+
+    /// The address of each lane; `safe` for lanes that are off.
+    fn lane_addresses(&self, access: Access, safe: LLVMValueRef) -> Vec<LLVMValueRef> {
+        let b = self.builder.0;
+        let lanes = u64::from(access.ty.lanes);
+        let number = |i: u64| self.cx.constant(Type::I32, i);
+        // SAFETY: see `lane_numbers`.
+        unsafe {
+            match (access.place, access.mask) {
+                (Place::Apart(p), mask) => {
+                    let ty = access.ty.with_scalar(Scalar::Ptr(Space::Global));
+                    let p = mask.map_or(p, |m| LLVMBuildSelect(b, m, p, self.splat(ty, safe), NO_NAME));
+                    (0..lanes).map(|i| LLVMBuildExtractElement(b, p, number(i), NO_NAME)).collect()
+                }
+                (Place::Row(p), mask) => {
+                    let size = u64::from(access.ty.scalar.bytes());
+                    let at = |i: u64| self.offset(p, self.cx.constant(Type::I64, i * size));
+                    let Some(mask) = mask else { return (0..lanes).map(at).collect() };
+                    (0..lanes)
+                        .map(|i| {
+                            let on = LLVMBuildExtractElement(b, mask, number(i), NO_NAME);
+                            LLVMBuildSelect(b, on, at(i), safe, NO_NAME)
+                        })
+                        .collect()
+                }
+            }
+        }
+    }
+
+    /// The alignment of lane `i`.
+    fn lane_align(&self, access: Access) -> u32 {
+        access.align.min(access.ty.scalar.bytes())
+    }
+
+    fn load_one_by_one(&mut self, access: Access) -> LLVMValueRef {
+        let zeros = self.cx.zeros();
+        let b = self.builder.0;
+        let ty = self.cx.scalar(access.ty.scalar);
+        let load = |p| {
+            // SAFETY: see `lane_numbers`.
+            unsafe {
+                let x = LLVMBuildLoad2(b, ty, p, NO_NAME);
+                LLVMSetAlignment(x, self.lane_align(access));
+                LLVMSetVolatile(x, i32::from(access.volatile));
+                x
+            }
+        };
+        let lanes: Vec<_> = self.lane_addresses(access, zeros).into_iter().map(load).collect();
+        self.build(access.ty, &lanes)
+    }
+
+    fn store_one_by_one(&mut self, access: Access, x: LLVMValueRef) -> LLVMValueRef {
+        let sink = match self.sink {
+            Some(sink) => sink,
+            None => self.alloca(8, 8),
+        };
+        self.sink = Some(sink);
+        let b = self.builder.0;
+        let mut last = std::ptr::null_mut();
+        for (i, p) in self.lane_addresses(access, sink).into_iter().enumerate() {
+            // SAFETY: see `lane_numbers`.
+            unsafe {
+                let lane = LLVMBuildExtractElement(b, x, self.cx.constant(Type::I32, i as u64), NO_NAME);
+                last = LLVMBuildStore(b, lane, p);
+                LLVMSetAlignment(last, self.lane_align(access));
+                LLVMSetVolatile(last, i32::from(access.volatile));
+            }
+        }
+        last
+    }
+}
