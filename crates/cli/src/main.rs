@@ -6,6 +6,7 @@
 
 mod agree;
 mod args;
+mod bench;
 mod compile;
 mod cpu;
 mod doctor;
@@ -36,6 +37,8 @@ enum Cli {
     Run(Box<run::Options>),
     /// Run the gallery on every installed platform and compare the results with each other
     Agree(agree::Options),
+    /// Time the gallery on every installed platform in one run, in turns, and compare
+    Bench(Box<bench::Options>),
     /// Show every stage of a kernel, from source to machine code
     Show(show::Options),
     /// Compile .cl files: diagnostics, and a program binary or another form
@@ -55,6 +58,7 @@ impl Cli {
         match self {
             Cli::Run(o) => o.json,
             Cli::Agree(o) => o.json,
+            Cli::Bench(o) => o.json,
             Cli::Show(o) => o.json,
             Cli::Compile(o) => o.json,
             Cli::Info(o) => o.json,
@@ -67,6 +71,7 @@ impl Cli {
         match self {
             Cli::Run(o) => run::run(o),
             Cli::Agree(o) => agree::run(o),
+            Cli::Bench(o) => bench::run(o),
             Cli::Show(o) => show::run(o),
             Cli::Compile(o) => compile::run(o),
             Cli::Info(o) => info::run(o),

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Result};
+use crate::pace::Turn;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
@@ -306,6 +307,8 @@ pub struct Session {
     events: RefCell<Vec<Event>>,
     // How many buffers have been made.
     buffers: Cell<u32>,
+    // When several measure in turns.
+    turn: Option<Turn>,
 }
 
 impl Session {
@@ -348,7 +351,19 @@ impl Session {
         #[allow(deprecated)]
         let queue = CommandQueue::create_default(&context, CL_QUEUE_PROFILING_ENABLE);
         let queue = queue.map_err(Error::call("clCreateCommandQueue"))?;
-        Ok(Session { found: found.clone(), context, queue, events: RefCell::default(), buffers: Cell::new(0) })
+        Ok(Session {
+            found: found.clone(),
+            context,
+            queue,
+            events: RefCell::default(),
+            buffers: Cell::new(0),
+            turn: None,
+        })
+    }
+
+    /// The same session, measuring only when its turn comes.
+    pub fn in_turns(self, turn: Turn) -> Session {
+        Session { turn: Some(turn), ..self }
     }
 
     /// Builds a program; the error holds the log.
@@ -527,7 +542,11 @@ impl Session {
         self.finish()?;
         self.events.borrow_mut().clear();
         let mut times = Times::default();
+        let measuring = self.turn.as_ref().map(Turn::enter);
         for i in 0..iterations {
+            if let Some(m) = &measuring {
+                m.before(i);
+            }
             let start = Instant::now();
             let go_on = body(i)?;
             self.finish()?;
@@ -539,6 +558,9 @@ impl Session {
                 device += Duration::from_nanos(span);
             }
             times.device.push(device);
+            if let Some(m) = &measuring {
+                m.after(i);
+            }
             if !go_on {
                 break;
             }

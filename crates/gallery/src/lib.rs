@@ -6,10 +6,12 @@
 //! same kernels and hosts run on every platform and platforms can be compared.
 
 mod agree;
+mod cases;
 mod chart;
 pub mod cl;
 mod error;
 pub mod inputs;
+mod pace;
 mod params;
 mod picture;
 mod program;
@@ -17,8 +19,10 @@ pub mod programs;
 mod random;
 
 pub use agree::{Agreement, Pair, Run, agree};
+pub use cases::{Case, Cost, Place, cases};
 pub use cl::{Arg, Buffer, Choice, Found, Kernel, Session, Times};
 pub use error::{Error, Result};
+pub use pace::{Measuring, Turn, turns};
 pub use params::Params;
 pub use picture::Picture;
 pub use program::{Answer, Outcome, Program, Variant, Verdict, Work};

@@ -1,0 +1,309 @@
+//! What was measured, as data: rows with a point for each size, and what they say in short. The table, the documents and the page
+//! are made of it.
+
+use super::measure::{Fate, Sample};
+use super::statistics::{Quartiles, geometric_mean, median};
+use cloom_gallery::Case;
+use serde::Serialize;
+
+/// Below this a size counts as lost.
+const SIZE_BAR: f64 = 0.9;
+
+/// Everything.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Of this form.
+    pub schema: &'static str,
+    /// Who took part, in the order of all lists.
+    pub participants: Vec<Named>,
+    /// Runs that count.
+    pub runs: u32,
+    /// Rows of the table.
+    pub rows: Vec<Row>,
+    /// Rows that only serve a plot.
+    pub sweeps: Vec<Row>,
+    /// Against each peer.
+    pub summary: Vec<Against>,
+    /// What was wrong.
+    pub complaints: Vec<String>,
+}
+
+/// A participant.
+#[derive(Clone, Debug, Serialize)]
+pub struct Named {
+    /// What the tables call it.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+}
+
+/// A program written in one way, on one kind of data.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The program.
+    pub program: &'static str,
+    /// The way.
+    pub row: String,
+    /// A point a size.
+    pub points: Vec<Point>,
+    /// How Cloom stands against each peer.
+    pub ratios: Vec<Ratio>,
+}
+
+/// A row's ratios to a peer, over the sizes. Above one, Cloom is faster.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ratio {
+    /// The peer.
+    pub peer: String,
+    /// The middle one.
+    pub median: f64,
+    /// The geometric mean.
+    pub geometric_mean: f64,
+    /// The lowest.
+    pub lowest: f64,
+}
+
+/// A size of a row.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// The size that was asked for.
+    pub size: String,
+    /// The size in the program's words.
+    pub about: String,
+    /// Bytes that an iteration must move, where known.
+    pub bytes: Option<f64>,
+    /// Its floating-point operations, where known.
+    pub flops: Option<f64>,
+    /// Where it stands in a plot.
+    pub place: Option<Place>,
+    /// One for each participant.
+    pub entries: Vec<Entry>,
+}
+
+/// A place in a plot.
+#[derive(Clone, Debug, Serialize)]
+pub struct Place {
+    /// Which plot.
+    pub plot: &'static str,
+    /// Which line of it.
+    pub line: String,
+    /// The place on its axis.
+    pub x: String,
+}
+
+/// A participant's result.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// Who.
+    pub participant: String,
+    /// `verified`, `wrong`, `unsupported`, `failed`.
+    pub state: &'static str,
+    /// Why there is no time.
+    pub why: Option<String>,
+    /// `device` or `host`: the clock of `time`.
+    pub clock: Option<&'static str>,
+    /// The time that is compared.
+    pub time: Option<Quartiles>,
+    /// On the host's clock, with the launch.
+    pub wall: Option<Quartiles>,
+    /// Building the program.
+    pub build_ms: Option<f64>,
+    /// The rate, in units a second.
+    pub rate: Option<f64>,
+    /// The rate's unit.
+    pub unit: Option<&'static str>,
+    /// This one's time through Cloom's: above one, Cloom is faster.
+    pub ratio: Option<f64>,
+}
+
+/// How Cloom stands against a peer, over all rows of the table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Against {
+    /// The peer.
+    pub peer: String,
+    /// Rows that both have.
+    pub rows: usize,
+    /// The geometric mean of the rows' means.
+    pub geometric_mean: f64,
+    /// Rows whose median over the sizes is below one.
+    pub rows_lost: Vec<String>,
+    /// Sizes below 0.9.
+    pub sizes_lost: Vec<String>,
+}
+
+fn entry(name: &str, fate: &Fate, own: Option<&Sample>) -> Entry {
+    let (state, why) = match fate {
+        Fate::Verified(_) => ("verified", None),
+        Fate::Wrong(why) => ("wrong", Some(why.clone())),
+        Fate::Missing(why) => ("unsupported", Some(why.clone())),
+        Fate::Failed(why) => ("failed", Some(why.clone())),
+    };
+    let sample = fate.sample();
+    let time = sample.map(|s| s.device.unwrap_or(s.wall));
+    // A ratio is one of times by the same kind of clock.
+    let ratio = sample.zip(own).map(|(s, own)| match s.device.zip(own.device) {
+        Some((theirs, ours)) => theirs.median_ms / ours.median_ms,
+        None => s.wall.median_ms / own.wall.median_ms,
+    });
+    let work = sample.and_then(|s| s.work);
+    Entry {
+        participant: name.to_owned(),
+        state,
+        why,
+        clock: sample.map(|s| if s.device.is_some() { "device" } else { "host" }),
+        time,
+        wall: sample.map(|s| s.wall),
+        build_ms: sample.map(|s| s.build_ms),
+        rate: work.zip(time).map(|((amount, _), t)| amount / (t.median_ms / 1e3)),
+        unit: work.map(|(_, unit)| unit),
+        ratio: ratio.filter(|r| r.is_finite()),
+    }
+}
+
+/// The size of a case in few letters.
+pub fn size_text(case: &Case) -> String {
+    case.params.size.map_or_else(|| "own".into(), |(w, h)| format!("{w}x{h}"))
+}
+
+/// A case and what became of it on each participant; `own` is Cloom's place among them.
+pub fn point(case: &Case, names: &[String], fates: &[Fate], own: Option<usize>) -> Point {
+    let own_sample = own.and_then(|i| fates[i].sample());
+    let about = fates.iter().find_map(|f| f.sample()).map_or_else(String::new, |s| s.about.clone());
+    let entries = names
+        .iter()
+        .zip(fates)
+        .enumerate()
+        .map(|(i, (name, fate))| entry(name, fate, own_sample.filter(|_| own != Some(i))))
+        .collect();
+    Point {
+        size: size_text(case),
+        about,
+        bytes: case.cost.map(|c| c.bytes()),
+        flops: case.cost.map(|c| c.flops).filter(|f| *f > 0.0),
+        place: case.place.as_ref().map(|p| Place { plot: p.plot, line: p.line.clone(), x: p.x.clone() }),
+        entries,
+    }
+}
+
+/// Adds a point to its row.
+pub fn add(rows: &mut Vec<Row>, case: &Case, point: Point) {
+    match rows.iter_mut().find(|r| r.program == case.program && r.row == case.row) {
+        Some(row) => row.points.push(point),
+        None => {
+            rows.push(Row { program: case.program, row: case.row.clone(), points: vec![point], ratios: Vec::new() });
+        }
+    }
+}
+
+impl Row {
+    fn name(&self) -> String {
+        format!("{} {}", self.program, self.row)
+    }
+
+    fn to(&self, peer: &str) -> Vec<(&str, f64)> {
+        let ratio = |p: &Point| p.entries.iter().find(|e| e.participant == peer).and_then(|e| e.ratio);
+        self.points.iter().filter_map(|p| ratio(p).map(|r| (p.size.as_str(), r))).collect()
+    }
+
+    fn ratio(&self, peer: &str) -> Option<Ratio> {
+        let all: Vec<f64> = self.to(peer).iter().map(|(_, r)| *r).collect();
+        Some(Ratio {
+            peer: peer.to_owned(),
+            median: median(all.iter().copied())?,
+            geometric_mean: geometric_mean(all.iter().copied())?,
+            lowest: all.iter().copied().fold(f64::INFINITY, f64::min),
+        })
+    }
+}
+
+impl Report {
+    /// Computes what follows from the points: the rows' ratios and the summary.
+    pub fn conclude(&mut self, peers: &[String]) {
+        for row in self.rows.iter_mut().chain(&mut self.sweeps) {
+            row.ratios = peers.iter().filter_map(|p| row.ratio(p)).collect();
+        }
+        let against = |peer: &String| {
+            let rows: Vec<(&Row, &Ratio)> =
+                self.rows.iter().filter_map(|r| r.ratios.iter().find(|q| q.peer == *peer).map(|q| (r, q))).collect();
+            let lost = |(row, ratio): &(&Row, &Ratio)| {
+                (ratio.median < 1.0).then(|| format!("{} {:.2}", row.name(), ratio.median))
+            };
+            let sizes = |(row, _): &(&Row, &Ratio)| -> Vec<String> {
+                let lost = row.to(peer).into_iter().filter(|(_, ratio)| *ratio < SIZE_BAR);
+                lost.map(|(size, ratio)| format!("{} {size} {ratio:.2}", row.name())).collect()
+            };
+            Some(Against {
+                peer: peer.clone(),
+                rows: rows.len(),
+                geometric_mean: geometric_mean(rows.iter().map(|(_, q)| q.geometric_mean))?,
+                rows_lost: rows.iter().filter_map(lost).collect(),
+                sizes_lost: rows.iter().flat_map(sizes).collect(),
+            })
+        };
+        self.summary = peers.iter().filter_map(against).collect();
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn verified(ms: u64, device: bool) -> Fate {
+        let wall = Quartiles::of(&[Duration::from_millis(ms)]).unwrap();
+        Fate::Verified(Box::new(Sample {
+            about: "n floats".into(),
+            wall,
+            device: device.then_some(wall),
+            build_ms: 1.0,
+            work: Some((1e6, "byte")),
+        }))
+    }
+
+    /// Two rows of two sizes: Cloom beside `Peer`, which is three times slower, then twice as fast, then wrong, then equal.
+    pub fn sample() -> Report {
+        let names = ["Cloom".to_owned(), "Peer".to_owned()];
+        let cases = cloom_gallery::cases(cloom_gallery::program("copy").unwrap());
+        let mut rows = Vec::new();
+        let fates = [verified(30, true), verified(5, true), Fate::Wrong("word 3".into()), verified(10, false)];
+        for (i, fate) in fates.into_iter().enumerate() {
+            let case = Case { row: ["first", "second"][i / 2].into(), ..cases[i].clone() };
+            add(&mut rows, &case, point(&case, &names, &[verified(10, true), fate], Some(0)));
+        }
+        let mut sweeps = Vec::new();
+        for case in cloom_gallery::cases(cloom_gallery::program("histogram").unwrap()) {
+            if case.only_plot {
+                add(&mut sweeps, &case, point(&case, &names, &[verified(10, true), verified(20, true)], Some(0)));
+            }
+        }
+        let participants = names.iter().map(|n| Named { name: n.clone(), about: "<a & b>".into() }).collect();
+        let mut report = Report {
+            schema: "cloom-bench/1",
+            participants,
+            runs: 1,
+            rows,
+            sweeps,
+            summary: Vec::new(),
+            complaints: vec!["copy second: Peer: word 3".into()],
+        };
+        report.conclude(&["Peer".into()]);
+        report
+    }
+
+    #[test]
+    fn rows_and_the_summary_follow_from_the_points() {
+        let report = sample();
+        assert_eq!(report.rows.len(), 2);
+        let first = &report.rows[0].ratios[0];
+        assert!((first.median - 1.75).abs() < 1e-9 && (first.lowest - 0.5).abs() < 1e-9, "{first:?}");
+        assert!((first.geometric_mean - 1.5f64.sqrt()).abs() < 1e-9, "{first:?}");
+        let wrong = &report.rows[1].points[0].entries[1];
+        assert!(wrong.time.is_none() && wrong.ratio.is_none() && wrong.rate.is_none() && wrong.state == "wrong");
+        let host = &report.rows[1].points[1].entries[1];
+        assert_eq!((host.clock, host.ratio), (Some("host"), Some(1.0)));
+        let summary = &report.summary[0];
+        assert_eq!((summary.rows, summary.rows_lost.len()), (2, 0));
+        assert_eq!(summary.sizes_lost, ["copy first 2048x2048 0.50"]);
+        assert!((summary.geometric_mean - 1.5f64.sqrt().sqrt()).abs() < 1e-9);
+    }
+}

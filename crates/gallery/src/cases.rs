@@ -1,0 +1,252 @@
+//! What a comparison of platforms measures: for every program its rows, for every row the sizes, and what each costs at least.
+//!
+//! In goes a program of the list, out come [`Case`]s. A program that nothing is said about here has a row for each variant, at its
+//! own size. A row is what a reader compares: one way to write the kernel, on one kind of data, under one shape of work-group.
+
+use crate::params::Params;
+use crate::program::Program;
+
+/// What an iteration has to do on any machine: the bytes that it must move when caches are perfect, and its arithmetic.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Bytes read.
+    pub read: f64,
+    /// Bytes written.
+    pub written: f64,
+    /// Floating-point operations; a multiplication with an addition counts as two.
+    pub flops: f64,
+}
+
+impl Cost {
+    /// Bytes in all.
+    pub fn bytes(&self) -> f64 {
+        self.read + self.written
+    }
+}
+
+/// A point of a plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The plot's name.
+    pub plot: &'static str,
+    /// Which of its lines.
+    pub line: String,
+    /// The point's place on the axis: a number, or a word.
+    pub x: String,
+}
+
+/// One thing to measure.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The program's name.
+    pub program: &'static str,
+    /// The row: variant and what else is particular, such as `strided random`.
+    pub row: String,
+    /// What the program is asked to do; how often is up to whoever measures.
+    pub params: Params,
+    /// What it costs at least; none where nobody has said.
+    pub cost: Option<Cost>,
+    /// Where it stands in a plot.
+    pub place: Option<Place>,
+    /// It only serves a plot, and is no row of the table.
+    pub only_plot: bool,
+}
+
+/// A row before its sizes are known.
+#[derive(Default)]
+struct Row {
+    variant: &'static str,
+    note: String,
+    config: String,
+    tile: Option<(usize, usize)>,
+    sizes: &'static [(usize, usize)],
+    place: Option<Place>,
+    only_plot: bool,
+}
+
+impl Row {
+    fn of(variant: &'static str, sizes: &'static [(usize, usize)]) -> Row {
+        Row { variant, sizes, ..Row::default() }
+    }
+
+    /// With knobs, and the word for them in the row's name.
+    fn with(self, note: impl Into<String>, config: impl Into<String>) -> Row {
+        Row { note: note.into(), config: config.into(), ..self }
+    }
+
+    fn tiled(self, w: usize, h: usize) -> Row {
+        let note = if self.note.is_empty() { format!("{w}x{h}") } else { format!("{} {w}x{h}", self.note) };
+        Row { note, tile: Some((w, h)), ..self }
+    }
+
+    fn at(self, plot: &'static str, line: impl Into<String>, x: impl ToString) -> Row {
+        Row { place: Some(Place { plot, line: line.into(), x: x.to_string() }), ..self }
+    }
+
+    fn only_in_plot(self) -> Row {
+        Row { only_plot: true, ..self }
+    }
+}
+
+/// Pictures and vectors that fit into a core's cache, into the last one, and into none.
+const PICTURES: &[(usize, usize)] = &[(512, 512), (2048, 2048), (4096, 4096)];
+const VECTORS: &[(usize, usize)] = &[(512, 512), (2048, 2048), (4096, 4096), (8192, 4096)];
+const LARGE: &[(usize, usize)] = &[(4096, 4096)];
+
+fn each(program: &dyn Program, sizes: &'static [(usize, usize)]) -> Vec<Row> {
+    program.variants().iter().map(|v| Row::of(v.name, sizes)).collect()
+}
+
+fn mandel() -> Vec<Row> {
+    let row = || Row::of("ocl", &[(512, 512), (1024, 1024)]).with("", "max=4096,view=still");
+    [(16, 16), (128, 1), (8, 4)].map(|(w, h)| row().tiled(w, h)).into()
+}
+
+fn mad() -> Vec<Row> {
+    let k = |k: u32| Row::of("ocl", LARGE).with(format!("k={k}"), format!("k={k}")).at("mad", "flops a float", k);
+    [3, 6, 12, 18, 24, 48, 96].map(k).into()
+}
+
+fn histogram() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for variant in ["strided", "serial"] {
+        for input in ["random", "uniform"] {
+            rows.push(Row::of(variant, &[(2048, 2048), (8192, 8192)]).with(input, format!("input={input}")));
+        }
+        for items in [64, 256, 1024, 4096, 16384, 65536] {
+            let config = format!("input=random,items={items}");
+            let row = Row::of(variant, LARGE).with(format!("{items} items"), config);
+            rows.push(row.at("histogram items", variant, items).only_in_plot());
+        }
+    }
+    for stage in 1..=4 {
+        let what = ["read", "count", "add banks", "add groups"][stage - 1];
+        let row = Row::of("strided", LARGE).with(format!("stage {stage}"), format!("input=random,stage={stage}"));
+        rows.push(row.at("histogram stages", "strided", what).only_in_plot());
+    }
+    for input in ["random", "uniform"] {
+        for banks in [1, 2, 4, 8, 16] {
+            let config = format!("input={input},banks={banks}");
+            let row = Row::of("strided", LARGE).with(format!("{input} {banks} banks"), config);
+            rows.push(row.at("histogram banks", input, banks).only_in_plot());
+        }
+    }
+    rows
+}
+
+fn stripes() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for variant in ["ocl", "ocl_opt"] {
+        rows.push(Row::of(variant, &[(1024, 1024), (4096, 4096)]));
+        for bit in 0..=8 {
+            let row = Row::of(variant, &[(2048, 2048)]).with(format!("bit {bit}"), format!("param={bit}"));
+            rows.push(row.at("stripes", variant, bit).only_in_plot());
+        }
+    }
+    rows
+}
+
+fn rows(program: &dyn Program) -> Vec<Row> {
+    match program.name() {
+        "sample" => each(program, &[(1024, 1024)]),
+        "mandel" => mandel(),
+        "transpose" => each(program, &[(1024, 1024), (2047, 1023), (4096, 4096)]),
+        "pixelize" => each(program, PICTURES),
+        "stripes" => stripes(),
+        "life" => {
+            let sizes = &[(512, 512), (2048, 2048)];
+            each(program, sizes).into_iter().map(|r| r.with("random", "start=random")).collect()
+        }
+        "histogram" => histogram(),
+        "reduce" | "copy" | "scalvec" => each(program, VECTORS),
+        "matvec" => each(program, &[(1024, 1024), (4096, 4096)]),
+        "mad" => mad(),
+        "lu" => each(program, &[(4096, 1), (65536, 1)]),
+        "lcs" => each(program, &[(2048, 2048), (8192, 8192)]),
+        _ => each(program, &[]),
+    }
+}
+
+/// What a case costs at least.
+fn cost(program: &str, params: &Params) -> Option<Cost> {
+    let (w, h) = params.size?;
+    let n = (w * h) as f64;
+    let (read, written, flops) = match program {
+        "copy" | "transpose" | "stripes" | "pixelize" | "life" => (4.0 * n, 4.0 * n, 0.0),
+        "scalvec" => (4.0 * n, 4.0 * n, n),
+        "mad" => (4.0 * n, 4.0 * n, f64::from(params.number("k", 0, 0..=10_000).ok()?) * n),
+        "histogram" => (n, 0.0, 0.0),
+        "reduce" => (4.0 * n, 0.0, 0.0),
+        "matvec" => (4.0 * (n + w as f64), 4.0 * h as f64, 2.0 * n),
+        // Each matrix is read and written, with its six pivots. Five columns are divided, and what is right of each is updated.
+        "lu" => (144.0 * w as f64, 168.0 * w as f64, (15.0 + 2.0 * 55.0) * w as f64),
+        _ => return None,
+    };
+    Some(Cost { read, written, flops })
+}
+
+/// What there is to measure of a program.
+pub fn cases(program: &'static dyn Program) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for row in rows(program) {
+        let sizes: Vec<Option<(usize, usize)>> =
+            if row.sizes.is_empty() { vec![None] } else { row.sizes.iter().copied().map(Some).collect() };
+        for size in sizes {
+            let params = Params {
+                variant: row.variant.into(),
+                size,
+                tile_w: row.tile.map(|t| t.0),
+                tile_h: row.tile.map(|t| t.1),
+                config: row.config.clone(),
+                ..Params::default()
+            };
+            cases.push(Case {
+                program: program.name(),
+                row: [row.variant, &row.note].iter().filter(|p| !p.is_empty()).copied().collect::<Vec<_>>().join(" "),
+                cost: cost(program.name(), &params),
+                params,
+                place: row.place.clone(),
+                only_plot: row.only_plot,
+            });
+        }
+    }
+    cases
+}
+
+impl Case {
+    /// The same at another size.
+    pub fn sized(&self, size: (usize, usize)) -> Case {
+        let params = Params { size: Some(size), ..self.params.clone() };
+        Case { cost: cost(self.program, &params), params, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_has_rows_that_it_can_build() {
+        for &program in crate::programs() {
+            let cases = cases(program);
+            assert!(cases.iter().any(|c| !c.only_plot), "{} has no row", program.name());
+            for case in &cases {
+                let small = case.sized((64, 64)).params;
+                assert!(program.build_options(&small).is_ok(), "{} {}: {small:?}", program.name(), case.row);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_has_one_case_a_size_and_its_cost_follows_the_size() {
+        let copy = cases(crate::program("copy").unwrap());
+        assert_eq!(copy.len(), VECTORS.len());
+        assert!(copy.iter().all(|c| c.row == "ocl"));
+        assert_eq!(copy[0].cost.unwrap().bytes(), 8.0 * 512.0 * 512.0);
+        let cost = copy[0].sized((10, 10)).cost.unwrap();
+        assert_eq!((cost.read, cost.written, cost.flops), (400.0, 400.0, 0.0));
+        let mad = cases(crate::program("mad").unwrap());
+        assert_eq!(mad[6].cost.unwrap().flops, 96.0 * 4096.0 * 4096.0);
+        assert_eq!(mad[6].place.as_ref().unwrap().x, "96");
+    }
+}

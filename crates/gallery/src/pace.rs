@@ -1,0 +1,193 @@
+//! Turns: several sessions, each on a thread of its own, measure in turns and never at the same time.
+//!
+//! What comes in: how many take part. What goes out: a [`Turn`] for each. Whoever is about to measure enters and waits until nobody
+//! prepares or checks anything any more; then one after the other runs a burst of iterations, round after round, so that whatever
+//! else happens on the machine meets all of them alike; and nobody starts to check a result before the last one has measured.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long the machine rests between turns, so that the threads of whoever came before have gone to sleep.
+const REST: Duration = Duration::from_millis(1);
+
+/// What a participant is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// Preparing or checking: nobody measures meanwhile.
+    Busy,
+    /// Measuring, when its turn comes.
+    Measuring,
+    /// Has measured, and waits for those that have not.
+    Done,
+    /// Does not take part any more.
+    Left,
+}
+
+#[derive(Debug)]
+struct State {
+    places: Vec<Place>,
+    next: usize,
+}
+
+impl State {
+    /// Whose turn it is.
+    fn turn(&self) -> Option<usize> {
+        if self.places.contains(&Place::Busy) {
+            return None;
+        }
+        let n = self.places.len();
+        (0..n).map(|k| (self.next + k) % n).find(|&i| self.places[i] == Place::Measuring)
+    }
+
+    /// When the last one has measured, all may go on.
+    fn release(&mut self) {
+        if !self.places.contains(&Place::Measuring) {
+            self.places.iter_mut().filter(|p| **p == Place::Done).for_each(|p| *p = Place::Busy);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// One participant's place in the round. Dropping it leaves the round.
+#[derive(Debug)]
+pub struct Turn {
+    shared: Arc<Shared>,
+    me: usize,
+    burst: u32,
+}
+
+/// Places for as many participants, who run `burst` iterations a turn.
+pub fn turns(participants: usize, burst: u32) -> Vec<Turn> {
+    let state = State { places: vec![Place::Busy; participants], next: 0 };
+    let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+    (0..participants).map(|me| Turn { shared: shared.clone(), me, burst: burst.max(1) }).collect()
+}
+
+impl Turn {
+    // A participant that panicked leaves a state that is still whole.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_while(&self, condition: impl Fn(&State) -> bool) {
+        let waited = self.shared.changed.wait_while(self.state(), |s| condition(s));
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.shared.changed.notify_all();
+    }
+
+    /// From here on this participant measures; until the guard is dropped, which waits for the others.
+    pub fn enter(&self) -> Measuring<'_> {
+        self.change(|s| s.places[self.me] = Place::Measuring);
+        Measuring(self)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.change(|s| {
+            s.places[self.me] = Place::Left;
+            s.release();
+        });
+    }
+}
+
+/// A participant that measures.
+#[derive(Debug)]
+pub struct Measuring<'a>(&'a Turn);
+
+impl Measuring<'_> {
+    /// Before an iteration: returns when it may run.
+    pub fn before(&self, iteration: u32) {
+        if iteration.is_multiple_of(self.0.burst) {
+            self.0.wait_while(|s| s.turn() != Some(self.0.me));
+            std::thread::sleep(REST);
+        }
+    }
+
+    /// After an iteration.
+    pub fn after(&self, iteration: u32) {
+        if (iteration + 1).is_multiple_of(self.0.burst) {
+            self.0.change(|s| s.next = (self.0.me + 1) % s.places.len());
+        }
+    }
+}
+
+impl Drop for Measuring<'_> {
+    fn drop(&mut self) {
+        let me = self.0.me;
+        self.0.change(|s| {
+            s.places[me] = Place::Done;
+            s.release();
+        });
+        self.0.wait_while(|s| s.places[me] == Place::Done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn participants_take_turns_and_check_only_when_all_have_measured() {
+        let log = Mutex::new(Vec::new());
+        let (running, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for (me, turn) in turns(3, 2).into_iter().enumerate() {
+                let (log, running, finished) = (&log, &running, &finished);
+                scope.spawn(move || {
+                    // The third one measures less, the second one prepares for long.
+                    let iterations = if me == 2 { 2 } else { 6 };
+                    std::thread::sleep(Duration::from_millis(if me == 1 { 30 } else { 0 }));
+                    let measuring = turn.enter();
+                    for i in 0..iterations {
+                        measuring.before(i);
+                        assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "two at once");
+                        log.lock().unwrap().push(me);
+                        running.fetch_sub(1, Ordering::SeqCst);
+                        if i + 1 == iterations {
+                            finished.fetch_add(1, Ordering::SeqCst);
+                        }
+                        measuring.after(i);
+                    }
+                    drop(measuring);
+                    assert_eq!(finished.load(Ordering::SeqCst), 3, "checks while others measure");
+                });
+            }
+        });
+        assert_eq!(*log.lock().unwrap(), [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn one_that_fails_or_measures_twice_stops_nobody() {
+        let count = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for (me, turn) in turns(3, 1).into_iter().enumerate() {
+                let count = &count;
+                scope.spawn(move || {
+                    if me == 0 {
+                        return;
+                    }
+                    for _ in 0..me {
+                        let measuring = turn.enter();
+                        for i in 0..3 {
+                            measuring.before(i);
+                            count.fetch_add(1, Ordering::SeqCst);
+                            measuring.after(i);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(count.load(Ordering::SeqCst), 9);
+    }
+}
