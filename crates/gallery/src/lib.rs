@@ -19,7 +19,7 @@ pub mod programs;
 mod random;
 
 pub use agree::{Agreement, Pair, Run, agree};
-pub use cases::{Case, Cost, Place, cases};
+pub use cases::{Case, Place, cases};
 pub use cl::{Arg, Buffer, Choice, Found, Kernel, Session, Times};
 pub use error::{Error, Result};
 pub use pace::{Measuring, Turn, turns};

@@ -1,7 +1,7 @@
 //! One case on everybody: each participant on a thread of its own, measuring in turns, every result checked.
 
 use super::statistics::Quartiles;
-use cloom_gallery::{Case, Error, Found, Outcome, Params, Program, Session, Times, Verdict, turns};
+use cloom_gallery::{Case, Error, Found, Outcome, Params, Program, Session, Times, Verdict, Work, turns};
 
 /// Iterations of a turn. All but the last one only bring caches and threads back to what the participant before has left.
 const BURST: u32 = 2;
@@ -46,8 +46,8 @@ pub struct Sample {
     pub device: Option<Quartiles>,
     /// Building, in milliseconds.
     pub build_ms: f64,
-    /// What an iteration did, and in which unit.
-    pub work: Option<(f64, &'static str)>,
+    /// What an iteration did.
+    pub work: Option<Work>,
 }
 
 /// What became of a case on a participant.
@@ -84,7 +84,7 @@ fn sample(plan: Plan, outcome: &Outcome) -> Result<Sample, String> {
         wall,
         device: Quartiles::of(&device).filter(|_| all_clocked),
         build_ms: outcome.build.as_secs_f64() * 1e3,
-        work: outcome.work.map(|w| (w.amount, w.unit)),
+        work: outcome.work,
     })
 }
 

@@ -154,8 +154,8 @@ fn entry(name: &str, fate: &Fate, own: Option<&Sample>) -> Entry {
         time,
         wall: sample.map(|s| s.wall),
         build_ms: sample.map(|s| s.build_ms),
-        rate: work.zip(time).map(|((amount, _), t)| amount / (t.median_ms / 1e3)),
-        unit: work.map(|(_, unit)| unit),
+        rate: work.zip(time).map(|(w, t)| w.amount / (t.median_ms / 1e3)),
+        unit: work.map(|w| w.unit),
         ratio: ratio.filter(|r| r.is_finite()),
     }
 }
@@ -169,6 +169,7 @@ pub fn size_text(case: &Case) -> String {
 pub fn point(case: &Case, names: &[String], fates: &[Fate], own: Option<usize>) -> Point {
     let own_sample = own.and_then(|i| fates[i].sample());
     let about = fates.iter().find_map(|f| f.sample()).map_or_else(String::new, |s| s.about.clone());
+    let work = fates.iter().find_map(|f| f.sample()).and_then(|s| s.work);
     let entries = names
         .iter()
         .zip(fates)
@@ -178,8 +179,8 @@ pub fn point(case: &Case, names: &[String], fates: &[Fate], own: Option<usize>) 
     Point {
         size: size_text(case),
         about,
-        bytes: case.cost.map(|c| c.bytes()),
-        flops: case.cost.map(|c| c.flops).filter(|f| *f > 0.0),
+        bytes: work.map(|w| w.bytes).filter(|b| *b > 0.0),
+        flops: work.map(|w| w.flops).filter(|f| *f > 0.0),
         place: case.place.as_ref().map(|p| Place { plot: p.plot, line: p.line.clone(), x: p.x.clone() }),
         entries,
     }
@@ -247,6 +248,7 @@ impl Report {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use cloom_gallery::Work;
     use std::time::Duration;
 
     fn verified(ms: u64, device: bool) -> Fate {
@@ -256,7 +258,7 @@ pub mod tests {
             wall,
             device: device.then_some(wall),
             build_ms: 1.0,
-            work: Some((1e6, "byte")),
+            work: Some(Work::of_bytes(1_000_000)),
         }))
     }
 
