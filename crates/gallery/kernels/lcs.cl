@@ -95,3 +95,39 @@ __kernel void lcs_tiles(__global const uchar *a, __global const uchar *b, int m,
     for (int j = tj > 0; j <= width; j++)
         below[j] = row[j];
 }
+
+// A tile of STEP by STEP cells a group, a row of it a work-item, which is one column behind the work-item above: what that one
+// computed a step ago is up, and what was up a step ago is diagonal. Leaves what lcs_tiles leaves.
+__kernel void lcs_wavefront(__global const uchar *a, __global const uchar *b, int m, int n, int wave, int first, int count,
+                            __global int *columns, __global int *rows)
+{
+    __local int line[2][STEP + 1];
+    const int i = get_local_id(0);
+    const int ti = first + (int)get_group_id(0);
+    const int tj = wave - ti;
+    const int top = ti * STEP, left = tj * STEP;
+    const int height = min(STEP, m - top), width = min(STEP, n - left);
+    __global const int *above = rows + ti * (n + 1) + left;
+    __global int *below = rows + (ti + 1) * (n + 1) + left;
+    const uchar symbol = i < height ? a[top + i] : 0;
+    int value = i < height ? columns[top + i] : 0;
+    int diagonal = i == 0 || i >= height ? above[0] : columns[top + i - 1];
+
+    // The first cell of the row belongs to the tile on the left, but for the border.
+    if (i == height - 1 && tj == 0)
+        below[0] = value;
+    for (int d = 0; d < width + height - 1; d++) {
+        const int j = d - i;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (i < height && j >= 0 && j < width) {
+            const int up = i == 0 ? above[j + 1] : line[(d + 1) & 1][i];
+            value = CELL(diagonal, up, value, symbol == b[left + j]);
+            line[d & 1][i + 1] = value;
+            diagonal = up;
+            if (i == height - 1)
+                below[j + 1] = value;
+        }
+    }
+    if (i < height)
+        columns[top + i] = value;
+}

@@ -145,3 +145,36 @@ __kernel void lu_masked(__global float *matrices, __global int *pivots, unsigned
     }
     TEAM_STORE;
 }
+
+// One work-item a matrix, on a private copy, from another layout: element e of matrix m lies at e * count + m, so that neighbours
+// read side by side.
+__kernel void lu_soa(__global float *matrices, __global int *pivots, unsigned count)
+{
+    const unsigned id = get_global_id(0);
+    if (id >= count)
+        return;
+    float a[N][N];
+
+    for (int i = 0; i < N * N; i++)
+        a[i / N][i % N] = matrices[i * count + id];
+    for (int k = 0; k < N; k++) {
+        int best = k;
+        for (int i = k + 1; i < N; i++)
+            if (fabs(a[i][k]) > fabs(a[best][k]))
+                best = i;
+        pivots[k * count + id] = best;
+        for (int j = 0; j < N; j++) {
+            const float t = a[k][j];
+            a[k][j] = a[best][j];
+            a[best][j] = t;
+        }
+        for (int i = k + 1; i < N; i++) {
+            const float f = a[i][k] / a[k][k];
+            a[i][k] = f;
+            for (int j = k + 1; j < N; j++)
+                a[i][j] -= f * a[k][j];
+        }
+    }
+    for (int i = 0; i < N * N; i++)
+        matrices[i * count + id] = a[i / N][i % N];
+}

@@ -5,7 +5,7 @@ unsigned brighten(unsigned pixel)
 {
     uint4 p = convert_uint4(as_uchar4(pixel));
     // Repeated so that the branch is worth something.
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < ROUNDS; i++)
         p.xyz = min(p.xyz + p.xyz / 16 + 1, 255u);
     return as_uint(convert_uchar4(p));
 }
@@ -13,7 +13,7 @@ unsigned brighten(unsigned pixel)
 unsigned darken(unsigned pixel)
 {
     uint4 p = convert_uint4(as_uchar4(pixel));
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < ROUNDS; i++)
         p.xyz -= (p.xyz + 15) / 16;
     return as_uint(convert_uchar4(p));
 }

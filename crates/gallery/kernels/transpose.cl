@@ -12,6 +12,16 @@ __kernel void transpose_ocl_naive(__global unsigned *in, __global unsigned *out)
         out[x * HEIGHT + y] = in[y * WIDTH + x];
 }
 
+// The other way round: the range is that of the result, which is written along rows.
+__kernel void transpose_ocl_naive_write(__global unsigned *in, __global unsigned *out)
+{
+    const int x = get_global_id(0);
+    const int y = get_global_id(1);
+
+    if (x < HEIGHT && y < WIDTH)
+        out[y * HEIGHT + x] = in[x * WIDTH + y];
+}
+
 // Moves the tile of group (gx, gy) through `tile`, whose rows have `row` elements. Any shape of group: a tile of TILE_W by TILE_H
 // is written as one of TILE_H by TILE_W.
 void move_tile(__global unsigned *in, __global unsigned *out, __local unsigned *tile, int row, int gx, int gy)
@@ -58,4 +68,47 @@ __kernel void transpose_ocl_diag(__global unsigned *in, __global unsigned *out)
     const int gy = id % ny;
     const int gx = (id / ny + gy) % nx;
     move_tile(in, out, tile, TILE_W + 1, gx, gy);
+}
+
+// Tiles of SIDE by SIDE, whatever the shape of the group: with fewer rows than the tile, each work-item moves several elements.
+#define SIDE 32
+
+void move_square(__global unsigned *in, __global unsigned *out, __local unsigned *tile, int row, int gx, int gy)
+{
+    for (int j = get_local_id(1); j < SIDE; j += TILE_H)
+        for (int i = get_local_id(0); i < SIDE; i += TILE_W) {
+            const int x = gx * SIDE + i, y = gy * SIDE + j;
+            if (x < WIDTH && y < HEIGHT)
+                tile[j * row + i] = in[y * WIDTH + x];
+        }
+
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    for (int j = get_local_id(1); j < SIDE; j += TILE_H)
+        for (int i = get_local_id(0); i < SIDE; i += TILE_W) {
+            const int x = gy * SIDE + i, y = gx * SIDE + j;
+            if (x < HEIGHT && y < WIDTH)
+                out[y * HEIGHT + x] = tile[i * row + j];
+        }
+}
+
+__kernel void transpose_ocl_32(__global unsigned *in, __global unsigned *out)
+{
+    __local unsigned tile[SIDE * SIDE];
+    move_square(in, out, tile, SIDE, get_group_id(0), get_group_id(1));
+}
+
+__kernel void transpose_ocl_32_pad(__global unsigned *in, __global unsigned *out)
+{
+    __local unsigned tile[SIDE * (SIDE + 1)];
+    move_square(in, out, tile, SIDE + 1, get_group_id(0), get_group_id(1));
+}
+
+__kernel void transpose_ocl_32_diag(__global unsigned *in, __global unsigned *out)
+{
+    __local unsigned tile[SIDE * (SIDE + 1)];
+    const int nx = get_num_groups(0), ny = get_num_groups(1);
+    const int id = get_group_id(1) * nx + get_group_id(0);
+    const int gy = id % ny;
+    move_square(in, out, tile, SIDE + 1, (id / ny + gy) % nx, gy);
 }

@@ -66,9 +66,9 @@ fn a_size_of_one_works() {
 #[test]
 fn every_knob_works() {
     let cases: &[(&str, u32, &[&str])] = &[
-        ("mandel", 2, &["max=1", "max=77"]),
+        ("mandel", 2, &["max=1", "max=77,view=still"]),
         ("pixelize", 1, &["param=1", "param=29", "param=4096"]),
-        ("stripes", 2, &["param=1", "param=3", "param=8"]),
+        ("stripes", 2, &["param=1", "param=3", "param=8,rounds=30"]),
         // Nothing moves on a board of blocks: the run must stop after one step, wherever the board ends.
         ("life", 6, &["board=finite", "start=gliders", "board=finite,start=random", "board=finite,start=still"]),
         // Long enough to cross tiles, most of which sleep.

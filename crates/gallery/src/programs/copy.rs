@@ -21,7 +21,10 @@ impl Program for Copy {
     }
 
     fn variants(&self) -> &'static [Variant] {
-        &[Variant { name: "ocl", about: "one float a work-item" }]
+        &[
+            Variant { name: "ocl", about: "one float a work-item" },
+            Variant { name: "float4", about: "four floats a work-item" },
+        ]
     }
 
     fn source(&self) -> &'static str {
@@ -47,8 +50,9 @@ impl Program for Copy {
         let kernel = built.kernel(&name)?;
         let (input, output) = (session.upload(&data)?, session.zeroed::<u32>(n)?);
         let group = params.group_or(64)?;
+        let items = if variant == "float4" { n.div_ceil(4) } else { n };
         let times = session.measure(params.iterations, |_| {
-            session.launch(&kernel, args![&input, &output, count], &[round_up(n, group)], &[group])?;
+            session.launch(&kernel, args![&input, &output, count], &[round_up(items, group)], &[group])?;
             Ok(true)
         })?;
         let got = session.read(&output)?;

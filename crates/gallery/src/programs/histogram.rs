@@ -22,12 +22,13 @@ struct Setup {
     stage: u32,
     banks: u32,
     serial: bool,
+    alone: bool,
     group: usize,
     groups: usize,
 }
 
 impl Setup {
-    fn of(params: &Params, serial: bool, units: usize) -> Result<Setup> {
+    fn of(params: &Params, variant: &str, units: usize) -> Result<Setup> {
         params.only(&["stage", "banks", "input", "items", "sweep"])?;
         let (w, h) = params.size_or(4096, 4096)?;
         let pixels = match params.choice("input", &["picture", "random", "uniform"])? {
@@ -38,19 +39,26 @@ impl Setup {
             "uniform" => vec![77; w * h],
             _ => inputs::picture(&Params { size: Some((w, h)), ..params.clone() })?.luma(),
         };
-        let group = params.group_or(64)?;
+        let alone = variant == "alone";
+        let group = if alone { 1 } else { params.group_or(64)? };
         let groups = match params.number("items", 0, 0..=1 << 24)? as usize {
             0 => units * 8,
             items => items.div_ceil(group),
         };
         Ok(Setup {
             pixels,
-            stage: params.number("stage", 4, 1..=4)?,
+            // A table of one's own is counted whole.
+            stage: params.number("stage", 4, 1..=4)?.max(if alone { 3 } else { 1 }),
             banks: params.number("banks", 4, 1..=16)?,
-            serial,
+            serial: variant == "serial",
+            alone,
             group,
             groups,
         })
+    }
+
+    fn kernel(&self) -> &'static str {
+        if self.alone { "histogram_alone" } else { "histogram_count" }
     }
 
     fn options(&self) -> String {
@@ -99,7 +107,7 @@ struct Ran {
 
 fn run_one(session: &Session, setup: &Setup, iterations: u32) -> Result<Ran> {
     let built = session.build("histogram", SOURCE, &setup.options())?;
-    let count = built.kernel("histogram_count")?;
+    let count = built.kernel(setup.kernel())?;
     let merge = built.kernel("histogram_merge")?;
     // Whole uint4 elements; the kernel is told how many bytes of the last one count.
     let mut padded = setup.pixels.clone();
@@ -136,6 +144,7 @@ impl Program for Histogram {
         &[
             Variant { name: "strided", about: "work-items side by side read side by side" },
             Variant { name: "serial", about: "each work-item reads a stretch of its own" },
+            Variant { name: "alone", about: "the same, in groups of one, with plain counters" },
         ]
     }
 
@@ -155,15 +164,16 @@ impl Program for Histogram {
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
         let small = Params { size: Some((16, 16)), ..params.clone() };
-        let setup = Setup::of(&small, self.variant(params)? == "serial", 1)?;
-        Ok((setup.options(), "histogram_count".into()))
+        let setup = Setup::of(&small, self.variant(params)?, 1)?;
+        Ok((setup.options(), setup.kernel().into()))
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
         let units = session.found.units as usize;
-        let mut setup = Setup::of(params, variant == "serial", units)?;
+        let mut setup = Setup::of(params, variant, units)?;
         let sweep = params.choice("sweep", &["none", "items", "banks"])?;
+        let input = params.choice("input", &["picture", "random", "uniform"])?;
         let ran = run_one(session, &setup, params.iterations)?;
         let mut notes = Vec::new();
         let mut verdict = ran.verdict;
@@ -178,12 +188,14 @@ impl Program for Histogram {
             for (line, rates) in series.iter_mut().enumerate() {
                 for &step in &steps {
                     if sweep == "items" {
-                        setup.serial = line == 1;
+                        let way = ["strided", "serial"][line];
+                        let config = format!("stage={},banks={},input={input}", setup.stage, setup.banks);
+                        setup = Setup::of(&Params { config, ..params.clone() }, way, units)?;
                         setup.groups = step as usize;
                     } else {
                         let input = ["random", "uniform"][line];
                         let config = format!("stage={},input={input}", setup.stage);
-                        setup = Setup::of(&Params { config, ..params.clone() }, setup.serial, units)?;
+                        setup = Setup::of(&Params { config, ..params.clone() }, variant, units)?;
                         setup.banks = step;
                     }
                     let ran = run_one(session, &setup, params.iterations)?;

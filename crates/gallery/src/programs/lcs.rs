@@ -5,7 +5,7 @@
 //! must turn one text into the other at that cost.
 
 use crate::args;
-use crate::cl::{Built, Session, Times, round_up};
+use crate::cl::{Built, Kernel, Session, Times, round_up};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::params::Params;
@@ -59,6 +59,9 @@ enum Step {
     Delete,
     Insert,
 }
+
+/// What a variant leaves: its times, the kept rows and the last cell.
+type Table = (Times, Vec<i32>, i32);
 
 /// Two texts and what is asked of them.
 struct Task {
@@ -198,7 +201,7 @@ impl Task {
         picture
     }
 
-    fn diagonal(&self, session: &Session, built: &Built, params: &Params) -> Result<(Times, Vec<i32>, i32)> {
+    fn diagonal(&self, session: &Session, built: &Built, params: &Params) -> Result<Table> {
         let (m, n) = (self.a.len(), self.b.len());
         let kernel = built.kernel("lcs_diagonal")?;
         let (a, b) = (session.upload(&self.a)?, session.upload(&self.b)?);
@@ -220,7 +223,7 @@ impl Task {
         Ok((times, session.read(&rows)?, last))
     }
 
-    fn skewed(&self, session: &Session, built: &Built, params: &Params) -> Result<(Times, Vec<i32>, i32)> {
+    fn skewed(&self, session: &Session, built: &Built, params: &Params) -> Result<Table> {
         let (m, n) = (self.a.len(), self.b.len());
         let kernel = built.kernel("lcs_skewed")?;
         let group = params.group_or(16)?;
@@ -261,9 +264,8 @@ impl Task {
         Ok((times, rows, last))
     }
 
-    fn tiles(&self, session: &Session, built: &Built, params: &Params) -> Result<(Times, Vec<i32>, i32)> {
+    fn tiles(&self, session: &Session, kernel: &Kernel, params: &Params, group_a_tile: bool) -> Result<Table> {
         let (m, n) = (self.a.len(), self.b.len());
-        let kernel = built.kernel("lcs_tiles")?;
         let (down, across) = (m.div_ceil(self.step), n.div_ceil(self.step));
         let (a, b) = (session.upload(&self.a)?, session.upload(&self.b)?);
         let first: Vec<i32> = (1..=m).map(|i| self.rule.border(i)).collect();
@@ -273,7 +275,7 @@ impl Task {
         let mut start = vec![0; (down + 1) * (n + 1)];
         (0..=n).for_each(|j| start[j] = self.rule.border(j));
         let rows = session.upload(&start)?;
-        let group = params.group_or(1)?;
+        let group = if group_a_tile { self.step } else { params.group_or(1)? };
         let times = session.measure(params.iterations, |i| {
             if i > 0 {
                 session.write(&columns, &first)?;
@@ -281,9 +283,10 @@ impl Task {
             for wave in 0..down + across - 1 {
                 let first = (wave + 1).saturating_sub(across);
                 let count = (wave + 1).min(down) - first;
+                let items = if group_a_tile { count * group } else { round_up(count, group) };
                 let (wave, first, tiles) = (wave as i32, first as i32, count as i32);
                 let args = args![&a, &b, m as i32, n as i32, wave, first, tiles, &columns, &rows];
-                session.launch(&kernel, args, &[round_up(count, group)], &[group])?;
+                session.launch(kernel, args, &[items], &[group])?;
             }
             Ok(true)
         })?;
@@ -307,6 +310,7 @@ impl Program for Lcs {
             Variant { name: "diagonal", about: "a launch an anti-diagonal, a work-item a cell" },
             Variant { name: "skewed", about: "the same, padded: eight cells at a time and no branch" },
             Variant { name: "tiles", about: "tiles that fit a cache, in wavefront order, no barrier" },
+            Variant { name: "wavefront", about: "a group a tile, a work-item a row, a barrier a diagonal" },
         ]
     }
 
@@ -332,7 +336,8 @@ impl Program for Lcs {
         let (times, rows, value) = match variant {
             "diagonal" => task.diagonal(session, &built, params)?,
             "skewed" => task.skewed(session, &built, params)?,
-            _ => task.tiles(session, &built, params)?,
+            "wavefront" => task.tiles(session, &built.kernel("lcs_wavefront")?, params, true)?,
+            _ => task.tiles(session, &built.kernel("lcs_tiles")?, params, false)?,
         };
 
         let (want, want_value) = task.reference();

@@ -99,6 +99,12 @@ fn largest(matrix: &[f32]) -> f64 {
     matrix.iter().fold(0.0f64, |m, v| m.max(f64::from(v.abs())))
 }
 
+/// Columns of a row-major matrix one after another.
+fn transposed<T: Copy>(m: &[T], width: usize) -> Vec<T> {
+    let height = m.len() / width;
+    (0..m.len()).map(|i| m[i % height * width + i / height]).collect()
+}
+
 impl Lu {
     fn teams(params: &Params) -> Result<u32> {
         params.only(&["teams"])?;
@@ -119,6 +125,7 @@ impl Program for Lu {
         &[
             Variant { name: "global", about: "one work-item a matrix, in global memory" },
             Variant { name: "private", about: "one work-item a matrix, on a private copy" },
+            Variant { name: "soa", about: "the same, element by element of all matrices in memory" },
             Variant { name: "team", about: "six work-items a matrix, in local memory" },
             Variant { name: "masked", about: "a team, loops of one length under masks" },
             Variant { name: "unrolled", about: "one work-item a matrix, every step written out by a generator" },
@@ -154,7 +161,10 @@ impl Program for Lu {
         let source = if variant == "unrolled" { unrolled() } else { SOURCE.to_owned() };
         let built = session.build("lu", &source, &options)?;
         let kernel = built.kernel(&name)?;
-        let matrices = session.upload(&data)?;
+        // The layout of the variant, and back.
+        let soa = variant == "soa";
+        let laid = if soa { transposed(&data, N * N) } else { data.clone() };
+        let matrices = session.upload(&laid)?;
         let pivots = session.zeroed::<i32>(count * N)?;
         let (items, group) = match variant {
             "team" | "masked" => (count.div_ceil(teams) * teams * N, teams * N),
@@ -166,13 +176,16 @@ impl Program for Lu {
         let times = session.measure(params.iterations, |i| {
             if i > 0 {
                 // In place: the next iteration needs the matrices again. The device's clock leaves this out.
-                session.write(&matrices, &data)?;
+                session.write(&matrices, &laid)?;
             }
             session.launch(&kernel, args![&matrices, &pivots, count as u32], &[items], &[group])?;
             Ok(true)
         })?;
 
-        let (factors, pivots) = (session.read(&matrices)?, session.read(&pivots)?);
+        let (mut factors, mut pivots) = (session.read(&matrices)?, session.read(&pivots)?);
+        if soa {
+            (factors, pivots) = (transposed(&factors, count), transposed(&pivots, count));
+        }
         let mut worst = 0.0f64;
         let mut verdict = None;
         // Factors may differ where a pivot was a close call; what they multiply to may not.

@@ -13,6 +13,8 @@ pub struct Mad;
 const SOURCE: &str = include_str!("../../kernels/mad.cl");
 /// The curve's points.
 const SWEEP: [u32; 7] = [3, 6, 12, 18, 24, 48, 96];
+/// After how many floats the input repeats: a prime number, so that a float taken for its neighbour is another one.
+const PERIOD: usize = 8191;
 
 fn reference(x: f32, flops: u32) -> f64 {
     let mut x = f64::from(x);
@@ -20,6 +22,27 @@ fn reference(x: f32, flops: u32) -> f64 {
         x = x * f64::from(0.999f32) + 0.125;
     }
     if flops % 2 == 1 { x + 0.125 } else { x }
+}
+
+/// Sixteen chains, added up, each of which does `flops` / 32 steps.
+fn peak_reference(x: f32, flops: u32) -> f64 {
+    (0..16)
+        .map(|lane| {
+            let start = f64::from(x) + f64::from(lane);
+            (0..flops / 32).fold(start, |v, _| v * f64::from(0.999f32) + 0.125)
+        })
+        .sum()
+}
+
+/// The points of the curve that a run measures, and the operations a float of the peak.
+fn points(params: &Params, variant: &str) -> Result<Vec<u32>> {
+    params.only(&["k"])?;
+    Ok(match (params.number("k", 0, 0..=10_000)?, variant) {
+        (0, "peak") => vec![4096],
+        (0, _) => SWEEP.to_vec(),
+        (k, "peak") => vec![k.next_multiple_of(32)],
+        (k, _) => vec![k],
+    })
 }
 
 impl Program for Mad {
@@ -32,11 +55,14 @@ impl Program for Mad {
     }
 
     fn variants(&self) -> &'static [Variant] {
-        &[Variant { name: "ocl", about: "one float a work-item" }]
+        &[
+            Variant { name: "ocl", about: "one float a work-item" },
+            Variant { name: "peak", about: "sixteen independent chains a work-item: the most the machine does" },
+        ]
     }
 
     fn knobs(&self) -> &'static [&'static str] {
-        &["k=0: operations a float; 0 for the whole curve: 3, 6, 12, 18, 24, 48, 96"]
+        &["k=0: operations a float; 0 for the whole curve, 3, 6, 12, 18, 24, 48, 96, and for 4096 of peak"]
     }
 
     fn source(&self) -> &'static str {
@@ -44,40 +70,41 @@ impl Program for Mad {
     }
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
-        params.only(&["k"])?;
-        let k = match params.number("k", 0, 0..=10_000)? {
-            0 => SWEEP[SWEEP.len() - 1],
-            k => k,
-        };
-        self.variant(params).map(|v| (format!("-DFLOPS={k}"), format!("mad_{v}")))
+        let variant = self.variant(params)?;
+        let points = points(params, variant)?;
+        Ok((format!("-DFLOPS={}", points[points.len() - 1]), format!("mad_{variant}")))
     }
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
-        params.only(&["k"])?;
-        let (w, h) = params.size_or(4096, 4096)?;
+        let peak = variant == "peak";
+        let side = if peak { 512 } else { 4096 };
+        let (w, h) = params.size_or(side, side)?;
         let n = w * h;
         // No size has more elements than 32 bits count.
         let count = n as u32;
-        let curve = match params.number("k", 0, 0..=10_000)? {
-            0 => SWEEP.to_vec(),
-            k => vec![k],
-        };
+        let curve = points(params, variant)?;
         let mut random = Random::new(18);
-        let data: Vec<f32> = (0..n).map(|_| random.signed()).collect();
+        // They repeat, so that the reference of a long chain need not be computed for each of them.
+        let few: Vec<f32> = (0..PERIOD.min(n)).map(|_| random.signed()).collect();
+        let data: Vec<f32> = few.iter().copied().cycle().take(n).collect();
         let (input, output) = (session.upload(&data)?, session.zeroed::<f32>(n)?);
         let group = params.group_or(64)?;
         let (mut notes, mut rates, mut last) = (Vec::new(), Vec::new(), None);
         for &k in &curve {
             let built = session.build("mad", SOURCE, &format!("-DFLOPS={k}"))?;
-            let kernel = built.kernel("mad_ocl")?;
+            let kernel = built.kernel(&format!("mad_{variant}"))?;
             let times = session.measure(params.iterations, |_| {
                 session.launch(&kernel, args![&input, &output, count], &[round_up(n, group)], &[group])?;
                 Ok(true)
             })?;
-            let want: Vec<f64> = data.iter().map(|&x| reference(x, k)).collect();
-            // Each operation may round by half a unit, contracted or not; the factor of 0.999 lets no error grow.
-            let limit = |i: usize| f64::from(k) * 2f64.powi(-24) * (want[i].abs() + 1.0);
+            let reference = if peak { peak_reference } else { reference };
+            let wanted: Vec<f64> = few.iter().map(|&x| reference(x, k)).collect();
+            let want: Vec<f64> = wanted.iter().copied().cycle().take(n).collect();
+            // Each operation may round by half a unit, contracted or not; the factor of 0.999 lets no error grow beyond what a
+            // thousand make, and the chains tend to 125.
+            let (steps, largest) = if peak { (k.min(32_000) / 32 * 2 + 16, 16.0 * 125.0) } else { (k, 0.0) };
+            let limit = |i: usize| f64::from(steps) * 2f64.powi(-24) * (want[i].abs() + 1.0 + largest);
             let got = session.read(&output)?;
             let verdict = close(&got, &want, limit, "floats");
             let answer = Answer::close(got, limit);

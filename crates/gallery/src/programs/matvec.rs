@@ -3,7 +3,7 @@
 
 use super::threads;
 use crate::args;
-use crate::cl::{Session, round_up};
+use crate::cl::{Arg, Session, round_up};
 use crate::error::Result;
 use crate::params::Params;
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
@@ -35,6 +35,8 @@ impl Program for Matvec {
         &[
             Variant { name: "scalar", about: "one work-item a row, number by number" },
             Variant { name: "float4", about: "one work-item a row, four numbers at once" },
+            Variant { name: "float16", about: "one work-item a row, sixteen numbers at once" },
+            Variant { name: "team", about: "one group a row, four numbers at once" },
         ]
     }
 
@@ -68,10 +70,16 @@ impl Program for Matvec {
         let kernel = built.kernel(&name)?;
         let (a_buffer, x_buffer) = (session.upload(&a)?, session.upload(&x)?);
         let y = session.zeroed::<f32>(rows)?;
-        let group = params.group_or(16)?;
+        let group = params.group_or(if variant == "team" { 128 } else { 16 })?;
         let times = session.measure(params.iterations, |_| {
-            let args = args![&a_buffer, &x_buffer, &y, columns as u32, rows as u32];
-            session.launch(&kernel, args, &[round_up(rows, group)], &[group])?;
+            let (columns, count) = (columns as u32, rows as u32);
+            if variant == "team" {
+                let args = args![&a_buffer, &x_buffer, &y, columns, count, Arg::Local(group * 4)];
+                session.launch(&kernel, args, &[rows * group], &[group])?;
+            } else {
+                let args = args![&a_buffer, &x_buffer, &y, columns, count];
+                session.launch(&kernel, args, &[round_up(rows, group)], &[group])?;
+            }
             Ok(true)
         })?;
         let got = session.read(&y)?;

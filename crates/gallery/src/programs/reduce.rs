@@ -12,6 +12,76 @@ pub struct Reduce;
 
 const SOURCE: &str = include_str!("../../kernels/reduce.cl");
 
+/// The variants that add floats.
+const FLOATS: [&str; 6] = ["tree_divergent", "tree_strided", "tree_contiguous", "twopass", "twopass4", "chunks"];
+
+fn floats(session: &Session, params: &Params, variant: &'static str) -> Result<Outcome> {
+    let (options, name) = Reduce::options(params, variant, Some(session))?;
+    let (w, h) = params.size_or(4096, 4096)?;
+    let n = w * h;
+    let mut random = Random::new(64);
+    // Small whole numbers of either sign: every sum of some of them is a float, so that the order of adding cannot matter, and a
+    // number too many or too few is seen.
+    let data: Vec<f32> = (0..n).map(|_| random.below(17) as f32 - 8.0).collect();
+    let built = session.build("reduce", SOURCE, &options)?;
+    let kernel = built.kernel(&name)?;
+    let input = session.upload(&data)?;
+    let tree = variant.starts_with("tree");
+    let group = params.group_or(if variant == "chunks" { 16 } else { 256 })?;
+    let groups = match params.number("groups", 0, 0..=1 << 20)? as usize {
+        0 => session.found.units as usize * 16,
+        n => n,
+    };
+    // Work-items of each pass, and the values that it leaves.
+    let mut passes = Vec::new();
+    if tree {
+        // A tree of one work-item leaves what it takes.
+        if group == 1 && n > 1 {
+            return Err(Error::Params("groups of one add up nothing: choose a larger -tw".into()));
+        }
+        let mut left = n;
+        while left > 1 || passes.is_empty() {
+            left = left.div_ceil(group);
+            passes.push((left * group, left));
+        }
+    } else {
+        let values = if variant == "chunks" { groups * group } else { groups };
+        passes.extend([(groups * group, values), (group, 1)]);
+    }
+    let outs: Vec<Buffer<f32>> = passes.iter().map(|&(_, left)| session.zeroed(left)).collect::<Result<_>>()?;
+    // What a stretch a work-item leaves is added up the way of the other variants.
+    let last = if tree { None } else { Some(built.kernel("reduce_twopass")?) };
+    let times = session.measure(params.iterations, |_| {
+        let (mut from, mut n) = (&input, n as u32);
+        for (i, (out, &(items, left))) in outs.iter().zip(&passes).enumerate() {
+            let kernel = last.as_ref().filter(|_| i == 1).unwrap_or(&kernel);
+            if variant == "chunks" && i == 0 {
+                session.launch(kernel, args![from, n, out], &[items], &[group])?;
+            } else {
+                session.launch(kernel, args![from, n, out, Arg::Local(group * 4)], &[items], &[group])?;
+            }
+            (from, n) = (out, left as u32);
+        }
+        Ok(true)
+    })?;
+    let got = match outs.last() {
+        Some(out) => session.read(out)?,
+        None => Vec::new(),
+    };
+    let left: Vec<usize> = passes.iter().map(|p| p.1).collect();
+    Ok(Outcome {
+        variant,
+        size: format!("{n} floats, groups of {group}, values left after each pass {left:?}"),
+        build: built.time,
+        times,
+        work: Some(Work::of_bytes(n * 4).computing(n as f64)),
+        verdict: same(&got, &[data.iter().map(|&v| f64::from(v)).sum::<f64>() as f32], "sum"),
+        answer: Answer::Exact(got.iter().map(|v| v.to_bits()).collect()),
+        picture: None,
+        notes: Vec::new(),
+    })
+}
+
 impl Reduce {
     fn options(params: &Params, variant: &str, session: Option<&Session>) -> Result<(String, String)> {
         params.only(&["groups"])?;
@@ -49,6 +119,15 @@ impl Program for Reduce {
             Variant { name: "multipass", about: "contiguous, pass after pass, down to one value" },
             Variant { name: "workgroup", about: "work_group_reduce_add" },
             Variant { name: "tile", about: "a two-dimensional tile a group" },
+            Variant {
+                name: "tree_divergent",
+                about: "floats, trees of interleaved items that move apart, to one value",
+            },
+            Variant { name: "tree_strided", about: "the same places, by items that stay together" },
+            Variant { name: "tree_contiguous", about: "floats, trees of contiguous items, to one value" },
+            Variant { name: "twopass", about: "floats, read in step by some groups, then by one" },
+            Variant { name: "twopass4", about: "the same, four floats at once" },
+            Variant { name: "chunks", about: "floats, a stretch a work-item, 64 at once" },
         ]
     }
 
@@ -66,6 +145,9 @@ impl Program for Reduce {
 
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
+        if FLOATS.contains(&variant) {
+            return floats(session, params, variant);
+        }
         let (options, name) = Reduce::options(params, variant, Some(session))?;
         let (w, h) = params.size_or(4096, 4096)?;
         let mut random = Random::new(1);

@@ -14,8 +14,18 @@ pub struct Transpose;
 
 const SOURCE: &str = include_str!("../../kernels/transpose.cl");
 
+/// The side of a tile that does not depend on the group.
+const SIDE: usize = 32;
+
 fn reference(p: &Picture) -> Picture {
     Picture::from_fn(p.height, p.width, |x, y| p.pixels[x * p.width + y])
+}
+
+impl Transpose {
+    fn grid(&self, params: &Params, size: (usize, usize)) -> Result<Grid> {
+        let tile = if self.variant(params)?.starts_with("ocl_32") { (32, 8) } else { (16, 16) };
+        Grid::new(params, size, tile)
+    }
 }
 
 impl Program for Transpose {
@@ -31,8 +41,12 @@ impl Program for Transpose {
         &[
             Variant { name: "ocl", about: "through a tile in local memory" },
             Variant { name: "ocl_naive", about: "straight: reads along rows, writes down columns" },
+            Variant { name: "ocl_naive_write", about: "straight: reads down columns, writes along rows" },
             Variant { name: "ocl_pad", about: "a tile with a padding column: no bank conflicts" },
             Variant { name: "ocl_diag", about: "padded, and groups in diagonal order: no partition camping" },
+            Variant { name: "ocl_32", about: "tiles of 32x32, groups of 32x8" },
+            Variant { name: "ocl_32_pad", about: "the same with a padding column" },
+            Variant { name: "ocl_32_diag", about: "the same, padded and in diagonal order" },
         ]
     }
 
@@ -43,7 +57,7 @@ impl Program for Transpose {
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
         params.only(&["param"])?;
         let size = inputs::picture(params).map(|p| (p.width, p.height))?;
-        let options = Grid::new(params, size, (16, 16))?.options(params, "transpose");
+        let options = self.grid(params, size)?.options(params, "transpose");
         Ok((options, format!("transpose_{}", self.variant(params)?)))
     }
 
@@ -51,12 +65,19 @@ impl Program for Transpose {
         let variant = self.variant(params)?;
         let (options, name) = self.build_options(params)?;
         let picture = inputs::picture(params)?;
-        let grid = Grid::new(params, (picture.width, picture.height), (16, 16))?;
+        let grid = self.grid(params, (picture.width, picture.height))?;
         let (built, kernel) = build(session, "transpose", SOURCE, &options, &name)?;
         let input = session.upload(&picture.pixels)?;
         let output = session.zeroed::<u32>(grid.w * grid.h)?;
+        let global = match variant {
+            "ocl_naive_write" => Grid { w: grid.h, h: grid.w, ..grid }.global(),
+            "ocl_32" | "ocl_32_pad" | "ocl_32_diag" => {
+                [grid.w.div_ceil(SIDE) * grid.tw, grid.h.div_ceil(SIDE) * grid.th]
+            }
+            _ => grid.global(),
+        };
         let times = session.measure(params.iterations, |_| {
-            session.launch(&kernel, args![&input, &output], &grid.global(), &grid.local())?;
+            session.launch(&kernel, args![&input, &output], &global, &grid.local())?;
             Ok(true)
         })?;
         let result = Picture { width: grid.h, height: grid.w, pixels: session.read(&output)? };
