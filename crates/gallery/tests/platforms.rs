@@ -83,6 +83,7 @@ fn every_knob_works() {
         ("matvec", 1, &["input=denormal", "denorms=zero", "input=denormal,denorms=zero"]),
         ("mad", 1, &["k=1", "k=3", "k=97"]),
         ("bank", 1, &["stride=0", "stride=32"]),
+        ("nbody", 1, &["root=native", "root=divide"]),
         ("lu", 1, &["teams=1", "teams=5"]),
         ("lcs", 2, &["problem=edit", "step=8", "problem=edit,step=128"]),
     ];

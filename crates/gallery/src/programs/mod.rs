@@ -11,6 +11,8 @@ mod lu;
 mod mad;
 mod mandel;
 mod matvec;
+mod nbody;
+mod particles;
 mod pixelize;
 mod reduce;
 mod sample;
@@ -39,6 +41,8 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &coalesce::Coalesce,
     &bank::Bank,
     &shape::Shape,
+    &particles::Particles,
+    &nbody::Nbody,
     &lu::Lu,
     &lcs::Lcs,
 ];
