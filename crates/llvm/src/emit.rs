@@ -300,8 +300,8 @@ pub struct FunctionCx<'a, 'm> {
     pub entry: LLVMBasicBlockRef,
     /// Whether it is the work-group function, whose first parameter is the launch descriptor.
     pub root: bool,
-    /// Where lanes that are off store to.
-    pub sink: Option<LLVMValueRef>,
+    /// Private memory for single operations, by size.
+    pub slots: HashMap<u64, LLVMValueRef>,
     values: Vec<LLVMValueRef>,
     blocks: HashMap<Block, LLVMBasicBlockRef>,
 }
@@ -319,7 +319,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         }
         let entry = blocks[&func.entry()];
         let values = vec![std::ptr::null_mut(); func.values.len()];
-        Self { cx, func, llvm, builder: IrBuilder::new(context), entry, root, sink: None, values, blocks }
+        Self { cx, func, llvm, builder: IrBuilder::new(context), entry, root, slots: HashMap::new(), values, blocks }
     }
 
     /// The translation of a value whose definition was translated.

@@ -32,7 +32,18 @@ struct Access {
     mask: Option<LLVMValueRef>,
     align: u32,
     volatile: bool,
+    space: Option<Space>,
 }
+
+/// Whether an access reads or writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AccessKind {
+    Load,
+    Store,
+}
+
+/// The smallest page: memory that can be read at one place of it can be read at every other.
+const PAGE: u32 = 4096;
 
 impl FunctionCx<'_, '_> {
     /// 0, 1, 2 … in the lanes.
@@ -122,9 +133,10 @@ impl FunctionCx<'_, '_> {
         };
         let value = match (access.place, access.mask) {
             (Place::Row(_), None) => return self.load(data, ty, align),
-            (Place::Row(p), Some(mask)) if self.has_masked_row(access) => {
+            (Place::Row(p), Some(mask)) if self.has_masked_row(access, AccessKind::Load) => {
                 self.intrinsic_load("llvm.masked.load", p, access, mask)
             }
+            (Place::Row(p), Some(mask)) if !access.volatile && ty.bytes() <= PAGE => self.load_row(access, p, mask),
             (Place::Apart(p), mask) if self.has_gather(access) => {
                 let mask = mask.unwrap_or_else(|| self.cx.constant(ty.with_scalar(Scalar::I1), 1));
                 self.intrinsic_load("llvm.masked.gather", p, access, mask)
@@ -132,7 +144,7 @@ impl FunctionCx<'_, '_> {
             _ => self.load_one_by_one(access),
         };
         // See `load`.
-        match self.func.ty(data.args[0]).space() {
+        match access.space {
             // SAFETY: see `lane_numbers`.
             Some(Space::Private) => unsafe { LLVMBuildFreeze(self.builder.0, value, NO_NAME) },
             _ => value,
@@ -145,12 +157,15 @@ impl FunctionCx<'_, '_> {
         let Some(access) = self.access(data, ty, data.args[2], align) else { return std::ptr::null_mut() };
         match (access.place, access.mask) {
             (Place::Row(_), None) => self.store(data, align),
-            (Place::Row(p), Some(mask)) if self.has_masked_row(access) => {
+            (Place::Row(p), Some(mask)) if self.has_masked_row(access, AccessKind::Store) => {
                 self.intrinsic_store("llvm.masked.store", p, x, access, mask)
             }
             (Place::Apart(p), mask) if self.has_gather(access) => {
                 let mask = mask.unwrap_or_else(|| self.cx.constant(ty.with_scalar(Scalar::I1), 1));
                 self.intrinsic_store("llvm.masked.scatter", p, x, access, mask)
+            }
+            (Place::Row(p), Some(mask)) if !access.volatile && access.space == Some(Space::Private) => {
+                self.store_private_row(access, p, x, mask)
             }
             _ => self.store_one_by_one(access, x),
         }
@@ -167,16 +182,17 @@ impl FunctionCx<'_, '_> {
             Some(_) => None,
             None => Some(self.value(mask)),
         };
-        Some(Access { place, ty, mask, align, volatile })
+        let space = self.func.ty(data.args[0]).space();
+        Some(Access { place, ty, mask, align, volatile, space })
     }
 
-    /// Whether there are instructions for consecutive lanes under a mask.
-    fn has_masked_row(&self, access: Access) -> bool {
-        let bits = access.ty.scalar.bits();
+    /// Whether there are instructions for consecutive lanes under a mask, and good ones: the store of AVX2 takes about twice as
+    /// long as storing eight lanes one by one on AMD's processors.
+    fn has_masked_row(&self, access: Access, kind: AccessKind) -> bool {
         !access.volatile
             && match self.cx.level {
                 Level::V2 => false,
-                Level::V3 => bits >= 32,
+                Level::V3 => access.ty.scalar.bits() >= 32 && kind == AccessKind::Load,
                 Level::V4 => true,
             }
     }
@@ -247,6 +263,111 @@ impl FunctionCx<'_, '_> {
         access.align.min(access.ty.scalar.bytes())
     }
 
+    /// A row without an instruction for it: all lanes are loaded, and those that are off cleared, if that cannot fault, because
+    /// the row lies in the page of a lane that is on. Elsewhere, rarely, a loop takes lane by lane.
+    fn load_row(&mut self, access: Access, p: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
+        let zeros = self.cx.zeros();
+        let b = self.builder.0;
+        let (ty, lanes) = (access.ty, u64::from(access.ty.lanes));
+        let llvm = self.cx.ty(ty);
+        let bytes = u64::from(ty.bytes());
+        let mask_ty = ty.with_scalar(Scalar::I1);
+        let size = u64::from(ty.scalar.bytes());
+        // Of different sizes, so that they are two.
+        let (row, flags) = (self.slot(bytes.max(lanes + 1)), self.slot(lanes));
+        let n = |x: u64| self.cx.constant(Type::I64, x);
+        let (i8, i64) = (self.cx.ty(Type::I8), self.cx.ty(Type::I64));
+        // SAFETY: see `lane_numbers`; each block that is made here ends with a branch or is where the builder stays.
+        unsafe {
+            let block =
+                |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
+            let [whole, slow, next, join] = [c"row", c"rim", c"rim.lane", c"row.end"].map(block);
+            let address = LLVMBuildPtrToInt(b, p, i64, NO_NAME);
+            let within = LLVMBuildAnd(b, address, n(u64::from(PAGE) - 1), NO_NAME);
+            let fits = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntULE, within, n(u64::from(PAGE) - bytes), NO_NAME);
+            let can = LLVMBuildAnd(b, fits, self.any(mask_ty, mask), NO_NAME);
+            LLVMBuildCondBr(b, can, whole, slow);
+
+            LLVMPositionBuilderAtEnd(b, whole);
+            let all = LLVMBuildLoad2(b, llvm, p, NO_NAME);
+            LLVMSetAlignment(all, self.lane_align(access));
+            // Lanes that are off may lie outside of any object of the program: what they hold is nobody's value.
+            let fast = LLVMBuildSelect(b, mask, LLVMBuildFreeze(b, all, NO_NAME), LLVMConstNull(llvm), NO_NAME);
+            LLVMBuildBr(b, join);
+
+            LLVMPositionBuilderAtEnd(b, slow);
+            let wide = LLVMBuildZExt(b, mask, self.cx.ty(ty.with_scalar(Scalar::I8)), NO_NAME);
+            LLVMSetAlignment(LLVMBuildStore(b, wide, flags), 1);
+            LLVMBuildBr(b, next);
+
+            LLVMPositionBuilderAtEnd(b, next);
+            let mut lane = LLVMBuildPhi(b, i64, NO_NAME);
+            let on = LLVMBuildLoad2(b, i8, self.offset(flags, lane), NO_NAME);
+            let on = LLVMBuildTrunc(b, on, self.cx.ty(Type::I1), NO_NAME);
+            let by = LLVMBuildMul(b, lane, n(size), NO_NAME);
+            let from = LLVMBuildSelect(b, on, self.offset(p, by), zeros, NO_NAME);
+            let x = LLVMBuildLoad2(b, self.cx.scalar(ty.scalar), from, NO_NAME);
+            LLVMSetAlignment(x, self.lane_align(access));
+            LLVMSetAlignment(LLVMBuildStore(b, x, self.offset(row, by)), self.lane_align(access));
+            let mut following = LLVMBuildAdd(b, lane, n(1), NO_NAME);
+            let more = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntULT, following, n(lanes), NO_NAME);
+            let done = block(c"rim.end");
+            LLVMBuildCondBr(b, more, next, done);
+            let (mut first, mut from_slow, mut from_next) = (n(0), slow, next);
+            LLVMAddIncoming(lane, &mut first, &mut from_slow, 1);
+            LLVMAddIncoming(lane, &mut following, &mut from_next, 1);
+
+            LLVMPositionBuilderAtEnd(b, done);
+            let mut gathered = LLVMBuildLoad2(b, llvm, row, NO_NAME);
+            LLVMSetAlignment(gathered, 1);
+            LLVMBuildBr(b, join);
+
+            LLVMPositionBuilderAtEnd(b, join);
+            lane = LLVMBuildPhi(b, llvm, NO_NAME);
+            let (mut fast, mut from_whole, mut from_done) = (fast, whole, done);
+            LLVMAddIncoming(lane, &mut fast, &mut from_whole, 1);
+            LLVMAddIncoming(lane, &mut gathered, &mut from_done, 1);
+            lane
+        }
+    }
+
+    /// A row of private memory, which no other thread sees: read, changed, and written back as a whole, so that a load of the
+    /// row can take it from there before it reaches memory.
+    fn store_private_row(
+        &mut self,
+        access: Access,
+        p: LLVMValueRef,
+        x: LLVMValueRef,
+        mask: LLVMValueRef,
+    ) -> LLVMValueRef {
+        let aside = self.slot(u64::from(access.ty.bytes()));
+        let b = self.builder.0;
+        let ty = self.cx.ty(access.ty);
+        let align = self.lane_align(access);
+        // SAFETY: see `lane_numbers`.
+        unsafe {
+            // The address is good if a lane is on.
+            let any = self.any(access.ty.with_scalar(Scalar::I1), mask);
+            let p = LLVMBuildSelect(b, any, p, aside, NO_NAME);
+            let old = LLVMBuildLoad2(b, ty, p, NO_NAME);
+            LLVMSetAlignment(old, align);
+            let row = LLVMBuildSelect(b, mask, x, LLVMBuildFreeze(b, old, NO_NAME), NO_NAME);
+            let store = LLVMBuildStore(b, row, p);
+            LLVMSetAlignment(store, align);
+            store
+        }
+    }
+
+    /// Private memory for a moment: what is in it is nobody's after the operation.
+    fn slot(&mut self, bytes: u64) -> LLVMValueRef {
+        if let Some(&slot) = self.slots.get(&bytes) {
+            return slot;
+        }
+        let slot = self.alloca(bytes, 64);
+        self.slots.insert(bytes, slot);
+        slot
+    }
+
     fn load_one_by_one(&mut self, access: Access) -> LLVMValueRef {
         let zeros = self.cx.zeros();
         let b = self.builder.0;
@@ -265,11 +386,7 @@ impl FunctionCx<'_, '_> {
     }
 
     fn store_one_by_one(&mut self, access: Access, x: LLVMValueRef) -> LLVMValueRef {
-        let sink = match self.sink {
-            Some(sink) => sink,
-            None => self.alloca(8, 8),
-        };
-        self.sink = Some(sink);
+        let sink = self.slot(8);
         let b = self.builder.0;
         let mut last = std::ptr::null_mut();
         for (i, p) in self.lane_addresses(access, sink).into_iter().enumerate() {

@@ -75,7 +75,7 @@ fn masks(lanes: u16) -> Vec<Vec<bool>> {
 }
 
 /// For each mask and each of several places: address of the row, then mask, then the addresses of the lanes.
-fn check(s: Scalar, lanes: u16, volatile: bool) {
+fn check(s: Scalar, lanes: u16, volatile: bool, space: Space) {
     let (n, size) = (usize::from(lanes), memory(s).bytes() as usize);
     let ty = Type::vector(s, lanes);
     let (mask_at, ptrs_at) = (8, (8 + n).next_multiple_of(8));
@@ -95,6 +95,7 @@ fn check(s: Scalar, lanes: u16, volatile: bool) {
         };
         let (from, to) = (at(b, from, stride), at(b, to, out_stride));
         let row = load_pointer(b, from);
+        let row = b.cast(CastOp::Space, row, Type::ptr(space));
         let p = b.ptr_offset(from, mask_at as u64);
         let mask = load_mask(b, p, lanes);
         let p = b.ptr_offset(from, ptrs_at as u64);
@@ -142,6 +143,9 @@ fn check(s: Scalar, lanes: u16, volatile: bool) {
             rows.push(end - ((last + 1) * size) as u64);
             if nothing {
                 rows = vec![0, 8, end - size as u64, end];
+            } else if space == Space::Private {
+                // A row of private memory lies within its variable, whichever lanes are on.
+                rows = vec![start + 64 * size as u64, end - bytes];
             } else if pages > 1 {
                 rows.push(start + PAGE as u64 - size as u64 * (n as u64 / 2).max(1));
             }
@@ -197,9 +201,10 @@ macro_rules! tests {
         #[test]
         fn $name() {
             for lanes in $lanes {
-                check($scalar, lanes, false);
+                check($scalar, lanes, false, Space::Global);
+                check($scalar, lanes, false, Space::Private);
             }
-            check($scalar, 8, true);
+            check($scalar, 8, true, Space::Local);
         }
     )*};
 }
