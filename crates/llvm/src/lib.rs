@@ -12,6 +12,7 @@ mod guard;
 mod half;
 mod handles;
 mod lanes;
+mod masks;
 mod memory;
 mod ops;
 mod optimise;
@@ -116,6 +117,10 @@ fn generate(
     }
     llvm.verify()?;
     optimise::run(&llvm, &machine, effort)?;
+    if effort != Effort::None {
+        masks::widen(&llvm, machine.level);
+        llvm.verify()?;
+    }
     if options.texts {
         stages.push(("llvm-optimised", llvm.text()));
         // Code generation changes the module: the text is made from a copy.

@@ -1,0 +1,477 @@
+//! Masks where the target has no registers for them.
+//!
+//! Before AVX-512 a mask is a vector of numbers as wide as the numbers that were compared, all ones or zero. LLVM knows that within a
+//! block. A mask that lives across blocks, and each mask of a loop does, it keeps as `<N x i1>` made legal, which is a vector of other,
+//! narrower numbers: masks are packed at the end of each block and unpacked where they are used, and combining them follows that form.
+//!
+//! This pass runs last. In comes an optimised module; out goes one in which masks that are combined or live across blocks are
+//! vectors of integers, of the width that most of the comparisons and selections around them have. A use sees the sign of each
+//! lane, which costs nothing in selections, masked loads and tests. (A pass of LLVM's would turn it back, so none may follow.)
+
+use crate::handles::LlvmModule;
+use crate::target::Level;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
+use std::collections::{HashMap, HashSet};
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+/// Widths of lanes, by vote.
+const WIDTHS: [u32; 4] = [8, 16, 32, 64];
+
+/// Rewrites the masks of a module.
+pub fn widen(module: &LlvmModule<'_>, level: Level) {
+    let register = match level {
+        Level::V2 => 128,
+        Level::V3 => 256,
+        Level::V4 => return,
+    };
+    // SAFETY: (and in all of this file) values belong to the live module; each function is handed what its name says: values of
+    // instructions to functions that read instructions, and so on; instructions are built where their operands dominate.
+    unsafe {
+        let mut func = LLVMGetFirstFunction(module.raw);
+        while !func.is_null() {
+            if LLVMCountBasicBlocks(func) > 0 {
+                let context = LLVMGetModuleContext(module.raw);
+                let builder = LLVMCreateBuilderInContext(context);
+                Masks::new(context, builder, func).run(register);
+                LLVMDisposeBuilder(builder);
+            }
+            func = LLVMGetNextFunction(func);
+        }
+    }
+}
+
+struct Masks {
+    context: LLVMContextRef,
+    builder: LLVMBuilderRef,
+    func: LLVMValueRef,
+    /// Instructions that give masks, except for those that combine masks.
+    sources: Vec<LLVMValueRef>,
+    /// Those that do, with the numbers by which `parent` knows them.
+    logic: Vec<LLVMValueRef>,
+    number: HashMap<LLVMValueRef, usize>,
+    /// Masks that are combined with each other have one width: sets as a forest.
+    parent: Vec<usize>,
+    votes: Vec<[u32; 4]>,
+    /// Masks as integers.
+    wide: HashMap<(LLVMValueRef, u32), LLVMValueRef>,
+    /// Masks as truth values again, by block.
+    narrow: HashMap<(LLVMValueRef, LLVMBasicBlockRef), LLVMValueRef>,
+}
+
+unsafe fn mask_lanes(v: LLVMValueRef) -> Option<u32> {
+    // SAFETY: see `widen`.
+    unsafe {
+        let ty = LLVMTypeOf(v);
+        if LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMVectorTypeKind {
+            return None;
+        }
+        (element_bits(ty) == 1).then(|| LLVMGetVectorSize(ty))
+    }
+}
+
+/// Bits of a lane, or of a scalar.
+unsafe fn element_bits(ty: LLVMTypeRef) -> u32 {
+    // SAFETY: see `widen`.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMVectorTypeKind => element_bits(LLVMGetElementType(ty)),
+            LLVMTypeKind::LLVMIntegerTypeKind => LLVMGetIntTypeWidth(ty),
+            LLVMTypeKind::LLVMHalfTypeKind => 16,
+            LLVMTypeKind::LLVMFloatTypeKind => 32,
+            LLVMTypeKind::LLVMDoubleTypeKind | LLVMTypeKind::LLVMPointerTypeKind => 64,
+            _ => 0,
+        }
+    }
+}
+
+unsafe fn opcode(v: LLVMValueRef) -> Option<LLVMOpcode> {
+    // SAFETY: see `widen`.
+    unsafe { (!LLVMIsAInstruction(v).is_null()).then(|| LLVMGetInstructionOpcode(v)) }
+}
+
+unsafe fn operands(inst: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: see `widen`.
+    unsafe { (0..LLVMGetNumOperands(inst) as u32).map(|i| LLVMGetOperand(inst, i)).collect() }
+}
+
+unsafe fn users(v: LLVMValueRef) -> Vec<LLVMValueRef> {
+    let mut list = Vec::new();
+    // SAFETY: see `widen`.
+    unsafe {
+        let mut at = LLVMGetFirstUse(v);
+        while !at.is_null() {
+            list.push(LLVMGetUser(at));
+            at = LLVMGetNextUse(at);
+        }
+    }
+    list
+}
+
+unsafe fn first_after_phis(block: LLVMBasicBlockRef) -> LLVMValueRef {
+    // SAFETY: see `widen`; a block ends with a terminator, which is no phi.
+    unsafe {
+        let mut at = LLVMGetFirstInstruction(block);
+        while LLVMGetInstructionOpcode(at) == LLVMOpcode::LLVMPHI {
+            at = LLVMGetNextInstruction(at);
+        }
+        at
+    }
+}
+
+impl Masks {
+    unsafe fn new(context: LLVMContextRef, builder: LLVMBuilderRef, func: LLVMValueRef) -> Self {
+        let mut masks = Masks {
+            context,
+            builder,
+            func,
+            sources: Vec::new(),
+            logic: Vec::new(),
+            number: HashMap::new(),
+            parent: Vec::new(),
+            votes: Vec::new(),
+            wide: HashMap::new(),
+            narrow: HashMap::new(),
+        };
+        // SAFETY: see `widen`.
+        unsafe {
+            let mut block = LLVMGetFirstBasicBlock(func);
+            while !block.is_null() {
+                let mut inst = LLVMGetFirstInstruction(block);
+                while !inst.is_null() {
+                    if mask_lanes(inst).is_some() {
+                        use LLVMOpcode::*;
+                        if matches!(opcode(inst), Some(LLVMAnd | LLVMOr | LLVMXor | LLVMPHI | LLVMSelect)) {
+                            masks.number.insert(inst, masks.logic.len());
+                            masks.logic.push(inst);
+                        } else {
+                            masks.sources.push(inst);
+                        }
+                    }
+                    inst = LLVMGetNextInstruction(inst);
+                }
+                block = LLVMGetNextBasicBlock(block);
+            }
+        }
+        masks.parent = (0..masks.logic.len()).collect();
+        masks.votes = vec![[0; 4]; masks.logic.len()];
+        masks
+    }
+
+    unsafe fn run(mut self, register: u32) {
+        // SAFETY: see `widen`.
+        unsafe {
+            self.choose_widths();
+            self.make_phis();
+            for v in self.logic.clone() {
+                self.combine(v);
+            }
+            self.fill_phis();
+            self.replace_uses();
+            self.tests(register);
+            for &v in &self.logic {
+                LLVMReplaceAllUsesWith(v, LLVMGetPoison(LLVMTypeOf(v)));
+            }
+            for &v in &self.logic {
+                LLVMInstructionEraseFromParent(v);
+            }
+        }
+    }
+
+    fn root(&mut self, mut i: usize) -> usize {
+        while self.parent[i] != i {
+            self.parent[i] = self.parent[self.parent[i]];
+            i = self.parent[i];
+        }
+        i
+    }
+
+    /// The width that a comparison or a selection speaks for.
+    unsafe fn width_of_source(v: LLVMValueRef) -> u32 {
+        use LLVMOpcode::*;
+        // SAFETY: see `widen`.
+        unsafe {
+            match opcode(v) {
+                Some(LLVMICmp | LLVMFCmp | LLVMTrunc) => element_bits(LLVMTypeOf(LLVMGetOperand(v, 0))),
+                _ => 0,
+            }
+        }
+    }
+
+    unsafe fn width_of_user(v: LLVMValueRef) -> u32 {
+        use LLVMOpcode::*;
+        // SAFETY: see `widen`.
+        unsafe {
+            let ty = LLVMTypeOf(v);
+            match opcode(v) {
+                Some(LLVMSelect | LLVMSExt | LLVMZExt) => element_bits(ty),
+                Some(LLVMCall) => match element_bits(ty) {
+                    0 => element_bits(LLVMTypeOf(LLVMGetOperand(v, 0))),
+                    bits => bits,
+                },
+                _ => 0,
+            }
+        }
+    }
+
+    unsafe fn choose_widths(&mut self) {
+        // SAFETY: see `widen`.
+        unsafe {
+            for i in 0..self.logic.len() {
+                let v = self.logic[i];
+                let near = operands(v).into_iter().map(|o| (o, Self::width_of_source(o)));
+                let near: Vec<_> = near.chain(users(v).into_iter().map(|u| (u, Self::width_of_user(u)))).collect();
+                for (other, bits) in near {
+                    if let Some(&j) = self.number.get(&other) {
+                        let (a, b) = (self.root(i), self.root(j));
+                        if a != b {
+                            self.parent[a] = b;
+                            for k in 0..4 {
+                                self.votes[b][k] += self.votes[a][k];
+                            }
+                        }
+                    } else if let Some(k) = WIDTHS.iter().position(|&w| w == bits) {
+                        let root = self.root(i);
+                        self.votes[root][k] += 1;
+                    }
+                }
+            }
+            for i in 0..self.logic.len() {
+                self.parent[i] = self.root(i);
+            }
+        }
+    }
+
+    /// The width of a mask as integers.
+    unsafe fn width(&self, v: LLVMValueRef) -> u32 {
+        if let Some(&i) = self.number.get(&v) {
+            let votes = self.votes[self.parent[i]];
+            let most = votes.iter().max().copied().unwrap_or(0);
+            return match votes.iter().rposition(|&n| n == most) {
+                Some(k) if most > 0 => WIDTHS[k],
+                _ => 32,
+            };
+        }
+        // SAFETY: see `widen`.
+        match unsafe { Self::width_of_source(v) } {
+            bits if WIDTHS.contains(&bits) => bits,
+            _ => 32,
+        }
+    }
+
+    unsafe fn wide_type(&self, v: LLVMValueRef, bits: u32) -> LLVMTypeRef {
+        // SAFETY: see `widen`.
+        unsafe { LLVMVectorType(LLVMIntTypeInContext(self.context, bits), LLVMGetVectorSize(LLVMTypeOf(v))) }
+    }
+
+    /// The mask as integers. One that is combined has been made already.
+    unsafe fn wide(&mut self, v: LLVMValueRef, bits: u32) -> LLVMValueRef {
+        if let Some(&w) = self.wide.get(&(v, bits)) {
+            return w;
+        }
+        // SAFETY: see `widen`.
+        unsafe {
+            let after = if LLVMIsAInstruction(v).is_null() {
+                // A constant or a parameter.
+                LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(self.func))
+            } else if opcode(v) == Some(LLVMOpcode::LLVMPHI) {
+                first_after_phis(LLVMGetInstructionParent(v))
+            } else {
+                LLVMGetNextInstruction(v)
+            };
+            LLVMPositionBuilderBefore(self.builder, after);
+            // One of another width is known by its truth values only.
+            let w = LLVMBuildSExt(self.builder, v, self.wide_type(v, bits), NO_NAME);
+            self.wide.insert((v, bits), w);
+            w
+        }
+    }
+
+    /// The mask as truth values, in a block. It is one that is combined, or a wide form exists.
+    unsafe fn narrow(&mut self, v: LLVMValueRef, block: LLVMBasicBlockRef) -> LLVMValueRef {
+        if let Some(&n) = self.narrow.get(&(v, block)) {
+            return n;
+        }
+        // SAFETY: see `widen`.
+        unsafe {
+            let bits = self.width(v);
+            let w = self.wide(v, bits);
+            let here = !LLVMIsAInstruction(w).is_null()
+                && LLVMGetInstructionParent(w) == block
+                && opcode(w) != Some(LLVMOpcode::LLVMPHI);
+            LLVMPositionBuilderBefore(
+                self.builder,
+                if here { LLVMGetNextInstruction(w) } else { first_after_phis(block) },
+            );
+            let zero = LLVMConstNull(LLVMTypeOf(w));
+            let n = LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntSLT, w, zero, NO_NAME);
+            self.narrow.insert((v, block), n);
+            n
+        }
+    }
+
+    unsafe fn make_phis(&mut self) {
+        // SAFETY: see `widen`.
+        unsafe {
+            for &v in &self.logic {
+                if opcode(v) == Some(LLVMOpcode::LLVMPHI) {
+                    let bits = self.width(v);
+                    LLVMPositionBuilderBefore(self.builder, v);
+                    let phi = LLVMBuildPhi(self.builder, self.wide_type(v, bits), NO_NAME);
+                    self.wide.insert((v, bits), phi);
+                }
+            }
+        }
+    }
+
+    unsafe fn fill_phis(&mut self) {
+        // SAFETY: see `widen`.
+        unsafe {
+            for v in self.logic.clone() {
+                if opcode(v) != Some(LLVMOpcode::LLVMPHI) {
+                    continue;
+                }
+                let bits = self.width(v);
+                let phi = self.wide[&(v, bits)];
+                for i in 0..LLVMCountIncoming(v) {
+                    let mut value = self.wide(LLVMGetIncomingValue(v, i), bits);
+                    let mut block = LLVMGetIncomingBlock(v, i);
+                    LLVMAddIncoming(phi, &mut value, &mut block, 1);
+                }
+            }
+        }
+    }
+
+    /// Makes the wide form of a combination, after those of its operands. Every circle goes through a phi, whose form is there.
+    unsafe fn combine(&mut self, v: LLVMValueRef) {
+        let mut stack = vec![v];
+        // SAFETY: see `widen`.
+        unsafe {
+            while let Some(&v) = stack.last() {
+                let bits = self.width(v);
+                if self.wide.contains_key(&(v, bits)) {
+                    stack.pop();
+                    continue;
+                }
+                let args = operands(v);
+                let mut ready = true;
+                for &a in &args {
+                    if self.number.contains_key(&a) && !self.wide.contains_key(&(a, self.width(a))) {
+                        stack.push(a);
+                        ready = false;
+                    }
+                }
+                if !ready {
+                    continue;
+                }
+                stack.pop();
+                let block = LLVMGetInstructionParent(v);
+                let w = if opcode(v) == Some(LLVMOpcode::LLVMSelect) {
+                    let cond = if self.number.contains_key(&args[0]) { self.narrow(args[0], block) } else { args[0] };
+                    let (x, y) = (self.wide(args[1], bits), self.wide(args[2], bits));
+                    LLVMPositionBuilderBefore(self.builder, v);
+                    LLVMBuildSelect(self.builder, cond, x, y, NO_NAME)
+                } else {
+                    let (x, y) = (self.wide(args[0], bits), self.wide(args[1], bits));
+                    LLVMPositionBuilderBefore(self.builder, v);
+                    match opcode(v) {
+                        Some(LLVMOpcode::LLVMAnd) => LLVMBuildAnd(self.builder, x, y, NO_NAME),
+                        Some(LLVMOpcode::LLVMOr) => LLVMBuildOr(self.builder, x, y, NO_NAME),
+                        _ => LLVMBuildXor(self.builder, x, y, NO_NAME),
+                    }
+                };
+                self.wide.insert((v, bits), w);
+            }
+        }
+    }
+
+    /// Uses of combined masks, and uses of others in other blocks, see the wide form's signs.
+    unsafe fn replace_uses(&mut self) {
+        // SAFETY: see `widen`.
+        unsafe {
+            let made: HashSet<LLVMValueRef> = self.wide.values().copied().collect();
+            let all: Vec<_> = self.logic.iter().chain(&self.sources).copied().collect();
+            for v in all {
+                let combined = self.number.contains_key(&v);
+                let home = LLVMGetInstructionParent(v);
+                for user in users(v) {
+                    let block = LLVMGetInstructionParent(user);
+                    if self.number.contains_key(&user) || made.contains(&user) || !combined && block == home {
+                        continue;
+                    }
+                    let n = self.narrow(v, block);
+                    for (i, o) in operands(user).into_iter().enumerate() {
+                        if o == v && user != n {
+                            LLVMSetOperand(user, i as u32, n);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tests whether any or all lanes are on: of a mask of several registers, these are combined before the test.
+    unsafe fn tests(&mut self, register: u32) {
+        let back: HashMap<LLVMValueRef, LLVMValueRef> = self.narrow.iter().map(|(&(v, _), &n)| (n, v)).collect();
+        // SAFETY: see `widen`.
+        unsafe {
+            let masks: Vec<_> = back.keys().copied().chain(self.sources.clone()).collect();
+            for mask in masks {
+                let v = back.get(&mask).copied().unwrap_or(mask);
+                let (lanes, bits) = (LLVMGetVectorSize(LLVMTypeOf(mask)), self.width(v));
+                let part = register / bits;
+                if lanes <= part || lanes % part != 0 {
+                    continue;
+                }
+                for cast in users(mask) {
+                    if opcode(cast) != Some(LLVMOpcode::LLVMBitCast) {
+                        continue;
+                    }
+                    for test in users(cast) {
+                        self.test(v, bits, part, test);
+                    }
+                }
+            }
+        }
+    }
+
+    unsafe fn test(&mut self, v: LLVMValueRef, bits: u32, part: u32, test: LLVMValueRef) {
+        use LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE};
+        // SAFETY: see `widen`.
+        unsafe {
+            if opcode(test) != Some(LLVMOpcode::LLVMICmp) {
+                return;
+            }
+            let (predicate, against) = (LLVMGetICmpPredicate(test), LLVMGetOperand(test, 1));
+            let ty = LLVMTypeOf(against);
+            let zero = against == LLVMConstNull(ty);
+            if !matches!(predicate, LLVMIntEQ | LLVMIntNE) || !zero && against != LLVMConstAllOnes(ty) {
+                return;
+            }
+            let w = self.wide(v, bits);
+            let b = self.builder;
+            LLVMPositionBuilderBefore(b, test);
+            let i32 = LLVMInt32TypeInContext(self.context);
+            let lanes = LLVMGetVectorSize(LLVMTypeOf(w));
+            let mut whole: LLVMValueRef = std::ptr::null_mut();
+            for first in (0..lanes).step_by(part as usize) {
+                let mut numbers: Vec<_> = (first..first + part).map(|i| LLVMConstInt(i32, u64::from(i), 0)).collect();
+                let numbers = LLVMConstVector(numbers.as_mut_ptr(), part);
+                let piece = LLVMBuildShuffleVector(b, w, LLVMGetPoison(LLVMTypeOf(w)), numbers, NO_NAME);
+                whole = match (whole.is_null(), zero) {
+                    (true, _) => piece,
+                    (false, true) => LLVMBuildOr(b, whole, piece, NO_NAME),
+                    (false, false) => LLVMBuildAnd(b, whole, piece, NO_NAME),
+                };
+            }
+            let none = LLVMConstNull(LLVMTypeOf(whole));
+            let truth = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntSLT, whole, none, NO_NAME);
+            let int = LLVMIntTypeInContext(self.context, part);
+            let word = LLVMBuildBitCast(b, truth, int, NO_NAME);
+            let against = if zero { LLVMConstNull(int) } else { LLVMConstAllOnes(int) };
+            LLVMReplaceAllUsesWith(test, LLVMBuildICmp(b, predicate, word, against, NO_NAME));
+        }
+    }
+}
