@@ -86,11 +86,13 @@ fn mandel() -> Vec<Row> {
 
 fn mad() -> Vec<Row> {
     let k = |k: u32| Row::of("ocl", LARGE).with(format!("k={k}"), format!("k={k}")).at("mad", "flops a float", k);
-    [3, 6, 12, 18, 24, 48, 96].map(k).into()
+    let mut rows: Vec<Row> = [3, 6, 12, 18, 24, 48, 96].map(k).into();
+    rows.push(Row::of("peak", &[(1024, 1024)]));
+    rows
 }
 
 fn histogram() -> Vec<Row> {
-    let mut rows = Vec::new();
+    let mut rows = vec![Row::of("alone", &[(8192, 8192)]).with("random", "input=random")];
     for variant in ["strided", "serial"] {
         for input in ["random", "uniform"] {
             rows.push(Row::of(variant, &[(2048, 2048), (8192, 8192)]).with(input, format!("input={input}")));
@@ -222,8 +224,8 @@ mod tests {
     #[test]
     fn a_row_has_one_case_a_size() {
         let copy = cases(crate::program("copy").unwrap());
-        assert_eq!(copy.len(), VECTORS.len());
-        assert!(copy.iter().all(|c| c.row == "ocl" && !c.only_reads));
+        assert_eq!(copy.len(), 2 * VECTORS.len());
+        assert!(copy[..VECTORS.len()].iter().all(|c| c.row == "ocl" && !c.only_reads));
         assert_eq!(copy[0].sized((10, 20)).params.size, Some((10, 20)));
         let mad = cases(crate::program("mad").unwrap());
         assert_eq!(mad[6].place.as_ref().unwrap().x, "96");
