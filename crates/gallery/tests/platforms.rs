@@ -84,6 +84,7 @@ fn every_knob_works() {
         ("mad", 1, &["k=1", "k=3", "k=97"]),
         ("bank", 1, &["stride=0", "stride=32"]),
         ("nbody", 1, &["root=native", "root=divide"]),
+        ("conv", 1, &["taps=1", "taps=31,batch=4", "channels=2,batch=3", "channels=4,taps=5"]),
         ("lu", 1, &["teams=1", "teams=5"]),
         ("lcs", 2, &["problem=edit", "step=8", "problem=edit,step=128"]),
     ];

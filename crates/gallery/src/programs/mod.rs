@@ -2,6 +2,7 @@
 
 mod bank;
 mod coalesce;
+mod conv;
 mod copy;
 mod grid;
 mod histogram;
@@ -43,6 +44,7 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &shape::Shape,
     &particles::Particles,
     &nbody::Nbody,
+    &conv::Conv,
     &lu::Lu,
     &lcs::Lcs,
 ];
