@@ -1,10 +1,19 @@
-//! A fingerprint of everything that decides which code a kernel gets, so that the disk cache never gives code of another compiler.
+//! In come the sources of the built-in library; out goes the library as IR, a piece for each function, and a fingerprint of everything
+//! that decides which code a kernel gets, so that the disk cache never gives code of another compiler.
+//!
+//! The library does not depend on programs or their options, so no program has to wait for the front end to read it.
 
+use cloom_builtins::library::FILES;
+use cloom_clc::options::{BuildOptions, ClStd};
+use cloom_clc::pp::NoIncludes;
+use cloom_clc::{Input, Mode, Target};
+use cloom_ir::{FuncRef, Function, Linkage, Module};
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 
 /// Folders of the workspace whose sources decide.
-const PARTS: &[&str] = &["ir", "builtins", "passes", "spmd", "llvm", "artifact", "compiler"];
+const PARTS: &[&str] = &["caps", "ir", "builtins", "clc", "passes", "spmd", "llvm", "artifact", "compiler"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -20,6 +29,10 @@ fn main() {
         }
     }
     println!("cargo::rustc-env=CLOOM_FINGERPRINT={:016x}", hasher.finish());
+    let out = std::env::var("OUT_DIR").expect("cargo sets it");
+    let (index, pieces) = library();
+    std::fs::write(Path::new(&out).join("library.rs"), index).expect("the output folder is writable");
+    std::fs::write(Path::new(&out).join("library.ir"), pieces).expect("the output folder is writable");
 }
 
 fn add(dir: &Path, hasher: &mut DefaultHasher) {
@@ -33,4 +46,74 @@ fn add(dir: &Path, hasher: &mut DefaultHasher) {
             hasher.write(&std::fs::read(&path).unwrap_or_default());
         }
     }
+}
+
+/// An array of names with the begin and the end of their pieces, as Rust, and the pieces.
+fn library() -> (String, Vec<u8>) {
+    let mut all = BTreeMap::new();
+    for (name, text) in FILES {
+        let mut module = compile(name, text);
+        cloom_passes::prepare(&mut module);
+        for (function, piece) in split(name.trim_end_matches(".cl"), module) {
+            let bytes = postcard::to_stdvec(&piece).expect("plain data");
+            assert!(all.insert(function.clone(), bytes).is_none(), "{function} is defined twice");
+        }
+    }
+    let (mut index, mut pieces) = (String::from("&["), Vec::new());
+    for (function, bytes) in all {
+        let begin = pieces.len();
+        pieces.extend(bytes);
+        index.push_str(&format!("({function:?}, {begin}, {}),\n", pieces.len()));
+    }
+    index.push(']');
+    (index, pieces)
+}
+
+fn compile(name: &str, text: &str) -> Module {
+    let options = BuildOptions { std: Some(ClStd::Cl3_0), ..BuildOptions::default() };
+    let target = Target::default();
+    let input = Input { name, source: text.as_bytes(), headers: &mut NoIncludes, options: &options, target: &target };
+    let output = cloom_clc::compile(input, Mode::Library);
+    let log = output.log();
+    let module = output.module.unwrap_or_else(|| panic!("the built-in library does not compile:\n{log}"));
+    if let Some(e) = cloom_ir::verify(&module).first() {
+        panic!("{name}: the front end made invalid code: {e}");
+    }
+    module
+}
+
+/// A module for each function that others than its file can reach. Functions of the file alone get the file's name, for they are
+/// found by their names from now on.
+fn split(file: &str, mut module: Module) -> Vec<(String, Module)> {
+    let roots = module.funcs.iter().filter(|(_, f)| !f.is_declaration() && f.linkage != Linkage::Internal);
+    let mut wanted: Vec<FuncRef> = roots.map(|(r, _)| r).collect();
+    let mut next = 0;
+    while let Some(&f) = wanted.get(next) {
+        for callee in module.funcs[f].callees() {
+            if !module.funcs[callee].is_declaration() && !wanted.contains(&callee) {
+                wanted.push(callee);
+            }
+        }
+        next += 1;
+    }
+    for f in module.funcs.values_mut().filter(|f| f.linkage == Linkage::Internal) {
+        f.name = format!("{file}.{}", f.name);
+        f.linkage = Linkage::Builtin;
+    }
+    let bodies: Vec<(FuncRef, Function)> = wanted.iter().map(|&r| (r, module.funcs[r].clone())).collect();
+    // A body at a time is put back into a module of declarations, from which it takes what it uses.
+    for f in module.funcs.values_mut() {
+        let mut declaration = Function::new(f.name.clone(), f.params.clone(), f.ret);
+        (declaration.linkage, declaration.noinline) = (f.linkage, f.noinline);
+        *f = declaration;
+    }
+    let piece = |(r, body): (FuncRef, Function)| {
+        let name = body.name.clone();
+        let declaration = std::mem::replace(&mut module.funcs[r], body);
+        let mut piece = Module::new();
+        piece.import(&module, [r]).expect("one module agrees with itself");
+        module.funcs[r] = declaration;
+        (name, piece)
+    };
+    bodies.into_iter().map(piece).collect()
 }

@@ -7,6 +7,7 @@ use crate::sema::{SemaOptions, analyse};
 use crate::source::{Diagnostic, Diagnostics, Session, SourceMap};
 use crate::syntax::{ParseOptions, parse};
 use cloom_ir::{Flags, Module};
+use std::time::{Duration, Instant};
 
 /// What the device has.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,6 +65,8 @@ pub struct Output {
     pub diagnostics: Diagnostics,
     /// The files that the findings refer to.
     pub sources: SourceMap,
+    /// What each stage took; those after an error are missing.
+    pub times: Vec<(&'static str, Duration)>,
 }
 
 impl Output {
@@ -85,7 +88,13 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     session.diags.warnings_are_errors(options.warnings_are_errors);
     let Some(file) = session.sources.add(name, source, None) else {
         session.diags.push(Diagnostic::error_nowhere("E0100", "the source is too large"));
-        return Output { module: None, diagnostics: session.diags, sources: session.sources };
+        return Output { module: None, diagnostics: session.diags, sources: session.sources, times: Vec::new() };
+    };
+    let mut times = Vec::with_capacity(4);
+    let mut since = Instant::now();
+    let mut stage = |name| {
+        times.push((name, since.elapsed()));
+        since = Instant::now();
     };
     let c_version = options.std.map_or(120, |s| s.number());
     let pp = PpOptions {
@@ -98,7 +107,9 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
         ..PpOptions::default()
     };
     let tokens = preprocess(&mut session, file, &pp, headers);
+    stage("preprocess");
     let unit = parse(&mut session, &tokens, ParseOptions { c_version });
+    stage("parse");
     let sema = SemaOptions {
         library: mode == Mode::Library,
         fp16: target.fp16,
@@ -109,13 +120,15 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     };
     let (typed, types) = analyse(&mut session, &unit, sema);
     drop(unit);
+    stage("sema");
     let module = if session.diags.has_errors() {
         None
     } else {
         Some(lower(&session, &typed, &types, LowerOptions { fast_math: fast_math(options) }))
     };
     drop(typed);
-    Output { module, diagnostics: session.diags, sources: session.sources }
+    stage("lower");
+    Output { module, diagnostics: session.diags, sources: session.sources, times }
 }
 
 /// The permissions that the options give to floating-point instructions.

@@ -1,13 +1,15 @@
 //! `show`: what becomes of one kernel, stage by stage: source, IR, linked with the built-in functions, after each pass, work-group
-//! function, LLVM's code before and after its optimiser, assembly; with the vectoriser's remarks and the time of each stage.
+//! function, LLVM's code before and after its optimiser, assembly; with the vectoriser's remarks and the time of each stage when a fresh
+//! process compiles the kernel, nothing cached.
 
 use crate::cpu;
 use crate::options::BuildOptions;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
-use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source, Stage};
+use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source, Stage, Timing};
 use cloom_gallery::Params;
+use cloom_hal::Device;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -66,14 +68,21 @@ struct Document<'a> {
     log: &'a str,
     stages: Vec<StageInfo<'a>>,
     remarks: Vec<RemarkInfo>,
-    /// Front end and machine code as a program gets them, no texts kept.
+    /// The stages of a first build in a process, in order.
+    times: Vec<TimeInfo<'a>>,
+    /// All of it, with what lies between the stages.
     total_ms: f64,
+}
+
+#[derive(Serialize)]
+struct TimeInfo<'a> {
+    stage: &'a str,
+    ms: f64,
 }
 
 #[derive(Serialize)]
 struct StageInfo<'a> {
     name: &'a str,
-    ms: f64,
     text: &'a str,
 }
 
@@ -124,18 +133,14 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     })?;
     let kernel = choose(&program, subject.kernel.as_deref())?;
     let finding = |e: cloom_compiler::CompileError| Failure::finding(format!("{kernel}: {e}"));
+    let (code, mut total) = first_code(&compiler, &program, &kernel, &target)?;
+    total += front;
+    let times: Vec<Timing> = built.times.into_iter().chain(code).collect();
     let shown = compiler.stages(&program, &kernel, &target).map_err(finding)?;
-    let total = front + uncached(&compiler, &program, &kernel, &target)?;
 
-    let mut stages = vec![Stage {
-        name: "source".into(),
-        time: Duration::ZERO,
-        text: String::from_utf8_lossy(&subject.text.bytes).into_owned(),
-    }];
+    let mut stages =
+        vec![Stage { name: "source".into(), text: String::from_utf8_lossy(&subject.text.bytes).into_owned() }];
     stages.extend(shown.stages);
-    if let Some(ir) = stages.iter_mut().find(|s| s.name == "ir") {
-        ir.time += front;
-    }
     let files = compiler.linked(&program, &kernel).map_err(finding)?.files;
     let remarks: Vec<RemarkInfo> = shown
         .remarks
@@ -151,7 +156,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         .collect();
 
     if options.json {
-        let stages = stages.iter().map(|s| StageInfo { name: &s.name, ms: ms(s.time), text: &s.text }).collect();
+        let stages = stages.iter().map(|s| StageInfo { name: &s.name, text: &s.text }).collect();
         let document = Document {
             schema: "cloom-show/1",
             kernel: &kernel,
@@ -160,6 +165,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
             log: &built.log,
             stages,
             remarks,
+            times: times.iter().map(|t| TimeInfo { stage: &t.stage, ms: ms(t.time) }).collect(),
             total_ms: ms(total),
         };
         return Answer::json(&document, Exit::Fine);
@@ -174,7 +180,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         texts(&mut out, &stages, &remarks, &options.stage)?;
     }
     if options.time {
-        times(&mut out, &stages, total);
+        table(&mut out, &times, total);
     }
     Ok(Answer::text(out, Exit::Fine).with_notes(built.log))
 }
@@ -191,12 +197,24 @@ fn choose(program: &Program, wanted: Option<&str>) -> Result<String, Failure> {
     }
 }
 
-/// How long the machine code takes when nobody watches; the built-in library is compiled by then, as in any later build of a process.
-fn uncached(compiler: &Arc<Compiler>, program: &Arc<Program>, kernel: &str, target: &str) -> Result<Duration, Failure> {
+/// Compiles the kernel as a program gets it, and loads the code if this machine can run it: the times of the stages, and of all.
+fn first_code(
+    compiler: &Arc<Compiler>,
+    program: &Arc<Program>,
+    kernel: &str,
+    target: &str,
+) -> Result<(Vec<Timing>, Duration), Failure> {
     let start = Instant::now();
     let executable = compiler.executable(program, target);
-    executable.kernel(kernel).map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
-    Ok(start.elapsed())
+    let built = executable.kernel(kernel).map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
+    let total = start.elapsed();
+    let mut times = built.times.clone();
+    let device = cloom_hal_cpu::CpuDevice::new(1, None);
+    let start = Instant::now();
+    if device.load(built.artifact.clone()).is_ok() {
+        times.push(Timing { stage: "load".into(), time: start.elapsed() });
+    }
+    Ok((times, total + start.elapsed()))
 }
 
 fn ms(time: Duration) -> f64 {
@@ -254,19 +272,44 @@ fn texts(out: &mut String, stages: &[Stage], remarks: &[RemarkInfo], wanted: &[S
     Ok(())
 }
 
-fn times(out: &mut String, stages: &[Stage], total: Duration) {
+/// The time of each stage; passes that run more than once are added up.
+fn table(out: &mut String, times: &[Timing], total: Duration) {
+    let mut rows: Vec<(&str, Duration)> = Vec::new();
+    for Timing { stage, time } in times {
+        match rows.iter_mut().find(|(name, _)| name == stage) {
+            Some((_, sum)) => *sum += *time,
+            None => rows.push((stage, *time)),
+        }
+    }
     out.push('\n');
-    // LLVM is measured as one; its texts are kept apart.
-    let is_llvm = |name: &str| matches!(name, "llvm" | "llvm-optimised" | "asm");
-    let llvm: Duration = stages.iter().filter(|s| is_llvm(&s.name)).map(|s| s.time).sum();
     let mut row = |name: &str, time: Duration, about: &str| {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{name:<16}{:>12}  {about}", stats::time(ms(time)));
     };
-    for stage in stages.iter().filter(|s| s.name != "source" && !is_llvm(&s.name)) {
-        let name = if stage.name == "ir" { "front end" } else { &stage.name };
-        row(name, stage.time, if stage.name == "ir" { "source to ir" } else { about(&stage.name) });
+    for (name, time) in rows {
+        row(name, time, what(name));
     }
-    row("llvm", llvm, "work-group function to object, and the texts of its stages");
-    row("all, alone", total, "front end and machine code once more as a program gets them, library loaded");
+    row("all", total, "source to loaded code in a process that compiles for the first time");
+}
+
+/// What the time of a stage goes into.
+fn what(stage: &str) -> &str {
+    match stage {
+        "preprocess" => "macros, included files",
+        "parse" => "tokens to a syntax tree",
+        "sema" => "types, overloads, constants",
+        "lower" => "typed tree to ir",
+        "verify" => "the front end's ir is valid",
+        "extract" => "the kernel and what it calls",
+        "cache" => "looked for on disk",
+        "library" => "built-in functions read and linked",
+        "callees" => "functions that the kernel calls, inlined and cleaned up",
+        "llvm start" => "waiting for LLVM's first use, a thread",
+        "llvm target" => "tables of instruction selection",
+        "llvm ir" => "work-group function to LLVM's ir",
+        "llvm passes" => "LLVM's optimiser",
+        "llvm codegen" => "LLVM's ir to an object",
+        "load" => "object to executable memory",
+        _ => about(stage),
+    }
 }

@@ -24,11 +24,12 @@ pub struct Key(String);
 
 impl Key {
     /// From everything that decides which code comes out; the compiler itself is part of it.
-    pub fn new(texts: &[&str], flags: &[bool]) -> Self {
+    pub fn new(parts: &[&[u8]], flags: &[bool]) -> Self {
         let mut hasher = blake3::Hasher::new();
-        for text in [env!("CLOOM_FINGERPRINT"), env!("CARGO_PKG_VERSION")].iter().chain(texts) {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
+        let own = [env!("CLOOM_FINGERPRINT").as_bytes(), env!("CARGO_PKG_VERSION").as_bytes()];
+        for part in own.iter().chain(parts) {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
         }
         for &flag in flags {
             hasher.update(&[u8::from(flag)]);
@@ -160,12 +161,12 @@ mod tests {
     fn entries_come_back_and_damaged_ones_do_not() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path().join("a/b")).unwrap();
-        let key = Key::new(&["x"], &[true]);
+        let key = Key::new(&[b"x"], &[true]);
         assert_eq!(cache.get(&key), None);
         cache.put(&key, &artifact("k", 100));
         assert_eq!(cache.get(&key), Some(artifact("k", 100)));
-        assert_eq!(cache.get(&Key::new(&["x"], &[false])), None);
-        assert_eq!(cache.get(&Key::new(&["", "x"], &[true])), None);
+        assert_eq!(cache.get(&Key::new(&[b"x"], &[false])), None);
+        assert_eq!(cache.get(&Key::new(&[b"", b"x"], &[true])), None);
         let path = cache.path(&key);
         let mut bytes = fs::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;

@@ -2,14 +2,14 @@
 
 use crate::includes::{Header, Resolver};
 use crate::program::Program;
-use crate::{BuildOptions, Compilation, Failure, OptionSet};
+use crate::{BuildOptions, Compilation, Failure, OptionSet, Timing};
 use cloom_artifact::ImageKind;
-use cloom_clc::options::ClStd;
-use cloom_clc::pp::{IncludeResolver, NoIncludes};
+use cloom_clc::pp::IncludeResolver;
 use cloom_clc::source::{Diagnostics, SourceMap};
 use cloom_clc::{Input, Mode, Target};
 use cloom_ir::Module;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A source.
 #[derive(Clone, Copy, Debug)]
@@ -32,37 +32,34 @@ pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String), Str
 pub fn compile(source: &Source<'_>, text: &str, set: OptionSet, headers: &[Header]) -> Compilation {
     let (build, warnings) = match options(text, set) {
         Ok(parsed) => parsed,
-        Err(log) => return Compilation { result: Err(Failure::Options), log },
+        Err(log) => return Compilation { result: Err(Failure::Options), log, times: Vec::new() },
     };
     let mut resolver = Resolver::new(headers, &build.include_dirs);
-    let (module, log) = run(source, &build, &mut resolver, Mode::User);
+    let (module, log, times) = run(source, &build, &mut resolver);
     let result = module
         .ok_or(Failure::Program)
         .map(|module| Arc::new(Program::new(module, ImageKind::Object, build, text.to_owned())));
-    Compilation { result, log: warnings + &log }
-}
-
-/// Compiles a file of the built-in library.
-pub fn compile_library(source: &Source<'_>) -> Result<Module, String> {
-    let options = BuildOptions { std: Some(ClStd::Cl3_0), ..BuildOptions::default() };
-    let (module, log) = run(source, &options, &mut NoIncludes, Mode::Library);
-    module.ok_or(log)
+    Compilation { result, log: warnings + &log, times }
 }
 
 fn run(
     source: &Source<'_>,
     options: &BuildOptions,
     headers: &mut (dyn IncludeResolver + Send),
-    mode: Mode,
-) -> (Option<Module>, String) {
+) -> (Option<Module>, String, Vec<Timing>) {
     let target = Target::default();
     let input = Input { name: source.name, source: source.text, headers, options, target: &target };
-    let output = cloom_clc::compile(input, mode);
+    let output = cloom_clc::compile(input, Mode::User);
     let log = output.log();
-    let Some(module) = output.module else { return (None, log) };
+    let mut times: Vec<Timing> = output.times.iter().map(|&(name, time)| Timing::new(name, time)).collect();
+    let Some(module) = output.module else { return (None, log, times) };
+    let since = Instant::now();
     // What the front end makes must be right; a mistake there is told, not passed on to be misread.
-    match cloom_ir::verify(&module).first() {
-        None => (Some(module), log),
-        Some(e) => (None, format!("{log}error: the front end made invalid code: {e}\n")),
+    let wrong =
+        cloom_ir::verify(&module).first().map(|e| format!("{log}error: the front end made invalid code: {e}\n"));
+    times.push(Timing::new("verify", since.elapsed()));
+    match wrong {
+        None => (Some(module), log, times),
+        Some(log) => (None, log, times),
     }
 }

@@ -2,20 +2,19 @@
 
 use crate::cache::Key;
 use crate::program::Program;
-use crate::{CompileError, Compiler};
+use crate::{CompileError, Compiler, Timing, library};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_ir::{KernelMeta, Module, ParamKind};
+use cloom_passes::CALLEES;
 use cloom_spmd::Remark;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A stage of the compilation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stage {
     /// Its name: `ir`, `library`, a pass, `spmd`, `llvm`, `llvm-optimised`, `asm`.
     pub name: String,
-    /// What it took, where it was measured apart.
-    pub time: Duration,
     /// What it gave, as text.
     pub text: String,
 }
@@ -29,22 +28,37 @@ pub struct Built {
     pub remarks: Vec<Remark>,
     /// The stages, if asked for.
     pub stages: Vec<Stage>,
+    /// What each stage took; nothing if the code came from the cache.
+    pub times: Vec<Timing>,
     /// Whether the code came from the cache.
     pub cached: bool,
 }
 
-/// Keeps the texts of stages, if anybody wants them.
+/// Keeps the times of stages, and their texts if anybody wants them.
 struct Recorder {
-    on: bool,
+    texts: bool,
     since: Instant,
     stages: Vec<Stage>,
+    times: Vec<Timing>,
 }
 
 impl Recorder {
+    /// A stage that changed the IR.
     fn stage(&mut self, name: &str, text: impl FnOnce() -> String) {
-        if self.on {
-            let time = self.since.elapsed();
-            self.stages.push(Stage { name: name.to_owned(), time, text: text() });
+        self.time(name);
+        self.text(name, text);
+    }
+
+    /// The time since the last stage is this one's.
+    fn time(&mut self, name: &str) {
+        self.times.push(Timing::new(name, self.since.elapsed()));
+        self.since = Instant::now();
+    }
+
+    /// Making a text is nobody's time.
+    fn text(&mut self, name: &str, text: impl FnOnce() -> String) {
+        if self.texts {
+            self.stages.push(Stage { name: name.to_owned(), text: text() });
             self.since = Instant::now();
         }
     }
@@ -58,35 +72,44 @@ pub fn compile(
     target: &str,
     record: bool,
 ) -> Result<Built, CompileError> {
-    let mut recorder = Recorder { on: record, since: Instant::now(), stages: Vec::new() };
+    let mut recorder = Recorder { texts: record, since: Instant::now(), stages: Vec::new(), times: Vec::new() };
     let source = program.module();
     let kernel = source.kernels().find(|&k| source.funcs[k].name == name);
     let kernel = kernel.ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
     let mut module = Module::new();
     module.import(source, [kernel])?;
-    recorder.stage("ir", || module.to_string());
+    recorder.time("extract");
+    recorder.text("ir", || module.to_string());
     let optimise = !program.options().opt_disable;
     let denorms_are_zero = program.options().denorms_are_zero;
-    let key = Key::new(&[target, name, &module.to_string()], &[optimise, denorms_are_zero]);
-    let cache = compiler.cache.as_ref().filter(|_| !record);
-    if let Some(artifact) = cache.and_then(|c| c.get(&key)).filter(|a| a.target == target && a.name == name) {
-        return Ok(Built { artifact: Arc::new(artifact), remarks: Vec::new(), stages: Vec::new(), cached: true });
+    let cache = compiler.cache.as_ref().filter(|_| !record).and_then(|cache| {
+        let ir = postcard::to_stdvec(&module).ok()?;
+        let key = Key::new(&[target.as_bytes(), name.as_bytes(), &ir], &[optimise, denorms_are_zero]);
+        Some((cache, key))
+    });
+    let found = cache.as_ref().and_then(|(cache, key)| cache.get(key));
+    if let Some(artifact) = found.filter(|a| a.target == target && a.name == name) {
+        let (remarks, stages, times) = Default::default();
+        return Ok(Built { artifact: Arc::new(artifact), remarks, stages, times, cached: true });
     }
-    compiler.library.link(&mut module)?;
+    recorder.time("cache");
+    library::link(&mut module)?;
     recorder.stage("library", || module.to_string());
     let missing = CompileError::NoKernel(name.to_owned());
     let kernel = module.find(name).ok_or(missing.clone())?;
     cloom_passes::run(&mut module, kernel, |pass, module| {
-        recorder.stage(pass, || module.function_text(&module.funcs[kernel]))
+        recorder.time(pass);
+        if pass != CALLEES {
+            recorder.text(pass, || module.function_text(&module.funcs[kernel]));
+        }
     });
     let group = cloom_spmd::work_group_function(&mut module, kernel)?;
     debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
     let options = cloom_llvm::Options { target: target.to_owned(), optimise, denorms_are_zero, texts: record };
     let compiled = cloom_llvm::compile(&module, group.func, &options)?;
-    for (name, text) in compiled.stages {
-        recorder.stage(name, || text);
-    }
+    recorder.times.extend(compiled.times.iter().map(|&(name, time)| Timing::new(name, time)));
+    recorder.stages.extend(compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text }));
     let meta = module.funcs[kernel].kernel.as_deref().ok_or(missing)?;
     let (args, arg_block) = arguments(meta);
     let artifact = KernelArtifact {
@@ -104,19 +127,20 @@ pub fn compile(
         denorms_are_zero,
         printf_formats: module.strings.values().cloned().collect(),
     };
-    if let Some(cache) = cache {
+    if let Some((cache, key)) = cache {
         cache.put(&key, &artifact);
     }
-    Ok(Built { artifact: Arc::new(artifact), remarks: group.remarks, stages: recorder.stages, cached: false })
+    let Recorder { stages, times, .. } = recorder;
+    Ok(Built { artifact: Arc::new(artifact), remarks: group.remarks, stages, times, cached: false })
 }
 
 /// A kernel with all that it calls, also the built-in functions, before any pass: what the reference interpreter runs.
-pub fn linked(compiler: &Compiler, program: &Program, name: &str) -> Result<Module, CompileError> {
+pub fn linked(program: &Program, name: &str) -> Result<Module, CompileError> {
     let source = program.module();
     let kernel = source.kernels().find(|&k| source.funcs[k].name == name);
     let mut module = Module::new();
     module.import(source, [kernel.ok_or_else(|| CompileError::NoKernel(name.to_owned()))?])?;
-    compiler.library.link(&mut module)?;
+    library::link(&mut module)?;
     Ok(module)
 }
 

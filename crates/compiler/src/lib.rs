@@ -6,7 +6,7 @@
 //!                      └─┘                                             disk cache
 //! ```
 //!
-//! A [`Compiler`] is shared by everything that compiles in a process; it owns the compiled library of built-in functions, the
+//! A [`Compiler`] is shared by everything that compiles in a process; it owns the
 //! disk cache and the threads that compile ahead. The front end runs at once and reports; machine code is made for one kernel at a time, by
 //! whoever asks first, or by a thread in the background before anybody asks.
 
@@ -28,10 +28,10 @@ pub use program::{LoadError, Program};
 
 use cache::Cache;
 use cloom_artifact::ImageKind;
-use library::Library;
 use queue::Queue;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How a compiler behaves.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -62,8 +62,8 @@ pub enum CompileError {
     /// Parts of the program do not fit together.
     #[error("{0}")]
     Link(#[from] cloom_ir::import::ImportError),
-    /// The library of built-in functions does not compile: a bug of ours.
-    #[error("the built-in library does not compile: {0}")]
+    /// The library of built-in functions cannot be read: a bug of ours.
+    #[error("the built-in library is damaged: {0}")]
     Library(String),
     /// The kernel is beyond a limit of the vectoriser.
     #[error("{0}")]
@@ -89,11 +89,27 @@ pub struct Compilation {
     pub result: Result<Arc<Program>, Failure>,
     /// The build log: diagnostics as text, empty if there are none.
     pub log: String,
+    /// What each stage of the front end took.
+    pub times: Vec<Timing>,
+}
+
+/// What a stage of a compilation took.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// Its name; a pass that runs twice is there twice.
+    pub stage: String,
+    /// On the clock of the wall.
+    pub time: Duration,
+}
+
+impl Timing {
+    pub(crate) fn new(stage: &str, time: Duration) -> Self {
+        Self { stage: stage.to_owned(), time }
+    }
 }
 
 /// The compiler of a process.
 pub struct Compiler {
-    library: Library,
     cache: Option<Cache>,
     queue: Arc<Queue>,
 }
@@ -101,20 +117,16 @@ pub struct Compiler {
 impl Compiler {
     /// A compiler.
     pub fn new(config: Config) -> Arc<Self> {
-        Arc::new(Self {
-            library: Library::new(),
-            cache: config.cache_dir.and_then(Cache::open),
-            queue: Queue::new(config.background_threads),
-        })
+        Arc::new(Self { cache: config.cache_dir.and_then(Cache::open), queue: Queue::new(config.background_threads) })
     }
 
     /// Compiles a source and links it alone (`clBuildProgram`).
     pub fn build(&self, source: &Source<'_>, options: &str) -> Compilation {
-        let compiled = front::compile(source, options, OptionSet::Build, &[]);
+        let compiled = cloom_llvm::prepare_meanwhile(|| front::compile(source, options, OptionSet::Build, &[]));
         match compiled.result {
             Ok(program) => {
                 let linked = program::link(&[program], ImageKind::Executable, None);
-                Compilation { log: compiled.log + &linked.log, ..linked }
+                Compilation { log: compiled.log + &linked.log, times: compiled.times, ..linked }
             }
             Err(_) => compiled,
         }
@@ -129,7 +141,7 @@ impl Compiler {
     pub fn link(&self, inputs: &[Arc<Program>], options: &str) -> Compilation {
         let (options, log) = match front::options(options, OptionSet::Link) {
             Ok(parsed) => parsed,
-            Err(log) => return Compilation { result: Err(Failure::Options), log },
+            Err(log) => return Compilation { result: Err(Failure::Options), log, times: Vec::new() },
         };
         let kind = if options.create_library { ImageKind::Library } else { ImageKind::Executable };
         let linked = program::link(inputs, kind, Some(&options));
@@ -150,7 +162,7 @@ impl Compiler {
 
     /// A kernel of a program with all that it calls, before any pass.
     pub fn linked(&self, program: &Program, kernel: &str) -> Result<cloom_ir::Module, CompileError> {
-        kernel::linked(self, program, kernel)
+        kernel::linked(program, kernel)
     }
 
     /// Compiles a kernel once more, without the cache, and keeps the text of every stage, for people to read.

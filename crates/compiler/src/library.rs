@@ -1,44 +1,34 @@
-//! The library of built-in functions, compiled file by file when a program first needs one, once for a compiler.
+//! The library of built-in functions: compiled and cleaned up by the build script, a piece for each function.
+//!
+//! A program declares the functions that it calls; each gets its body here, and so do the functions that the body calls. Only the
+//! pieces that are needed are read.
 
 use crate::CompileError;
-use crate::front::{Source, compile_library};
-use cloom_builtins::library::{FILES, candidates};
 use cloom_ir::{Linkage, Module};
-use std::sync::OnceLock;
 
-/// The compiled files.
-pub struct Library {
-    files: Vec<OnceLock<Result<Module, String>>>,
+/// Name of each function, in order, and where its piece lies.
+static INDEX: &[(&str, u32, u32)] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
+
+/// The pieces: modules that define one function each.
+static PIECES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/library.ir"));
+
+/// The module that defines a function.
+fn piece(name: &str) -> Result<Module, CompileError> {
+    let at = INDEX.binary_search_by(|(n, ..)| (*n).cmp(name));
+    let (_, begin, end) = at.map(|i| INDEX[i]).map_err(|_| CompileError::Undefined(vec![name.to_owned()]))?;
+    let bytes = PIECES.get(begin as usize..end as usize).unwrap_or_default();
+    postcard::from_bytes(bytes).map_err(|e| CompileError::Library(format!("{name}: {e}")))
 }
 
-impl Library {
-    /// Nothing is compiled yet.
-    pub fn new() -> Self {
-        Self { files: FILES.iter().map(|_| OnceLock::new()).collect() }
-    }
-
-    fn file(&self, i: usize) -> Result<&Module, CompileError> {
-        let module = self.files[i].get_or_init(|| {
-            let (name, text) = FILES[i];
-            compile_library(&Source { name, text: text.as_bytes() })
-        });
-        module.as_ref().map_err(|log| CompileError::Library(log.clone()))
-    }
-
-    /// Gives a module the bodies of all built-in functions that it declares.
-    pub fn link(&self, module: &mut Module) -> Result<(), CompileError> {
-        loop {
-            let Some(wanted) = missing(module).next().map(str::to_owned) else { return Ok(()) };
-            let base = wanted.split('.').next().unwrap_or_default().to_owned();
-            for i in candidates(&base) {
-                module.import_declared(self.file(i)?)?;
-                if !missing(module).any(|name| name == wanted) {
-                    break;
-                }
-            }
-            if missing(module).any(|name| name == wanted) {
-                return Err(CompileError::Undefined(vec![wanted]));
-            }
+/// Gives a module the bodies of all built-in functions that it declares.
+pub fn link(module: &mut Module) -> Result<(), CompileError> {
+    loop {
+        let wanted: Vec<String> = missing(module).map(str::to_owned).collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        for name in wanted {
+            module.import_declared(&piece(&name)?)?;
         }
     }
 }
@@ -53,12 +43,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_compiles() {
-        let library = Library::new();
-        for (i, (name, _)) in FILES.iter().enumerate() {
-            if let Err(e) = library.file(i) {
-                panic!("{name}: {e}");
-            }
+    fn every_function_is_complete_and_valid() {
+        assert!(INDEX.len() > 150, "{} functions", INDEX.len());
+        assert!(INDEX.is_sorted_by(|a, b| a.0 < b.0));
+        let mut all = Module::new();
+        for (name, ..) in INDEX {
+            let piece = piece(name).unwrap();
+            let defined: Vec<_> = piece.funcs.values().filter(|f| !f.is_declaration()).map(|f| &f.name).collect();
+            assert_eq!(defined, [name]);
+            all.link(&piece).unwrap();
         }
+        assert_eq!(missing(&all).next(), None);
+        assert_eq!(cloom_ir::verify(&all).first(), None);
+    }
+
+    #[test]
+    fn a_program_gets_what_it_calls_and_no_more() {
+        let (name, ..) = INDEX.iter().find(|(n, ..)| n.starts_with("sin.") || *n == "sin").unwrap();
+        let piece = piece(name).unwrap();
+        let sin = &piece.funcs[piece.find(name).unwrap()];
+        let mut module = Module::new();
+        let mut declaration = cloom_ir::Function::new(sin.name.clone(), sin.params.clone(), sin.ret);
+        declaration.linkage = Linkage::Builtin;
+        module.funcs.push(declaration);
+        link(&mut module).unwrap();
+        assert_eq!(cloom_ir::verify(&module).first(), None);
+        assert!(module.funcs.len() < 20, "{} functions", module.funcs.len());
     }
 }

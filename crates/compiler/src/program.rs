@@ -88,7 +88,7 @@ impl Program {
 
 /// Links programs. An executable may leave no function undefined.
 pub fn link(inputs: &[Arc<Program>], kind: ImageKind, options: Option<&BuildOptions>) -> Compilation {
-    let failed = |log: String| Compilation { result: Err(Failure::Program), log };
+    let failed = |log: String| Compilation { result: Err(Failure::Program), log, times: Vec::new() };
     let Some(first) = inputs.first() else { return failed("error: there is nothing to link\n".into()) };
     let mut program = match inputs {
         // Alone, with the options it has: the common case, and nothing to do.
@@ -123,7 +123,7 @@ pub fn link(inputs: &[Arc<Program>], kind: ImageKind, options: Option<&BuildOpti
             return failed(log);
         }
     }
-    Compilation { result: Ok(Arc::new(program)), log: String::new() }
+    Compilation { result: Ok(Arc::new(program)), log: String::new(), times: Vec::new() }
 }
 
 /// Functions that only another program could define and that are called.

@@ -2,6 +2,7 @@
 //!
 //! An index is a `u32` that knows what it counts; an [`Arena`] can be indexed with the right kind only.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -17,7 +18,7 @@ pub trait Entity: Copy + Eq {
 macro_rules! entities {
     ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(u32);
 
         impl Entity for $name {
@@ -60,9 +61,10 @@ entities! {
 }
 
 /// A vector that is indexed by one kind of entity.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Arena<K, T> {
     items: Vec<T>,
+    #[serde(skip)]
     kind: PhantomData<K>,
 }
 

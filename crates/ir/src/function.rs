@@ -7,9 +7,10 @@ use crate::entity::{Arena, Block, FuncRef, Inst, Value};
 use crate::inst::{Args, Edge, Flags, InstData, Op, Term};
 use crate::module::Span;
 use crate::types::Type;
+use serde::{Deserialize, Serialize};
 
 /// What defines a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ValueDef {
     /// The result of an instruction.
     Inst(Inst),
@@ -18,7 +19,7 @@ pub enum ValueDef {
 }
 
 /// Type and definition of a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ValueData {
     /// Its type.
     pub ty: Type,
@@ -27,7 +28,7 @@ pub struct ValueData {
 }
 
 /// A basic block.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BlockData {
     /// The parameters. Those of the entry block are the function's.
     pub params: Vec<Value>,
@@ -40,7 +41,7 @@ pub struct BlockData {
 }
 
 /// Who can see a function.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Linkage {
     /// This module only.
     #[default]
@@ -52,7 +53,7 @@ pub enum Linkage {
 }
 
 /// A function, or the declaration of one if it has no block.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Function {
     /// Name; unique in the module.
     pub name: String,
@@ -77,7 +78,7 @@ pub struct Function {
 }
 
 /// What the outside must know about a kernel.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct KernelMeta {
     /// One per parameter of the function.
     pub params: Vec<KernelParam>,
@@ -90,7 +91,7 @@ pub struct KernelMeta {
 }
 
 /// One parameter of a kernel.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelParam {
     /// Its name in the source.
     pub name: String,
@@ -113,7 +114,7 @@ pub struct KernelParam {
 }
 
 /// What the host passes for a parameter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ParamKind {
     /// A number or a vector, `size` bytes (a 3-vector: the size of the 4-vector); the value itself is the IR parameter.
     Value,

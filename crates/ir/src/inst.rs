@@ -10,13 +10,14 @@
 use crate::entity::{Block, FuncRef, GlobalRef, StrRef, Value};
 use crate::module::Span;
 use bitflags::bitflags;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// The operands of an instruction.
 pub type Args = SmallVec<[Value; 4]>;
 
 /// One instruction.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct InstData {
     /// What it does.
     pub op: Op,
@@ -33,7 +34,7 @@ pub struct InstData {
 bitflags! {
     /// Promises (`nsw`, `nuw`) and permissions (fast-math) of one instruction. The result of an instruction does not
     /// depend on a promise: an addition with `nsw` still wraps. Analyses may rely on it.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize)]
     pub struct Flags: u16 {
         /// The signed result does not wrap.
         const NSW = 1;
@@ -72,7 +73,7 @@ impl Flags {
 }
 
 /// What an instruction does. `a`, `b`, `c` are the operands; "lane-wise" operations take scalars or vectors of one type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Op {
     /// The constant with these bits (zero-extended); of a vector type, the same in all lanes.
     Const(u64),
@@ -221,7 +222,7 @@ pub enum Op {
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $text:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         pub enum $name { $($(#[$vdoc])* $variant,)* }
 
         impl $name {
@@ -506,7 +507,7 @@ named! {
 }
 
 /// A way to a block, with the values of its parameters.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Edge {
     /// The block.
     pub block: Block,
@@ -522,7 +523,7 @@ impl Edge {
 }
 
 /// How a block ends.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Term {
     /// To another block.
     Jump(Edge),

@@ -3,9 +3,10 @@
 use crate::entity::{Arena, FuncRef, GlobalRef, StrRef};
 use crate::function::Function;
 use crate::types::Space;
+use serde::{Deserialize, Serialize};
 
 /// A place in the source: file number in [`Module::files`], line and column from 1; all zero when unknown.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Span {
     /// Which file.
     pub file: u16,
@@ -21,7 +22,7 @@ impl Span {
 }
 
 /// Data of program scope, or memory of a work-group.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Global {
     /// Name, unique among the globals of the module.
     pub name: String,
@@ -38,7 +39,7 @@ pub struct Global {
 }
 
 /// Eight bytes of a global that hold the address of a global.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reloc {
     /// Where in the initial bytes.
     pub offset: u64,
@@ -49,7 +50,7 @@ pub struct Reloc {
 }
 
 /// A program, whole or in part.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Module {
     /// The functions.
     pub funcs: Arena<FuncRef, Function>,

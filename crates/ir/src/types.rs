@@ -1,10 +1,11 @@
 //! Types: a scalar and a number of lanes. Every type is four bytes and `Copy`.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An address space. On a CPU all of them are one flat memory; the distinction serves alias analysis, the interpreter's
 /// checks and the GPU.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Space {
     /// One work-item's own memory: its automatic variables.
     Private,
@@ -35,7 +36,7 @@ impl Space {
 }
 
 /// What one lane of a value is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Scalar {
     /// A truth value. It has no memory form: it is not loaded or stored.
     I1,
@@ -108,7 +109,7 @@ impl Scalar {
 }
 
 /// The type of a value: a scalar, or a vector of 2 to [`Type::MAX_LANES`] lanes of one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Type {
     /// What each lane is.
     pub scalar: Scalar,

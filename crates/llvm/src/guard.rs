@@ -76,6 +76,24 @@ extern "C" fn give_up(reason: *const c_char) {
 
 /// Runs `work` and gives its result, or what went wrong.
 pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    prepare();
+    run_apart(work)
+}
+
+/// Does `work` on this thread and prepares LLVM on another. This waits for both, for while LLVM is used for the first time the process
+/// must not end.
+pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
+    if FIRST.is_completed() {
+        return work();
+    }
+    thread::scope(|scope| {
+        // Without a thread, the first code generation prepares.
+        let _ = thread::Builder::new().name("cloom-prepare".into()).spawn_scoped(scope, prepare);
+        work()
+    })
+}
+
+fn prepare() {
     FIRST.call_once(|| {
         // SAFETY: installs functions that are never removed; `Once` keeps it to one thread. What is registered now runs before the
         // destructors of global data that were made when the code was loaded. If it cannot be registered, the end does not wait.
@@ -88,10 +106,9 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
         // SAFETY: as above. Now it runs before the destructors of what LLVM made when it was first used, too.
         unsafe { libc::atexit(at_end) };
     });
-    run_apart(work)
 }
 
-/// [`run`], once everything is set up.
+/// [`run`], when everything is set up.
 fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     {
         let mut users = users();

@@ -23,6 +23,7 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
 use handles::{Context, LlvmModule};
 use optimise::Effort;
+use std::time::{Duration, Instant};
 
 /// What to do.
 #[derive(Clone, Debug)]
@@ -49,6 +50,8 @@ pub struct Compiled {
     pub private_size: u64,
     /// If asked for: name and text of each stage.
     pub stages: Vec<(&'static str, String)>,
+    /// What each stage took.
+    pub times: Vec<(&'static str, Duration)>,
 }
 
 /// Why there is no object.
@@ -84,7 +87,18 @@ pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Comp
     if private_size > MAX_PRIVATE {
         return Err(Error::Limit(format!("{private_size} bytes of private memory, {MAX_PRIVATE} are the limit")));
     }
-    guard::run(|| generate(module, func, &reachable, private_size, options))
+    let since = Instant::now();
+    guard::run(|| {
+        let start = since.elapsed();
+        let mut compiled = generate(module, func, &reachable, private_size, options)?;
+        compiled.times.insert(0, ("llvm start", start));
+        Ok(compiled)
+    })
+}
+
+/// Does `work` on this thread, and meanwhile what LLVM needs before its first use in a process.
+pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
+    guard::prepare_meanwhile(work)
 }
 
 fn generate(
@@ -106,7 +120,14 @@ fn generate(
         }
         false => Effort::None,
     };
-    let machine = target::Machine::new(&options.target, effort)?;
+    let mut times = Vec::with_capacity(5);
+    let mut since = Instant::now();
+    let mut stage = |name| {
+        times.push((name, since.elapsed()));
+        since = Instant::now();
+    };
+    let machine = target::Machine::take(&options.target, effort)?;
+    stage("llvm target");
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[func].name);
     machine.prepare(&llvm);
@@ -116,20 +137,27 @@ fn generate(
         stages.push(("llvm", llvm.text()));
     }
     llvm.verify()?;
+    stage("llvm ir");
     optimise::run(&llvm, &machine, effort)?;
     if effort != Effort::None {
         masks::widen(&llvm, machine.level);
         llvm.verify()?;
     }
+    stage("llvm passes");
     if options.texts {
         stages.push(("llvm-optimised", llvm.text()));
         // Code generation changes the module: the text is made from a copy.
         let text = machine.emit(&llvm.copy(), target::Output::Assembly)?;
         stages.push(("asm", String::from_utf8_lossy(&text).into_owned()));
+        stage("llvm texts");
     }
     let object = machine.emit(&llvm, target::Output::Object)?;
     context.check()?;
-    Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages })
+    machine.keep();
+    drop(llvm);
+    drop(context);
+    stage("llvm codegen");
+    Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages, times })
 }
 
 /// Edges back to where a function has been: its loops, about.

@@ -8,7 +8,7 @@ use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
 use std::ffi::CString;
 use std::ptr;
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 
 /// Which form code takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,25 @@ pub enum Level {
     V4,
 }
 
+/// The only triple so far.
+pub const TRIPLE: &str = "x86_64-unknown-linux-gnu";
+
 impl Level {
+    /// What this machine has.
+    pub fn of_host() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            macro_rules! have { ($($name:tt)*) => { $(is_x86_feature_detected!($name))&&* } }
+            if have!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl") {
+                return Level::V4;
+            }
+            if is_x86_feature_detected!("avx2") {
+                return Level::V3;
+            }
+        }
+        Level::V2
+    }
+
     fn from_cpu(cpu: &str) -> Option<Self> {
         [Level::V2, Level::V3, Level::V4].into_iter().find(|l| l.cpu() == cpu)
     }
@@ -58,17 +76,48 @@ impl Level {
 /// A target machine.
 pub struct Machine {
     pub raw: LLVMTargetMachineRef,
+    name: String,
+    effort: Effort,
     triple: CString,
     /// What it can do.
     pub level: Level,
 }
 
+// SAFETY: a machine has no tie to the thread that made it, and one thread at a time has it.
+unsafe impl Send for Machine {}
+
+/// Machines that nobody uses.
+static IDLE: Mutex<Vec<Machine>> = Mutex::new(Vec::new());
+/// More than as many are not kept.
+const MAX_IDLE: usize = 16;
+
 /// LLVM's table of targets is global and filled once.
 static INITIALISED: Once = Once::new();
 
 impl Machine {
-    /// For `triple:cpu`.
-    pub fn new(target: &str, effort: Effort) -> Result<Self, Error> {
+    /// For `triple:cpu`; one that was kept, if there is one.
+    pub fn take(target: &str, effort: Effort) -> Result<Self, Error> {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = idle.iter().position(|Machine { name, effort: e, .. }| name == target && *e == effort);
+        match found {
+            Some(i) => Ok(idle.swap_remove(i)),
+            None => {
+                drop(idle);
+                Machine::new(target, effort)
+            }
+        }
+    }
+
+    /// Keeps it for the next kernel: it holds the tables of instruction selection, which take as long to make as the code of a
+    /// small kernel.
+    pub fn keep(self) {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MAX_IDLE {
+            idle.push(self);
+        }
+    }
+
+    fn new(target: &str, effort: Effort) -> Result<Self, Error> {
         INITIALISED.call_once(|| {
             // SAFETY: fills LLVM's registries; `Once` keeps it to one thread.
             unsafe {
@@ -80,7 +129,7 @@ impl Machine {
         });
         let refuse = |why: &str| Error::Target(target.to_owned(), why.to_owned());
         let (triple, cpu) = target.split_once(':').ok_or_else(|| refuse("expected triple:cpu"))?;
-        if triple != "x86_64-unknown-linux-gnu" {
+        if triple != TRIPLE {
             return Err(refuse("no code is made for this triple"));
         }
         let level = Level::from_cpu(cpu).ok_or_else(|| refuse("the CPU must be x86-64-v2, x86-64-v3 or x86-64-v4"))?;
@@ -91,7 +140,7 @@ impl Machine {
         if unsafe { LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut message) } != 0 {
             return Err(refuse(&take_message(message)));
         }
-        let effort = match effort {
+        let level_of_effort = match effort {
             Effort::Full => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
             Effort::Quick => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
             Effort::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
@@ -103,7 +152,7 @@ impl Machine {
                 triple.as_ptr(),
                 cpu_name.as_ptr(),
                 c"".as_ptr(),
-                effort,
+                level_of_effort,
                 LLVMRelocMode::LLVMRelocPIC,
                 LLVMCodeModel::LLVMCodeModelSmall,
             )
@@ -111,7 +160,7 @@ impl Machine {
         if raw.is_null() {
             return Err(refuse("no such machine"));
         }
-        Ok(Machine { raw, triple, level })
+        Ok(Machine { raw, name: target.to_owned(), effort, triple, level })
     }
 
     /// Tells a module what it is for.

@@ -2,8 +2,10 @@
 //!
 //! LLVM makes some of its global tables when they are first used, such as the types of instruction selection, and their destructors
 //! are registered then. What is registered later runs earlier when the process ends; so `guard` has this run before
-//! it registers the function that waits for code generation, or the tables would be gone while other threads use them.
+//! it registers the function that waits for code generation, or the tables would be gone while other threads use them. It is made
+//! for this machine, as most kernels will be, so that the first of them finds the tables of instruction selection.
 
+use crate::target::{Level, TRIPLE};
 use crate::{Error, Options, generate, reachable};
 
 /// With the parameters of a work-group function.
@@ -36,7 +38,7 @@ pub fn run() -> Result<(), Error> {
     let wrong = |why: String| Error::Internal(format!("the first code generation: {why}"));
     let module = cloom_ir::parse(LOOP).map_err(|e| wrong(e.to_string()))?;
     let func = module.find("warm_up").ok_or_else(|| wrong("no function".into()))?;
-    let target = "x86_64-unknown-linux-gnu:x86-64-v2".to_owned();
+    let target = format!("{TRIPLE}:{}", Level::of_host().cpu());
     let options = Options { target, optimise: true, texts: false, denorms_are_zero: false };
     generate(&module, func, &reachable(&module, func), 0, &options).map(drop)
 }

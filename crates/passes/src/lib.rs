@@ -19,7 +19,7 @@ pub mod params;
 pub mod simplify_cfg;
 mod util;
 
-use cloom_ir::{FuncRef, Function, Module};
+use cloom_ir::{Entity, FuncRef, Function, Module};
 
 /// A pass over one function.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +44,9 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
 ];
 
+/// What [`run`] calls its work on functions other than the kernel.
+pub const CALLEES: &str = "callees";
+
 /// What a function goes through after inlining, in order. The second round sees addresses that the first made constant.
 const CLEAN_UP: &[&str] =
     &["simplify-cfg", "mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "mem2reg", "fold", "cse", "dce"];
@@ -56,7 +59,7 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
 }
 
 /// Inlines and optimises a kernel (any function) and what it calls. `observe` sees the module after each pass over the
-/// kernel itself. In debug builds the verifier runs after each pass too.
+/// kernel itself, and after all passes over a function that it calls ([`CALLEES`]). In debug builds the verifier runs after each pass too.
 pub fn run(module: &mut Module, kernel: FuncRef, mut observe: impl FnMut(&str, &Module)) {
     run_within(module, kernel, inline::Budget::default(), &mut observe);
 }
@@ -86,6 +89,28 @@ pub fn run_within(
             check(module, f, pass.name);
             if f == kernel {
                 observe(pass.name, module);
+            }
+        }
+        if f != kernel {
+            observe(CALLEES, module);
+        }
+    }
+}
+
+/// Inlines and cleans up in every function of a library, once, so that the kernels that take them need not.
+pub fn prepare(module: &mut Module) {
+    let mut done = vec![false; module.funcs.len()];
+    for root in module.funcs.keys() {
+        let order = inline::bottom_up(module, root);
+        let must = inline::must_inline(module, &order);
+        for f in order {
+            if std::mem::replace(&mut done[f.index()], true) || module.funcs[f].is_declaration() {
+                continue;
+            }
+            inline::inline_calls(module, f, &must, inline::Budget::default());
+            for pass in CLEAN_UP.iter().chain(&["compact"]).filter_map(|name| pass(name)) {
+                (pass.run)(&mut module.funcs[f]);
+                check(module, f, pass.name);
             }
         }
     }
