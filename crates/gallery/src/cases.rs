@@ -122,6 +122,7 @@ fn stripes() -> Vec<Row> {
     let mut rows = Vec::new();
     for variant in ["ocl", "ocl_opt"] {
         rows.push(Row::of(variant, &[(1024, 1024), (4096, 4096)]));
+        rows.push(Row::of(variant, &[(1024, 1024)]).with("36 rounds", "rounds=36"));
         for bit in 0..=8 {
             let row = Row::of(variant, &[(2048, 2048)]).with(format!("bit {bit}"), format!("param={bit}"));
             rows.push(row.at("stripes", variant, bit).only_in_plot());
@@ -139,6 +140,49 @@ fn bank() -> Vec<Row> {
     rows
 }
 
+/// As many channels and pictures as the case study that these go back to, and the taps of a blur.
+fn conv(program: &dyn Program) -> Vec<Row> {
+    let sizes = &[(512, 512), (2048, 2048)];
+    let mut rows = each(program, sizes);
+    for variant in ["x_local", "y_direct", "y_rolling"] {
+        for (note, config) in [("4 channels", "channels=4"), ("batch of 4", "batch=4"), ("31 taps", "taps=31")] {
+            rows.push(Row::of(variant, &[(512, 512)]).with(note, config));
+        }
+    }
+    rows
+}
+
+fn nbody(program: &dyn Program) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for root in ["rsqrt", "native", "divide"] {
+        let of_root = |r: Row| r.with(root, format!("root={root}"));
+        rows.extend(each(program, &[(4096, 1), (16384, 1)]).into_iter().map(of_root));
+    }
+    rows
+}
+
+/// What moves is limited by memory, what comes in pairs by arithmetic.
+fn particles() -> Vec<Row> {
+    let mut rows: Vec<Row> = ["move_aos", "move_soa"].map(|v| Row::of(v, &[(512, 512), (2048, 2048)])).into();
+    rows.extend(["pairs_aos", "pairs_soa"].map(|v| Row::of(v, &[(4096, 1), (16384, 1)])));
+    rows
+}
+
+fn gauss() -> Vec<Row> {
+    let mut rows = vec![Row::of("direct", &[(512, 512)])];
+    rows.extend(["separable", "recursive", "transposed"].map(|v| Row::of(v, &[(512, 512), (2048, 2048)])));
+    rows
+}
+
+/// Tiles under groups of two shapes.
+fn transpose(program: &dyn Program) -> Vec<Row> {
+    let mut rows = each(program, &[(1024, 1024), (2047, 1023), (4096, 4096)]);
+    for variant in ["ocl_naive", "ocl_naive_write", "ocl", "ocl_pad"] {
+        rows.push(Row::of(variant, LARGE).tiled(32, 8));
+    }
+    rows
+}
+
 /// The shapes are the variants.
 fn shape(program: &dyn Program) -> Vec<Row> {
     let row = |v: &Variant| Row::of(v.name, &[(1024, 1024)]).at("shape", "shape of the group", v.name);
@@ -149,7 +193,7 @@ fn rows(program: &dyn Program) -> Vec<Row> {
     match program.name() {
         "sample" => each(program, &[(1024, 1024)]),
         "mandel" => mandel(),
-        "transpose" => each(program, &[(1024, 1024), (2047, 1023), (4096, 4096)]),
+        "transpose" => transpose(program),
         "pixelize" => each(program, PICTURES),
         "stripes" => stripes(),
         "life" => {
@@ -163,6 +207,12 @@ fn rows(program: &dyn Program) -> Vec<Row> {
         "bank" => bank(),
         "shape" => shape(program),
         "coalesce" => each(program, &[(2048, 1536), (8192, 4096)]),
+        "conv" => conv(program),
+        "gauss" => gauss(),
+        "nbody" => nbody(program),
+        "particles" => particles(),
+        "resample" => each(program, &[(512, 512), (1023, 767)]),
+        "wavelet" => each(program, &[(512, 512), (1024, 1024)]),
         "lu" => each(program, &[(4096, 1), (65536, 1)]),
         "lcs" => each(program, &[(2048, 2048), (8192, 8192)]),
         _ => each(program, &[]),

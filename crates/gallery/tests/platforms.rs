@@ -85,6 +85,8 @@ fn every_knob_works() {
         ("bank", 1, &["stride=0", "stride=32"]),
         ("nbody", 1, &["root=native", "root=divide"]),
         ("conv", 1, &["taps=1", "taps=31,batch=4", "channels=2,batch=3", "channels=4,taps=5"]),
+        ("resample", 1, &["percent=30", "percent=730"]),
+        ("wavelet", 1, &["levels=1", "levels=5"]),
         ("lu", 1, &["teams=1", "teams=5"]),
         ("lcs", 2, &["problem=edit", "step=8", "problem=edit,step=128"]),
     ];

@@ -4,6 +4,7 @@ mod bank;
 mod coalesce;
 mod conv;
 mod copy;
+mod gauss;
 mod grid;
 mod histogram;
 mod lcs;
@@ -16,12 +17,14 @@ mod nbody;
 mod particles;
 mod pixelize;
 mod reduce;
+mod resample;
 mod sample;
 mod scalvec;
 mod shape;
 mod stripes;
 mod threads;
 mod transpose;
+mod wavelet;
 
 use crate::program::Program;
 
@@ -45,6 +48,9 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &particles::Particles,
     &nbody::Nbody,
     &conv::Conv,
+    &gauss::Gauss,
+    &resample::Resample,
+    &wavelet::Wavelet,
     &lu::Lu,
     &lcs::Lcs,
 ];

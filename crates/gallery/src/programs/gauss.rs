@@ -1,0 +1,223 @@
+//! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns, and by a recursive filter whose cost does
+//! not depend on sigma, with rows as they are and with transposed ones.
+
+use crate::args;
+use crate::cl::{Buffer, Session, round_up};
+use crate::error::Result;
+use crate::inputs;
+use crate::params::Params;
+use crate::picture::{Picture, rgb};
+use crate::program::{Answer, Outcome, Program, Variant, Work, close};
+
+pub struct Gauss;
+
+const SOURCE: &str = include_str!("../../kernels/gauss.cl");
+const SIGMA: f64 = 5.0;
+const RADIUS: usize = 15;
+/// The side of a group that transposes.
+const SIDE: usize = 16;
+
+/// The weights of the neighbours, which add up to one.
+fn weights() -> Vec<f32> {
+    let bell = |i: usize| (-0.5 * ((i as f64 - RADIUS as f64) / SIGMA).powi(2)).exp();
+    let sum: f64 = (0..=2 * RADIUS).map(bell).sum();
+    (0..=2 * RADIUS).map(|i| (bell(i) / sum) as f32).collect()
+}
+
+/// The factors of the recursive filter, of the pixel and of the three results before (I. T. Young, L. J. van Vliet, "Recursive
+/// implementation of the Gaussian filter", 1995).
+fn factors() -> [f32; 4] {
+    let q = 0.98711 * SIGMA - 0.96330;
+    let b0 = 1.57825 + 2.44413 * q + 1.4281 * q * q + 0.422205 * q * q * q;
+    let a1 = (2.44413 * q + 2.85619 * q * q + 1.26661 * q * q * q) / b0;
+    let a2 = -(1.4281 * q * q + 1.26661 * q * q * q) / b0;
+    let a3 = 0.422205 * q * q * q / b0;
+    [1.0 - (a1 + a2 + a3), a1, a2, a3].map(|v| v as f32)
+}
+
+/// One line blurred by the weights.
+fn weighted(line: &[f64], weights: &[f64]) -> Vec<f64> {
+    let n = line.len() as isize;
+    let at = |i: isize| line[i.clamp(0, n - 1) as usize];
+    let radius = weights.len() as isize / 2;
+    (0..n).map(|i| weights.iter().zip(i - radius..).map(|(w, k)| w * at(k)).sum()).collect()
+}
+
+/// One line blurred by the recursion.
+fn recursed(line: &[f64], factors: &[f64]) -> Vec<f64> {
+    let pass = |from: &mut dyn Iterator<Item = f64>, start: f64| {
+        let mut last = vec![start; 3];
+        for v in from {
+            let k = last.len();
+            last.push(factors[0] * v + (1..=3).map(|d| factors[d] * last[k - d]).sum::<f64>());
+        }
+        last.split_off(3)
+    };
+    let there = pass(&mut line.iter().copied(), line[0]);
+    let mut back = pass(&mut there.iter().rev().copied(), there[there.len() - 1]);
+    back.reverse();
+    back
+}
+
+/// Rows, then columns.
+fn blurred(data: &[f64], w: usize, blur: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let mut rows: Vec<f64> = data.chunks(w).flat_map(&blur).collect();
+    for x in 0..w {
+        let column: Vec<f64> = rows.iter().skip(x).step_by(w).copied().collect();
+        for (y, v) in blur(&column).into_iter().enumerate() {
+            rows[y * w + x] = v;
+        }
+    }
+    rows
+}
+
+/// Numbers that a kernel reads and writes for a pixel, those of them that memory must move, and its operations.
+fn costs(variant: &str) -> (usize, usize, usize) {
+    let taps = 2 * RADIUS + 1;
+    match variant {
+        "direct" => (taps * taps + 1, 2, taps * 2 * taps),
+        "separable" => (2 * (taps + 1), 4, 2 * (2 * taps - 1)),
+        // Twice there and back, seven operations each time.
+        "recursive" => (8, 8, 28),
+        _ => (12, 12, 28),
+    }
+}
+
+impl Program for Gauss {
+    fn name(&self) -> &'static str {
+        "gauss"
+    }
+
+    fn about(&self) -> &'static str {
+        "Gaussian blur of sigma 5"
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &[
+            Variant { name: "direct", about: "the sum over 31x31 neighbours" },
+            Variant { name: "separable", about: "31 neighbours of the row, then of the column" },
+            Variant { name: "recursive", about: "a work-item a column, then one a row, there and back" },
+            Variant { name: "transposed", about: "the same, with transposed pictures instead of rows" },
+        ]
+    }
+
+    fn source(&self) -> &'static str {
+        SOURCE
+    }
+
+    fn build_options(&self, params: &Params) -> Result<(String, String)> {
+        params.only(&[])?;
+        let (w, h) = params.size_or(512, 512)?;
+        let list: Vec<String> = weights().iter().map(|v| format!("{v:e}f")).collect();
+        let [b, a1, a2, a3] = factors();
+        let options = format!(
+            "-DWIDTH={w} -DHEIGHT={h} -DRADIUS={RADIUS} -DWEIGHTS={} -DB={b:e}f -DA1={a1:e}f -DA2={a2:e}f -DA3={a3:e}f",
+            list.join(",")
+        );
+        let name = match self.variant(params)? {
+            "separable" => "rows",
+            "recursive" | "transposed" => "down",
+            v => v,
+        };
+        Ok((options, format!("gauss_{name}")))
+    }
+
+    fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
+        let variant = self.variant(params)?;
+        let (options, _) = self.build_options(params)?;
+        let (w, h) = params.size_or(512, 512)?;
+        let picture = inputs::picture(&Params { size: Some((w, h)), ..params.clone() })?;
+        let data: Vec<f32> = picture.luma().iter().map(|&v| f32::from(v) / 255.0).collect();
+        let built = session.build("gauss", SOURCE, &options)?;
+        let kernel = |name: &str| built.kernel(&format!("gauss_{name}"));
+        let (direct, rows, columns) = (kernel("direct")?, kernel("rows")?, kernel("columns")?);
+        let (down, along, transpose) = (kernel("down")?, kernel("along")?, kernel("transpose")?);
+        let input = session.upload(&data)?;
+        let (middle, output) = (session.zeroed::<f32>(w * h)?, session.zeroed::<f32>(w * h)?);
+        let (tw, th) = params.tile_or(64, 4)?;
+        let group = params.group_or(64)?;
+        let square = |kernel, from: &Buffer<f32>, to: &Buffer<f32>| {
+            session.launch(kernel, args![from, to], &[round_up(w, tw), round_up(h, th)], &[tw, th])
+        };
+        let lines = |kernel, from: &Buffer<f32>, to: &Buffer<f32>, (w, h): (usize, usize), lines: usize| {
+            session.launch(kernel, args![from, to, w as i32, h as i32], &[round_up(lines, group)], &[group])
+        };
+        let turn = |from: &Buffer<f32>, to: &Buffer<f32>, (w, h): (usize, usize)| {
+            let global = [round_up(w, SIDE), round_up(h, SIDE)];
+            session.launch(&transpose, args![from, to, w as i32, h as i32], &global, &[SIDE, SIDE])
+        };
+        let times = session.measure(params.iterations, |_| {
+            match variant {
+                "direct" => square(&direct, &input, &output)?,
+                "separable" => {
+                    square(&rows, &input, &middle)?;
+                    square(&columns, &middle, &output)?;
+                }
+                "recursive" => {
+                    lines(&down, &input, &middle, (w, h), w)?;
+                    lines(&along, &middle, &output, (w, h), h)?;
+                }
+                _ => {
+                    lines(&down, &input, &output, (w, h), w)?;
+                    turn(&output, &middle, (w, h))?;
+                    // What were rows are columns now. The filter can work in place: a pixel is read before it is written.
+                    lines(&down, &middle, &middle, (h, w), h)?;
+                    turn(&middle, &output, (h, w))?;
+                }
+            }
+            Ok(true)
+        })?;
+        let got = session.read(&output)?;
+        let exact: Vec<f64> = data.iter().map(|&v| f64::from(v)).collect();
+        let recursive = matches!(variant, "recursive" | "transposed");
+        let [weights, factors] =
+            [weights(), factors().to_vec()].map(|v| v.into_iter().map(f64::from).collect::<Vec<_>>());
+        let want = if recursive {
+            blurred(&exact, w, |line| recursed(line, &factors))
+        } else {
+            blurred(&exact, w, |line| weighted(line, &weights))
+        };
+        // Numbers from 0 to 1. A recursion carries each rounding on, 1/B times as much in the end.
+        let tolerance = if recursive { 1e-4 } else { 1e-5 };
+        let (accesses, floats, operations) = costs(variant);
+        let shade = |v: f32| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+        let result = Picture::from_fn(w, h, |x, y| {
+            let v = shade(got[y * w + x]);
+            rgb(v, v, v)
+        });
+        Ok(Outcome {
+            variant,
+            size: format!("{w}x{h}"),
+            build: built.time,
+            times,
+            work: Some(
+                Work::new((w * h) as f64, "pixel").moving(w * h * floats * 4).computing((w * h * operations) as f64),
+            ),
+            verdict: close(&got, &want, |_| tolerance, "pixels"),
+            answer: Answer::close(got, |_| tolerance),
+            picture: Some(result),
+            notes: vec![format!("a pixel: {accesses} accesses to memory, {operations} operations")],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recursion_answers_a_point_with_a_bell() {
+        let mut line = vec![0.0; 101];
+        line[50] = 1.0;
+        let bell = recursed(&line, &factors().map(f64::from));
+        let height = 1.0 / (SIGMA * (2.0 * std::f64::consts::PI).sqrt());
+        for (i, v) in bell.iter().enumerate() {
+            let want = height * (-0.5 * ((i as f64 - 50.0) / SIGMA).powi(2)).exp();
+            assert!((v - want).abs() < 0.04 * height, "{i}: {v}, {want}");
+        }
+        assert!((bell.iter().sum::<f64>() - 1.0).abs() < 1e-4);
+        // What is flat stays flat, at the edges too.
+        assert!(recursed(&[0.5; 7], &factors().map(f64::from)).iter().all(|v| (v - 0.5).abs() < 1e-4));
+        assert_eq!(weighted(&[1.0, 0.0, 0.0, 0.0], &[0.25, 0.5, 0.125]), [0.75, 0.25, 0.0, 0.0]);
+    }
+}
