@@ -1,7 +1,7 @@
 //! The platform of this process: made at the first call, never undone.
 
 use cloom_caps::env;
-use cloom_hal::Device as _;
+use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
 use cloom_runtime::{Cloom, Engine, Hooks, Platform};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,21 +16,36 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
             0
         })
     });
-    let level = env::CPU.get();
-    let cpu = CpuDevice::new(threads, level.as_deref());
-    if let Some(level) = &level
-        && !matches!(level.as_str(), "sse4.2" | "avx2" | "avx512")
-    {
-        let target = &cpu.info().target;
-        eprintln!("cloom: {}={level} is unknown (sse4.2, avx2, avx512); using {target}", env::CPU.name);
-    }
+    let cpu = CpuDevice::new(threads, env::CPU.get().as_deref());
+    let devices: Vec<Arc<dyn Device>> = if may_use(&cpu.info().target) { vec![Arc::new(cpu)] } else { Vec::new() };
     // SAFETY: both functions are ours, take nothing and may run at these moments.
     unsafe {
         libc::atexit(at_exit);
         libc::pthread_atfork(None, None, Some(in_child));
     }
-    Platform::new(engine, vec![Arc::new(cpu)])
+    Platform::new(engine, devices)
 });
+
+/// Whether what would run is what `CLOOM_CPU` asks for. A level that the machine lacks is refused: a lower one in its place would
+/// let a test or a measurement pass for what it is not.
+fn may_use(target: &str) -> bool {
+    const LEVELS: [(&str, &str); 3] = [("sse4.2", "x86-64-v2"), ("avx2", "x86-64-v3"), ("avx512", "x86-64-v4")];
+    let Some(wanted) = env::CPU.get() else { return true };
+    match LEVELS.iter().find(|(name, level)| wanted == *name || wanted == *level) {
+        Some((_, level)) if target.ends_with(level) => true,
+        Some(_) => {
+            let name = env::CPU.name;
+            eprintln!(
+                "cloom: {name}={wanted}: this machine cannot run such code ({target} is its best); no device is offered"
+            );
+            false
+        }
+        None => {
+            eprintln!("cloom: {}={wanted} is unknown (sse4.2, avx2, avx512); using {target}", env::CPU.name);
+            true
+        }
+    }
+}
 
 /// The platform.
 pub fn get() -> &'static Arc<Platform> {

@@ -53,6 +53,7 @@ fn the_part_of_a_child() {
         Ok("exit") => exit_with_work(),
         Ok("fork") => fork(),
         Ok("build") => build(),
+        Ok("level") => level(),
         Ok("error") => {
             let t = Session::new();
             assert!(t.clCreateBuffer(t.context(), 0, 0, null_mut(), null_mut()).is_null());
@@ -302,4 +303,55 @@ fn the_log_says_why_a_call_failed() {
     let output = output(child("error").env("CLOOM_LOG", "1"));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("clCreateBuffer") && text.contains("CL_INVALID_BUFFER_SIZE"), "{text}");
+}
+
+/// Says how many devices there are, and what a kernel computes on the first.
+fn level() {
+    let mut n = 0;
+    ok(api().clGetPlatformIDs(0, null_mut(), &mut n));
+    let mut all = vec![null_mut(); n as usize];
+    ok(api().clGetPlatformIDs(n, all.as_mut_ptr(), null_mut()));
+    let mut devices = 7;
+    let code = api().clGetDeviceIDs(all[0], CL_DEVICE_TYPE_ALL, 0, null_mut(), &mut devices);
+    if code == CL_DEVICE_NOT_FOUND {
+        println!("|none");
+        return;
+    }
+    ok(code);
+    let t = Session::new();
+    let kernel = t.kernel(
+        "kernel void k(global float *p, global const float *q) {
+            size_t i = get_global_id(0);
+            float x = q[i];
+            if (i % 3) for (int k = 0; k < (int)i % 7; ++k) x = fma(x, 1.5f, q[(i * 5 + k) % 1024]);
+            p[i] = sin(x) + x / 3;
+        }",
+    );
+    let input: Vec<f32> = (0..1024).map(|i| (i * 37 % 1024) as f32 / 64.0).collect();
+    let (p, q) = (t.buffer(0, 4096), t.buffer_of(&input));
+    t.arg_mem(&kernel, 0, &p);
+    t.arg_mem(&kernel, 1, &q);
+    drop(t.launch(&kernel, &[1024], &[32]));
+    t.finish();
+    println!("|{:?}", t.read::<u32>(&p, 1024));
+}
+
+#[test]
+fn the_level_of_instructions_is_chosen_and_one_that_is_missing_is_refused() {
+    let run = |level: &str| output(child("level").env("CLOOM_CPU", level).env("CLOOM_CACHE", "0"));
+    let plain = lines(&run(""));
+    assert!(plain[0].starts_with('['), "{plain:?}");
+    assert_eq!(lines(&run("sse4.2")), plain);
+    for (level, here) in [
+        ("avx2", std::arch::is_x86_feature_detected!("avx2")),
+        ("avx512", std::arch::is_x86_feature_detected!("avx512vl")),
+    ] {
+        let ran = run(level);
+        if here {
+            assert_eq!(lines(&ran), plain, "{level}");
+        } else {
+            assert_eq!(lines(&ran), ["none"], "{level}");
+            assert!(String::from_utf8_lossy(&ran.stderr).contains("cannot run such code"), "{level}");
+        }
+    }
 }

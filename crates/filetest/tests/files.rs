@@ -6,13 +6,15 @@ use cloom_filetest::{files, for_each_file, ir_file, program};
 
 #[test]
 fn files_of_ir_give_what_they_expect() {
-    let cpu = Cpu::new(2, true);
-    for_each_file(&files("tests/ir", "ir"), |path, text| ir_file::test(path, text, Some(&cpu)));
+    for cpu in Cpu::levels(2) {
+        for_each_file(&files("tests/ir", "ir"), |path, text| ir_file::test(path, text, Some(&cpu)));
+    }
 }
 
 #[test]
 fn programs_agree_on_every_rung() {
-    let cpu = Cpu::new(2, true);
     let compiler = Compiler::new(Config::default());
-    for_each_file(&files("run", "cl"), |_, text| program::test(&compiler, text, Some(&cpu)));
+    for cpu in Cpu::levels(2) {
+        for_each_file(&files("run", "cl"), |_, text| program::test(&compiler, text, Some(&cpu)));
+    }
 }

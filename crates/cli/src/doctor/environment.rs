@@ -71,8 +71,8 @@ fn judge_cpu(value: &str) -> Option<Finding> {
             Some(Finding::warning(AREA, what, format!("set it to one of {}, or unset it", names.join(", "))))
         }
         Some((_, level, _)) if !cpu::runs(level) => {
-            let what = format!("CLOOM_CPU={value} is more than this machine has; {} is used", cpu::native(Some(value)));
-            Some(Finding::warning(AREA, what, "unset it"))
+            let what = format!("CLOOM_CPU={value} is more than this machine has; the driver offers no device");
+            Some(Finding::problem(AREA, what, "unset it"))
         }
         Some(_) => None,
     }
