@@ -6,12 +6,14 @@
 //! interpreter.
 
 mod compare;
+mod lanes;
 mod rules;
 mod vector;
 
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Args, CastOp, Entity, Flags, Function, Inst, Op, Type, Value, eval};
+use lanes::Effect;
 use smallvec::smallvec;
 
 /// Runs the pass. Says whether anything changed.
@@ -58,10 +60,7 @@ impl Folder<'_> {
     /// Folds one instruction and appends what is left of it.
     fn fold(&mut self, inst: Inst, renames: &mut Renames) -> bool {
         let mut changed = false;
-        let Some(result) = self.func.insts[inst].result else {
-            self.out.push(inst);
-            return false;
-        };
+        let Some(result) = self.func.insts[inst].result else { return self.fold_effect(inst) };
         for _ in 0..MAX_STEPS {
             match self.step(inst, self.func.ty(result)) {
                 Folded::Keep => break,
@@ -74,6 +73,23 @@ impl Folder<'_> {
                     self.rewrite(inst, Op::Const(bits), Args::new(), Flags::empty());
                 }
                 Folded::Becomes(op, args, flags) => self.rewrite(inst, op, args, flags),
+            }
+            changed = true;
+        }
+        self.out.push(inst);
+        changed
+    }
+
+    /// Folds an instruction without a result.
+    fn fold_effect(&mut self, inst: Inst) -> bool {
+        let mut changed = false;
+        for _ in 0..MAX_STEPS {
+            let data = &self.func.insts[inst];
+            let (op, args, flags) = (data.op.clone(), data.args.clone(), data.flags);
+            match self.masked_effect(&op, &args) {
+                Effect::Keep => break,
+                Effect::Gone => return true,
+                Effect::Becomes(op, args) => self.rewrite(inst, op, args, flags),
             }
             changed = true;
         }
@@ -95,7 +111,10 @@ impl Folder<'_> {
         match data.op.clone() {
             Op::Unary(op) => self.unary(op, args[0]),
             Op::Binary(op) => self.binary(op, args[0], args[1], ty, flags),
-            Op::Icmp(cc) => self.icmp(cc, args[0], args[1]),
+            Op::Icmp(cc) => match self.icmp_iota(cc, args[0], args[1]) {
+                Some(truth) => Folded::Const(truth.into()),
+                None => self.icmp(cc, args[0], args[1]),
+            },
             Op::Fcmp(cc) => self.fcmp(cc, args[0], args[1]),
             Op::Cast(op) => self.cast(op, args[0], ty, flags),
             Op::Select => self.select(args[0], args[1], args[2], ty),
@@ -108,6 +127,9 @@ impl Folder<'_> {
                 None => Folded::Keep,
             },
             Op::Build => self.build(&args, ty),
+            Op::Any | Op::All => self.any_or_all(args[0]),
+            Op::MaskedLoad { align } => self.masked_load(args[0], args[1], align, flags),
+            Op::Gather { align } => self.gather(args[0], args[1], align, ty, flags),
             _ => Folded::Keep,
         }
     }
@@ -180,6 +202,9 @@ pub(crate) fn lane(op: &Op, from: Type, to: Type, bits: &[u64]) -> Option<u64> {
         }
         (Op::PtrAdd, &[a, b]) => a.wrapping_add(b),
         (Op::Extract | Op::Splat, &[a, ..]) => a,
+        (Op::Any | Op::All, &[a]) => a,
+        // The verifier allows 64 lanes at most.
+        (Op::Ballot, &[a]) => a * (u64::MAX >> (64 - u32::from(from.lanes).clamp(1, 64))),
         _ => return None,
     })
 }

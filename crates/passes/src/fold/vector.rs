@@ -23,6 +23,7 @@ impl Folder<'_> {
         }
         let Some(k) = self.lane_number(lane, lanes) else { return Folded::Keep };
         match self.def(v) {
+            Some((Op::Iota, _)) => Folded::Const(k.into()),
             Some((Op::Build, args)) => Folded::Is(args[usize::from(k)]),
             Some((Op::Insert, args)) => {
                 let (base, at, x) = (args[0], args[1], args[2]);
@@ -101,6 +102,12 @@ impl Folder<'_> {
             if mask.iter().enumerate().all(|(i, &m)| usize::from(m) == i + usize::from(lanes)) {
                 return Folded::Is(b);
             }
+        }
+        let picked = |m: &u16| if *m < lanes { a } else { b };
+        if let Some((Op::Splat, args)) = self.def(picked(&mask[0]))
+            && mask.iter().all(|m| picked(m) == picked(&mask[0]))
+        {
+            return Folded::Becomes(Op::Splat, smallvec![args[0]], Flags::empty());
         }
         if ty.lanes > MAX_LANES {
             return Folded::Keep;
