@@ -155,6 +155,10 @@ impl Cx<'_> {
             let whole = LLVMAttributeFunctionIndex;
             LLVMAddAttributeAtIndex(value, whole, self.attribute("nounwind"));
             LLVMAddAttributeAtIndex(value, whole, self.text_attribute("target-cpu", self.level.cpu()));
+            if self.level == Level::V4 {
+                // Wide vectors are only asked for where they pay.
+                LLVMAddAttributeAtIndex(value, whole, self.text_attribute("prefer-vector-width", "512"));
+            }
             if self.denorms_are_zero {
                 let mode = self.text_attribute("denormal-fp-math", "preserve-sign,preserve-sign");
                 LLVMAddAttributeAtIndex(value, whole, mode);

@@ -275,17 +275,50 @@ impl FunctionCx<'_, '_> {
                 }
                 LLVMBuildSelect(b, odd, self.cx.constant(ty, 1), y, NO_NAME)
             };
+            let by_floats = ty.is_vector() && known.is_none() && ty.scalar.bits() <= 32;
+            let quotient = || match by_floats {
+                true => self.float_quotient(signed, ty, x, divisor),
+                false if signed => LLVMBuildSDiv(b, x, divisor, NO_NAME),
+                false => LLVMBuildUDiv(b, x, divisor, NO_NAME),
+            };
             match op {
-                BinOp::Udiv => LLVMBuildUDiv(b, x, divisor, NO_NAME),
+                BinOp::Urem | BinOp::Srem if by_floats => {
+                    LLVMBuildSub(b, x, LLVMBuildMul(b, quotient(), divisor, NO_NAME), NO_NAME)
+                }
+                BinOp::Udiv => quotient(),
                 BinOp::Urem => LLVMBuildURem(b, x, divisor, NO_NAME),
                 BinOp::Srem => LLVMBuildSRem(b, x, divisor, NO_NAME),
                 _ => {
-                    let quotient = LLVMBuildSDiv(b, x, divisor, NO_NAME);
+                    let quotient = quotient();
                     if safe {
                         return quotient;
                     }
                     LLVMBuildSelect(b, equals(minus_one), LLVMBuildNeg(b, x, NO_NAME), quotient, NO_NAME)
                 }
+            }
+        }
+    }
+
+    /// Quotients of integers by way of floats, since no vector unit divides integers. The float has more than twice their bits, or
+    /// nearly: a quotient `x / y` that is no integer is at least `1 / y` away from the next one, and rounding moves it by less
+    /// (at most 2³²/y · 2⁻⁵³, or 2¹⁶/y · 2⁻²⁴), so that cutting the fraction off is right.
+    fn float_quotient(&self, signed: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let short = ty.scalar.bits() <= 16;
+        let float = self.cx.ty(ty.with_scalar(if short { Scalar::F32 } else { Scalar::F64 }));
+        let (int, int32) = (self.cx.ty(ty), self.cx.ty(ty.with_scalar(Scalar::I32)));
+        // SAFETY: see `inst`.
+        unsafe {
+            let widen = |v| match signed {
+                true => LLVMBuildSIToFP(b, v, float, NO_NAME),
+                false => LLVMBuildUIToFP(b, v, float, NO_NAME),
+            };
+            let quotient = LLVMBuildFDiv(b, widen(x), widen(y), NO_NAME);
+            // A quotient of short integers fits in 32 bits with sign.
+            match (signed, short) {
+                (_, true) => LLVMBuildTrunc(b, LLVMBuildFPToSI(b, quotient, int32, NO_NAME), int, NO_NAME),
+                (true, false) => LLVMBuildFPToSI(b, quotient, int, NO_NAME),
+                (false, false) => LLVMBuildFPToUI(b, quotient, int, NO_NAME),
             }
         }
     }
