@@ -21,7 +21,11 @@ fn main() {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
     println!("cargo::rustc-link-search=native={}", ask(&["--libdir"]));
-    let libs = ask(&[&["--link-static", "--libs"], COMPONENTS].concat());
+    let mut components = COMPONENTS.to_vec();
+    if std::env::var_os("CARGO_FEATURE_AARCH64").is_some() {
+        components.push("aarch64");
+    }
+    let libs = ask(&[&["--link-static", "--libs"], &components[..]].concat());
     for lib in libs.split_whitespace().filter_map(|l| l.strip_prefix("-l")) {
         println!("cargo::rustc-link-lib=static={lib}");
     }

@@ -191,7 +191,7 @@ impl FunctionCx<'_, '_> {
     fn has_masked_row(&self, access: Access, kind: AccessKind) -> bool {
         !access.volatile
             && match self.cx.level {
-                Level::V2 => false,
+                Level::V2 | Level::Neon => false,
                 Level::V3 => access.ty.scalar.bits() >= 32 && kind == AccessKind::Load,
                 Level::V4 => true,
             }
@@ -201,7 +201,7 @@ impl FunctionCx<'_, '_> {
     /// many processors, and no scatters.)
     fn has_gather(&self, access: Access) -> bool {
         let bits = access.ty.scalar.bits();
-        !access.volatile && self.cx.level >= Level::V4 && bits >= 32 && access.ty.lanes >= 4
+        !access.volatile && self.cx.level == Level::V4 && bits >= 32 && access.ty.lanes >= 4
     }
 
     fn intrinsic_load(&self, name: &str, p: LLVMValueRef, access: Access, mask: LLVMValueRef) -> LLVMValueRef {

@@ -22,11 +22,7 @@ const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
 /// Rewrites the masks of a module.
 pub fn widen(module: &LlvmModule<'_>, level: Level) {
-    let register = match level {
-        Level::V2 => 128,
-        Level::V3 => 256,
-        Level::V4 => return,
-    };
+    let Some(register) = level.mask_register() else { return };
     // SAFETY: (and in all of this file) values belong to the live module; each function is handed what its name says: values of
     // instructions to functions that read instructions, and so on; instructions are built where their operands dominate.
     unsafe {

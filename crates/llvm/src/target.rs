@@ -19,8 +19,9 @@ pub enum Output {
     Assembly,
 }
 
-/// The levels of the x86-64 psABI that code is made for. The first one is left out: without SSE 4.1 rounding would need a library.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// What code may use: the levels of the x86-64 psABI, without the first, because without SSE 4.1 rounding would need a library; and
+/// AArch64, which always has its vector unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// SSE 4.2.
     V2,
@@ -28,9 +29,11 @@ pub enum Level {
     V3,
     /// AVX-512.
     V4,
+    /// NEON. Only with the feature `aarch64`.
+    Neon,
 }
 
-/// The only triple so far.
+/// The triple of the machines that run what is compiled.
 pub const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
 impl Level {
@@ -49,8 +52,23 @@ impl Level {
         Level::V2
     }
 
-    fn from_cpu(cpu: &str) -> Option<Self> {
-        [Level::V2, Level::V3, Level::V4].into_iter().find(|l| l.cpu() == cpu)
+    /// The level of a target, or why there is no code for it.
+    fn find(triple: &str, cpu: &str) -> Result<Self, &'static str> {
+        let (levels, wrong): (&[Level], _) = match triple {
+            TRIPLE => (&[Level::V2, Level::V3, Level::V4], "the CPU must be x86-64-v2, x86-64-v3 or x86-64-v4"),
+            "aarch64-unknown-linux-gnu" if cfg!(feature = "aarch64") => (&[Level::Neon], "the CPU must be generic"),
+            _ => return Err("no code is made for this triple"),
+        };
+        levels.iter().copied().find(|l| l.cpu() == cpu).ok_or(wrong)
+    }
+
+    /// Bits of a vector register; `None` if masks have registers of their own.
+    pub fn mask_register(self) -> Option<u32> {
+        match self {
+            Level::V2 | Level::Neon => Some(128),
+            Level::V3 => Some(256),
+            Level::V4 => None,
+        }
     }
 
     /// LLVM's name.
@@ -59,17 +77,18 @@ impl Level {
             Level::V2 => "x86-64-v2",
             Level::V3 => "x86-64-v3",
             Level::V4 => "x86-64-v4",
+            Level::Neon => "generic",
         }
     }
 
     /// Whether a multiplication and an addition are one instruction.
     pub fn has_fma(self) -> bool {
-        self >= Level::V3
+        self != Level::V2
     }
 
     /// Whether halves are converted by an instruction.
     pub fn has_f16c(self) -> bool {
-        self >= Level::V3
+        self != Level::V2
     }
 }
 
@@ -125,14 +144,18 @@ impl Machine {
                 LLVMInitializeX86Target();
                 LLVMInitializeX86TargetMC();
                 LLVMInitializeX86AsmPrinter();
+                #[cfg(feature = "aarch64")]
+                {
+                    LLVMInitializeAArch64TargetInfo();
+                    LLVMInitializeAArch64Target();
+                    LLVMInitializeAArch64TargetMC();
+                    LLVMInitializeAArch64AsmPrinter();
+                }
             }
         });
         let refuse = |why: &str| Error::Target(target.to_owned(), why.to_owned());
         let (triple, cpu) = target.split_once(':').ok_or_else(|| refuse("expected triple:cpu"))?;
-        if triple != TRIPLE {
-            return Err(refuse("no code is made for this triple"));
-        }
-        let level = Level::from_cpu(cpu).ok_or_else(|| refuse("the CPU must be x86-64-v2, x86-64-v3 or x86-64-v4"))?;
+        let level = Level::find(triple, cpu).map_err(refuse)?;
         let (triple, cpu_name) = (c_string(triple), c_string(level.cpu()));
         let mut found = ptr::null_mut();
         let mut message = ptr::null_mut();

@@ -1,0 +1,116 @@
+//! Code for AArch64: nothing here runs it, so that what is checked is that it is made, for every operation over lanes and every type
+//! of lane, that it uses the vector unit, and that it calls nothing that does not exist there.
+#![cfg(feature = "aarch64")]
+
+mod common;
+
+use cloom_ir::{BinOp, Builder, CastOp, Flags, FloatCc, FuncRef, IntCc, Module, Scalar, Space, Type, UnOp};
+
+const TARGET: &str = "aarch64-unknown-linux-gnu:generic";
+
+/// The object, and the instructions as text.
+fn compile(module: &Module, func: FuncRef, optimise: bool) -> (Vec<u8>, String) {
+    let options = cloom_llvm::Options { target: TARGET.into(), optimise, denorms_are_zero: false, texts: true };
+    let compiled = cloom_llvm::compile(module, func, &options).unwrap_or_else(|e| panic!("{e}\n{module}"));
+    let asm = compiled.stages.iter().find(|s| s.0 == "asm").unwrap().1.clone();
+    (compiled.object, asm)
+}
+
+fn calls(asm: &str) -> Vec<&str> {
+    let is_call = |l: &&str| l.split_whitespace().next() == Some("bl");
+    asm.lines().filter(is_call).filter_map(|l| l.split_whitespace().nth(1)).collect()
+}
+
+fn kernel(s: Scalar, lanes: u16) -> (Module, FuncRef) {
+    let mut module = Module::new();
+    let func = common::group_function(&mut module, |b, abi| {
+        let ty = Type::vector(s, lanes);
+        let (from, to) = (common::buffer(b, abi, 0), common::buffer(b, abi, 1));
+        let limits = b.iota(Scalar::I32, lanes);
+        let n = b.load(Type::I32, from, 4, Flags::empty());
+        let n = b.splat(n, lanes);
+        let mask = b.icmp(IntCc::Ult, limits, n);
+        let size = s.bytes();
+        let x = b.masked_load(ty, from, mask, size, Flags::empty());
+        let by = b.cast(CastOp::Zext, limits, Type::vector(Scalar::I64, lanes));
+        let base = b.splat(from, lanes);
+        let ptrs = b.ptr_add(base, by);
+        let y = b.gather(ty, ptrs, mask, 1, Flags::empty());
+        let z = if s.is_ptr() {
+            let differ = b.icmp(IntCc::Ult, x, y);
+            b.select(differ, y, x)
+        } else if s.is_float() {
+            let sum = b.fma(x, y, x);
+            let sum = b.binary(BinOp::Fmin, sum, y);
+            let sum = b.unary(UnOp::Floor, sum);
+            let less = b.fcmp(FloatCc::Olt, sum, y);
+            b.select(less, sum, x)
+        } else {
+            let q = b.binary(BinOp::Sdiv, x, y);
+            let r = b.binary(BinOp::Urem, q, x);
+            let h = b.binary(BinOp::UmulHi, r, y);
+            b.binary(BinOp::Shl, h, y)
+        };
+        b.masked_store(to, z, mask, size, Flags::empty());
+        b.scatter(ptrs, z, mask, 1, Flags::empty());
+        let (any, all) = (b.any(mask), b.all(mask));
+        let both = b.binary(BinOp::Xor, any, all);
+        let word = b.cast(CastOp::Zext, both, Type::I64);
+        let bits = b.ballot(mask);
+        let word = b.binary(BinOp::Add, word, bits);
+        b.store(to, word, 8, Flags::empty());
+        b.ret(None);
+    });
+    (module, func)
+}
+
+#[test]
+fn every_type_of_lane_compiles() {
+    let pointer = Scalar::Ptr(Space::Global);
+    for s in [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64, Scalar::F16, Scalar::F32, Scalar::F64, pointer] {
+        for lanes in [2, 3, 4, 8, 16, 64] {
+            let (module, func) = kernel(s, lanes);
+            for optimise in [true, false] {
+                let (object, asm) = compile(&module, func, optimise);
+                // An ELF object for the machine with number 183.
+                assert_eq!((&object[..4], object[18], object[19]), (&b"\x7fELF"[..], 183, 0));
+                assert_eq!(calls(&asm), [""; 0], "{s}x{lanes}\n{asm}");
+            }
+        }
+    }
+}
+
+/// A loop that runs while a lane is on: in vector registers, its mask among them.
+#[test]
+fn loops_stay_in_vector_registers() {
+    let mut module = Module::new();
+    let func = common::group_function(&mut module, |b: &mut Builder<'_>, abi| {
+        let ty = Type::vector(Scalar::F32, 4);
+        let (from, to) = (common::buffer(b, abi, 0), common::buffer(b, abi, 1));
+        let c = b.load(ty, from, 4, Flags::empty());
+        let all = b.iconst(Type::vector(Scalar::I1, 4), 1);
+        let (body, end) = (b.func.add_block(), b.func.add_block());
+        b.jump(body, &[c, all]);
+        let x = b.func.add_block_param(body, ty);
+        let on = b.func.add_block_param(body, Type::vector(Scalar::I1, 4));
+        b.switch_to(body);
+        let limit = b.iconst(ty, u64::from(4f32.to_bits()));
+        let next = b.fma(x, x, c);
+        let inside = b.fcmp(FloatCc::Ole, next, limit);
+        let on1 = b.binary(BinOp::And, on, inside);
+        let x1 = b.select(on1, next, x);
+        let any = b.any(on1);
+        b.term(cloom_ir::Term::Branch {
+            cond: any,
+            then: cloom_ir::Edge::new(body, [x1, on1]),
+            els: cloom_ir::Edge::new(end, []),
+        });
+        b.switch_to(end);
+        b.store(to, x1, 4, Flags::empty());
+        b.ret(None);
+    });
+    let (_, asm) = compile(&module, func, true);
+    assert!(asm.contains("fmla\tv") && asm.contains("fcmge\tv"), "{asm}");
+    // A mask made narrow and wide again would show.
+    assert!(!asm.contains("sshll") && !asm.contains("ushll"), "{asm}");
+}
