@@ -43,6 +43,10 @@ pub fn normalise(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
             rest_is_options = true;
         } else if let Some((_, long)) = EASYPAP.iter().find(|(short, _)| *short == text) {
             out.push(long.into());
+        } else if text == "--options" {
+            // Its argument is one text, whatever it begins with.
+            let next = words.next().unwrap_or_default();
+            out.push(format!("--options={}", next.to_string_lossy()).into());
         } else if matches!(text, "-D" | "-U" | "-I") {
             // With its argument as the next word; without one, the compiler says what is missing.
             let next = words.next().unwrap_or_default();
@@ -82,5 +86,6 @@ mod tests {
             "cloom compile a.cl --build-option=-DX=1 --build-option=-Iinc --build-option=-cl-mad-enable -o out \
              --build-option=-w --build-option=-cl-nv-x --build-option=b"
         );
+        assert_eq!(normal("cloom compile --options -DX=1 a.cl"), "cloom compile --options=-DX=1 a.cl");
     }
 }

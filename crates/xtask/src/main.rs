@@ -1,10 +1,11 @@
-//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|show`.
+//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|hashcat|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is enough.
 //! Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
 
 mod demo;
 mod driver;
+mod hashcat;
 mod packages;
 mod tests;
 mod tidy;
@@ -19,6 +20,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   ci            formatting, lints, invariants, every test
   tidy          check the invariants of the workspace
   bless         run the tests and accept what golden files would change
+  hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 
 /// How a command ends.
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Some("ci") => tests::ci(),
         Some("tidy") => tidy::run(),
         Some("bless") => tests::bless(rest),
+        Some("hashcat") => hashcat::run(rest),
         Some("show") => demo::show(rest),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

@@ -9,8 +9,14 @@ const BUILD: &[&str] = &["g++", "libgmp-dev", "libmpfr-dev", "llvm-19-dev", "lib
 /// Needed to run the demo and the tests: the ICD loader that applications use.
 const RUN: &[&str] = &["ocl-icd-libopencl1"];
 
-/// Sees to it that all packages are there. Does nothing where there is no Debian: then the build will say what is missing.
+/// Sees to it that all packages are there that building and testing need.
 pub fn ensure() -> Result<()> {
+    let all: Vec<&str> = BUILD.iter().chain(RUN).copied().collect();
+    install(&all)
+}
+
+/// Sees to it that packages are there. Does nothing where there is no Debian: then whoever uses them will say what is missing.
+pub fn install(packages: &[&str]) -> Result<()> {
     let installed = |package: &&str| {
         let output = Command::new("dpkg-query").args(["-W", "-f", "${Status}", package]).stderr(Stdio::null()).output();
         output.is_ok_and(|o| o.stdout.starts_with(b"install ok installed"))
@@ -18,7 +24,7 @@ pub fn ensure() -> Result<()> {
     if !Path::new("/usr/bin/dpkg-query").exists() {
         return Ok(());
     }
-    let missing: Vec<&str> = BUILD.iter().chain(RUN).copied().filter(|p| !installed(p)).collect();
+    let missing: Vec<&str> = packages.iter().copied().filter(|p| !installed(p)).collect();
     if missing.is_empty() {
         return Ok(());
     }
