@@ -228,14 +228,15 @@ impl Running<'_> {
             let _fpenv = fpenv::enter(self.denorms_are_zero);
             let [x, y, _] = self.groups;
             let mut id = [from % x, from / x % y, from / x / y];
-            for _ in from..to {
-                self.group(id, local, scratch);
-                id[0] += 1;
-                if id[0] == x {
-                    id = [0, id[1] + 1, id[2]];
-                    if id[1] == y {
-                        id = [0, 0, id[2] + 1];
-                    }
+            let mut at = from;
+            while at < to {
+                // All groups of a row have the same size, but perhaps the last one.
+                let row = (x - id[0]).min(to - at);
+                self.row(id, row, local, scratch);
+                at += row;
+                id = [0, id[1] + 1, id[2]];
+                if id[1] == y {
+                    id = [0, 0, id[2] + 1];
                 }
             }
             memory.local.trim();
@@ -243,17 +244,18 @@ impl Running<'_> {
         });
     }
 
-    fn group(&self, id: [u64; 3], local: *mut u8, scratch: *mut u8) {
-        let group = GroupDescriptor {
-            id,
-            local_size: std::array::from_fn(|d| {
-                self.range.local[d].min(self.range.global[d] - id[d] * self.range.local[d])
-            }),
-        };
-        // SAFETY: the interface is the one that the code was compiled for (`cloom_ir::abi`): descriptors live through the call,
-        // the argument block has the artifact's size (checked by the device), local memory and scratch are as large as the
-        // artifact asks and this thread's own. What the kernel does with the program's pointers is the program's responsibility.
-        unsafe { (self.function)(&self.descriptor, self.args.as_ptr(), &group, local, scratch) };
+    /// Runs so many groups that follow each other in dimension 0.
+    fn row(&self, first: [u64; 3], count: u64, local: *mut u8, scratch: *mut u8) {
+        let size = |d: usize, id: u64| self.range.local[d].min(self.range.global[d] - id * self.range.local[d]);
+        let mut group = GroupDescriptor { id: first, local_size: [0, size(1, first[1]), size(2, first[2])] };
+        for id in first[0]..first[0] + count {
+            group.id[0] = id;
+            group.local_size[0] = size(0, id);
+            // SAFETY: the interface is the one that the code was compiled for (`cloom_ir::abi`): descriptors live through the call,
+            // the argument block has the artifact's size (checked by the device), local memory and scratch are as large as the
+            // artifact asks and this thread's own. What the kernel does with the program's pointers is the program's responsibility.
+            unsafe { (self.function)(&self.descriptor, self.args.as_ptr(), &group, local, scratch) };
+        }
     }
 }
 

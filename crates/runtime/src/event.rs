@@ -188,7 +188,13 @@ impl Event {
         let now = self.context.engine().now();
         match status {
             SUBMITTED => state.times.submit = now,
-            _ => state.times.start = now,
+            _ => {
+                state.times.start = now;
+                // What runs where it is enqueued is submitted by running.
+                if state.times.submit == 0 {
+                    state.times.submit = now;
+                }
+            }
         }
         let deliver = state.change(status);
         drop(state);

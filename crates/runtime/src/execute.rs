@@ -4,11 +4,13 @@
 //! the engine, or one that waits for the queue, runs it. Nothing here recurses: a long chain of commands that fail is a loop.
 
 use crate::event::{COMPLETE, Edge, Event, RUNNING, SUBMITTED};
+use crate::kernel::KernelCode;
 use crate::{Error, Queue, Result, Status, log};
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// What a command does; the numbers are the specification's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -57,15 +59,18 @@ pub(crate) struct Command {
     /// An event in its wait list failed.
     failed: AtomicBool,
     work: Mutex<Option<Work>>,
+    /// Whose time this is, for so many work-items.
+    measured: Option<(Arc<KernelCode>, u64)>,
 }
 
 impl Command {
-    pub fn new(event: Arc<Event>, work: Work) -> Arc<Command> {
+    pub fn new(event: Arc<Event>, work: Work, measured: Option<(Arc<KernelCode>, u64)>) -> Arc<Command> {
         Arc::new(Command {
             event,
             blockers: AtomicUsize::new(1),
             failed: AtomicBool::new(false),
             work: Mutex::new(Some(work)),
+            measured,
         })
     }
 
@@ -97,9 +102,13 @@ impl Command {
         let Some(work) = self.work.lock().take() else { return };
         self.event.context().engine().activate();
         self.event.advance(RUNNING);
+        let begin = self.measured.as_ref().map(|_| Instant::now());
         let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             Err(Error::new(Status::OutOfResources, "a command failed inside Cloom; this is a bug of Cloom"))
         });
+        if let (Some((code, items)), Some(begin)) = (&self.measured, begin) {
+            code.cost().learn(*items, begin.elapsed());
+        }
         let status = match outcome {
             Ok(()) => COMPLETE,
             Err(error) => {
@@ -141,7 +150,6 @@ pub(crate) fn start_here(command: Arc<Command>) {
     if command.failed.load(Ordering::Relaxed) {
         start(command);
     } else {
-        command.event.advance(SUBMITTED);
         command.run(None);
     }
 }

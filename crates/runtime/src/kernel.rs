@@ -7,7 +7,10 @@ use crate::{Attachment, Buffer, Device, Error, Program, Result, Status};
 use cloom_hal as hal;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
 /// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
 pub struct KernelCode {
@@ -15,11 +18,43 @@ pub struct KernelCode {
     device: Arc<Device>,
     executable: Arc<dyn Executable>,
     loaded: OnceLock<Result<Arc<dyn hal::Kernel>>>,
+    cost: Cost,
+}
+
+/// What a kernel's last launch took, to tell short ones beforehand.
+#[derive(Default)]
+pub(crate) struct Cost {
+    /// For 1024 work-items, in nanoseconds, plus one; 0 before the first launch.
+    known: AtomicU64,
+}
+
+impl Cost {
+    /// Nanoseconds that so many work-items will take, if they take what the last ones took.
+    pub fn expect(&self, items: u64) -> Option<u64> {
+        let known = self.known.load(Ordering::Relaxed).checked_sub(1)?;
+        Some(known.saturating_mul(items) / 1024)
+    }
+
+    /// So many took so long.
+    pub fn learn(&self, items: u64, time: Duration) {
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.known.store((time.saturating_mul(1024) / items.max(1)).saturating_add(1), Ordering::Relaxed);
+    }
 }
 
 impl KernelCode {
     pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
-        Arc::new(KernelCode { name: name.to_owned(), device, executable, loaded: OnceLock::new() })
+        Arc::new(KernelCode {
+            name: name.to_owned(),
+            device,
+            executable,
+            loaded: OnceLock::new(),
+            cost: Cost::default(),
+        })
+    }
+
+    pub(crate) fn cost(&self) -> &Cost {
+        &self.cost
     }
 
     /// The device.
@@ -41,7 +76,7 @@ impl KernelCode {
 /// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it; a command does.
 #[derive(Clone)]
 pub(crate) enum ArgValue<B = Arc<Buffer>> {
-    Bytes(Box<[u8]>),
+    Bytes(SmallVec<[u8; 16]>),
     Buffer(Option<B>),
     /// Shared memory, which the application keeps alive.
     Address(u64),
@@ -218,7 +253,7 @@ impl Kernel {
                 let Some(value) = input.value else {
                     bail!(InvalidArgValue, "{what} is a value and cannot be NULL");
                 };
-                ArgValue::Bytes(value.read(0, size, |b: &[u8]| Box::<[u8]>::from(b)))
+                ArgValue::Bytes(value.read(0, size, |b: &[u8]| SmallVec::from_slice(b)))
             }
             ParamKind::Sampler => bail!(InvalidSampler, "{what} is a sampler, which this device does not have"),
             ParamKind::Image => bail!(InvalidMemObject, "{what} is an image, which this device does not have"),
@@ -276,5 +311,23 @@ impl Kernel {
 impl Drop for Kernel {
     fn drop(&mut self) {
         self.program.count_kernel(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_launch_takes_is_known_after_the_first() {
+        let cost = Cost::default();
+        assert_eq!(cost.expect(1), None);
+        cost.learn(64, Duration::from_nanos(640));
+        assert_eq!((cost.expect(64), cost.expect(1), cost.expect(6400)), (Some(640), Some(10), Some(64_000)));
+        cost.learn(1, Duration::from_secs(1));
+        assert!(cost.expect(1).is_some_and(|t| t >= 1_000_000_000));
+        assert!(cost.expect(u64::MAX).is_some_and(|t| t > 1_000_000_000));
+        cost.learn(u64::MAX, Duration::ZERO);
+        assert_eq!(cost.expect(1), Some(0));
     }
 }

@@ -3,6 +3,7 @@
 use crate::execute::CommandType;
 use crate::kernel::ArgValue;
 use crate::print::Printer;
+use crate::queue::Urgency;
 use crate::status::{bail, ensure};
 use crate::{Error, Event, Kernel, Queue, Result, Status};
 use cloom_artifact::{KernelArgKind, KernelArtifact};
@@ -22,6 +23,12 @@ pub struct RangeInput {
     /// Work-items of a group; chosen if absent.
     pub local: Option<[u64; 3]>,
 }
+
+/// A launch that will take at most so many nanoseconds, by what the last one took, runs where it is enqueued: to wake another thread
+/// takes longer.
+const SHORT: u64 = 3_000;
+/// A short launch takes at most so many bytes of the application's stack.
+const SHORT_STACK: u64 = 4 << 10;
 
 /// Groups should be about this large when the choice is free: enough work to share out, few enough to keep them in cache.
 const PREFERRED_GROUP: u64 = 64;
@@ -55,6 +62,14 @@ impl Queue {
             kernel.name()
         );
         let device = self.device().clone();
+        // The range was checked: it has fewer work-items than 2^64 where groups can be counted; else it is not short.
+        let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
+        let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
+        // What needs much stack runs on a thread of the device.
+        let urgency = match is_short && loaded.artifact().private_size <= SHORT_STACK {
+            true => Urgency::Here,
+            false => Urgency::Queue,
+        };
         let work = Box::new(move || {
             let printer = Printer::new(&loaded.artifact().printf_formats, device.engine());
             let launch = hal::Launch { kernel: &*loaded, range, args: &block, local_size, print: &printer };
@@ -65,7 +80,7 @@ impl Queue {
             // Whatever was lacking, the specification has one code for a launch.
             result.map_err(|e| Error::new(Status::OutOfResources, e.to_string()))
         });
-        self.enqueue(kind, wait, false, work)
+        self.enqueue_as(kind, wait, urgency, Some((code.clone(), items)), work)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::event::{Edge, Event};
 use crate::execute::{Command, CommandType, Work, start, start_here};
+use crate::kernel::KernelCode;
 use crate::status::{bail, ensure};
 use crate::{Attachment, Context, Device, QueueFlags, Result};
 use parking_lot::Mutex;
@@ -19,6 +20,17 @@ struct State {
     barrier: Option<Arc<Event>>,
     /// Out of order: every command that is not done, by its number.
     live: BTreeMap<u64, Arc<Event>>,
+}
+
+/// Where a command runs that nothing holds back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Urgency {
+    /// On another thread.
+    Queue,
+    /// On this one: it is over sooner than another thread is awake.
+    Here,
+    /// On this one, and the caller waits for it in any case.
+    Wait,
 }
 
 /// A command queue.
@@ -93,9 +105,22 @@ impl Queue {
         blocking: bool,
         work: Work,
     ) -> Result<Arc<Event>> {
+        let urgency = if blocking { Urgency::Wait } else { Urgency::Queue };
+        self.enqueue_as(kind, wait, urgency, None, work)
+    }
+
+    /// [`enqueue`](Self::enqueue), with what is known about the time that it takes.
+    pub(crate) fn enqueue_as(
+        self: &Arc<Queue>,
+        kind: CommandType,
+        wait: &[Arc<Event>],
+        urgency: Urgency,
+        measured: Option<(Arc<KernelCode>, u64)>,
+        work: Work,
+    ) -> Result<Arc<Event>> {
         self.check_wait_list(wait)?;
         let event = Event::new(&self.context, Some(self), kind);
-        let command = Command::new(event.clone(), work);
+        let command = Command::new(event.clone(), work, measured);
         {
             let mut state = self.state.lock();
             if self.in_order() {
@@ -117,9 +142,12 @@ impl Queue {
         }
         wait.iter().for_each(|e| command.wait_for(Edge::Wait, e));
         if command.release() {
-            if blocking { start_here(command) } else { start(command) }
+            match urgency {
+                Urgency::Queue => start(command),
+                Urgency::Here | Urgency::Wait => start_here(command),
+            }
         }
-        if blocking {
+        if urgency == Urgency::Wait {
             let status = event.wait();
             if wait.iter().any(|e| e.status() < 0) {
                 bail!(ExecStatusErrorForEventsInWaitList, "an event of the wait list of this blocking call failed");
@@ -135,12 +163,12 @@ impl Queue {
 
     /// A marker: done when its wait list, or everything before, is done.
     pub fn marker(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.enqueue(CommandType::Marker, wait, false, Box::new(|| Ok(())))
+        self.enqueue_as(CommandType::Marker, wait, Urgency::Here, None, Box::new(|| Ok(())))
     }
 
     /// A barrier: like a marker, and later commands wait for it.
     pub fn barrier(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.enqueue(CommandType::Barrier, wait, false, Box::new(|| Ok(())))
+        self.enqueue_as(CommandType::Barrier, wait, Urgency::Here, None, Box::new(|| Ok(())))
     }
 
     /// Waits until every command enqueued before is done.

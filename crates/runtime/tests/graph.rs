@@ -214,6 +214,28 @@ fn random_graphs_run_in_an_order_that_the_specification_allows() {
 }
 
 #[test]
+fn what_takes_no_time_is_done_when_it_is_enqueued_unless_something_holds_it_back() {
+    let platform = platform();
+    let device = platform.devices()[0].clone();
+    let context = Context::new(std::slice::from_ref(&device), None, None).unwrap();
+    for flags in [QueueFlags::PROFILING, QueueFlags::PROFILING | QueueFlags::OUT_OF_ORDER] {
+        let queue = Queue::new(&context, &device, flags, None).unwrap();
+        let done = queue.marker(&[]).unwrap();
+        assert_eq!(done.status(), 0);
+        let times = done.profiling().unwrap();
+        assert!(0 < times.queued && times.queued <= times.submit, "{times:?}");
+        assert!(times.submit <= times.start && times.start <= times.end, "{times:?}");
+        let gate = Event::user(&context);
+        let held = queue.marker(std::slice::from_ref(&gate)).unwrap();
+        let behind = queue.barrier(&[]).unwrap();
+        assert!(held.status() > 0 && behind.status() > 0);
+        gate.set_user_status(0).unwrap();
+        queue.finish();
+        assert_eq!((held.status(), behind.status()), (0, 0));
+    }
+}
+
+#[test]
 fn everything_is_freed_when_the_graph_is_done() {
     let platform = platform();
     let device = platform.devices()[0].clone();
