@@ -7,12 +7,22 @@
 
 use crate::emit::FunctionCx;
 use crate::target::Level;
-use cloom_ir::{Flags, InstData, Op, Scalar, Space, Type, Value};
+use cloom_ir::{BinOp, Flags, InstData, Op, Scalar, Space, Type, Value};
 use llvm_sys::LLVMIntPredicate;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+/// How many additions to an address are looked through.
+const MAX_SUMS: u32 = 4;
+
+/// A multiple, for each lane, of a size in bytes.
+#[derive(Clone, Copy)]
+struct Index {
+    number: LLVMValueRef,
+    size: u32,
+}
 
 /// Where the lanes of an access are.
 #[derive(Clone, Copy)]
@@ -107,21 +117,70 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildZExt(self.builder.0, bits, self.cx.ty(Type::I64), NO_NAME) }
     }
 
-    /// The value that is in every lane, if that can be seen.
-    fn splatted(&self, v: Value) -> Option<LLVMValueRef> {
+    /// The value that is in every lane of a vector, if that can be seen.
+    fn uniform(&self, v: Value) -> Option<LLVMValueRef> {
         let data = &self.func.insts[self.func.def_inst(v)?];
-        (data.op == Op::Splat).then(|| self.value(data.args[0]))
+        match data.op {
+            Op::Splat => Some(self.value(data.args[0])),
+            Op::Const(bits) => Some(self.cx.constant(self.func.ty(v).lane(), bits)),
+            _ => None,
+        }
     }
 
-    /// An address and an offset, or lanes of them. An operand that is the same in all lanes is handed on as a scalar: with a
-    /// uniform base, a gather is one register and a vector of offsets.
+    /// An address and an offset, or lanes of them. What is the same in all lanes is added as a scalar: with a uniform base and a
+    /// scaled index, a gather is one register and a vector, of 32 bits a lane if the index is made of such.
     pub fn ptr_add(&self, ty: Type, data: &InstData) -> LLVMValueRef {
         let (p, by) = (self.value(data.args[0]), self.value(data.args[1]));
-        match (self.splatted(data.args[0]), self.splatted(data.args[1])) {
-            (Some(p), Some(by)) => self.splat(ty, self.offset(p, by)),
-            (Some(p), None) => self.offset(p, by),
-            (None, Some(by)) => self.offset(p, by),
-            (None, None) => self.offset(p, by),
+        if !ty.is_vector() {
+            return self.offset(p, by);
+        }
+        match (self.uniform_base(data, MAX_SUMS), self.uniform(data.args[1])) {
+            (Some((base, None)), _) => self.splat(ty, base),
+            (Some((base, Some(index))), _) => self.offset_index(base, index),
+            (None, uniform) => self.offset(p, uniform.unwrap_or(by)),
+        }
+    }
+
+    /// An address as one of all lanes and, unless it is that, an index of each.
+    fn uniform_base(&self, sum: &InstData, depth: u32) -> Option<(LLVMValueRef, Option<Index>)> {
+        let (p, by) = (sum.args[0], sum.args[1]);
+        let (base, index) = match self.uniform(p) {
+            Some(base) => (base, None),
+            None => {
+                let inner = &self.func.insts[self.func.def_inst(p)?];
+                if inner.op != Op::PtrAdd || depth == 0 {
+                    return None;
+                }
+                self.uniform_base(inner, depth - 1)?
+            }
+        };
+        match (self.uniform(by), index) {
+            (Some(by), index) => Some((self.offset(base, by), index)),
+            (None, None) => Some((base, Some(self.index(by)))),
+            (None, Some(_)) => None,
+        }
+    }
+
+    /// An offset as a multiple of a size that addresses are scaled by.
+    fn index(&self, by: Value) -> Index {
+        let scaled = || {
+            let data = &self.func.insts[self.func.def_inst(by)?];
+            let factor = match data.op {
+                Op::Binary(BinOp::Mul) => self.func.const_bits(data.args[1])?,
+                Op::Binary(BinOp::Shl) => 1 << (self.func.const_bits(data.args[1])? % 64),
+                _ => return None,
+            };
+            matches!(factor, 2 | 4 | 8).then(|| Index { number: self.value(data.args[0]), size: factor as u32 })
+        };
+        scaled().unwrap_or_else(|| Index { number: self.value(by), size: 1 })
+    }
+
+    fn offset_index(&self, base: LLVMValueRef, index: Index) -> LLVMValueRef {
+        let mut number = [index.number];
+        // SAFETY: see `lane_numbers`. The product wraps, as the multiplication that it stands for.
+        unsafe {
+            let unit = LLVMIntTypeInContext(self.cx.context, 8 * index.size);
+            LLVMBuildGEP2(self.builder.0, unit, base, number.as_mut_ptr(), 1, NO_NAME)
         }
     }
 

@@ -1,23 +1,23 @@
-//! Code for AArch64: nothing here runs it, so that what is checked is that it is made, for every operation over lanes and every type
-//! of lane, that it uses the vector unit, and that it calls nothing that does not exist there.
-#![cfg(feature = "aarch64")]
+//! Code for machines that the tests may not have, AArch64 and AVX-512: what is checked is that it is made, for every operation over
+//! lanes and every type of lane, that it uses the vector unit, and that it calls nothing that does not exist there.
 
 mod common;
 
 use cloom_ir::{BinOp, Builder, CastOp, Flags, FloatCc, FuncRef, IntCc, Module, Scalar, Space, Type, UnOp};
 
-const TARGET: &str = "aarch64-unknown-linux-gnu:generic";
+const AARCH64: &str = "aarch64-unknown-linux-gnu:generic";
+const AVX512: &str = "x86_64-unknown-linux-gnu:x86-64-v4";
 
 /// The object, and the instructions as text.
-fn compile(module: &Module, func: FuncRef, optimise: bool) -> (Vec<u8>, String) {
-    let options = cloom_llvm::Options { target: TARGET.into(), optimise, denorms_are_zero: false, texts: true };
+fn compile(target: &str, module: &Module, func: FuncRef, optimise: bool) -> (Vec<u8>, String) {
+    let options = cloom_llvm::Options { target: target.into(), optimise, denorms_are_zero: false, texts: true };
     let compiled = cloom_llvm::compile(module, func, &options).unwrap_or_else(|e| panic!("{e}\n{module}"));
     let asm = compiled.stages.iter().find(|s| s.0 == "asm").unwrap().1.clone();
     (compiled.object, asm)
 }
 
 fn calls(asm: &str) -> Vec<&str> {
-    let is_call = |l: &&str| l.split_whitespace().next() == Some("bl");
+    let is_call = |l: &&str| matches!(l.split_whitespace().next(), Some("bl" | "call" | "callq" | "jmpq"));
     asm.lines().filter(is_call).filter_map(|l| l.split_whitespace().nth(1)).collect()
 }
 
@@ -70,10 +70,17 @@ fn every_type_of_lane_compiles() {
     for s in [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64, Scalar::F16, Scalar::F32, Scalar::F64, pointer] {
         for lanes in [2, 3, 4, 8, 16, 64] {
             let (module, func) = kernel(s, lanes);
-            for optimise in [true, false] {
-                let (object, asm) = compile(&module, func, optimise);
-                // An ELF object for the machine with number 183.
-                assert_eq!((&object[..4], object[18], object[19]), (&b"\x7fELF"[..], 183, 0));
+            // Instruction by instruction, many lanes take long.
+            let plain = lanes <= 16;
+            for (target, machine, optimise) in
+                [(AARCH64, 183, true), (AARCH64, 183, false), (AVX512, 62, true), (AVX512, 62, false)]
+            {
+                if !optimise && !plain {
+                    continue;
+                }
+                let (object, asm) = compile(target, &module, func, optimise);
+                // An ELF object for the machine with this number.
+                assert_eq!((&object[..4], object[18], object[19]), (&b"\x7fELF"[..], machine, 0));
                 assert_eq!(calls(&asm), [""; 0], "{s}x{lanes}\n{asm}");
             }
         }
@@ -109,8 +116,36 @@ fn loops_stay_in_vector_registers() {
         b.store(to, x1, 4, Flags::empty());
         b.ret(None);
     });
-    let (_, asm) = compile(&module, func, true);
+    let (_, asm) = compile(AARCH64, &module, func, true);
     assert!(asm.contains("fmla\tv") && asm.contains("fcmge\tv"), "{asm}");
     // A mask made narrow and wide again would show.
     assert!(!asm.contains("sshll") && !asm.contains("ushll"), "{asm}");
+}
+
+/// With a uniform base, a gather of AVX-512 takes an index of 32 bits a lane and scales it; a row under a mask is one instruction.
+#[test]
+fn gathers_take_short_indices_and_rows_take_masks() {
+    let mut module = Module::new();
+    let func = common::group_function(&mut module, |b: &mut Builder<'_>, abi| {
+        let ty = Type::vector(Scalar::F32, 16);
+        let (from, to) = (common::buffer(b, abi, 0), common::buffer(b, abi, 1));
+        let index = b.load(ty.with_scalar(Scalar::I32), from, 4, Flags::empty());
+        let none = b.iconst(ty.with_scalar(Scalar::I32), 0);
+        let mask = b.icmp(IntCc::Ne, index, none);
+        let wide = b.cast(CastOp::Sext, index, ty.with_scalar(Scalar::I64));
+        let four = b.iconst(ty.with_scalar(Scalar::I64), 4);
+        let by = b.binary(BinOp::Mul, wide, four);
+        let base = b.splat(from, 16);
+        let p = b.ptr_add(base, by);
+        // The next element: the constant goes to the base.
+        let p = b.ptr_add(p, four);
+        let x = b.gather(ty, p, mask, 4, Flags::empty());
+        b.masked_store(to, x, mask, 64, Flags::empty());
+        b.scatter(p, x, mask, 4, Flags::empty());
+        b.ret(None);
+    });
+    let (_, asm) = compile(AVX512, &module, func, true);
+    assert!(asm.contains("vgatherdps\t4(%r") && asm.contains("vscatterdps\t%zmm"), "{asm}");
+    let masked_store = |l: &str| l.contains("%zmm") && l.contains("vmovups") && l.contains("{%k");
+    assert!(asm.lines().any(masked_store), "{asm}");
 }
