@@ -14,7 +14,7 @@ use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU
 use opencl3::event::Event;
 use opencl3::memory::{self, CL_MEM_READ_WRITE, ClMem};
 use opencl3::platform::get_platforms;
-use opencl3::types::{CL_BLOCKING, cl_mem};
+use opencl3::types::{CL_BLOCKING, cl_command_queue_properties, cl_mem};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -346,10 +346,20 @@ impl Session {
 
     /// Opens a device of the list.
     pub fn on(found: &Found) -> Result<Session> {
+        Session::with(found, CL_QUEUE_PROFILING_ENABLE)
+    }
+
+    /// Opens a device of the list with a queue that keeps no times, for what profiling would slow down. Kernels go there by
+    /// [`Session::launch_again`], whose times are those of the host.
+    pub fn without_clock(found: &Found) -> Result<Session> {
+        Session::with(found, 0)
+    }
+
+    fn with(found: &Found, properties: cl_command_queue_properties) -> Result<Session> {
         let context = Context::from_device(&found.id).map_err(Error::call("clCreateContext"))?;
         // The older call, because a platform of OpenCL 1.2 has no other.
         #[allow(deprecated)]
-        let queue = CommandQueue::create_default(&context, CL_QUEUE_PROFILING_ENABLE);
+        let queue = CommandQueue::create_default(&context, properties);
         let queue = queue.map_err(Error::call("clCreateCommandQueue"))?;
         Ok(Session {
             found: found.clone(),
@@ -486,6 +496,17 @@ impl Session {
             };
             set.map_err(Error::call(format!("clSetKernelArg({}, {i})", kernel.name)))?;
         }
+        let event = self.enqueue(kernel, global, local)?;
+        self.events.borrow_mut().push(event);
+        Ok(())
+    }
+
+    /// Enqueues a kernel that has been launched once more: with the same arguments, and not measured by the device's clock.
+    pub fn launch_again(&self, kernel: &Kernel, global: &[usize], local: &[usize]) -> Result<()> {
+        self.enqueue(kernel, global, local).map(drop)
+    }
+
+    fn enqueue(&self, kernel: &Kernel, global: &[usize], local: &[usize]) -> Result<Event> {
         let local_sizes = if local.is_empty() { ptr::null() } else { local.as_ptr() };
         // SAFETY: both arrays have as many elements as the launch has dimensions; the callers keep the buffers until they read the
         // results, and OpenCL itself keeps what its commands use.
@@ -500,8 +521,7 @@ impl Session {
             )
         };
         let shape = || format!("clEnqueueNDRangeKernel({}, global {global:?}, local {local:?})", kernel.name);
-        self.events.borrow_mut().push(event.map_err(|e| Error::call(shape())(e))?);
-        Ok(())
+        event.map_err(|e| Error::call(shape())(e))
     }
 
     fn check_shape(&self, kernel: &Kernel, global: &[usize], local: &[usize]) -> Result<()> {
@@ -527,6 +547,11 @@ impl Session {
             ));
         }
         Ok(())
+    }
+
+    /// Forgets the launches whose times nobody wants.
+    pub fn forget(&self) {
+        self.events.borrow_mut().clear();
     }
 
     /// Waits for everything enqueued.

@@ -4,8 +4,9 @@
 //! prepares or checks anything any more; then one after the other runs a burst of iterations, round after round, so that whatever
 //! else happens on the machine meets all of them alike; and nobody starts to check a result before the last one has measured.
 
+use crate::cl::Times;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long the machine rests between turns, so that the threads of whoever came before have gone to sleep.
 const REST: Duration = Duration::from_millis(1);
@@ -130,6 +131,24 @@ impl Drop for Measuring<'_> {
         });
         self.0.wait_while(|s| s.places[me] == Place::Done);
     }
+}
+
+/// Runs `body` so many times, in turns if there are others, and measures it on the host's clock.
+pub(crate) fn measured(turn: Option<&Turn>, iterations: u32, mut body: impl FnMut()) -> Times {
+    let measuring = turn.map(Turn::enter);
+    let mut times = Times::default();
+    for i in 0..iterations {
+        if let Some(m) = &measuring {
+            m.before(i);
+        }
+        let start = Instant::now();
+        body();
+        times.wall.push(start.elapsed());
+        if let Some(m) = &measuring {
+            m.after(i);
+        }
+    }
+    times
 }
 
 #[cfg(test)]

@@ -11,6 +11,12 @@ pub struct Copy;
 
 const SOURCE: &str = include_str!("../../kernels/copy.cl");
 
+/// What is copied. Compared as bits: a copy keeps every one, whatever float they make.
+pub(crate) fn input(n: usize) -> Vec<u32> {
+    let mut random = Random::new(16);
+    (0..n).map(|_| random.signed().to_bits()).collect()
+}
+
 impl Program for Copy {
     fn name(&self) -> &'static str {
         "copy"
@@ -43,9 +49,7 @@ impl Program for Copy {
         let n = w * h;
         // No size has more elements than 32 bits count.
         let count = n as u32;
-        let mut random = Random::new(16);
-        // Compared as bits: a copy keeps every one, whatever float they make.
-        let data: Vec<u32> = (0..n).map(|_| random.signed().to_bits()).collect();
+        let data = input(n);
         let built = session.build("copy", SOURCE, &options)?;
         let kernel = built.kernel(&name)?;
         let (input, output) = (session.upload(&data)?, session.zeroed::<u32>(n)?);

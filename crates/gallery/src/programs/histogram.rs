@@ -27,18 +27,23 @@ struct Setup {
     groups: usize,
 }
 
+/// The pixels.
+pub(crate) fn input(params: &Params, (w, h): (usize, usize)) -> Result<Vec<u8>> {
+    Ok(match params.choice("input", &["picture", "random", "uniform"])? {
+        "random" => {
+            let mut random = Random::new(256);
+            (0..(w * h).div_ceil(8)).flat_map(|_| random.next().to_le_bytes()).take(w * h).collect()
+        }
+        "uniform" => vec![77; w * h],
+        _ => inputs::picture(&Params { size: Some((w, h)), ..params.clone() })?.luma(),
+    })
+}
+
 impl Setup {
     fn of(params: &Params, variant: &str, units: usize) -> Result<Setup> {
         params.only(&["stage", "banks", "input", "items", "sweep"])?;
         let (w, h) = params.size_or(4096, 4096)?;
-        let pixels = match params.choice("input", &["picture", "random", "uniform"])? {
-            "random" => {
-                let mut random = Random::new(256);
-                (0..(w * h).div_ceil(8)).flat_map(|_| random.next().to_le_bytes()).take(w * h).collect()
-            }
-            "uniform" => vec![77; w * h],
-            _ => inputs::picture(&Params { size: Some((w, h)), ..params.clone() })?.luma(),
-        };
+        let pixels = input(params, (w, h))?;
         let alone = variant == "alone";
         let group = if alone { 1 } else { params.group_or(64)? };
         let groups = match params.number("items", 0, 0..=1 << 24)? as usize {

@@ -19,8 +19,8 @@ const SOURCE: &str = include_str!("../../kernels/lcs.cl");
 const VECTOR: usize = 8;
 
 #[derive(Clone, Copy)]
-struct Rule {
-    edit: bool,
+pub(crate) struct Rule {
+    pub(crate) edit: bool,
 }
 
 impl Rule {
@@ -64,15 +64,15 @@ enum Step {
 type Table = (Times, Vec<i32>, i32);
 
 /// Two texts and what is asked of them.
-struct Task {
-    a: Vec<u8>,
-    b: Vec<u8>,
-    rule: Rule,
-    step: usize,
+pub(crate) struct Task {
+    pub(crate) a: Vec<u8>,
+    pub(crate) b: Vec<u8>,
+    pub(crate) rule: Rule,
+    pub(crate) step: usize,
 }
 
 impl Task {
-    fn of(params: &Params) -> Result<Task> {
+    pub(crate) fn of(params: &Params) -> Result<Task> {
         params.only(&["problem", "step"])?;
         // Lengths, not the sides of something that is kept whole.
         let (m, n) = params.size.unwrap_or((4096, 4096));
@@ -95,12 +95,12 @@ impl Task {
     }
 
     /// How many rows are kept: 0, step, 2 step, …
-    fn kept(&self) -> usize {
+    pub(crate) fn kept(&self) -> usize {
         self.a.len() / self.step + 1
     }
 
     /// The kept rows and the last cell, one row after another.
-    fn reference(&self) -> (Vec<i32>, i32) {
+    pub(crate) fn reference(&self) -> (Vec<i32>, i32) {
         let (n, rule) = (self.b.len(), self.rule);
         let mut row: Vec<i32> = (0..=n).map(|j| rule.border(j)).collect();
         let mut kept = row.clone();

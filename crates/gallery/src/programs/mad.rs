@@ -16,6 +16,12 @@ const SWEEP: [u32; 7] = [3, 6, 12, 18, 24, 48, 96];
 /// After how many floats the input repeats: a prime number, so that a float taken for its neighbour is another one.
 const PERIOD: usize = 8191;
 
+/// The numbers that the input repeats, so that the reference of a long chain need not be computed for each element.
+pub(crate) fn input(n: usize) -> Vec<f32> {
+    let mut random = Random::new(18);
+    (0..PERIOD.min(n)).map(|_| random.signed()).collect()
+}
+
 fn reference(x: f32, flops: u32) -> f64 {
     let mut x = f64::from(x);
     for _ in 0..flops / 2 {
@@ -84,9 +90,7 @@ impl Program for Mad {
         // No size has more elements than 32 bits count.
         let count = n as u32;
         let curve = points(params, variant)?;
-        let mut random = Random::new(18);
-        // They repeat, so that the reference of a long chain need not be computed for each of them.
-        let few: Vec<f32> = (0..PERIOD.min(n)).map(|_| random.signed()).collect();
+        let few = input(n);
         let data: Vec<f32> = few.iter().copied().cycle().take(n).collect();
         let (input, output) = (session.upload(&data)?, session.zeroed::<f32>(n)?);
         let group = params.group_or(64)?;

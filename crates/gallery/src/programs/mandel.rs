@@ -18,16 +18,16 @@ const SOURCE: &str = include_str!("../../kernels/mandel.cl");
 
 /// What part of the plane the picture shows.
 #[derive(Clone, Copy)]
-struct View {
-    left: f32,
-    xstep: f32,
-    top: f32,
-    ystep: f32,
+pub(crate) struct View {
+    pub(crate) left: f32,
+    pub(crate) xstep: f32,
+    pub(crate) top: f32,
+    pub(crate) ystep: f32,
 }
 
 impl View {
     /// The view of an iteration: the whole set first, then closer to a point of its boundary.
-    fn of(iteration: u32, w: usize, h: usize) -> View {
+    pub(crate) fn of(iteration: u32, w: usize, h: usize) -> View {
         // A float holds 24 bits: below this width, neighbouring pixels would fall on one number.
         let width = (3.2 * 0.95f64.powi(iteration.min(200) as i32)).max(1e-3);
         let t = (3.2 - width) / 3.2;
@@ -42,7 +42,7 @@ impl View {
     }
 }
 
-fn colour(n: u32, max: u32) -> u32 {
+pub(crate) fn colour(n: u32, max: u32) -> u32 {
     if n >= max {
         return rgb(0, 0, 0);
     }
@@ -51,7 +51,7 @@ fn colour(n: u32, max: u32) -> u32 {
 }
 
 /// How often z = z² + c can be repeated.
-fn repeated(view: View, x: usize, y: usize, max: u32) -> u32 {
+pub(crate) fn repeated(view: View, x: usize, y: usize, max: u32) -> u32 {
     let (cr, ci) = (view.left + view.xstep * x as f32, view.top - view.ystep * y as f32);
     let (mut zr, mut zi) = (0.0f32, 0.0f32);
     let mut n = 0;
@@ -73,7 +73,7 @@ fn pixel(view: View, x: usize, y: usize, max: u32) -> u32 {
 }
 
 impl Mandel {
-    fn grid(&self, params: &Params) -> Result<(Grid, u32)> {
+    pub(crate) fn grid(&self, params: &Params) -> Result<(Grid, u32)> {
         params.only(&["max", "view"])?;
         params.choice("view", &["zoom", "still"])?;
         let max = params.number("max", 512, 1..=1_000_000)?;

@@ -22,6 +22,21 @@ fn native(a: &[f32], x: &[f32], threads: usize) -> Vec<f32> {
     y
 }
 
+fn denormal(params: &Params) -> Result<bool> {
+    Ok(params.choice("input", &["normal", "denormal"])? == "denormal")
+}
+
+/// The matrix and the vector.
+pub(crate) fn input(params: &Params) -> Result<(Vec<f32>, Vec<f32>)> {
+    let (columns, rows) = params.size_or(4096, 4096)?;
+    let mut random = Random::new(4096);
+    // Every number of the matrix is denormal then, and so are most products.
+    let scale = if denormal(params)? { 1e-39 } else { 1.0 };
+    let a = (0..columns * rows).map(|_| random.signed() * scale).collect();
+    let x = (0..columns).map(|_| random.signed()).collect();
+    Ok((a, x))
+}
+
 impl Program for Matvec {
     fn name(&self) -> &'static str {
         "matvec"
@@ -58,13 +73,9 @@ impl Program for Matvec {
     fn run(&self, session: &Session, params: &Params) -> Result<Outcome> {
         let variant = self.variant(params)?;
         let (options, name) = self.build_options(params)?;
-        let denormal = params.choice("input", &["normal", "denormal"])? == "denormal";
+        let denormal = denormal(params)?;
         let (columns, rows) = params.size_or(4096, 4096)?;
-        let mut random = Random::new(4096);
-        // Every number of the matrix is denormal then, and so are most products.
-        let scale = if denormal { 1e-39 } else { 1.0 };
-        let a: Vec<f32> = (0..columns * rows).map(|_| random.signed() * scale).collect();
-        let x: Vec<f32> = (0..columns).map(|_| random.signed()).collect();
+        let (a, x) = input(params)?;
 
         let built = session.build("matvec", SOURCE, &options)?;
         let kernel = built.kernel(&name)?;

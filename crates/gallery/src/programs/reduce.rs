@@ -13,7 +13,14 @@ pub struct Reduce;
 const SOURCE: &str = include_str!("../../kernels/reduce.cl");
 
 /// The variants that add floats.
-const FLOATS: [&str; 6] = ["tree_divergent", "tree_strided", "tree_contiguous", "twopass", "twopass4", "chunks"];
+pub(crate) const FLOATS: [&str; 6] =
+    ["tree_divergent", "tree_strided", "tree_contiguous", "twopass", "twopass4", "chunks"];
+
+/// The numbers that the variants of whole numbers add.
+pub(crate) fn input(n: usize) -> Vec<u32> {
+    let mut random = Random::new(1);
+    (0..n).map(|_| random.next() as u32).collect()
+}
 
 fn floats(session: &Session, params: &Params, variant: &'static str) -> Result<Outcome> {
     let (options, name) = Reduce::options(params, variant, Some(session))?;
@@ -150,8 +157,7 @@ impl Program for Reduce {
         }
         let (options, name) = Reduce::options(params, variant, Some(session))?;
         let (w, h) = params.size_or(4096, 4096)?;
-        let mut random = Random::new(1);
-        let data: Vec<u32> = (0..w * h).map(|_| random.next() as u32).collect();
+        let data = input(w * h);
         let built = session.build("reduce", SOURCE, &options)?;
         let kernel = built.kernel(&name)?;
         let input = session.upload(&data)?;

@@ -10,7 +10,13 @@ use crate::random::Random;
 pub struct Scalvec;
 
 const SOURCE: &str = include_str!("../../kernels/scalvec.cl");
-const FACTOR: f32 = 1.7;
+pub(crate) const FACTOR: f32 = 1.7;
+
+/// The vector.
+pub(crate) fn input(n: usize) -> Vec<f32> {
+    let mut random = Random::new(3);
+    (0..n).map(|_| random.signed()).collect()
+}
 
 impl Program for Scalvec {
     fn name(&self) -> &'static str {
@@ -45,8 +51,7 @@ impl Program for Scalvec {
         let n = w * h;
         // No size has more elements than 32 bits count.
         let count = n as u32;
-        let mut random = Random::new(3);
-        let data: Vec<f32> = (0..n).map(|_| random.signed()).collect();
+        let data = input(n);
         let built = session.build("scalvec", SOURCE, &options)?;
         let kernel = built.kernel(&name)?;
         let (input, output) = (session.upload(&data)?, session.zeroed::<f32>(n)?);
