@@ -124,7 +124,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         Some(name) => vec![cloom_gallery::program(name)?],
         None => cloom_gallery::programs().to_vec(),
     };
-    driver::beside_the_others()?;
+    let _vendors = driver::beside_the_others()?;
     let sessions = Session::all()?;
     let devices: Vec<String> = sessions.iter().map(|s| format!("{}, {}", s.found.platform, s.found.device)).collect();
     let mut agreements = Vec::new();

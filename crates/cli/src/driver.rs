@@ -48,24 +48,33 @@ fn own_folder() -> PathBuf {
     std::env::temp_dir().join(format!("cloom-vendors-{}", std::process::id()))
 }
 
+/// The folder that tells the loader, and any process that this one starts, of Cloom beside the others; gone when this is dropped.
+pub struct Vendors(Option<PathBuf>);
+
+impl Drop for Vendors {
+    fn drop(&mut self) {
+        if let Some(own) = &self.0 {
+            // What cannot be removed is a small file in a folder for such files.
+            let _ = std::fs::remove_dir_all(own);
+        }
+    }
+}
+
 /// Sees to it that the loader offers Cloom beside the other platforms. If that needs another environment, this does not return.
-pub fn beside_the_others() -> Result<(), Failure> {
+pub fn beside_the_others() -> Result<Vendors, Failure> {
     let own = own_folder();
     let restarted = std::env::var_os(VENDORS).is_some_and(|v| Path::new(&v) == own);
     let found = cl::devices();
-    if restarted {
-        // The loader has read it. What cannot be removed is a small file in a folder for such files.
-        let _ = std::fs::remove_dir_all(&own);
-    }
+    let vendors = Vendors(restarted.then(|| own.clone()));
     let missing = match &found {
         Ok(found) => !found.iter().any(is_cloom),
         Err(cloom_gallery::Error::NoPlatform) => true,
         Err(_) => false,
     };
     if restarted || !missing {
-        return found.map(drop).map_err(Failure::from);
+        return found.map(|_| vendors).map_err(Failure::from);
     }
-    let Some(library) = beside() else { return found.map(drop).map_err(Failure::from) };
+    let Some(library) = beside() else { return found.map(|_| vendors).map_err(Failure::from) };
     let wrong = |e: std::io::Error| Failure::wrong(format!("cannot list Cloom in {}: {e}", own.display()));
     let before = std::env::var_os(VENDORS).map_or_else(|| PathBuf::from("/etc/OpenCL/vendors"), PathBuf::from);
     // It must be new: what another user put there is not to be loaded.

@@ -47,6 +47,9 @@ enum Cli {
     Info(info::Options),
     /// Find out why a platform does not appear: loader, drivers, CPU, cache, environment
     Doctor(doctor::Options),
+    /// What `bench` starts to build a program in a process of its own
+    #[command(hide = true)]
+    FirstLaunch(bench::first::Options),
     /// What `doctor` starts to try one driver in a process of its own
     #[command(hide = true)]
     Probe,
@@ -63,7 +66,7 @@ impl Cli {
             Cli::Compile(o) => o.json,
             Cli::Info(o) => o.json,
             Cli::Doctor(o) => o.json,
-            Cli::Probe => false,
+            Cli::FirstLaunch(_) | Cli::Probe => false,
         }
     }
 
@@ -76,6 +79,7 @@ impl Cli {
             Cli::Compile(o) => compile::run(o),
             Cli::Info(o) => info::run(o),
             Cli::Doctor(o) => doctor::run(o),
+            Cli::FirstLaunch(o) => bench::first::child(o),
             Cli::Probe => Ok(probe::run()),
         }
     }

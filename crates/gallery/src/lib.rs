@@ -25,7 +25,7 @@ pub use agree::{Agreement, Pair, Run, agree};
 pub use cases::{Case, Place, cases};
 pub use cl::{Arg, Buffer, Choice, Found, Kernel, Session, Times};
 pub use error::{Error, Result};
-pub use native::{Style, native};
+pub use native::{Style, has_native, native};
 pub use pace::{Measuring, Turn, turns};
 pub use params::Params;
 pub use picture::Picture;

@@ -1,18 +1,30 @@
 //! One case on everybody: each participant on a thread of its own, measuring in turns, every result checked.
 
 use super::statistics::Quartiles;
-use cloom_gallery::{Case, Error, Found, Outcome, Params, Program, Session, Times, Verdict, Work, turns};
+use cloom_gallery::latency::{Launching, launches};
+use cloom_gallery::{
+    Case, Error, Found, Outcome, Params, Program, Session, Style, Times, Turn, Verdict, Work, has_native, native, turns,
+};
 
 /// Iterations of a turn. All but the last one only bring caches and threads back to what the participant before has left.
 const BURST: u32 = 2;
+
+/// What a participant is.
+#[derive(Clone, Debug)]
+pub enum Who {
+    /// A device of an OpenCL platform.
+    Device(Box<Found>),
+    /// Rust on the host.
+    Native(Style),
+}
 
 /// Who is measured.
 #[derive(Clone, Debug)]
 pub struct Participant {
     /// What the tables call it.
     pub name: String,
-    /// Its device.
-    pub found: Found,
+    /// What it is.
+    pub who: Who,
 }
 
 /// How often.
@@ -57,7 +69,7 @@ pub enum Fate {
     Verified(Box<Sample>),
     /// The reference says otherwise.
     Wrong(String),
-    /// The device lacks what it takes.
+    /// It has no such thing.
     Missing(String),
     /// It ended with an error.
     Failed(String),
@@ -75,8 +87,7 @@ impl Fate {
 
 fn sample(plan: Plan, outcome: &Outcome) -> Result<Sample, String> {
     let Times { wall, device } = &outcome.times;
-    let wall = Quartiles::of(&plan.counted(wall))
-        .ok_or("it ended before a turn counted: take another start or fewer warm-ups")?;
+    let wall = Quartiles::of(&plan.counted(wall)).ok_or("it ended before a run counted: take fewer warm-ups")?;
     let device = plan.counted(device);
     let all_clocked = device.iter().all(|d| !d.is_zero());
     Ok(Sample {
@@ -100,27 +111,90 @@ fn fate(plan: Plan, outcome: Result<Outcome, Error>) -> Fate {
     }
 }
 
-/// Measures a case on all of them; the fates are in their order.
-pub fn case(program: &'static dyn Program, case: &Case, participants: &[Participant], plan: Plan) -> Vec<Fate> {
-    let params = &Params { iterations: plan.iterations(), ..case.params.clone() };
+type Ran = Option<Result<Outcome, Error>>;
+
+/// Lets those that take part run on threads of their own; nothing comes of the others.
+fn on_threads(
+    participants: &[Participant],
+    takes_part: impl Fn(&Participant) -> bool,
+    run: impl Fn(&Participant, Turn) -> Ran + Sync,
+) -> Vec<Ran> {
+    let active: Vec<bool> = participants.iter().map(takes_part).collect();
+    let mut places = turns(active.iter().filter(|a| **a).count(), BURST).into_iter();
+    let run = &run;
     std::thread::scope(|scope| {
         let running: Vec<_> = participants
             .iter()
-            .zip(turns(participants.len(), BURST))
-            .map(|(p, turn)| {
-                scope.spawn(move || {
-                    fate(plan, Session::on(&p.found).and_then(|s| program.run(&s.in_turns(turn), params)))
-                })
+            .zip(&active)
+            .map(|(p, active)| {
+                let turn = if *active { places.next() } else { None };
+                turn.map(|turn| scope.spawn(move || run(p, turn)))
             })
             .collect();
-        let crashed = |_| Fate::Failed("the host program panicked".into());
-        running.into_iter().map(|thread| thread.join().unwrap_or_else(crashed)).collect()
+        let crashed = |_| Some(Err(Error::Params("the host program panicked".into())));
+        running.into_iter().map(|thread| thread.and_then(|t| t.join().unwrap_or_else(crashed))).collect()
     })
+}
+
+fn is_native(participant: &Participant) -> bool {
+    matches!(participant.who, Who::Native(_))
+}
+
+/// A native result is right if it is what a device computed and the reference confirmed.
+fn confirm(natives: &[bool], ran: &mut [Ran]) {
+    let confirmed = ran.iter().zip(natives).find_map(|(r, native)| match r {
+        Some(Ok(o)) if !native && matches!(o.verdict, Verdict::Passed(_)) => Some(o.answer.clone()),
+        _ => None,
+    });
+    for outcome in ran.iter_mut().zip(natives).filter(|(_, native)| **native).filter_map(|(r, _)| r.as_mut()) {
+        match (&confirmed, &mut *outcome) {
+            (Some(right), Ok(outcome)) => outcome.verdict = right.compare(&outcome.answer),
+            (None, _) => *outcome = Err(Error::Unsupported("no device has a right result to compare with".into())),
+            (Some(_), Err(_)) => {}
+        }
+    }
+}
+
+fn fates(participants: &[Participant], mut ran: Vec<Ran>, plan: Plan) -> Vec<Fate> {
+    confirm(&participants.iter().map(is_native).collect::<Vec<_>>(), &mut ran);
+    let none = || Fate::Missing("there is none".into());
+    ran.into_iter().map(|ran| ran.map_or_else(none, |outcome| fate(plan, outcome))).collect()
+}
+
+/// Measures a case on all of them; the fates are in their order.
+pub fn case(program: &'static dyn Program, case: &Case, participants: &[Participant], plan: Plan) -> Vec<Fate> {
+    let params = &Params { iterations: plan.iterations(), ..case.params.clone() };
+    let takes_part = |p: &Participant| match p.who {
+        Who::Device(_) => true,
+        Who::Native(_) => has_native(program.name(), params),
+    };
+    let ran = on_threads(participants, takes_part, |p, turn| match &p.who {
+        Who::Device(found) => Some(Session::on(found).and_then(|s| program.run(&s.in_turns(turn), params))),
+        Who::Native(style) => native(program.name(), params, *style, Some(turn)),
+    });
+    fates(participants, ran, plan)
+}
+
+/// Measures a way to launch on all devices.
+pub fn launching(way: &Launching, participants: &[Participant], plan: Plan) -> Vec<Fate> {
+    let ran = on_threads(
+        participants,
+        |p| !is_native(p),
+        |p, turn| match &p.who {
+            Who::Device(found) => {
+                let session = Session::without_clock(found).map(|s| s.in_turns(turn));
+                Some(session.and_then(|s| launches(&s, way, plan.iterations())))
+            }
+            Who::Native(_) => None,
+        },
+    );
+    fates(participants, ran, plan)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cloom_gallery::Answer;
 
     #[test]
     fn only_the_last_iteration_of_a_turn_counts() {
@@ -128,5 +202,29 @@ mod tests {
         assert_eq!(plan.iterations(), 10);
         assert_eq!(plan.counted(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), [5, 7, 9]);
         assert_eq!(plan.counted(&[0, 1, 2, 3]), [0; 0]);
+    }
+
+    #[test]
+    fn a_native_result_needs_a_confirmed_one_to_agree_with() {
+        let run = |change: u32, verdict: Verdict| {
+            let params = Params { size: Some((8, 8)), iterations: 1, ..Params::default() };
+            let mut outcome = native("reduce", &params, Style::Vector, None).unwrap().unwrap();
+            if let Answer::Exact(sums) = &mut outcome.answer {
+                sums[0] = sums[0].wrapping_add(change);
+            }
+            Some(Ok(Outcome { verdict, ..outcome }))
+        };
+        let passed = || Verdict::Passed(String::new());
+        let after = |mut ran: Vec<Ran>| {
+            confirm(&[false, true], &mut ran);
+            ran.pop().unwrap().unwrap().map(|o| matches!(o.verdict, Verdict::Passed(_)))
+        };
+        assert!(after(vec![run(0, passed()), run(0, passed())]).unwrap());
+        assert!(!after(vec![run(0, passed()), run(1, passed())]).unwrap(), "another sum");
+        assert!(
+            after(vec![run(0, Verdict::Failed(String::new())), run(0, passed())]).is_err(),
+            "nothing to agree with"
+        );
+        assert!(after(vec![None, run(0, passed())]).is_err());
     }
 }

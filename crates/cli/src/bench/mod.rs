@@ -1,9 +1,15 @@
 //! `bench`: the gallery on every installed platform in one run, in turns, every result checked.
 //!
-//! In go the words of the command line, out comes a table, or a document for programs. `measure` runs a case on all participants,
-//! `report` is what was found, `table` writes it.
+//! In go the words of the command line, out comes a table, or a document for programs, and a page if one is wanted. `measure` runs a
+//! case on all participants, `first` builds in processes of their own, `machine` knows the limits; `report` is what was found;
+//! `table`, `csv` and `html` write it.
 
+mod csv;
+pub mod first;
+mod html;
+mod machine;
 mod measure;
+mod plot;
 mod report;
 mod statistics;
 mod table;
@@ -11,10 +17,17 @@ mod table;
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::run::shape;
-use cloom_gallery::{Case, Program, cl};
-use measure::{Fate, Participant, Plan};
-use report::{Named, Report};
+use cloom_gallery::latency::{LAUNCHING, Launching, Source};
+use cloom_gallery::{Case, Program, Style, cl};
+use machine::Machine;
+use measure::{Fate, Participant, Plan, Who};
+use report::{Label, Named, Point, Report};
+use std::path::PathBuf;
 use std::time::Instant;
+
+/// What stands in place of a program for launches, and for builds.
+const LAUNCH: &str = "launch";
+const BUILD: &str = "build";
 
 /// Options of `bench`.
 #[derive(clap::Args, Debug)]
@@ -25,12 +38,14 @@ Cloom is faster. What the reference does not confirm has no time.
 
   cloom bench                                  # everything; takes a while
   cloom bench -k reduce,copy -s 2048 --runs 20
+  cloom bench -k launch,build                  # what a program pays before its kernels do anything
+  cloom bench --html bench.html                # with the plots
   cloom bench --list                           # the rows
 
 Exit status: 0 all is well, 1 a result is wrong, 2 wrong use."
 )]
 pub struct Options {
-    /// Programs of the gallery; all of them if none is named
+    /// Programs of the gallery, `launch`, `build`; all of them if none is named
     #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
     kernel: Vec<String>,
     /// Only these variants
@@ -51,28 +66,50 @@ pub struct Options {
     /// Runs before them that do not
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=1000))]
     warmups: u32,
-    /// Also the rows that only serve a plot
+    /// Also the rows that only serve a plot; --html has them anyway
     #[arg(long)]
     sweeps: bool,
+    /// OpenCL platforms only, no native Rust beside them
+    #[arg(long)]
+    no_native: bool,
+    /// The limits of the machine are not measured
+    #[arg(long)]
+    no_limits: bool,
     /// List the rows and their sizes, and measure nothing
     #[arg(long)]
     list: bool,
+    /// Writes a page with the plots
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// A line of comma-separated values for each result, in place of the table
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
     /// For programs to read
     #[arg(long)]
     pub json: bool,
 }
 
 impl Options {
-    /// What is to be measured.
+    fn wants(&self, name: &str) -> bool {
+        self.kernel.is_empty() || self.kernel.iter().any(|k| k == name)
+    }
+
+    fn wants_row(&self, row: &str) -> bool {
+        self.row.is_empty() || self.row.iter().any(|text| row.contains(text.as_str()))
+    }
+
+    /// What is to be measured of the gallery.
     fn cases(&self) -> Result<Vec<(&'static dyn Program, Case)>, Failure> {
-        let programs: Vec<&'static dyn Program> = match self.kernel.as_slice() {
-            [] => cloom_gallery::programs().to_vec(),
-            names => names.iter().map(|n| cloom_gallery::program(n)).collect::<Result<_, _>>()?,
-        };
+        let named = self.kernel.iter().filter(|k| ![LAUNCH, BUILD].contains(&k.as_str()));
+        let mut programs: Vec<&'static dyn Program> =
+            named.map(|n| cloom_gallery::program(n)).collect::<Result<_, _>>()?;
+        if self.kernel.is_empty() {
+            programs = cloom_gallery::programs().to_vec();
+        }
         let wanted = |case: &Case| {
             (self.variant.is_empty() || self.variant.contains(&case.params.variant))
-                && (self.row.is_empty() || self.row.iter().any(|text| case.row.contains(text.as_str())))
-                && (self.sweeps || !case.only_plot)
+                && self.wants_row(&case.row)
+                && (self.sweeps || self.html.is_some() || !case.only_plot)
         };
         let mut chosen: Vec<(&'static dyn Program, Case)> = Vec::new();
         for program in programs {
@@ -84,13 +121,27 @@ impl Options {
                 }
             }
         }
-        if chosen.is_empty() {
-            return Err(Failure::wrong("no row is left of this choice: `cloom bench --list` shows all of them"));
-        }
         Ok(chosen)
     }
 
-    /// Who is measured: the devices of the chosen platforms.
+    /// Everything that is to be measured.
+    fn tasks(&self) -> Result<Vec<Task>, Failure> {
+        let mut tasks: Vec<Task> =
+            self.cases()?.into_iter().map(|(program, case)| Task::Case(program, Box::new(case))).collect();
+        // Neither has variants.
+        if self.variant.is_empty() && self.wants(LAUNCH) {
+            tasks.extend(LAUNCHING.iter().filter(|way| self.wants_row(way.name)).map(Task::Launch));
+        }
+        if self.variant.is_empty() && self.wants(BUILD) {
+            tasks.extend((0..Source::ALL.len()).filter(|&i| self.wants_row(Source::ALL[i].0)).map(Task::Build));
+        }
+        if tasks.is_empty() {
+            return Err(Failure::wrong("no row is left of this choice: `cloom bench --list` shows all of them"));
+        }
+        Ok(tasks)
+    }
+
+    /// Who is measured: the devices of the chosen platforms, Cloom first, then Rust.
     fn participants(&self) -> Result<Vec<Participant>, Failure> {
         let all = cl::devices()?;
         let is = |found: &cl::Found, part: &str| found.platform.to_lowercase().contains(&part.to_lowercase());
@@ -102,7 +153,6 @@ impl Options {
         }
         let mut chosen: Vec<cl::Found> = all.clone();
         chosen.retain(|f| self.platform.is_empty() || self.platform.iter().any(|p| is(f, p)));
-        // Cloom is the first column.
         chosen.sort_by_key(|f| !is(f, driver::PLATFORM));
         let name = |f: &cl::Found| {
             let several = all.iter().filter(|o| o.platform == f.platform).count() > 1;
@@ -110,17 +160,56 @@ impl Options {
                 if is(f, "portable computing") { "PoCL" } else { f.platform.split(['(', ' ']).next().unwrap_or("?") };
             if several { format!("{short}:{}", f.device_index) } else { short.to_owned() }
         };
-        Ok(chosen.iter().map(|f| Participant { name: name(f), found: f.clone() }).collect())
+        let mut participants: Vec<Participant> =
+            chosen.into_iter().map(|f| Participant { name: name(&f), who: Who::Device(Box::new(f)) }).collect();
+        if !self.no_native {
+            for (name, style) in [("Rust-1", Style::Scalar), ("Rust", Style::Vector)] {
+                participants.push(Participant { name: name.into(), who: Who::Native(style) });
+            }
+        }
+        Ok(participants)
     }
 }
 
-fn list(cases: &[(&'static dyn Program, Case)], json: bool) -> Result<Answer, Failure> {
-    let mut rows: Vec<(&str, &str, Vec<String>)> = Vec::new();
-    for (program, case) in cases {
-        let size = report::size_text(case);
-        match rows.iter_mut().find(|r| r.0 == program.name() && r.1 == case.row) {
-            Some(row) => row.2.push(size),
-            None => rows.push((program.name(), &case.row, vec![size])),
+/// What is measured.
+enum Task {
+    Case(&'static dyn Program, Box<Case>),
+    Launch(&'static Launching),
+    /// A place in the list of sources.
+    Build(usize),
+}
+
+impl Task {
+    fn label(&self) -> Label {
+        let named = |program, row: &str, size: &str| Label {
+            program,
+            row: row.to_owned(),
+            size: size.to_owned(),
+            place: None,
+            only_plot: false,
+        };
+        match self {
+            Task::Case(_, case) => Label::from(&**case),
+            Task::Launch(way) => named(LAUNCH, way.name, "a launch"),
+            Task::Build(i) => named(BUILD, Source::ALL[*i].0, "cold"),
+        }
+    }
+
+    fn fates(&self, participants: &[Participant], plan: Plan) -> Vec<Fate> {
+        match self {
+            Task::Case(program, case) => measure::case(*program, case, participants, plan),
+            Task::Launch(way) => measure::launching(way, participants, plan),
+            Task::Build(source) => first::launches(*source, participants, plan.runs),
+        }
+    }
+}
+
+fn list(tasks: &[Task], json: bool) -> Result<Answer, Failure> {
+    let mut rows: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for label in tasks.iter().map(Task::label) {
+        match rows.iter_mut().find(|r| r.0 == label.program && r.1 == label.row) {
+            Some(row) => row.2.push(label.size),
+            None => rows.push((label.program, label.row, vec![label.size])),
         }
     }
     if json {
@@ -131,59 +220,71 @@ fn list(cases: &[(&'static dyn Program, Case)], json: bool) -> Result<Answer, Fa
         return Answer::json(&serde_json::json!({ "schema": "cloom-bench-rows/1", "rows": rows }), Exit::Fine);
     }
     let line =
-        |(program, row, sizes): &(&str, &str, Vec<String>)| format!("{program:<11}{row:<24}{}\n", sizes.join(", "));
+        |(program, row, sizes): &(&str, String, Vec<String>)| format!("{program:<11}{row:<24}{}\n", sizes.join(", "));
     Ok(Answer::text(rows.iter().map(line).collect::<String>(), Exit::Fine))
 }
 
 /// A line about what was measured, while more is to come.
-fn progress(done: usize, of: usize, case: &Case, point: &report::Point) {
+fn progress(done: usize, of: usize, label: &Label, point: &Point) {
     let entry = |e: &report::Entry| {
         let ratio = e.ratio.map_or_else(String::new, |r| format!(" ({r:.2})"));
         format!("{} {}{ratio}", e.participant, table::cell(e))
     };
-    let entries: Vec<String> = point.entries.iter().map(entry).collect();
-    eprintln!("[{done}/{of}] {} {} {}: {}", case.program, case.row, point.size, entries.join(", "));
+    let entries: Vec<String> = point.entries.iter().filter(|e| e.state != "unsupported").map(entry).collect();
+    eprintln!("[{done}/{of}] {} {} {}: {}", label.program, label.row, label.size, entries.join(", "));
+}
+
+fn named(participant: &Participant) -> Named {
+    let about = match &participant.who {
+        Who::Device(f) => format!("{}, {}, driver {}", f.platform, f.device, f.driver),
+        Who::Native(Style::Scalar) => "native Rust, plain loops, one thread".into(),
+        Who::Native(Style::Vector) => "native Rust, vectors, all threads".into(),
+    };
+    Named { name: participant.name.clone(), about }
+}
+
+fn is_cloom(participant: &Participant) -> bool {
+    matches!(&participant.who, Who::Device(f) if f.platform.to_lowercase().contains(driver::PLATFORM))
 }
 
 /// Runs `bench`.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
-    let cases = options.cases()?;
+    let tasks = options.tasks()?;
     if options.list {
-        return list(&cases, options.json);
+        return list(&tasks, options.json);
     }
-    driver::beside_the_others()?;
+    let _vendors = driver::beside_the_others()?;
     let participants = options.participants()?;
     let names: Vec<String> = participants.iter().map(|p| p.name.clone()).collect();
-    let own = participants.iter().position(|p| p.found.platform.to_lowercase().contains(driver::PLATFORM));
+    let own = participants.iter().position(is_cloom);
     let plan = Plan { runs: options.runs, warmups: options.warmups };
     let mut report = Report {
         schema: "cloom-bench/1",
-        participants: participants
-            .iter()
-            .map(|p| {
-                let found = &p.found;
-                let about = format!("{}, {}, driver {}", found.platform, found.device, found.driver);
-                Named { name: p.name.clone(), about }
-            })
-            .collect(),
+        participants: participants.iter().map(named).collect(),
         runs: plan.runs,
+        machine: (!options.no_limits).then(Machine::measured),
         rows: Vec::new(),
         sweeps: Vec::new(),
         summary: Vec::new(),
         complaints: Vec::new(),
     };
     let start = Instant::now();
-    for (i, (program, case)) in cases.iter().enumerate() {
-        let fates = measure::case(*program, case, &participants, plan);
+    for (i, task) in tasks.iter().enumerate() {
+        let label = task.label();
+        let fates = task.fates(&participants, plan);
         for (name, fate) in names.iter().zip(&fates) {
             if let Fate::Wrong(why) | Fate::Failed(why) = fate {
-                let size = report::size_text(case);
-                report.complaints.push(format!("{} {} {size}: {name}: {why}", case.program, case.row));
+                report.complaints.push(format!("{} {} {}: {name}: {why}", label.program, label.row, label.size));
             }
         }
-        let point = report::point(case, &names, &fates, own);
-        progress(i + 1, cases.len(), case, &point);
-        report::add(if case.only_plot { &mut report.sweeps } else { &mut report.rows }, case, point);
+        let work = fates.iter().find_map(|f| f.sample()).and_then(|s| s.work);
+        let floor = match (&mut report.machine, task, work) {
+            (Some(machine), Task::Case(_, case), Some(work)) => machine.floor(&work, case.only_reads),
+            _ => None,
+        };
+        let point = report::point(&label, &names, &fates, own, floor);
+        progress(i + 1, tasks.len(), &label, &point);
+        report.add(&label, point);
     }
     eprintln!("measured in {:.0} s", start.elapsed().as_secs_f64());
     let peers: Vec<String> = match own {
@@ -191,9 +292,17 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         None => Vec::new(),
     };
     report.conclude(&peers);
+    if let Some(path) = &options.html {
+        let page = html::page(&report, &peers);
+        let wrong = |e| Failure::wrong(format!("cannot write {}: {e}; name another file with --html", path.display()));
+        std::fs::write(path, page).map_err(wrong)?;
+    }
     let exit = if report.complaints.is_empty() { Exit::Fine } else { Exit::Findings };
     if options.json {
         return Answer::json(&report, exit);
+    }
+    if options.csv {
+        return Ok(Answer { out: csv::text(&report)?, exit, notes: String::new() });
     }
     Ok(Answer::text(table::text(&report, &peers), exit))
 }
@@ -214,13 +323,13 @@ mod tests {
     }
 
     fn rows(line: &str) -> Vec<String> {
-        let cases = options(line).unwrap().cases().unwrap();
-        cases.iter().map(|(p, c)| format!("{} {} {}", p.name(), c.row, report::size_text(c))).collect()
+        let tasks = options(line).unwrap().tasks().unwrap();
+        tasks.iter().map(Task::label).map(|l| format!("{} {} {}", l.program, l.row, l.size)).collect()
     }
 
     #[test]
     fn programs_rows_and_sizes_can_be_chosen() {
-        assert_eq!(rows("-k copy -s 64,32x16"), ["copy ocl 64x64", "copy ocl 32x16"]);
+        assert_eq!(rows("-k copy -v ocl -s 64,32x16"), ["copy ocl 64x64", "copy ocl 32x16"]);
         assert_eq!(
             rows("-k mad,copy --row k=3,k=96 -s 8"),
             ["mad k=3 8x8", "mad k=96 8x8"].map(|r| r.replace("mad", "mad ocl"))
@@ -229,15 +338,18 @@ mod tests {
         assert!(rows("").len() > 60);
         let banks = |line| rows(line).iter().filter(|r| r.contains("banks")).count();
         assert_eq!((banks("-k histogram"), banks("-k histogram --sweeps")), (0, 10));
+        assert_eq!(banks("-k histogram --html x"), 10);
+        assert_eq!(rows("-k launch,build").len(), LAUNCHING.len() + Source::ALL.len());
+        assert_eq!(rows("-k build --row mandel"), ["build mandel cold"]);
     }
 
     #[test]
     fn wrong_words_are_refused() {
-        for line in ["--runs 0", "-s 0", "-s 4x4x4", "--runs x", "nonsense"] {
+        for line in ["--runs 0", "-s 0", "-s 4x4x4", "--runs x", "nonsense", "--json --csv"] {
             assert!(options(line).is_err(), "{line}");
         }
-        assert!(options("-k nothing").unwrap().cases().is_err());
-        assert!(options("-k copy -v nothing").unwrap().cases().is_err());
+        assert!(options("-k nothing").unwrap().tasks().is_err());
+        assert!(options("-k copy -v nothing").unwrap().tasks().is_err());
         let usual = options("").unwrap();
         assert_eq!((usual.runs, usual.warmups, usual.json), (10, 2, false));
     }

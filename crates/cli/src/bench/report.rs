@@ -1,6 +1,7 @@
 //! What was measured, as data: rows with a point for each size, and what they say in short. The table, the documents and the page
 //! are made of it.
 
+use super::machine::{Floor, Machine};
 use super::measure::{Fate, Sample};
 use super::statistics::{Quartiles, geometric_mean, median};
 use cloom_gallery::Case;
@@ -18,6 +19,8 @@ pub struct Report {
     pub participants: Vec<Named>,
     /// Runs that count.
     pub runs: u32,
+    /// What the machine can do at best.
+    pub machine: Option<Machine>,
     /// Rows of the table.
     pub rows: Vec<Row>,
     /// Rows that only serve a plot.
@@ -74,6 +77,8 @@ pub struct Point {
     pub bytes: Option<f64>,
     /// Its floating-point operations, where known.
     pub flops: Option<f64>,
+    /// What the machine allows.
+    pub floor: Option<Floor>,
     /// Where it stands in a plot.
     pub place: Option<Place>,
     /// One for each participant.
@@ -114,6 +119,8 @@ pub struct Entry {
     pub unit: Option<&'static str>,
     /// This one's time through Cloom's: above one, Cloom is faster.
     pub ratio: Option<f64>,
+    /// The part of the machine's limit that was reached.
+    pub reached: Option<f64>,
 }
 
 /// How Cloom stands against a peer, over all rows of the table.
@@ -131,7 +138,7 @@ pub struct Against {
     pub sizes_lost: Vec<String>,
 }
 
-fn entry(name: &str, fate: &Fate, own: Option<&Sample>) -> Entry {
+fn entry(name: &str, fate: &Fate, own: Option<&Sample>, floor: Option<&Floor>) -> Entry {
     let (state, why) = match fate {
         Fate::Verified(_) => ("verified", None),
         Fate::Wrong(why) => ("wrong", Some(why.clone())),
@@ -157,6 +164,7 @@ fn entry(name: &str, fate: &Fate, own: Option<&Sample>) -> Entry {
         rate: work.zip(time).map(|(w, t)| w.amount / (t.median_ms / 1e3)),
         unit: work.map(|w| w.unit),
         ratio: ratio.filter(|r| r.is_finite()),
+        reached: floor.zip(time).map(|(f, t)| f.ms / t.median_ms).filter(|r| r.is_finite()),
     }
 }
 
@@ -165,33 +173,65 @@ pub fn size_text(case: &Case) -> String {
     case.params.size.map_or_else(|| "own".into(), |(w, h)| format!("{w}x{h}"))
 }
 
-/// A case and what became of it on each participant; `own` is Cloom's place among them.
-pub fn point(case: &Case, names: &[String], fates: &[Fate], own: Option<usize>) -> Point {
+/// What a point is called and where it belongs.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// The program, or what stands in its place.
+    pub program: &'static str,
+    /// The row.
+    pub row: String,
+    /// The size.
+    pub size: String,
+    /// Where it stands in a plot.
+    pub place: Option<Place>,
+    /// It is no row of the table.
+    pub only_plot: bool,
+}
+
+impl From<&Case> for Label {
+    fn from(case: &Case) -> Label {
+        Label {
+            program: case.program,
+            row: case.row.clone(),
+            size: size_text(case),
+            place: case.place.as_ref().map(|p| Place { plot: p.plot, line: p.line.clone(), x: p.x.clone() }),
+            only_plot: case.only_plot,
+        }
+    }
+}
+
+/// What became of a point on each participant; `own` is Cloom's place among them.
+pub fn point(label: &Label, names: &[String], fates: &[Fate], own: Option<usize>, floor: Option<Floor>) -> Point {
     let own_sample = own.and_then(|i| fates[i].sample());
-    let about = fates.iter().find_map(|f| f.sample()).map_or_else(String::new, |s| s.about.clone());
-    let work = fates.iter().find_map(|f| f.sample()).and_then(|s| s.work);
+    let sample = fates.iter().find_map(|f| f.sample());
+    let work = sample.and_then(|s| s.work);
     let entries = names
         .iter()
         .zip(fates)
         .enumerate()
-        .map(|(i, (name, fate))| entry(name, fate, own_sample.filter(|_| own != Some(i))))
+        .map(|(i, (name, fate))| entry(name, fate, own_sample.filter(|_| own != Some(i)), floor.as_ref()))
         .collect();
     Point {
-        size: size_text(case),
-        about,
+        size: label.size.clone(),
+        about: sample.map_or_else(String::new, |s| s.about.clone()),
         bytes: work.map(|w| w.bytes).filter(|b| *b > 0.0),
         flops: work.map(|w| w.flops).filter(|f| *f > 0.0),
-        place: case.place.as_ref().map(|p| Place { plot: p.plot, line: p.line.clone(), x: p.x.clone() }),
+        floor,
+        place: label.place.clone(),
         entries,
     }
 }
 
-/// Adds a point to its row.
-pub fn add(rows: &mut Vec<Row>, case: &Case, point: Point) {
-    match rows.iter_mut().find(|r| r.program == case.program && r.row == case.row) {
-        Some(row) => row.points.push(point),
-        None => {
-            rows.push(Row { program: case.program, row: case.row.clone(), points: vec![point], ratios: Vec::new() });
+impl Report {
+    /// Adds a point to its row.
+    pub fn add(&mut self, label: &Label, point: Point) {
+        let rows = if label.only_plot { &mut self.sweeps } else { &mut self.rows };
+        match rows.iter_mut().find(|r| r.program == label.program && r.row == label.row) {
+            Some(row) => row.points.push(point),
+            None => {
+                let row = label.row.clone();
+                rows.push(Row { program: label.program, row, points: vec![point], ratios: Vec::new() });
+            }
         }
     }
 }
@@ -262,32 +302,35 @@ pub mod tests {
         }))
     }
 
-    /// Two rows of two sizes: Cloom beside `Peer`, which is three times slower, then twice as fast, then wrong, then equal.
+    /// Two rows of two sizes: Cloom beside `Peer`, which is three times slower, then twice as fast, then wrong, then equal. All
+    /// sweeps there are, in which it takes twice as long.
     pub fn sample() -> Report {
         let names = ["Cloom".to_owned(), "Peer".to_owned()];
-        let cases = cloom_gallery::cases(cloom_gallery::program("copy").unwrap());
-        let mut rows = Vec::new();
-        let fates = [verified(30, true), verified(5, true), Fate::Wrong("word 3".into()), verified(10, false)];
-        for (i, fate) in fates.into_iter().enumerate() {
-            let case = Case { row: ["first", "second"][i / 2].into(), ..cases[i].clone() };
-            add(&mut rows, &case, point(&case, &names, &[verified(10, true), fate], Some(0)));
-        }
-        let mut sweeps = Vec::new();
-        for case in cloom_gallery::cases(cloom_gallery::program("histogram").unwrap()) {
-            if case.only_plot {
-                add(&mut sweeps, &case, point(&case, &names, &[verified(10, true), verified(20, true)], Some(0)));
-            }
-        }
         let participants = names.iter().map(|n| Named { name: n.clone(), about: "<a & b>".into() }).collect();
         let mut report = Report {
             schema: "cloom-bench/1",
             participants,
             runs: 1,
-            rows,
-            sweeps,
+            machine: None,
+            rows: Vec::new(),
+            sweeps: Vec::new(),
             summary: Vec::new(),
             complaints: vec!["copy second: Peer: word 3".into()],
         };
+        let cases = cloom_gallery::cases(cloom_gallery::program("copy").unwrap());
+        let fates = [verified(30, true), verified(5, true), Fate::Wrong("word 3".into()), verified(10, false)];
+        for (i, fate) in fates.into_iter().enumerate() {
+            let label = Label { row: ["first", "second"][i / 2].into(), ..Label::from(&cases[i]) };
+            let floor = Some(Floor { what: "copy", ms: 5.0 });
+            report.add(&label, point(&label, &names, &[verified(10, true), fate], Some(0), floor));
+        }
+        for program in cloom_gallery::programs() {
+            for case in cloom_gallery::cases(*program).iter().filter(|c| c.place.is_some()) {
+                let label = Label { only_plot: true, ..Label::from(case) };
+                let fates = [verified(10, true), verified(20, true)];
+                report.add(&label, point(&label, &names, &fates, Some(0), None));
+            }
+        }
         report.conclude(&["Peer".into()]);
         report
     }
@@ -296,6 +339,7 @@ pub mod tests {
     fn rows_and_the_summary_follow_from_the_points() {
         let report = sample();
         assert_eq!(report.rows.len(), 2);
+        assert_eq!(report.rows[0].points[0].entries[0].reached, Some(0.5));
         let first = &report.rows[0].ratios[0];
         assert!((first.median - 1.75).abs() < 1e-9 && (first.lowest - 0.5).abs() < 1e-9, "{first:?}");
         assert!((first.geometric_mean - 1.5f64.sqrt()).abs() < 1e-9, "{first:?}");

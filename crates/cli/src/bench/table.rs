@@ -1,7 +1,8 @@
 //! The report as a table for people.
 
+use super::machine::Machine;
 use super::report::{Entry, Report, Row};
-use crate::stats::time;
+use crate::stats::{bytes, rate, time};
 use std::fmt::Write;
 
 /// The time with its spread, or what there is in its place.
@@ -19,15 +20,27 @@ pub fn cell(entry: &Entry) -> String {
     }
 }
 
+fn short(what: &str) -> &str {
+    if what == "arithmetic" { "fma" } else { what }
+}
+
+fn none() -> String {
+    "–".into()
+}
+
+fn two_digits(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
 fn row(text: &mut String, report: &Report, row: &Row, peers: &[&str]) {
-    let mut line = |head: [&str; 3], cells: Vec<String>, ratios: Vec<Option<f64>>| {
+    let mut line = |head: [&str; 3], cells: Vec<String>, ratios: Vec<String>| {
         // Writing to a string cannot fail, here and below.
         let _ = write!(text, "{:<11}{:<24}{:<11}", head[0], head[1], head[2]);
         cells.iter().for_each(|c| {
             let _ = write!(text, "{c:<18}");
         });
         for ratio in ratios {
-            let _ = write!(text, "{:>9}", ratio.map_or_else(|| "–".into(), |r| format!("{r:.2}")));
+            let _ = write!(text, "{ratio:>9} ");
         }
         text.truncate(text.trim_end().len());
         text.push('\n');
@@ -35,13 +48,33 @@ fn row(text: &mut String, report: &Report, row: &Row, peers: &[&str]) {
     for (i, point) in row.points.iter().enumerate() {
         let head = if i == 0 { [row.program, row.row.as_str(), &point.size] } else { ["", "", &point.size] };
         let ratio = |peer: &&str| point.entries.iter().find(|e| e.participant == *peer).and_then(|e| e.ratio);
-        line(head, point.entries.iter().map(cell).collect(), peers.iter().map(ratio).collect());
+        let mut ratios: Vec<String> = peers.iter().map(|p| ratio(p).map_or_else(none, two_digits)).collect();
+        let own = point.entries.first().and_then(|e| e.reached);
+        ratios.push(own.zip(point.floor.as_ref()).map_or_else(String::new, |(part, floor)| {
+            format!("{:>9}", format!("{:.0}% {}", part * 100.0, short(floor.what)))
+        }));
+        line(head, point.entries.iter().map(cell).collect(), ratios);
     }
     if row.points.len() > 1 {
         let mean = |peer: &&str| row.ratios.iter().find(|r| r.peer == *peer).map(|r| r.geometric_mean);
         let blanks = vec![String::new(); report.participants.len()];
-        line(["", "geometric mean", ""], blanks, peers.iter().map(mean).collect());
+        let means = peers.iter().map(|p| mean(p).map_or_else(none, two_digits)).collect();
+        line(["", "geometric mean", ""], blanks, means);
     }
+}
+
+/// The limits in a line: what was measured at the largest footprint stands for what lies in no cache.
+pub fn limits(machine: &Machine) -> String {
+    let mut parts = vec![rate(machine.flops, "flop")];
+    for (what, rates) in [("copy", &machine.copy), ("read", &machine.read)] {
+        let one = |(footprint, r): (&usize, &f64)| format!("{} at {}", rate(*r, "B"), bytes(*footprint as u64));
+        let ends = [rates.iter().next(), rates.iter().next_back().filter(|_| rates.len() > 1)];
+        let ends: Vec<String> = ends.into_iter().flatten().map(one).collect();
+        if !ends.is_empty() {
+            parts.push(format!("{what} {}", ends.join(", ")));
+        }
+    }
+    parts.join("; ")
 }
 
 /// The table and the summary.
@@ -49,6 +82,9 @@ pub fn text(report: &Report, peers: &[String]) -> String {
     let mut text = String::new();
     for p in &report.participants {
         let _ = writeln!(text, "{}: {}", p.name, p.about);
+    }
+    if let Some(machine) = &report.machine {
+        let _ = writeln!(text, "limits: {}", limits(machine));
     }
     let peers: Vec<&str> = peers.iter().map(String::as_str).collect();
     let _ = writeln!(
@@ -62,9 +98,9 @@ pub fn text(report: &Report, peers: &[String]) -> String {
         let _ = write!(text, "{:<18}", p.name);
     });
     peers.iter().for_each(|p| {
-        let _ = write!(text, "{:>9}", format!("/{p}"));
+        let _ = write!(text, "{:>9} ", format!("/{p}"));
     });
-    text.push('\n');
+    let _ = writeln!(text, "{:>9}", if report.machine.is_some() { "of limit" } else { "" });
     for r in report.rows.iter().chain(&report.sweeps) {
         row(&mut text, report, r, &peers);
     }

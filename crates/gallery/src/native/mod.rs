@@ -65,6 +65,11 @@ fn body(program: &str, params: &Params) -> Option<Body> {
     ALL.iter().find(|(name, _)| *name == program && asks_the_same).map(|(_, body)| *body)
 }
 
+/// Whether there is a native version of a program with these parameters.
+pub fn has_native(program: &str, params: &Params) -> bool {
+    body(program, params).is_some()
+}
+
 /// Runs the native version of a program, if there is one; `turn` is dropped when it has measured.
 pub fn native(program: &str, params: &Params, style: Style, turn: Option<Turn>) -> Option<Result<Outcome>> {
     let body = body(program, params)?;

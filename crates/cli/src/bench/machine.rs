@@ -1,0 +1,70 @@
+//! What the machine can do at best, measured in this run, and which part of it a time reached.
+
+use cloom_gallery::{Work, limits};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The largest footprint that is measured: more moves no faster.
+const LARGEST: usize = 1 << 30;
+
+/// The rates that have been measured.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Machine {
+    /// Operations on floats a second, multiplications fused with additions, all threads.
+    pub flops: f64,
+    /// Bytes a second, read and written, of a copy, by the bytes it touches.
+    pub copy: BTreeMap<usize, f64>,
+    /// Bytes a second of reading alone.
+    pub read: BTreeMap<usize, f64>,
+}
+
+/// What a row is held against.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Floor {
+    /// `copy`, `read` or `arithmetic`: what takes the longest.
+    pub what: &'static str,
+    /// The shortest time that the machine allows.
+    pub ms: f64,
+}
+
+impl Machine {
+    /// Measures what does not depend on a footprint.
+    pub fn measured() -> Machine {
+        Machine { flops: limits::fma_rate(), ..Machine::default() }
+    }
+
+    /// The shortest time for so much work.
+    pub fn floor(&mut self, work: &Work, only_reads: bool) -> Option<Floor> {
+        let footprint = (work.bytes as usize).min(LARGEST);
+        let (what, rate) = match only_reads {
+            true => ("read", *self.read.entry(footprint).or_insert_with(|| limits::read_rate(footprint))),
+            false => ("copy", *self.copy.entry(footprint).or_insert_with(|| limits::copy_rate(footprint))),
+        };
+        floor(what, work.bytes / rate, work.flops / self.flops)
+    }
+}
+
+fn floor(what: &'static str, moving: f64, computing: f64) -> Option<Floor> {
+    let floor = if computing > moving {
+        Floor { what: "arithmetic", ms: computing * 1e3 }
+    } else {
+        Floor { what, ms: moving * 1e3 }
+    };
+    Some(floor).filter(|f| f.ms > 0.0 && f.ms.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_floor_is_what_takes_longest() {
+        assert_eq!(floor("copy", 2e-3, 1e-3), Some(Floor { what: "copy", ms: 2.0 }));
+        assert_eq!(floor("read", 1e-3, 4e-3), Some(Floor { what: "arithmetic", ms: 4.0 }));
+        assert_eq!(floor("read", 0.0, 0.0), None);
+        let mut machine = Machine { flops: 1e9, copy: [(800, 1e9)].into(), read: [(800, 2e9)].into() };
+        let work = Work::of_bytes(800);
+        let mut floor = |only_reads| machine.floor(&work, only_reads).map(|f| (f.what, (f.ms * 1e6).round()));
+        assert_eq!((floor(true), floor(false)), (Some(("read", 400.0)), Some(("copy", 800.0))));
+    }
+}

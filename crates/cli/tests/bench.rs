@@ -1,0 +1,65 @@
+//! `bench` on Cloom's own driver alone: small sizes, every form of the answer.
+
+mod common;
+
+use common::Bench;
+
+const QUICK: &str = "--platform cloom --runs 2 --warmups 0";
+
+#[test]
+fn results_are_confirmed_and_native_rust_stands_beside_them() {
+    let b = Bench::new();
+    let json = b.cloom(&format!("bench -k reduce,mandel -v contiguous,ocl -s 32 {QUICK} --json")).expect(0).json();
+    assert_eq!((&json["schema"], &json["runs"]), (&"cloom-bench/1".into(), &2.into()));
+    let names: Vec<&str> =
+        json["participants"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Cloom", "Rust-1", "Rust"]);
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4, "one of reduce and three shapes of mandel");
+    for row in rows {
+        for entry in row["points"][0]["entries"].as_array().unwrap() {
+            assert_eq!(entry["state"], "verified", "{entry}");
+            assert!(entry["time"]["median_ms"].as_f64().unwrap() > 0.0 && entry["time"]["runs"] == 2, "{entry}");
+        }
+        let entries = &row["points"][0]["entries"];
+        assert_eq!((&entries[0]["clock"], &entries[1]["clock"]), (&"device".into(), &"host".into()));
+        assert!(entries[0]["ratio"].is_null() && entries[2]["ratio"].as_f64().unwrap() > 0.0);
+        assert!(entries[0]["reached"].as_f64().unwrap() > 0.0);
+    }
+    assert!(json["machine"]["flops"].as_f64().unwrap() > 1e6);
+    assert_eq!(json["summary"].as_array().unwrap().len(), 2);
+    assert_eq!(json["complaints"], serde_json::json!([]));
+}
+
+#[test]
+fn launches_and_builds_are_measured_and_make_a_table() {
+    let b = Bench::new();
+    let ran = b.cloom(&format!("bench -k launch,build --row queued,mandel {QUICK} --no-limits --no-native")).expect(0);
+    for row in ["empty queued", "count queued", "mandel"] {
+        let line = ran.out.lines().find(|l| l.contains(row)).unwrap_or_else(|| panic!("{row}: {}", ran.out));
+        assert!(line.contains("s* ±"), "the host's clock: {line}");
+    }
+    assert!(ran.err.contains("[1/3] launch empty queued"), "{}", ran.err);
+}
+
+#[test]
+fn values_and_the_page_have_every_row() {
+    let b = Bench::new();
+    let line = format!("bench -k mad -v ocl -s 16 {QUICK} --no-limits --no-native --csv --html page.html");
+    let ran = b.cloom(&line).expect(0);
+    assert_eq!(ran.out.lines().filter(|l| l.starts_with("mad,ocl k=")).count(), 7, "{}", ran.out);
+    let page = std::fs::read_to_string(b.path("page.html")).unwrap();
+    assert!(page.contains("<svg id=\"plot mad\"") && page.contains("ocl k=96"));
+    b.cloom(&format!("bench -k copy -s 8 {QUICK} --no-limits --no-native --html none/page.html")).expect(2);
+}
+
+#[test]
+fn wrong_use_is_told_before_anything_is_measured() {
+    let b = Bench::new();
+    assert!(b.cloom("bench -k nothing").expect(2).err.contains("histogram"), "the answer lists what there is");
+    assert!(b.cloom("bench -k copy --row nothing").expect(2).err.contains("--list"));
+    assert!(b.cloom("bench -k copy -s 8 --platform nothing").expect(2).err.contains("Cloom"));
+    b.cloom("bench --runs 0").expect(2);
+    let list = b.cloom("bench --list").expect(0).out;
+    assert!(list.contains("launch") && list.contains("build") && list.contains("2048x2048"), "{list}");
+}
