@@ -338,7 +338,7 @@ fn long_reference(k: usize, data: &[f32], i: usize) -> f64 {
         1 => {
             let group = &data[i / 64 * 64..][..64];
             let sum: f64 = group.iter().map(|&v| f64::from(v) + number).sum();
-            if i % 64 % 2 == 0 { sum } else { -sum }
+            if (i % 64).is_multiple_of(2) { sum } else { -sum }
         }
         2 => {
             let mut v = (data[i] * 16.0) as u32 + 1;
