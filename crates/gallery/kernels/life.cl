@@ -116,6 +116,44 @@ __kernel void life_ocl_lazy(__global unsigned *in, __global unsigned *out, __glo
     report(any_of_group(mine, &flag), changed);
 }
 
+// Sixteen cells of a row a work-item, a byte each. Rows have PITCH cells, a multiple of sixteen; those from WIDTH on stay dead.
+__kernel void life_ocl_wide(__global uchar *in, __global uchar *out, __global unsigned *before, __global unsigned *changed)
+{
+    __local unsigned flag;
+    const int x = get_global_id(0) * 16, y = get_global_id(1);
+    unsigned mine = 0;
+
+    if (x < WIDTH && y < HEIGHT) {
+        const uchar16 lane = (uchar16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        const uchar last = min(15, WIDTH - 1 - x);
+        uchar16 n = 0, now = 0;
+        for (int dy = -1; dy <= 1; dy++) {
+#if TORUS
+            const int row = (y + dy + HEIGHT) % HEIGHT * PITCH;
+            const uchar before_first = in[row + (x + WIDTH - 1) % WIDTH];
+            const uchar after_last = in[row + (x + last + 1) % WIDTH];
+#else
+            if (y + dy < 0 || y + dy >= HEIGHT)
+                continue;
+            const int row = (y + dy) * PITCH;
+            const uchar before_first = x > 0 ? in[row + x - 1] : 0;
+            const uchar after_last = x + last + 1 < WIDTH ? in[row + x + last + 1] : 0;
+#endif
+            const uchar16 c = vload16(0, in + row + x);
+            const uchar16 left = (uchar16)(before_first, c.s0123, c.s456789ab, c.scd, c.se);
+            const uchar16 right = (uchar16)(c.s1, c.s23, c.s456789ab, c.scdef, 0);
+            n += c + left + select(right, (uchar16)after_last, lane == last);
+            now = dy == 0 ? c : now;
+        }
+        // With itself, a cell that lives on counts three or four.
+        const uchar16 alive = n == (uchar)3 || (n == (uchar)4 && now != (uchar)0) ? (uchar16)1 : (uchar16)0;
+        const uchar16 next = lane <= last ? alive : (uchar16)0;
+        vstore16(next, 0, out + y * PITCH + x);
+        mine = any(next != now);
+    }
+    report(any_of_group(mine, &flag), changed);
+}
+
 // How many tiles changed, by one group.
 __kernel void life_count(__global unsigned *changed, unsigned n, __global unsigned *count, __local unsigned *part)
 {

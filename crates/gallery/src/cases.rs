@@ -202,7 +202,11 @@ fn rows(program: &dyn Program) -> Vec<Row> {
         }
         "histogram" => histogram(),
         "reduce" | "copy" | "scalvec" => each(program, VECTORS),
-        "matvec" => each(program, &[(1024, 1024), (4096, 4096)]),
+        "matvec" => {
+            let mut rows = each(program, &[(1024, 1024), (4096, 4096)]);
+            rows.extend([64, 256].map(|group| Row::of("scalar", LARGE).tiled(group, 1)));
+            rows
+        }
         "mad" => mad(),
         "bank" => bank(),
         "shape" => shape(program),
@@ -214,7 +218,15 @@ fn rows(program: &dyn Program) -> Vec<Row> {
         "resample" => each(program, &[(512, 512), (1023, 767)]),
         "wavelet" => each(program, &[(512, 512), (1024, 1024)]),
         "lu" => each(program, &[(4096, 1), (65536, 1)]),
-        "lcs" => each(program, &[(2048, 2048), (8192, 8192)]),
+        "lcs" => {
+            let mut rows = each(program, &[(2048, 2048), (8192, 8192)]);
+            for variant in ["tiles", "wavefront"] {
+                let step =
+                    |step: u32| Row::of(variant, &[(8192, 8192)]).with(format!("step {step}"), format!("step={step}"));
+                rows.extend([128, 256].map(step));
+            }
+            rows
+        }
         _ => each(program, &[]),
     }
 }

@@ -18,6 +18,9 @@ const SOURCE: &str = include_str!("../../kernels/life.cl");
 /// Work-items of the reduction.
 const COUNTERS: usize = 64;
 
+/// Cells of a work-item of the wide variant.
+const WIDE: usize = 16;
+
 struct Setup {
     grid: Grid,
     torus: bool,
@@ -77,6 +80,21 @@ fn blocks(w: usize, h: usize) -> Vec<u32> {
     (0..w * h).map(|i| u32::from(on(i % w, w) && on(i / w, h))).collect()
 }
 
+/// Bytes of rows that are a multiple of WIDE long, four in a number.
+fn packed(cells: &[u32], w: usize) -> Vec<u32> {
+    let byte = |row: &[u32], x: usize| row.get(x).copied().unwrap_or(0) & 255;
+    let row = |row: &[u32]| -> Vec<u32> {
+        (0..w.next_multiple_of(WIDE)).step_by(4).map(|x| (0..4).map(|k| byte(row, x + k) << (8 * k)).sum()).collect()
+    };
+    cells.chunks(w).flat_map(row).collect()
+}
+
+/// And back.
+fn unpacked(board: &[u32], w: usize) -> Vec<u32> {
+    let row = |row: &[u32]| -> Vec<u32> { (0..w).map(|x| row[x / 4] >> (x % 4 * 8) & 255).collect() };
+    board.chunks(w.next_multiple_of(WIDE) / 4).flat_map(row).collect()
+}
+
 impl Life {
     fn setup(params: &Params) -> Result<Setup> {
         params.only(&["board", "start", "param"])?;
@@ -112,6 +130,7 @@ impl Program for Life {
         &[
             Variant { name: "ocl", about: "neighbours from global memory" },
             Variant { name: "ocl_local", about: "the tile and its border in local memory" },
+            Variant { name: "ocl_wide", about: "sixteen cells a work-item, a byte each" },
             Variant { name: "ocl_lazy", about: "tiles that cannot change are skipped" },
         ]
     }
@@ -127,7 +146,12 @@ impl Program for Life {
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
         let setup = Life::setup(params)?;
         let plain = Params { config: String::new(), ..params.clone() };
-        let options = format!("{} -DTORUS={}", setup.grid.options(&plain, "life"), u32::from(setup.torus));
+        let options = format!(
+            "{} -DTORUS={} -DPITCH={}",
+            setup.grid.options(&plain, "life"),
+            u32::from(setup.torus),
+            setup.grid.w.next_multiple_of(WIDE)
+        );
         Ok((options, format!("life_{}", self.variant(params)?)))
     }
 
@@ -137,9 +161,12 @@ impl Program for Life {
         let (options, name) = self.build_options(params)?;
         let (built, kernel) = build(session, "life", SOURCE, &options, &name)?;
         let count_kernel = built.kernel("life_count")?;
-        let tiles: usize = grid.groups().iter().product();
+        let wide = variant == "ocl_wide";
+        let range = if wide { Grid { w: grid.w.div_ceil(WIDE), ..grid } } else { grid };
+        let tiles: usize = range.groups().iter().product();
+        let start = if wide { packed(&cells, grid.w) } else { cells.clone() };
         // Both boards start alike: a lazy tile's `out` must hold what it held before.
-        let boards = [session.upload(&cells)?, session.upload(&cells)?];
+        let boards = [session.upload(&start)?, session.upload(&start)?];
         // All tiles count as changed at first.
         let flags = [session.upload(&vec![1u32; tiles])?, session.zeroed::<u32>(tiles)?];
         let count = session.zeroed::<u32>(1)?;
@@ -147,7 +174,7 @@ impl Program for Life {
         let times = session.measure(params.iterations, |i| {
             let (from, to) = (i as usize % 2, (i as usize + 1) % 2);
             let args = args![&boards[from], &boards[to], &flags[from], &flags[to]];
-            session.launch(&kernel, args, &grid.global(), &grid.local())?;
+            session.launch(&kernel, args, &range.global(), &range.local())?;
             let args = args![&flags[to], tiles as u32, &count, Arg::Local(COUNTERS * 4)];
             session.launch(&count_kernel, args, &[COUNTERS], &[COUNTERS])?;
             active.push(session.read(&count)?[0]);
@@ -155,7 +182,8 @@ impl Program for Life {
         })?;
 
         let done = times.wall.len();
-        let got = session.read(&boards[done % 2])?;
+        let board = session.read(&boards[done % 2])?;
+        let got = if wide { unpacked(&board, grid.w) } else { board };
         let (mut steps, mut stable) = (0, false);
         while steps < params.iterations as usize && !stable {
             let next = step(&cells, grid.w, grid.h, torus);
@@ -173,7 +201,7 @@ impl Program for Life {
             size: format!("{}, {}", grid.size_text(), if torus { "torus" } else { "finite board" }),
             build: built.time,
             times,
-            work: Some(Work::new((grid.w * grid.h) as f64, "cell").moving(grid.w * grid.h * 8)),
+            work: Some(Work::new((grid.w * grid.h) as f64, "cell").moving(grid.w * grid.h * if wide { 2 } else { 8 })),
             verdict,
             answer: Answer::Exact(got),
             picture: Some(Picture { width: grid.w, height: grid.h, pixels }),
@@ -209,5 +237,8 @@ mod tests {
         let still = blocks(w, h);
         assert_eq!(step(&still, w, h, false), still);
         assert!(still.contains(&1));
+        let odd: Vec<u32> = (0..57).map(|i| u32::from(i % 3 == 0)).collect();
+        assert_eq!(unpacked(&packed(&odd, 19), 19), odd);
+        assert_eq!(packed(&odd, 19)[..2], [0x0100_0001, 0x0001_0000]);
     }
 }
