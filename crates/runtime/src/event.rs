@@ -179,11 +179,11 @@ impl Event {
         Ok(())
     }
 
-    /// Sets a status that is not the last one. Returns false if the event is done already.
-    pub(crate) fn advance(self: &Arc<Event>, status: i32) -> bool {
+    /// Sets a status that is not the last one. Returns the time, unless the event is done already.
+    pub(crate) fn advance(self: &Arc<Event>, status: i32) -> Option<u64> {
         let mut state = self.state.lock();
         if state.status <= status {
-            return false;
+            return None;
         }
         let now = self.context.engine().now();
         match status {
@@ -199,16 +199,15 @@ impl Event {
         let deliver = state.change(status);
         drop(state);
         self.deliver(deliver);
-        true
+        Some(now)
     }
 
-    /// Sets the last status; hands out who waited. `None` if the event was done already.
-    pub(crate) fn settle(self: &Arc<Event>, status: i32) -> Option<Dependents> {
+    /// Sets the last status, at this time; hands out who waited. `None` if the event was done already.
+    pub(crate) fn settle(self: &Arc<Event>, status: i32, now: u64) -> Option<Dependents> {
         let mut state = self.state.lock();
         if state.status <= COMPLETE {
             return None;
         }
-        let now = self.context.engine().now();
         let times = &mut state.times;
         times.end = now;
         for time in [&mut times.submit, &mut times.start] {

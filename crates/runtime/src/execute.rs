@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
 
 /// What a command does; the numbers are the specification's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -101,13 +100,13 @@ impl Command {
     pub fn run(self: &Arc<Command>, next_of: Option<&Queue>) {
         let Some(work) = self.work.lock().take() else { return };
         self.event.context().engine().activate();
-        self.event.advance(RUNNING);
-        let begin = self.measured.as_ref().map(|_| Instant::now());
+        let begin = self.event.advance(RUNNING);
         let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             Err(Error::new(Status::OutOfResources, "a command failed inside Cloom; this is a bug of Cloom"))
         });
+        let end = self.event.context().engine().now();
         if let (Some((code, items)), Some(begin)) = (&self.measured, begin) {
-            code.cost().learn(*items, begin.elapsed());
+            code.cost().learn(*items, end.saturating_sub(begin));
         }
         let status = match outcome {
             Ok(()) => COMPLETE,
@@ -117,7 +116,7 @@ impl Command {
                 error.status.code()
             }
         };
-        finish_before(&self.event, status, next_of);
+        finish_before(&self.event, status, end, next_of);
     }
 }
 
@@ -156,11 +155,11 @@ pub(crate) fn start_here(command: Arc<Command>) {
 
 /// Gives an event its last status and starts what waited for it. Returns false if it had one before.
 pub(crate) fn finish(event: &Arc<Event>, status: i32) -> bool {
-    finish_before(event, status, None)
+    finish_before(event, status, event.context().engine().now(), None)
 }
 
-fn finish_before(event: &Arc<Event>, status: i32, next_of: Option<&Queue>) -> bool {
-    let Some(dependents) = end(event, status) else { return false };
+fn finish_before(event: &Arc<Event>, status: i32, now: u64, next_of: Option<&Queue>) -> bool {
+    let Some(dependents) = end(event, status, now) else { return false };
     hand_on(dependents, status, next_of);
     true
 }
@@ -168,9 +167,9 @@ fn finish_before(event: &Arc<Event>, status: i32, next_of: Option<&Queue>) -> bo
 /// Those that waited for an event, and how.
 pub(crate) type Dependents = Vec<(Edge, Arc<Command>)>;
 
-/// Gives an event its last status. `None` if it had one before.
-fn end(event: &Arc<Event>, status: i32) -> Option<Dependents> {
-    let dependents = event.settle(status)?;
+/// Gives an event its last status, at this time. `None` if it had one before.
+fn end(event: &Arc<Event>, status: i32, now: u64) -> Option<Dependents> {
+    let dependents = event.settle(status, now)?;
     // Only now: `Queue::finish` must not overlook a command whose event does not show its end yet.
     if let Some(queue) = event.queue() {
         queue.retire(event);
@@ -191,7 +190,7 @@ pub(crate) fn hand_on(dependents: Dependents, status: i32, next_of: Option<&Queu
         while next.is_none()
             && let Some((event, status)) = ended.pop()
         {
-            next = end(&event, status).map(|dependents| (dependents, status));
+            next = end(&event, status, event.context().engine().now()).map(|dependents| (dependents, status));
         }
     }
 }

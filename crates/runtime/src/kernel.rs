@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
 
 /// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
 pub struct KernelCode {
@@ -35,9 +34,8 @@ impl Cost {
         Some(known.saturating_mul(items) / 1024)
     }
 
-    /// So many took so long.
-    pub fn learn(&self, items: u64, time: Duration) {
-        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    /// So many took so many nanoseconds.
+    pub fn learn(&self, items: u64, time: u64) {
         self.known.store((time.saturating_mul(1024) / items.max(1)).saturating_add(1), Ordering::Relaxed);
     }
 }
@@ -322,12 +320,12 @@ mod tests {
     fn what_a_launch_takes_is_known_after_the_first() {
         let cost = Cost::default();
         assert_eq!(cost.expect(1), None);
-        cost.learn(64, Duration::from_nanos(640));
+        cost.learn(64, 640);
         assert_eq!((cost.expect(64), cost.expect(1), cost.expect(6400)), (Some(640), Some(10), Some(64_000)));
-        cost.learn(1, Duration::from_secs(1));
+        cost.learn(1, 1_000_000_000);
         assert!(cost.expect(1).is_some_and(|t| t >= 1_000_000_000));
         assert!(cost.expect(u64::MAX).is_some_and(|t| t > 1_000_000_000));
-        cost.learn(u64::MAX, Duration::ZERO);
+        cost.learn(u64::MAX, 0);
         assert_eq!(cost.expect(1), Some(0));
     }
 }
