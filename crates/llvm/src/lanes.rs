@@ -43,6 +43,8 @@ struct Access {
     align: u32,
     volatile: bool,
     space: Option<Space>,
+    /// So many neighbouring lanes are on or off together: those of one short vector.
+    group: u16,
 }
 
 /// Whether an access reads or writes.
@@ -242,7 +244,17 @@ impl FunctionCx<'_, '_> {
             None => Some(self.value(mask)),
         };
         let space = self.func.ty(data.args[0]).space();
-        Some(Access { place, ty, mask, align, volatile, space })
+        let store = matches!(data.op, Op::MaskedStore { .. });
+        let group = if store && !volatile { self.group(data.args[2]) } else { 1 };
+        Some(Access { place, ty, mask, align, volatile, space, group })
+    }
+
+    /// How many neighbouring lanes of a mask are surely alike.
+    fn group(&self, mask: Value) -> u16 {
+        let shuffle = self.func.def_inst(mask).map(|i| &self.func.insts[i].op);
+        let Some(Op::Shuffle(lanes)) = shuffle else { return 1 };
+        let alike = |n: usize| lanes.len().is_multiple_of(n) && lanes.chunks(n).all(|c| c.iter().all(|&l| l == c[0]));
+        [16u16, 8, 4, 2].into_iter().find(|&n| usize::from(n) < lanes.len() && alike(n.into())).unwrap_or(1)
     }
 
     /// Whether there are instructions for consecutive lanes under a mask, and good ones: the store of AVX2 takes about twice as
@@ -289,7 +301,7 @@ impl FunctionCx<'_, '_> {
         self.cx.constant(Type::I32, u64::from(access.align.min(access.ty.scalar.bytes())))
     }
 
-    /// The address of each lane; `safe` for lanes that are off.
+    /// The address of each lane, or of each group's first; `safe` for lanes that are off.
     fn lane_addresses(&self, access: Access, safe: LLVMValueRef) -> Vec<LLVMValueRef> {
         let b = self.builder.0;
         let lanes = u64::from(access.ty.lanes);
@@ -305,8 +317,9 @@ impl FunctionCx<'_, '_> {
                 (Place::Row(p), mask) => {
                     let size = u64::from(access.ty.scalar.bytes());
                     let at = |i: u64| self.offset(p, self.cx.constant(Type::I64, i * size));
-                    let Some(mask) = mask else { return (0..lanes).map(at).collect() };
-                    (0..lanes)
+                    let firsts = (0..lanes).step_by(access.group.into());
+                    let Some(mask) = mask else { return firsts.map(at).collect() };
+                    firsts
                         .map(|i| {
                             let on = LLVMBuildExtractElement(b, mask, number(i), NO_NAME);
                             LLVMBuildSelect(b, on, at(i), safe, NO_NAME)
@@ -445,14 +458,24 @@ impl FunctionCx<'_, '_> {
     }
 
     fn store_one_by_one(&mut self, access: Access, x: LLVMValueRef) -> LLVMValueRef {
-        let sink = self.slot(8);
+        let (lanes, group) = (usize::from(access.ty.lanes), usize::from(access.group));
+        let size = access.ty.scalar.bytes();
+        let sink = self.slot(u64::from(size) * group as u64);
         let b = self.builder.0;
+        let number = |i: usize| self.cx.constant(Type::I32, i as u64);
         let mut last = std::ptr::null_mut();
-        for (i, p) in self.lane_addresses(access, sink).into_iter().enumerate() {
+        let places = self.lane_addresses(access, sink);
+        for (i, p) in (0..lanes).step_by(group).zip(places) {
             // SAFETY: see `lane_numbers`.
             unsafe {
-                let lane = LLVMBuildExtractElement(b, x, self.cx.constant(Type::I32, i as u64), NO_NAME);
-                last = LLVMBuildStore(b, lane, p);
+                let part = if group == 1 {
+                    LLVMBuildExtractElement(b, x, number(i), NO_NAME)
+                } else {
+                    let mut numbers: Vec<_> = (i..i + group).map(number).collect();
+                    let numbers = LLVMConstVector(numbers.as_mut_ptr(), numbers.len() as u32);
+                    LLVMBuildShuffleVector(b, x, LLVMGetPoison(LLVMTypeOf(x)), numbers, NO_NAME)
+                };
+                last = LLVMBuildStore(b, part, p);
                 LLVMSetAlignment(last, self.lane_align(access));
                 LLVMSetVolatile(last, i32::from(access.volatile));
             }

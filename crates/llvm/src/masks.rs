@@ -139,7 +139,12 @@ impl Masks {
                 while !inst.is_null() {
                     if mask_lanes(inst).is_some() {
                         use LLVMOpcode::*;
-                        if matches!(opcode(inst), Some(LLVMAnd | LLVMOr | LLVMXor | LLVMPHI | LLVMSelect)) {
+                        let of_masks = matches!(
+                            opcode(inst),
+                            Some(LLVMAnd | LLVMOr | LLVMXor | LLVMPHI | LLVMSelect)
+                                | Some(LLVMShuffleVector | LLVMInsertElement | LLVMFreeze)
+                        );
+                        if of_masks {
                             masks.number.insert(inst, masks.logic.len());
                             masks.logic.push(inst);
                         } else {
@@ -363,22 +368,52 @@ impl Masks {
                     continue;
                 }
                 stack.pop();
-                let block = LLVMGetInstructionParent(v);
-                let w = if opcode(v) == Some(LLVMOpcode::LLVMSelect) {
-                    let cond = if self.number.contains_key(&args[0]) { self.narrow(args[0], block) } else { args[0] };
-                    let (x, y) = (self.wide(args[1], bits), self.wide(args[2], bits));
-                    LLVMPositionBuilderBefore(self.builder, v);
-                    LLVMBuildSelect(self.builder, cond, x, y, NO_NAME)
-                } else {
-                    let (x, y) = (self.wide(args[0], bits), self.wide(args[1], bits));
-                    LLVMPositionBuilderBefore(self.builder, v);
-                    match opcode(v) {
-                        Some(LLVMOpcode::LLVMAnd) => LLVMBuildAnd(self.builder, x, y, NO_NAME),
-                        Some(LLVMOpcode::LLVMOr) => LLVMBuildOr(self.builder, x, y, NO_NAME),
-                        _ => LLVMBuildXor(self.builder, x, y, NO_NAME),
-                    }
-                };
+                let w = self.wide_combination(v, bits, &args);
                 self.wide.insert((v, bits), w);
+            }
+        }
+    }
+
+    /// The wide form of a combination of these operands.
+    unsafe fn wide_combination(&mut self, v: LLVMValueRef, bits: u32, args: &[LLVMValueRef]) -> LLVMValueRef {
+        use LLVMOpcode::*;
+        let b = self.builder;
+        // SAFETY: see `widen`.
+        unsafe {
+            let block = LLVMGetInstructionParent(v);
+            let op = opcode(v);
+            // The operands' forms may be made on the way, and move the builder.
+            let wide: Vec<_> = args
+                .iter()
+                .map(|&a| mask_lanes(a).is_some().then(|| self.wide(a, bits)))
+                .map(|w| w.unwrap_or(std::ptr::null_mut()))
+                .collect();
+            let cond = match op {
+                Some(LLVMSelect) if self.number.contains_key(&args[0]) => self.narrow(args[0], block),
+                _ => args[0],
+            };
+            LLVMPositionBuilderBefore(b, v);
+            match op {
+                Some(LLVMSelect) => LLVMBuildSelect(b, cond, wide[1], wide[2], NO_NAME),
+                Some(LLVMAnd) => LLVMBuildAnd(b, wide[0], wide[1], NO_NAME),
+                Some(LLVMOr) => LLVMBuildOr(b, wide[0], wide[1], NO_NAME),
+                Some(LLVMFreeze) => LLVMBuildFreeze(b, wide[0], NO_NAME),
+                Some(LLVMInsertElement) => {
+                    let lane = LLVMBuildSExt(b, args[1], LLVMIntTypeInContext(self.context, bits), NO_NAME);
+                    LLVMBuildInsertElement(b, wide[0], lane, args[2], NO_NAME)
+                }
+                Some(LLVMShuffleVector) => {
+                    let i32 = LLVMInt32TypeInContext(self.context);
+                    let lane = |i| match LLVMGetMaskValue(v, i) {
+                        // What no lane is taken for.
+                        n if n < 0 => LLVMGetPoison(i32),
+                        n => LLVMConstInt(i32, n as u64, 0),
+                    };
+                    let mut lanes: Vec<_> = (0..LLVMGetNumMaskElements(v)).map(lane).collect();
+                    let lanes = LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32);
+                    LLVMBuildShuffleVector(b, wide[0], wide[1], lanes, NO_NAME)
+                }
+                _ => LLVMBuildXor(b, wide[0], wide[1], NO_NAME),
             }
         }
     }

@@ -277,3 +277,47 @@ fn vectors_of_pointers_and_lanes_by_number() {
         }
     }
 }
+
+/// The mask of short vectors: four lanes go on and off together, and are stored together.
+#[test]
+fn lanes_in_groups() {
+    for (s, group, lanes) in
+        [(Scalar::F32, 4u16, 32u16), (Scalar::I8, 4, 64), (Scalar::I16, 2, 16), (Scalar::I64, 8, 16)]
+    {
+        let (n, size) = (usize::from(lanes), s.bytes() as usize);
+        let items = lanes / group;
+        let mut module = Module::new();
+        let func = common::group_function(&mut module, |b, abi| {
+            let (from, to) = (common::buffer(b, abi, 0), common::buffer(b, abi, 1));
+            let mask = load_mask(b, from, items);
+            let order: Vec<u16> = (0..lanes).map(|i| i / group).collect();
+            let whole = b.shuffle(mask, mask, &order);
+            let p = b.ptr_offset(from, u64::from(items));
+            let x = b.load(Type::vector(s, lanes), p, 1, Flags::empty());
+            b.masked_store(to, x, whole, 1, Flags::empty());
+            // Backwards, which no group of two or more survives unless it is turned as a whole.
+            let order: Vec<u16> = (0..items).rev().collect();
+            let back = b.shuffle(mask, mask, &order);
+            let q = b.ptr_offset(to, (n * size) as u64);
+            let narrow = b.iota(Scalar::I8, items);
+            b.masked_store(q, narrow, back, 1, Flags::empty());
+            b.ret(None);
+        });
+        let input: Vec<u8> = (0..n * size).map(|i| (i * 7 + 1) as u8).collect();
+        for (device, options) in common::variants() {
+            let prepared = common::Prepared::new(&device, &options, &module, func);
+            for mask in masks(items) {
+                let flags: Vec<u8> = mask.iter().map(|&on| on.into()).collect();
+                let out = prepared.run(1, &[&flags[..], &input].concat(), n * size + usize::from(items)).0;
+                let mut want: Vec<u8> = input.clone();
+                for (i, byte) in want.iter_mut().enumerate() {
+                    if !mask[i / size / usize::from(group)] {
+                        *byte = 0;
+                    }
+                }
+                want.extend((0..items).map(|i| if mask[usize::from(items - 1 - i)] { i as u8 } else { 0 }));
+                assert_eq!(out, want, "{s}x{lanes} by {group}, {mask:?}, {options:?}");
+            }
+        }
+    }
+}
