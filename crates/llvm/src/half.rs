@@ -130,7 +130,9 @@ impl FunctionCx<'_, '_> {
         unsafe {
             if self.cx.level.has_f16c() {
                 let half = LLVMBuildBitCast(b, a, self.cx.llvm_half(from), NO_NAME);
-                return LLVMBuildFPExt(b, half, float, NO_NAME);
+                let wide = LLVMBuildFPExt(b, half, float, NO_NAME);
+                // LLVM would do in halves what can be, and takes vectors of halves apart for want of instructions.
+                return self.intrinsic("llvm.arithmetic.fence", &[float], &[wide]);
             }
             let n = |bits: u64| self.cx.constant(int, bits);
             let wide = LLVMBuildZExt(b, a, self.cx.ty(int), NO_NAME);

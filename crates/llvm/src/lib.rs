@@ -7,6 +7,7 @@
 //!
 //! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at once.
 
+mod convert;
 mod emit;
 mod guard;
 mod half;

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::emit::FunctionCx;
+use crate::target::Level;
 use cloom_ir::{BinOp, CastOp, Entity, Flags, FloatCc, InstData, IntCc, Op, Scalar, Type, UnOp, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -435,6 +436,10 @@ impl FunctionCx<'_, '_> {
             CastOp::UtoF => plain(LLVMUIToFP),
             CastOp::FtoS | CastOp::FtoU if from.scalar == Scalar::F16 => {
                 self.cast(op, float, to, self.to_float(from, a))
+            }
+            // NEON converts as the operation is defined.
+            CastOp::FtoS | CastOp::FtoU if from.is_vector() && self.cx.level != Level::Neon => {
+                self.saturate(op == CastOp::FtoS, from, to, a)
             }
             CastOp::FtoS | CastOp::FtoU => {
                 let name = if op == CastOp::FtoS { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };

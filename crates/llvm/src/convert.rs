@@ -1,0 +1,62 @@
+//! Floats to integers, many at once.
+//!
+//! LLVM's saturating conversions take vectors apart, lane by lane with two comparisons each. Written out here: the float is brought into
+//! the range of the integer first, NaN to zero, where the conversion is an instruction.
+
+use crate::emit::FunctionCx;
+use cloom_ir::{Scalar, Type, eval};
+use llvm_sys::LLVMRealPredicate as Real;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+impl FunctionCx<'_, '_> {
+    /// Lanes of floats or doubles to integers: toward zero, saturating, NaN to zero.
+    pub fn saturate(&self, signed: bool, from: Type, to: Type, x: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let (float, bits) = (from.scalar, to.scalar.bits());
+        // The bounds are the integer's smallest number and one more than its largest, which are floats.
+        let (low, end) = if signed {
+            (-(2f64.powi(bits as i32 - 1)), 2f64.powi(bits as i32 - 1))
+        } else {
+            (0.0, 2f64.powi(bits as i32))
+        };
+        let number = |x: f64| self.cx.constant(from, eval::from_f64(float, x));
+        // Short integers by way of those of 32 bits.
+        let by = if bits < 32 { to.with_scalar(Scalar::I32) } else { to };
+        let convert = |x| {
+            // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+            unsafe {
+                match signed || bits < 32 {
+                    true => LLVMBuildFPToSI(b, x, self.cx.ty(by), NO_NAME),
+                    false => LLVMBuildFPToUI(b, x, self.cx.ty(by), NO_NAME),
+                }
+            }
+        };
+        // SAFETY: see `convert`.
+        unsafe {
+            let compare = |p, y| LLVMBuildFCmp(b, p, x, y, NO_NAME);
+            // Above zero, which NaN is not; or NaN made zero, then above the smallest.
+            let x = if signed {
+                LLVMBuildSelect(b, compare(Real::LLVMRealORD, number(0.0)), x, number(0.0), NO_NAME)
+            } else {
+                x
+            };
+            let above = LLVMBuildFCmp(b, Real::LLVMRealOGT, x, number(low), NO_NAME);
+            let x = LLVMBuildSelect(b, above, x, number(low), NO_NAME);
+            let digits = if float == Scalar::F32 { 24 } else { 53 };
+            if bits <= digits {
+                // The largest number is a float too.
+                let below = LLVMBuildFCmp(b, Real::LLVMRealOLT, x, number(end - 1.0), NO_NAME);
+                let x = LLVMBuildSelect(b, below, x, number(end - 1.0), NO_NAME);
+                let whole = convert(x);
+                return if by == to { whole } else { LLVMBuildTrunc(b, whole, self.cx.ty(to), NO_NAME) };
+            }
+            let below = LLVMBuildFCmp(b, Real::LLVMRealOLT, x, number(end), NO_NAME);
+            let whole = convert(LLVMBuildSelect(b, below, x, number(0.0), NO_NAME));
+            let largest = if signed { to.scalar.mask() >> 1 } else { to.scalar.mask() };
+            LLVMBuildSelect(b, below, whole, self.cx.constant(to, largest), NO_NAME)
+        }
+    }
+}
