@@ -12,6 +12,7 @@ mod emit;
 mod guard;
 mod half;
 mod handles;
+mod interleave;
 mod lanes;
 mod masks;
 mod memory;

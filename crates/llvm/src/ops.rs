@@ -409,6 +409,9 @@ impl FunctionCx<'_, '_> {
                 let (v, lane) = if mask[0] < from.lanes { (x, mask[0]) } else { (y, mask[0] - from.lanes) };
                 return LLVMBuildExtractElement(b, v, self.cx.constant(Type::I32, u64::from(lane)), NO_NAME);
             }
+            if let Some(v) = self.interleaving(from, x, mask) {
+                return v;
+            }
             let mut lanes: Vec<_> = mask.iter().map(|&m| self.cx.constant(Type::I32, u64::from(m))).collect();
             LLVMBuildShuffleVector(b, x, y, LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32), NO_NAME)
         }

@@ -1,0 +1,166 @@
+//! Taking short vectors apart into their components, and putting them together, over several registers.
+//!
+//! A shuffle that picks every fourth lane of four registers has four registers as its source. LLVM makes such a shuffle a lane or two at
+//! a time. Here it becomes steps that take two registers each: into even and odd lanes, and again; the way back zips halves.
+//! Steps that several components share are found by LLVM as common expressions.
+
+use crate::emit::FunctionCx;
+use crate::target::Level;
+use cloom_ir::Type;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+/// A vector, its lanes, and their bits.
+type Source = (LLVMValueRef, u32, u32);
+
+/// The components that a short vector has at most.
+const MAX_COMPONENTS: u32 = 16;
+
+impl FunctionCx<'_, '_> {
+    /// A shuffle of the lanes of one vector, if it is one of these.
+    pub fn interleaving(&self, from: Type, x: LLVMValueRef, mask: &[u16]) -> Option<LLVMValueRef> {
+        let register = match self.cx.level {
+            Level::V2 | Level::Neon => 128,
+            Level::V3 => 256,
+            Level::V4 => 512,
+        };
+        let (lanes, per) = (u32::from(from.lanes), register / from.scalar.bits().max(8));
+        // Of 64 bits, LLVM finds the steps itself.
+        if from.scalar.bits() == 1
+            || from.scalar.bits() == 64 && register < 512
+            || !lanes.is_power_of_two()
+            || !mask.len().is_power_of_two()
+            || lanes < 2 * per
+        {
+            return None;
+        }
+        let source = (x, lanes, from.scalar.bits());
+        let n = lanes / (mask.len() as u32).min(lanes);
+        let picks = |c: u32, n: u32| mask.iter().zip(0..).all(|(&m, i)| u32::from(m) == c + i * n);
+        if n > 1 {
+            let c = u32::from(mask[0]);
+            return (n <= MAX_COMPONENTS && c < n && picks(c, n)).then(|| self.take_component(source, per, n, c));
+        }
+        // Component c of item l comes from lane l of block c.
+        let joins = |n: u32| {
+            let items = lanes / n;
+            mask.iter().zip(0..).all(|(&m, i)| u32::from(m) == (i % n) * items + i / n)
+        };
+        let n = [2, 4, 8, 16].into_iter().find(|&n| n < lanes && mask.len() as u32 == lanes && joins(n))?;
+        Some(self.join_components(source, per, n))
+    }
+
+    /// Lanes of `x` then `y`.
+    fn pick(&self, x: LLVMValueRef, y: LLVMValueRef, lanes: impl Iterator<Item = u32>) -> LLVMValueRef {
+        let mut lanes: Vec<_> = lanes.map(|l| self.cx.constant(Type::I32, l.into())).collect();
+        // SAFETY: (and in all of this file) both are vectors of one type with as many lanes as the numbers say.
+        unsafe {
+            LLVMBuildShuffleVector(
+                self.builder.0,
+                x,
+                y,
+                LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32),
+                NO_NAME,
+            )
+        }
+    }
+
+    /// The vector in pieces of one register.
+    fn registers(&self, x: LLVMValueRef, lanes: u32, per: u32) -> Vec<LLVMValueRef> {
+        (0..lanes / per).map(|k| self.pick(x, x, k * per..(k + 1) * per)).collect()
+    }
+
+    /// The pieces as one vector; their number is a power of two.
+    fn whole(&self, mut pieces: Vec<LLVMValueRef>, mut per: u32) -> LLVMValueRef {
+        while pieces.len() > 1 {
+            pieces = pieces.chunks(2).map(|p| self.pick(p[0], p[1], 0..2 * per)).collect();
+            per *= 2;
+        }
+        pieces[0]
+    }
+
+    /// Component `c` of `n`.
+    fn take_component(&self, (x, lanes, bits): Source, per: u32, mut n: u32, mut c: u32) -> LLVMValueRef {
+        let mut pieces = self.registers(x, lanes, per);
+        if bits == 32 && n == 4 && is_square(per, &pieces) {
+            let rows =
+                pieces.chunks(4).map(|p| self.transposed(per, self.halves(per, [p[0], p[1], p[2], p[3]]))[c as usize]);
+            return self.whole(rows.collect(), per);
+        }
+        while n > 1 && pieces.len() > 1 {
+            pieces = pieces.chunks(2).map(|p| self.pick(p[0], p[1], (0..per).map(|i| 2 * i + c % 2))).collect();
+            (n, c) = (n / 2, c / 2);
+        }
+        if n > 1 {
+            return self.pick(pieces[0], pieces[0], (0..per / n).map(|i| n * i + c));
+        }
+        self.whole(pieces, per)
+    }
+
+    /// The items of `n` components that stand one after the other.
+    fn join_components(&self, (x, lanes, bits): Source, per: u32, mut n: u32) -> LLVMValueRef {
+        let mut pieces = self.registers(x, lanes, per);
+        if bits == 32 && n == 4 && is_square(per, &pieces) {
+            let step = pieces.len() / 4;
+            let items = (0..step).flat_map(|k| {
+                let rows = [0, 1, 2, 3].map(|c| pieces[k + c * step]);
+                self.halves_back(per, self.transposed(per, rows))
+            });
+            return self.whole(items.collect(), per);
+        }
+        while n > 1 {
+            let (a, b) = pieces.split_at(pieces.len() / 2);
+            let zip = |from: u32| (from..from + per / 2).flat_map(move |i| [i, per + i]);
+            pieces =
+                a.iter().zip(b).flat_map(|(&a, &b)| [self.pick(a, b, zip(0)), self.pick(a, b, zip(per / 2))]).collect();
+            n /= 2;
+        }
+        self.whole(pieces, per)
+    }
+
+    /// Four items of four components for each 128 bits, with rows and columns exchanged there.
+    fn transposed(&self, per: u32, q: [LLVMValueRef; 4]) -> [LLVMValueRef; 4] {
+        // Lanes of two registers, by 128 bits of each: numbers from 4 on are the second's.
+        let within = |x, y, four: [u32; 4]| {
+            let lane = move |block: u32, l: u32| if l < 4 { block + l } else { per + block + l - 4 };
+            self.pick(x, y, (0..per).step_by(4).flat_map(move |block| four.map(|l| lane(block, l))))
+        };
+        let [a, b, c, d] = q;
+        let (low, high) = ([0, 4, 1, 5], [2, 6, 3, 7]);
+        let [t0, t1] = [within(a, b, low), within(a, b, high)];
+        let [t2, t3] = [within(c, d, low), within(c, d, high)];
+        let (first, second) = ([0, 1, 4, 5], [2, 3, 6, 7]);
+        [within(t0, t2, first), within(t0, t2, second), within(t1, t3, first), within(t1, t3, second)]
+    }
+
+    /// Registers of items in order to registers whose 128-bit halves are as many items apart as there are registers.
+    fn halves(&self, per: u32, p: [LLVMValueRef; 4]) -> [LLVMValueRef; 4] {
+        if per == 4 {
+            return p;
+        }
+        [self.lower(p[0], p[2]), self.upper(p[0], p[2]), self.lower(p[1], p[3]), self.upper(p[1], p[3])]
+    }
+
+    /// And back.
+    fn halves_back(&self, per: u32, q: [LLVMValueRef; 4]) -> [LLVMValueRef; 4] {
+        if per == 4 {
+            return q;
+        }
+        [self.lower(q[0], q[1]), self.lower(q[2], q[3]), self.upper(q[0], q[1]), self.upper(q[2], q[3])]
+    }
+
+    fn lower(&self, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+        self.pick(x, y, (0..4).chain(8..12))
+    }
+
+    fn upper(&self, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+        self.pick(x, y, (4..8).chain(12..16))
+    }
+}
+
+/// Whether 128 bits are one item of four components, and the registers make whole squares of one or two.
+fn is_square(per: u32, pieces: &[LLVMValueRef]) -> bool {
+    matches!(per, 4 | 8) && pieces.len().is_multiple_of(4)
+}
