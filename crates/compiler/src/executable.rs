@@ -48,6 +48,8 @@ impl Executable {
 
     /// Compiles a kernel if nobody did. What went wrong is told to whoever asks for it.
     pub(crate) fn prepare(&self, i: usize) {
-        let _ = self.get(i);
+        if i < self.kernels.len() {
+            let _ = self.get(i);
+        }
     }
 }

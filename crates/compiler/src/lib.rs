@@ -93,6 +93,10 @@ pub struct Compilation {
     pub times: Vec<Timing>,
 }
 
+/// A source of at most so many bytes is read before LLVM could be made ready. If its IR has no more instructions, its first kernel
+/// does that as well.
+const SMALL: usize = 8 << 10;
+
 /// What a stage of a compilation took.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timing {
@@ -122,10 +126,14 @@ impl Compiler {
 
     /// Compiles a source and links it alone (`clBuildProgram`).
     pub fn build(&self, source: &Source<'_>, options: &str) -> Compilation {
-        let compiled = cloom_llvm::prepare_meanwhile(|| front::compile(source, options, OptionSet::Build, &[]));
+        let front = || front::compile(source, options, OptionSet::Build, &[]);
+        let compiled = match source.text.len() > SMALL {
+            true => cloom_llvm::prepare_meanwhile(front),
+            false => front(),
+        };
         match compiled.result {
             Ok(program) => {
-                let linked = program::link(&[program], ImageKind::Executable, None);
+                let linked = program::link(vec![program], ImageKind::Executable, None);
                 Compilation { log: compiled.log + &linked.log, times: compiled.times, ..linked }
             }
             Err(_) => compiled,
@@ -144,7 +152,7 @@ impl Compiler {
             Err(log) => return Compilation { result: Err(Failure::Options), log, times: Vec::new() },
         };
         let kind = if options.create_library { ImageKind::Library } else { ImageKind::Executable };
-        let linked = program::link(inputs, kind, Some(&options));
+        let linked = program::link(inputs.to_vec(), kind, Some(&options));
         Compilation { log: log + &linked.log, ..linked }
     }
 
@@ -156,6 +164,11 @@ impl Compiler {
     /// Gets a linked program ready to run on a target; its kernels are compiled in the background from now on.
     pub fn executable(self: &Arc<Self>, program: &Arc<Program>, target: &str) -> Arc<Executable> {
         let executable = Executable::new(self.clone(), program.clone(), target.to_owned());
+        if !cloom_llvm::is_prepared() && self.queue.is_active() {
+            // The first use of LLVM takes long, and the process must not end meanwhile: it is not left to another thread.
+            let size: usize = program.module().funcs.values().map(|f| f.size()).sum();
+            if size <= SMALL { executable.prepare(0) } else { cloom_llvm::prepare() }
+        }
         self.queue.push(&executable);
         executable
     }

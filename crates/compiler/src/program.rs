@@ -87,15 +87,17 @@ impl Program {
 }
 
 /// Links programs. An executable may leave no function undefined.
-pub fn link(inputs: &[Arc<Program>], kind: ImageKind, options: Option<&BuildOptions>) -> Compilation {
+pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&BuildOptions>) -> Compilation {
     let failed = |log: String| Compilation { result: Err(Failure::Program), log, times: Vec::new() };
-    let Some(first) = inputs.first() else { return failed("error: there is nothing to link\n".into()) };
-    let mut program = match inputs {
+    let Some(first) = inputs.pop() else { return failed("error: there is nothing to link\n".into()) };
+    let mut program = match inputs.is_empty() {
         // Alone, with the options it has: the common case, and nothing to do.
-        [one] => Program::clone(one),
-        _ => {
+        true => Arc::unwrap_or_clone(first),
+        false => {
+            inputs.push(first);
+            let first = &inputs[0];
             let mut module = Module::new();
-            for input in inputs {
+            for input in &inputs {
                 if let Err(e) = module.link(&input.module) {
                     return failed(format!("error: {e}\n"));
                 }

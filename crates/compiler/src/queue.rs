@@ -26,6 +26,11 @@ impl Queue {
         Arc::new(Self { limit, state: Mutex::default() })
     }
 
+    /// Whether anything is compiled ahead.
+    pub fn is_active(&self) -> bool {
+        self.limit > 0
+    }
+
     /// Adds all kernels of an executable.
     pub fn push(self: &Arc<Self>, executable: &Arc<Executable>) {
         if self.limit == 0 {

@@ -12,6 +12,7 @@ use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
@@ -27,6 +28,11 @@ thread_local! {
 
 /// The first use of LLVM.
 static FIRST: Once = Once::new();
+
+/// Code generations so far.
+static USES: AtomicU32 = AtomicU32::new(0);
+/// After so many, LLVM has made what global data it makes.
+const TABLES_MADE: u32 = 16;
 
 /// How many threads use LLVM, and whether the process ends.
 static USERS: Mutex<Users> = Mutex::new(Users { count: 0, ending: false });
@@ -76,8 +82,22 @@ extern "C" fn give_up(reason: *const c_char) {
 
 /// Runs `work` and gives its result, or what went wrong.
 pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    prepare();
-    run_apart(work)
+    let mut work = Some(work);
+    let mut result = None;
+    FIRST.call_once(|| {
+        install();
+        result = work.take().map(run_apart);
+    });
+    // Whatever is wrong with the work that came first, others come after it.
+    let result = match (result, work) {
+        (None, Some(work)) => run_apart(work),
+        (Some(result), _) => result,
+        (None, None) => Err(Error::Internal("the work was neither done nor left".into())),
+    };
+    if USES.fetch_add(1, Ordering::Relaxed) < TABLES_MADE {
+        wait_at_end();
+    }
+    result
 }
 
 /// Does `work` on this thread and prepares LLVM on another. This waits for both, for while LLVM is used for the first time the process
@@ -93,19 +113,33 @@ pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
     })
 }
 
-fn prepare() {
+/// Whether LLVM has been used.
+pub fn is_prepared() -> bool {
+    FIRST.is_completed()
+}
+
+/// Uses LLVM for the first time, if nobody has.
+pub fn prepare() {
     FIRST.call_once(|| {
-        // SAFETY: installs functions that are never removed; `Once` keeps it to one thread. What is registered now runs before the
-        // destructors of global data that were made when the code was loaded. If it cannot be registered, the end does not wait.
-        unsafe {
-            LLVMInstallFatalErrorHandler(Some(give_up));
-            libc::atexit(at_end);
-        }
+        install();
         // If it fails, so will what comes after it, and that is reported.
         let _ = run_apart(crate::warm_up::run);
-        // SAFETY: as above. Now it runs before the destructors of what LLVM made when it was first used, too.
-        unsafe { libc::atexit(at_end) };
+        wait_at_end();
     });
+}
+
+/// Before the first use.
+fn install() {
+    // SAFETY: installs a function that is never removed; only the first use calls this.
+    unsafe { LLVMInstallFatalErrorHandler(Some(give_up)) };
+    wait_at_end();
+}
+
+/// Has the end of the process wait for code generation before it destroys the global data that exists now. LLVM makes more when it first
+/// needs it, and what is registered last runs first: so this is called before the first use and after each of some.
+fn wait_at_end() {
+    // SAFETY: a function that is always there. If it cannot be registered, the end does not wait.
+    unsafe { libc::atexit(at_end) };
 }
 
 /// [`run`], when everything is set up.

@@ -103,6 +103,16 @@ pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
     guard::prepare_meanwhile(work)
 }
 
+/// Gets LLVM ready to make code without delay.
+pub fn prepare() {
+    guard::prepare();
+}
+
+/// Whether LLVM has been used in this process, so that code can be made without delay.
+pub fn is_prepared() -> bool {
+    guard::is_prepared()
+}
+
 fn generate(
     module: &Module,
     func: FuncRef,

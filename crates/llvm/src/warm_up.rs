@@ -1,9 +1,7 @@
-//! The first code generation of a process, of a small loop that nobody needs.
+//! A code generation of a small loop that nobody needs, which goes on beside the front end when that has much to read.
 //!
-//! LLVM makes some of its global tables when they are first used, such as the types of instruction selection, and their destructors
-//! are registered then. What is registered later runs earlier when the process ends; so `guard` has this run before
-//! it registers the function that waits for code generation, or the tables would be gone while other threads use them. It is made
-//! for this machine, as most kernels will be, so that the first of them finds the tables of instruction selection.
+//! LLVM makes many of its tables when they are first used. The loop is made for this machine, as most kernels will be, so that the first of
+//! them finds the tables of instruction selection too.
 
 use crate::target::{Level, TRIPLE};
 use crate::{Error, Options, generate, reachable};
