@@ -32,6 +32,8 @@ pub struct Case {
     pub place: Option<Place>,
     /// It only serves a plot, and is no row of the table.
     pub only_plot: bool,
+    /// It takes so long that what lies in a cache before it does not matter.
+    pub long: bool,
 }
 
 /// A row before its sizes are known.
@@ -44,6 +46,7 @@ struct Row {
     sizes: &'static [(usize, usize)],
     place: Option<Place>,
     only_plot: bool,
+    long: bool,
 }
 
 impl Row {
@@ -65,6 +68,10 @@ impl Row {
         Row { place: Some(Place { plot, line: line.into(), x: x.to_string() }), ..self }
     }
 
+    fn long(self) -> Row {
+        Row { long: true, ..self }
+    }
+
     fn only_in_plot(self) -> Row {
         Row { only_plot: true, ..self }
     }
@@ -80,7 +87,7 @@ fn each(program: &dyn Program, sizes: &'static [(usize, usize)]) -> Vec<Row> {
 }
 
 fn mandel() -> Vec<Row> {
-    let row = || Row::of("ocl", &[(512, 512), (1024, 1024)]).with("", "max=4096,view=still");
+    let row = || Row::of("ocl", &[(512, 512), (1024, 1024)]).with("", "max=4096,view=still").long();
     [(16, 16), (128, 1), (8, 4)].map(|(w, h)| row().tiled(w, h)).into()
 }
 
@@ -156,7 +163,7 @@ fn nbody(program: &dyn Program) -> Vec<Row> {
     let mut rows = Vec::new();
     for root in ["rsqrt", "native", "divide"] {
         let of_root = |r: Row| r.with(root, format!("root={root}"));
-        rows.extend(each(program, &[(4096, 1), (16384, 1)]).into_iter().map(of_root));
+        rows.extend(each(program, &[(4096, 1), (16384, 1)]).into_iter().map(of_root).map(Row::long));
     }
     rows
 }
@@ -164,12 +171,12 @@ fn nbody(program: &dyn Program) -> Vec<Row> {
 /// What moves is limited by memory, what comes in pairs by arithmetic.
 fn particles() -> Vec<Row> {
     let mut rows: Vec<Row> = ["move_aos", "move_soa"].map(|v| Row::of(v, &[(512, 512), (2048, 2048)])).into();
-    rows.extend(["pairs_aos", "pairs_soa"].map(|v| Row::of(v, &[(4096, 1), (16384, 1)])));
+    rows.extend(["pairs_aos", "pairs_soa"].map(|v| Row::of(v, &[(4096, 1), (16384, 1)]).long()));
     rows
 }
 
 fn gauss() -> Vec<Row> {
-    let mut rows = vec![Row::of("direct", &[(512, 512)])];
+    let mut rows = vec![Row::of("direct", &[(512, 512)]).long()];
     rows.extend(["separable", "recursive", "transposed"].map(|v| Row::of(v, &[(512, 512), (2048, 2048)])));
     rows
 }
@@ -225,7 +232,7 @@ fn rows(program: &dyn Program) -> Vec<Row> {
                     |step: u32| Row::of(variant, &[(8192, 8192)]).with(format!("step {step}"), format!("step={step}"));
                 rows.extend([128, 256].map(step));
             }
-            rows
+            rows.into_iter().map(Row::long).collect()
         }
         _ => each(program, &[]),
     }
@@ -253,6 +260,7 @@ pub fn cases(program: &'static dyn Program) -> Vec<Case> {
                 params,
                 place: row.place.clone(),
                 only_plot: row.only_plot,
+                long: row.long,
             });
         }
     }

@@ -6,7 +6,7 @@ use cloom_gallery::{
     Case, Error, Found, Outcome, Params, Program, Session, Style, Times, Turn, Verdict, Work, has_native, native, turns,
 };
 
-/// Iterations of a turn. All but the last one only bring caches and threads back to what the participant before has left.
+/// Iterations of a turn. All but the last one only bring back into the caches what the participant before has driven out.
 const BURST: u32 = 2;
 
 /// What a participant is.
@@ -34,16 +34,29 @@ pub struct Plan {
     pub runs: u32,
     /// Turns before them that do not.
     pub warmups: u32,
+    /// Iterations of a turn, of which the last one counts.
+    burst: u32,
 }
 
 impl Plan {
+    /// So many runs, after so many that do not count.
+    pub fn new(runs: u32, warmups: u32) -> Plan {
+        Plan { runs, warmups, burst: BURST }
+    }
+
+    /// The same for what takes long, where each iteration counts.
+    fn long(self) -> Plan {
+        Plan { burst: 1, ..self }
+    }
+
     fn iterations(self) -> u32 {
-        (self.runs + self.warmups) * BURST
+        (self.runs + self.warmups) * self.burst
     }
 
     /// The iterations that count: the last one of each turn after the first ones.
     fn counted<T: Copy>(self, times: &[T]) -> Vec<T> {
-        times.chunks_exact(BURST as usize).skip(self.warmups as usize).map(|turn| turn[BURST as usize - 1]).collect()
+        let burst = self.burst.max(1) as usize;
+        times.chunks_exact(burst).skip(self.warmups as usize).map(|turn| turn[burst - 1]).collect()
     }
 }
 
@@ -115,12 +128,12 @@ type Ran = Option<Result<Outcome, Error>>;
 
 /// Lets those that take part run on threads of their own; nothing comes of the others.
 fn on_threads(
-    participants: &[Participant],
+    (participants, plan): (&[Participant], Plan),
     takes_part: impl Fn(&Participant) -> bool,
     run: impl Fn(&Participant, Turn) -> Ran + Sync,
 ) -> Vec<Ran> {
     let active: Vec<bool> = participants.iter().map(takes_part).collect();
-    let mut places = turns(active.iter().filter(|a| **a).count(), BURST).into_iter();
+    let mut places = turns(active.iter().filter(|a| **a).count(), plan.burst).into_iter();
     let run = &run;
     std::thread::scope(|scope| {
         let running: Vec<_> = participants
@@ -163,12 +176,13 @@ fn fates(participants: &[Participant], mut ran: Vec<Ran>, plan: Plan) -> Vec<Fat
 
 /// Measures a case on all of them; the fates are in their order.
 pub fn case(program: &'static dyn Program, case: &Case, participants: &[Participant], plan: Plan) -> Vec<Fate> {
+    let plan = if case.long { plan.long() } else { plan };
     let params = &Params { iterations: plan.iterations(), ..case.params.clone() };
     let takes_part = |p: &Participant| match p.who {
         Who::Device(_) => true,
         Who::Native(_) => has_native(program.name(), params),
     };
-    let ran = on_threads(participants, takes_part, |p, turn| match &p.who {
+    let ran = on_threads((participants, plan), takes_part, |p, turn| match &p.who {
         Who::Device(found) => Some(Session::on(found).and_then(|s| program.run(&s.in_turns(turn), params))),
         Who::Native(style) => native(program.name(), params, *style, Some(turn)),
     });
@@ -178,7 +192,7 @@ pub fn case(program: &'static dyn Program, case: &Case, participants: &[Particip
 /// Measures a way to launch on all devices.
 pub fn launching(way: &Launching, participants: &[Participant], plan: Plan) -> Vec<Fate> {
     let ran = on_threads(
-        participants,
+        (participants, plan),
         |p| !is_native(p),
         |p, turn| match &p.who {
             Who::Device(found) => {
@@ -198,10 +212,11 @@ mod tests {
 
     #[test]
     fn only_the_last_iteration_of_a_turn_counts() {
-        let plan = Plan { runs: 3, warmups: 2 };
+        let plan = Plan::new(3, 2);
         assert_eq!(plan.iterations(), 10);
         assert_eq!(plan.counted(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), [5, 7, 9]);
         assert_eq!(plan.counted(&[0, 1, 2, 3]), [0; 0]);
+        assert_eq!((plan.long().iterations(), plan.long().counted(&[0, 1, 2, 3, 4])), (5, vec![2, 3, 4]));
     }
 
     #[test]

@@ -33,7 +33,7 @@ const BUILD: &str = "build";
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Times are medians on the device's clock (profiling events), where a platform has one, else on the host's. A
-participant runs two iterations a turn, of which the second one counts. A ratio is the peer's time through Cloom's: above one,
+participant runs two iterations a turn, of which the second one counts, or one that takes long. A ratio is the peer's time through Cloom's: above one,
 Cloom is faster. What the reference does not confirm has no time.
 
   cloom bench                                  # everything; takes a while
@@ -57,6 +57,9 @@ pub struct Options {
     /// These sizes in place of each row's own: N or WxH
     #[arg(short, long, value_name = "N|WxH,…", value_delimiter = ',', value_parser = shape::side_or_sides)]
     size: Vec<(usize, usize)>,
+    /// Only the smallest size of each row
+    #[arg(long, conflicts_with = "size")]
+    quick: bool,
     /// Only these platforms: parts of their names; all of them if none is named
     #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
     platform: Vec<String>,
@@ -114,9 +117,12 @@ impl Options {
         let mut chosen: Vec<(&'static dyn Program, Case)> = Vec::new();
         for program in programs {
             for case in cloom_gallery::cases(program).into_iter().filter(wanted) {
+                let first = !chosen.iter().any(|(p, c)| p.name() == program.name() && c.row == case.row);
                 if self.size.is_empty() {
-                    chosen.push((program, case));
-                } else if !chosen.iter().any(|(p, c)| p.name() == program.name() && c.row == case.row) {
+                    if first || !self.quick {
+                        chosen.push((program, case));
+                    }
+                } else if first {
                     chosen.extend(self.size.iter().map(|&size| (program, case.sized(size))));
                 }
             }
@@ -257,7 +263,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let participants = options.participants()?;
     let names: Vec<String> = participants.iter().map(|p| p.name.clone()).collect();
     let own = participants.iter().position(is_cloom);
-    let plan = Plan { runs: options.runs, warmups: options.warmups };
+    let plan = Plan::new(options.runs, options.warmups);
     let mut report = Report {
         schema: "cloom-bench/1",
         participants: participants.iter().map(named).collect(),
@@ -336,6 +342,7 @@ mod tests {
         );
         assert_eq!(rows("-k reduce -v tile -s 64"), ["reduce tile 64x64"]);
         assert!(rows("").len() > 60);
+        assert_eq!(rows("-k reduce -v tile --quick"), ["reduce tile 512x512"]);
         let banks = |line| rows(line).iter().filter(|r| r.contains("banks")).count();
         assert_eq!((banks("-k histogram"), banks("-k histogram --sweeps")), (0, 10));
         assert_eq!(banks("-k histogram --html x"), 10);
@@ -345,7 +352,7 @@ mod tests {
 
     #[test]
     fn wrong_words_are_refused() {
-        for line in ["--runs 0", "-s 0", "-s 4x4x4", "--runs x", "nonsense", "--json --csv"] {
+        for line in ["--runs 0", "-s 0", "-s 4x4x4", "--runs x", "nonsense", "--json --csv", "--quick -s 8"] {
             assert!(options(line).is_err(), "{line}");
         }
         assert!(options("-k nothing").unwrap().tasks().is_err());

@@ -4,7 +4,7 @@
 use super::machine::{Floor, Machine};
 use super::measure::{Fate, Sample};
 use super::statistics::{Quartiles, geometric_mean, median};
-use cloom_gallery::Case;
+use cloom_gallery::{Case, Work};
 use serde::Serialize;
 
 /// Below this a size counts as lost.
@@ -138,7 +138,7 @@ pub struct Against {
     pub sizes_lost: Vec<String>,
 }
 
-fn entry(name: &str, fate: &Fate, own: Option<&Sample>, floor: Option<&Floor>) -> Entry {
+fn entry(name: &str, fate: &Fate, own: Option<&Sample>, work: Option<Work>, floor: Option<&Floor>) -> Entry {
     let (state, why) = match fate {
         Fate::Verified(_) => ("verified", None),
         Fate::Wrong(why) => ("wrong", Some(why.clone())),
@@ -152,7 +152,6 @@ fn entry(name: &str, fate: &Fate, own: Option<&Sample>, floor: Option<&Floor>) -
         Some((theirs, ours)) => theirs.median_ms / ours.median_ms,
         None => s.wall.median_ms / own.wall.median_ms,
     });
-    let work = sample.and_then(|s| s.work);
     Entry {
         participant: name.to_owned(),
         state,
@@ -209,7 +208,7 @@ pub fn point(label: &Label, names: &[String], fates: &[Fate], own: Option<usize>
         .iter()
         .zip(fates)
         .enumerate()
-        .map(|(i, (name, fate))| entry(name, fate, own_sample.filter(|_| own != Some(i)), floor.as_ref()))
+        .map(|(i, (name, fate))| entry(name, fate, own_sample.filter(|_| own != Some(i)), work, floor.as_ref()))
         .collect();
     Point {
         size: label.size.clone(),
@@ -288,7 +287,6 @@ impl Report {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use cloom_gallery::Work;
     use std::time::Duration;
 
     fn verified(ms: u64, device: bool) -> Fate {

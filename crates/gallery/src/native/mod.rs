@@ -56,7 +56,7 @@ const ALL: &[(&str, Body)] = &[
 fn body(program: &str, params: &Params) -> Option<Body> {
     let asks_the_same = match program {
         "mandel" => params.variant == "ocl" && params.text("view") == Some("still"),
-        "lcs" => params.text("problem") != Some("edit") && params.text("step").is_none(),
+        "lcs" => params.text("problem") != Some("edit") && strands::has_step(params),
         "histogram" => params.text("stage").is_none() && params.text("sweep").is_none(),
         "reduce" => !crate::programs::reduce::FLOATS.contains(&params.variant.as_str()),
         "mad" => params.variant == "ocl" && params.text("k").is_some(),
@@ -109,6 +109,7 @@ mod tests {
             ("transpose", "ocl", ""),
             ("mandel", "ocl", "max=200,view=still"),
             ("lcs", "tiles", ""),
+            ("lcs", "tiles", "step=128"),
         ] {
             for size in [(1, 1), (67, 41), (203, 517)] {
                 let [scalar, vector] = answers(program, variant, size, config);
@@ -143,7 +144,7 @@ mod tests {
                 && !asks("mandel", "ocl", "")
                 && !asks("mandel", "threads", "view=still")
         );
-        assert!(!asks("lcs", "tiles", "problem=edit") && !asks("life", "ocl", ""));
+        assert!(!asks("lcs", "tiles", "problem=edit") && !asks("lcs", "tiles", "step=96") && !asks("life", "ocl", ""));
         assert!(!asks("histogram", "strided", "stage=2"));
     }
 }

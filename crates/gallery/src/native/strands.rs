@@ -10,7 +10,7 @@ use pulp::Arch;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
-/// Rows of a band, which is also the distance of the rows that are kept.
+/// Rows of a band. The distance of the rows that are kept is a multiple of it.
 const BAND: usize = 64;
 /// Columns after which the band below may go on.
 const STEP: usize = 512;
@@ -129,6 +129,11 @@ fn vectors(task: &Task) -> Rows {
     rows
 }
 
+/// Whether the rows that are kept are some of those between the bands.
+pub fn has_step(params: &Params) -> bool {
+    params.number("step", BAND as u32, 1..=1 << 20).is_ok_and(|step| step.is_multiple_of(BAND as u32))
+}
+
 pub fn run(params: &Params, style: Style, clock: &mut Clock<'_>) -> Result<Answer> {
     let task = Task::of(params)?;
     let mut answer = Vec::new();
@@ -144,8 +149,8 @@ pub fn run(params: &Params, style: Style, clock: &mut Clock<'_>) -> Result<Answe
             let mut rows = None;
             clock.measure(|| rows = black_box(Some(vectors(&task))));
             if let Some(rows) = rows {
-                let kept = task.kept() * rows.pitch;
-                answer = rows.cells[..kept].iter().map(|c| c.load(Ordering::Relaxed)).collect();
+                let kept = (0..task.kept()).map(|k| rows.row(k * (task.step / BAND)));
+                answer = kept.flatten().map(|c| c.load(Ordering::Relaxed)).collect();
                 answer.push(rows.cells[rows.cells.len() - 1].load(Ordering::Relaxed));
             }
         }
