@@ -33,8 +33,8 @@ const BUILD: &str = "build";
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Times are medians on the device's clock (profiling events), where a platform has one, else on the host's. A
-participant runs two iterations a turn, of which the second one counts, or one that takes long. A ratio is the peer's time through Cloom's: above one,
-Cloom is faster. What the reference does not confirm has no time.
+participant runs two iterations a turn, of which the second one counts; what takes long is run once. A ratio is the peer's
+time through Cloom's: above one, Cloom is faster. What the reference does not confirm has no time.
 
   cloom bench                                  # everything; takes a while
   cloom bench -k reduce,copy -s 2048 --runs 20
