@@ -2,46 +2,57 @@
 //!
 //! A shuffle that picks every fourth lane of four registers has four registers as its source. LLVM makes such a shuffle a lane or two at
 //! a time. Here it becomes steps that take two registers each: into even and odd lanes, and again; the way back zips halves.
-//! Steps that several components share are found by LLVM as common expressions.
+//! Steps that several components share are found by LLVM as common expressions. Vectors of bytes and shorts are integers, whose
+//! components are had by shifting.
 
 use crate::emit::FunctionCx;
 use crate::target::Level;
-use cloom_ir::Type;
+use cloom_ir::{Op, Type, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
 /// A vector, its lanes, and their bits.
-type Source = (LLVMValueRef, u32, u32);
+#[derive(Clone, Copy)]
+struct Source {
+    v: Value,
+    lanes: u32,
+    bits: u32,
+}
 
 /// The components that a short vector has at most.
 const MAX_COMPONENTS: u32 = 16;
 
 impl FunctionCx<'_, '_> {
     /// A shuffle of the lanes of one vector, if it is one of these.
-    pub fn interleaving(&self, from: Type, x: LLVMValueRef, mask: &[u16]) -> Option<LLVMValueRef> {
+    pub fn interleaving(&self, from: Type, v: Value, mask: &[u16]) -> Option<LLVMValueRef> {
         let register = match self.cx.level {
             Level::V2 | Level::Neon => 128,
             Level::V3 => 256,
             Level::V4 => 512,
         };
-        let (lanes, per) = (u32::from(from.lanes), register / from.scalar.bits().max(8));
-        // Of 64 bits, LLVM finds the steps itself.
-        if from.scalar.bits() == 1
-            || from.scalar.bits() == 64 && register < 512
-            || !lanes.is_power_of_two()
-            || !mask.len().is_power_of_two()
-            || lanes < 2 * per
-        {
+        let (lanes, bits) = (u32::from(from.lanes), from.scalar.bits());
+        let per = register / bits.max(8);
+        if bits == 1 || from.is_ptr() || !lanes.is_power_of_two() || !mask.len().is_power_of_two() {
             return None;
         }
-        let source = (x, lanes, from.scalar.bits());
+        // Of 64 bits, LLVM finds the steps itself.
+        let many = lanes >= 2 * per && (bits < 64 || register == 512);
+        let short = |n: u32| bits <= 16 && bits * n <= 64;
+        let source = Source { v, lanes, bits };
         let n = lanes / (mask.len() as u32).min(lanes);
         let picks = |c: u32, n: u32| mask.iter().zip(0..).all(|(&m, i)| u32::from(m) == c + i * n);
         if n > 1 {
             let c = u32::from(mask[0]);
-            return (n <= MAX_COMPONENTS && c < n && picks(c, n)).then(|| self.take_component(source, per, n, c));
+            if n > MAX_COMPONENTS || c >= n || !picks(c, n) {
+                return None;
+            }
+            return match () {
+                () if short(n) && n < lanes => Some(self.take_bits(source, n, c)),
+                () if many => Some(self.take_component(source, per, n, c)),
+                () => None,
+            };
         }
         // Component c of item l comes from lane l of block c.
         let joins = |n: u32| {
@@ -49,13 +60,81 @@ impl FunctionCx<'_, '_> {
             mask.iter().zip(0..).all(|(&m, i)| u32::from(m) == (i % n) * items + i / n)
         };
         let n = [2, 4, 8, 16].into_iter().find(|&n| n < lanes && mask.len() as u32 == lanes && joins(n))?;
-        Some(self.join_components(source, per, n))
+        match () {
+            () if short(n) => Some(self.join_bits(source, n)),
+            () if many => Some(self.join_components(source, per, n)),
+            () => None,
+        }
+    }
+
+    /// Component `c` of short vectors that are an integer each: its bits. They are mostly made wider next, which is then for nothing.
+    fn take_bits(&self, source: Source, n: u32, c: u32) -> LLVMValueRef {
+        let Source { v, lanes, bits } = source;
+        let b = self.builder.0;
+        let items = self.int_vector(n * bits, lanes / n);
+        // SAFETY: (and in all of this file) shuffled vectors are of one type, with as many lanes as the numbers say.
+        unsafe {
+            let amount = self.int_splat(n * bits, lanes / n, c * bits);
+            let items = LLVMBuildBitCast(b, self.value(v), items, NO_NAME);
+            LLVMBuildTrunc(b, LLVMBuildLShr(b, items, amount, NO_NAME), self.int_vector(bits, lanes / n), NO_NAME)
+        }
+    }
+
+    /// Short vectors of `n` components that are an integer each.
+    fn join_bits(&self, source: Source, n: u32) -> LLVMValueRef {
+        let Source { v, lanes, bits } = source;
+        let b = self.builder.0;
+        let items = lanes / n;
+        // SAFETY: see `take_bits`.
+        unsafe {
+            let whole = (0..n).map(|c| {
+                let part = LLVMBuildZExt(b, self.block(v, c * items, items), self.int_vector(n * bits, items), NO_NAME);
+                LLVMBuildShl(b, part, self.int_splat(n * bits, items, c * bits), NO_NAME)
+            });
+            let whole = whole.reduce(|x, y| LLVMBuildOr(b, x, y, NO_NAME));
+            LLVMBuildBitCast(b, whole.unwrap_or_else(|| self.value(v)), self.int_vector(bits, lanes), NO_NAME)
+        }
+    }
+
+    fn int_vector(&self, bits: u32, lanes: u32) -> LLVMTypeRef {
+        // SAFETY: see `take_bits`.
+        unsafe { LLVMVectorType(LLVMIntTypeInContext(self.cx.context, bits), lanes) }
+    }
+
+    fn int_splat(&self, bits: u32, lanes: u32, x: u32) -> LLVMValueRef {
+        // SAFETY: see `take_bits`.
+        unsafe {
+            let x = LLVMConstInt(LLVMIntTypeInContext(self.cx.context, bits), x.into(), 0);
+            LLVMConstVector(vec![x; lanes as usize].as_mut_ptr(), lanes)
+        }
+    }
+
+    /// Lanes of a vector from `first` on; from where they come, if they were put there as they are.
+    fn block(&self, v: Value, first: u32, count: u32) -> LLVMValueRef {
+        let (mut v, mut first) = (v, first as u16);
+        for _ in 0..MAX_COMPONENTS {
+            let Some(data) = self.func.def_inst(v).map(|i| &self.func.insts[i]) else { break };
+            let Op::Shuffle(mask) = &data.op else { break };
+            let start = mask[usize::from(first)];
+            let run = &mask[usize::from(first)..][..count as usize];
+            let lanes = self.func.ty(data.args[0]).lanes;
+            let in_order = run.iter().zip(start..).all(|(&m, i)| m == i);
+            if !in_order || start < lanes && u32::from(start) + count > lanes.into() {
+                break;
+            }
+            (v, first) = if start < lanes { (data.args[0], start) } else { (data.args[1], start - lanes) };
+        }
+        let (x, ty) = (self.value(v), self.func.ty(v));
+        if u32::from(ty.lanes) == count {
+            return x;
+        }
+        self.pick(x, x, u32::from(first)..u32::from(first) + count)
     }
 
     /// Lanes of `x` then `y`.
     fn pick(&self, x: LLVMValueRef, y: LLVMValueRef, lanes: impl Iterator<Item = u32>) -> LLVMValueRef {
         let mut lanes: Vec<_> = lanes.map(|l| self.cx.constant(Type::I32, l.into())).collect();
-        // SAFETY: (and in all of this file) both are vectors of one type with as many lanes as the numbers say.
+        // SAFETY: see `take_bits`.
         unsafe {
             LLVMBuildShuffleVector(
                 self.builder.0,
@@ -68,8 +147,8 @@ impl FunctionCx<'_, '_> {
     }
 
     /// The vector in pieces of one register.
-    fn registers(&self, x: LLVMValueRef, lanes: u32, per: u32) -> Vec<LLVMValueRef> {
-        (0..lanes / per).map(|k| self.pick(x, x, k * per..(k + 1) * per)).collect()
+    fn registers(&self, source: Source, per: u32) -> Vec<LLVMValueRef> {
+        (0..source.lanes / per).map(|k| self.block(source.v, k * per, per)).collect()
     }
 
     /// The pieces as one vector; their number is a power of two.
@@ -82,9 +161,9 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Component `c` of `n`.
-    fn take_component(&self, (x, lanes, bits): Source, per: u32, mut n: u32, mut c: u32) -> LLVMValueRef {
-        let mut pieces = self.registers(x, lanes, per);
-        if bits == 32 && n == 4 && is_square(per, &pieces) {
+    fn take_component(&self, source: Source, per: u32, mut n: u32, mut c: u32) -> LLVMValueRef {
+        let mut pieces = self.registers(source, per);
+        if source.bits == 32 && n == 4 && is_square(per, &pieces) {
             let rows =
                 pieces.chunks(4).map(|p| self.transposed(per, self.halves(per, [p[0], p[1], p[2], p[3]]))[c as usize]);
             return self.whole(rows.collect(), per);
@@ -100,9 +179,9 @@ impl FunctionCx<'_, '_> {
     }
 
     /// The items of `n` components that stand one after the other.
-    fn join_components(&self, (x, lanes, bits): Source, per: u32, mut n: u32) -> LLVMValueRef {
-        let mut pieces = self.registers(x, lanes, per);
-        if bits == 32 && n == 4 && is_square(per, &pieces) {
+    fn join_components(&self, source: Source, per: u32, mut n: u32) -> LLVMValueRef {
+        let mut pieces = self.registers(source, per);
+        if source.bits == 32 && n == 4 && is_square(per, &pieces) {
             let step = pieces.len() / 4;
             let items = (0..step).flat_map(|k| {
                 let rows = [0, 1, 2, 3].map(|c| pieces[k + c * step]);

@@ -418,6 +418,52 @@ impl Masks {
         }
     }
 
+    /// A use that the wide form serves as it is: an extension is another width of it, and clearing lanes is a bitwise and.
+    unsafe fn use_wide(&mut self, v: LLVMValueRef, user: LLVMValueRef) -> bool {
+        use LLVMOpcode::*;
+        let b = self.builder;
+        // SAFETY: see `widen`.
+        unsafe {
+            let bits = self.width(v);
+            let ty = LLVMTypeOf(user);
+            let to = element_bits(ty);
+            let op = opcode(user);
+            let new = match op {
+                Some(LLVMSExt | LLVMZExt) => {
+                    let w = self.wide(v, bits);
+                    LLVMPositionBuilderBefore(b, user);
+                    let same = match to {
+                        _ if to == bits => w,
+                        _ if to > bits => LLVMBuildSExt(b, w, ty, NO_NAME),
+                        _ => LLVMBuildTrunc(b, w, ty, NO_NAME),
+                    };
+                    if op == Some(LLVMZExt) { LLVMBuildNeg(b, same, NO_NAME) } else { same }
+                }
+                Some(LLVMSelect) if LLVMGetOperand(user, 0) == v && to == bits => {
+                    let (x, y) = (LLVMGetOperand(user, 1), LLVMGetOperand(user, 2));
+                    let (x_off, y_off) = (LLVMIsNull(x) != 0, LLVMIsNull(y) != 0);
+                    if x_off == y_off
+                        || mask_lanes(v).is_none()
+                        || LLVMGetTypeKind(LLVMGetElementType(ty)) == LLVMTypeKind::LLVMPointerTypeKind
+                    {
+                        return false;
+                    }
+                    let w = self.wide(v, bits);
+                    LLVMPositionBuilderBefore(b, user);
+                    let int = LLVMTypeOf(w);
+                    let (keep, w) = if y_off { (x, w) } else { (y, LLVMBuildNot(b, w, NO_NAME)) };
+                    // What a lane that is off would have been is not to be known.
+                    let keep = LLVMBuildFreeze(b, keep, NO_NAME);
+                    let kept = LLVMBuildAnd(b, LLVMBuildBitCast(b, keep, int, NO_NAME), w, NO_NAME);
+                    LLVMBuildBitCast(b, kept, ty, NO_NAME)
+                }
+                _ => return false,
+            };
+            LLVMReplaceAllUsesWith(user, new);
+            true
+        }
+    }
+
     /// Uses of combined masks, and uses of others in other blocks, see the wide form's signs.
     unsafe fn replace_uses(&mut self) {
         // SAFETY: see `widen`.
@@ -430,6 +476,9 @@ impl Masks {
                 for user in users(v) {
                     let block = LLVMGetInstructionParent(user);
                     if self.number.contains_key(&user) || made.contains(&user) || !combined && block == home {
+                        continue;
+                    }
+                    if self.use_wide(v, user) {
                         continue;
                     }
                     let n = self.narrow(v, block);

@@ -42,7 +42,13 @@ impl FunctionCx<'_, '_> {
                     let ((form, vector), (_, x)) = (self.addressable(ty, arg(0)), self.addressable(ty.lane(), arg(2)));
                     self.lane_form(form, ty, LLVMBuildInsertElement(b, vector, x, lane, NO_NAME))
                 }
-                Op::Shuffle(mask) => self.shuffle(self.func.ty(data.args[0]), arg(0), arg(1), mask),
+                Op::Shuffle(mask) => {
+                    let from = self.func.ty(data.args[0]);
+                    match self.interleaving(from, data.args[0], mask) {
+                        Some(v) => v,
+                        None => self.shuffle(from, arg(0), arg(1), mask),
+                    }
+                }
                 Op::Splat => self.splat(ty, arg(0)),
                 Op::Build => self.build(ty, &data.args.iter().map(|&a| self.value(a)).collect::<Vec<_>>()),
                 Op::Alloca { size, align } => self.alloca(*size, *align),
@@ -408,9 +414,6 @@ impl FunctionCx<'_, '_> {
             if !ty.is_vector() {
                 let (v, lane) = if mask[0] < from.lanes { (x, mask[0]) } else { (y, mask[0] - from.lanes) };
                 return LLVMBuildExtractElement(b, v, self.cx.constant(Type::I32, u64::from(lane)), NO_NAME);
-            }
-            if let Some(v) = self.interleaving(from, x, mask) {
-                return v;
             }
             let mut lanes: Vec<_> = mask.iter().map(|&m| self.cx.constant(Type::I32, u64::from(m))).collect();
             LLVMBuildShuffleVector(b, x, y, LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32), NO_NAME)

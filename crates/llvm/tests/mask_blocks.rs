@@ -209,7 +209,10 @@ fn widths_mix() {
             let f = b.select(m, floats, half);
             let g = b.select(m, third, doubles);
             let e = b.cast(CastOp::Zext, m, Type::vector(Scalar::I8, lanes));
-            for (v, at) in [(e, 0), (f, 1), (g, 5)] {
+            let nothing = b.iconst(Type::vector(Scalar::F32, lanes), 0);
+            let h = b.select(m, nothing, floats);
+            let wide = b.cast(CastOp::Sext, m, Type::vector(Scalar::I64, lanes));
+            for (v, at) in [(e, 0), (f, 1), (g, 5), (h, 13), (wide, 17)] {
                 let p = b.ptr_offset(to, (at * n) as u64);
                 b.store(p, v, 1, Flags::empty());
             }
@@ -224,7 +227,7 @@ fn widths_mix() {
                 let mut input: Vec<u8> = (0..n).map(byte).collect();
                 input.extend((0..n).flat_map(|i| float(i).to_le_bytes()));
                 input.extend((0..n).flat_map(|i| double(i).to_le_bytes()));
-                let out = prepared.run(1, &input, 13 * n).0;
+                let out = prepared.run(1, &input, 25 * n).0;
                 let any = (0..n).any(|i| byte(i) > 7);
                 let m = |i: usize| {
                     let (c, d) = (float(i) < 0.5, double(i) > 0.3);
@@ -233,6 +236,8 @@ fn widths_mix() {
                 let mut want: Vec<u8> = (0..n).map(|i| m(i).into()).collect();
                 want.extend((0..n).flat_map(|i| if m(i) { float(i) } else { 0.5 }.to_le_bytes()));
                 want.extend((0..n).flat_map(|i| if m(i) { 0.3 } else { double(i) }.to_le_bytes()));
+                want.extend((0..n).flat_map(|i| if m(i) { 0.0 } else { float(i) }.to_le_bytes()));
+                want.extend((0..n).flat_map(|i| (-i64::from(m(i))).to_le_bytes()));
                 assert_eq!(out, want, "{lanes} lanes, seed {seed}, {options:?}");
             }
         }
