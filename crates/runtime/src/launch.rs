@@ -65,8 +65,10 @@ impl Queue {
         // The range was checked: it has fewer work-items than 2^64 where groups can be counted; else it is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
         let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
-        // What needs much stack runs on a thread of the device.
-        let urgency = match is_short && loaded.artifact().private_size <= SHORT_STACK {
+        // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what needs much stack
+        // runs on a thread of the device.
+        let shares = args.iter().any(|a| matches!(a, ArgValue::Address(_)));
+        let urgency = match is_short && !shares && loaded.artifact().private_size <= SHORT_STACK {
             true => Urgency::Here,
             false => Urgency::Queue,
         };
