@@ -151,8 +151,7 @@ fn generate(
     llvm.verify()?;
     stage("llvm ir");
     optimise::run(&llvm, &machine, effort)?;
-    if effort != Effort::None {
-        masks::widen(&llvm, machine.level);
+    if effort != Effort::None && masks::widen(&llvm, machine.level) {
         llvm.verify()?;
     }
     stage("llvm passes");

@@ -20,9 +20,10 @@ const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 /// Widths of lanes, by vote.
 const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
-/// Rewrites the masks of a module.
-pub fn widen(module: &LlvmModule<'_>, level: Level) {
-    let Some(register) = level.mask_register() else { return };
+/// Rewrites the masks of a module. Says whether there were any.
+pub fn widen(module: &LlvmModule<'_>, level: Level) -> bool {
+    let mut changed = false;
+    let Some(register) = level.mask_register() else { return false };
     // SAFETY: (and in all of this file) values belong to the live module; each function is handed what its name says: values of
     // instructions to functions that read instructions, and so on; instructions are built where their operands dominate.
     unsafe {
@@ -31,12 +32,17 @@ pub fn widen(module: &LlvmModule<'_>, level: Level) {
             if LLVMCountBasicBlocks(func) > 0 {
                 let context = LLVMGetModuleContext(module.raw);
                 let builder = LLVMCreateBuilderInContext(context);
-                Masks::new(context, builder, func).run(register);
+                let masks = Masks::new(context, builder, func);
+                if !masks.logic.is_empty() || !masks.sources.is_empty() {
+                    changed = true;
+                    masks.run(register);
+                }
                 LLVMDisposeBuilder(builder);
             }
             func = LLVMGetNextFunction(func);
         }
     }
+    changed
 }
 
 struct Masks {
