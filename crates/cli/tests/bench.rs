@@ -14,6 +14,7 @@ fn results_are_confirmed_and_native_rust_stands_beside_them() {
     let names: Vec<&str> =
         json["participants"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Cloom", "Rust-1", "Rust"]);
+    assert!(json["participants"][0]["about"].as_str().unwrap().contains("libcloom.so"), "which driver it was");
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4, "one of reduce and three shapes of mandel");
     for row in rows {

@@ -240,8 +240,19 @@ fn progress(done: usize, of: usize, label: &Label, point: &Point) {
     eprintln!("[{done}/{of}] {} {} {}: {}", label.program, label.row, label.size, entries.join(", "));
 }
 
+/// The file that Cloom's driver was loaded from: an `.icd` file may name another one than the one beside this program.
+fn driver_file() -> Option<String> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let is_driver = |file: &&str| file.rsplit('/').next().is_some_and(|name| name.contains("libcloom"));
+    maps.lines().filter_map(|l| l.find('/').map(|i| &l[i..])).find(is_driver).map(str::to_owned)
+}
+
 fn named(participant: &Participant) -> Named {
     let about = match &participant.who {
+        Who::Device(f) if is_cloom(participant) => {
+            let file = driver_file().map_or_else(String::new, |file| format!(", {file}"));
+            format!("{}, {}, driver {}{file}", f.platform, f.device, f.driver)
+        }
         Who::Device(f) => format!("{}, {}, driver {}", f.platform, f.device, f.driver),
         Who::Native(Style::Scalar) => "native Rust, plain loops, one thread".into(),
         Who::Native(Style::Vector) => "native Rust, vectors, all threads".into(),
