@@ -35,6 +35,9 @@ impl Machine {
 
     /// The shortest time for so much work.
     pub fn floor(&mut self, work: &Work, only_reads: bool) -> Option<Floor> {
+        if work.bytes <= 0.0 {
+            return floor("arithmetic", 0.0, work.flops / self.flops);
+        }
         let footprint = (work.bytes as usize).min(LARGEST);
         let (what, rate) = match only_reads {
             true => ("read", *self.read.entry(footprint).or_insert_with(|| limits::read_rate(footprint))),
@@ -66,5 +69,9 @@ mod tests {
         let work = Work::of_bytes(800);
         let mut floor = |only_reads| machine.floor(&work, only_reads).map(|f| (f.what, (f.ms * 1e6).round()));
         assert_eq!((floor(true), floor(false)), (Some(("read", 400.0)), Some(("copy", 800.0))));
+        // What moves nothing needs no rate of moving.
+        let still = Work::new(1.0, "cell");
+        assert_eq!((machine.floor(&still, false), machine.copy.len()), (None, 1));
+        assert_eq!(machine.floor(&still.computing(1e6), true), Some(Floor { what: "arithmetic", ms: 1.0 }));
     }
 }
