@@ -20,9 +20,17 @@ pub struct KernelArtifact {
     pub arg_block: u32,
     /// Static local memory of a group.
     pub local_size: u64,
+    /// Work-items in a vector.
+    pub lanes: u16,
+    /// The dimension along which the work-items of a vector are neighbours.
+    pub dim: u8,
+    /// No global id of a launch may be larger.
+    pub max_id: u64,
+    /// Whether the kernel cannot tell how its work-items are grouped, so that the launcher may group them as it likes.
+    pub any_groups: bool,
     /// Scratch of a group: this much,
     pub scratch_fixed: u64,
-    /// plus this for each work-item of the enqueued local size.
+    /// plus this for each work-item of the enqueued local size, rounded up to whole vectors.
     pub scratch_per_item: u64,
     /// Private memory of a work-item, as reported to the application.
     pub private_size: u64,

@@ -59,5 +59,12 @@ pub const CACHE_DIR: Var = Var {
     default: "$XDG_CACHE_HOME/cloom, or ~/.cache/cloom",
 };
 
+/// `CLOOM_LANES`
+pub const LANES: Var = Var {
+    name: "CLOOM_LANES",
+    meaning: "how many work-items run in the lanes of a vector, 1 to 64; 1: one after the other",
+    default: "what suits the kernel and the machine",
+};
+
 /// Every variable.
-pub const VARS: &[Var] = &[LOG, THREADS, CPU, CACHE, CACHE_DIR];
+pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, CACHE, CACHE_DIR];

@@ -1,20 +1,23 @@
 //! A program on a target: a cell per kernel, filled once, by whoever comes first.
 
-use crate::kernel::{self, Built};
+use crate::kernel::{self, Built, Variant};
 use crate::{CompileError, Compiler, Program};
 use std::sync::{Arc, OnceLock};
+
+/// A kernel's code in one variant, or why there is none.
+type Cell = OnceLock<Result<Built, CompileError>>;
 
 /// A program that can run: its kernels are compiled when they are asked for, or in the background before.
 pub struct Executable {
     compiler: Arc<Compiler>,
     program: Arc<Program>,
     target: String,
-    kernels: Vec<(String, OnceLock<Result<Built, CompileError>>)>,
+    kernels: Vec<(String, [Cell; 2])>,
 }
 
 impl Executable {
     pub(crate) fn new(compiler: Arc<Compiler>, program: Arc<Program>, target: String) -> Arc<Self> {
-        let kernels = program.kernels().map(|(name, _)| (name.to_owned(), OnceLock::new())).collect();
+        let kernels = program.kernels().map(|(name, _)| (name.to_owned(), Default::default())).collect();
         Arc::new(Self { compiler, program, target, kernels })
     }
 
@@ -31,13 +34,25 @@ impl Executable {
     /// A kernel's code. Compiles it at once, on this thread, unless that is done or under way elsewhere: so a kernel that is
     /// needed now does not wait behind others.
     pub fn kernel(&self, name: &str) -> Result<&Built, CompileError> {
-        let i = self.kernels.iter().position(|(n, _)| n == name);
-        i.map_or_else(|| Err(CompileError::NoKernel(name.to_owned())), |i| self.get(i))
+        self.find(name, Variant::Lanes)
     }
 
-    fn get(&self, i: usize) -> Result<&Built, CompileError> {
-        let (name, cell) = &self.kernels[i];
-        let built = cell.get_or_init(|| kernel::compile(&self.compiler, &self.program, name, &self.target, false));
+    /// A kernel's code for launches that the other one does not take: with larger ids than [`KernelArtifact::max_id`].
+    ///
+    /// [`KernelArtifact::max_id`]: cloom_artifact::KernelArtifact::max_id
+    pub fn plain_kernel(&self, name: &str) -> Result<&Built, CompileError> {
+        self.find(name, Variant::Plain)
+    }
+
+    fn find(&self, name: &str, variant: Variant) -> Result<&Built, CompileError> {
+        let i = self.kernels.iter().position(|(n, _)| n == name);
+        i.map_or_else(|| Err(CompileError::NoKernel(name.to_owned())), |i| self.get(i, variant))
+    }
+
+    fn get(&self, i: usize, variant: Variant) -> Result<&Built, CompileError> {
+        let (name, cells) = &self.kernels[i];
+        let make = || kernel::compile(&self.compiler, &self.program, name, &self.target, variant, false);
+        let built = cells[variant as usize].get_or_init(make);
         built.as_ref().map_err(Clone::clone)
     }
 
@@ -49,7 +64,7 @@ impl Executable {
     /// Compiles a kernel if nobody did. What went wrong is told to whoever asks for it.
     pub(crate) fn prepare(&self, i: usize) {
         if i < self.kernels.len() {
-            let _ = self.get(i);
+            let _ = self.get(i, Variant::Lanes);
         }
     }
 }

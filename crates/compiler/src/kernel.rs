@@ -6,7 +6,7 @@ use crate::{CompileError, Compiler, Timing, library};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_ir::{KernelMeta, Module, ParamKind};
 use cloom_passes::CALLEES;
-use cloom_spmd::Remark;
+use cloom_spmd::{Remark, Wish};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -32,6 +32,24 @@ pub struct Built {
     pub times: Vec<Timing>,
     /// Whether the code came from the cache.
     pub cached: bool,
+}
+
+/// Which code of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variant {
+    /// For ordinary launches.
+    Lanes,
+    /// For launches with ids of any size.
+    Plain,
+}
+
+/// How wide vectors are on a target.
+fn wish(compiler: &Compiler, target: &str, variant: Variant) -> Wish {
+    match (variant, compiler.lanes) {
+        (Variant::Plain, _) => Wish::Lanes(1),
+        (Variant::Lanes, Some(lanes)) => Wish::Lanes(lanes),
+        (Variant::Lanes, None) => Wish::Registers(cloom_llvm::vector_bits(target)),
+    }
 }
 
 /// Keeps the times of stages, and their texts if anybody wants them.
@@ -70,6 +88,7 @@ pub fn compile(
     program: &Program,
     name: &str,
     target: &str,
+    variant: Variant,
     record: bool,
 ) -> Result<Built, CompileError> {
     let mut recorder = Recorder { texts: record, since: Instant::now(), stages: Vec::new(), times: Vec::new() };
@@ -82,9 +101,14 @@ pub fn compile(
     recorder.text("ir", || module.to_string());
     let optimise = !program.options().opt_disable;
     let denorms_are_zero = program.options().denorms_are_zero;
+    // Without optimisation, work-items run one after the other, as they are written.
+    let wish = if optimise { wish(compiler, target, variant) } else { Wish::Lanes(1) };
     let cache = compiler.cache.as_ref().filter(|_| !record).and_then(|cache| {
         let ir = postcard::to_stdvec(&module).ok()?;
-        let key = Key::new(&[target.as_bytes(), name.as_bytes(), &ir], &[optimise, denorms_are_zero]);
+        let key = Key::new(
+            &[target.as_bytes(), name.as_bytes(), format!("{wish:?}").as_bytes(), &ir],
+            &[optimise, denorms_are_zero],
+        );
         Some((cache, key))
     });
     let found = cache.as_ref().and_then(|(cache, key)| cache.get(key));
@@ -103,7 +127,7 @@ pub fn compile(
             recorder.text(pass, || module.function_text(&module.funcs[kernel]));
         }
     });
-    let group = cloom_spmd::work_group_function(&mut module, kernel)?;
+    let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
     debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
     let options = cloom_llvm::Options { target: target.to_owned(), optimise, denorms_are_zero, texts: record };
@@ -120,6 +144,10 @@ pub fn compile(
         args,
         arg_block,
         local_size: group.local_size,
+        lanes: group.lanes,
+        dim: group.dim,
+        max_id: group.max_id,
+        any_groups: group.any_groups,
         scratch_fixed: group.scratch_fixed,
         scratch_per_item: group.scratch_per_item,
         private_size: compiled.private_size,

@@ -28,6 +28,7 @@ pub use program::{LoadError, Program};
 
 use cache::Cache;
 use cloom_artifact::ImageKind;
+use kernel::Variant;
 use queue::Queue;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,13 +41,16 @@ pub struct Config {
     pub cache_dir: Option<PathBuf>,
     /// How many threads compile ahead of need; 0: none do.
     pub background_threads: usize,
+    /// How many work-items run in the lanes of a vector; `None`: what suits the kernel and the target.
+    pub lanes: Option<u16>,
 }
 
 impl Config {
     /// As the environment says.
     pub fn from_env() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { cache_dir: cache::folder_from_env(), background_threads: (cores / 2).clamp(1, 8) }
+        let lanes = cloom_caps::env::LANES.get().and_then(|l| l.parse().ok()).map(|l: u16| l.clamp(1, 64));
+        Self { cache_dir: cache::folder_from_env(), background_threads: (cores / 2).clamp(1, 8), lanes }
     }
 }
 
@@ -114,6 +118,7 @@ impl Timing {
 
 /// The compiler of a process.
 pub struct Compiler {
+    lanes: Option<u16>,
     cache: Option<Cache>,
     queue: Arc<Queue>,
 }
@@ -121,7 +126,11 @@ pub struct Compiler {
 impl Compiler {
     /// A compiler.
     pub fn new(config: Config) -> Arc<Self> {
-        Arc::new(Self { cache: config.cache_dir.and_then(Cache::open), queue: Queue::new(config.background_threads) })
+        Arc::new(Self {
+            lanes: config.lanes,
+            cache: config.cache_dir.and_then(Cache::open),
+            queue: Queue::new(config.background_threads),
+        })
     }
 
     /// Compiles a source and links it alone (`clBuildProgram`).
@@ -180,6 +189,6 @@ impl Compiler {
 
     /// Compiles a kernel once more, without the cache, and keeps the text of every stage, for people to read.
     pub fn stages(&self, program: &Program, kernel: &str, target: &str) -> Result<Built, CompileError> {
-        kernel::compile(self, program, kernel, target, true)
+        kernel::compile(self, program, kernel, target, Variant::Lanes, true)
     }
 }

@@ -29,7 +29,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         cloom_passes::inline::run(&mut module, kernel);
     }
     checked(&module);
-    let group = cloom_spmd::work_group_function(&mut module, kernel).unwrap();
+    let group = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(1)).unwrap();
     checked(&module);
     let device = CpuDevice::new(2, None);
     let target = device.info().target.clone();
@@ -43,6 +43,10 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         args: vec![KernelArg { kind: KernelArgKind::Buffer, offset: 0, size: 8 }],
         arg_block: 8,
         local_size: group.local_size,
+        lanes: group.lanes,
+        dim: group.dim,
+        max_id: group.max_id,
+        any_groups: group.any_groups,
         scratch_fixed: group.scratch_fixed,
         scratch_per_item: group.scratch_per_item,
         private_size: code.private_size,

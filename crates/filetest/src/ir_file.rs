@@ -88,7 +88,8 @@ fn output(input: &str, command: &[&str]) -> Result<String, String> {
         ["loops"] => Ok(loops(&module, first)),
         ["spmd"] => {
             cloom_passes::inline::run(&mut module, first);
-            let group = cloom_spmd::work_group_function(&mut module, first).map_err(|e| e.to_string())?;
+            let group = cloom_spmd::work_group_function(&mut module, first, cloom_spmd::Wish::Lanes(1))
+                .map_err(|e| e.to_string())?;
             if let Some(e) = cloom_ir::verify(&module).first() {
                 return Err(format!("does not verify after spmd: {e}\n{module}"));
             }
@@ -136,6 +137,7 @@ fn divergence(module: &Module, f: FuncRef) -> String {
                 cloom_spmd::divergence::Cause::Source(i) => {
                     func.insts[i].result.map_or("a source".into(), |r| format!("from {r}"))
                 }
+                cloom_spmd::divergence::Cause::Param => "by a parameter".to_owned(),
                 cloom_spmd::divergence::Cause::Branch(b) => format!("by the branch of {b}"),
             };
             let _ = writeln!(out, "{v} varies {cause}");

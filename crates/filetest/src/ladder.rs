@@ -26,6 +26,20 @@ const STAGES: [Interpreter; 3] = [
     Interpreter::on(Stage::Group),
 ];
 
+/// The rungs with vectors: each width after all passes, and after inlining alone.
+const VECTORS: [[Interpreter; 2]; 6] = {
+    const fn both(lanes: u16) -> [Interpreter; 2] {
+        [Interpreter::with_lanes(Stage::Group, lanes), Interpreter::with_lanes(Stage::PlainGroup, lanes)]
+    }
+    [both(2), both(4), both(8), both(16), both(32), both(64)]
+};
+
+/// The rungs with vectors that a seed is run on: one width after the other, and a small one, where most goes wrong.
+fn vectors(seed: u64) -> [&'static Interpreter; 2] {
+    let (wide, small) = (&VECTORS[(seed % 6) as usize], &VECTORS[(seed / 6 % 3) as usize]);
+    [&wide[0], &small[(seed % 2) as usize]]
+}
+
 /// How failures of [`JUDGES`] among themselves begin.
 const ORDER: &str = "the order matters";
 
@@ -90,7 +104,7 @@ impl Ladder {
         let mut others: Vec<&Cpu> = self.cpus.iter().enumerate().filter(|(i, _)| *i != best).map(|(_, c)| c).collect();
         let turn = (seed / 2 % others.len() as u64) as usize;
         let other = (seed % 2 == 1).then(|| others.swap_remove(turn) as &dyn Rung);
-        let stages = STAGES.iter().map(|s| s as &dyn Rung);
+        let stages = STAGES.iter().chain(vectors(seed)).map(|s| s as &dyn Rung);
         stages.chain([&self.cpus[best] as &dyn Rung]).chain(other).collect()
     }
 

@@ -7,7 +7,7 @@ use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Module, ParamKind, abi};
-use cloom_spmd::WorkGroup;
+use cloom_spmd::{Wish, WorkGroup};
 use std::sync::{Arc, Mutex};
 
 /// A way to run a case.
@@ -69,6 +69,8 @@ pub struct Interpreter {
     pub order_seed: u64,
     /// Instructions, at most.
     pub fuel: u64,
+    /// Work-items in a vector, for the stages that have vectors.
+    pub lanes: u16,
 }
 
 impl Interpreter {
@@ -77,28 +79,38 @@ impl Interpreter {
 
     /// At a stage, with no liberties taken.
     pub const fn on(stage: Stage) -> Self {
-        Self { stage, canary: 0xa5, order_seed: 0, fuel: 2_000_000_000 }
+        Self { stage, canary: 0xa5, order_seed: 0, fuel: 2_000_000_000, lanes: 1 }
+    }
+
+    /// The work-group function for vectors of so many work-items.
+    pub const fn with_lanes(stage: Stage, lanes: u16) -> Self {
+        Self { canary: 0xc3, lanes, ..Self::on(stage) }
     }
 }
 
 /// Every rung that needs no code generation.
-pub const INTERPRETED: [&dyn Rung; 5] = [
+pub const INTERPRETED: [&dyn Rung; 9] = [
     &Interpreter::REFERENCE,
     &Interpreter { canary: 0x3c, order_seed: 11, ..Interpreter::REFERENCE },
     &Interpreter::on(Stage::Passes),
     &Interpreter { canary: 0x5a, ..Interpreter::on(Stage::PlainGroup) },
     &Interpreter::on(Stage::Group),
+    &Interpreter::with_lanes(Stage::Group, 2),
+    &Interpreter::with_lanes(Stage::PlainGroup, 4),
+    &Interpreter::with_lanes(Stage::Group, 8),
+    &Interpreter::with_lanes(Stage::Group, 64),
 ];
 
 impl Rung for Interpreter {
     fn name(&self) -> String {
-        format!("interpreter ({:?}, canary {:#x}, order {})", self.stage, self.canary, self.order_seed)
+        let Self { stage, canary, order_seed, lanes, .. } = self;
+        format!("interpreter ({stage:?}, lanes {lanes}, canary {canary:#x}, order {order_seed})")
     }
 
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
-        let group = prepare(&mut module, kernel, self.stage)?;
+        let group = prepare(&mut module, kernel, self.stage, Wish::Lanes(self.lanes))?;
         let program = Program::new(module).map_err(|e| format!("does not verify: {}", e[0]))?;
         Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group }))
     }
@@ -113,7 +125,7 @@ struct Interpreted {
 
 impl Ready for Interpreted {
     fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String> {
-        let Interpreter { stage, canary, order_seed, fuel } = self.interpreter;
+        let Interpreter { stage, canary, order_seed, fuel, .. } = self.interpreter;
         let options = Options { canary, order_seed, fuel, ..Options::default() };
         let mut machine = Machine::new(&self.program, options).map_err(|e| e.to_string())?;
         let mut buffers = Vec::new();
@@ -135,6 +147,8 @@ impl Ready for Interpreted {
                 let layout = WorkGroupLayout {
                     kernel: self.kernel,
                     func: g.func,
+                    lanes: g.lanes,
+                    dim: g.dim,
                     scratch_fixed: g.scratch_fixed,
                     scratch_per_item: g.scratch_per_item,
                     local_size: g.local_size,
@@ -159,7 +173,7 @@ fn find(module: &Module, kernel: &str) -> Result<FuncRef, String> {
 }
 
 /// Brings a kernel to a stage. Gives the work-group function if the stage has one.
-pub fn prepare(module: &mut Module, kernel: FuncRef, stage: Stage) -> Result<Option<WorkGroup>, String> {
+pub fn prepare(module: &mut Module, kernel: FuncRef, stage: Stage, wish: Wish) -> Result<Option<WorkGroup>, String> {
     match stage {
         Stage::Written => return Ok(None),
         Stage::PlainGroup => cloom_passes::inline::run(module, kernel),
@@ -168,24 +182,30 @@ pub fn prepare(module: &mut Module, kernel: FuncRef, stage: Stage) -> Result<Opt
     if stage == Stage::Passes {
         return Ok(None);
     }
-    cloom_spmd::work_group_function(module, kernel).map(Some).map_err(|e| e.to_string())
+    cloom_spmd::work_group_function(module, kernel, wish).map(Some).map_err(|e| e.to_string())
 }
 
 /// The CPU device, through code generation.
 pub struct Cpu {
     device: CpuDevice,
     optimise: bool,
+    lanes: Option<u16>,
 }
 
 impl Cpu {
     /// A device with this many threads; `optimise` as of the code generator.
     pub fn new(threads: usize, optimise: bool) -> Self {
-        Self { device: CpuDevice::new(threads, None), optimise }
+        Self { device: CpuDevice::new(threads, None), optimise, lanes: None }
+    }
+
+    /// The optimising device, for vectors of so many work-items.
+    pub fn with_lanes(threads: usize, lanes: u16) -> Self {
+        Self { lanes: Some(lanes), ..Self::new(threads, true) }
     }
 
     /// A device that keeps to an instruction set, such as `sse4.2`, or to the best below it that there is.
     pub fn with_isa(isa: &str) -> Self {
-        Self { device: CpuDevice::new(1, Some(isa)), optimise: true }
+        Self { device: CpuDevice::new(1, Some(isa)), optimise: true, lanes: None }
     }
 
     /// The optimising devices for every set of instructions that the machine has, best last.
@@ -195,7 +215,7 @@ impl Cpu {
         for wish in wishes {
             let device = CpuDevice::new(threads, Some(wish));
             if list.iter().all(|cpu| cpu.device.info().target != device.info().target) {
-                list.push(Self { device, optimise: true });
+                list.push(Self { device, optimise: true, lanes: None });
             }
         }
         list
@@ -215,13 +235,16 @@ impl PrintSink for Prints {
 impl Rung for Cpu {
     fn name(&self) -> String {
         let level = self.device.info().target.rsplit(':').next().unwrap_or_default();
-        format!("CPU ({level}, {})", if self.optimise { "optimised" } else { "not optimised" })
+        let lanes = self.lanes.map_or("chosen lanes".into(), |l| format!("{l} lanes"));
+        format!("CPU ({level}, {}, {lanes})", if self.optimise { "optimised" } else { "not optimised" })
     }
 
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
-        let group = prepare(&mut module, kernel, Stage::Group)?.ok_or("no work-group function")?;
+        let bits = cloom_llvm::vector_bits(&self.device.info().target);
+        let wish = self.lanes.map_or(Wish::Registers(bits), Wish::Lanes);
+        let group = prepare(&mut module, kernel, Stage::Group, wish)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify(&module).first() {
             return Err(format!("does not verify: {e}"));
         }
@@ -248,6 +271,10 @@ impl Rung for Cpu {
             args: params.map(|(p, &offset)| KernelArg { kind: kind(p.kind), offset, size: p.size }).collect(),
             arg_block,
             local_size: group.local_size,
+            lanes: group.lanes,
+            dim: group.dim,
+            max_id: group.max_id,
+            any_groups: group.any_groups,
             scratch_fixed: group.scratch_fixed,
             scratch_per_item: group.scratch_per_item,
             private_size: code.private_size,

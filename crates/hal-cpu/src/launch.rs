@@ -132,9 +132,14 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
 
 fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     let artifact = &*kernel.artifact;
-    let (range, groups) = (launch.range, launch.range.groups());
+    let range = if artifact.any_groups { regroup(launch.range, device.threads() as u64) } else { launch.range };
+    let groups = range.groups();
     let count = groups.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
-    let items = range.local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+    let mut rounded = range.local;
+    if let Some(size) = rounded.get_mut(usize::from(artifact.dim)) {
+        *size = size.checked_next_multiple_of(u64::from(artifact.lanes.max(1))).unwrap_or(*size);
+    }
+    let items = rounded.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
     let (Some(count), Some(items)) = (count, items) else {
         return Err(HalError::Device("a range of more than 2^64 groups".into()));
     };
@@ -186,6 +191,30 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         true => Err(HalError::OutOfMemory(launch.local_size + scratch)),
         false => Ok(()),
     }
+}
+
+/// Groups of at least so many work-items in a row fill their vectors.
+const ROW: u64 = 64;
+/// Rows up to this length are not divided: each has one end that does not fill a vector.
+const WHOLE_ROW: u64 = 1024;
+
+/// The groups for a kernel that cannot tell them: wide enough for full vectors, but no fewer than keep all threads busy.
+fn regroup(mut range: NdRange, threads: u64) -> NdRange {
+    let (local, global) = (range.local[0], range.global[0]);
+    if local >= ROW && local.is_multiple_of(ROW) {
+        return range;
+    }
+    let items = range.global.iter().fold(1u64, |a, &b| a.saturating_mul(b));
+    let group = range.local.iter().fold(1u64, |a, &b| a.saturating_mul(b)).max(1);
+    // As many groups as it takes to share the work, if there are that many now.
+    let most = (items / (threads * CHUNKS_PER_THREAD)).max(group) / (group / local.max(1)).max(1);
+    let wished = if global <= WHOLE_ROW { global } else { local.max(ROW).next_multiple_of(ROW) };
+    if wished <= most {
+        range.local[0] = wished.max(local);
+    } else if most > local {
+        range.local[0] = most;
+    }
+    range
 }
 
 impl Work for Running<'_> {

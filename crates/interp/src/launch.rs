@@ -72,9 +72,13 @@ pub struct WorkGroupLayout {
     pub kernel: FuncRef,
     /// The function.
     pub func: FuncRef,
+    /// Work-items in a vector, and the dimension along which they are neighbours.
+    pub lanes: u16,
+    #[expect(missing_docs, reason = "said above")]
+    pub dim: u8,
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,
-    /// and for each work-item of the enqueued local size.
+    /// and for each work-item of the enqueued local size, rounded up to whole vectors.
     pub scratch_per_item: u64,
     /// Bytes of static local memory.
     pub local_size: u64,
@@ -228,7 +232,11 @@ impl<'p> Machine<'p> {
         put3(&mut launch, abi::LAUNCH_NUM_GROUPS, range.groups());
         let launch = self.memory.allocate_with(&launch)?;
         self.memory.protect(launch);
-        let items: u64 = range.local.iter().product();
+        let mut local = range.local;
+        if let Some(size) = local.get_mut(usize::from(layout.dim)) {
+            *size = size.next_multiple_of(u64::from(layout.lanes.max(1)));
+        }
+        let items: u64 = local.iter().product();
         let scratch_size = layout.scratch_fixed + layout.scratch_per_item * items;
         let mut fuel = self.options.fuel;
         let mut item = Item::default();

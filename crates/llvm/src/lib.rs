@@ -73,6 +73,15 @@ pub enum Error {
     Internal(String),
 }
 
+/// The bits of a vector register of a target; of one that is not known, the least there is.
+pub fn vector_bits(target: &str) -> u32 {
+    match target.rsplit(':').next() {
+        Some("x86-64-v4") => 512,
+        Some("x86-64-v3") => 256,
+        _ => 128,
+    }
+}
+
 /// Private memory that a kernel may have: what the launcher's threads have as stack, less what everything else needs there.
 pub const MAX_PRIVATE: u64 = 32 << 20;
 

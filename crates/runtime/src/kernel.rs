@@ -4,6 +4,7 @@ use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
 use crate::toolchain::Executable;
 use crate::{Attachment, Buffer, Device, Error, Program, Result, Status};
+use cloom_artifact::KernelArtifact;
 use cloom_hal as hal;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use parking_lot::Mutex;
@@ -17,6 +18,7 @@ pub struct KernelCode {
     device: Arc<Device>,
     executable: Arc<dyn Executable>,
     loaded: OnceLock<Result<Arc<dyn hal::Kernel>>>,
+    plain: OnceLock<Result<Arc<dyn hal::Kernel>>>,
     cost: Cost,
 }
 
@@ -47,6 +49,7 @@ impl KernelCode {
             device,
             executable,
             loaded: OnceLock::new(),
+            plain: OnceLock::new(),
             cost: Cost::default(),
         })
     }
@@ -62,12 +65,24 @@ impl KernelCode {
 
     /// The code in the device. Compiles it if nobody has.
     pub fn loaded(&self) -> Result<&Arc<dyn hal::Kernel>> {
-        let loaded = self.loaded.get_or_init(|| {
-            let failed = |why| Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name));
-            let artifact = self.executable.kernel(&self.name).map_err(failed)?;
-            Ok(self.device.hal().load(artifact)?)
-        });
+        let loaded = self.loaded.get_or_init(|| self.load(self.executable.kernel(&self.name)));
         loaded.as_ref().map_err(Clone::clone)
+    }
+
+    /// The code in the device for a range: another one if the ids are too large for that of most launches.
+    pub fn loaded_for(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
+        let loaded = self.loaded()?;
+        let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
+        if largest.is_some_and(|id| id > loaded.artifact().max_id) {
+            let plain = self.plain.get_or_init(|| self.load(self.executable.plain_kernel(&self.name)));
+            return plain.as_ref().map_err(Clone::clone);
+        }
+        Ok(loaded)
+    }
+
+    fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, String>) -> Result<Arc<dyn hal::Kernel>> {
+        let failed = |why| Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name));
+        Ok(self.device.hal().load(artifact.map_err(failed)?)?)
     }
 }
 

@@ -52,7 +52,7 @@ impl Queue {
             // Nothing to run, but an event and its place in the order.
             return self.enqueue(kind, wait, false, Box::new(|| Ok(())));
         };
-        let loaded = code.loaded()?.clone();
+        let loaded = code.loaded_for(&range)?.clone();
         let (block, local_size) = pack(loaded.artifact(), &args)?;
         let limit = self.device().local_memory();
         ensure!(

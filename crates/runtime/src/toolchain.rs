@@ -69,6 +69,8 @@ pub trait Unit: Send + Sync + Any {
 pub trait Executable: Send + Sync {
     /// A kernel's code; compiles it if nobody has.
     fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
+    /// A kernel's code for launches with larger ids than the other one takes.
+    fn plain_kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
 }
 
 /// A program and its build log.
@@ -123,6 +125,10 @@ struct CloomExecutable(Arc<compiler::Executable>);
 impl Executable for CloomExecutable {
     fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String> {
         self.0.kernel(name).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
+    }
+
+    fn plain_kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String> {
+        self.0.plain_kernel(name).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
     }
 }
 

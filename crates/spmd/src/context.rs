@@ -69,7 +69,9 @@ pub fn lay_out(func: &Function, plan: &Plan, divergence: &Divergence) -> Context
             continue;
         }
         let ty = func.ty(v);
-        let (size, align) = (u64::from(memory_type(ty).bytes()), u64::from(slot_align(ty)));
+        let align = u64::from(slot_align(ty));
+        // Slots of neighbouring lanes lie next to each other, each at its alignment.
+        let size = u64::from(memory_type(ty).bytes()).next_multiple_of(align);
         slots[v.index()] = Some(if divergence.is_uniform(v) {
             Slot::Group(group.place(size, align))
         } else {
@@ -78,7 +80,8 @@ pub fn lay_out(func: &Function, plan: &Plan, divergence: &Divergence) -> Context
     }
     for &v in &plan.kept_arrays {
         if let Some(&Op::Alloca { size, align }) = func.def_op(v) {
-            slots[v.index()] = Some(Slot::Item(item.place(size, u64::from(align).min(MAX_ALIGN))));
+            let bytes = crate::private::object_stride(size, align) as u64;
+            slots[v.index()] = Some(Slot::Item(item.place(bytes, u64::from(align).min(MAX_ALIGN))));
         }
     }
     let next = plan.own_next.then(|| item.place(4, 4));

@@ -18,6 +18,8 @@ use cloom_ir::{Block, Entity, Function, Inst, Op, Query, Space, Term, Value, Val
 pub enum Cause {
     /// The instruction is a source: an id, a load, an atomic, a call.
     Source(Inst),
+    /// It is a parameter that does.
+    Param,
     /// The branch at the end of this block sends work-items different ways, and the value depends on the way.
     Branch(Block),
 }
@@ -46,8 +48,18 @@ impl Divergence {
     }
 }
 
-/// Analyses a function.
+/// Analyses a kernel: what differs between the work-items of a group.
 pub fn analyse(func: &Function) -> Divergence {
+    between(func, &[], true)
+}
+
+/// Analyses the function of one work-item: what differs between the lanes of a vector, when `varying` are the parameters that do. A
+/// load from one address gives all lanes the same, since they run in step.
+pub fn between_lanes(func: &Function, varying: &[Value]) -> Divergence {
+    between(func, varying, false)
+}
+
+fn between(func: &Function, varying: &[Value], loads: bool) -> Divergence {
     let cfg = Cfg::new(func);
     let post = DomTree::post(func, &cfg);
     let mut a = Analysis {
@@ -61,12 +73,15 @@ pub fn analyse(func: &Function) -> Divergence {
     };
     for &b in cfg.rpo() {
         for &i in &func.blocks[b].insts {
-            if is_source(func, i)
+            if is_source(func, i, loads)
                 && let Some(r) = func.insts[i].result
             {
                 a.mark(r, Cause::Source(i));
             }
         }
+    }
+    for &v in varying {
+        a.mark(v, Cause::Param);
     }
     while let Some(v) = a.work.pop() {
         a.spread(v);
@@ -108,11 +123,11 @@ fn homes(func: &Function, cfg: &Cfg) -> Vec<Option<Block>> {
     home
 }
 
-fn is_source(func: &Function, inst: Inst) -> bool {
+fn is_source(func: &Function, inst: Inst, loads: bool) -> bool {
     let data = &func.insts[inst];
     match &data.op {
         Op::Query { what: Query::GlobalId | Query::LocalId, .. } => true,
-        Op::Load { .. } => func.ty(data.args[0]).space() != Some(Space::Constant),
+        Op::Load { .. } => loads && func.ty(data.args[0]).space() != Some(Space::Constant),
         Op::Alloca { .. } => true,
         Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => true,
         _ => false,

@@ -1,4 +1,4 @@
-//! The work-item vectoriser: from a kernel of one work-item to a function that runs a work-group.
+//! The work-item vectoriser: from a kernel of one work-item to a function that runs a work-group, a vector of work-items at a time.
 //!
 //! In comes a verified kernel whose calls that ask for ids or wait at barriers are inlined; out comes, beside it, the function
 //! `<kernel>.wg` with the parameters of [`cloom_ir::abi`], verified again. Data flows through the modules in this order:
@@ -7,33 +7,62 @@
 //! 2. [`regions`]: the kernel is cut at its barriers into continuations; which values live across them, and which of these are cheaper
 //!    to compute again.
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
-//! 4. [`emit`]: each continuation becomes a loop nest over the work-items; a dispatcher goes from one to the next.
+//! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory.
+//! 5. `plan`: how many work-items to a vector, along which dimension.
+//! 6. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
+//! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
+//! 8. `group`: loops over the vectors of a group for each continuation; a dispatcher goes from one to the next.
 //!
-//! The vector width is 1 here. Lanes will come between 3 and 4: shapes of addresses, masks and linearisation work on one
-//! continuation at a time and leave its exits alone, so barriers, contexts and work-item loops stay as they are.
-//!
-//! A barrier costs no stack switch: a work-item runs to the barrier, what it needs later is in the context, and the next
-//! work-item runs. That makes every local size right by construction, also 1 and partial groups (pocl's "work-item loops" and
+//! A barrier costs no stack switch: a vector runs to the barrier, what it needs later is in the context, and the next
+//! vector runs. That makes every local size right by construction, also 1 and partial groups (pocl's "work-item loops" and
 //! Karrenberg's continuations are the known forms; regions are cloned from each barrier, so that barriers in loops and branches
 //! need no special case). Work-items that have returned count as arrived.
+//!
+//! What cannot be put into lanes (cycles with two entries, endless loops) runs one work-item at a time, and a remark says why.
 
+mod bounds;
+mod canon;
 pub mod context;
 pub mod divergence;
-pub mod emit;
+mod group;
+mod item;
+mod masked;
+mod plan;
+mod private;
 pub mod regions;
 pub mod remarks;
+mod shape;
+mod splice;
+mod ssa;
+mod widen;
 
-use cloom_ir::{FuncRef, Module, Op};
+use cloom_ir::{FuncRef, Function, Module, Op};
+use context::Context;
+use group::{Body, Part};
+use item::ItemFunction;
+use plan::Width;
+pub use plan::Wish;
+use regions::Plan;
 pub use remarks::Remark;
+use shape::Shape;
+use widen::Analysed;
 
 /// What the launcher must know about a work-group function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorkGroup {
     /// The function, `<kernel>.wg`.
     pub func: FuncRef,
+    /// Work-items in a vector.
+    pub lanes: u16,
+    /// The dimension along which they are neighbours.
+    pub dim: u8,
+    /// No global id of a launch may be larger.
+    pub max_id: u64,
+    /// Whether the kernel cannot tell how its work-items are grouped.
+    pub any_groups: bool,
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,
-    /// and for each work-item of the group.
+    /// and for each work-item of the group, with the local size in dimension `dim` rounded up to whole vectors.
     pub scratch_per_item: u64,
     /// Bytes of static local memory.
     pub local_size: u64,
@@ -50,6 +79,9 @@ pub enum Limit {
     /// A callee that should have been inlined.
     #[error("{0} waits at a barrier or asks for its place but was not inlined")]
     NotInlined(String),
+    /// What keeps a kernel from being put into lanes.
+    #[error("work-items cannot be put into lanes: {0}")]
+    Lanes(&'static str),
     /// Too many continuations or too much code.
     #[error("the kernel has {0} barriers after inlining, {1} are the limit")]
     Barriers(usize, usize),
@@ -58,8 +90,12 @@ pub enum Limit {
 /// A kernel with more barriers than this has been unrolled beyond reason.
 const MAX_BARRIERS: usize = 2000;
 
-/// Makes the work-group function of a kernel and adds it to the module.
-pub fn work_group_function(module: &mut Module, kernel: FuncRef) -> Result<WorkGroup, Limit> {
+/// Global ids of a launch of a function with lanes may not exceed this, in any dimension: indices of 32 bits then do not wrap.
+pub const MAX_ID: u64 = (1 << 31) - 1 - 1024;
+
+/// Makes the work-group function of a kernel and adds it to the module. A kernel that cannot be put into lanes runs its work-items one
+/// at a time, and a remark says why.
+pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> Result<WorkGroup, Limit> {
     let func = &module.funcs[kernel];
     if func.is_declaration() || func.kernel.is_none() {
         return Err(Limit::NotAKernel(func.name.clone()));
@@ -73,11 +109,101 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef) -> Result<WorkG
     let divergence = divergence::analyse(&split);
     let plan = regions::plan(&split, barriers, &divergence);
     let context = context::lay_out(&split, &plan, &divergence);
-    let (func, local_size) = emit::work_group(module, &split, &plan, &context);
-    let remarks = remarks::collect(&split, &plan, &context, &divergence);
+    let mut width = plan::choose(&split, wish);
+    let mut refused = None;
+    let made = match group_function(module, &split, &plan, &context, width) {
+        Err(Limit::Lanes(why)) if width.lanes > 1 => {
+            refused = Some(why);
+            width.lanes = 1;
+            group_function(module, &split, &plan, &context, width)
+        }
+        made => made,
+    };
+    let (func, local_size, lane_remarks) = made?;
+    let mut remarks = remarks::collect(&split, &plan, &context, &divergence);
+    remarks.extend(lane_remarks);
+    if let Some(why) = refused {
+        remarks.push(Remark {
+            span: cloom_ir::Span::NONE,
+            what: "work-items run one at a time".into(),
+            why: why.into(),
+        });
+    }
     let func = module.funcs.push(func);
-    Ok(WorkGroup { func, scratch_fixed: context.fixed, scratch_per_item: context.per_item, local_size, remarks })
+    Ok(WorkGroup {
+        func,
+        lanes: width.lanes,
+        dim: width.dim as u8,
+        max_id: if width.lanes > 1 { MAX_ID } else { u64::MAX },
+        any_groups: plan.continuations.len() == 1 && !knows_groups(module, &split),
+        scratch_fixed: context.fixed,
+        scratch_per_item: context.per_item,
+        local_size,
+        remarks,
+    })
 }
+
+/// Whether a kernel can tell how its work-items are grouped: by asking, or by what they share.
+fn knows_groups(module: &Module, kernel: &Function) -> bool {
+    use cloom_ir::{ParamKind, Query, Scope, Space};
+    let insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
+    let asks = insts.map(|&i| &kernel.insts[i].op).any(|op| match *op {
+        Op::Query { what, .. } => {
+            !matches!(what, Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim)
+        }
+        Op::GlobalAddr(g) => module.globals[g].space == Space::Local,
+        Op::Fence { scope, .. } => scope == Scope::Group,
+        Op::Barrier => true,
+        _ => false,
+    });
+    asks || kernel.kernel.iter().flat_map(|k| &k.params).any(|p| p.kind == ParamKind::Local)
+}
+
+/// The function for one width.
+fn group_function(
+    module: &Module,
+    split: &Function,
+    plan: &Plan,
+    context: &Context,
+    width: Width,
+) -> Result<(Function, u64, Vec<Remark>), Limit> {
+    let mut parts = Vec::new();
+    let mut notes = Vec::new();
+    for index in 0..plan.continuations.len() {
+        let ItemFunction { mut func, params } = item::function(module, split, plan, context, index);
+        for name in CLEAN_UP {
+            if let Some(pass) = cloom_passes::pass(name) {
+                (pass.run)(&mut func);
+            }
+        }
+        let body = if width.lanes == 1 {
+            Body::Item(func)
+        } else {
+            let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, width.dim)).collect();
+            let bounds: Vec<u64> = params.iter().map(|&p| group::bound_of(p)).collect();
+            let unspecified = canon::run(&mut func, &|f| {
+                let varying = f.param_values().iter().zip(&shapes).filter(|(_, s)| **s != Shape::Uniform);
+                divergence::between_lanes(f, &varying.map(|(&p, _)| p).collect::<Vec<_>>())
+            })?;
+            let item = Analysed::new(func, &shapes, &bounds, unspecified)?;
+            notes.extend(remarks::lanes(&item, &params));
+            Body::Lanes(Box::new(item))
+        };
+        parts.push(Part { body, params });
+    }
+    let (mut func, local_size) = group::work_group(module, split, plan, context, &parts, width)?;
+    if width.lanes > 1 {
+        for name in ["params", "fold", "cse", "dce"] {
+            if let Some(pass) = cloom_passes::pass(name) {
+                (pass.run)(&mut func);
+            }
+        }
+    }
+    Ok((func, local_size, notes))
+}
+
+/// What a continuation's function goes through: its variables become values.
+const CLEAN_UP: &[&str] = &["mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "dce"];
 
 /// Functions that stay calls must not depend on the work-item's place: only the work-group function knows it.
 fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Limit> {

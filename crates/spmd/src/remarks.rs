@@ -2,7 +2,10 @@
 
 use crate::context::{Context, Slot};
 use crate::divergence::{Cause, Divergence};
+use crate::item::Param;
 use crate::regions::Plan;
+use crate::shape::{self, Shape};
+use crate::widen::Analysed;
 use cloom_ir::{Entity, Function, Op, Span};
 
 /// One decision.
@@ -51,9 +54,83 @@ pub fn collect(func: &Function, plan: &Plan, context: &Context, divergence: &Div
                 _ => "it depends on an atomic operation or a call".into(),
             },
             Some(Cause::Branch(_)) => "it depends on which way an earlier branch went".into(),
-            None => continue,
+            Some(Cause::Param) | None => continue,
         };
         remarks.push(Remark { span: block.term_span, what: "divergent branch".into(), why });
     }
     remarks
+}
+
+/// What became of the accesses and branches of one continuation in lanes.
+pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
+    let func = &item.func;
+    let mut remarks = Vec::new();
+    for &b in &func.layout {
+        for &i in &func.blocks[b].insts {
+            let data = &func.insts[i];
+            let kind = match data.op {
+                Op::Load { .. } => "load",
+                Op::Store { .. } => "store",
+                _ => continue,
+            };
+            // What the compiler put there itself has no place in the source.
+            if data.span == Span::NONE {
+                continue;
+            }
+            let p = data.args[0];
+            let value = data.result.unwrap_or(data.args.last().copied().unwrap_or(p));
+            let size = i64::from(func.ty(value).bytes());
+            let (what, why) = match item.shapes.of(p) {
+                Shape::Uniform | Shape::Unknown => {
+                    ("one for all lanes", "the address is the same in all lanes".to_owned())
+                }
+                Shape::Strided { by, tested } if by == size => match tested {
+                    false => ("one vector", "neighbours in memory".to_owned()),
+                    true => ("one vector, after a test", "neighbours in memory unless a 32-bit index wraps".to_owned()),
+                },
+                Shape::Strided { by, .. } => ("lane by lane or shuffled", format!("lanes are {by} bytes apart")),
+                Shape::Varying => ("lane by lane", cause(item, params, item.shapes.cause(p))),
+            };
+            remarks.push(Remark { span: data.span, what: format!("{kind}: {what}"), why });
+        }
+        let block = &func.blocks[b];
+        let decides = block.term.operand().filter(|_| item.shapes.diverges(b) && block.term_span != Span::NONE);
+        if let Some(cond) = decides {
+            let why = cause(item, params, item.shapes.cause(cond));
+            remarks.push(Remark { span: block.term_span, what: "branch under masks".into(), why });
+        }
+    }
+    remarks
+}
+
+/// Why a value differs between lanes, in words.
+fn cause(item: &Analysed, params: &[Param], cause: Option<shape::Cause>) -> String {
+    match cause {
+        Some(shape::Cause::Source(i)) => match item.func.insts[i].op {
+            Op::Load { .. } => "it depends on a value from memory".into(),
+            _ => "it depends on an atomic operation or a call".into(),
+        },
+        Some(shape::Cause::Param(n)) => match params.get(n as usize) {
+            Some(Param::LocalId(d)) => format!("it depends on get_local_id({d})"),
+            Some(Param::GlobalId(d)) => format!("it depends on get_global_id({d})"),
+            _ => "it depends on a value from before a barrier".into(),
+        },
+        Some(shape::Cause::Wrap(_)) => "an index may wrap where it is widened".into(),
+        Some(shape::Cause::Stride(i)) => {
+            format!("`{}` does not keep lanes evenly apart", op_name(&item.func.insts[i].op))
+        }
+        Some(shape::Cause::Branch(_)) => "it depends on which way an earlier branch went".into(),
+        None => "lanes differ".into(),
+    }
+}
+
+fn op_name(op: &Op) -> &'static str {
+    match op {
+        Op::Unary(op) => op.name(),
+        Op::Binary(op) => op.name(),
+        Op::Cast(op) => op.name(),
+        Op::Icmp(_) | Op::Fcmp(_) => "comparison",
+        Op::Select => "select",
+        _ => "operation",
+    }
 }

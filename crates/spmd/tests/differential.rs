@@ -7,6 +7,9 @@ mod generate;
 use cloom_interp::{Arg, Machine, NdRange, Options, Program, WorkGroupLayout};
 use cloom_ir::{Module, verify};
 
+/// How many functions were put into lanes.
+static IN_LANES: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
 /// What a run leaves behind.
 type Memory = Result<(Vec<u8>, Vec<u8>), String>;
 
@@ -40,13 +43,15 @@ fn run(module: Module, range: &NdRange, layout: Option<WorkGroupLayout>) -> Memo
     Ok((read(out, items * generate::OUT * 4), read(input, words.len() as u64)))
 }
 
-fn group(mut module: Module) -> (Module, WorkGroupLayout) {
+fn group(mut module: Module, lanes: u16) -> (Module, WorkGroupLayout) {
     let kernel = module.kernels().next().unwrap();
-    let made = cloom_spmd::work_group_function(&mut module, kernel).unwrap();
+    let made = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes)).unwrap();
     checked(&module, "spmd");
     let layout = WorkGroupLayout {
         kernel,
         func: made.func,
+        lanes: made.lanes,
+        dim: made.dim,
         scratch_fixed: made.scratch_fixed,
         scratch_per_item: made.scratch_per_item,
         local_size: made.local_size,
@@ -67,11 +72,20 @@ fn agree(seed: u64) {
     checked(&inlined, "inline");
     let mut optimised = lowered.clone();
     cloom_passes::run(&mut optimised, kernel, |pass, module| checked(module, pass));
-    let (grouped, layout) = group(inlined.clone());
-    let (both, both_layout) = group(optimised.clone());
+    let (grouped, layout) = group(inlined.clone(), 1);
+    let (both, both_layout) = group(optimised.clone(), 1);
     // What comes out of `spmd` goes through the passes again before code is made of it.
     let mut polished = both.clone();
     cloom_passes::run(&mut polished, both_layout.func, |pass, module| checked(module, pass));
+    let vectors: Vec<(u16, Module, WorkGroupLayout)> = [2, 4, 8]
+        .iter()
+        .flat_map(|&lanes| [inlined.clone(), optimised.clone()].map(|m| (lanes, m)))
+        .map(|(lanes, m)| {
+            let (m, layout) = group(m, lanes);
+            IN_LANES.fetch_add(usize::from(layout.lanes > 1), std::sync::atomic::Ordering::Relaxed);
+            (lanes, m, layout)
+        })
+        .collect();
     let ranges = [
         range([1, 1, 1], [1, 1, 1], [0; 3]),
         range([5, 1, 1], [5, 1, 1], [3, 0, 0]),
@@ -89,6 +103,10 @@ fn agree(seed: u64) {
             ("optimised and grouped", run(both.clone(), range, Some(both_layout))),
             ("optimised, grouped, optimised", run(polished.clone(), range, Some(both_layout))),
         ];
+        for &(lanes, ref module, layout) in &vectors {
+            let got = run(module.clone(), range, Some(layout));
+            assert!(got == want, "seed {seed}, {range:?}: {lanes} lanes differ: {:?}\n{lowered}", got.err());
+        }
         for (way, got) in ways {
             assert!(got == want, "seed {seed}, {range:?}: {way} differs: {:?}\n{lowered}", got.err());
         }
@@ -101,4 +119,6 @@ fn random_kernels_agree() {
     for seed in 0..seeds {
         agree(seed);
     }
+    let lanes = IN_LANES.load(std::sync::atomic::Ordering::Relaxed) as u64;
+    assert!(lanes >= 6 * seeds * 9 / 10, "only {lanes} of {} functions were put into lanes", 6 * seeds);
 }

@@ -168,7 +168,7 @@ fn stages(module: &Module, kernel: FuncRef) -> Result<(), String> {
     result?;
     interpret(&module, kernel);
     // A limit may be reported.
-    if cloom_spmd::work_group_function(&mut module, kernel).is_ok() {
+    if cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(1)).is_ok() {
         checked(&module, "spmd")?;
     }
     Ok(())

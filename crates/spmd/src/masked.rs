@@ -1,0 +1,65 @@
+//! Masked blocks: what lies between a divergent branch and the point where all its ways meet again.
+//!
+//! Such blocks run one after the other under masks; all others keep their branches as they are. A region must be entered from one
+//! place: where an unmasked way leads into its middle, the branch that it comes from is taken into the region too ("linear": its
+//! ways are run one after the other although all lanes go the same).
+
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::{Block, Entity, Function, Term};
+
+/// Which blocks run under masks.
+pub struct Masked {
+    block: Vec<bool>,
+    linear: Vec<bool>,
+}
+
+impl Masked {
+    /// Whether the block runs under a mask.
+    pub fn is_masked(&self, b: Block) -> bool {
+        self.block[b.index()]
+    }
+
+    /// Whether the ways from the block are run one after the other.
+    pub fn is_linear(&self, b: Block) -> bool {
+        self.linear[b.index()]
+    }
+}
+
+/// Finds them. `diverges` says which branches send lanes different ways.
+pub fn find(func: &Function, cfg: &Cfg, dom: &DomTree, post: &DomTree, diverges: &dyn Fn(Block) -> bool) -> Masked {
+    let mut m = Masked { block: vec![false; func.blocks.len()], linear: vec![false; func.blocks.len()] };
+    let mut work: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| diverges(b)).collect();
+    loop {
+        while let Some(b) = work.pop() {
+            if std::mem::replace(&mut m.linear[b.index()], true) {
+                continue;
+            }
+            let stop = post.idom(b);
+            let mut seen = vec![false; func.blocks.len()];
+            let mut stack: Vec<Block> = func.blocks[b].term.edges().iter().map(|e| e.block).collect();
+            while let Some(x) = stack.pop() {
+                if Some(x) == stop || std::mem::replace(&mut seen[x.index()], true) {
+                    continue;
+                }
+                m.block[x.index()] = true;
+                // What is masked runs in line, whatever its branches.
+                if matches!(func.blocks[x].term, Term::Branch { .. } | Term::Switch { .. }) {
+                    work.push(x);
+                }
+                stack.extend(func.blocks[x].term.edges().iter().map(|e| e.block));
+            }
+        }
+        // A masked block that is not entered from unmasked ones alone belongs to a region, with all that leads to it.
+        for &b in cfg.rpo().iter().filter(|&&b| m.is_masked(b)) {
+            let mut ways = cfg.preds(b).iter().filter(|&&p| !dom.dominates(b, p));
+            let begins = ways.all(|&p| !m.is_masked(p) && !m.is_linear(p));
+            if let Some(top) = dom.idom(b).filter(|&d| !begins && !m.is_linear(d) && !m.is_masked(d)) {
+                work.push(top);
+            }
+        }
+        if work.is_empty() {
+            return m;
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Private arrays: how the copies of the lanes lie in memory.
+//!
+//! An array whose accesses all have one size, at multiples of it, and whose address goes nowhere else, is laid out by lane: element after
+//! element, each for all lanes, so that an access at a uniform index is one vector. Any other lies as one object a lane.
+
+use cloom_ir::{Function, Inst, Op};
+
+/// The distance in bytes from a lane's copy to the next one's, as the address of the array sees it.
+pub fn stride(func: &Function, alloca: Inst) -> i64 {
+    match func.insts[alloca].op {
+        Op::Alloca { size, align } => object_stride(size, align),
+        _ => 0,
+    }
+}
+
+/// The distance between whole objects.
+pub fn object_stride(size: u64, align: u32) -> i64 {
+    size.max(1).next_multiple_of(u64::from(align.max(1))) as i64
+}

@@ -1,0 +1,395 @@
+//! Shapes: how the values of neighbouring work-items are related, and which branches send them different ways.
+//!
+//! In comes the function of one work-item (see [`crate::item`]) with the shapes of its parameters; out goes, for each value, whether it is
+//! the same in all lanes, a base plus a constant stride for each lane, or anything, with the first cause; and which branches diverge.
+//!
+//! Optimistic: everything begins unknown and only what has a cause falls, in rounds over the blocks in reverse postorder until nothing
+//! changes. A stride is modulo the width of its type. Widening a strided value needs a proof that no lane wraps: from a promise
+//! of the source (signed arithmetic) or from a bound of the value; without one it stands only where a test at run time confirms
+//! it ([`Shape::Strided`] with `tested`).
+//!
+//! Where ways from a divergent branch meet again, lanes bring different values: labels spread from the successors of the branch, and a
+//! block that two labels reach is such a join (Rosemann, Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible
+//! Control Flow Graphs", 2021). Loops that diverge are in canonical form here ([`crate::canon`]), so that a value that lives on after
+//! its loop passes a parameter of the loop's one exit block; if the loop diverges, these parameters vary.
+
+use crate::bounds::Bounds;
+use crate::canon::Unspecified;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{BinOp, Block, CastOp, Entity, Flags, Function, Inst, Op, Scalar, Term, Value};
+
+/// How lanes of a value are related.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Nothing is known to reach it yet.
+    Unknown,
+    /// The same in all lanes.
+    Uniform,
+    /// Lane `l` holds the value of lane 0 plus `l · by`, modulo the width.
+    Strided {
+        /// What is added from lane to lane; of addresses, in bytes.
+        by: i64,
+        /// Only if a test at run time says that no lane wraps.
+        tested: bool,
+    },
+    /// Anything.
+    Varying,
+}
+
+impl Shape {
+    /// A stride that holds always; a stride of 0 is uniform.
+    pub fn strided(by: i64) -> Shape {
+        if by == 0 { Shape::Uniform } else { Shape::Strided { by, tested: false } }
+    }
+
+    fn join(self, other: Shape) -> Shape {
+        match (self, other) {
+            (Shape::Unknown, x) | (x, Shape::Unknown) => x,
+            (a, b) if a == b => a,
+            (Shape::Strided { by, tested }, Shape::Strided { by: other, tested: too }) if by == other => {
+                Shape::Strided { by, tested: tested | too }
+            }
+            _ => Shape::Varying,
+        }
+    }
+}
+
+/// Why a value varies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The instruction gives each lane its own: a load, an atomic operation, a call.
+    Source(Inst),
+    /// The lanes of parameter number n of the function.
+    Param(u32),
+    /// A strided value may wrap where it is widened.
+    Wrap(Inst),
+    /// It is strided, and the instruction does not keep strides.
+    Stride(Inst),
+    /// The branch at the end of this block sends lanes different ways, and the value depends on the way.
+    Branch(Block),
+}
+
+/// The result.
+pub struct Shapes {
+    shape: Vec<Shape>,
+    cause: Vec<Option<Cause>>,
+    divergent: Vec<bool>,
+    /// Blocks where lanes from different ways meet.
+    pub joins: Vec<bool>,
+}
+
+impl Shapes {
+    /// The shape of a value.
+    pub fn of(&self, v: Value) -> Shape {
+        match self.shape[v.index()] {
+            // Never reached.
+            Shape::Unknown => Shape::Uniform,
+            s => s,
+        }
+    }
+
+    /// Whether all lanes hold the same.
+    pub fn is_uniform(&self, v: Value) -> bool {
+        self.of(v) == Shape::Uniform
+    }
+
+    /// What first made the value vary.
+    pub fn cause(&self, v: Value) -> Option<Cause> {
+        self.cause[v.index()]
+    }
+
+    /// Whether the block ends in a branch that sends lanes different ways.
+    pub fn diverges(&self, b: Block) -> bool {
+        self.divergent[b.index()]
+    }
+}
+
+/// Analyses a function whose parameters have these shapes.
+pub fn analyse(func: &Function, params: &[Shape], bounds: &Bounds, unspecified: &Unspecified) -> Shapes {
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let post = DomTree::post(func, &cfg);
+    let loops = Loops::new(func, &cfg, &dom);
+    let mut a = Analysis {
+        func,
+        cfg: &cfg,
+        dom: &dom,
+        post: &post,
+        loops: &loops,
+        bounds,
+        unspecified,
+        result: Shapes {
+            shape: vec![Shape::Unknown; func.values.len()],
+            cause: vec![None; func.values.len()],
+            divergent: vec![false; func.blocks.len()],
+            joins: vec![false; func.blocks.len()],
+        },
+        changed: false,
+    };
+    for (i, (&p, &s)) in func.param_values().iter().zip(params).enumerate() {
+        a.set(p, s, Some(Cause::Param(i as u32)));
+    }
+    loop {
+        a.changed = false;
+        a.round();
+        if !a.changed {
+            return a.result;
+        }
+    }
+}
+
+struct Analysis<'a> {
+    func: &'a Function,
+    cfg: &'a Cfg,
+    dom: &'a DomTree,
+    post: &'a DomTree,
+    loops: &'a Loops,
+    bounds: &'a Bounds,
+    unspecified: &'a Unspecified,
+    result: Shapes,
+    changed: bool,
+}
+
+impl Analysis<'_> {
+    fn shape(&self, v: Value) -> Shape {
+        self.result.shape[v.index()]
+    }
+
+    fn set(&mut self, v: Value, shape: Shape, cause: Option<Cause>) {
+        let old = self.shape(v);
+        let new = old.join(shape);
+        if new != old {
+            self.result.shape[v.index()] = new;
+            self.changed = true;
+            if new == Shape::Varying && self.result.cause[v.index()].is_none() {
+                self.result.cause[v.index()] = cause;
+            }
+        }
+    }
+
+    fn round(&mut self) {
+        let (func, cfg) = (self.func, self.cfg);
+        for &b in cfg.rpo() {
+            for &i in &func.blocks[b].insts {
+                if let Some(r) = func.insts[i].result {
+                    let (shape, cause) = self.transfer(i);
+                    self.set(r, shape, cause);
+                }
+            }
+            let term = &func.blocks[b].term;
+            let varies = |v: &Value| matches!(self.shape(*v), Shape::Strided { .. } | Shape::Varying);
+            let decides = matches!(term, Term::Branch { .. } | Term::Switch { .. });
+            if decides && term.operand().as_ref().is_some_and(varies) && !self.result.divergent[b.index()] {
+                self.result.divergent[b.index()] = true;
+                self.changed = true;
+                self.diverge(b);
+            }
+            for e in term.edges() {
+                for (k, &p) in func.blocks[e.block].params.iter().enumerate() {
+                    let from = e.args[k];
+                    if self.unspecified.contains(&from) {
+                        continue;
+                    }
+                    self.set(p, self.shape(from), self.result.cause[from.index()]);
+                }
+            }
+        }
+    }
+
+    /// Marks where ways from the branch at the end of `b` meet.
+    fn diverge(&mut self, b: Block) {
+        let (func, cfg) = (self.func, self.cfg);
+        let cause = Some(Cause::Branch(b));
+        let stop = self.post.idom(b);
+        let index = |x: Block| cfg.rpo_index(x).unwrap_or(0);
+        let mut label: rustc_hash::FxHashMap<Block, Block> = Default::default();
+        let mut heap = std::collections::BinaryHeap::new();
+        let mut joins = Vec::new();
+        let mut first = true;
+        let mut at = b;
+        loop {
+            let own = if first { None } else { label.get(&at).copied() };
+            first = false;
+            if own.is_none() || (Some(at) != stop && at != b) {
+                for e in func.blocks[at].term.edges() {
+                    let t = e.block;
+                    // Lanes that go round a loop together do so in step.
+                    if self.dom.dominates(t, at) {
+                        continue;
+                    }
+                    // Two edges of the branch to one block are two ways.
+                    let l = own.unwrap_or(t);
+                    match label.get(&t) {
+                        None => {
+                            label.insert(t, l);
+                            heap.push(std::cmp::Reverse((index(t), t)));
+                        }
+                        Some(&old) if old != l || (own.is_none()) => {
+                            label.insert(t, t);
+                            joins.push(t);
+                        }
+                        Some(_) => {}
+                    }
+                }
+            }
+            match heap.pop() {
+                Some(std::cmp::Reverse((_, next))) => at = next,
+                None => break,
+            }
+        }
+        for j in joins {
+            self.result.joins[j.index()] = true;
+            for (k, &p) in func.blocks[j].params.iter().enumerate() {
+                if !self.same_from_everywhere(j, k) {
+                    self.set(p, Shape::Varying, cause);
+                }
+            }
+        }
+        // Lanes leave a loop in different rounds.
+        let mut inside = self.loops.innermost(b);
+        while let Some(l) = inside {
+            let data = &self.loops.loops[l];
+            for &(from, out) in data.exits.iter().filter(|x| x.0 == b) {
+                let _ = from;
+                for &p in &func.blocks[out].params {
+                    self.set(p, Shape::Varying, cause);
+                }
+            }
+            inside = data.parent;
+        }
+    }
+
+    fn same_from_everywhere(&self, b: Block, k: usize) -> bool {
+        let mut only = None;
+        self.cfg.preds(b).iter().all(|&p| {
+            let edges = self.func.blocks[p].term.edges();
+            let args = edges.iter().filter(|e| e.block == b).map(|e| e.args[k]);
+            args.filter(|a| !self.unspecified.contains(a)).all(|a| *only.get_or_insert(a) == a)
+        })
+    }
+
+    fn transfer(&self, inst: Inst) -> (Shape, Option<Cause>) {
+        let func = self.func;
+        let data = &func.insts[inst];
+        let source = (Shape::Varying, Some(Cause::Source(inst)));
+        let shape = |k: usize| self.shape(data.args[k]);
+        match &data.op {
+            Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_) => return (Shape::Uniform, None),
+            // Each lane has its own; the widener decides how they lie.
+            Op::Alloca { .. } => return (Shape::strided(crate::private::stride(func, inst)), None),
+            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => return source,
+            Op::Load { .. } => {
+                return match shape(0) {
+                    Shape::Unknown => (Shape::Unknown, None),
+                    // A volatile load is one of each work-item.
+                    Shape::Uniform if !data.flags.contains(Flags::VOLATILE) => (Shape::Uniform, None),
+                    _ => source,
+                };
+            }
+            _ => {}
+        }
+        if data.args.iter().any(|&a| self.shape(a) == Shape::Unknown) {
+            return (Shape::Unknown, None);
+        }
+        if data.args.iter().all(|&a| self.shape(a) == Shape::Uniform) {
+            return (Shape::Uniform, None);
+        }
+        if let Some(shape) = self.strides(inst) {
+            return (shape, None);
+        }
+        let varying = data.args.iter().find(|&&a| self.shape(a) == Shape::Varying);
+        match varying {
+            Some(&v) => (Shape::Varying, self.result.cause[v.index()]),
+            None if matches!(data.op, Op::Cast(CastOp::Sext | CastOp::Zext)) => {
+                (Shape::Varying, Some(Cause::Wrap(inst)))
+            }
+            None => (Shape::Varying, Some(Cause::Stride(inst))),
+        }
+    }
+
+    /// The stride of a result whose operands are uniform or strided, if it has one.
+    fn strides(&self, inst: Inst) -> Option<Shape> {
+        let func = self.func;
+        let data = &func.insts[inst];
+        let result = func.ty(data.result?);
+        if result.is_vector() || !(result.is_int() || result.is_ptr()) {
+            return None;
+        }
+        let of = |k: usize| match self.shape(data.args[k]) {
+            Shape::Uniform => Some((0, false)),
+            Shape::Strided { by, tested } => Some((by, tested)),
+            _ => None,
+        };
+        let constant =
+            |k: usize| func.const_bits(data.args[k]).map(|bits| sign_extend(bits, func.ty(data.args[k]).scalar));
+        let give = |by: i64, tested: bool| {
+            let by = sign_extend(by as u64, result.scalar);
+            Some(if by == 0 { Shape::Uniform } else { Shape::Strided { by, tested } })
+        };
+        match &data.op {
+            Op::Binary(BinOp::Add) | Op::PtrAdd => {
+                let ((a, x), (b, y)) = (of(0)?, of(1)?);
+                give(a.wrapping_add(b), x | y)
+            }
+            Op::Binary(BinOp::Sub) => {
+                let ((a, x), (b, y)) = (of(0)?, of(1)?);
+                give(a.wrapping_sub(b), x | y)
+            }
+            Op::Binary(BinOp::Mul) => {
+                let (k, (by, tested)) = match (constant(0), constant(1)) {
+                    (_, Some(c)) => (c, of(0)?),
+                    (Some(c), _) => (c, of(1)?),
+                    _ => return None,
+                };
+                give(by.wrapping_mul(k), tested)
+            }
+            Op::Binary(BinOp::Shl) => {
+                let (by, tested) = of(0)?;
+                let amount = constant(1)? as u64 % u64::from(result.scalar.bits());
+                give(by.wrapping_shl(amount as u32), tested)
+            }
+            Op::Binary(BinOp::Or) => {
+                // Of bits that the other side surely has not, `or` is a sum.
+                let (c, (by, tested)) = (constant(1)?, of(0)?);
+                let low = self.bounds.low_zeros(data.args[0]).min(by.trailing_zeros());
+                if (c as u64) < 1u64 << low.min(63) { give(by, tested) } else { None }
+            }
+            Op::Cast(CastOp::Trunc) if result.scalar != Scalar::I1 => {
+                let (by, tested) = of(0)?;
+                give(by, tested)
+            }
+            Op::Cast(CastOp::Space | CastOp::PtrToInt | CastOp::IntToPtr) => {
+                let (by, tested) = of(0)?;
+                give(by, tested)
+            }
+            Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) if func.ty(data.args[0]).scalar != Scalar::I1 => {
+                let (by, tested) = of(0)?;
+                let signed = *op == CastOp::Sext;
+                let safe =
+                    self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &|v| self.shape(v) == Shape::Uniform);
+                // A stride is worth a test only where it is that of neighbours in memory.
+                let worth = by.unsigned_abs() <= 64;
+                if safe {
+                    give(by, tested)
+                } else if worth {
+                    give(by, true)
+                } else {
+                    None
+                }
+            }
+            Op::Select if self.shape(data.args[0]) == Shape::Uniform => {
+                let ((a, x), (b, y)) = (of(1)?, of(2)?);
+                if a == b { give(a, x | y) } else { None }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The bits of a value of this type as a signed number.
+pub fn sign_extend(bits: u64, scalar: Scalar) -> i64 {
+    let shift = 64 - scalar.bits();
+    ((bits << shift) as i64) >> shift
+}

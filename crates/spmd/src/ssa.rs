@@ -1,0 +1,159 @@
+//! Variables that become SSA values while blocks are being written.
+//!
+//! Whoever writes blocks says what a variable holds at the end of a block ([`Ssa::write`]) and asks what it holds there
+//! ([`Ssa::read`]); where ways meet, block parameters appear. A block is sealed once all edges to it exist; before that every read that
+//! reaches its start makes a parameter, whose arguments come when it is sealed. (Braun et al., "Simple and Efficient
+//! Construction of Static Single Assignment Form", 2013, with a work list instead of recursion: chains of joins are as long as kernels.)
+//! Parameters that turn out to be one value are left to the pass `params`.
+
+use cloom_ir::{Block, Builder, Function, Type, Value, ValueDef};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Var(u32);
+
+/// The variables of a function.
+#[derive(Default)]
+pub struct Ssa {
+    types: Vec<Type>,
+    /// What a variable holds at the end of a block.
+    held: FxHashMap<(Block, Var), Value>,
+    preds: FxHashMap<Block, Vec<Block>>,
+    sealed: FxHashSet<Block>,
+    /// Parameters of blocks that are not sealed yet.
+    open: FxHashMap<Block, Vec<(Var, Value)>>,
+}
+
+impl Ssa {
+    /// A new variable. Where nothing was written to it, it holds zero.
+    pub fn var(&mut self, ty: Type) -> Var {
+        self.types.push(ty);
+        Var(self.types.len() as u32 - 1)
+    }
+
+    /// The type of a variable.
+    pub fn ty(&self, var: Var) -> Type {
+        self.types[var.0 as usize]
+    }
+
+    /// From now on the variable holds `value` at the end of `block`.
+    pub fn write(&mut self, block: Block, var: Var, value: Value) {
+        self.held.insert((block, var), value);
+    }
+
+    /// All edges to `block` exist; `preds` has one entry for each block that they come from.
+    pub fn seal(&mut self, func: &mut Function, block: Block, preds: Vec<Block>) {
+        self.preds.insert(block, preds);
+        self.sealed.insert(block);
+        let open = self.open.remove(&block).unwrap_or_default();
+        for &(_, p) in &open {
+            self.make_room(func, block, p);
+        }
+        self.fill(func, open.into_iter().map(|(var, p)| (block, var, p)).collect());
+    }
+
+    /// What the variable holds at the end of `block`, as far as it is written.
+    pub fn read(&mut self, func: &mut Function, block: Block, var: Var) -> Value {
+        let mut work = Vec::new();
+        let value = self.find(func, block, var, &mut work);
+        self.fill(func, work);
+        value
+    }
+
+    /// Gives each edge to a sealed block an argument for the parameter `p`, for now the parameter itself, so that arguments stand in
+    /// the order of parameters whatever the order in which they are found.
+    fn make_room(&mut self, func: &mut Function, block: Block, p: Value) {
+        for &pred in &self.preds[&block] {
+            for e in func.blocks[pred].term.edges_mut() {
+                if e.block == block {
+                    e.args.push(p);
+                }
+            }
+        }
+    }
+
+    /// Sets the arguments of parameters that were made.
+    fn fill(&mut self, func: &mut Function, mut work: Vec<(Block, Var, Value)>) {
+        while let Some((block, var, p)) = work.pop() {
+            let ValueDef::Param(_, index) = func.values[p].def else { continue };
+            for pred in self.preds[&block].clone() {
+                let value = self.find(func, pred, var, &mut work);
+                for e in func.blocks[pred].term.edges_mut() {
+                    if e.block == block {
+                        e.args[index as usize] = value;
+                    }
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, func: &mut Function, block: Block, var: Var, work: &mut Vec<(Block, Var, Value)>) -> Value {
+        let mut at = block;
+        let mut passed = Vec::new();
+        let value = loop {
+            if let Some(&v) = self.held.get(&(at, var)) {
+                break v;
+            }
+            passed.push(at);
+            if !self.sealed.contains(&at) {
+                let p = func.add_block_param(at, self.ty(var));
+                self.open.entry(at).or_default().push((var, p));
+                break p;
+            }
+            match self.preds[&at][..] {
+                [] => {
+                    let zero = Builder::new(func, at).iconst(self.ty(var), 0);
+                    // It must stand before all uses.
+                    if let Some(i) = func.blocks[at].insts.pop() {
+                        func.blocks[at].insts.insert(0, i);
+                    }
+                    break zero;
+                }
+                [only] => at = only,
+                _ => {
+                    let p = func.add_block_param(at, self.ty(var));
+                    self.make_room(func, at, p);
+                    work.push((at, var, p));
+                    break p;
+                }
+            }
+        };
+        for b in passed {
+            self.held.insert((b, var), value);
+        }
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cloom_ir::{Module, Scalar};
+
+    #[test]
+    fn a_loop_carries_what_it_changes() {
+        let mut module = Module::new();
+        let mut f = Function::new("f", vec![Type::I1], None);
+        let [entry, head, exit] = std::array::from_fn(|_| f.add_block());
+        let cond = f.add_block_param(entry, Type::I1);
+        let mut ssa = Ssa::default();
+        let ty = Type::vector(Scalar::I1, 8);
+        let (x, never) = (ssa.var(Type::I32), ssa.var(ty));
+        ssa.seal(&mut f, entry, vec![]);
+        let one = Builder::new(&mut f, entry).iconst(Type::I32, 1);
+        ssa.write(entry, x, one);
+        Builder::new(&mut f, entry).jump(head, &[]);
+        let old = ssa.read(&mut f, head, x);
+        let new = Builder::new(&mut f, head).binary(cloom_ir::BinOp::Add, old, one);
+        ssa.write(head, x, new);
+        Builder::new(&mut f, head).branch(cond, head, exit);
+        ssa.seal(&mut f, head, vec![entry, head]);
+        ssa.seal(&mut f, exit, vec![head]);
+        assert_eq!(ssa.read(&mut f, exit, x), new);
+        let _ = ssa.read(&mut f, exit, never);
+        Builder::new(&mut f, exit).ret(None);
+        module.funcs.push(f);
+        assert_eq!(cloom_ir::verify(&module).first(), None, "{module}");
+    }
+}

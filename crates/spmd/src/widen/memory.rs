@@ -1,0 +1,284 @@
+//! Loads and stores, by the shape of their addresses.
+//!
+//! | address | load | store |
+//! |---|---|---|
+//! | uniform | one, for all lanes | the last lane that is on |
+//! | neighbours (also of short vectors) | one vector; short vectors are taken apart by shuffles | likewise |
+//! | neighbours backwards | one vector, reversed | likewise |
+//! | every second to fourth | the vector that covers them, if no lane is off | scatter |
+//! | anything else | gather | scatter |
+//!
+//! Where a stride is tested at run time, both forms are there.
+
+use super::{Lanes, Wide, Widener};
+use crate::Limit;
+use crate::private;
+use crate::shape::Shape;
+use cloom_ir::{CastOp, Flags, Inst, Op, Scalar, Space, Type, Value};
+use smallvec::smallvec;
+
+/// The longest stride, in elements, at which all that lies between is loaded too.
+const MAX_COVERED: i64 = 4;
+
+/// Bytes of a private array for all lanes; with larger ones, work-items run one at a time.
+const MAX_ARRAY: u64 = 2 << 20;
+
+impl Widener<'_> {
+    /// Room for each lane's copy of a private array.
+    pub(super) fn private_array(&mut self, inst: Inst, size: u64, align: u32) -> Result<(), Limit> {
+        let Some(r) = self.item.func.insts[inst].result else { return Ok(()) };
+        let by = private::object_stride(size, align);
+        let bytes = (by as u64).checked_mul(u64::from(self.lanes)).filter(|&b| b <= MAX_ARRAY);
+        let bytes = bytes.ok_or(Limit::Lanes("its private arrays are too large"))?;
+        let entry = self.func.entry();
+        let mut b = cloom_ir::Builder::new(self.func, entry);
+        let p = b.alloca(bytes, align);
+        // It must stand before its uses, and the entry may be where code goes.
+        if let Some(i) = self.func.blocks[entry].insts.pop() {
+            self.func.blocks[entry].insts.insert(0, i);
+        }
+        self.set(r, Wide::Strided { base: p, by, cond: None });
+        Ok(())
+    }
+
+    pub(super) fn load(&mut self, inst: Inst) -> Result<(), Limit> {
+        let data = &self.item.func.insts[inst];
+        let (Op::Load { align }, Some(r)) = (&data.op, data.result) else { return Ok(()) };
+        let ty = self.item.func.ty(r);
+        if self.item.shapes.of(r) == Shape::Uniform {
+            if let Some(v) = self.clone_scalar(inst)? {
+                self.set(r, Wide::Uniform(v));
+            }
+            return Ok(());
+        }
+        if data.flags.contains(Flags::VOLATILE) {
+            return self.serial(inst);
+        }
+        let lanes = match self.get(data.args[0])? {
+            Wide::Strided { base, by, cond } => match (self.covered(ty, by), cond) {
+                (true, None) => self.load_strided(ty, base, by, *align, data.flags),
+                (true, Some(cond)) => {
+                    let p = data.args[0];
+                    let fast = move |w: &mut Self| Ok(w.load_strided(ty, base, by, *align, data.flags));
+                    let slow = move |w: &mut Self| w.load_each(ty, p, *align, data.flags);
+                    self.either(cond, ty, fast, slow)?
+                }
+                (false, _) => self.load_each(ty, data.args[0], *align, data.flags)?,
+            },
+            _ => self.load_each(ty, data.args[0], *align, data.flags)?,
+        };
+        self.set(r, Wide::Lanes(lanes));
+        Ok(())
+    }
+
+    /// Whether lanes at this stride are loaded as vectors.
+    fn covered(&self, ty: Type, by: i64) -> bool {
+        let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
+        let dense = by == size * n || (n == 1 && by == -size);
+        let sparse = n == 1 && self.mask.is_none() && by > 0 && by % size == 0 && by / size <= MAX_COVERED;
+        dense || sparse
+    }
+
+    /// Two ways to get the same lanes.
+    fn either(
+        &mut self,
+        cond: Value,
+        ty: Type,
+        fast: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
+        slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
+    ) -> Result<Lanes, Limit> {
+        let wide = self.wide_type(ty);
+        let (from, yes, no, after) = (self.cur, self.new_block(), self.new_block(), self.new_block());
+        self.b().branch(cond, yes, no);
+        self.seal_one(yes, from);
+        self.seal_one(no, from);
+        let result: Lanes = (0..ty.lanes).map(|_| self.func.add_block_param(after, wide)).collect();
+        self.cur = yes;
+        let lanes = fast(self)?;
+        self.b().jump(after, &lanes);
+        let a = self.cur;
+        self.cur = no;
+        let lanes = slow(self)?;
+        self.b().jump(after, &lanes);
+        let b = self.cur;
+        self.ssa.seal(self.func, after, vec![a, b]);
+        self.cur = after;
+        Ok(result)
+    }
+
+    fn load_strided(&mut self, ty: Type, base: Value, by: i64, align: u32, flags: Flags) -> Lanes {
+        let (size, n, w) = (i64::from(ty.scalar.bytes()), ty.lanes, self.lanes);
+        if n == 1 && by == -size {
+            let back = self.b().iconst(Type::I64, (by * i64::from(w - 1)) as u64);
+            let first = self.b().ptr_add(base, back);
+            let mask = self.mask.map(|m| self.reverse(m));
+            let v = self.load_vector(Type::vector(ty.scalar, w), first, mask, align, flags);
+            return smallvec![self.reverse(v)];
+        }
+        if n == 1 && by != size {
+            let step = (by / size) as u16;
+            let covering = Type::vector(ty.scalar, (w - 1) * step + 1);
+            let v = self.load_vector(covering, base, None, align, flags);
+            let order: Vec<u16> = (0..w).map(|l| l * step).collect();
+            return smallvec![self.b().shuffle(v, v, &order)];
+        }
+        let mask = self.mask.map(|m| self.repeat_mask(m, n));
+        let v = self.load_vector(Type::vector(ty.scalar, w * n), base, mask, align, flags);
+        self.deinterleave(v, n)
+    }
+
+    fn reverse(&mut self, v: Value) -> Value {
+        let order: Vec<u16> = (0..self.lanes).rev().collect();
+        self.b().shuffle(v, v, &order)
+    }
+
+    fn load_vector(&mut self, ty: Type, p: Value, mask: Option<Value>, align: u32, flags: Flags) -> Value {
+        let align = align.min(ty.scalar.bytes().next_power_of_two().max(align));
+        match mask {
+            Some(m) => self.b().masked_load(ty, p, m, align, flags),
+            None => self.b().load(ty, p, align, flags),
+        }
+    }
+
+    /// Each lane from its own address.
+    fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
+        let ptrs = self.lane(p)?;
+        let mask = self.mask_value(self.mask);
+        // A short vector that is as wide as a number is one.
+        let bits = ty.scalar.bits() * u32::from(ty.lanes);
+        if let Some(int) = Scalar::int(bits).filter(|_| ty.is_vector() && !ty.is_ptr()) {
+            let ty_whole = self.wide_type(Type::scalar(int));
+            let whole = self.b().gather(ty_whole, ptrs, mask, align, flags);
+            let parts = Type::vector(ty.scalar, ty.lanes * self.lanes);
+            let whole = self.b().cast(CastOp::Bitcast, whole, parts);
+            return Ok(self.deinterleave(whole, ty.lanes));
+        }
+        let wide = self.wide_type(ty);
+        let mut lanes = Lanes::new();
+        for c in 0..ty.lanes {
+            let (p, align) = self.component(ptrs, ty, c, align);
+            lanes.push(self.b().gather(wide, p, mask, align, flags));
+        }
+        Ok(lanes)
+    }
+
+    /// The addresses of a component, and their alignment.
+    fn component(&mut self, ptrs: Value, ty: Type, c: u16, align: u32) -> (Value, u32) {
+        if c == 0 {
+            return (ptrs, align);
+        }
+        let offset = u64::from(ty.scalar.bytes()) * u64::from(c);
+        let lanes = Type::vector(Scalar::I64, self.lanes);
+        let by = self.b().iconst(lanes, offset);
+        let low = 1u32 << offset.trailing_zeros().min(12);
+        (self.b().ptr_add(ptrs, by), align.min(low))
+    }
+
+    pub(super) fn store(&mut self, inst: Inst) -> Result<(), Limit> {
+        let data = &self.item.func.insts[inst];
+        let Op::Store { align } = data.op else { return Ok(()) };
+        let (p, x, flags) = (data.args[0], data.args[1], data.flags);
+        let ty = self.item.func.ty(x);
+        if flags.contains(Flags::VOLATILE) {
+            return self.serial(inst);
+        }
+        match self.get(p)? {
+            Wide::Uniform(p) => self.store_last(p, x, ty, align, flags),
+            Wide::Strided { base, by, cond } => {
+                let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
+                let dense = by == size * n || (n == 1 && by == -size);
+                match (dense, cond) {
+                    (true, None) => self.store_strided(x, ty, base, by, align, flags),
+                    (true, Some(cond)) => {
+                        let fast = |w: &mut Self| w.store_strided(x, ty, base, by, align, flags).map(|()| Lanes::new());
+                        let slow = |w: &mut Self| w.store_each(p, x, ty, align, flags).map(|()| Lanes::new());
+                        self.both(cond, fast, slow)
+                    }
+                    (false, _) => self.store_each(p, x, ty, align, flags),
+                }
+            }
+            Wide::Lanes(_) => self.store_each(p, x, ty, align, flags),
+        }
+    }
+
+    fn both(
+        &mut self,
+        cond: Value,
+        fast: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
+        slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
+    ) -> Result<(), Limit> {
+        self.either(cond, Type::vector(Scalar::I8, 0), fast, slow).map(drop)
+    }
+
+    /// Of lanes that store at one address, the last one that is on counts.
+    fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+        let value = match self.get(x)? {
+            Wide::Uniform(v) => v,
+            wide => {
+                let lanes = self.spread(&wide);
+                let lane = match self.mask {
+                    Some(m) => self.last_lane(m),
+                    None => {
+                        let last = u64::from(self.lanes - 1);
+                        self.b().iconst(Type::I64, last)
+                    }
+                };
+                let parts: Lanes = lanes.iter().map(|&l| self.b().extract(l, lane)).collect();
+                if ty.is_vector() { self.b().build(&parts) } else { parts[0] }
+            }
+        };
+        self.b().store(p, value, align, flags);
+        Ok(())
+    }
+
+    fn store_strided(
+        &mut self,
+        x: Value,
+        ty: Type,
+        base: Value,
+        by: i64,
+        align: u32,
+        flags: Flags,
+    ) -> Result<(), Limit> {
+        let parts = self.lanes(x)?;
+        let mut first = base;
+        let mut whole = self.interleave(&parts);
+        let mut mask = self.mask.map(|m| self.repeat_mask(m, ty.lanes));
+        if by < 0 {
+            let distance = by * i64::from(self.lanes - 1);
+            let back = self.b().iconst(Type::I64, distance as u64);
+            first = self.b().ptr_add(base, back);
+            whole = self.reverse(whole);
+            mask = mask.map(|m| self.reverse(m));
+        }
+        match mask {
+            Some(m) => self.b().masked_store(first, whole, m, align, flags),
+            None => self.b().store(first, whole, align, flags),
+        }
+        Ok(())
+    }
+
+    fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+        let ptrs = self.lane(p)?;
+        let parts = self.lanes(x)?;
+        let mask = self.mask_value(self.mask);
+        let bits = ty.scalar.bits() * u32::from(ty.lanes);
+        if let Some(int) = Scalar::int(bits).filter(|_| ty.is_vector() && !ty.is_ptr()) {
+            let whole = self.interleave(&parts);
+            let numbers = self.wide_type(Type::scalar(int));
+            let whole = self.b().cast(CastOp::Bitcast, whole, numbers);
+            self.b().scatter(ptrs, whole, mask, align, flags);
+            return Ok(());
+        }
+        for (c, &part) in parts.iter().enumerate() {
+            let (p, align) = self.component(ptrs, ty, c as u16, align);
+            self.b().scatter(p, part, mask, align, flags);
+        }
+        Ok(())
+    }
+
+    /// Whether only this group's thread can see what an address points to.
+    pub(super) fn is_own(&self, p: Value) -> bool {
+        matches!(self.item.func.ty(p).space(), Some(Space::Local | Space::Private))
+    }
+}

@@ -1,0 +1,310 @@
+//! Lanes: the function of one work-item becomes code for a vector of work-items.
+//!
+//! In comes the function of one work-item in canonical form with its analyses, the lanes of its parameters, and the mask of lanes that
+//! take part (none: all); out comes code in the work-group function, from a given block on.
+//!
+//! Unmasked blocks keep their branches. A masked region runs in one line: block after block in the order of the dominator tree, each under
+//! its mask, with a test that skips what a block dominates where no lane may be on and skipping pays or is needed. Block parameters are
+//! variables ([`crate::ssa`]) that edges write: plainly on unmasked ways, blended where lanes from different ways meet. Values
+//! need nothing of this: a definition still dominates its uses, since the line keeps dominance.
+//!
+//! A lane that is off holds unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it (a load from a
+//! uniform address, a loop) stands only where a lane is on. A strided value is carried as lane 0's value alone, also where lane 0 is off:
+//! a promise not to wrap speaks only for lanes that are on, so bases are widened operand by operand ([`Widener::wide_base`]).
+
+mod control;
+mod memory;
+mod ops;
+mod serial;
+
+use crate::Limit;
+use crate::bounds::Bounds;
+use crate::canon::{self, Form, Unspecified};
+use crate::masked::{self, Masked};
+use crate::shape::{self, Shape, Shapes};
+use crate::ssa::{Ssa, Var};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Scalar, Span, Type, Value};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// The components of a short vector, or the one value of a scalar, each with a lane for each work-item.
+pub type Lanes = SmallVec<[Value; 4]>;
+
+/// What a value of the work-item became.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Wide {
+    /// One value for all lanes.
+    Uniform(Value),
+    /// Lane 0's value, and how much is added from lane to lane.
+    Strided {
+        /// Lane 0's.
+        base: Value,
+        /// By lane.
+        by: i64,
+        /// If there, the stride holds only where this is true.
+        cond: Option<Value>,
+    },
+    /// Anything.
+    Lanes(Lanes),
+}
+
+/// The function of one work-item, analysed.
+pub struct Analysed {
+    /// The function, in canonical form.
+    pub func: Function,
+    pub(crate) cfg: Cfg,
+    pub(crate) dom: DomTree,
+    pub(crate) post: DomTree,
+    pub(crate) loops: Loops,
+    /// The shapes of its values.
+    pub shapes: Shapes,
+    /// Which blocks run under masks.
+    pub masked: Masked,
+    forms: Vec<Option<Form>>,
+    /// The loop that a block is the header of.
+    loop_of: FxHashMap<Block, usize>,
+    /// What each block and all that it dominates cost.
+    weight: Vec<Weight>,
+    unspecified: Unspecified,
+}
+
+impl Analysed {
+    /// Analyses a function in canonical form.
+    pub fn new(func: Function, params: &[Shape], bounds: &[u64], unspecified: Unspecified) -> Result<Analysed, Limit> {
+        let cfg = Cfg::new(&func);
+        let dom = DomTree::new(&func, &cfg);
+        let post = DomTree::post(&func, &cfg);
+        let loops = Loops::new(&func, &cfg, &dom);
+        let bounds = Bounds::new(&func, bounds);
+        let shapes = shape::analyse(&func, params, &bounds, &unspecified);
+        let masked = masked::find(&func, &cfg, &dom, &post, &|b| shapes.diverges(b));
+        let forms: Vec<_> = loops.loops.iter().map(|l| canon::form(&func, &cfg, l)).collect();
+        let loop_of = loops.loops.iter().enumerate().map(|(i, l)| (l.header, i)).collect();
+        for (l, f) in loops.loops.iter().zip(&forms) {
+            if masked.is_masked(l.header) && f.is_none() {
+                return Err(Limit::Lanes("a loop is not in canonical form"));
+            }
+        }
+        let weight = control::weights(&func, &cfg, &dom, &shapes, &loop_of);
+        Ok(Analysed { func, cfg, dom, post, loops, shapes, masked, forms, loop_of, weight, unspecified })
+    }
+}
+
+/// Writes the code of an analysed function from the end of `start` on. Gives the block that it ends in and the returned value.
+pub fn widen(
+    item: &Analysed,
+    lanes: u16,
+    func: &mut Function,
+    start: Block,
+    params: Vec<Wide>,
+    mask: Option<Value>,
+) -> Result<(Block, Wide), Limit> {
+    let mut w = Widener {
+        item,
+        lanes,
+        func,
+        cur: start,
+        mask,
+        entry_mask: mask,
+        span: Span::NONE,
+        ssa: Ssa::default(),
+        values: vec![None; item.func.values.len()],
+        materialised: FxHashMap::default(),
+        vars: FxHashMap::default(),
+        mask_vars: FxHashMap::default(),
+        edge_masks: FxHashMap::default(),
+        blocks: FxHashMap::default(),
+        preds: FxHashMap::default(),
+        written: Default::default(),
+        loops: Vec::new(),
+        budget: COPIES,
+        rare: mask.is_some(),
+        done: Default::default(),
+    };
+    w.ssa.seal(w.func, start, Vec::new());
+    for (&p, wide) in item.func.param_values().iter().zip(params) {
+        w.values[p.index()] = Some(wide);
+    }
+    w.run()
+}
+
+/// What a block and all that it dominates cost.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Weight {
+    /// Roughly in instructions.
+    cost: u32,
+    /// It must not run without a lane.
+    must: bool,
+    /// It is cheaper without a mask.
+    pays: bool,
+}
+
+/// The weight of code that a function may have twice: for full vectors and for others.
+const COPIES: u32 = 3000;
+
+/// A loop that is being written.
+struct OpenLoop {
+    header: Block,
+    latch: Block,
+    exit: Block,
+    form: Form,
+    /// Whether lanes leave it in different rounds.
+    diverges: bool,
+    live: Option<Var>,
+    /// Where the loop goes on, and the blocks that lead there.
+    after: Block,
+    left: Vec<Block>,
+    /// Whether to go round again; known after the latch.
+    again: Option<Value>,
+}
+
+/// The state of the writing.
+pub(crate) struct Widener<'a> {
+    item: &'a Analysed,
+    lanes: u16,
+    func: &'a mut Function,
+    /// Where code goes.
+    cur: Block,
+    /// The lanes that are on in the block being written; none: all.
+    mask: Option<Value>,
+    entry_mask: Option<Value>,
+    span: Span,
+    ssa: Ssa,
+    values: Vec<Option<Wide>>,
+    /// Values spread over lanes, by the block where that was done.
+    materialised: FxHashMap<(Value, Block), Lanes>,
+    /// Variables of block parameters: one for each component, or base and condition of a strided one.
+    vars: FxHashMap<Value, SmallVec<[Var; 4]>>,
+    mask_vars: FxHashMap<Block, Var>,
+    /// Masks of blocks with one way in, and the scalar that skips them if there is one.
+    edge_masks: FxHashMap<Block, (Option<Value>, Option<Value>)>,
+    /// Where unmasked blocks, and masked ones that begin a region, begin.
+    blocks: FxHashMap<Block, Block>,
+    preds: FxHashMap<Block, Vec<Block>>,
+    /// Parameters of joins that an edge has written to.
+    written: rustc_hash::FxHashSet<Value>,
+    loops: Vec<OpenLoop>,
+    /// How much code may still be there twice.
+    budget: u32,
+    /// Whether this is the copy for vectors that are not full.
+    rare: bool,
+    /// Blocks that are written.
+    done: rustc_hash::FxHashSet<Block>,
+}
+
+impl Widener<'_> {
+    fn b(&mut self) -> Builder<'_> {
+        let mut b = Builder::new(self.func, self.cur);
+        b.span = self.span;
+        b
+    }
+
+    /// A type with a lane for each work-item.
+    fn wide_type(&self, ty: Type) -> Type {
+        Type::vector(ty.scalar, self.lanes)
+    }
+
+    fn mask_type(&self) -> Type {
+        Type::vector(Scalar::I1, self.lanes)
+    }
+
+    /// What a value of the work-item became.
+    fn get(&self, v: Value) -> Result<Wide, Limit> {
+        self.values[v.index()].clone().ok_or(Limit::Lanes("a value is used before it is written"))
+    }
+
+    fn set(&mut self, v: Value, wide: Wide) {
+        self.values[v.index()] = Some(wide);
+    }
+
+    /// Lane 0 of a value.
+    fn base(&mut self, v: Value) -> Result<Value, Limit> {
+        Ok(match self.get(v)? {
+            Wide::Uniform(x) | Wide::Strided { base: x, .. } => x,
+            Wide::Lanes(lanes) => {
+                let parts: Lanes = lanes.iter().map(|&l| self.b().extract_lane(l, 0)).collect();
+                if parts.len() == 1 { parts[0] } else { self.b().build(&parts) }
+            }
+        })
+    }
+
+    /// A value with a lane for each work-item.
+    fn lanes(&mut self, v: Value) -> Result<Lanes, Limit> {
+        let wide = self.get(v)?;
+        if let Wide::Lanes(l) = wide {
+            return Ok(l);
+        }
+        if let Some(l) = self.materialised.get(&(v, self.cur)) {
+            return Ok(l.clone());
+        }
+        let l = self.spread(&wide);
+        self.materialised.insert((v, self.cur), l.clone());
+        Ok(l)
+    }
+
+    /// The one component of a scalar, with a lane for each work-item.
+    fn lane(&mut self, v: Value) -> Result<Value, Limit> {
+        Ok(self.lanes(v)?[0])
+    }
+
+    fn spread(&mut self, wide: &Wide) -> Lanes {
+        let n = self.lanes;
+        match *wide {
+            Wide::Lanes(ref l) => l.clone(),
+            Wide::Uniform(x) => {
+                let ty = self.func.ty(x);
+                (0..ty.lanes)
+                    .map(|c| {
+                        let part = if ty.is_vector() { self.b().extract_lane(x, c) } else { x };
+                        self.b().splat(part, n)
+                    })
+                    .collect()
+            }
+            Wide::Strided { base, by, .. } => {
+                let ty = self.func.ty(base);
+                let scalar = if ty.is_ptr() { Scalar::I64 } else { ty.scalar };
+                let mut b = self.b();
+                let all = b.splat(base, n);
+                let steps = b.iota(scalar, n);
+                let by = b.iconst(Type::vector(scalar, n), by as u64);
+                let steps = b.binary(BinOp::Mul, steps, by);
+                smallvec![if ty.is_ptr() { b.ptr_add(all, steps) } else { b.binary(BinOp::Add, all, steps) }]
+            }
+        }
+    }
+
+    /// `a` and `b` where both matter; nothing stands for all lanes.
+    fn and(&mut self, a: Option<Value>, b: Value) -> Value {
+        match a {
+            Some(a) => self.b().binary(BinOp::And, a, b),
+            None => b,
+        }
+    }
+
+    /// A mask as a value.
+    fn mask_value(&mut self, mask: Option<Value>) -> Value {
+        let ty = self.mask_type();
+        match mask {
+            Some(m) => m,
+            None => self.b().iconst(ty, 1),
+        }
+    }
+
+    fn not(&mut self, mask: Value) -> Value {
+        let ty = self.func.ty(mask);
+        let ones = self.b().iconst(ty, 1);
+        self.b().binary_flags(BinOp::Xor, mask, ones, Flags::empty())
+    }
+
+    fn new_block(&mut self) -> Block {
+        self.func.add_block()
+    }
+
+    /// Ends the current block with a jump to a block without other edges, and goes on there.
+    fn seal_one(&mut self, block: Block, pred: Block) {
+        self.ssa.seal(self.func, block, vec![pred]);
+    }
+}
