@@ -11,7 +11,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 #[test]
 fn generated_kernels_agree_on_every_rung() {
-    let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_KERNELS", 800));
+    let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_KERNELS", 300));
     let ladder = Ladder::new();
     let (next, agreed) = (AtomicU64::new(first), AtomicU64::new(0));
     let failures = Mutex::new(Vec::new());

@@ -42,7 +42,7 @@ pub struct Part {
 }
 
 /// More instructions than this have no copy for full vectors: masks cost less than the time to compile it.
-const MAX_COPIED: usize = 4000;
+const MAX_COPIED: usize = 1200;
 
 /// The work-group function of a split kernel, and the size of its static local memory.
 pub fn work_group(

@@ -87,6 +87,9 @@ pub enum Limit {
     Barriers(usize, usize),
 }
 
+/// Larger kernels run one work-item at a time: LLVM takes minutes for as much code in vectors.
+const MAX_INSTS: usize = 8000;
+
 /// A kernel with more barriers than this has been unrolled beyond reason.
 const MAX_BARRIERS: usize = 2000;
 
@@ -110,7 +113,12 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
     let plan = regions::plan(&split, barriers, &divergence);
     let context = context::lay_out(&split, &plan, &divergence);
     let mut width = plan::choose(&split, wish);
+    let insts: usize = split.layout.iter().map(|&b| split.blocks[b].insts.len()).sum();
     let mut refused = None;
+    if width.lanes > 1 && insts > MAX_INSTS {
+        refused = Some("it is too large");
+        width.lanes = 1;
+    }
     let made = match group_function(module, &split, &plan, &context, width) {
         Err(Limit::Lanes(why)) if width.lanes > 1 => {
             refused = Some(why);

@@ -143,7 +143,7 @@ pub(crate) struct Weight {
 }
 
 /// The weight of code that a function may have twice: for full vectors and for others.
-const COPIES: u32 = 3000;
+const COPIES: u32 = 2000;
 
 /// A loop that is being written.
 struct OpenLoop {
