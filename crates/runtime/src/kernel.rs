@@ -69,11 +69,15 @@ impl KernelCode {
         loaded.as_ref().map_err(Clone::clone)
     }
 
-    /// The code in the device for a range: another one if the ids are too large for that of most launches.
+    /// The code in the device for a range: another one if the ids are too large for that of most launches, or the groups so small that
+    /// vectors would be all but empty (a histogram of groups of one took 46 times as long).
     pub fn loaded_for(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
+        let artifact = loaded.artifact();
         let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
-        if largest.is_some_and(|id| id > loaded.artifact().max_id) {
+        let row = range.local.get(usize::from(artifact.dim)).copied().unwrap_or(1);
+        let empty = !artifact.any_groups && row.saturating_mul(8) <= u64::from(artifact.lanes);
+        if empty || largest.is_some_and(|id| id > artifact.max_id) {
             let plain = self.plain.get_or_init(|| self.load(self.executable.plain_kernel(&self.name)));
             return plain.as_ref().map_err(Clone::clone);
         }
