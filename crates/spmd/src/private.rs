@@ -1,7 +1,7 @@
 //! Private arrays: how the copies of the lanes lie in memory.
 //!
-//! An array whose accesses all have one size, at multiples of it, and whose address goes nowhere else, is laid out by lane: element after
-//! element, each for all lanes, so that an access at a uniform index is one vector. Any other lies as one object a lane.
+//! Each lane has an object of its own, one after the other, so that an address may go anywhere and be read in any size. (Laying elements
+//! out by lane would make an access at a uniform index one vector; it needs a proof that all accesses have one size.)
 
 use cloom_ir::{Function, Inst, Op};
 
