@@ -137,7 +137,9 @@ impl Bounds {
 
     fn fits(&self, func: &Function, sum: Value, args: &[Value]) -> bool {
         let bound = args.iter().try_fold(0u64, |a, &v| a.checked_add(self.max(v)));
-        bound.is_some_and(|b| b < func.ty(sum).scalar.mask() - (1 << 12))
+        // Narrow types have no room for the margin.
+        let limit = func.ty(sum).scalar.mask().checked_sub(1 << 12);
+        bound.zip(limit).is_some_and(|(b, limit)| b < limit)
     }
 }
 

@@ -326,7 +326,12 @@ impl Analysis<'_> {
             |k: usize| func.const_bits(data.args[k]).map(|bits| sign_extend(bits, func.ty(data.args[k]).scalar));
         let give = |by: i64, tested: bool| {
             let by = sign_extend(by as u64, result.scalar);
-            Some(if by == 0 { Shape::Uniform } else { Shape::Strided { by, tested } })
+            match (by, tested) {
+                // What is uniform must be so without a test.
+                (0, true) => None,
+                (0, false) => Some(Shape::Uniform),
+                _ => Some(Shape::Strided { by, tested }),
+            }
         };
         match &data.op {
             Op::Binary(BinOp::Add) | Op::PtrAdd => {

@@ -240,7 +240,10 @@ impl Widener<'_> {
                 let wide = self.wide_type(ty);
                 (0..ty.lanes).map(|_| self.ssa.var(wide)).collect()
             }
-            Shape::Strided { tested: true, .. } => SmallVec::from_slice(&[self.ssa.var(ty), self.ssa.var(Type::I1)]),
+            Shape::Strided { tested: true, .. } => {
+                let wide = self.wide_type(ty);
+                SmallVec::from_slice(&[self.ssa.var(ty), self.ssa.var(Type::I1), self.ssa.var(wide)])
+            }
             _ => SmallVec::from_slice(&[self.ssa.var(ty)]),
         };
         self.vars.insert(p, vars.clone());
@@ -251,6 +254,9 @@ impl Widener<'_> {
         let vars = self.param_vars(p);
         let cur = self.cur;
         let values: SmallVec<[Value; 4]> = vars.iter().map(|&v| self.ssa.read(self.func, cur, v)).collect();
+        if let (Shape::Strided { tested: true, .. }, [_, _, lanes]) = (self.item.shapes.of(p), &values[..]) {
+            self.tested.insert(p, *lanes);
+        }
         match self.item.shapes.of(p) {
             Shape::Varying => Wide::Lanes(values),
             Shape::Strided { by, .. } => Wide::Strided { base: values[0], by, cond: values.get(1).copied() },
@@ -291,6 +297,7 @@ impl Widener<'_> {
                             _ => self.b().iconst(Type::I1, 1),
                         };
                         values.push((vars[1], cond));
+                        values.push((vars[2], self.lane(a)?));
                     }
                 }
                 _ => values.push((vars[0], self.base(a)?)),

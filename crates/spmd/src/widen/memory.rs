@@ -212,7 +212,7 @@ impl Widener<'_> {
 
     /// Of lanes that store at one address, the last one that is on counts.
     fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
-        let value = match self.get(x)? {
+        let value = match self.exact(x)? {
             Wide::Uniform(v) => v,
             wide => {
                 let lanes = self.spread(&wide);

@@ -44,7 +44,8 @@ pub enum Wide {
         base: Value,
         /// By lane.
         by: i64,
-        /// If there, the stride holds only where this is true.
+        /// If there, the stride holds only where this is true; what needs the lanes whatever it says asks for [`Widener::lanes`] or
+        /// [`Widener::exact`].
         cond: Option<Value>,
     },
     /// Anything.
@@ -114,6 +115,7 @@ pub fn widen(
         values: vec![None; item.func.values.len()],
         materialised: FxHashMap::default(),
         vars: FxHashMap::default(),
+        tested: FxHashMap::default(),
         mask_vars: FxHashMap::default(),
         edge_masks: FxHashMap::default(),
         blocks: FxHashMap::default(),
@@ -176,8 +178,10 @@ pub(crate) struct Widener<'a> {
     values: Vec<Option<Wide>>,
     /// Values spread over lanes, by the block where that was done.
     materialised: FxHashMap<(Value, Block), Lanes>,
-    /// Variables of block parameters: one for each component, or base and condition of a strided one.
+    /// Variables of block parameters: one for each component, or the base of a strided one, or base, condition and lanes if it is tested.
     vars: FxHashMap<Value, SmallVec<[Var; 4]>>,
+    /// The lanes of block parameters whose stride is tested.
+    tested: FxHashMap<Value, Value>,
     mask_vars: FxHashMap<Block, Var>,
     /// Masks of blocks with one way in, and the scalar that skips them if there is one.
     edge_masks: FxHashMap<Block, (Option<Value>, Option<Value>)>,
@@ -240,9 +244,49 @@ impl Widener<'_> {
         if let Some(l) = self.materialised.get(&(v, self.cur)) {
             return Ok(l.clone());
         }
-        let l = self.spread(&wide);
+        let l = match wide {
+            Wide::Strided { cond: Some(_), .. } => self.lanes_of_tested(v)?,
+            _ => self.spread(&wide),
+        };
         self.materialised.insert((v, self.cur), l.clone());
         Ok(l)
+    }
+
+    /// Like [`Widener::get`], but a stride holds in any case.
+    fn exact(&mut self, v: Value) -> Result<Wide, Limit> {
+        match self.get(v)? {
+            Wide::Strided { cond: Some(_), .. } => Ok(Wide::Lanes(self.lanes(v)?)),
+            wide => Ok(wide),
+        }
+    }
+
+    /// The lanes of a value whose stride may not hold: computed lane by lane from the first operands whose strides do.
+    fn lanes_of_tested(&mut self, v: Value) -> Result<Lanes, Limit> {
+        let item = self.item;
+        // Chains of sums may be long: no recursion.
+        let mut stack = vec![v];
+        while let Some(&x) = stack.last() {
+            if let Some(&lanes) = self.tested.get(&x) {
+                self.materialised.insert((x, self.cur), smallvec![lanes]);
+                stack.pop();
+                continue;
+            }
+            let inst = item.func.def_inst(x).ok_or(Limit::Lanes("a tested value has no origin"))?;
+            let mut ready = true;
+            for &a in &item.func.insts[inst].args {
+                let tested = matches!(self.get(a)?, Wide::Strided { cond: Some(_), .. });
+                if tested && !self.materialised.contains_key(&(a, self.cur)) {
+                    stack.push(a);
+                    ready = false;
+                }
+            }
+            if ready {
+                let lanes = self.lanewise(inst)?;
+                self.materialised.insert((x, self.cur), lanes);
+                stack.pop();
+            }
+        }
+        self.materialised.get(&(v, self.cur)).cloned().ok_or(Limit::Lanes("a tested value has no lanes"))
     }
 
     /// The one component of a scalar, with a lane for each work-item.

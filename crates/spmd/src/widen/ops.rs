@@ -103,8 +103,10 @@ impl Widener<'_> {
     fn no_wrap(&mut self, v: Value, by: i64, signed: bool) -> Result<Value, Limit> {
         let base = self.base(v)?;
         let ty = self.func.ty(base);
-        let span = by.unsigned_abs() * u64::from(self.lanes - 1);
+        let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
         let mask = ty.scalar.mask();
+        // The lanes of a narrow type may be further apart than it has values.
+        let Some(last) = mask.checked_sub(span) else { return Ok(self.b().iconst(Type::I1, 0)) };
         let sign = (mask >> 1) + 1;
         // As unsigned numbers, signed ones begin at the sign bit.
         let shifted = if signed {
@@ -113,13 +115,13 @@ impl Widener<'_> {
         } else {
             base
         };
-        let (limit, cc) = if by >= 0 { (mask - span, IntCc::Ule) } else { (span, IntCc::Uge) };
+        let (limit, cc) = if by >= 0 { (last, IntCc::Ule) } else { (span, IntCc::Uge) };
         let limit = self.b().iconst(ty, limit);
         Ok(self.b().icmp(cc, shifted, limit))
     }
 
     /// One operation on every lane of its operands.
-    fn lanewise(&mut self, inst: Inst) -> Result<Lanes, Limit> {
+    pub(super) fn lanewise(&mut self, inst: Inst) -> Result<Lanes, Limit> {
         let data = &self.item.func.insts[inst];
         let result = data.result.map_or(Type::I1, |r| self.item.func.ty(r));
         let from = data.args.first().map_or(result, |&a| self.item.func.ty(a));

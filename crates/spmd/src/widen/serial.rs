@@ -13,7 +13,7 @@ impl Widener<'_> {
     pub(super) fn serial(&mut self, inst: Inst) -> Result<(), Limit> {
         let item = self.item;
         let data = &item.func.insts[inst];
-        let operands: Vec<Wide> = data.args.iter().map(|&a| self.spread_serial(a)).collect::<Result<_, _>>()?;
+        let operands: Vec<Wide> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| item.func.ty(r));
         let lanes = self.each_lane(ty, self.mask.is_none() && cheap(&data.op), |w, lane| {
             let args: Args = operands.iter().map(|o| w.one(o, lane)).collect();
@@ -23,10 +23,6 @@ impl Widener<'_> {
             self.set(r, Wide::Lanes(lanes));
         }
         Ok(())
-    }
-
-    fn spread_serial(&mut self, v: Value) -> Result<Wide, Limit> {
-        self.get(v)
     }
 
     /// One lane of a value.
@@ -129,7 +125,7 @@ impl Widener<'_> {
         let Op::AtomicRmw { op, .. } = data.op else { return Ok(()) };
         let plain = plain_op(op).filter(|_| self.is_own(data.args[0]));
         let Some(plain) = plain else { return self.serial(inst) };
-        let (p, x) = (self.get(data.args[0])?, self.get(data.args[1])?);
+        let (p, x) = (self.exact(data.args[0])?, self.exact(data.args[1])?);
         let ty = item.func.ty(data.args[1]);
         let unrolled = self.mask.is_none();
         let lanes = self.each_lane(Some(ty), unrolled, |w, lane| {
