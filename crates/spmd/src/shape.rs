@@ -215,8 +215,10 @@ impl Analysis<'_> {
             if own.is_none() || (Some(at) != stop && at != b) {
                 for e in func.blocks[at].term.edges() {
                     let t = e.block;
-                    // Lanes that go round a loop together do so in step.
-                    if self.dom.dominates(t, at) {
+                    // Lanes that go round a loop together do so in step, but its header may be where the ways meet: each of two
+                    // latches brings arguments of its own. (Canonical form leaves no such loop today: its analysis is coarser.)
+                    let back = self.dom.dominates(t, at);
+                    if back && Some(t) != stop {
                         continue;
                     }
                     // Two edges of the branch to one block are two ways.
@@ -228,7 +230,7 @@ impl Analysis<'_> {
                         }
                         Some(&old) if old != l || (own.is_none()) => {
                             label.insert(t, t);
-                            joins.push(t);
+                            joins.push((t, back));
                         }
                         Some(_) => {}
                     }
@@ -239,10 +241,10 @@ impl Analysis<'_> {
                 None => break,
             }
         }
-        for j in joins {
+        for (j, back) in joins {
             self.result.joins[j.index()] = true;
             for (k, &p) in func.blocks[j].params.iter().enumerate() {
-                if !self.same_from_everywhere(j, k) {
+                if !self.same_from_everywhere(j, k, back) {
                     self.set(p, Shape::Varying, cause);
                 }
             }
@@ -261,9 +263,10 @@ impl Analysis<'_> {
         }
     }
 
-    fn same_from_everywhere(&self, b: Block, k: usize) -> bool {
+    /// Whether all ways into a block, or all that go `back` to it, bring the same.
+    fn same_from_everywhere(&self, b: Block, k: usize, back: bool) -> bool {
         let mut only = None;
-        self.cfg.preds(b).iter().all(|&p| {
+        self.cfg.preds(b).iter().filter(|&&p| !back || self.dom.dominates(b, p)).all(|&p| {
             let edges = self.func.blocks[p].term.edges();
             let args = edges.iter().filter(|e| e.block == b).map(|e| e.args[k]);
             args.filter(|a| !self.unspecified.contains(a)).all(|a| *only.get_or_insert(a) == a)
@@ -397,4 +400,46 @@ impl Analysis<'_> {
 pub fn sign_extend(bits: u64, scalar: Scalar) -> i64 {
     let shift = 64 - scalar.bits();
     ((bits << shift) as i64) >> shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shapes of the values of the first function, whose first parameter is strided.
+    fn shapes_of(text: &str) -> Shapes {
+        let module = cloom_ir::parse(text).unwrap();
+        let func = module.funcs.values().next().unwrap();
+        let params = vec![Shape::strided(1), Shape::Uniform, Shape::Uniform];
+        let bounds = Bounds::new(func, &[u64::MAX; 3]);
+        analyse(func, &params, &bounds, &Unspecified::default())
+    }
+
+    #[test]
+    fn two_latches_of_one_branch_meet_at_the_header() {
+        let shapes = shapes_of(
+            "func internal @f(i32, i32, i32) -> i32 {
+bb0(v0: i32, v1: i32, v2: i32):
+    v3: i1 = trunc v0
+    v4: i32 = const 0x0
+    v5: i32 = const 0x1
+    jump bb1(v4, v4)
+bb1(v6: i32, v7: i32):
+    v8: i1 = icmp slt v6, v1
+    br v8, bb2, bb4
+bb2:
+    v9: i32 = add v6, v5
+    br v3, bb1(v9, v7), bb3
+bb3:
+    v10: i32 = add v7, v2
+    jump bb1(v9, v10)
+bb4:
+    ret v7
+}",
+        );
+        // The counter is the same on both ways, the sum is not.
+        assert_eq!(shapes.of(Value::new(7)), Shape::Varying);
+        assert!(shapes.diverges(Block::new(2)) && !shapes.diverges(Block::new(1)));
+        assert!(shapes.joins[1]);
+    }
 }
