@@ -54,6 +54,7 @@ fn the_part_of_a_child() {
         Ok("fork") => fork(),
         Ok("build") => build(),
         Ok("level") => level(),
+        Ok("remarks") => remarks(),
         Ok("error") => {
             let t = Session::new();
             assert!(t.clCreateBuffer(t.context(), 0, 0, null_mut(), null_mut()).is_null());
@@ -77,6 +78,46 @@ fn print() {
     println!("|after");
     drop(t.launch(&kernel, &[1], &[]));
     t.finish();
+}
+
+/// Builds twice, the second time from a binary, and tells what the logs say.
+fn remarks() {
+    let t = Session::new();
+    let source =
+        "kernel void k(global int *p, global const int *q) {\n  size_t i = get_global_id(0);\n  p[i] = q[q[i]];\n}";
+    let program = t.program(source);
+    t.log(&program).lines().for_each(|line| println!("|1 {line}"));
+    let mut size = 0usize;
+    ok(t.clGetProgramInfo(program.h, CL_PROGRAM_BINARY_SIZES, 8, (&raw mut size).cast(), null_mut()));
+    let mut binary = vec![0u8; size];
+    let mut place = binary.as_mut_ptr();
+    ok(t.clGetProgramInfo(program.h, CL_PROGRAM_BINARIES, 8, (&raw mut place).cast(), null_mut()));
+    let (bytes, mut code) = (binary.as_ptr(), 1);
+    let again = t.clCreateProgramWithBinary(t.context(), 1, &t.device, &size, &bytes, null_mut(), &mut code);
+    ok(code);
+    let again = Obj::program(again);
+    ok(t.build(&again, ""));
+    t.log(&again).lines().for_each(|line| println!("|2 {line}"));
+}
+
+#[test]
+fn the_log_has_remarks_if_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |on: &str| {
+        // The first process fills the cache, and the second one finds the code there.
+        lines(&output(child("remarks").env("CLOOM_REMARKS", on).env("CLOOM_CACHE_DIR", folder.path())))
+    };
+    assert_eq!(told("0"), [""; 0]);
+    for _ in 0..2 {
+        let lines = told("1");
+        let (first, second): (Vec<&str>, Vec<&str>) =
+            lines.iter().map(String::as_str).partition(|l| l.starts_with('1'));
+        assert!(first[0].starts_with("1 remark: kernel `k`: "), "{lines:?}");
+        assert!(first.iter().any(|l| l.starts_with("1 program.cl:3:") && l.contains(": remark: load: ")), "{lines:?}");
+        assert!(first.iter().any(|l| l.starts_with("1 program.cl:3:") && l.contains(": remark: store: ")), "{lines:?}");
+        let rest = |all: &[&str]| all.iter().map(|l| l[1..].to_owned()).collect::<Vec<_>>();
+        assert_eq!(rest(&first), rest(&second), "a binary is remarked upon like its source");
+    }
 }
 
 #[test]

@@ -66,5 +66,12 @@ pub const LANES: Var = Var {
     default: "what suits the kernel and the machine",
 };
 
+/// `CLOOM_REMARKS`
+pub const REMARKS: Var = Var {
+    name: "CLOOM_REMARKS",
+    meaning: "1: the build log says what became of each loop, branch and access of a kernel, and why; building takes longer",
+    default: "0",
+};
+
 /// Every variable.
-pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, CACHE, CACHE_DIR];
+pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, REMARKS, CACHE, CACHE_DIR];

@@ -146,11 +146,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         .remarks
         .into_iter()
         .map(|r| {
-            let file = files.get(usize::from(r.span.file)).map_or("", String::as_str);
-            let place = match r.span {
-                cloom_ir::Span::NONE => kernel.clone(),
-                span => format!("{file}:{}:{}", span.line, span.col),
-            };
+            let place = cloom_compiler::place(&files, r.span).unwrap_or_else(|| kernel.clone());
             RemarkInfo { place, what: r.what, why: r.why }
         })
         .collect();

@@ -1,7 +1,7 @@
 //! A program on a target: a cell per kernel, filled once, by whoever comes first.
 
 use crate::kernel::{self, Built, Variant};
-use crate::{CompileError, Compiler, Program};
+use crate::{CompileError, Compiler, Program, remarks};
 use std::sync::{Arc, OnceLock};
 
 /// A kernel's code in one variant, or why there is none.
@@ -54,6 +54,15 @@ impl Executable {
         let make = || kernel::compile(&self.compiler, &self.program, name, &self.target, variant, false);
         let built = cells[variant as usize].get_or_init(make);
         built.as_ref().map_err(Clone::clone)
+    }
+
+    /// For the build log: what the vectoriser makes of each kernel, and why; empty unless [`Config::remarks`](crate::Config::remarks) asks
+    /// for it. It is worked out here whether the machine code exists, comes from the cache, or is made at the first launch.
+    pub fn remarks(&self) -> String {
+        match self.compiler.remarks {
+            true => remarks::text(&self.compiler, &self.program, &self.target),
+            false => String::new(),
+        }
     }
 
     /// How many kernels there are.

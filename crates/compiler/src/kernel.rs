@@ -6,7 +6,7 @@ use crate::{CompileError, Compiler, Timing, library};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_ir::{KernelMeta, Module, ParamKind};
 use cloom_passes::CALLEES;
-use cloom_spmd::{Remark, Wish};
+use cloom_spmd::{Remark, Wish, WorkGroup};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,8 +44,10 @@ pub enum Variant {
 }
 
 /// How wide vectors are on a target.
-fn wish(compiler: &Compiler, target: &str, variant: Variant) -> Wish {
+fn wish(compiler: &Compiler, program: &Program, target: &str, variant: Variant) -> Wish {
     match (variant, compiler.lanes) {
+        // Without optimisation, work-items run one after the other, as they are written.
+        _ if program.options().opt_disable => Wish::Lanes(1),
         (Variant::Plain, _) => Wish::Lanes(1),
         (Variant::Lanes, Some(lanes)) => Wish::Lanes(lanes),
         (Variant::Lanes, None) => Wish::Registers(cloom_llvm::vector_bits(target)),
@@ -101,8 +103,7 @@ pub fn compile(
     recorder.text("ir", || module.to_string());
     let optimise = !program.options().opt_disable;
     let denorms_are_zero = program.options().denorms_are_zero;
-    // Without optimisation, work-items run one after the other, as they are written.
-    let wish = if optimise { wish(compiler, target, variant) } else { Wish::Lanes(1) };
+    let wish = wish(compiler, program, target, variant);
     let cache = compiler.cache.as_ref().filter(|_| !record).and_then(|cache| {
         let ir = postcard::to_stdvec(&module).ok()?;
         let key = Key::new(
@@ -160,6 +161,21 @@ pub fn compile(
     }
     let Recorder { stages, times, .. } = recorder;
     Ok(Built { artifact: Arc::new(artifact), remarks: group.remarks, stages, times, cached: false })
+}
+
+/// A kernel's way through the vectoriser alone, and the files that its remarks are about.
+pub fn vectorised(
+    compiler: &Compiler,
+    program: &Program,
+    name: &str,
+    target: &str,
+) -> Result<(WorkGroup, Vec<String>), CompileError> {
+    let mut module = linked(program, name)?;
+    let kernel = module.find(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
+    cloom_passes::run(&mut module, kernel, |_, _| {});
+    let wish = wish(compiler, program, target, Variant::Lanes);
+    let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
+    Ok((group, module.files))
 }
 
 /// A kernel with all that it calls, also the built-in functions, before any pass: what the reference interpreter runs.

@@ -18,6 +18,7 @@ mod kernel;
 mod library;
 mod program;
 mod queue;
+mod remarks;
 
 pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use executable::Executable;
@@ -25,6 +26,7 @@ pub use front::Source;
 pub use includes::Header;
 pub use kernel::{Built, Stage};
 pub use program::{LoadError, Program};
+pub use remarks::place;
 
 use cache::Cache;
 use cloom_artifact::ImageKind;
@@ -43,6 +45,8 @@ pub struct Config {
     pub background_threads: usize,
     /// How many work-items run in the lanes of a vector; `None`: what suits the kernel and the target.
     pub lanes: Option<u16>,
+    /// Whether [`Executable::remarks`] has something to say.
+    pub remarks: bool,
 }
 
 impl Config {
@@ -50,7 +54,8 @@ impl Config {
     pub fn from_env() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let lanes = cloom_caps::env::LANES.get().and_then(|l| l.parse().ok()).map(|l: u16| l.clamp(1, 64));
-        Self { cache_dir: cache::folder_from_env(), background_threads: (cores / 2).clamp(1, 8), lanes }
+        let remarks = cloom_caps::env::REMARKS.is_on();
+        Self { cache_dir: cache::folder_from_env(), background_threads: (cores / 2).clamp(1, 8), lanes, remarks }
     }
 }
 
@@ -119,6 +124,7 @@ impl Timing {
 /// The compiler of a process.
 pub struct Compiler {
     lanes: Option<u16>,
+    remarks: bool,
     cache: Option<Cache>,
     queue: Arc<Queue>,
 }
@@ -128,6 +134,7 @@ impl Compiler {
     pub fn new(config: Config) -> Arc<Self> {
         Arc::new(Self {
             lanes: config.lanes,
+            remarks: config.remarks,
             cache: config.cache_dir.and_then(Cache::open),
             queue: Queue::new(config.background_threads),
         })

@@ -124,7 +124,7 @@ fn damaged_binaries_are_refused() {
 #[test]
 fn the_disk_cache_gives_the_same_code_and_ignores_what_is_damaged() {
     let dir = tempfile::tempdir().unwrap();
-    let config = Config { cache_dir: Some(dir.path().join("cache")), background_threads: 0, lanes: None };
+    let config = Config { cache_dir: Some(dir.path().join("cache")), background_threads: 0, ..Config::default() };
     let device = CpuDevice::new(1, None);
     let get = || {
         let compiler = Compiler::new(config.clone());
@@ -149,7 +149,7 @@ fn many_threads_ask_for_kernels_while_the_background_compiles() {
     let kernels: String = (0..24)
         .map(|i| format!("kernel void k{i}(global int *p) {{ p[get_global_id(0)] = {i} * (int)get_global_id(0); }}\n"))
         .collect();
-    let compiler = Compiler::new(Config { cache_dir: None, background_threads: 2, lanes: None });
+    let compiler = Compiler::new(Config { cache_dir: None, background_threads: 2, ..Config::default() });
     let device = CpuDevice::new(2, None);
     let executable = compiler.executable(&program(&compiler, &kernels, ""), &device.info().target);
     std::thread::scope(|scope| {

@@ -261,11 +261,15 @@ impl Program {
         for &i in selected {
             let mut executable = None;
             let mut failure = None;
+            let mut remarks = String::new();
             if let Ok((unit, _)) = &outcome
                 && unit.kind() == ImageKind::Executable
             {
                 match toolchain.executable(unit, &self.devices()[i].info().target) {
-                    Ok(made) => executable = Some(made),
+                    Ok(made) => {
+                        remarks = made.remarks();
+                        executable = Some(made);
+                    }
                     Err(why) => failure = Some(why),
                 }
             }
@@ -274,7 +278,7 @@ impl Program {
             match (&outcome, failure) {
                 (Ok((unit, log)), None) => {
                     build.state.status = BuildKind::Success;
-                    build.state.log.clone_from(log);
+                    build.state.log = log.clone() + &remarks;
                     build.state.binary = Some(unit.kind());
                     build.kernels = Arc::new(unit.kernels());
                     build.unit = Some(unit.clone());

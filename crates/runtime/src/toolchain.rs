@@ -71,6 +71,8 @@ pub trait Executable: Send + Sync {
     fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
     /// A kernel's code for launches with larger ids than the other one takes.
     fn plain_kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
+    /// What the build log says of the way in which kernels are compiled; nothing unless somebody asks for it.
+    fn remarks(&self) -> String;
 }
 
 /// A program and its build log.
@@ -129,6 +131,10 @@ impl Executable for CloomExecutable {
 
     fn plain_kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String> {
         self.0.plain_kernel(name).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
+    }
+
+    fn remarks(&self) -> String {
+        self.0.remarks()
     }
 }
 
