@@ -105,6 +105,16 @@ impl<T: Copy> In<T> {
         (0..count).map(|i| unsafe { ptr::read_unaligned(self.0.add(i)) }).collect()
     }
 
+    /// Reads as many values as there is room for; none if it is null.
+    pub fn read(self, to: &mut [T]) {
+        if !self.0.is_null() {
+            for (i, value) in to.iter_mut().enumerate() {
+                // SAFETY: the caller's promise: so many values, of types for which all bits are good, aligned or not.
+                *value = unsafe { ptr::read_unaligned(self.0.add(i)) };
+            }
+        }
+    }
+
     /// The value, unless it is null.
     pub fn get(self) -> Option<T> {
         self.take(1).pop()

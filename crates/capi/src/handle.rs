@@ -12,8 +12,9 @@ use cloom_runtime::{
     Attachment, Buffer, Context, Device, Error, Event, Kernel, Platform, Program, Queue, Result, Status,
 };
 use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashMap;
 use std::any::Any;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, Weak};
@@ -104,7 +105,8 @@ objects! {
 const SHARDS: usize = 16;
 
 struct Registry {
-    entries: [RwLock<HashMap<usize, Entry>>; SHARDS],
+    /// The keys are addresses that the registry chose, so nobody can make them collide.
+    entries: [RwLock<FxHashMap<usize, Entry>>; SHARDS],
     /// Blocks that were handles, the oldest first.
     free: Mutex<VecDeque<usize>>,
 }
@@ -116,7 +118,7 @@ static REGISTRY: LazyLock<Registry> =
 const RESTING: usize = 4096;
 
 impl Registry {
-    fn shard(&self, address: usize) -> &RwLock<HashMap<usize, Entry>> {
+    fn shard(&self, address: usize) -> &RwLock<FxHashMap<usize, Entry>> {
         &self.entries[(address / size_of::<Block>()) % SHARDS]
     }
 

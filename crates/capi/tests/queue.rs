@@ -94,6 +94,107 @@ fn a_queue_may_be_released_while_its_commands_wait() {
     assert_eq!(t.read::<u32>(&buffer, 1), [9]);
 }
 
+/// A kernel that is known to be short runs where it is enqueued, without a command, when nothing is before it. Here is one, with its
+/// buffer, which holds 0.
+fn short_kernel(t: &Session) -> (Obj, Obj) {
+    let kernel = t.kernel("kernel void k(global uint *p, uint a) { p[0] = p[0] * 2 + a; }");
+    let buffer = t.buffer_of(&[0u32]);
+    t.arg_mem(&kernel, 0, &buffer);
+    t.arg(&kernel, 1, 0u32);
+    for _ in 0..50 {
+        drop(t.launch(&kernel, &[1], &[1]));
+        t.finish();
+    }
+    (kernel, buffer)
+}
+
+#[test]
+fn a_short_launch_keeps_its_place() {
+    for properties in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let t = Session::with(properties);
+        let (kernel, buffer) = short_kernel(&t);
+        let gate = t.user_event();
+        let barrier = {
+            let mut event = null_mut();
+            ok(t.clEnqueueBarrierWithWaitList(t.queue(), 1, &gate.h, &mut event));
+            Obj::event(event)
+        };
+        let set = |a: u32| t.arg(&kernel, 1, a);
+        set(1);
+        let held = t.launch(&kernel, &[1], &[1]);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        assert!(t.status(&held) > CL_COMPLETE && t.status(&barrier) > CL_COMPLETE);
+        t.complete(&gate, CL_COMPLETE);
+        t.wait(&[&held]);
+        set(0);
+        // In order of the wait list alone.
+        let next = t.launch_on(t.queue(), &kernel, &[1], &[1], &[held.h]);
+        t.wait(&[&next]);
+        t.finish();
+        assert_eq!(t.read::<u32>(&buffer, 1), [2]);
+    }
+}
+
+#[test]
+fn a_short_launch_fails_with_its_wait_list() {
+    let t = Session::new();
+    let (kernel, buffer) = short_kernel(&t);
+    let gate = t.user_event();
+    t.complete(&gate, -7);
+    t.arg(&kernel, 1, 1u32);
+    let failed = t.launch_on(t.queue(), &kernel, &[1], &[1], &[gate.h]);
+    t.until("the launch ends", || t.status(&failed) <= CL_COMPLETE);
+    assert_eq!(t.status(&failed), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    t.finish();
+    assert_eq!(t.read::<u32>(&buffer, 1), [0]);
+}
+
+#[test]
+fn short_launches_of_many_threads_do_not_overlap_in_an_ordered_queue() {
+    const LAUNCHES: u32 = 2000;
+    let t = Session::new();
+    let source =
+        "kernel void k(global uint *p) { uint n = p[0]; for (uint i = 0; i < n % 64; i++) p[1] += n; p[0] = n + 1; }";
+    let program = t.program(source);
+    let buffer = t.buffer_of(&[0u32, 0]);
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                let kernel = t.kernel_of(&program, "k");
+                t.arg_mem(&kernel, 0, &buffer);
+                for i in 0..LAUNCHES {
+                    drop(t.launch(&kernel, &[1], &[1]));
+                    if i % 3 == 0 {
+                        t.finish();
+                    }
+                }
+            });
+        }
+    });
+    t.finish();
+    assert_eq!(t.read::<u32>(&buffer, 1), [4 * LAUNCHES]);
+}
+
+#[test]
+fn a_short_launch_has_its_times() {
+    let t = Session::with(CL_QUEUE_PROFILING_ENABLE);
+    let (kernel, _buffer) = short_kernel(&t);
+    let mut before = 0;
+    for _ in 0..20 {
+        let event = t.launch(&kernel, &[1], &[1]);
+        t.wait(&[&event]);
+        let names = [
+            CL_PROFILING_COMMAND_QUEUED,
+            CL_PROFILING_COMMAND_SUBMIT,
+            CL_PROFILING_COMMAND_START,
+            CL_PROFILING_COMMAND_END,
+        ];
+        let times = names.map(|name| info::<u64>(|s, v, r| t.clGetEventProfilingInfo(event.h, name, s, v, r)));
+        assert!(times.is_sorted() && before <= times[0] && times[0] > 0, "{before} {times:?}");
+        before = times[3];
+    }
+}
+
 #[test]
 fn bad_arguments_have_their_codes() {
     let t = Session::new();

@@ -256,7 +256,7 @@ impl Running<'_> {
             };
             let _fpenv = fpenv::enter(self.denorms_are_zero);
             let [x, y, _] = self.groups;
-            let mut id = [from % x, from / x % y, from / x / y];
+            let mut id = if from == 0 { [0; 3] } else { [from % x, from / x % y, from / x / y] };
             let mut at = from;
             while at < to {
                 // All groups of a row have the same size, but perhaps the last one.

@@ -6,7 +6,7 @@
 
 use crate::execute::{Command, CommandType, Dependents, finish, hand_on};
 use crate::status::{bail, ensure};
-use crate::{Attachment, Context, Error, Queue, Result, Status};
+use crate::{Attachment, Context, Error, Queue, QueueFlags, Result, Status};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -95,7 +95,23 @@ pub struct Event {
 impl Event {
     pub(crate) fn new(context: &Arc<Context>, queue: Option<&Arc<Queue>>, command: CommandType) -> Arc<Event> {
         let status = if command == CommandType::User { SUBMITTED } else { QUEUED };
-        let times = Profiling { queued: context.engine().now(), ..Profiling::default() };
+        let profiles = queue.is_some_and(|q| q.flags().contains(QueueFlags::PROFILING));
+        let queued = if profiles { context.engine().now() } else { 0 };
+        Event::with(context, queue, command, status, Profiling { queued, ..Profiling::default() })
+    }
+
+    /// The event of a command that has ended with this status; `times` are zeros where the queue does not profile.
+    pub(crate) fn ended(queue: &Arc<Queue>, command: CommandType, status: i32, times: Profiling) -> Arc<Event> {
+        Event::with(queue.context(), Some(queue), command, status, times)
+    }
+
+    fn with(
+        context: &Arc<Context>,
+        queue: Option<&Arc<Queue>>,
+        command: CommandType,
+        status: i32,
+        times: Profiling,
+    ) -> Arc<Event> {
         let (callbacks, due, dependents) = Default::default();
         Arc::new(Event {
             attachment: Attachment::default(),
@@ -104,7 +120,7 @@ impl Event {
             queue: queue.cloned(),
             command,
             state: Mutex::new(State { status, times, callbacks, due, delivering: false, dependents }),
-            done: AtomicBool::new(false),
+            done: AtomicBool::new(status <= COMPLETE),
             changed: Condvar::new(),
         })
     }
@@ -136,9 +152,11 @@ impl Event {
 
     /// The times, when they can be had: the queue profiles and the command is complete.
     pub fn profiling(&self) -> Result<Profiling> {
-        let profiles = self.queue.as_ref().is_some_and(|q| q.flags().contains(crate::QueueFlags::PROFILING));
+        let profiles = self.queue.as_ref().is_some_and(|q| q.flags().contains(QueueFlags::PROFILING));
         ensure!(profiles, ProfilingInfoNotAvailable, "the event is not of a queue with CL_QUEUE_PROFILING_ENABLE");
         let state = self.state.lock();
+        let queued = state.times.queued != 0;
+        ensure!(queued, ProfilingInfoNotAvailable, "the command was enqueued before its queue profiled");
         ensure!(
             state.status == COMPLETE,
             ProfilingInfoNotAvailable,

@@ -5,7 +5,7 @@
 
 use crate::event::{COMPLETE, Edge, Event, RUNNING, SUBMITTED};
 use crate::kernel::KernelCode;
-use crate::{Error, Queue, Result, Status, log};
+use crate::{Context, Error, Queue, Result, Status, log};
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -101,22 +101,31 @@ impl Command {
         let Some(work) = self.work.lock().take() else { return };
         self.event.context().engine().activate();
         let begin = self.event.advance(RUNNING);
-        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-            Err(Error::new(Status::OutOfResources, "a command failed inside Cloom; this is a bug of Cloom"))
-        });
+        let outcome = attempt(work);
         let end = self.event.context().engine().now();
         if let (Some((code, items)), Some(begin)) = (&self.measured, begin) {
             code.cost().learn(*items, end.saturating_sub(begin));
         }
-        let status = match outcome {
-            Ok(()) => COMPLETE,
-            Err(error) => {
-                log::error("a command failed", &error);
-                self.event.context().report(&error);
-                error.status.code()
-            }
-        };
-        finish_before(&self.event, status, end, next_of);
+        finish_before(&self.event, status(self.event.context(), outcome), end, next_of);
+    }
+}
+
+/// Does what a command does; a panic is a failure of the command.
+pub(crate) fn attempt(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(Error::new(Status::OutOfResources, "a command failed inside Cloom; this is a bug of Cloom"))
+    })
+}
+
+/// The last status of a command that ended so; tells of a failure.
+pub(crate) fn status(context: &Context, outcome: Result<()>) -> i32 {
+    match outcome {
+        Ok(()) => COMPLETE,
+        Err(error) => {
+            log::error("a command failed", &error);
+            context.report(&error);
+            error.status.code()
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
 use crate::toolchain::Executable;
 use crate::{Attachment, Buffer, Device, Error, Program, Result, Status};
-use cloom_artifact::KernelArtifact;
+use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_hal as hal;
+use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -27,13 +28,25 @@ pub struct KernelCode {
 pub(crate) struct Cost {
     /// For 1024 work-items, in nanoseconds, plus one; 0 before the first launch.
     known: AtomicU64,
+    /// Counts short launches.
+    short: AtomicU64,
 }
+
+/// One of so many short launches is measured: to read the clock takes as long as some of them.
+const MEASURED: u64 = 16;
 
 impl Cost {
     /// Nanoseconds that so many work-items will take, if they take what the last ones took.
     pub fn expect(&self, items: u64) -> Option<u64> {
         let known = self.known.load(Ordering::Relaxed).checked_sub(1)?;
         Some(known.saturating_mul(items) / 1024)
+    }
+
+    /// Whether to measure this short launch. Launches that are made at the same time may count as one.
+    pub fn is_due(&self) -> bool {
+        let n = self.short.load(Ordering::Relaxed);
+        self.short.store(n.wrapping_add(1), Ordering::Relaxed);
+        n.is_multiple_of(MEASURED)
     }
 
     /// So many took so many nanoseconds.
@@ -92,9 +105,9 @@ impl KernelCode {
 
 /// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it; a command does.
 #[derive(Clone)]
-pub(crate) enum ArgValue<B = Arc<Buffer>> {
+enum ArgValue {
     Bytes(SmallVec<[u8; 16]>),
-    Buffer(Option<B>),
+    Buffer(Option<Weak<Buffer>>),
     /// Shared memory, which the application keeps alive.
     Address(u64),
     Local(u64),
@@ -169,7 +182,7 @@ pub struct Kernel {
     meta: KernelMeta,
     /// One per device of the program.
     codes: Vec<Option<Arc<KernelCode>>>,
-    args: Mutex<Vec<Option<ArgValue<Weak<Buffer>>>>>,
+    args: Mutex<Vec<Option<ArgValue>>>,
 }
 
 impl Kernel {
@@ -292,37 +305,91 @@ impl Kernel {
 
     /// Bytes of local memory that arguments ask for, so far.
     pub fn local_arg_bytes(&self) -> u64 {
-        let bytes = |arg: &Option<ArgValue<_>>| if let Some(ArgValue::Local(size)) = arg { *size } else { 0 };
+        let bytes = |arg: &Option<ArgValue>| if let Some(ArgValue::Local(size)) = arg { *size } else { 0 };
         self.args.lock().iter().map(bytes).fold(0, u64::saturating_add)
     }
 
-    /// The arguments as they are now.
-    pub(crate) fn snapshot(&self) -> Result<Vec<ArgValue>> {
-        // Dropped after the lock: the last reference to a buffer calls the application.
-        let mut values = Vec::with_capacity(self.meta.params.len());
-        let args = self.args.lock();
-        for (arg, param) in args.iter().zip(&self.meta.params) {
-            let Some(value) = arg else {
-                bail!(InvalidKernelArgs, "argument `{}` of kernel `{}` has not been set", param.name, self.name);
-            };
-            values.push(match value {
-                ArgValue::Bytes(bytes) => ArgValue::Bytes(bytes.clone()),
-                ArgValue::Buffer(None) => ArgValue::Buffer(None),
-                ArgValue::Buffer(Some(buffer)) => match buffer.upgrade() {
-                    Some(buffer) => ArgValue::Buffer(Some(buffer)),
-                    None => bail!(
-                        InvalidKernelArgs,
-                        "the buffer that argument `{}` of kernel `{}` was set to has been released",
-                        param.name,
-                        self.name
-                    ),
-                },
-                ArgValue::Address(address) => ArgValue::Address(*address),
-                ArgValue::Local(size) => ArgValue::Local(*size),
-            });
+    /// Checks that every argument is set.
+    pub(crate) fn check_args(&self) -> Result<()> {
+        match self.args.lock().iter().position(Option::is_none) {
+            Some(i) => Err(self.unset(i)),
+            None => Ok(()),
         }
-        Ok(values)
     }
+
+    fn unset(&self, i: usize) -> Error {
+        let name = &self.meta.params[i].name;
+        Error::new(Status::InvalidKernelArgs, format!("argument `{name}` of kernel `{}` has not been set", self.name))
+    }
+
+    /// The arguments as they are now, in the form in which the code reads them. `packed` is fresh; it is the caller's so that its buffers
+    /// are not dropped under the lock, where the last reference to one would call the application.
+    pub(crate) fn pack(&self, artifact: &KernelArtifact, packed: &mut Packed) -> Result<()> {
+        packed.local_size = artifact.local_size;
+        packed.block.resize(artifact.arg_block as usize, 0);
+        let args = self.args.lock();
+        ensure!(
+            artifact.args.len() == args.len(),
+            OutOfResources,
+            "the code of the kernel has other arguments than its source"
+        );
+        for (i, (at, arg)) in artifact.args.iter().zip(args.iter()).enumerate() {
+            let Some(value) = arg else { return Err(self.unset(i)) };
+            let word;
+            let bytes: &[u8] = match (at.kind, value) {
+                (KernelArgKind::Bytes, ArgValue::Bytes(bytes)) => bytes,
+                (KernelArgKind::Buffer, ArgValue::Buffer(None)) => &[0; 8],
+                (KernelArgKind::Buffer, ArgValue::Buffer(Some(buffer))) => {
+                    let Some(buffer) = buffer.upgrade() else {
+                        bail!(
+                            InvalidKernelArgs,
+                            "the buffer that argument `{}` of kernel `{}` was set to has been released",
+                            self.meta.params[i].name,
+                            self.name
+                        )
+                    };
+                    word = buffer.device_address().to_le_bytes();
+                    packed.buffers.push(buffer);
+                    &word
+                }
+                (KernelArgKind::Buffer, ArgValue::Address(address)) => {
+                    packed.shares = true;
+                    word = address.to_le_bytes();
+                    &word
+                }
+                (KernelArgKind::Local, ArgValue::Local(size)) => {
+                    let begin = packed.local_size.checked_next_multiple_of(u64::from(BLOCK_ALIGN));
+                    let end = begin.and_then(|b| b.checked_add(*size));
+                    let (Some(begin), Some(end)) = (begin, end) else {
+                        bail!(OutOfResources, "the local memory of the arguments is larger than 2^64 bytes");
+                    };
+                    packed.local_size = end;
+                    word = begin.to_le_bytes();
+                    &word
+                }
+                _ => bail!(OutOfResources, "the code of the kernel has other arguments than its source"),
+            };
+            let place = packed.block.get_mut(at.offset as usize..).and_then(|b| b.get_mut(..bytes.len()));
+            match place {
+                Some(place) => place.copy_from_slice(bytes),
+                None => bail!(OutOfResources, "an argument lies outside of the argument block"),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arguments of a launch.
+#[derive(Default)]
+pub(crate) struct Packed {
+    /// The argument block.
+    pub block: SmallVec<[u8; 128]>,
+    /// Local memory of a group.
+    pub local_size: u64,
+    /// The buffers among the arguments, which must be there until the kernel is done.
+    pub buffers: SmallVec<[Arc<Buffer>; 4]>,
+    /// Whether there is memory among them that the host may use at the same time.
+    pub shares: bool,
 }
 
 impl Drop for Kernel {

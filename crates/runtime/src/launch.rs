@@ -1,14 +1,14 @@
-//! Launching kernels: the range checked, the argument block filled, the local size chosen where the application leaves it open.
+//! Launching kernels: the range checked, the local size chosen where the application leaves it open, and the way on: a short launch
+//! that nothing holds back runs at once, without a command; any other is a command of the queue.
 
-use crate::execute::CommandType;
-use crate::kernel::ArgValue;
+use crate::event::Profiling;
+use crate::execute::{CommandType, attempt, status};
+use crate::kernel::{KernelCode, Packed};
 use crate::print::Printer;
 use crate::queue::Urgency;
-use crate::status::{bail, ensure};
-use crate::{Error, Event, Kernel, Queue, Result, Status};
-use cloom_artifact::{KernelArgKind, KernelArtifact};
+use crate::status::ensure;
+use crate::{Device, Error, Event, Kernel, Queue, QueueFlags, Result, Status};
 use cloom_hal as hal;
-use cloom_ir::abi::BLOCK_ALIGN;
 use std::sync::Arc;
 
 /// Sizes as `clEnqueueNDRangeKernel` gets them.
@@ -34,55 +34,97 @@ const SHORT_STACK: u64 = 4 << 10;
 const PREFERRED_GROUP: u64 = 64;
 
 impl Queue {
-    /// Runs a kernel over a range.
+    /// Runs a kernel over a range. Gives the event if it is wanted.
     pub fn launch(
         self: &Arc<Queue>,
         kind: CommandType,
         kernel: &Arc<Kernel>,
         input: &RangeInput,
         wait: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
+        wanted: bool,
+    ) -> Result<Option<Arc<Event>>> {
         let same = Arc::ptr_eq(kernel.program().context(), self.context());
         ensure!(same, InvalidContext, "the kernel is of another context than the queue");
         let code = kernel.code_for_launch(self.device())?;
-        let args = kernel.snapshot()?;
         let required = kernel.meta().reqd_group_size;
         let range = settle(input, required, self.device().max_group_size())?;
         let Some(range) = range else {
+            kernel.check_args()?;
             // Nothing to run, but an event and its place in the order.
-            return self.enqueue(kind, wait, false, Box::new(|| Ok(())));
+            return self.enqueue(kind, wait, false, Box::new(|| Ok(()))).map(Some);
         };
-        let loaded = code.loaded_for(&range)?.clone();
-        let (block, local_size) = pack(loaded.artifact(), &args)?;
+        let loaded = code.loaded_for(&range)?;
+        let mut packed = Packed::default();
+        kernel.pack(loaded.artifact(), &mut packed)?;
         let limit = self.device().local_memory();
         ensure!(
-            local_size <= limit,
+            packed.local_size <= limit,
             OutOfResources,
-            "kernel `{}` needs {local_size} bytes of local memory, a group has {limit}",
-            kernel.name()
+            "kernel `{}` needs {} bytes of local memory, a group has {limit}",
+            kernel.name(),
+            packed.local_size
         );
-        let device = self.device().clone();
         // The range was checked: it has fewer work-items than 2^64 where groups can be counted; else it is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
         let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
         // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what needs much stack
         // runs on a thread of the device.
-        let shares = args.iter().any(|a| matches!(a, ArgValue::Address(_)));
-        let urgency = match is_short && !shares && loaded.artifact().private_size <= SHORT_STACK {
-            true => Urgency::Here,
-            false => Urgency::Queue,
+        let here = is_short && !packed.shares && loaded.artifact().private_size <= SHORT_STACK;
+        if here {
+            let short = Short { queue: self, code, items, kind, wanted };
+            if let Some(done) = short.run(wait, || run(self.device(), &**loaded, range, &packed))? {
+                return Ok(done);
+            }
+        }
+        let urgency = if here { Urgency::Here } else { Urgency::Queue };
+        let (device, loaded) = (self.device().clone(), loaded.clone());
+        // The buffers are held until it is done.
+        let work = Box::new(move || run(&device, &*loaded, range, &packed));
+        self.enqueue_as(kind, wait, urgency, Some((code.clone(), items)), work).map(Some)
+    }
+}
+
+/// Runs a loaded kernel on this thread and those of the device.
+fn run(device: &Device, kernel: &dyn hal::Kernel, range: hal::NdRange, packed: &Packed) -> Result<()> {
+    let printer = Printer::new(&kernel.artifact().printf_formats, device.engine());
+    let launch = hal::Launch { kernel, range, args: &packed.block, local_size: packed.local_size, print: &printer };
+    let result = device.hal().launch(&launch);
+    printer.flush();
+    // Whatever was lacking, the specification has one code for a launch.
+    result.map_err(|e| Error::new(Status::OutOfResources, e.to_string()))
+}
+
+/// A launch that is over sooner than a command is made for it.
+struct Short<'a> {
+    queue: &'a Arc<Queue>,
+    code: &'a KernelCode,
+    items: u64,
+    kind: CommandType,
+    wanted: bool,
+}
+
+impl Short<'_> {
+    /// Runs it, if the queue has nothing before it: `None` if it has.
+    fn run(&self, wait: &[Arc<Event>], run: impl FnOnce() -> Result<()>) -> Result<Option<Option<Arc<Event>>>> {
+        let queue = self.queue;
+        let profiles = self.wanted && queue.flags().contains(QueueFlags::PROFILING);
+        let clock = profiles || self.code.cost().is_due();
+        let now = || if clock { queue.context().engine().now() } else { 0 };
+        let ran = queue.alone(wait, || {
+            let begin = now();
+            let outcome = attempt(run);
+            (outcome, begin, now())
+        })?;
+        let Some((outcome, begin, end)) = ran else { return Ok(None) };
+        if clock {
+            self.code.cost().learn(self.items, end.saturating_sub(begin));
+        }
+        let status = status(queue.context(), outcome);
+        let times = match profiles {
+            true => Profiling { queued: begin, submit: begin, start: begin, end },
+            false => Profiling::default(),
         };
-        let work = Box::new(move || {
-            let printer = Printer::new(&loaded.artifact().printf_formats, device.engine());
-            let launch = hal::Launch { kernel: &*loaded, range, args: &block, local_size, print: &printer };
-            let result = device.hal().launch(&launch);
-            printer.flush();
-            // The buffers are held until here.
-            drop(args);
-            // Whatever was lacking, the specification has one code for a launch.
-            result.map_err(|e| Error::new(Status::OutOfResources, e.to_string()))
-        });
-        self.enqueue_as(kind, wait, urgency, Some((code.clone(), items)), work)
+        Ok(Some(self.wanted.then(|| Event::ended(queue, self.kind, status, times))))
     }
 }
 
@@ -127,7 +169,7 @@ fn settle(input: &RangeInput, required: Option<[u32; 3]>, max_group: u64) -> Res
     for d in 0..3 {
         let (g, l) = (global[d], local[d]);
         ensure!(
-            g % l == 0,
+            l == 1 || g % l == 0,
             InvalidWorkGroupSize,
             "the global size in dimension {d}, {g}, is not a multiple of the local size {l}"
         );
@@ -148,47 +190,6 @@ fn choose(global: [u64; 3], max_group: u64) -> [u64; 3] {
         left /= best;
         best
     })
-}
-
-/// Fills the argument block. Returns it with the local memory of a group.
-fn pack(artifact: &KernelArtifact, args: &[ArgValue]) -> Result<(Vec<u8>, u64)> {
-    ensure!(
-        artifact.args.len() == args.len(),
-        OutOfResources,
-        "the code of the kernel has other arguments than its source"
-    );
-    let mut block = vec![0u8; artifact.arg_block as usize];
-    let mut local = artifact.local_size;
-    for (at, value) in artifact.args.iter().zip(args) {
-        let word;
-        let bytes: &[u8] = match (at.kind, value) {
-            (KernelArgKind::Bytes, ArgValue::Bytes(bytes)) => bytes,
-            (KernelArgKind::Buffer, ArgValue::Buffer(buffer)) => {
-                word = buffer.as_ref().map_or(0, |b| b.device_address()).to_le_bytes();
-                &word
-            }
-            (KernelArgKind::Buffer, ArgValue::Address(address)) => {
-                word = address.to_le_bytes();
-                &word
-            }
-            (KernelArgKind::Local, ArgValue::Local(size)) => {
-                let begin = local.checked_next_multiple_of(u64::from(BLOCK_ALIGN));
-                let Some((begin, end)) = begin.and_then(|b| Some((b, b.checked_add(*size)?))) else {
-                    bail!(OutOfResources, "local memory of {size} bytes");
-                };
-                local = end;
-                word = begin.to_le_bytes();
-                &word
-            }
-            _ => bail!(OutOfResources, "the code of the kernel has other arguments than its source"),
-        };
-        let place = block.get_mut(at.offset as usize..).and_then(|b| b.get_mut(..bytes.len()));
-        match place {
-            Some(place) => place.copy_from_slice(bytes),
-            None => bail!(OutOfResources, "an argument lies outside of the argument block"),
-        }
-    }
-    Ok((block, local))
 }
 
 #[cfg(test)]

@@ -33,6 +33,9 @@ impl<'a> Printer<'a> {
 
     /// Writes everything.
     pub fn flush(&self) {
+        if self.formats.is_empty() {
+            return;
+        }
         let mut text = std::mem::take(&mut *self.text.lock());
         for (_, line) in text.begun {
             text.lines.extend(line);

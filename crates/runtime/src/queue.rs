@@ -3,7 +3,7 @@
 //! In an in-order queue each command waits for the one before; in an out-of-order queue for the last barrier. These are edges of
 //! order: they do not hand on failure, which only wait lists do.
 
-use crate::event::{Edge, Event};
+use crate::event::{COMPLETE, Edge, Event};
 use crate::execute::{Command, CommandType, Work, start, start_here};
 use crate::kernel::KernelCode;
 use crate::status::{bail, ensure};
@@ -11,6 +11,7 @@ use crate::{Attachment, Context, Device, QueueFlags, Result};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]
 struct State {
@@ -39,7 +40,8 @@ pub struct Queue {
     pub attachment: Attachment,
     context: Arc<Context>,
     device: Arc<Device>,
-    flags: Mutex<QueueFlags>,
+    /// The bits of [`QueueFlags`].
+    flags: AtomicU64,
     properties: Option<Vec<u64>>,
     state: Mutex<State>,
     ready: Mutex<VecDeque<Arc<Command>>>,
@@ -58,7 +60,7 @@ impl Queue {
             attachment: Attachment::default(),
             context: context.clone(),
             device: device.clone(),
-            flags: Mutex::new(flags),
+            flags: AtomicU64::new(flags.bits()),
             properties,
             state: Mutex::default(),
             ready: Mutex::default(),
@@ -77,7 +79,7 @@ impl Queue {
 
     /// The properties.
     pub fn flags(&self) -> QueueFlags {
-        *self.flags.lock()
+        QueueFlags::from_bits_retain(self.flags.load(Ordering::Acquire))
     }
 
     /// The properties as the application gave them.
@@ -161,6 +163,22 @@ impl Queue {
         Ok(event)
     }
 
+    /// Runs a short command at once on this thread, if nothing is outstanding that it had to wait for. There is no event and nothing
+    /// is allocated: most of what a small command costs. Until it is done, no other command gets into the queue: its state is locked.
+    pub(crate) fn alone<T>(&self, wait: &[Arc<Event>], run: impl FnOnce() -> T) -> Result<Option<T>> {
+        self.check_wait_list(wait)?;
+        if wait.iter().any(|e| e.status() != COMPLETE) {
+            return Ok(None);
+        }
+        let Some(state) = self.state.try_lock().filter(|s| s.last.is_none() && s.live.is_empty()) else {
+            return Ok(None);
+        };
+        self.context.engine().activate();
+        let result = run();
+        drop(state);
+        Ok(Some(result))
+    }
+
     /// A marker: done when its wait list, or everything before, is done.
     pub fn marker(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.enqueue_as(CommandType::Marker, wait, Urgency::Here, None, Box::new(|| Ok(())))
@@ -188,7 +206,10 @@ impl Queue {
     /// Turns properties on or off, as `clSetCommandQueueProperty` of OpenCL 1.0 does.
     pub fn set_flags(&self, flags: QueueFlags, on: bool) {
         self.finish();
-        self.flags.lock().set(flags, on);
+        match on {
+            true => self.flags.fetch_or(flags.bits(), Ordering::AcqRel),
+            false => self.flags.fetch_and(!flags.bits(), Ordering::AcqRel),
+        };
     }
 
     /// Forgets a command that is done.

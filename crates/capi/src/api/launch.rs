@@ -5,18 +5,22 @@ use crate::args::{HostMemory, In, Out};
 use crate::callback::{self, NativeFn};
 use crate::handle::Handle;
 use cloom_runtime::{Buffer, CommandType, Event, Kernel, NativeKernel, Queue, RangeInput, Result, Status};
+use std::sync::Arc;
 
 /// The sizes of the dimensions that there are.
 fn sizes(values: In<usize>, dim: u32) -> Option<[u64; 3]> {
     if values.is_null() {
         return None;
     }
-    let mut three = [0; 3];
     // An array of three at most, whatever the application says; a wrong number is told later.
-    for (size, value) in three.iter_mut().zip(values.take(dim.min(3) as usize)) {
-        *size = value as u64;
-    }
-    Some(three)
+    let mut three = [0; 3];
+    values.read(&mut three[..dim.min(3) as usize]);
+    Some(three.map(|size| size as u64))
+}
+
+/// Gives the application the event of a launch, if it wants it.
+fn launched(made: Option<Arc<Event>>, event: Out<Handle<Event>>) -> Result<()> {
+    made.map_or(Ok(()), |made| give(made, event))
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
@@ -35,7 +39,7 @@ pub fn nd_range(
     let dim_sizes = |values| sizes(values, dim);
     let range =
         RangeInput { work_dim: dim, offset: dim_sizes(offset), global: dim_sizes(global), local: dim_sizes(local) };
-    give(queue.launch(CommandType::NdRangeKernel, &kernel, &range, &wait)?, event)
+    launched(queue.launch(CommandType::NdRangeKernel, &kernel, &range, &wait, !event.is_null())?, event)
 }
 
 pub fn task(
@@ -47,7 +51,7 @@ pub fn task(
 ) -> Result<()> {
     let (queue, kernel, wait) = (queue.get()?, kernel.get()?, wait_list(count, list)?);
     let range = RangeInput { work_dim: 1, offset: None, global: Some([1; 3]), local: Some([1; 3]) };
-    give(queue.launch(CommandType::Task, &kernel, &range, &wait)?, event)
+    launched(queue.launch(CommandType::Task, &kernel, &range, &wait, !event.is_null())?, event)
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
