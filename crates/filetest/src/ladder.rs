@@ -163,8 +163,8 @@ impl Ladder {
 
     /// Makes a failing program small: the text of the smallest that fails on the same rung.
     pub fn reduce(&self, program: &Generated, failure: &Failure) -> (String, Failure) {
-        let all: Vec<&dyn Rung> =
-            STAGES.iter().map(|s| s as &dyn Rung).chain(self.cpus.iter().map(|c| c as &dyn Rung)).collect();
+        let interpreted = STAGES.iter().chain(VECTORS.iter().flatten()).map(|s| s as &dyn Rung);
+        let all: Vec<&dyn Rung> = interpreted.chain(self.cpus.iter().map(|c| c as &dyn Rung)).collect();
         let rungs: Vec<&dyn Rung> = all.into_iter().filter(|r| failure.rungs.contains(&r.name())).collect();
         let mut last = failure.clone();
         // A program that depends on the order is the generator's fault; it is reduced by that.

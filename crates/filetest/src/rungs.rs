@@ -88,6 +88,15 @@ impl Interpreter {
     }
 }
 
+/// What may keep a kernel from being put into lanes.
+const EXCUSES: [&str; 5] = [
+    "it has a cycle with two entries",
+    "a loop has no end",
+    "it has too many loops",
+    "it is too large",
+    "its private arrays are too large",
+];
+
 /// Every rung that needs no code generation.
 pub const INTERPRETED: [&dyn Rung; 9] = [
     &Interpreter::REFERENCE,
@@ -111,6 +120,11 @@ impl Rung for Interpreter {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let group = prepare(&mut module, kernel, self.stage, Wish::Lanes(self.lanes))?;
+        // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed on.
+        let why = group.iter().filter(|g| g.lanes != self.lanes).flat_map(|g| g.remarks.last()).map(|r| r.why.as_str());
+        if let Some(why) = why.into_iter().find(|why| !EXCUSES.contains(why)) {
+            return Err(format!("not in lanes: {why}"));
+        }
         let program = Program::new(module).map_err(|e| format!("does not verify: {}", e[0]))?;
         Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group }))
     }

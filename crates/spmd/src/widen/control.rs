@@ -91,7 +91,8 @@ impl Widener<'_> {
                 _ if item.masked.is_linear(b) => {
                     self.term(b)?;
                     self.children(b)?;
-                    let after = item.post.idom(b).ok_or(Limit::Lanes("the ways of a branch never meet"))?;
+                    // The ways may meet in another masked region, a loop perhaps; it is written with them.
+                    let after = self.region_end(b)?;
                     self.go(after);
                 }
                 _ => self.plain_term(b)?,
@@ -119,7 +120,7 @@ impl Widener<'_> {
         ways.all(|&p| !m.is_masked(p) && !m.is_linear(p))
     }
 
-    /// Where a region that begins at `b` ends: the first unmasked block that all its ways lead to.
+    /// Where a region that begins at `b`, or with its ways, ends: the first unmasked block that all its ways lead to.
     fn region_end(&self, b: Block) -> Result<Block, Limit> {
         let mut at = b;
         while let Some(next) = self.item.post.idom(at) {
