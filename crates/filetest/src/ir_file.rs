@@ -15,11 +15,13 @@
 //! | `pass NAME…` | the module after these passes (`inline` and those of the pipeline), printed |
 //! | `divergence` | each varying value and divergent branch with its cause |
 //! | `loops` | each loop with header, depth and blocks |
-//! | `spmd` | the work-group function of the kernel, printed |
+//! | `spmd`, `spmd lanes N` | the work-group function of the kernel for vectors of N work-items (1 unless said), printed |
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
-//! With `BLESS=1` in the environment the expected text is written instead of compared.
+//! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would change with every
+//! improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this order, one line of the output for
+//! each, and `; NOT: TEXT` in no line. Blanks count as one.
 
 use crate::case::{Case, CaseArg};
 use crate::{header, rungs};
@@ -31,6 +33,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 const MARK: &str = "; ==== expected";
+const CHECK: &str = "; CHECK:";
+const NOT: &str = "; NOT:";
 
 /// Runs a file.
 pub fn test(path: &Path, text: &str, cpu: Option<&dyn rungs::Rung>) -> Result<(), String> {
@@ -41,6 +45,9 @@ pub fn test(path: &Path, text: &str, cpu: Option<&dyn rungs::Rung>) -> Result<()
         return run(input, cpu);
     }
     let got = output(input, &words)?;
+    if input.lines().any(|l| l.starts_with(CHECK) || l.starts_with(NOT)) {
+        return find(input, &got);
+    }
     let commented: String = got.lines().map(|l| if l.is_empty() { ";\n".into() } else { format!("; {l}\n") }).collect();
     if expected.map(|e| e.trim_start_matches('\n')) == Some(&commented) {
         return Ok(());
@@ -50,6 +57,25 @@ pub fn test(path: &Path, text: &str, cpu: Option<&dyn rungs::Rung>) -> Result<()
         return std::fs::write(path, text).map_err(|e| e.to_string());
     }
     Err(format!("another output than expected (BLESS=1 accepts it):\n{got}"))
+}
+
+/// Whether a text has what the head of a file asks for.
+fn find(head: &str, text: &str) -> Result<(), String> {
+    let plain = |l: &str| l.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = text.lines().map(plain).collect();
+    let mut rest = lines.iter();
+    for line in head.lines() {
+        if let Some(wanted) = line.strip_prefix(CHECK).map(plain) {
+            if !rest.any(|l| l.contains(&wanted)) {
+                return Err(format!("`{wanted}` is not where it should be in:\n{text}"));
+            }
+        } else if let Some(unwanted) = line.strip_prefix(NOT).map(plain)
+            && lines.iter().any(|l| l.contains(&unwanted))
+        {
+            return Err(format!("`{unwanted}` is in:\n{text}"));
+        }
+    }
+    Ok(())
 }
 
 fn output(input: &str, command: &[&str]) -> Result<String, String> {
@@ -86,19 +112,8 @@ fn output(input: &str, command: &[&str]) -> Result<String, String> {
         }
         ["divergence"] => Ok(divergence(&module, first)),
         ["loops"] => Ok(loops(&module, first)),
-        ["spmd"] => {
-            cloom_passes::inline::run(&mut module, first);
-            let group = cloom_spmd::work_group_function(&mut module, first, cloom_spmd::Wish::Lanes(1))
-                .map_err(|e| e.to_string())?;
-            if let Some(e) = cloom_ir::verify(&module).first() {
-                return Err(format!("does not verify after spmd: {e}\n{module}"));
-            }
-            let sizes = format!(
-                "scratch {} + {} an item, local {}\n",
-                group.scratch_fixed, group.scratch_per_item, group.local_size
-            );
-            Ok(sizes + &module.function_text(&module.funcs[group.func]))
-        }
+        ["spmd"] => spmd(module, first, 1),
+        ["spmd", "lanes", lanes] => spmd(module, first, lanes.parse().map_err(|_| "no number of lanes")?),
         ["llvm"] => llvm(&module, first),
         _ => Err(format!("no command is named {command:?}")),
     }
@@ -108,6 +123,22 @@ fn first_defined(module: &Module) -> Result<FuncRef, String> {
     let kernel = module.kernels().next();
     let any = || module.funcs.iter().find(|(_, f)| !f.is_declaration()).map(|(r, _)| r);
     kernel.or_else(any).ok_or_else(|| "no function has a body".into())
+}
+
+/// What a launcher must know of a work-group function, and its text. A kernel that cannot be put into so many lanes is an error.
+fn spmd(mut module: Module, kernel: FuncRef, lanes: u16) -> Result<String, String> {
+    cloom_passes::inline::run(&mut module, kernel);
+    let group = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes))
+        .map_err(|e| e.to_string())?;
+    if let Some(e) = cloom_ir::verify(&module).first() {
+        return Err(format!("does not verify after spmd: {e}\n{module}"));
+    }
+    if group.lanes != lanes {
+        return Err(format!("{} lanes instead of {lanes}: {:?}", group.lanes, group.remarks.last()));
+    }
+    let sizes =
+        format!("scratch {} + {} an item, local {}\n", group.scratch_fixed, group.scratch_per_item, group.local_size);
+    Ok(sizes + &module.function_text(&module.funcs[group.func]))
 }
 
 /// The definition of a function in LLVM's IR, without what only says for which machine it is.
@@ -198,4 +229,19 @@ pub fn run_module(module: Module, header: &header::Header, cpu: Option<&dyn rung
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+
+    #[test]
+    fn lines_are_found_in_their_order() {
+        let text = "a b\nc\n  d   e\n";
+        assert_eq!(find("; CHECK: a\n; CHECK: d e", text), Ok(()));
+        assert!(find("; CHECK: c\n; CHECK: a", text).is_err());
+        assert!(find("; CHECK: a\n; CHECK: b", text).is_err());
+        assert!(find("; NOT: d e", text).is_err());
+        assert_eq!(find("; NOT: e d", text), Ok(()));
+    }
 }

@@ -1,8 +1,8 @@
-//! The IR's text: parser, verifier, printer, passes, `spmd`, and the interpreter on what is left.
+//! The IR's text: parser, verifier, printer, passes, `spmd` with and without vectors, and the interpreter on what is left.
 
 use super::Target;
 use cloom_filetest::files;
-use cloom_interp::{Arg, Machine, NdRange, Options, Program};
+use cloom_interp::{Arg, Machine, NdRange, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Module, ParamKind, parse, verify};
 
 /// See the file's head.
@@ -143,8 +143,11 @@ fn run(input: &[u8]) -> Result<(), String> {
     if again.to_string() != printed {
         return Err(format!("another text comes back:\n{printed}\n{again}"));
     }
+    // Any part of the input may be what goes wrong with some number of lanes, so all of it chooses.
+    let chosen = input.iter().fold(0usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    let vectors = [LANES[chosen % LANES.len()], LANES[chosen / LANES.len() % LANES.len()]];
     for kernel in module.kernels().take(3) {
-        stages(&module, kernel)?;
+        stages(&module, kernel, vectors)?;
     }
     Ok(())
 }
@@ -156,8 +159,11 @@ fn checked(module: &Module, after: &str) -> Result<(), String> {
     }
 }
 
-fn stages(module: &Module, kernel: FuncRef) -> Result<(), String> {
-    interpret(module, kernel);
+/// Work-items to a vector, one more way for each: without vectors is always tried.
+const LANES: [u16; 6] = [2, 4, 8, 16, 32, 64];
+
+fn stages(module: &Module, kernel: FuncRef, vectors: [u16; 2]) -> Result<(), String> {
+    interpret(module, kernel, None);
     let mut module = module.clone();
     let mut result = Ok(());
     cloom_passes::run(&mut module, kernel, |pass, module| {
@@ -166,16 +172,30 @@ fn stages(module: &Module, kernel: FuncRef) -> Result<(), String> {
         }
     });
     result?;
-    interpret(&module, kernel);
-    // A limit may be reported.
-    if cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(1)).is_ok() {
+    interpret(&module, kernel, None);
+    for lanes in std::iter::once(1).chain(vectors) {
+        let mut module = module.clone();
+        // A limit may be reported.
+        let Ok(made) = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes)) else {
+            continue;
+        };
         checked(&module, "spmd")?;
+        let layout = WorkGroupLayout {
+            kernel,
+            func: made.func,
+            lanes: made.lanes,
+            dim: made.dim,
+            scratch_fixed: made.scratch_fixed,
+            scratch_per_item: made.scratch_per_item,
+            local_size: made.local_size,
+        };
+        interpret(&module, kernel, Some(&layout));
     }
     Ok(())
 }
 
-/// Runs a kernel on whatever arguments fit it: faults are reported, never more.
-fn interpret(module: &Module, kernel: FuncRef) {
+/// Runs a kernel, or its work-group function, on whatever arguments fit it: faults are reported, never more.
+fn interpret(module: &Module, kernel: FuncRef, group: Option<&WorkGroupLayout>) {
     let Ok(program) = Program::new(module.clone()) else { return };
     let options = Options { fuel: 20_000, memory: 1 << 24, ..Options::default() };
     let Ok(mut machine) = Machine::new(&program, options) else { return };
@@ -196,5 +216,9 @@ fn interpret(module: &Module, kernel: FuncRef) {
             }
         });
     }
-    let _fault = machine.run_kernel(kernel, &NdRange::linear(3, 2), &args, &mut ());
+    let range = NdRange::linear(3, 2);
+    let _fault = match group {
+        Some(group) => machine.run_work_groups(group, &range, &args, &mut ()),
+        None => machine.run_kernel(kernel, &range, &args, &mut ()),
+    };
 }
