@@ -1,6 +1,21 @@
 //! Runs generated programs on every rung and compares.
+//!
+//! What each kernel is run through, on each of its ranges:
+//!
+//! 1. The interpreter on the kernel as it was written, three times, in different orders and on different fresh memory: these judge the
+//!    program, and the first is what all others must agree with.
+//! 2. The interpreter on the kernel after the scalar passes, and on its work-group function for one work-item at a time without them.
+//! 3. The interpreter on the work-group function for 1, 2, 4, 8, 16, 32 and 64 lanes, all after the scalar passes; and for one of 2, 4 and
+//!    8 lanes without them. A kernel that is not put into lanes for another reason than those that are allowed is a failure.
+//! 4. Machine code, which takes most of the time, as [`Code`] says. `Some`: for one of four seeds, code that is not optimised for one
+//!    number of lanes, by the seed (of 16 such seeds, two or three for each up to 16 lanes, two for 32 and one for 64); for each fourth of
+//!    these also optimised code for one of up to 16 lanes, and for another fourth optimised code for the lanes that are chosen for one
+//!    of the machine's sets of instructions. `All`: optimised code for every number of lanes, and every set of instructions. `None`: none.
+//!
+//! 10,000 kernels take about a processor's hour so; with all the code, each takes ten seconds and more.
 
 use crate::case::{CaseArg, NdRange, Outcome};
+use crate::generate::types::Rng;
 use crate::generate::{Generated, IN, LOCAL, OUT};
 use crate::rungs::{Cpu, Interpreter, Ready, Rung, Stage};
 use crate::{program, reduce};
@@ -19,25 +34,43 @@ const JUDGES: [Interpreter; 3] = [
     Interpreter { fuel: FUEL, canary: 0, order_seed: 987_654_321, ..Interpreter::REFERENCE },
 ];
 
-/// The rungs that compile further, without code generation.
-const STAGES: [Interpreter; 3] = [
-    Interpreter::on(Stage::Passes),
-    Interpreter { canary: 0x5a, ..Interpreter::on(Stage::PlainGroup) },
-    Interpreter::on(Stage::Group),
-];
+/// The rungs that compile further, without vectors or code generation.
+const STAGES: [Interpreter; 2] =
+    [Interpreter::on(Stage::Passes), Interpreter { canary: 0x5a, ..Interpreter::on(Stage::PlainGroup) }];
 
-/// The rungs with vectors: each width after all passes, and after inlining alone.
-const VECTORS: [[Interpreter; 2]; 6] = {
-    const fn both(lanes: u16) -> [Interpreter; 2] {
-        [Interpreter::with_lanes(Stage::Group, lanes), Interpreter::with_lanes(Stage::PlainGroup, lanes)]
+/// Work-items to a vector.
+const LANES: [u16; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// The rungs with work-group functions: for all numbers of lanes after all passes,
+const VECTORS: [Interpreter; 7] = {
+    let mut list = [Interpreter::with_lanes(Stage::Passed, 1); 7];
+    let mut i = 1;
+    while i < list.len() {
+        list[i] = Interpreter::with_lanes(Stage::Passed, LANES[i]);
+        i += 1;
     }
-    [both(2), both(4), both(8), both(16), both(32), both(64)]
+    list
 };
 
-/// The rungs with vectors that a seed is run on: one width after the other, and a small one, where most goes wrong.
-fn vectors(seed: u64) -> [&'static Interpreter; 2] {
-    let (wide, small) = (&VECTORS[(seed % 6) as usize], &VECTORS[(seed / 6 % 3) as usize]);
-    [&wide[0], &small[(seed % 2) as usize]]
+/// and, where most goes wrong, for few after inlining alone.
+const PLAIN: [Interpreter; 3] = [
+    Interpreter::with_lanes(Stage::PlainGroup, 2),
+    Interpreter::with_lanes(Stage::PlainGroup, 4),
+    Interpreter::with_lanes(Stage::PlainGroup, 8),
+];
+
+/// For which of [`LANES`] there is machine code, of 16 kernels: that for many lanes takes seconds.
+const TURN: [usize; 16] = [6, 3, 2, 1, 0, 4, 3, 2, 5, 1, 4, 3, 2, 0, 5, 4];
+
+/// Which machine code there is; see the file's head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Code {
+    /// None.
+    None,
+    /// A little for some kernels.
+    Some,
+    /// All there is.
+    All,
 }
 
 /// How failures of [`JUDGES`] among themselves begin.
@@ -46,7 +79,13 @@ const ORDER: &str = "the order matters";
 /// All rungs.
 pub struct Ladder {
     compiler: Arc<Compiler>,
-    cpus: Vec<Cpu>,
+    code: Code,
+    /// Code that is not optimised for each of [`LANES`],
+    plain: Vec<Cpu>,
+    /// code that is,
+    optimised: Vec<Cpu>,
+    /// and code for the chosen lanes and each set of instructions, then not optimised.
+    levels: Vec<Cpu>,
 }
 
 /// What is wrong with a program.
@@ -90,22 +129,50 @@ impl Default for Ladder {
 }
 
 impl Ladder {
-    /// With every level of instructions that the machine has, and one device whose code is not optimised.
+    /// With the machine code that `CLOOM_TEST_CODE` names: `none`, `some` (which is the default) or `all`.
     pub fn new() -> Self {
-        let mut cpus = Cpu::levels(2);
-        cpus.push(Cpu::new(2, false));
-        Self { compiler: Compiler::new(Config::default()), cpus }
+        let code = match std::env::var("CLOOM_TEST_CODE").as_deref() {
+            Ok("none") => Code::None,
+            Ok("all") => Code::All,
+            _ => Code::Some,
+        };
+        Self::with(code)
     }
 
-    /// The rungs after the judges that a seed is run on: always the best instructions, and for each other seed one of the other devices
-    /// in turn; making code is most of the time.
+    /// With so much machine code.
+    pub fn with(code: Code) -> Self {
+        let mut levels = Cpu::levels(2);
+        levels.push(Cpu::new(2, false));
+        let lanes = |threads| LANES.map(move |lanes| Cpu::with_lanes(threads, lanes).passed());
+        Self {
+            compiler: Compiler::new(Config::default()),
+            code,
+            plain: lanes(2).map(Cpu::plain).into(),
+            optimised: lanes(1).into(),
+            levels: levels.into_iter().map(Cpu::passed).collect(),
+        }
+    }
+
+    /// The rungs after the judges that a seed is run on.
     fn rungs(&self, seed: u64) -> Vec<&dyn Rung> {
-        let best = self.cpus.len() - 2;
-        let mut others: Vec<&Cpu> = self.cpus.iter().enumerate().filter(|(i, _)| *i != best).map(|(_, c)| c).collect();
-        let turn = (seed / 2 % others.len() as u64) as usize;
-        let other = (seed % 2 == 1).then(|| others.swap_remove(turn) as &dyn Rung);
-        let stages = STAGES.iter().chain(vectors(seed)).map(|s| s as &dyn Rung);
-        stages.chain([&self.cpus[best] as &dyn Rung]).chain(other).collect()
+        // Nothing that the generator does with the seed goes along with this.
+        let number = Rng::new(!seed).next();
+        let (coded, number) = (number.is_multiple_of(4), number / 4);
+        let turn = |n: usize| (number / 16 % n as u64) as usize;
+        let plain = &PLAIN[(seed % 3) as usize];
+        let interpreted = STAGES.iter().chain(&VECTORS).chain([plain]).map(|s| s as &dyn Rung);
+        let cpus: Vec<&Cpu> = match self.code {
+            Code::None => Vec::new(),
+            Code::All => self.optimised.iter().chain(&self.levels).collect(),
+            Code::Some if !coded => Vec::new(),
+            Code::Some => {
+                let optimised = (number % 4 == 1).then(|| &self.optimised[turn(5)]);
+                let level = (number % 4 == 3).then(|| &self.levels[turn(self.levels.len())]);
+                let one = &self.plain[TURN[(number % 16) as usize]];
+                [Some(one), optimised, level].into_iter().flatten().collect()
+            }
+        };
+        interpreted.chain(cpus.into_iter().map(|c| c as &dyn Rung)).collect()
     }
 
     /// Compiles a source to linked IR.
@@ -123,8 +190,13 @@ impl Ladder {
             Ok(reference) => reference,
             Err(verdict) => return *verdict,
         };
+        let mut passed = module.clone();
+        if let Some(kernel) = passed.find("k") {
+            cloom_passes::run(&mut passed, kernel, |_, _| {});
+        }
         for rung in rungs {
-            if let Some(failure) = compare(&module, program, *rung, &wanted) {
+            let module = if rung.after_passes() { &passed } else { &module };
+            if let Some(failure) = compare(module, program, *rung, &wanted) {
                 return Verdict::Differ(failure);
             }
         }
@@ -163,8 +235,9 @@ impl Ladder {
 
     /// Makes a failing program small: the text of the smallest that fails on the same rung.
     pub fn reduce(&self, program: &Generated, failure: &Failure) -> (String, Failure) {
-        let interpreted = STAGES.iter().chain(VECTORS.iter().flatten()).map(|s| s as &dyn Rung);
-        let all: Vec<&dyn Rung> = interpreted.chain(self.cpus.iter().map(|c| c as &dyn Rung)).collect();
+        let interpreted = STAGES.iter().chain(&VECTORS).chain(&PLAIN).map(|s| s as &dyn Rung);
+        let cpus = self.plain.iter().chain(&self.optimised).chain(&self.levels).map(|c| c as &dyn Rung);
+        let all: Vec<&dyn Rung> = interpreted.chain(cpus).collect();
         let rungs: Vec<&dyn Rung> = all.into_iter().filter(|r| failure.rungs.contains(&r.name())).collect();
         let mut last = failure.clone();
         // A program that depends on the order is the generator's fault; it is reduced by that.

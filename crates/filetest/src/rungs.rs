@@ -16,6 +16,10 @@ pub trait Rung: Sync {
     fn name(&self) -> String;
     /// Compiles a kernel as far as this rung needs it.
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String>;
+    /// Whether it takes a module that went through the scalar passes already.
+    fn after_passes(&self) -> bool {
+        false
+    }
     /// Compiles and runs a case on fresh memory.
     fn run(&self, case: &Case) -> Result<Outcome, String> {
         self.prepare(&case.module, &case.kernel)?.run(&case.range, &case.args, case.initialised)
@@ -56,6 +60,8 @@ pub enum Stage {
     PlainGroup,
     /// The work-group function after the scalar passes.
     Group,
+    /// The same of a module that went through them already.
+    Passed,
 }
 
 /// The interpreter.
@@ -114,6 +120,10 @@ impl Rung for Interpreter {
     fn name(&self) -> String {
         let Self { stage, canary, order_seed, lanes, .. } = self;
         format!("interpreter ({stage:?}, lanes {lanes}, canary {canary:#x}, order {order_seed})")
+    }
+
+    fn after_passes(&self) -> bool {
+        self.stage == Stage::Passed
     }
 
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
@@ -192,6 +202,7 @@ pub fn prepare(module: &mut Module, kernel: FuncRef, stage: Stage, wish: Wish) -
         Stage::Written => return Ok(None),
         Stage::PlainGroup => cloom_passes::inline::run(module, kernel),
         Stage::Passes | Stage::Group => cloom_passes::run(module, kernel, |_, _| {}),
+        Stage::Passed => {}
     }
     if stage == Stage::Passes {
         return Ok(None);
@@ -204,12 +215,13 @@ pub struct Cpu {
     device: CpuDevice,
     optimise: bool,
     lanes: Option<u16>,
+    stage: Stage,
 }
 
 impl Cpu {
     /// A device with this many threads; `optimise` as of the code generator.
     pub fn new(threads: usize, optimise: bool) -> Self {
-        Self { device: CpuDevice::new(threads, None), optimise, lanes: None }
+        Self { device: CpuDevice::new(threads, None), optimise, lanes: None, stage: Stage::Group }
     }
 
     /// The optimising device, for vectors of so many work-items.
@@ -217,9 +229,19 @@ impl Cpu {
         Self { lanes: Some(lanes), ..Self::new(threads, true) }
     }
 
+    /// The same device for a module that went through the scalar passes already.
+    pub fn passed(self) -> Self {
+        Self { stage: Stage::Passed, ..self }
+    }
+
+    /// The same device with code that is not optimised.
+    pub fn plain(self) -> Self {
+        Self { optimise: false, ..self }
+    }
+
     /// A device that keeps to an instruction set, such as `sse4.2`, or to the best below it that there is.
     pub fn with_isa(isa: &str) -> Self {
-        Self { device: CpuDevice::new(1, Some(isa)), optimise: true, lanes: None }
+        Self { device: CpuDevice::new(1, Some(isa)), optimise: true, lanes: None, stage: Stage::Group }
     }
 
     /// The optimising devices for every set of instructions that the machine has, best last.
@@ -229,7 +251,7 @@ impl Cpu {
         for wish in wishes {
             let device = CpuDevice::new(threads, Some(wish));
             if list.iter().all(|cpu| cpu.device.info().target != device.info().target) {
-                list.push(Self { device, optimise: true, lanes: None });
+                list.push(Self { device, optimise: true, lanes: None, stage: Stage::Group });
             }
         }
         list
@@ -253,12 +275,16 @@ impl Rung for Cpu {
         format!("CPU ({level}, {}, {lanes})", if self.optimise { "optimised" } else { "not optimised" })
     }
 
+    fn after_passes(&self) -> bool {
+        self.stage == Stage::Passed
+    }
+
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let bits = cloom_llvm::vector_bits(&self.device.info().target);
         let wish = self.lanes.map_or(Wish::Registers(bits), Wish::Lanes);
-        let group = prepare(&mut module, kernel, Stage::Group, wish)?.ok_or("no work-group function")?;
+        let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify(&module).first() {
             return Err(format!("does not verify: {e}"));
         }

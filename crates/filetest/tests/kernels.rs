@@ -1,4 +1,5 @@
-//! Generated programs on every rung. `CLOOM_TEST_KERNELS` says how many, `CLOOM_TEST_FIRST` the first seed.
+//! Generated programs on every rung. `CLOOM_TEST_KERNELS` says how many, `CLOOM_TEST_FIRST` the first seed, `CLOOM_TEST_CODE` for how many
+//! of them machine code is made (see [`cloom_filetest::ladder`]).
 
 use cloom_filetest::generate::{Profile, generate};
 use cloom_filetest::ladder::{Ladder, Verdict};

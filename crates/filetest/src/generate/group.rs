@@ -8,8 +8,8 @@ use super::stmt::At;
 use super::tree::Stmt;
 use super::types::Ty;
 
-/// Elements of each local array, and work-items of a group at most.
-pub const LOCAL: u64 = 32;
+/// Elements of each local array, and work-items of a group, at most. Programs whose groups are small have 32.
+pub const LOCAL: u64 = 128;
 
 impl Gen {
     fn barrier(&mut self) -> Stmt {
@@ -24,20 +24,21 @@ impl Gen {
 
     /// The declarations of the local arrays, and their first values.
     pub fn local_arrays(&mut self) -> Vec<Stmt> {
-        let mut out = vec![Stmt::line(format!("local uint tile[{LOCAL}];")), Stmt::line("local uint sums[8];")];
-        out.push(Stmt::line(format!("local S0 records[{LOCAL}];")));
+        let local = self.local;
+        let mut out = vec![Stmt::line(format!("local uint tile[{local}];")), Stmt::line("local uint sums[8];")];
+        out.push(Stmt::line(format!("local S0 records[{local}];")));
         let mut list = vec![("tile".to_owned(), Ty::UINT), ("dyn".to_owned(), Ty::UINT)];
         for _ in 0..self.rng.below(3) {
             let (name, ty) = (self.name("l"), Ty::any(&mut self.rng));
-            out.push(Stmt::Line(format!("local {} {name}[{LOCAL}];", ty.name())));
+            out.push(Stmt::Line(format!("local {} {name}[{local}];", ty.name())));
             list.push((name, ty));
         }
         let init =
             list.iter().map(|(name, ty)| Stmt::Line(format!("{name}[q] = ({})(q * 3u + 1u);", ty.name()))).collect();
-        out.push(Stmt::block(format!("for (uint q = lid; q < {LOCAL}u; q += items) {{"), init));
+        out.push(Stmt::block(format!("for (uint q = lid; q < {local}u; q += items) {{"), init));
         out.push(Stmt::line("barrier(CLK_LOCAL_MEM_FENCE);"));
         for (name, ty) in list {
-            let text = format!("{name}[{{{}}}]", LOCAL - 1);
+            let text = format!("{name}[{{{}}}]", local - 1);
             self.places.push(Place { text, ty, writable: false, uniform: true, private: false });
             self.locals.push((name, ty));
         }
@@ -60,7 +61,7 @@ impl Gen {
                 let array = self.rng.pick(&["tile", "dyn"]);
                 let (name, x) = (self.name("e"), self.name("x"));
                 let barrier = self.barrier();
-                let copy = format!("event_t {name} = async_work_group_copy({array}, in + {x}, {LOCAL}, 0);");
+                let copy = format!("event_t {name} = async_work_group_copy({array}, in + {x}, {}, 0);", self.local);
                 let inner = vec![
                     Stmt::Line(format!("uint {x} = {e} & 31u;")),
                     barrier,
@@ -84,7 +85,7 @@ impl Gen {
                 let (t, x, w) = (self.name("t"), self.name("x"), self.name("w"));
                 let inner = vec![
                     Stmt::Line(format!("{} {t} = {e};", ty.name())),
-                    Stmt::Line(format!("uint {x} = {i} % {LOCAL}u, {w} = {one} % items;")),
+                    Stmt::Line(format!("uint {x} = {i} % {}u, {w} = {one} % items;", self.local)),
                     self.barrier(),
                     Stmt::Line(format!("if (lid == {w}) {array}[{x}] = {t};")),
                     self.barrier(),
@@ -99,7 +100,9 @@ impl Gen {
         let (array, ty) = self.rng.pick(&self.locals);
         let e = self.expr(ty, 3);
         let t = self.name("t");
-        let turned = match self.rng.below(3) {
+        let turned = match self.rng.below(5) {
+            // Indices of few bits, which hold every number of a work-item all the same.
+            3 => self.rng.pick(&["(uchar)lid", "(char)lid", "(lid << 25 >> 25)"]).to_owned(),
             0 => "(items - 1u - lid)".to_owned(),
             1 => format!("((lid + {}u) % items)", self.rng.below(7)),
             _ => "lid".to_owned(),

@@ -5,12 +5,13 @@
 //! text is kept as a [`tree`] so that a failure can be reduced by dropping statements.
 //!
 //! The kernel is `k(global uint *out, const global uint *in, volatile global uint *counters, constant int *table, int n, S0 s,
-//! float4 f, local uint *dyn)`: 16 words of `out` for each work-item, 64 words of `in`, 16 counters that only atomic operations touch,
-//! 16 numbers in `table`, and 32 words of local memory.
+//! float4 f, local uint *dyn)`: 16 words of `out` for each work-item, 1024 words of `in`, 16 counters that only atomic operations touch,
+//! 16 numbers in `table`, and 128 words of local memory.
 
 mod expr;
 mod group;
 mod memory;
+mod neighbours;
 mod stmt;
 pub mod tree;
 pub mod types;
@@ -35,7 +36,7 @@ pub enum Profile {
 /// Words of `out` of each work-item.
 pub const OUT: u64 = 16;
 /// Words of `in`.
-pub const IN: u64 = 64;
+pub const IN: u64 = 1024;
 
 /// A program, and how to run it.
 #[derive(Clone, Debug)]
@@ -91,6 +92,8 @@ struct Gen {
     /// Variables of structures: which, and their texts.
     struct_vars: Vec<(usize, String)>,
     helpers: Vec<Helper>,
+    /// Elements of local arrays, and work-items of a group at most.
+    local: u64,
     /// Local arrays.
     locals: Vec<(String, Ty)>,
     /// Labels that may be jumped to, and whether the whole group must.
@@ -135,6 +138,7 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
         structs: Vec::new(),
         struct_vars: Vec::new(),
         helpers: Vec::new(),
+        local: 32,
         locals: Vec::new(),
         labels: Vec::new(),
         same: false,
@@ -144,6 +148,10 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
         budget: 0,
         trips: 1,
     };
+    // Some have groups that fill the widest vectors.
+    if g.rng.chance(20) {
+        g.local = LOCAL;
+    }
     let mut tree = Vec::new();
     if profile == Profile::Portable {
         tree.push(Stmt::line("#pragma OPENCL FP_CONTRACT OFF"));
@@ -212,7 +220,11 @@ impl Gen {
         }
         let (mut fields, mut patterns, mut packed) = (String::new(), Vec::new(), false);
         for f in 0..1 + self.rng.below(4) {
-            let ty = Ty::any(&mut self.rng);
+            let mut ty = Ty::any(&mut self.rng);
+            if index == 0 && self.local == LOCAL {
+                // Each work-item has one in local memory.
+                ty = Ty::new(ty.s, ty.n.min(2));
+            }
             match self.rng.below(5) {
                 0 => {
                     fields += &format!("{} f{f}[4]; ", ty.name());
@@ -377,6 +389,19 @@ impl Gen {
             list.push(range(1, [11, 1, 1], [4, 1, 1], [2, 0, 0]));
             list.push(range(2, [5, 7, 1], [3, 4, 1], [0; 3]));
             list.push(range(3, [3, 5, 3], [2, 2, 2], [0, 1, 0]));
+        }
+        if self.local == LOCAL {
+            list = vec![
+                range(1, [128, 1, 1], [128, 1, 1], [3, 0, 0]),
+                range(1, [150, 1, 1], [75, 1, 1], [0; 3]),
+                range(1, [192, 1, 1], [64, 1, 1], [7, 0, 0]),
+                range(2, [33, 3, 1], [33, 3, 1], [0, 5, 0]),
+                range(2, [40, 4, 1], [20, 4, 1], [2, 0, 0]),
+            ];
+            if partial {
+                list.push(range(1, [170, 1, 1], [67, 1, 1], [1, 0, 0]));
+                list.push(range(2, [70, 2, 1], [64, 2, 1], [0; 3]));
+            }
         }
         let first = self.rng.below(list.len() as u64) as usize;
         let second = self.rng.below(list.len() as u64 - 1) as usize;

@@ -101,7 +101,7 @@ impl Gen {
         if at.uniform && at.kernel && self.rng.chance(35) {
             return self.group_statement(at, out);
         }
-        match self.rng.below(33) {
+        match self.rng.below(36) {
             0..=4 => self.declare(at, out),
             5..=8 => self.assign(at, out),
             9 => self.declare_array(out),
@@ -118,6 +118,7 @@ impl Gen {
             26 if at.kernel => self.atomic(out),
             27 if at.kernel => self.effect(out),
             28..=30 => self.memory(at, out),
+            33..=35 if at.kernel => self.neighbours(out),
             _ => self.assign(at, out),
         }
     }

@@ -1,0 +1,96 @@
+//! Indices that neighbouring work-items compute from their numbers: what a vectoriser takes for strides, and where it may be wrong. They
+//! wrap in few bits, count backwards, are divided, masked, or-ed and shifted; loads run along rows, in loops, and up to the end of
+//! a buffer behind a test.
+
+use super::tree::Stmt;
+use super::{Gen, IN};
+
+impl Gen {
+    /// An index of a word of `in`.
+    fn neighbour(&mut self) -> String {
+        let c = self.rng.below(100);
+        let k = self.rng.pick(&[1u64, 2, 3, 7, 40, 64, 255]);
+        let id = self.rng.pick(&["lid", "gid", "(uint)get_global_id(0)", "(uint)get_local_id(0)"]);
+        match self.rng.below(30) {
+            0 | 1 => format!("{id} + {c}u"),
+            2 => format!("{}u - {id}", 300 + c),
+            3 => format!("(uchar)({id} * {k}u + {c}u)"),
+            4 => format!("(uchar)({id} - {c}u)"),
+            5 => format!("(int)(char)({id} * {k}u + {c}u) + 128"),
+            6 => format!("({id} * 4u) / 2u"),
+            7 => format!("{id} * 4u | 3u"),
+            8 => format!("{id} * 4u | 5u"),
+            9 => format!("({id} * 5u) & 15u"),
+            10 => format!("(uint)((int)({id} << 24) >> 24) + 128u"),
+            11 => format!("(ushort)({id} * {}u) >> 6", k * 60),
+            12 => format!("({id} + 0xfffffff8u) & {}u", IN - 1),
+            13 => format!("(uint)((ulong){id} - {c}u) & {}u", IN - 1),
+            14 => format!("min({id}, {c}u)"),
+            15 => format!("max({id}, {c}u)"),
+            16 => format!("{id} / {}u", self.rng.pick(&[2u8, 3, 8, 16])),
+            17 => format!("{id} % {}u", self.rng.pick(&[2u8, 3, 8, 16])),
+            18 => format!("{id} >> 3 << 1"),
+            19 => format!("(uint)(short)({} - (int){id})", 300 + c),
+            20 => format!("({id} - 5u < 3u ? {c}u : {id})"),
+            21 => format!("(uint)(float){id}"),
+            22 => format!("({id} ^ {}u)", self.rng.pick(&[1u8, 3, 8, 31])),
+            23 => format!("~{id} & 127u"),
+            24 => format!("({id} * (uint)n) & {}u", IN - 1),
+            25 => format!("({id} + (uint)n * {c}u) & {}u", IN - 1),
+            26 => format!("(short)({id} * {k}u) & {}", IN - 1),
+            27 => format!("(ulong){id} * 4u - {id}"),
+            28 => format!("(uint)(ushort)({id} + 65500u) & {}u", IN - 1),
+            _ => id.to_owned(),
+        }
+    }
+
+    /// A load at such an index.
+    pub fn neighbours(&mut self, out: &mut Vec<Stmt>) {
+        let i = self.neighbour();
+        let c = 1 + self.rng.below(40);
+        let q = self.name("q");
+        let mix = |e: String| Stmt::Line(format!("h = h * 31u + {e};"));
+        match self.rng.below(12) {
+            0..=3 => out.push(mix(format!("in[{i}]"))),
+            4 => {
+                let ty = self.rng.pick(&["uchar", "char", "ushort", "short", "uint"]);
+                out.push(mix(format!("(uint)((const global {ty} *)in)[{i}]")));
+            }
+            5 => {
+                let n = self.rng.pick(&[2u8, 3, 4]);
+                let part = self.rng.pick(&["x", "y"]);
+                out.push(mix(format!("vload{n}(({i}) & 255, in).{part}")));
+                out.push(mix(format!("vload{n}(lid + {c}u, in).y")));
+            }
+            6 => {
+                let body = vec![mix(format!("in[{q}]"))];
+                out.push(Stmt::block(format!("for (uint {q} = lid; {q} < 300u; {q} += items) {{"), body));
+            }
+            7 => {
+                let body = vec![mix(format!("in[lid + {q} * items]"))];
+                out.push(Stmt::block(format!("for (uint {q} = 0; {q} < 5u; {q}++) {{"), body));
+            }
+            8 => {
+                let body = vec![mix(format!("in[{q}]"))];
+                let head = format!("for (int {q} = (int)lid; {q} >= 0 && {q} > (int)lid - 6; {q}--) {{");
+                out.push(Stmt::block(head, body));
+            }
+            9 => {
+                // The counter wraps.
+                let body = vec![mix(format!("in[(uchar)({q} + lid)]"))];
+                out.push(Stmt::block(format!("for (uchar {q} = 250; {q} != 3; {q}++) {{"), body));
+            }
+            10 => {
+                // Lanes that are off would read behind the end.
+                let body = vec![mix(format!("in[{}u + lid]", IN - c))];
+                out.push(Stmt::block(format!("if (lid < {c}u) {{"), body));
+            }
+            _ => {
+                let (a, b) = (self.condition(2), self.neighbour());
+                out.push(Stmt::Line(format!("size_t {q} = {i};")));
+                out.push(Stmt::block(format!("if ({a}) {{"), vec![Stmt::Line(format!("{q} = {b};"))]));
+                out.push(mix(format!("in[{q}]")));
+            }
+        }
+    }
+}
