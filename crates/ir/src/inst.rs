@@ -366,6 +366,39 @@ named! {
     }
 }
 
+impl IntCc {
+    /// The comparison that holds exactly when this one does not.
+    pub fn negated(self) -> IntCc {
+        match self {
+            IntCc::Eq => IntCc::Ne,
+            IntCc::Ne => IntCc::Eq,
+            IntCc::Slt => IntCc::Sge,
+            IntCc::Sle => IntCc::Sgt,
+            IntCc::Sgt => IntCc::Sle,
+            IntCc::Sge => IntCc::Slt,
+            IntCc::Ult => IntCc::Uge,
+            IntCc::Ule => IntCc::Ugt,
+            IntCc::Ugt => IntCc::Ule,
+            IntCc::Uge => IntCc::Ult,
+        }
+    }
+
+    /// The comparison that holds for exchanged operands exactly when this one does.
+    pub fn swapped(self) -> IntCc {
+        match self {
+            IntCc::Eq | IntCc::Ne => self,
+            IntCc::Slt => IntCc::Sgt,
+            IntCc::Sle => IntCc::Sge,
+            IntCc::Sgt => IntCc::Slt,
+            IntCc::Sge => IntCc::Sle,
+            IntCc::Ult => IntCc::Ugt,
+            IntCc::Ule => IntCc::Uge,
+            IntCc::Ugt => IntCc::Ult,
+            IntCc::Uge => IntCc::Ule,
+        }
+    }
+}
+
 named! {
     /// Comparisons of floats; `O…` false and `U…` true when an operand is NaN.
     FloatCc {

@@ -58,6 +58,13 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
     PASSES.iter().find(|p| p.name == name)
 }
 
+/// Runs passes over a function, one after the other, by their names.
+pub fn run_named(func: &mut Function, names: &[&str]) {
+    for pass in names.iter().filter_map(|name| pass(name)) {
+        (pass.run)(func);
+    }
+}
+
 /// Inlines and optimises a kernel (any function) and what it calls. `observe` sees the module after each pass over the
 /// kernel itself, and after all passes over a function that it calls ([`CALLEES`]). In debug builds the verifier runs after each pass too.
 pub fn run(module: &mut Module, kernel: FuncRef, mut observe: impl FnMut(&str, &Module)) {

@@ -4,37 +4,6 @@ use super::{Folded, Folder};
 use cloom_ir::{CastOp, Flags, FloatCc, IntCc, Op, Scalar, UnOp, Value, eval};
 use smallvec::smallvec;
 
-/// The comparison that holds exactly when this one does not.
-pub(super) fn negated(cc: IntCc) -> IntCc {
-    match cc {
-        IntCc::Eq => IntCc::Ne,
-        IntCc::Ne => IntCc::Eq,
-        IntCc::Slt => IntCc::Sge,
-        IntCc::Sle => IntCc::Sgt,
-        IntCc::Sgt => IntCc::Sle,
-        IntCc::Sge => IntCc::Slt,
-        IntCc::Ult => IntCc::Uge,
-        IntCc::Ule => IntCc::Ugt,
-        IntCc::Ugt => IntCc::Ule,
-        IntCc::Uge => IntCc::Ult,
-    }
-}
-
-/// The comparison that holds for exchanged operands exactly when this one does.
-fn swapped(cc: IntCc) -> IntCc {
-    match cc {
-        IntCc::Eq | IntCc::Ne => cc,
-        IntCc::Slt => IntCc::Sgt,
-        IntCc::Sle => IntCc::Sge,
-        IntCc::Sgt => IntCc::Slt,
-        IntCc::Sge => IntCc::Sle,
-        IntCc::Ult => IntCc::Ugt,
-        IntCc::Ule => IntCc::Uge,
-        IntCc::Ugt => IntCc::Ult,
-        IntCc::Uge => IntCc::Ule,
-    }
-}
-
 fn becomes(op: Op, args: cloom_ir::Args) -> Folded {
     Folded::Becomes(op, args, Flags::empty())
 }
@@ -46,7 +15,11 @@ impl Folder<'_> {
             return Folded::Const(holds.into());
         }
         let Some(c) = self.bits(b) else {
-            return if self.bits(a).is_some() { becomes(Op::Icmp(swapped(cc)), smallvec![b, a]) } else { Folded::Keep };
+            return if self.bits(a).is_some() {
+                becomes(Op::Icmp(cc.swapped()), smallvec![b, a])
+            } else {
+                Folded::Keep
+            };
         };
         let ty = self.func.ty(a);
         match (cc, c) {

@@ -37,7 +37,7 @@ impl Folder<'_> {
                 Folded::Becomes(Op::Unary(UnOp::Fabs), smallvec![x], Flags::empty())
             }
             (UnOp::Not, Op::Icmp(cc), Some(x)) if self.func.ty(a).scalar == Scalar::I1 => {
-                let (cc, y) = (super::compare::negated(*cc), args[1]);
+                let (cc, y) = (cc.negated(), args[1]);
                 Folded::Becomes(Op::Icmp(cc), smallvec![x, y], Flags::empty())
             }
             (UnOp::Not, Op::Fcmp(cc @ (FloatCc::Oeq | FloatCc::Une | FloatCc::Ord | FloatCc::Uno)), Some(x)) => {
