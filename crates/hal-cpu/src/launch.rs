@@ -6,6 +6,7 @@ use crate::fpenv;
 use crate::loader::Image;
 use crate::pool::Work;
 use cloom_hal::{HalError, Launch, NdRange, PrintSink};
+use cloom_ir::abi;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +34,6 @@ struct GroupDescriptor {
 }
 
 const _: () = {
-    use cloom_ir::abi;
     use std::mem::offset_of;
     assert!(offset_of!(LaunchDescriptor, work_dim) as u64 == abi::LAUNCH_WORK_DIM);
     assert!(offset_of!(LaunchDescriptor, global_offset) as u64 == abi::LAUNCH_GLOBAL_OFFSET);
@@ -250,10 +250,14 @@ impl Running<'_> {
     /// Runs some consecutive groups on this thread.
     fn groups(&self, from: u64, to: u64) {
         MEMORY.with_borrow_mut(|memory| {
-            let (Some(local), Some(scratch)) = (memory.local.get(self.local), memory.scratch.get(self.scratch)) else {
+            let with_margins = self.local + 2 * abi::LOCAL_MARGIN;
+            let (Some(local), Some(scratch)) = (memory.local.get(with_margins), memory.scratch.get(self.scratch))
+            else {
                 self.out_of_memory.store(true, Ordering::Relaxed);
                 return;
             };
+            // In the block, which has room for it.
+            let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
             let _fpenv = fpenv::enter(self.denorms_are_zero);
             let [x, y, _] = self.groups;
             let mut id = if from == 0 { [0; 3] } else { [from % x, from / x % y, from / x / y] };

@@ -7,7 +7,7 @@
 //! | 0 | `ptr<context>` | the launch descriptor, one per launch, read only |
 //! | 1 | `ptr<constant>` | the argument block, one per launch, read only: see [`KernelMeta::layout`](crate::KernelMeta::layout) |
 //! | 2 | `ptr<context>` | the group descriptor, one per group, read only |
-//! | 3 | `ptr<local>` | the group's local memory: static variables first, then the local arguments |
+//! | 3 | `ptr<local>` | the group's local memory: static variables first, then the local arguments; with a margin ([`LOCAL_MARGIN`]) |
 //! | 4 | `ptr<context>` | scratch: the context of values that live across barriers |
 //!
 //! A local pointer argument stands in the argument block as its byte offset in local memory (`i64`), so that the block is shared
@@ -40,6 +40,10 @@ pub const GROUP_SIZE: u64 = 48;
 
 /// Alignment of every block of memory that a work-group function gets.
 pub const BLOCK_ALIGN: u32 = 128;
+
+/// So many bytes before and after a group's local memory belong to its thread too: a row of lanes that is stored under a mask may be read and
+/// written back as a whole, also where it sticks out. A row has at most 64 lanes of 16 numbers of 8 bytes.
+pub const LOCAL_MARGIN: u64 = 64 * 16 * 8;
 
 /// Where the arguments of a `printf` stand in the block that the hook gets, and its size: in order, each at a multiple of 8.
 pub fn printf_layout(types: impl IntoIterator<Item = crate::Type>) -> (Vec<u32>, u32) {

@@ -225,8 +225,10 @@ impl FunctionCx<'_, '_> {
                 let mask = mask.unwrap_or_else(|| self.cx.constant(ty.with_scalar(Scalar::I1), 1));
                 self.intrinsic_store("llvm.masked.scatter", p, x, access, mask)
             }
-            (Place::Row(p), Some(mask)) if !access.volatile && access.space == Some(Space::Private) => {
-                self.store_private_row(access, p, x, mask)
+            (Place::Row(p), Some(mask))
+                if !access.volatile && matches!(access.space, Some(Space::Private | Space::Local)) =>
+            {
+                self.store_own_row(access, p, x, mask)
             }
             _ => self.store_one_by_one(access, x),
         }
@@ -403,15 +405,10 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A row of private memory, which no other thread sees: read, changed, and written back as a whole, so that a load of the
-    /// row can take it from there before it reaches memory.
-    fn store_private_row(
-        &mut self,
-        access: Access,
-        p: LLVMValueRef,
-        x: LLVMValueRef,
-        mask: LLVMValueRef,
-    ) -> LLVMValueRef {
+    /// A row of private or local memory, which no other thread sees: read, changed, and written back as a whole, so that a load of the
+    /// row can take it from there before it reaches memory. (What surrounds local memory may be read and written back too: see
+    /// [`cloom_ir::abi::LOCAL_MARGIN`].)
+    fn store_own_row(&mut self, access: Access, p: LLVMValueRef, x: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
         let aside = self.slot(u64::from(access.ty.bytes()));
         let b = self.builder.0;
         let ty = self.cx.ty(access.ty);
