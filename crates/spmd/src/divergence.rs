@@ -197,9 +197,14 @@ impl Analysis<'_> {
         }
         let cause = Cause::Branch(b);
         for &x in region.iter().chain(&stop) {
-            // A block that one path alone reaches gets its parameters from one side; their arguments tell.
-            if self.cfg.preds(x).len() > 1 {
-                for &p in &func.blocks[x].params {
+            // What all the ways from here bring alike does not depend on the way; nor does what comes by one of them alone. (Others may
+            // lead here too: from before a loop, say, that the branch stands in.)
+            let ways = || self.cfg.preds(x).iter().filter(|&&p| p == b || inside[p.index()]);
+            let edges = || ways().flat_map(|&p| func.blocks[p].term.edges()).filter(|e| e.block == x);
+            for (k, &p) in func.blocks[x].params.iter().enumerate() {
+                let mut brought = edges().map(|e| e.args[k]);
+                let first = brought.next();
+                if brought.any(|a| Some(a) != first) {
                     self.mark(p, cause);
                 }
             }

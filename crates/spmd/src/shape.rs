@@ -230,7 +230,7 @@ impl Analysis<'_> {
                         }
                         Some(&old) if old != l || (own.is_none()) => {
                             label.insert(t, t);
-                            joins.push((t, back));
+                            joins.push(t);
                         }
                         Some(_) => {}
                     }
@@ -241,10 +241,12 @@ impl Analysis<'_> {
                 None => break,
             }
         }
-        for (j, back) in joins {
+        // Others may lead to a join too: from before a loop, say, whose header it is.
+        let on_way = |p: Block| p == b || Some(p) != stop && label.contains_key(&p);
+        for j in joins {
             self.result.joins[j.index()] = true;
             for (k, &p) in func.blocks[j].params.iter().enumerate() {
-                if !self.same_from_everywhere(j, k, back) {
+                if !self.same_on_all_ways(j, k, &on_way) {
                     self.set(p, Shape::Varying, cause);
                 }
             }
@@ -253,8 +255,7 @@ impl Analysis<'_> {
         let mut inside = self.loops.innermost(b);
         while let Some(l) = inside {
             let data = &self.loops.loops[l];
-            for &(from, out) in data.exits.iter().filter(|x| x.0 == b) {
-                let _ = from;
+            for &(_, out) in data.exits.iter().filter(|x| x.0 == b) {
                 for &p in &func.blocks[out].params {
                     self.set(p, Shape::Varying, cause);
                 }
@@ -263,10 +264,10 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether all ways into a block, or all that go `back` to it, bring the same.
-    fn same_from_everywhere(&self, b: Block, k: usize, back: bool) -> bool {
+    /// Whether parameter `k` of a block gets the same on all edges from blocks on the way.
+    fn same_on_all_ways(&self, b: Block, k: usize, on_way: &dyn Fn(Block) -> bool) -> bool {
         let mut only = None;
-        self.cfg.preds(b).iter().filter(|&&p| !back || self.dom.dominates(b, p)).all(|&p| {
+        self.cfg.preds(b).iter().filter(|&&p| on_way(p)).all(|&p| {
             let edges = self.func.blocks[p].term.edges();
             let args = edges.iter().filter(|e| e.block == b).map(|e| e.args[k]);
             args.filter(|a| !self.unspecified.contains(a)).all(|a| *only.get_or_insert(a) == a)
