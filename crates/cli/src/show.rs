@@ -122,7 +122,7 @@ fn subject(options: &Options) -> Result<Subject, Failure> {
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let target = cpu::target(options.cpu.as_deref())?;
     let subject = subject(options)?;
-    let compiler = Compiler::new(Config::default());
+    let compiler = Compiler::new(Config { lanes: Config::from_env().lanes, ..Config::default() });
     let source = Source { name: &subject.text.name, text: &subject.text.bytes };
     let start = Instant::now();
     let built = compiler.build(&source, &subject.options);

@@ -7,7 +7,7 @@
 //!                      └▶ done 0 ─▶ pre 1 … (by the exit that the work-items took)
 //! ```
 //!
-//! The inner loop steps over one dimension by whole vectors; a vector that sticks out of the group is masked. With one lane
+//! One of the loops steps over its dimension by whole vectors; a vector that sticks out of the group is masked. With one lane
 //! the function of the work-item is copied in as it is.
 
 use crate::Limit;
@@ -31,6 +31,23 @@ pub enum Body {
     Item(Function),
     /// For a vector of them.
     Lanes(Box<Analysed>),
+}
+
+impl Body {
+    /// The analysed function, if it is for a vector.
+    pub fn lanes(&self) -> Option<&Analysed> {
+        match self {
+            Body::Lanes(item) => Some(item),
+            Body::Item(_) => None,
+        }
+    }
+
+    /// Makes it one for a single work-item.
+    pub fn take_lanes_away(&mut self) {
+        if let Body::Lanes(item) = self {
+            *self = Body::Item(std::mem::replace(&mut item.func, Function::new("", Vec::new(), None)));
+        }
+    }
 }
 
 /// A continuation's code and what its parameters are.
@@ -244,9 +261,9 @@ impl Emitter<'_> {
 
     /// The loop nest of a continuation. Gives the block after it, with the exit number as parameter if exits are counted.
     fn item_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Limit> {
-        let inner = self.width.dim;
-        let (middle, outer) = if inner == 0 { (1, 2) } else { (0, 3 - inner) };
-        let lanes = u64::from(self.width.lanes);
+        let [inner, middle, outer] = self.width.order;
+        let (dim, lanes) = (self.width.dim, u64::from(self.width.lanes));
+        let step = |d: usize| if d == dim { lanes } else { 1 };
         let f = &mut self.func;
         let [o_head, m_head, i_head, m_step, o_step, start, latch, done] = std::array::from_fn(|_| f.add_block());
         // Each header has the id of its dimension, the vector's number and the exit number.
@@ -291,17 +308,17 @@ impl Emitter<'_> {
         b.term(Term::Branch { cond: more, then, els });
 
         b.switch_to(m_step);
-        let one = b.iconst(Type::I64, 1);
-        let next = b.binary_flags(BinOp::Add, m, one, Flags::NUW | Flags::NSW);
+        let by = b.iconst(Type::I64, step(middle));
+        let next = b.binary_flags(BinOp::Add, m, by, Flags::NUW | Flags::NSW);
         b.term(Term::Jump(edge(m_head, &[Some(next), Some(ms_number), ms_exit])));
 
         b.switch_to(o_step);
-        let one = b.iconst(Type::I64, 1);
-        let next = b.binary_flags(BinOp::Add, o, one, Flags::NUW | Flags::NSW);
+        let by = b.iconst(Type::I64, step(outer));
+        let next = b.binary_flags(BinOp::Add, o, by, Flags::NUW | Flags::NSW);
         b.term(Term::Jump(edge(o_head, &[Some(next), Some(os_number), os_exit])));
 
         b.switch_to(latch);
-        let (one, step) = (b.iconst(Type::I64, 1), b.iconst(Type::I64, lanes));
+        let (one, step) = (b.iconst(Type::I64, 1), b.iconst(Type::I64, step(inner)));
         let next = b.binary_flags(BinOp::Add, i, step, Flags::NUW | Flags::NSW);
         let number = b.binary_flags(BinOp::Add, i_number, one, Flags::NUW | Flags::NSW);
         b.term(Term::Jump(edge(i_head, &[Some(next), Some(number), latch_exit])));
@@ -320,7 +337,7 @@ impl Emitter<'_> {
                     self.at(end).jump(latch, exit.as_slice());
                 }
             }
-            Body::Lanes(item) => self.vectors(item, values, start, latch, i, i_exit, inner)?,
+            Body::Lanes(item) => self.vectors(item, values, start, latch, ids[dim], i_exit, dim)?,
         }
         Ok(done)
     }
@@ -345,11 +362,10 @@ impl Emitter<'_> {
     ) -> Result<(), Limit> {
         let lanes = self.width.lanes;
         let size = self.sizes[dim];
-        let insts: usize = item.func.layout.iter().map(|&b| item.func.blocks[b].insts.len()).sum();
         let (full, some) = (self.func.add_block(), self.func.add_block());
         let mut b = Builder::new(&mut self.func, start);
         let left = b.binary(BinOp::Sub, size, first);
-        if insts <= MAX_COPIED {
+        if item.func.size() <= MAX_COPIED {
             let all = b.iconst(Type::I64, u64::from(lanes));
             let fits = b.icmp(IntCc::Uge, left, all);
             b.branch(fits, full, some);

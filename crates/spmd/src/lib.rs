@@ -8,8 +8,8 @@
 //!    to compute again.
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory.
-//! 5. `plan`: how many work-items to a vector, along which dimension.
-//! 6. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
+//! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
+//! 6. `rows`, `pressure`, `plan`: several rounds at once where lanes walk along rows; how many work-items to a vector.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
 //! 8. `group`: loops over the vectors of a group for each continuation; a dispatcher goes from one to the next.
 //!
@@ -28,9 +28,11 @@ mod group;
 mod item;
 mod masked;
 mod plan;
+mod pressure;
 mod private;
 pub mod regions;
 pub mod remarks;
+mod rows;
 mod shape;
 mod splice;
 mod ssa;
@@ -39,7 +41,7 @@ mod widen;
 use cloom_ir::{FuncRef, Function, Module, Op};
 use context::Context;
 use group::{Body, Part};
-use item::ItemFunction;
+use item::{ItemFunction, Param};
 use plan::Width;
 pub use plan::Wish;
 use regions::Plan;
@@ -112,22 +114,20 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
     let divergence = divergence::analyse(&split);
     let plan = regions::plan(&split, barriers, &divergence);
     let context = context::lay_out(&split, &plan, &divergence);
-    let mut width = plan::choose(&split, wish);
-    let insts: usize = split.layout.iter().map(|&b| split.blocks[b].insts.len()).sum();
     let mut refused = None;
-    if width.lanes > 1 && insts > MAX_INSTS {
+    let mut wish = wish;
+    if plan::may_have_lanes(wish) && split.size() > MAX_INSTS {
         refused = Some("it is too large");
-        width.lanes = 1;
+        wish = Wish::Lanes(1);
     }
-    let made = match group_function(module, &split, &plan, &context, width) {
-        Err(Limit::Lanes(why)) if width.lanes > 1 => {
+    let made = match group_function(module, &split, &plan, &context, wish) {
+        Err(Limit::Lanes(why)) if plan::may_have_lanes(wish) => {
             refused = Some(why);
-            width.lanes = 1;
-            group_function(module, &split, &plan, &context, width)
+            group_function(module, &split, &plan, &context, Wish::Lanes(1))
         }
         made => made,
     };
-    let (func, local_size, lane_remarks) = made?;
+    let (func, local_size, width, lane_remarks) = made?;
     let mut remarks = remarks::collect(&split, &plan, &context, &divergence);
     remarks.extend(lane_remarks);
     if let Some(why) = refused {
@@ -173,41 +173,63 @@ fn group_function(
     split: &Function,
     plan: &Plan,
     context: &Context,
-    width: Width,
-) -> Result<(Function, u64, Vec<Remark>), Limit> {
+    wish: Wish,
+) -> Result<(Function, u64, Width, Vec<Remark>), Limit> {
     let mut parts = Vec::new();
     let mut notes = Vec::new();
     for index in 0..plan.continuations.len() {
         let ItemFunction { mut func, params } = item::function(module, split, plan, context, index);
-        for name in CLEAN_UP {
-            if let Some(pass) = cloom_passes::pass(name) {
-                (pass.run)(&mut func);
-            }
-        }
-        let body = if width.lanes == 1 {
-            Body::Item(func)
+        cloom_passes::run_named(&mut func, CLEAN_UP);
+        let body = if plan::may_have_lanes(wish) {
+            let dim = 0;
+            let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, dim)).collect();
+            let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
+            Body::Lanes(Box::new(analyse(func, &params, &shapes, &down, &mut notes)?))
         } else {
-            let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, width.dim)).collect();
-            let bounds: Vec<u64> = params.iter().map(|&p| group::bound_of(p)).collect();
-            let unspecified = canon::run(&mut func, &|f| {
-                let varying = f.param_values().iter().zip(&shapes).filter(|(_, s)| **s != Shape::Uniform);
-                divergence::between_lanes(f, &varying.map(|(&p, _)| p).collect::<Vec<_>>())
-            })?;
-            let item = Analysed::new(func, &shapes, &bounds, unspecified)?;
-            notes.extend(remarks::lanes(&item, &params));
-            Body::Lanes(Box::new(item))
+            Body::Item(func)
         };
         parts.push(Part { body, params });
     }
-    let (mut func, local_size) = group::work_group(module, split, plan, context, &parts, width)?;
-    if width.lanes > 1 {
-        for name in ["params", "fold", "cse", "dce"] {
-            if let Some(pass) = cloom_passes::pass(name) {
-                (pass.run)(&mut func);
-            }
+    let items: Vec<&Analysed> = parts.iter().filter_map(|p| p.body.lanes()).collect();
+    let width = plan::choose(&items, wish);
+    if width.lanes == 1 {
+        for part in &mut parts {
+            part.body.take_lanes_away();
         }
     }
-    Ok((func, local_size, notes))
+    let (mut func, local_size) = group::work_group(module, split, plan, context, &parts, width)?;
+    if width.lanes > 1 {
+        cloom_passes::run_named(&mut func, &["params", "fold", "cse", "dce"]);
+    }
+    Ok((func, local_size, width, notes))
+}
+
+/// A continuation's function in canonical form, with what is known about its lanes. The shapes of its parameters are given for lanes along
+/// dimension 0 and, to compare, `down` dimension 1.
+fn analyse(
+    mut func: Function,
+    params: &[Param],
+    shapes: &[Shape],
+    down: &[Shape],
+    notes: &mut Vec<Remark>,
+) -> Result<Analysed, Limit> {
+    let bounds: Vec<u64> = params.iter().map(|&p| group::bound_of(p)).collect();
+    let unspecified = canon::run(&mut func, &|f| {
+        let varying = f.param_values().iter().zip(shapes).filter(|(_, s)| **s != Shape::Uniform);
+        divergence::between_lanes(f, &varying.map(|(&p, _)| p).collect::<Vec<_>>())
+    })?;
+    let mut item = Analysed::new(func, shapes, &bounds, unspecified.clone())?;
+    if params.iter().any(|p| matches!(p, Param::LocalId(1) | Param::GlobalId(1))) {
+        let down = shape::analyse(&item.func, down, &bounds::Bounds::new(&item.func, &bounds), &unspecified);
+        item.columns = item.goes_down(&down);
+    }
+    notes.extend(remarks::lanes(&item, params));
+    let Some((func, places)) = rows::unroll(&item) else { return Ok(item) };
+    notes.extend(places.into_iter().map(remarks::rows));
+    let columns = item.columns;
+    item = Analysed::new(func, shapes, &bounds, unspecified)?;
+    item.columns = columns;
+    Ok(item)
 }
 
 /// What a continuation's function goes through: its variables become values.

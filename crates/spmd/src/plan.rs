@@ -1,6 +1,8 @@
 //! The plan: how many lanes, along which dimension.
 
-use cloom_ir::{Function, Op, Scalar};
+use crate::pressure;
+use crate::widen::Analysed;
+use cloom_ir::{Op, Scalar};
 
 /// How vectors lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,6 +11,14 @@ pub struct Width {
     pub lanes: u16,
     /// The dimension along which they are neighbours.
     pub dim: usize,
+    /// The dimensions by the loops over a group's vectors, the innermost first.
+    pub order: [usize; 3],
+}
+
+impl Width {
+    fn new(lanes: u16) -> Width {
+        Width { lanes, dim: 0, order: [0, 1, 2] }
+    }
 }
 
 /// What the caller wants.
@@ -24,24 +34,53 @@ pub enum Wish {
 /// one: 1.45 times as fast; with four, values are spilled, and it is no faster than with one.)
 const INTERLEAVED: u32 = 2;
 
-/// Chooses the width for a kernel.
-pub fn choose(kernel: &Function, wish: Wish) -> Width {
-    let lanes = match wish {
-        Wish::Lanes(n) => n.clamp(1, 64),
-        Wish::Registers(bits) => (INTERLEAVED * bits / element_bits(kernel)).clamp(2, 64) as u16,
+/// The most work-items to a vector: the bits of a mask.
+const MAX_LANES: u32 = 64;
+
+/// Before anything is known of the kernel: one work-item, or several.
+pub fn may_have_lanes(wish: Wish) -> bool {
+    wish != Wish::Lanes(1)
+}
+
+/// Chooses the width for the continuations of a kernel.
+///
+/// Two registers to a vector, if the values that live in loops then still find room in the registers; else one. One too if work-items
+/// walk along rows ([`crate::rows`]): every lane is a stream of its own for the caches. And no lanes at all if a work-item has more
+/// values in loops than one register for each can hold, and most of them in short vectors, which are vectors already.
+///
+/// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
+/// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
+/// the group's other lines, which often fall on the same sets of the cache, take their place.
+pub fn choose(items: &[&Analysed], wish: Wish) -> Width {
+    let bits = match wish {
+        Wish::Lanes(n) => return Width::new(n.clamp(1, 64)),
+        Wish::Registers(bits) => bits,
     };
-    Width { lanes, dim: 0 }
+    let registers = if bits > 256 { 32 } else { 16 };
+    let element = element_bits(items);
+    let one = (bits / element).clamp(2, MAX_LANES);
+    let room = registers * bits / 32;
+    let pressure = items.iter().map(|item| pressure::in_loops(item)).max().unwrap_or_default();
+    let fits = |lanes: u32| pressure.words * lanes * 4 <= room * 5;
+    let columns = items.iter().any(|item| item.columns);
+    let lanes = match () {
+        () if pressure.words * one > 2 * room && 2 * pressure.in_vectors > pressure.words => 1,
+        () if columns || items.iter().any(|item| item.walks_rows()) || !fits(INTERLEAVED * one) => one,
+        () => (INTERLEAVED * one).min(MAX_LANES),
+    };
+    let order = if columns && lanes > 1 { [1, 0, 2] } else { [0, 1, 2] };
+    Width { order, ..Width::new(lanes as u16) }
 }
 
 /// The width of the elements that most of the arithmetic is done on.
-fn element_bits(kernel: &Function) -> u32 {
+fn element_bits(items: &[&Analysed]) -> u32 {
     let (mut single, mut double) = (0u32, 0u32);
-    for &b in &kernel.layout {
-        for &i in &kernel.blocks[b].insts {
-            let data = &kernel.insts[i];
+    for item in items {
+        let func = &item.func;
+        for data in func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]) {
             let Some(r) = data.result else { continue };
             let arithmetic = matches!(data.op, Op::Unary(_) | Op::Binary(_) | Op::Fma);
-            match kernel.ty(r).scalar {
+            match func.ty(r).scalar {
                 Scalar::F64 if arithmetic => double += 1,
                 Scalar::F32 | Scalar::I32 | Scalar::F16 if arithmetic => single += 1,
                 _ => {}

@@ -103,6 +103,15 @@ pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
     remarks
 }
 
+/// A loop that does several rounds at once.
+pub(crate) fn rows(span: Span) -> Remark {
+    Remark {
+        span,
+        what: "loop: several rounds at once".into(),
+        why: "each work-item walks along a row of its own: rows and columns are exchanged in registers".into(),
+    }
+}
+
 /// Why a value differs between lanes, in words.
 fn cause(item: &Analysed, params: &[Param], cause: Option<shape::Cause>) -> String {
     match cause {

@@ -6,6 +6,7 @@
 //! | neighbours (also of short vectors) | one vector; short vectors are taken apart by shuffles | likewise |
 //! | neighbours backwards | one vector, reversed | likewise |
 //! | every second to fourth | the vector that covers them, if no lane is off | scatter |
+//! | other fixed distances, or with a part in common; short vectors | lane by lane if none is off, else gather | likewise, else scatter |
 //! | anything else | gather | scatter |
 //!
 //! Where a stride is tested at run time, both forms are there.
@@ -14,11 +15,17 @@ use super::{Lanes, Wide, Widener};
 use crate::Limit;
 use crate::private;
 use crate::shape::Shape;
-use cloom_ir::{CastOp, Flags, Inst, Op, Scalar, Space, Type, Value};
+use cloom_ir::{Args, BinOp, CastOp, Entity, Flags, Inst, Op, Scalar, Space, Type, Value};
 use smallvec::smallvec;
 
 /// The longest stride, in elements, at which all that lies between is loaded too.
 const MAX_COVERED: i64 = 4;
+
+/// Components of all lanes that are loaded lane by lane.
+const MAX_WHOLE: u16 = 256;
+
+/// How far back the sums of an address are followed.
+const ADDRESS_DEPTH: u32 = 8;
 
 /// Bytes of a private array for all lanes; with larger ones, work-items run one at a time.
 const MAX_ARRAY: u64 = 2 << 20;
@@ -80,7 +87,7 @@ impl Widener<'_> {
     }
 
     /// Two ways to get the same lanes.
-    fn either(
+    pub(super) fn either(
         &mut self,
         cond: Value,
         ty: Type,
@@ -133,33 +140,95 @@ impl Widener<'_> {
     }
 
     fn load_vector(&mut self, ty: Type, p: Value, mask: Option<Value>, align: u32, flags: Flags) -> Value {
-        let align = align.min(ty.scalar.bytes().next_power_of_two().max(align));
         match mask {
             Some(m) => self.b().masked_load(ty, p, m, align, flags),
             None => self.b().load(ty, p, align, flags),
         }
     }
 
+    /// Whether lanes are accessed one after the other by scalar addresses: whole short vectors, and what is at fixed distances or else has
+    /// addresses with a part in common. Memory of a lane that is off must not be touched.
+    fn lane_by_lane(&self, unit: Type, p: Value) -> bool {
+        let strided = matches!(self.values[p.index()], Some(Wide::Strided { cond: None, .. }));
+        let worth = if unit.is_vector() {
+            !unit.is_ptr() && unit.lanes * self.lanes <= MAX_WHOLE
+        } else {
+            strided || self.has_common_part(p, ADDRESS_DEPTH)
+        };
+        self.mask.is_none() && worth
+    }
+
+    /// One lane of a number or an address: by lane from its operands, where a part of the sum is the same for all lanes or in step. What
+    /// differs then comes from where it was computed, before a loop perhaps, and not from a vector that is made in every round.
+    fn lane_of(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Limit> {
+        let item = self.item;
+        let parts = match self.exact(v)? {
+            Wide::Uniform(x) => return Ok(x),
+            Wide::Strided { base, by, .. } => {
+                let ty = self.func.ty(base);
+                let by = (i64::from(lane) * by) as u64;
+                if ty.is_ptr() {
+                    return Ok(self.b().ptr_offset(base, by));
+                }
+                let by = self.b().iconst(ty, by & ty.scalar.mask());
+                return Ok(self.b().binary(BinOp::Add, base, by));
+            }
+            Wide::Lanes(parts) => parts,
+        };
+        if !self.has_common_part(v, depth) {
+            return Ok(self.b().extract_lane(parts[0], lane));
+        }
+        let Some(i) = item.func.def_inst(v) else { return Err(Limit::Lanes("a sum is no instruction")) };
+        let data = &item.func.insts[i];
+        let args: Args = data.args.iter().map(|&a| self.lane_of(a, lane, depth - 1)).collect::<Result<_, _>>()?;
+        let (op, flags) = (data.op.clone(), data.flags - (Flags::NSW | Flags::NUW));
+        self.b().push(op, args, Some(item.func.ty(v)), flags).ok_or(Limit::Lanes("an instruction has no result"))
+    }
+
+    /// Whether a value that varies is a sum with a part that does not, perhaps made wider or shifted since.
+    fn has_common_part(&self, v: Value, depth: u32) -> bool {
+        let item = self.item;
+        let varies =
+            |v: Value| !matches!(self.values[v.index()], Some(Wide::Uniform(_) | Wide::Strided { cond: None, .. }));
+        let Some(i) = item.func.def_inst(v).filter(|_| depth > 0 && varies(v)) else { return false };
+        let args = &item.func.insts[i].args;
+        match item.func.insts[i].op {
+            Op::PtrAdd | Op::Binary(BinOp::Add | BinOp::Sub) => {
+                args.iter().any(|&a| !varies(a) || self.has_common_part(a, depth - 1))
+            }
+            Op::Binary(BinOp::Shl | BinOp::Mul) => !varies(args[1]) && self.has_common_part(args[0], depth - 1),
+            Op::Cast(CastOp::Sext | CastOp::Zext) => self.has_common_part(args[0], depth - 1),
+            _ => false,
+        }
+    }
+
     /// Each lane from its own address.
     fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
-        let ptrs = self.lane(p)?;
-        let mask = self.mask_value(self.mask);
-        // A short vector that is as wide as a number is one.
-        let bits = ty.scalar.bits() * u32::from(ty.lanes);
-        if let Some(int) = Scalar::int(bits).filter(|_| ty.is_vector() && !ty.is_ptr()) {
-            let ty_whole = self.wide_type(Type::scalar(int));
-            let whole = self.b().gather(ty_whole, ptrs, mask, align, flags);
-            let parts = Type::vector(ty.scalar, ty.lanes * self.lanes);
-            let whole = self.b().cast(CastOp::Bitcast, whole, parts);
-            return Ok(self.deinterleave(whole, ty.lanes));
-        }
-        let wide = self.wide_type(ty);
-        let mut lanes = Lanes::new();
-        for c in 0..ty.lanes {
-            let (p, align) = self.component(ptrs, ty, c, align);
-            lanes.push(self.b().gather(wide, p, mask, align, flags));
-        }
-        Ok(lanes)
+        let unit = unit(ty);
+        let whole = if self.lane_by_lane(unit, p) {
+            let items = (0..self.lanes)
+                .map(|l| {
+                    let p = self.lane_of(p, l, ADDRESS_DEPTH)?;
+                    Ok(self.b().load(unit, p, align, flags))
+                })
+                .collect::<Result<Lanes, Limit>>()?;
+            if unit.is_vector() { self.concat(&items) } else { self.b().build(&items) }
+        } else {
+            let ptrs = self.lane(p)?;
+            let (wide, mask) = (self.wide_type(unit), self.mask_value(self.mask));
+            if unit.is_vector() {
+                return Ok((0..ty.lanes)
+                    .map(|c| {
+                        let (p, align) = self.component(ptrs, ty, c, align);
+                        self.b().gather(wide, p, mask, align, flags)
+                    })
+                    .collect());
+            }
+            self.b().gather(wide, ptrs, mask, align, flags)
+        };
+        let parts = Type::vector(ty.scalar, ty.lanes * self.lanes);
+        let whole = if unit == ty { whole } else { self.b().cast(CastOp::Bitcast, whole, parts) };
+        Ok(self.deinterleave(whole, ty.lanes))
     }
 
     /// The addresses of a component, and their alignment.
@@ -259,20 +328,36 @@ impl Widener<'_> {
     }
 
     fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
-        let ptrs = self.lane(p)?;
         let parts = self.lanes(x)?;
-        let mask = self.mask_value(self.mask);
-        let bits = ty.scalar.bits() * u32::from(ty.lanes);
-        if let Some(int) = Scalar::int(bits).filter(|_| ty.is_vector() && !ty.is_ptr()) {
-            let whole = self.interleave(&parts);
-            let numbers = self.wide_type(Type::scalar(int));
-            let whole = self.b().cast(CastOp::Bitcast, whole, numbers);
+        let (unit, mask) = (unit(ty), self.mask_value(self.mask));
+        let by_lane = self.lane_by_lane(unit, p);
+        if unit.is_vector() && !by_lane {
+            let ptrs = self.lane(p)?;
+            for (c, &part) in parts.iter().enumerate() {
+                let (p, align) = self.component(ptrs, ty, c as u16, align);
+                self.b().scatter(p, part, mask, align, flags);
+            }
+            return Ok(());
+        }
+        let mut whole = self.interleave(&parts);
+        if unit != ty {
+            let numbers = self.wide_type(unit);
+            whole = self.b().cast(CastOp::Bitcast, whole, numbers);
+        }
+        if !by_lane {
+            let ptrs = self.lane(p)?;
             self.b().scatter(ptrs, whole, mask, align, flags);
             return Ok(());
         }
-        for (c, &part) in parts.iter().enumerate() {
-            let (p, align) = self.component(ptrs, ty, c as u16, align);
-            self.b().scatter(p, part, mask, align, flags);
+        for l in 0..self.lanes {
+            let p = self.lane_of(p, l, ADDRESS_DEPTH)?;
+            let item = if unit.is_vector() {
+                let order: Vec<u16> = (l * unit.lanes..(l + 1) * unit.lanes).collect();
+                self.b().shuffle(whole, whole, &order)
+            } else {
+                self.b().extract_lane(whole, l)
+            };
+            self.b().store(p, item, align, flags);
         }
         Ok(())
     }
@@ -281,4 +366,10 @@ impl Widener<'_> {
     pub(super) fn is_own(&self, p: Value) -> bool {
         matches!(self.item.func.ty(p).space(), Some(Space::Local | Space::Private))
     }
+}
+
+/// What is accessed for one work-item: a short vector that is as wide as a number is one.
+fn unit(ty: Type) -> Type {
+    let bits = ty.scalar.bits() * u32::from(ty.lanes);
+    Scalar::int(bits).filter(|_| ty.is_vector() && !ty.is_ptr()).map_or(ty, Type::scalar)
 }

@@ -26,7 +26,7 @@ use crate::ssa::{Ssa, Var};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Scalar, Span, Type, Value};
+use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Op, Scalar, Space, Span, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -70,6 +70,8 @@ pub struct Analysed {
     /// What each block and all that it dominates cost.
     weight: Vec<Weight>,
     unspecified: Unspecified,
+    /// Whether neighbours in dimension 1 are what lies together in memory ([`Analysed::goes_down`]).
+    pub(crate) columns: bool,
 }
 
 impl Analysed {
@@ -90,9 +92,65 @@ impl Analysed {
             }
         }
         let weight = control::weights(&func, &cfg, &dom, &shapes, &loop_of);
-        Ok(Analysed { func, cfg, dom, post, loops, shapes, masked, forms, loop_of, weight, unspecified })
+        Ok(Analysed {
+            func,
+            cfg,
+            dom,
+            post,
+            loops,
+            shapes,
+            masked,
+            forms,
+            loop_of,
+            weight,
+            unspecified,
+            columns: false,
+        })
     }
 }
+
+impl Analysed {
+    /// Whether some of the accesses to memory outside of the group are far apart between lanes, but side by side for work-items that are
+    /// neighbours in another dimension, as `down` has them.
+    pub(crate) fn goes_down(&self, down: &Shapes) -> bool {
+        self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).any(|&i| {
+            let data = &self.func.insts[i];
+            let value = match data.op {
+                Op::Load { .. } => data.result,
+                Op::Store { .. } => data.args.get(1).copied(),
+                _ => None,
+            };
+            let Some(value) = value else { return false };
+            let size = i64::from(self.func.ty(value).bytes());
+            let far = match self.shapes.of(data.args[0]) {
+                Shape::Strided { by, .. } => by.abs() > FAR,
+                shape => shape == Shape::Varying,
+            };
+            let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
+            far && outside && matches!(down.of(data.args[0]), Shape::Strided { by, .. } if by == size)
+        })
+    }
+
+    /// Whether lanes read short vectors of their own, at a distance, in a loop.
+    pub(crate) fn walks_rows(&self) -> bool {
+        let insts = self.cfg.rpo().iter().filter(|&&b| self.loops.innermost(b).is_some());
+        insts.flat_map(|&b| &self.func.blocks[b].insts).any(|&i| {
+            let data = &self.func.insts[i];
+            let (Op::Load { .. }, Some(r)) = (&data.op, data.result) else { return false };
+            let ty = self.func.ty(r);
+            let dense = i64::from(ty.scalar.bytes()) * i64::from(ty.lanes);
+            ty.is_vector()
+                && ty.bytes() > 8
+                && match self.shapes.of(data.args[0]) {
+                    Shape::Strided { by, .. } => by != dense,
+                    shape => shape == Shape::Varying,
+                }
+        })
+    }
+}
+
+/// Bytes between lanes that are certainly not on one cache line.
+const FAR: i64 = 64;
 
 /// Writes the code of an analysed function from the end of `start` on. Gives the block that it ends in and the returned value.
 pub fn widen(

@@ -162,6 +162,16 @@ impl Widener<'_> {
                 Ok(SmallVec::from_elem(part, usize::from(result.lanes)))
             }
             Op::Build => data.args.iter().map(|&a| self.lane(a)).collect(),
+            Op::Binary(op @ (BinOp::Udiv | BinOp::Urem | BinOp::Sdiv | BinOp::Srem)) if !result.is_vector() => {
+                let (x, d) = (data.args[0], data.args[1]);
+                match self.get(d)? {
+                    Wide::Uniform(divisor) if self.item.func.const_bits(d).is_none() => self.divide(*op, x, divisor),
+                    _ => {
+                        let (x, d) = (self.lane(x)?, self.lane(d)?);
+                        Ok(smallvec![self.b().binary(*op, x, d)])
+                    }
+                }
+            }
             _ => {
                 let ty = self.wide_type(result);
                 // A scalar truth value chooses whole vectors.
@@ -185,6 +195,50 @@ impl Widener<'_> {
                     .collect()
             }
         }
+    }
+
+    /// Division of all lanes by one number. Vector units do not divide integers, and what programs divide by is mostly a power of two, though
+    /// only the run knows it: then it is a matter of shifts.
+    fn divide(&mut self, op: BinOp, x: Value, divisor: Value) -> Result<Lanes, Limit> {
+        let x = self.lane(x)?;
+        let (n, ty, wide) = (self.lanes, self.func.ty(divisor), self.func.ty(x));
+        let mut b = self.b();
+        let (zero, one) = (b.iconst(ty, 0), b.iconst(ty, 1));
+        let less = b.binary(BinOp::Sub, divisor, one);
+        let shared = b.binary(BinOp::And, divisor, less);
+        let single = b.icmp(IntCc::Eq, shared, zero);
+        // Zero has no bit, and the lowest number has only its sign.
+        let positive = b.icmp(IntCc::Sgt, divisor, zero);
+        let power = b.binary(BinOp::And, single, positive);
+        let shifted = move |w: &mut Self| {
+            let mut b = w.b();
+            let low = b.splat(less, n);
+            let amount = b.unary(UnOp::Ctz, divisor);
+            let amount = b.splat(amount, n);
+            // Rounding is toward zero: numbers below it are moved up first.
+            let signed = matches!(op, BinOp::Sdiv | BinOp::Srem);
+            let up = signed.then(|| {
+                let bits = b.iconst(wide, u64::from(wide.scalar.bits() - 1));
+                let sign = b.binary(BinOp::Ashr, x, bits);
+                b.binary(BinOp::And, sign, low)
+            });
+            let moved = up.map_or(x, |up| b.binary(BinOp::Add, x, up));
+            Ok(smallvec![match op {
+                BinOp::Udiv => b.binary(BinOp::Lshr, x, amount),
+                BinOp::Urem => b.binary(BinOp::And, x, low),
+                BinOp::Sdiv => b.binary(BinOp::Ashr, moved, amount),
+                _ => {
+                    let rest = b.binary(BinOp::And, moved, low);
+                    up.map_or(rest, |up| b.binary(BinOp::Sub, rest, up))
+                }
+            }])
+        };
+        let divided = move |w: &mut Self| {
+            let mut b = w.b();
+            let d = b.splat(divisor, n);
+            Ok(smallvec![b.binary(op, x, d)])
+        };
+        self.either(power, ty, shifted, divided)
     }
 
     /// Component `index` of a short vector.
@@ -225,7 +279,13 @@ impl Widener<'_> {
             return only;
         }
         let (n, w) = (parts.len() as u16, self.lanes);
-        // Pairs are joined until one vector is left; then its lanes are put in order.
+        let whole = self.concat(parts);
+        let mask: Vec<u16> = (0..w).flat_map(|l| (0..n).map(move |c| c * w + l)).collect();
+        self.b().shuffle(whole, whole, &mask)
+    }
+
+    /// Vectors one after the other in one: pairs are joined until one is left.
+    pub(super) fn concat(&mut self, parts: &[Value]) -> Value {
         let mut level: Vec<Value> = parts.to_vec();
         let width = |f: &cloom_ir::Function, v: Value| f.ty(v).lanes;
         while level.len() > 1 {
@@ -242,9 +302,7 @@ impl Widener<'_> {
             }
             level = next;
         }
-        let mask: Vec<u16> = (0..w).flat_map(|l| (0..n).map(move |c| c * w + l)).collect();
-        let whole = level[0];
-        self.b().shuffle(whole, whole, &mask)
+        level[0]
     }
 
     /// A vector with more lanes; the new ones are the first one's.

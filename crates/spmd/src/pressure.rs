@@ -1,0 +1,162 @@
+//! Pressure: how many values of a work-item live at once where it matters, in loops.
+//!
+//! In comes an analysed function; out goes the largest number of words of 32 bits that values which differ between lanes take at one place
+//! of a loop. Uniform values and those at even distances are scalars in the widened code and do not count, nor do truth values.
+//! Outside of loops, code generation may order instructions as it likes, and a spill costs little.
+
+use crate::shape::Shape;
+use crate::widen::Analysed;
+use cloom_ir::{Entity, Function, Scalar, Value, ValueDef};
+
+/// What lives at once.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Pressure {
+    /// Words of 32 bits.
+    pub words: u32,
+    /// Those of them that are components of vectors of four or more.
+    pub in_vectors: u32,
+}
+
+impl Ord for Pressure {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.words.cmp(&other.words)
+    }
+}
+
+impl PartialOrd for Pressure {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The largest pressure in the loops of a function.
+pub fn in_loops(item: &Analysed) -> Pressure {
+    let func = &item.func;
+    let mut most = Pressure::default();
+    if item.loops.loops.is_empty() {
+        return most;
+    }
+    let sets = Live::new(item);
+    for &b in item.cfg.rpo() {
+        if item.loops.innermost(b).is_none() {
+            continue;
+        }
+        let mut live = sets.out(func, b);
+        let mut now = Pressure::default();
+        for v in (0..func.values.len()).map(Value::new).filter(|v| live.has(*v)) {
+            now.add(sets.weigh(func, v), func.ty(v).lanes);
+        }
+        most = most.max(now);
+        for &i in func.blocks[b].insts.iter().rev() {
+            let data = &func.insts[i];
+            if let Some(r) = data.result
+                && live.remove(r)
+            {
+                now.sub(sets.weigh(func, r), func.ty(r).lanes);
+            }
+            for &a in &data.args {
+                if live.insert(a) {
+                    now.add(sets.weigh(func, a), func.ty(a).lanes);
+                }
+            }
+            most = most.max(now);
+        }
+    }
+    most
+}
+
+impl Pressure {
+    fn add(&mut self, words: u32, lanes: u16) {
+        self.words += words;
+        self.in_vectors += if lanes >= 4 { words } else { 0 };
+    }
+
+    fn sub(&mut self, words: u32, lanes: u16) {
+        self.words -= words;
+        self.in_vectors -= if lanes >= 4 { words } else { 0 };
+    }
+}
+
+/// A set of values.
+#[derive(Clone, PartialEq)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn has(&self, v: Value) -> bool {
+        self.0[v.index() / 64] >> (v.index() % 64) & 1 != 0
+    }
+
+    fn insert(&mut self, v: Value) -> bool {
+        let new = !self.has(v);
+        self.0[v.index() / 64] |= 1 << (v.index() % 64);
+        new
+    }
+
+    fn remove(&mut self, v: Value) -> bool {
+        let old = self.has(v);
+        self.0[v.index() / 64] &= !(1 << (v.index() % 64));
+        old
+    }
+}
+
+/// Which values live at the beginning of each block.
+struct Live<'a> {
+    item: &'a Analysed,
+    entry: Vec<Set>,
+}
+
+impl<'a> Live<'a> {
+    /// Backwards until nothing changes.
+    fn new(item: &'a Analysed) -> Live<'a> {
+        let func = &item.func;
+        let none = Set(vec![0; func.values.len().div_ceil(64)]);
+        let mut live = Live { item, entry: vec![none; func.blocks.len()] };
+        loop {
+            let mut changed = false;
+            for &b in item.cfg.rpo().iter().rev() {
+                let mut set = live.out(func, b);
+                for &i in func.blocks[b].insts.iter().rev() {
+                    let data = &func.insts[i];
+                    data.result.map(|r| set.remove(r));
+                    for &a in &data.args {
+                        set.insert(a);
+                    }
+                }
+                for &p in &func.blocks[b].params {
+                    set.remove(p);
+                }
+                if live.entry[b.index()] != set {
+                    live.entry[b.index()] = set;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return live;
+            }
+        }
+    }
+
+    /// What lives at the end of a block, and what its terminator uses.
+    fn out(&self, func: &Function, b: cloom_ir::Block) -> Set {
+        let mut set = Set(vec![0; func.values.len().div_ceil(64)]);
+        for e in func.blocks[b].term.edges() {
+            for (word, more) in set.0.iter_mut().zip(&self.entry[e.block.index()].0) {
+                *word |= more;
+            }
+        }
+        func.blocks[b].term.for_each_use(|v| {
+            set.insert(v);
+        });
+        set
+    }
+
+    /// Words of a value in each lane.
+    fn weigh(&self, func: &Function, v: Value) -> u32 {
+        let ty = func.ty(v);
+        let constant = matches!(func.values[v].def, ValueDef::Inst(_)) && func.const_bits(v).is_some();
+        if self.item.shapes.of(v) != Shape::Varying || ty.scalar == Scalar::I1 || constant {
+            return 0;
+        }
+        u32::from(ty.lanes) * ty.scalar.bits().div_ceil(32)
+    }
+}

@@ -1,0 +1,297 @@
+//! Loops in which each work-item walks along a row of its own.
+//!
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one where these do [`UNROLLED`] rounds at once.
+//!
+//! ```c
+//! for (uint c = 0; c < columns; c++)
+//!     sum += a[r * columns + c] * x[c];   // r: the work-item's
+//! ```
+//!
+//! Neighbouring lanes read at a distance here, so that a vector would be gathered element by element and use four bytes of each of as many
+//! cache lines, again and again. But the next rounds of each lane read what lies beside. So in each lane one vector is loaded for
+//! several rounds; the widener exchanges rows and columns in registers ([`crate::widen`]), and every round finds a vector of lanes.
+//! The order of a work-item's operations stays as it is, so that sums of floats are what they were. What is left at the end,
+//! fewer rounds than these, the loop as it was does.
+//!
+//! A load may run ahead of its round because all the rounds that it is for are known to come, and nothing in the loop writes.
+
+use crate::shape::{Shape, sign_extend};
+use crate::widen::Analysed;
+use cloom_ir::loops::Loop;
+use cloom_ir::{
+    Args, BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Span, Term, Type, Value,
+    ValueDef,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Rounds at once: four elements of 32 bits are the shortest vector that is loaded in one piece.
+const UNROLLED: u16 = 4;
+
+/// Loops with more instructions are left as they are.
+const MAX_INSTS: usize = 80;
+
+/// Steps of the loop's counter that are taken for a walk.
+const MAX_STEP: u64 = 1 << 8;
+
+/// The function with such loops unrolled, if it has any, and where in the source they are.
+pub fn unroll(item: &Analysed) -> Option<(Function, Vec<Span>)> {
+    let walks: Vec<Walk<'_>> = item.loops.loops.iter().filter_map(|l| Walk::find(item, l)).collect();
+    if walks.is_empty() {
+        return None;
+    }
+    let mut func = item.func.clone();
+    let mut places = Vec::new();
+    for w in &walks {
+        w.write(&mut func);
+        places.push(func.blocks[w.header].term_span);
+    }
+    Some((func, places))
+}
+
+/// A loop of a header that decides and one block that does the work.
+struct Walk<'a> {
+    item: &'a Analysed,
+    header: Block,
+    body: Block,
+    /// Number of the header's parameter that counts, and by how much.
+    counter: usize,
+    step: u64,
+    /// It goes on while the counter is less than this,
+    bound: Value,
+    /// compared in this way.
+    less: IntCc,
+    /// Loads of neighbours, round after round.
+    loads: FxHashSet<Inst>,
+}
+
+impl<'a> Walk<'a> {
+    fn find(item: &'a Analysed, l: &Loop) -> Option<Walk<'a>> {
+        let func = &item.func;
+        let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
+        let (header, body) = (*header, *body);
+        let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
+        let straight = *latch == body
+            && matches!(func.blocks[body].term, Term::Jump(_))
+            && func.blocks[body].params.is_empty()
+            && !item.shapes.diverges(header);
+        let insts = || func.blocks[header].insts.iter().chain(&func.blocks[body].insts);
+        let reads_only = |&i: &Inst| {
+            let data = &func.insts[i];
+            data.op.is_pure() || matches!(data.op, Op::Load { .. }) && !data.flags.contains(Flags::VOLATILE)
+        };
+        if !straight || insts().count() > MAX_INSTS || !insts().all(reads_only) {
+            return None;
+        }
+        // The condition, turned so that it stays while the counter is less.
+        let compare = &func.insts[func.def_inst(*cond)?];
+        let Op::Icmp(mut cc) = compare.op else { return None };
+        let (mut counter, mut bound) = (compare.args[0], compare.args[1]);
+        if then.block != body {
+            cc = cc.negated();
+        }
+        if matches!(func.values[bound].def, ValueDef::Param(b, _) if b == header) {
+            (counter, bound, cc) = (bound, counter, cc.swapped());
+        }
+        if !matches!(cc, IntCc::Ult | IntCc::Slt) || els.block == then.block {
+            return None;
+        }
+        let ValueDef::Param(at, k) = func.values[counter].def else { return None };
+        let mut walk =
+            Walk { item, header, body, counter: k as usize, step: 0, bound, less: cc, loads: FxHashSet::default() };
+        if at != header || walk.is_inside(bound) {
+            return None;
+        }
+        walk.step = walk.added(walk.counter).filter(|&s| s > 0).map(|s| s as u64).filter(|&s| s <= MAX_STEP)?;
+        walk.loads = func.blocks[body].insts.iter().copied().filter(|&i| walk.is_along_row(i)).collect();
+        (!walk.loads.is_empty()).then_some(walk)
+    }
+
+    fn is_inside(&self, v: Value) -> bool {
+        let blocks = [self.header, self.body];
+        match self.item.func.values[v].def {
+            ValueDef::Param(b, _) => blocks.contains(&b),
+            ValueDef::Inst(i) => blocks.iter().any(|&b| self.item.func.blocks[b].insts.contains(&i)),
+        }
+    }
+
+    /// What parameter `k` of the header has for the next round.
+    fn next(&self, k: usize) -> Option<Value> {
+        self.item.func.blocks[self.body].term.edge(0).map(|e| e.args[k])
+    }
+
+    /// The constant that is added to parameter `k` of the header each round.
+    fn added(&self, k: usize) -> Option<i64> {
+        let func = &self.item.func;
+        let param = func.blocks[self.header].params[k];
+        let data = &func.insts[func.def_inst(self.next(k)?)?];
+        match data.op {
+            Op::Binary(BinOp::Add) | Op::PtrAdd if data.args[0] == param => {
+                func.const_bits(data.args[1]).map(|bits| sign_extend(bits, func.ty(data.args[1]).scalar))
+            }
+            _ => None,
+        }
+    }
+
+    /// By how much a value grows each round.
+    fn slope(&self, v: Value, depth: u32) -> Option<i64> {
+        let func = &self.item.func;
+        if !self.is_inside(v) {
+            return Some(0);
+        }
+        if depth == 0 {
+            return None;
+        }
+        let inst = match func.values[v].def {
+            ValueDef::Param(_, k) => return self.added(k as usize),
+            ValueDef::Inst(i) => i,
+        };
+        let data = &func.insts[inst];
+        let of = |k: usize| self.slope(data.args[k], depth - 1);
+        let constant =
+            |k: usize| func.const_bits(data.args[k]).map(|bits| sign_extend(bits, func.ty(data.args[k]).scalar));
+        match data.op {
+            Op::Const(_) => Some(0),
+            Op::Binary(BinOp::Add) | Op::PtrAdd => of(0)?.checked_add(of(1)?),
+            Op::Binary(BinOp::Sub) => of(0)?.checked_sub(of(1)?),
+            Op::Binary(BinOp::Mul) => match (constant(0), constant(1)) {
+                (_, Some(c)) => of(0)?.checked_mul(c),
+                (Some(c), _) => of(1)?.checked_mul(c),
+                _ => (of(0)? == 0 && of(1)? == 0).then_some(0),
+            },
+            Op::Binary(BinOp::Shl) => of(0)?.checked_mul(1i64.checked_shl(constant(1)?.try_into().ok()?)?),
+            Op::Cast(CastOp::Sext) if self.extends(data.args[0], Flags::NSW, IntCc::Slt, depth) => of(0),
+            Op::Cast(CastOp::Zext) if self.extends(data.args[0], Flags::NUW, IntCc::Ult, depth) => of(0),
+            _ => None,
+        }
+    }
+
+    /// Whether a value keeps its slope when it is read as a number of more bits: the counter does, which stays below its bound, and what is
+    /// made of it and promised not to wrap.
+    fn extends(&self, v: Value, promise: Flags, less: IntCc, depth: u32) -> bool {
+        let func = &self.item.func;
+        if depth == 0 {
+            return false;
+        }
+        if !self.is_inside(v) || v == func.blocks[self.header].params[self.counter] && less == self.less {
+            return true;
+        }
+        func.def_inst(v).is_some_and(|i| {
+            let data = &func.insts[i];
+            match data.op {
+                Op::Const(_) => true,
+                Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul) => {
+                    data.flags.contains(promise) && data.args.iter().all(|&a| self.extends(a, promise, less, depth - 1))
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Whether an instruction loads, round after round, the elements of a row that only its lane reads.
+    fn is_along_row(&self, i: Inst) -> bool {
+        let func = &self.item.func;
+        let data = &func.insts[i];
+        let (Op::Load { .. }, Some(result)) = (&data.op, data.result) else { return false };
+        let ty = func.ty(result);
+        let size = i64::from(ty.scalar.bytes());
+        let apart = match self.item.shapes.of(data.args[0]) {
+            Shape::Varying => true,
+            Shape::Strided { by, tested } => !tested && by.abs() > i64::from(UNROLLED) * size,
+            _ => false,
+        };
+        apart
+            && !ty.is_vector()
+            && matches!(ty.scalar, Scalar::F32 | Scalar::I32)
+            && self.slope(data.args[0], 12) == Some(size)
+    }
+
+    /// Puts the loop of several rounds before this one.
+    fn write(&self, func: &mut Function) {
+        let (header, body) = (self.header, self.body);
+        let span = func.blocks[header].term_span;
+        let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
+        let [head, rounds, rest] = std::array::from_fn(|_| func.add_block());
+        for k in 0..func.layout.len() {
+            let b = func.layout[k];
+            if b != body {
+                for e in func.blocks[b].term.edges_mut() {
+                    if e.block == header {
+                        e.block = head;
+                    }
+                }
+            }
+        }
+        let params: Vec<Value> = types.iter().map(|&ty| func.add_block_param(head, ty)).collect();
+        let mut map: FxHashMap<Value, Value> = FxHashMap::default();
+        map.extend(func.blocks[header].params.iter().copied().zip(params.iter().copied()));
+        self.copy(func, header, head, &mut map);
+        let counter = params[self.counter];
+        let ty = func.ty(counter);
+        let mut b = Builder::new(func, head);
+        b.span = span;
+        let some = b.icmp(self.less, counter, self.bound);
+        let left = b.binary(BinOp::Sub, self.bound, counter);
+        let last = b.iconst(ty, u64::from(UNROLLED - 1) * self.step);
+        let enough = b.icmp(IntCc::Ugt, left, last);
+        let all = b.binary(BinOp::And, some, enough);
+        b.branch(all, rounds, rest);
+        b.switch_to(rest);
+        b.jump(header, &params);
+        let mut wholes = FxHashMap::default();
+        for round in 0..UNROLLED {
+            if round > 0 {
+                self.copy(func, header, rounds, &mut map);
+            }
+            for k in 0..func.blocks[body].insts.len() {
+                let i = func.blocks[body].insts[k];
+                if self.loads.contains(&i) {
+                    self.copy_load(func, i, rounds, round, &mut wholes, &mut map);
+                } else {
+                    copy_inst(func, i, rounds, &mut map);
+                }
+            }
+            let next: Vec<Value> = (0..types.len()).filter_map(|k| self.next(k)).collect();
+            let next: Vec<Value> = next.iter().map(|v| map.get(v).copied().unwrap_or(*v)).collect();
+            map.extend(func.blocks[header].params.iter().copied().zip(next));
+        }
+        let again: Vec<Value> = func.blocks[header].params.iter().map(|p| map[p]).collect();
+        func.set_term(rounds, Term::Jump(Edge::new(head, again)), span);
+    }
+
+    fn copy(&self, func: &mut Function, from: Block, to: Block, map: &mut FxHashMap<Value, Value>) {
+        for k in 0..func.blocks[from].insts.len() {
+            copy_inst(func, func.blocks[from].insts[k], to, map);
+        }
+    }
+
+    /// One element of the vector that the first round loads.
+    fn copy_load(
+        &self,
+        func: &mut Function,
+        i: Inst,
+        to: Block,
+        round: u16,
+        wholes: &mut FxHashMap<Inst, Value>,
+        map: &mut FxHashMap<Value, Value>,
+    ) {
+        let data = func.insts[i].clone();
+        let (Op::Load { align }, Some(result)) = (data.op, data.result) else { return };
+        let ty = func.ty(result);
+        let p = map.get(&data.args[0]).copied().unwrap_or(data.args[0]);
+        let mut b = Builder::new(func, to);
+        b.span = data.span;
+        let whole = *wholes.entry(i).or_insert_with(|| b.load(Type::vector(ty.scalar, UNROLLED), p, align, data.flags));
+        map.insert(result, b.extract_lane(whole, round));
+    }
+}
+
+fn copy_inst(func: &mut Function, i: Inst, to: Block, map: &mut FxHashMap<Value, Value>) {
+    let data = func.insts[i].clone();
+    let args: Args = data.args.iter().map(|a| map.get(a).copied().unwrap_or(*a)).collect();
+    let ty = data.result.map(|r| func.ty(r));
+    let mut b = Builder::new(func, to);
+    b.span = data.span;
+    if let (Some(new), Some(old)) = (b.push(data.op, args, ty, data.flags), data.result) {
+        map.insert(old, new);
+    }
+}
