@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 /// Alignment of every block: that of the largest vector, and two cache lines.
 pub const ALIGN: usize = 128;
 
-/// Pages that a system may give for large blocks, if they are asked for. Without them, a kernel that walks down the columns of a matrix needs
-/// another page for each element, and looking these up takes longer than the work: transposing 2048 x 2048 numbers took twice as
+/// Pages that a system may give for large blocks, if they are asked for. Without them, a kernel that walks down the columns of a matrix
+/// needs another page for each element, and looking these up takes longer than the work: transposing 2048 x 2048 numbers took twice as
 /// long.
 const HUGE_PAGE: usize = 2 << 20;
 

@@ -41,8 +41,8 @@ pub const GROUP_SIZE: u64 = 48;
 /// Alignment of every block of memory that a work-group function gets.
 pub const BLOCK_ALIGN: u32 = 128;
 
-/// So many bytes before and after a group's local memory belong to its thread too: a row of lanes that is stored under a mask may be read and
-/// written back as a whole, also where it sticks out. A row has at most 64 lanes of 16 numbers of 8 bytes.
+/// So many bytes before and after a group's local memory belong to its thread too: a row of lanes that is stored under a mask may be read
+/// and written back as a whole, also where it sticks out. A row has at most 64 lanes of 16 numbers of 8 bytes.
 pub const LOCAL_MARGIN: u64 = 64 * 16 * 8;
 
 /// Where the arguments of a `printf` stand in the block that the hook gets, and its size: in order, each at a multiple of 8.

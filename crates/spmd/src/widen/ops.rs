@@ -197,8 +197,8 @@ impl Widener<'_> {
         }
     }
 
-    /// Division of all lanes by one number. Vector units do not divide integers, and what programs divide by is mostly a power of two, though
-    /// only the run knows it: then it is a matter of shifts.
+    /// Division of all lanes by one number. Vector units do not divide integers, and what programs divide by is mostly a power of two,
+    /// though only the run knows it: then it is a matter of shifts.
     fn divide(&mut self, op: BinOp, x: Value, divisor: Value) -> Result<Lanes, Limit> {
         let x = self.lane(x)?;
         let (n, ty, wide) = (self.lanes, self.func.ty(divisor), self.func.ty(x));
