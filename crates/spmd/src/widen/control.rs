@@ -7,7 +7,7 @@ use crate::shape::{Shape, Shapes};
 use crate::ssa::Var;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{Block, Edge, Entity, Function, Op, Term, Type, Value};
+use cloom_ir::{BinOp, Block, Edge, Entity, Function, Op, Term, Type, UnOp, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -36,7 +36,8 @@ pub(super) fn weights(
                     pays |= !uniform(0);
                     if strided(0) { 3 } else { 12 }
                 }
-                Op::Binary(op) if matches!(op.name(), "udiv" | "sdiv" | "urem" | "srem" | "fdiv") => 8,
+                Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv)
+                | Op::Unary(UnOp::Sqrt) => 8,
                 Op::Call(_) | Op::Printf(_) | Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => {
                     must = true;
                     pays = true;
