@@ -50,7 +50,7 @@ impl Gen {
         let c = 1 + self.rng.below(40);
         let q = self.name("q");
         let mix = |e: String| Stmt::Line(format!("h = h * 31u + {e};"));
-        match self.rng.below(12) {
+        match self.rng.below(16) {
             0..=3 => out.push(mix(format!("in[{i}]"))),
             4 => {
                 let ty = self.rng.pick(&["uchar", "char", "ushort", "short", "uint"]);
@@ -85,12 +85,44 @@ impl Gen {
                 let body = vec![mix(format!("in[{}u + lid]", IN - c))];
                 out.push(Stmt::block(format!("if (lid < {c}u) {{"), body));
             }
-            _ => {
+            11 | 12 => {
                 let (a, b) = (self.condition(2), self.neighbour());
                 out.push(Stmt::Line(format!("size_t {q} = {i};")));
                 out.push(Stmt::block(format!("if ({a}) {{"), vec![Stmt::Line(format!("{q} = {b};"))]));
                 out.push(mix(format!("in[{q}]")));
             }
+            _ => self.row(out),
         }
+    }
+
+    /// A loop in which each work-item walks along a row of its own; the last row may end with the buffer.
+    fn row(&mut self, out: &mut Vec<Stmt>) {
+        let (q, sum) = (self.name("q"), self.name("sum"));
+        let pitch = 1 + self.rng.below(7);
+        let ty = self.rng.pick(&["uint", "int", "ushort", "uchar", "float"]);
+        let first = self.rng.pick(&[0, 1, IN - 128 * pitch]);
+        let last = if first == 1 { 128 } else { 0 };
+        let id = self.rng.pick(&["lid", "(int)lid", "(size_t)lid"]);
+        let pitch = if self.rng.chance(50) { format!("{pitch}") } else { format!("(n - 5 + {pitch})") };
+        let n = match self.rng.below(4) {
+            0 => format!("{pitch}"),
+            1 => self.rng.below(8).to_string(),
+            2 => format!("(int)({} & 7u)", self.as_same(true, |g| g.expr(super::types::Ty::UINT, 1))),
+            _ => "(int)(lid & 7u)".to_owned(),
+        };
+        let end = format!("min({n}, {pitch} + {last})");
+        let step = self.rng.pick(&["++", "++", " += 2"]);
+        let load = format!("((const global {ty} *)(in + {first}))[{id} * {pitch} + {q}]");
+        let load = if ty == "float" { format!("(float)(as_uint({load}) & 1023u)") } else { load };
+        let add = match self.rng.below(3) {
+            0 => format!("{sum} += {load};"),
+            1 => format!("{sum} = {sum} * 3 + {load};"),
+            _ => format!("{sum} += {load} * ({ty})(table[{q} & 15]);"),
+        };
+        let kind = if ty == "float" { "float" } else { "uint" };
+        out.push(Stmt::Line(format!("{kind} {sum} = 0;")));
+        let head = format!("for (int {q} = 0; {q} < {end}; {q}{step}) {{");
+        out.push(Stmt::block(head, vec![Stmt::Line(add)]));
+        out.push(Stmt::Line(format!("h = h * 31u + fold(({}){sum});", if ty == "float" { "float" } else { "ulong" })));
     }
 }
