@@ -28,8 +28,10 @@ pub use rungs::{Rung, climb};
 
 use std::path::{Path, PathBuf};
 
-/// The files below a folder of this crate that end in `.extension`, sorted.
+/// The files below a folder of this crate that end in `.extension`, sorted; only those whose path contains what `CLOOM_TEST_FILES` says, if
+/// that is set.
 pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let wanted = std::env::var("CLOOM_TEST_FILES").ok();
     let mut found = Vec::new();
     let mut stack = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
     while let Some(dir) = stack.pop() {
@@ -37,7 +39,9 @@ pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
             let path = entry.path();
             if path.is_dir() {
                 stack.push(path);
-            } else if path.extension().is_some_and(|e| e == extension) {
+            } else if path.extension().is_some_and(|e| e == extension)
+                && wanted.as_ref().is_none_or(|w| path.to_string_lossy().contains(w.as_str()))
+            {
                 found.push(path);
             }
         }

@@ -12,6 +12,7 @@
 //! uniform address, a loop) stands only where a lane is on. A strided value is carried as lane 0's value alone, also where lane 0 is off:
 //! a promise not to wrap speaks only for lanes that are on, so bases are widened operand by operand ([`Widener::wide_base`]).
 
+mod atomic;
 mod control;
 mod memory;
 mod ops;
@@ -70,6 +71,8 @@ pub struct Analysed {
     /// What each block and all that it dominates cost.
     weight: Vec<Weight>,
     unspecified: Unspecified,
+    /// Which values are used at all.
+    used: Vec<bool>,
     /// Whether neighbours in dimension 1 are what lies together in memory ([`Analysed::goes_down`]).
     pub(crate) columns: bool,
 }
@@ -91,6 +94,12 @@ impl Analysed {
                 return Err(Limit::Lanes("a loop is not in canonical form"));
             }
         }
+        let mut used = vec![false; func.values.len()];
+        for &b in &func.layout {
+            let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
+            args.for_each(|a| used[a.index()] = true);
+            func.blocks[b].term.for_each_use(|v| used[v.index()] = true);
+        }
         let weight = control::weights(&func, &cfg, &dom, &shapes, &loop_of);
         Ok(Analysed {
             func,
@@ -104,6 +113,7 @@ impl Analysed {
             loop_of,
             weight,
             unspecified,
+            used,
             columns: false,
         })
     }

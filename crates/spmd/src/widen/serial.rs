@@ -1,8 +1,8 @@
-//! What is done lane by lane, in ascending order: atomic operations, calls, printing, copies.
+//! What is done lane by lane, in ascending order: calls, printing, copies, atomic operations that nothing better is known for.
 
 use super::{Lanes, Wide, Widener};
 use crate::Limit;
-use cloom_ir::{Args, BinOp, Flags, Inst, IntCc, Op, RmwOp, Type, UnOp, Value};
+use cloom_ir::{Args, BinOp, Inst, IntCc, Op, Type, UnOp, Value};
 use smallvec::SmallVec;
 
 /// Up to so many lanes, and if none is off, each has code of its own.
@@ -26,7 +26,7 @@ impl Widener<'_> {
     }
 
     /// One lane of a value.
-    fn one(&mut self, wide: &Wide, lane: Value) -> Value {
+    pub(super) fn one(&mut self, wide: &Wide, lane: Value) -> Value {
         match wide {
             Wide::Uniform(v) => *v,
             Wide::Strided { base, by, .. } => {
@@ -49,7 +49,7 @@ impl Widener<'_> {
     }
 
     /// Runs code for each lane that is on; gives the results of all.
-    fn each_lane(
+    pub(super) fn each_lane(
         &mut self,
         result: Option<Type>,
         unrolled: bool,
@@ -100,10 +100,8 @@ impl Widener<'_> {
             then: cloom_ir::Edge::new(head, again),
             els: cloom_ir::Edge::new(after, new.iter().copied()),
         };
-        let end = self.cur;
         self.b().term(term);
         self.ssa.seal(self.func, head, vec![from]);
-        let _ = end;
         self.ssa.seal(self.func, after, vec![from]);
         self.cur = after;
         Ok(done)
@@ -117,52 +115,9 @@ impl Widener<'_> {
             lanes[c] = self.b().insert(old, lane, part);
         }
     }
-
-    /// An atomic read-modify-write. Memory of the group needs no locked instruction, since one thread runs a group.
-    pub(super) fn atomic(&mut self, inst: Inst) -> Result<(), Limit> {
-        let item = self.item;
-        let data = &item.func.insts[inst];
-        let Op::AtomicRmw { op, .. } = data.op else { return Ok(()) };
-        let plain = plain_op(op).filter(|_| self.is_own(data.args[0]));
-        let Some(plain) = plain else { return self.serial(inst) };
-        let (p, x) = (self.exact(data.args[0])?, self.exact(data.args[1])?);
-        let ty = item.func.ty(data.args[1]);
-        let unrolled = self.mask.is_none();
-        let lanes = self.each_lane(Some(ty), unrolled, |w, lane| {
-            let (p, x) = (w.one(&p, lane), w.one(&x, lane));
-            let old = w.b().load(ty, p, ty.scalar.bytes(), Flags::empty());
-            let new = match plain {
-                Some(op) => w.b().binary(op, old, x),
-                None => x,
-            };
-            w.b().store(p, new, ty.scalar.bytes(), Flags::empty());
-            Ok(Some(old))
-        })?;
-        if let Some(r) = data.result {
-            self.set(r, Wide::Lanes(lanes));
-        }
-        Ok(())
-    }
 }
 
 /// Whether code for each lane apart is worth its size.
 fn cheap(op: &Op) -> bool {
     !matches!(op, Op::Call(_) | Op::Printf(_))
-}
-
-/// The operation of a read-modify-write on its own; inside, nothing for an exchange.
-fn plain_op(op: RmwOp) -> Option<Option<BinOp>> {
-    Some(match op {
-        RmwOp::Xchg => None,
-        RmwOp::Add => Some(BinOp::Add),
-        RmwOp::Sub => Some(BinOp::Sub),
-        RmwOp::And => Some(BinOp::And),
-        RmwOp::Or => Some(BinOp::Or),
-        RmwOp::Xor => Some(BinOp::Xor),
-        RmwOp::Smin => Some(BinOp::Smin),
-        RmwOp::Smax => Some(BinOp::Smax),
-        RmwOp::Umin => Some(BinOp::Umin),
-        RmwOp::Umax => Some(BinOp::Umax),
-        RmwOp::Fadd => Some(BinOp::Fadd),
-    })
 }

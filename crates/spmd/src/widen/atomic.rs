@@ -1,0 +1,170 @@
+//! Atomic read-modify-writes.
+//!
+//! | address | what becomes of it |
+//! |---|---|
+//! | one for all lanes | lanes are put together first, and one operation does it all; each lane's old value is that of a run in ascending order |
+//! | each its own, in memory of the group | lane by lane without a locked instruction, since one thread runs a group |
+//! | each its own | lane by lane |
+
+use super::{Lanes, Wide, Widener};
+use crate::Limit;
+use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, Op, RmwOp, Scalar, Type, UnOp, Value};
+use smallvec::smallvec;
+
+impl Widener<'_> {
+    /// An atomic read-modify-write.
+    pub(super) fn atomic(&mut self, inst: Inst) -> Result<(), Limit> {
+        let item = self.item;
+        let data = &item.func.insts[inst];
+        let Op::AtomicRmw { op, .. } = data.op else { return Ok(()) };
+        let (p, x) = (self.exact(data.args[0])?, self.exact(data.args[1])?);
+        let unused = data.result.is_none_or(|r| !item.used[cloom_ir::Entity::index(r)]);
+        if let Wide::Uniform(p) = p {
+            match x {
+                Wide::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => return self.count(inst, op, p, x),
+                _ if unused && let Some((joined, neutral)) = joining(op, item.func.ty(data.args[1]).scalar) => {
+                    let total = self.join(&x, joined, neutral);
+                    self.once(inst, p, total)?;
+                    let lanes = self.spread(&Wide::Uniform(total));
+                    return self.finish(inst, lanes);
+                }
+                _ => {}
+            }
+        }
+        let plain = plain_op(op).filter(|_| self.is_own(data.args[0]));
+        let Some(plain) = plain else { return self.serial(inst) };
+        let ty = item.func.ty(data.args[1]);
+        let lanes = self.each_lane(Some(ty), self.mask.is_none(), |w, lane| {
+            let (p, x) = (w.one(&p, lane), w.one(&x, lane));
+            Ok(Some(w.plainly(plain, p, x)))
+        })?;
+        self.finish(inst, lanes)
+    }
+
+    fn finish(&mut self, inst: Inst, lanes: Lanes) -> Result<(), Limit> {
+        if let Some(r) = self.item.func.insts[inst].result {
+            self.set(r, Wide::Lanes(lanes));
+        }
+        Ok(())
+    }
+
+    /// Read, change, write; gives the old value.
+    fn plainly(&mut self, op: Option<BinOp>, p: Value, x: Value) -> Value {
+        let ty = self.func.ty(x);
+        let old = self.b().load(ty, p, ty.scalar.bytes(), Flags::empty());
+        let new = match op {
+            Some(op) => self.b().binary(op, old, x),
+            None => x,
+        };
+        self.b().store(p, new, ty.scalar.bytes(), Flags::empty());
+        old
+    }
+
+    /// The operation, once.
+    fn once(&mut self, inst: Inst, p: Value, x: Value) -> Result<Value, Limit> {
+        let data = &self.item.func.insts[inst];
+        let Op::AtomicRmw { op, .. } = data.op else { return Err(Limit::Lanes("no read-modify-write")) };
+        if let Some(plain) = plain_op(op).filter(|_| self.is_own(data.args[0])) {
+            return Ok(self.plainly(plain, p, x));
+        }
+        let ty = self.func.ty(x);
+        let args: Args = smallvec![p, x];
+        let old = self.b().push(data.op.clone(), args, Some(ty), data.flags);
+        old.ok_or(Limit::Lanes("an instruction has no result"))
+    }
+
+    /// The same number added to one place by every lane that is on: a counter, mostly. A lane finds what was there, and what those
+    /// before it added.
+    fn count(&mut self, inst: Inst, op: RmwOp, p: Value, x: Value) -> Result<(), Limit> {
+        let (ty, n) = (self.func.ty(x), self.lanes);
+        let bits = self.mask.map(|m| self.b().ballot(m));
+        let mut b = self.b();
+        let number = match bits {
+            Some(bits) => b.unary(UnOp::Popcount, bits),
+            None => b.iconst(Type::I64, u64::from(n)),
+        };
+        let number = if ty == Type::I64 { number } else { b.cast(CastOp::Trunc, number, ty) };
+        let total = b.binary(BinOp::Mul, number, x);
+        let old = self.once(inst, p, total)?;
+        let mut b = self.b();
+        let before = match bits {
+            None => b.iota(ty.scalar, n),
+            Some(bits) => {
+                let wide = Type::vector(Scalar::I64, n);
+                let all = b.splat(bits, n);
+                let (one, lane) = (b.iconst(wide, 1), b.iota(Scalar::I64, n));
+                let own = b.binary(BinOp::Shl, one, lane);
+                let lower = b.binary(BinOp::Sub, own, one);
+                let those = b.binary(BinOp::And, all, lower);
+                let count = b.unary(UnOp::Popcount, those);
+                let to = Type::vector(ty.scalar, n);
+                if ty == Type::I64 { count } else { b.cast(CastOp::Trunc, count, to) }
+            }
+        };
+        let (x, old) = (b.splat(x, n), b.splat(old, n));
+        let added = b.binary(BinOp::Mul, before, x);
+        let lanes = b.binary(if op == RmwOp::Add { BinOp::Add } else { BinOp::Sub }, old, added);
+        self.finish(inst, smallvec![lanes])
+    }
+
+    /// The lanes that are on, put together.
+    fn join(&mut self, x: &Wide, op: BinOp, neutral: u64) -> Value {
+        let mut all = self.spread(x)[0];
+        let ty = self.func.ty(all);
+        if let Some(mask) = self.mask {
+            let mut b = self.b();
+            let none = b.iconst(ty, neutral);
+            all = b.select(mask, all, none);
+        }
+        let mut b = self.b();
+        // Halves; a middle that two halves would share is left for the end.
+        let mut rest = None;
+        let mut n = ty.lanes;
+        while n > 1 {
+            if n % 2 == 1 {
+                let last = b.extract_lane(all, n - 1);
+                rest = Some(rest.map_or(last, |r| b.binary(op, r, last)));
+            }
+            let half = n / 2;
+            let (low, high): (Vec<u16>, Vec<u16>) = ((0..half).collect(), (half..2 * half).collect());
+            let (x, y) = (b.shuffle(all, all, &low), b.shuffle(all, all, &high));
+            all = b.binary(op, x, y);
+            n = half;
+        }
+        let one = if b.ty(all).is_vector() { b.extract_lane(all, 0) } else { all };
+        rest.map_or(one, |r| b.binary(op, one, r))
+    }
+}
+
+/// How lanes that go to one place are put together before, and what changes nothing.
+fn joining(op: RmwOp, scalar: Scalar) -> Option<(BinOp, u64)> {
+    let (ones, sign) = (scalar.mask(), (scalar.mask() >> 1) + 1);
+    Some(match op {
+        RmwOp::Add | RmwOp::Sub => (BinOp::Add, 0),
+        RmwOp::And => (BinOp::And, ones),
+        RmwOp::Or => (BinOp::Or, 0),
+        RmwOp::Xor => (BinOp::Xor, 0),
+        RmwOp::Smin => (BinOp::Smin, ones >> 1),
+        RmwOp::Smax => (BinOp::Smax, sign),
+        RmwOp::Umin => (BinOp::Umin, ones),
+        RmwOp::Umax => (BinOp::Umax, 0),
+        RmwOp::Xchg | RmwOp::Fadd => return None,
+    })
+}
+
+/// The operation of a read-modify-write on its own; inside, nothing for an exchange.
+fn plain_op(op: RmwOp) -> Option<Option<BinOp>> {
+    Some(match op {
+        RmwOp::Xchg => None,
+        RmwOp::Add => Some(BinOp::Add),
+        RmwOp::Sub => Some(BinOp::Sub),
+        RmwOp::And => Some(BinOp::And),
+        RmwOp::Or => Some(BinOp::Or),
+        RmwOp::Xor => Some(BinOp::Xor),
+        RmwOp::Smin => Some(BinOp::Smin),
+        RmwOp::Smax => Some(BinOp::Smax),
+        RmwOp::Umin => Some(BinOp::Umin),
+        RmwOp::Umax => Some(BinOp::Umax),
+        RmwOp::Fadd => Some(BinOp::Fadd),
+    })
+}
