@@ -24,6 +24,12 @@ impl Masked {
     pub fn is_linear(&self, b: Block) -> bool {
         self.linear[b.index()]
     }
+
+    /// Whether a block is entered from unmasked ones only (going round a loop does not count), by ways that are not run in line.
+    pub fn begins_region(&self, cfg: &Cfg, dom: &DomTree, b: Block) -> bool {
+        let mut ways = cfg.preds(b).iter().filter(|&&p| !dom.dominates(b, p));
+        ways.all(|&p| !self.is_masked(p) && !self.is_linear(p))
+    }
 }
 
 /// Finds them. `diverges` says which branches send lanes different ways.
@@ -52,8 +58,7 @@ pub fn find(func: &Function, cfg: &Cfg, dom: &DomTree, post: &DomTree, diverges:
         }
         // A masked block that is not entered from unmasked ones alone belongs to a region, with all that leads to it.
         for &b in cfg.rpo().iter().filter(|&&b| m.is_masked(b)) {
-            let mut ways = cfg.preds(b).iter().filter(|&&p| !dom.dominates(b, p));
-            let begins = ways.all(|&p| !m.is_masked(p) && !m.is_linear(p));
+            let begins = m.begins_region(cfg, dom, b);
             if let Some(top) = dom.idom(b).filter(|&d| !begins && !m.is_linear(d) && !m.is_masked(d)) {
                 work.push(top);
             }

@@ -2,7 +2,7 @@
 //!
 //! | address | what becomes of it |
 //! |---|---|
-//! | one for all lanes | lanes are put together first, and one operation does it all; each lane's old value is that of a run in ascending order |
+//! | one for all lanes | lanes are put together first, and one operation does it all, as if they came in ascending order |
 //! | each its own, in memory of the group | lane by lane without a locked instruction, since one thread runs a group |
 //! | each its own | lane by lane |
 

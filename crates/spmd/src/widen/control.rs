@@ -73,7 +73,9 @@ impl Widener<'_> {
         let mut result = None;
         let mut begun = rustc_hash::FxHashSet::default();
         for &b in item.cfg.rpo() {
-            let begins = b == item.func.entry() || !item.masked.is_masked(b) || self.begins_region(b);
+            let begins = b == item.func.entry()
+                || !item.masked.is_masked(b)
+                || item.masked.begins_region(&item.cfg, &item.dom, b);
             if !begins {
                 continue;
             }
@@ -112,13 +114,6 @@ impl Widener<'_> {
             return Err(Limit::Lanes("a block was left out"));
         }
         result.ok_or(Limit::Lanes("it has no end"))
-    }
-
-    /// Whether a masked block is entered from unmasked ones only.
-    fn begins_region(&self, b: Block) -> bool {
-        let (m, item) = (&self.item.masked, self.item);
-        let mut ways = item.cfg.preds(b).iter().filter(|&&p| !item.dom.dominates(b, p));
-        ways.all(|&p| !m.is_masked(p) && !m.is_linear(p))
     }
 
     /// Where a region that begins at `b`, or with its ways, ends: the first unmasked block that all its ways lead to.
@@ -332,12 +327,12 @@ impl Widener<'_> {
                 Some(c) => {
                     let n = self.lanes;
                     let c = self.b().splat(c, n);
-                    self.b().binary(cloom_ir::BinOp::And, m, c)
+                    self.b().binary(BinOp::And, m, c)
                 }
                 None => m,
             };
             let old = self.ssa.read(self.func, self.cur, var);
-            let new = self.b().binary(cloom_ir::BinOp::Or, old, m);
+            let new = self.b().binary(BinOp::Or, old, m);
             self.ssa.write(self.cur, var, new);
         } else if self.ways(to).len() == 1 {
             self.edge_masks.insert(to, (mask, only_if));
@@ -358,8 +353,7 @@ impl Widener<'_> {
         match &item.func.blocks[b].term {
             Term::Jump(e) => self.masked_edge(e, mask, None),
             Term::Branch { cond, then, els } => {
-                let same = then.block == els.block;
-                if item.shapes.is_uniform(*cond) && !same {
+                if item.shapes.is_uniform(*cond) {
                     let c = self.base(*cond)?;
                     let n = self.not(c);
                     self.masked_edge(then, mask, Some(c))?;
@@ -496,35 +490,51 @@ impl Widener<'_> {
         copies
     }
 
-    /// Code twice: without a mask if all lanes are on, and else with the mask if one is.
-    fn full_or_not(
+    /// Code twice: without a mask if all its lanes are on, else with it. The two ends are left to the code.
+    fn twice(
         &mut self,
         mask: Value,
         mut code: impl FnMut(&mut Self, Option<Value>) -> Result<(), Limit>,
     ) -> Result<(), Limit> {
         let all = self.b().all(mask);
-        let (from, full, check) = (self.cur, self.new_block(), self.new_block());
-        let (some, after) = (self.new_block(), self.new_block());
-        self.b().branch(all, full, check);
+        let (from, full, some) = (self.cur, self.new_block(), self.new_block());
+        self.b().branch(all, full, some);
         self.seal_one(full, from);
-        self.seal_one(check, from);
+        self.seal_one(some, from);
         let written = self.written.clone();
         self.cur = full;
         code(self, None)?;
-        self.b().jump(after, &[]);
-        let full_end = self.cur;
         self.written = written;
-        self.cur = check;
-        let any = self.b().any(mask);
-        self.b().branch(any, some, after);
-        self.seal_one(some, check);
         self.cur = some;
         let rare = std::mem::replace(&mut self.rare, true);
         code(self, Some(mask))?;
         self.rare = rare;
-        self.b().jump(after, &[]);
-        let some_end = self.cur;
-        self.ssa.seal(self.func, after, vec![full_end, check, some_end]);
+        Ok(())
+    }
+
+    /// Code twice, which goes on behind; with the mask only if one of its lanes is on.
+    fn full_or_not(
+        &mut self,
+        mask: Value,
+        mut code: impl FnMut(&mut Self, Option<Value>) -> Result<(), Limit>,
+    ) -> Result<(), Limit> {
+        let after = self.new_block();
+        let mut ends = Vec::new();
+        self.twice(mask, |w, mask| {
+            if let Some(mask) = mask {
+                let any = w.b().any(mask);
+                let (check, some) = (w.cur, w.new_block());
+                w.b().branch(any, some, after);
+                w.seal_one(some, check);
+                ends.push(check);
+                w.cur = some;
+            }
+            code(w, mask)?;
+            w.b().jump(after, &[]);
+            ends.push(w.cur);
+            Ok(())
+        })?;
+        self.ssa.seal(self.func, after, ends);
         self.cur = after;
         Ok(())
     }
@@ -557,19 +567,7 @@ impl Widener<'_> {
         let live_mask = self.mask;
         match live_mask {
             Some(mask) if diverges && form == Form::Latch && self.copies(header) => {
-                let all = self.b().all(mask);
-                let (full, some) = (self.new_block(), self.new_block());
-                self.b().branch(all, full, some);
-                self.seal_one(full, head);
-                self.seal_one(some, head);
-                let written = self.written.clone();
-                self.cur = full;
-                self.round(header, head, form, None, &mut ends)?;
-                self.written = written;
-                self.cur = some;
-                let rare = std::mem::replace(&mut self.rare, true);
-                self.round(header, head, form, Some(mask), &mut ends)?;
-                self.rare = rare;
+                self.twice(mask, |w, mask| w.round(header, head, form, mask, &mut ends))?;
             }
             mask => self.round(header, head, form, mask, &mut ends)?,
         }
@@ -601,23 +599,13 @@ impl Widener<'_> {
             match (stay, inner) {
                 // All that stay may be all lanes.
                 (Some(mask), Some(inner)) if self.copies(header) => {
-                    let all = self.b().all(mask);
-                    let (from, full, some) = (self.cur, self.new_block(), self.new_block());
-                    self.b().branch(all, full, some);
-                    self.seal_one(full, from);
-                    self.seal_one(some, from);
-                    let written = self.written.clone();
-                    self.cur = full;
-                    self.edge_masks.insert(inner, (None, None));
-                    self.children(header)?;
-                    self.b().jump(head, &[]);
-                    ends.push(self.cur);
-                    self.written = written;
-                    self.cur = some;
-                    self.edge_masks.insert(inner, (Some(mask), None));
-                    let rare = std::mem::replace(&mut self.rare, true);
-                    self.children(header)?;
-                    self.rare = rare;
+                    return self.twice(mask, |w, mask| {
+                        w.edge_masks.insert(inner, (mask, None));
+                        w.children(header)?;
+                        w.b().jump(head, &[]);
+                        ends.push(w.cur);
+                        Ok(())
+                    });
                 }
                 _ => self.children(header)?,
             }
@@ -640,11 +628,11 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// The two edges of a branch that decides on another round: that which stays, that which leaves, and whether true stays.
-    fn stay_or_leave(&self, b: Block, exit: Block) -> Result<(Value, &'static str, Edge, Edge), Limit> {
+    /// A branch that decides on another round: by what, whether true stays, and the edges that stay and leave.
+    fn stay_or_leave(&self, b: Block, exit: Block) -> Result<(Value, bool, Edge, Edge), Limit> {
         match &self.item.func.blocks[b].term {
-            Term::Branch { cond, then, els } if els.block == exit => Ok((*cond, "then", then.clone(), els.clone())),
-            Term::Branch { cond, then, els } => Ok((*cond, "else", els.clone(), then.clone())),
+            Term::Branch { cond, then, els } if els.block == exit => Ok((*cond, true, then.clone(), els.clone())),
+            Term::Branch { cond, then, els } => Ok((*cond, false, els.clone(), then.clone())),
             _ => Err(Limit::Lanes("a loop's way out is no branch")),
         }
     }
@@ -653,18 +641,18 @@ impl Widener<'_> {
     fn decide(
         &mut self,
         cond: Value,
-        stays: &str,
+        stays: bool,
         diverges: bool,
     ) -> Result<(Option<Value>, Option<Value>, Value), Limit> {
         let mask = self.mask;
         if !diverges {
             let c = self.base(cond)?;
-            let again = if stays == "then" { c } else { self.not(c) };
+            let again = if stays { c } else { self.not(c) };
             return Ok((mask, mask, again));
         }
         let c = self.lane(cond)?;
         let n = self.not(c);
-        let (stay, leave) = if stays == "then" { (c, n) } else { (n, c) };
+        let (stay, leave) = if stays { (c, n) } else { (n, c) };
         let (stay, leave) = (self.and(mask, stay), self.and(mask, leave));
         let again = self.b().any(stay);
         Ok((Some(stay), Some(leave), again))
