@@ -105,7 +105,7 @@ impl Gen {
         let id = self.rng.pick(&["lid", "(int)lid", "(size_t)lid"]);
         let pitch = if self.rng.chance(50) { format!("{pitch}") } else { format!("(n - 5 + {pitch})") };
         let n = match self.rng.below(4) {
-            0 => format!("{pitch}"),
+            0 => pitch.clone(),
             1 => self.rng.below(8).to_string(),
             2 => format!("(int)({} & 7u)", self.as_same(true, |g| g.expr(super::types::Ty::UINT, 1))),
             _ => "(int)(lid & 7u)".to_owned(),
