@@ -5,6 +5,7 @@
 //! formats what kernels print.
 
 mod constants;
+mod group_rows;
 pub mod lib_sources;
 pub mod library;
 pub mod printf;
@@ -13,4 +14,4 @@ pub mod table;
 pub mod ulp;
 
 pub use constants::CONSTANTS;
-pub use table::{Elem, Lower, Row, Sig, Special, Ty, lookup, mangle, names, space_digit};
+pub use table::{Elem, Lower, Row, Sig, Special, Subgroup, Ty, lookup, mangle, names, space_digit};

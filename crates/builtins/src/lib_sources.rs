@@ -8,6 +8,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("arith_f64.cl", include_str!("../lib/arith_f64.cl")),
     ("atrig_f32.cl", include_str!("../lib/atrig_f32.cl")),
     ("atrig_f64.cl", include_str!("../lib/atrig_f64.cl")),
+    ("ballot.cl", include_str!("../lib/ballot.cl")),
     ("exp_f32.cl", include_str!("../lib/exp_f32.cl")),
     ("exp_f64.cl", include_str!("../lib/exp_f64.cl")),
     ("geometric.cl", include_str!("../lib/geometric.cl")),
@@ -19,4 +20,5 @@ pub const FILES: &[(&str, &str)] = &[
     ("special_f64.cl", include_str!("../lib/special_f64.cl")),
     ("trig_f32.cl", include_str!("../lib/trig_f32.cl")),
     ("trig_f64.cl", include_str!("../lib/trig_f64.cl")),
+    ("work_group.cl", include_str!("../lib/work_group.cl")),
 ];

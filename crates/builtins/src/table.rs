@@ -15,10 +15,11 @@
 //! | `N` | 32-bit integers, as many lanes as `T` |
 //! | `W` | `T` twice as wide |
 //! | `n`, `u`, `z`, `f` | `int`, `uint`, `size_t`, `float` |
+//! | `b` | `uint4`, a ballot of a sub-group |
 //! | `v` | nothing |
 //! | `p` + type | a pointer into private, global or local memory |
 
-use crate::rows::ROWS;
+use crate::{group_rows, rows};
 use cloom_ir::{BinOp, Query, Space, UnOp};
 use std::collections::HashMap;
 use std::fmt;
@@ -226,6 +227,34 @@ pub enum Special {
     Divide,
     /// `__cl_select(cond, a, b)`: `cond` is an `int`.
     ClSelect,
+    /// A function of the whole work-group.
+    WorkGroup,
+    /// A function of the sub-group.
+    Subgroup(Subgroup),
+}
+
+/// What a function of the sub-group does. Where the operation is the end of the name, it is taken from there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "named like the functions")]
+pub enum Subgroup {
+    Query(Query),
+    Barrier,
+    All,
+    Any,
+    AllEqual,
+    Elect,
+    BroadcastFirst,
+    /// Also the broadcasts: the value of the work-item of a number.
+    Shuffle,
+    ShuffleXor,
+    ShuffleUp,
+    ShuffleDown,
+    Rotate,
+    Reduce,
+    ScanInclusive,
+    ScanExclusive,
+    /// `__cl_ballot(predicate)`: all bits in one number.
+    Ballot,
 }
 
 /// A row of the table.
@@ -324,6 +353,7 @@ fn ty_of(pattern: &str, t: Elem, lanes: u8, space: Space) -> Ty {
         Some('B') => (Elem::int(t.bits(), true), lanes),
         Some('N') => (I32, lanes),
         Some('W') => (t.wider(), lanes),
+        Some('b') => (U32, 4),
         Some('u') => (U32, 1),
         Some('z') => (U64, 1),
         Some('f') => (F32, 1),
@@ -344,13 +374,17 @@ fn ty_of(pattern: &str, t: Elem, lanes: u8, space: Space) -> Ty {
 
 static INDEX: LazyLock<HashMap<&'static str, Vec<&'static Row>>> = LazyLock::new(|| {
     let mut index: HashMap<&'static str, Vec<&'static Row>> = HashMap::new();
-    for row in ROWS {
+    for row in all_rows() {
         for name in row.names.split_whitespace() {
             index.entry(name).or_default().push(row);
         }
     }
     index
 });
+
+fn all_rows() -> impl Iterator<Item = &'static Row> {
+    rows::ROWS.iter().chain(group_rows::ROWS)
+}
 
 /// The rows of a name; empty if there is none.
 pub fn lookup(name: &str) -> &'static [&'static Row] {
@@ -373,9 +407,9 @@ mod tests {
 
     #[test]
     fn rows_are_well_formed() {
-        for row in ROWS {
+        for row in all_rows() {
             assert!(row.sig.ends_with(')') && row.sig.contains('('), "{}", row.sig);
-            assert!(row.sig.chars().all(|c| "TSIUBNWnuzfvp(),".contains(c)), "{}", row.sig);
+            assert!(row.sig.chars().all(|c| "TSIUBNWbnuzfvp(),".contains(c)), "{}", row.sig);
             assert!(!row.names.trim().is_empty() && !row.set.is_empty() && !row.lanes.is_empty());
         }
     }

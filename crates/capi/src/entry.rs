@@ -315,7 +315,7 @@ table {
     int clSetKernelArgSVMPointer(kernel: Handle<Kernel>, index: u32, value: HostMemory) = svm::set_arg;
     int clSetKernelExecInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) = svm::exec_info;
     int clGetKernelSubGroupInfoKHR(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: HostMemory,
-        size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::sub_group_info;
+        size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::sub_group_info;
     new clCloneKernel(kernel: Handle<Kernel>) -> Handle<Kernel> = kernel::duplicate;
     new clCreateProgramWithIL(context: Handle<Context>, il: HostMemory, length: usize) -> Handle<Program> = unsupported::il;
     int clEnqueueSVMMigrateMem(queue: Handle<Queue>, num: u32, memory: In<usize>, sizes: In<usize>, flags: u64, num_events: u32,
@@ -323,7 +323,7 @@ table {
     int clGetDeviceAndHostTimer(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>) = device::timers;
     int clGetHostTimer(device: Handle<Device>, host_time: Out<u64>) = device::host_timer;
     int clGetKernelSubGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: HostMemory,
-        size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::sub_group_info;
+        size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::sub_group_info;
     int clSetDefaultDeviceCommandQueue(context: Handle<Context>, device: Handle<Device>, queue: Handle<Queue>)
         = unsupported::default_device_queue;
     int clSetProgramReleaseCallback(program: Handle<Program>, notify: Option<ObjectNotify>, user_data: UserData)

@@ -321,17 +321,88 @@ fn bad_arguments_have_their_codes() {
     c.end();
 }
 
+const SUB_GROUPS: &str = "
+    kernel void k(global uint *out) {
+        global uint *p = out + 4 * get_global_linear_id();
+        p[0] = get_max_sub_group_size();
+        p[1] = get_num_sub_groups();
+        p[2] = sub_group_reduce_max(get_sub_group_id());
+        p[3] = sub_group_reduce_add(1u);
+    }
+    kernel __attribute__((reqd_work_group_size(6, 2, 1))) void required(global uint *out) { out[0] = get_sub_group_size(); }";
+
 #[test]
-fn sub_groups_are_refused_while_the_device_has_none() {
+fn sub_groups_are_what_the_queries_say() {
     let t = Session::new();
-    if t.device_info::<u32>(CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0 {
+    let most = t.device_info::<u32>(CL_DEVICE_MAX_NUM_SUB_GROUPS) as usize;
+    if most == 0 {
         return;
     }
-    let kernel = t.kernel("kernel void k(void) {}");
-    let size = 8usize;
-    let input = (&raw const size).cast();
+    let program = t.source(SUB_GROUPS);
+    assert_eq!(t.build(&program, "-cl-std=CL3.0"), 0, "{}", t.log(&program));
+    let kernel = t.kernel_of(&program, "k");
+    let ask = |k: &Obj, name, input: &[usize], s, v, r| {
+        t.clGetKernelSubGroupInfo(k.h, t.device, name, size_of_val(input), input.as_ptr().cast(), s, v, r)
+    };
+    let number = |k: &Obj, name, input: &[usize]| info::<usize>(|s, v, r| ask(k, name, input, s, v, r));
+    for local in [&[1usize][..], &[7], &[64], &[100], &[3, 5], &[40, 2], &[1, 64], &[5, 2, 3]] {
+        let (items, mut global) = (local.iter().product::<usize>(), local.to_vec());
+        global[0] *= 2;
+        let max = number(&kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, local);
+        let count = number(&kernel, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, local);
+        let out = t.buffer_of(&vec![0u32; 8 * items]);
+        t.arg_mem(&kernel, 0, &out);
+        drop(t.launch_on(t.queue(), &kernel, &global, local, &[]));
+        ok(t.clFinish(t.queue()));
+        let got: Vec<u32> = t.read(&out, 8 * items);
+        for item in got.chunks(4) {
+            assert_eq!((item[0] as usize, item[1] as usize), (max, count), "{local:?}");
+            assert!(item[2] < item[1] && item[3] >= 1 && item[3] <= item[0], "{local:?}: {item:?}");
+        }
+        assert_eq!(got.chunks(4).map(|i| i[2]).max().map(|m| m as usize + 1), Some(count), "{local:?}");
+    }
+    // A local size for a count has that count.
+    for count in [1usize, 2, 3, 5, 16] {
+        let sizes: Vec<usize> = (1..4)
+            .map(|dims| sizes_for(&t, &kernel, count, dims))
+            .inspect(|s| assert!(!s.contains(&0)))
+            .next_back()
+            .unwrap();
+        assert_eq!(number(&kernel, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &sizes), count);
+    }
+    assert_eq!(sizes_for(&t, &kernel, most + 1, 3), [0, 0, 0]);
+    assert_eq!(number(&kernel, CL_KERNEL_MAX_NUM_SUB_GROUPS, &[]), most);
+    assert_eq!(number(&kernel, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, &[]), 0);
+    let required = t.kernel_of(&program, "required");
+    let count = number(&required, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &[6, 2, 1]);
+    assert_eq!(number(&required, CL_KERNEL_MAX_NUM_SUB_GROUPS, &[]), count);
+    assert_eq!(sizes_for(&t, &required, count, 3), [6, 2, 1]);
+    assert_eq!(sizes_for(&t, &required, count + 1, 3), [0, 0, 0]);
+
+    let mut c = Cases::new();
     let name = CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE;
-    let ask = |k| t.clGetKernelSubGroupInfo(k, t.device, name, 8, input, 0, null_mut(), null_mut());
-    assert_eq!(ask(kernel.h), CL_INVALID_OPERATION);
-    assert_eq!(ask(null_mut()), CL_INVALID_KERNEL);
+    let raw = |k, name, size, input: *const usize| {
+        t.clGetKernelSubGroupInfo(k, t.device, name, size, input.cast(), 0, null_mut(), null_mut())
+    };
+    let local = [4usize, 1, 1, 1];
+    c.code("no kernel", CL_INVALID_KERNEL, raw(null_mut(), name, 8, local.as_ptr()));
+    c.code("no input", CL_INVALID_VALUE, raw(kernel.h, name, 8, std::ptr::null()));
+    c.code("an input of no size", CL_INVALID_VALUE, raw(kernel.h, name, 0, local.as_ptr()));
+    c.code("half a size", CL_INVALID_VALUE, raw(kernel.h, name, 4, local.as_ptr()));
+    c.code("four dimensions", CL_INVALID_VALUE, raw(kernel.h, name, 32, local.as_ptr()));
+    c.code("two counts", CL_INVALID_VALUE, raw(kernel.h, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, 16, local.as_ptr()));
+    c.code("a wrong name", CL_INVALID_VALUE, raw(kernel.h, CL_KERNEL_NUM_ARGS, 8, local.as_ptr()));
+    c.query("sub-groups", name, |n, s, v, r| ask(&kernel, n, &local[..1], s, v, r));
+    c.end();
+}
+
+fn sizes_for(t: &Session, kernel: &Obj, count: usize, dims: usize) -> Vec<usize> {
+    let mut sizes = vec![7usize; dims];
+    let (name, bytes) = (CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, size_of::<usize>() * dims);
+    let input = (&raw const count).cast();
+    let mut size = 0;
+    let code =
+        t.clGetKernelSubGroupInfo(kernel.h, t.device, name, 8, input, bytes, sizes.as_mut_ptr().cast(), &mut size);
+    assert_eq!((code, size), (0, bytes));
+    sizes
 }

@@ -37,6 +37,15 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_int64_extended_atomics", version(1, 0, 0)),
     named("cl_khr_fp64", version(1, 0, 0)),
     named("cl_khr_extended_versioning", version(1, 0, 0)),
+    named("cl_khr_subgroups", version(1, 0, 0)),
+    named("cl_khr_subgroup_ballot", version(1, 0, 0)),
+    named("cl_khr_subgroup_clustered_reduce", version(1, 0, 0)),
+    named("cl_khr_subgroup_extended_types", version(1, 0, 0)),
+    named("cl_khr_subgroup_non_uniform_arithmetic", version(1, 0, 0)),
+    named("cl_khr_subgroup_non_uniform_vote", version(1, 0, 0)),
+    named("cl_khr_subgroup_rotate", version(1, 0, 0)),
+    named("cl_khr_subgroup_shuffle", version(1, 0, 0)),
+    named("cl_khr_subgroup_shuffle_relative", version(1, 0, 0)),
 ];
 
 /// Platform extensions.
@@ -51,6 +60,8 @@ pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_atomic_order_seq_cst", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_device", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_all_devices", version(3, 0, 0)),
+    named("__opencl_c_subgroups", version(3, 0, 0)),
+    named("__opencl_c_work_group_collective_functions", version(3, 0, 0)),
 ];
 
 /// The versions of OpenCL C that the compiler takes.

@@ -1,8 +1,8 @@
 //! Programs in OpenCL C, through the front end, the library of built-ins and every rung.
 
-use crate::case::{Case, CaseArg, NdRange};
+use crate::case::{CaseArg, NdRange};
 use crate::header::{self, Header};
-use crate::rungs::{self, Rung};
+use crate::rungs::{self, Ready, Rung};
 use cloom_compiler::{Compiler, Source};
 use cloom_ir::Module;
 
@@ -24,12 +24,31 @@ pub fn compile(
 /// The ranges on which a program without a header runs.
 const RANGES: [(u64, u64); 5] = [(1, 1), (3, 1), (8, 8), (7, 7), (11, 4)];
 
+/// And those on which one runs that can tell its sub-groups: tails, rows, partial groups.
+const IN_ROWS: [([u64; 3], [u64; 3]); 5] = [
+    ([100, 1, 1], [100, 1, 1]),
+    ([77, 1, 1], [64, 1, 1]),
+    ([23, 6, 1], [10, 3, 1]),
+    ([5, 8, 1], [1, 8, 1]),
+    ([9, 4, 6], [9, 2, 3]),
+];
+
+fn ranges(in_subgroups: bool) -> Vec<NdRange> {
+    let linear = RANGES.iter().map(|&(global, local)| NdRange::linear(global, local));
+    let rows = IN_ROWS.iter().filter(|_| in_subgroups).map(|&(global, local)| {
+        let work_dim = (0..3).rev().find(|&d| global[d] > 1).map_or(1, |d| d as u32 + 1);
+        NdRange { work_dim, offset: [0; 3], global, local }
+    });
+    linear.chain(rows).collect()
+}
+
 /// Runs a file. Without a `run:` line, it checks itself: its kernel `test` gets a buffer of `int` with one element for each work-item,
 /// and must leave zero in all; anything else is the number of the line that found something wrong. Each is -1 before.
 pub fn test(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Result<(), String> {
     let header = header::parse(text, "//")?;
     if header.runs.is_empty() {
-        return check_itself(compiler, text, cpu);
+        let list: Vec<&dyn Rung> = rungs::INTERPRETED.into_iter().chain(cpu).collect();
+        return check_itself(compiler, text, &list);
     }
     for run in &header.runs {
         let (module, name) = compile(compiler, text, "", run.1.as_deref())?;
@@ -39,20 +58,20 @@ pub fn test(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Result<(
     Ok(())
 }
 
-fn check_itself(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Result<(), String> {
+/// Runs a program that checks itself, see [`test`], on these rungs; if it can tell its sub-groups, on more ranges.
+pub fn check_itself(compiler: &Compiler, text: &str, rungs: &[&dyn Rung]) -> Result<(), String> {
     let (module, kernel) = compile(compiler, text, "-cl-std=CL3.0", Some("test"))?;
-    let list: Vec<&dyn Rung> = rungs::INTERPRETED.into_iter().chain(cpu).collect();
-    for (global, local) in RANGES {
-        let case = Case {
-            module: module.clone(),
-            kernel: kernel.clone(),
-            range: NdRange::linear(global, local),
-            args: vec![CaseArg::Buffer(vec![0xff; 4 * global as usize])],
-            initialised: false,
-        };
-        for rung in &list {
-            let failed = |e: String| format!("{}, {global} work-items in groups of {local}: {e}", rung.name());
-            let outcome = rung.run(&case).map_err(failed)?;
+    let in_subgroups = cloom_ir::subgroup::module_uses(&module);
+    let list: Vec<(&&dyn Rung, Box<dyn Ready + '_>)> = rungs
+        .iter()
+        .map(|r| Ok((r, r.prepare(&module, &kernel).map_err(|e| format!("{}: {e}", r.name()))?)))
+        .collect::<Result<_, String>>()?;
+    for range in ranges(in_subgroups) {
+        let NdRange { global, local, .. } = range;
+        let args = [CaseArg::Buffer(vec![0xff; 4 * global.iter().product::<u64>() as usize])];
+        for (rung, ready) in &list {
+            let failed = |e: String| format!("{}, {global:?} work-items in groups of {local:?}: {e}", rung.name());
+            let outcome = ready.run(&range, &args, false).map_err(failed)?;
             let lines: Vec<i32> =
                 outcome.buffers[0].as_chunks::<4>().0.iter().map(|b| i32::from_le_bytes(*b)).collect();
             if let Some(item) = lines.iter().position(|&l| l != 0) {

@@ -75,7 +75,7 @@ pub struct Interpreter {
     pub order_seed: u64,
     /// Instructions, at most.
     pub fuel: u64,
-    /// Work-items in a vector, for the stages that have vectors.
+    /// Work-items in a vector, for the stages that have vectors; for the others, in a sub-group.
     pub lanes: u16,
 }
 
@@ -116,6 +116,19 @@ pub const INTERPRETED: [&dyn Rung; 9] = [
     &Interpreter::with_lanes(Stage::Group, 64),
 ];
 
+/// Those for what depends on sub-groups, which have as many work-items as vectors have lanes.
+pub const IN_SUBGROUPS: [&dyn Rung; 9] = [
+    &Interpreter::REFERENCE,
+    &Interpreter::on(Stage::Group),
+    &Interpreter::with_lanes(Stage::Written, 4),
+    &Interpreter { order_seed: 7, ..Interpreter::with_lanes(Stage::Written, 32) },
+    &Interpreter::with_lanes(Stage::Passes, 8),
+    &Interpreter::with_lanes(Stage::PlainGroup, 2),
+    &Interpreter::with_lanes(Stage::Group, 4),
+    &Interpreter::with_lanes(Stage::Group, 16),
+    &Interpreter::with_lanes(Stage::Group, 64),
+];
+
 impl Rung for Interpreter {
     fn name(&self) -> String {
         let Self { stage, canary, order_seed, lanes, .. } = self;
@@ -149,8 +162,8 @@ struct Interpreted {
 
 impl Ready for Interpreted {
     fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String> {
-        let Interpreter { stage, canary, order_seed, fuel, .. } = self.interpreter;
-        let options = Options { canary, order_seed, fuel, ..Options::default() };
+        let Interpreter { stage, canary, order_seed, fuel, lanes } = self.interpreter;
+        let options = Options { canary, order_seed, fuel, subgroup: lanes, ..Options::default() };
         let mut machine = Machine::new(&self.program, options).map_err(|e| e.to_string())?;
         let mut buffers = Vec::new();
         let mut values = Vec::new();

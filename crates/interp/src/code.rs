@@ -1,10 +1,14 @@
 //! Functions decoded for running: each value has a place among a frame's registers (one 64-bit register per lane), constants are there from
 //! the start, and block parameters are copied on the edges.
 
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
 use cloom_ir::{
     BinOp, Block, CastOp, Edge, Entity, FloatCc, FuncRef, Function, Inst, IntCc, Module, Op, Query, RmwOp, Scalar,
-    Span, StrRef, Term, Type, UnOp, Value, VerifyError,
+    Scope, Span, StrRef, Term, Type, UnOp, Value, VerifyError,
 };
+use rustc_hash::FxHashMap;
 
 /// A register of the running frame.
 pub type Reg = u32;
@@ -203,6 +207,14 @@ pub enum Code {
         d: Reg,
     },
     Barrier,
+    /// Work-items of the sub-group are together here; what they do, and the operands.
+    Subgroup {
+        what: Together,
+        ty: Scalar,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
     Call {
         func: FuncRef,
         args: Box<[(Reg, u32)]>,
@@ -231,6 +243,24 @@ pub enum Code {
     Unreachable,
 }
 
+/// What work-items of a sub-group do together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "they are those of the operations in the IR")]
+pub enum Together {
+    /// Nothing: they wait for each other.
+    Fence,
+    Ballot,
+    Shuffle,
+    Reduce {
+        op: BinOp,
+        cluster: u16,
+    },
+    Scan {
+        op: BinOp,
+        exclusive: bool,
+    },
+}
+
 /// Where an edge goes, and what it copies.
 #[derive(Clone, Debug)]
 pub struct To {
@@ -240,6 +270,9 @@ pub struct To {
     pub moves: Box<[(Reg, Reg)]>,
     /// Whether a source is also the destination of an earlier copy.
     pub overlap: bool,
+    /// Before the next round of a loop in which sub-groups do something together, they wait for each other: where, as if it were an
+    /// instruction behind all others of the loop, and how deep the loop is in others.
+    pub wait: Option<(u32, u32)>,
 }
 
 /// A function, decoded.
@@ -269,7 +302,8 @@ impl Program {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let funcs = module.funcs.values().map(decode).collect();
+        let together = acting_together(&module);
+        let funcs = module.funcs.iter().map(|(r, f)| decode(f, &together, together[r.index()])).collect();
         Ok(Program { module, funcs })
     }
 }
@@ -281,7 +315,7 @@ struct Decoder<'f> {
     starts: Vec<u32>,
 }
 
-fn decode(func: &Function) -> Decoded {
+fn decode(func: &Function, together: &[bool], in_step: bool) -> Decoded {
     if func.is_declaration() {
         return Decoded::default();
     }
@@ -298,30 +332,111 @@ fn decode(func: &Function) -> Decoded {
         }
     }
     d.out.params = func.param_values().iter().map(|&v| (d.reg(v), u32::from(func.ty(v).lanes))).collect();
-    for &b in &func.layout {
+    let (blocks, waits) = if in_step { order(func, together) } else { (func.layout.clone(), FxHashMap::default()) };
+    let mut ends = FxHashMap::default();
+    for b in blocks {
         d.starts[b.index()] = d.out.code.len() as u32;
         for &i in &func.blocks[b].insts {
             d.inst(i);
         }
+        ends.insert(b, d.out.code.len() as u32);
         d.term(b);
+    }
+    // Back edges wait behind the last of the loop's blocks.
+    for (&(latch, header), &(last, depth)) in &waits {
+        let at = ends[&last];
+        let to_header = |to: &mut To| {
+            if to.pc as usize == header.index() {
+                to.wait = Some((at, depth));
+            }
+        };
+        each_way(&mut d.out.code[ends[&latch] as usize], to_header);
     }
     // Targets were written as block numbers.
     for c in &mut d.out.code {
-        let fix = |to: &mut To| to.pc = d.starts[to.pc as usize];
-        match c {
-            Code::Jump(to) => fix(to),
-            Code::Branch { then, els, .. } => {
-                fix(then);
-                fix(els);
-            }
-            Code::Switch { cases, default, .. } => {
-                cases.iter_mut().for_each(|c| fix(&mut c.1));
-                fix(default);
-            }
-            _ => {}
-        }
+        each_way(c, |to| to.pc = d.starts[to.pc as usize]);
     }
     d.out
+}
+
+/// Which functions have work-items of a sub-group act together, by themselves or by what they call.
+fn acting_together(module: &Module) -> Vec<bool> {
+    let mut acts: Vec<bool> = module.funcs.values().map(|f| insts(f, &f.layout).any(is_together)).collect();
+    if acts.contains(&true) {
+        // Calls may be as deep as there are functions.
+        loop {
+            let mut changed = false;
+            for (r, f) in module.funcs.iter() {
+                if !acts[r.index()] && f.callees().iter().any(|c| acts[c.index()]) {
+                    acts[r.index()] = true;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+    acts
+}
+
+fn insts<'f>(func: &'f Function, blocks: &'f [Block]) -> impl Iterator<Item = &'f Op> {
+    blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op)
+}
+
+fn is_together(op: &Op) -> bool {
+    op.is_subgroup() || matches!(op, Op::Fence { scope: Scope::SubGroup, .. })
+}
+
+/// The back edges at which a sub-group waits: latch and header, the last block of the loop and its depth.
+type Waits = FxHashMap<(Block, Block), (Block, u32)>;
+
+/// The blocks in an order in which a work-item that stands earlier may yet come to where one is that stands later, and not the other way
+/// round but by going back in a loop: loops in one piece, what follows them behind.
+fn order(func: &Function, together: &[bool]) -> (Vec<Block>, Waits) {
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &dom);
+    let key = |&b: &Block| {
+        // Headers from the outermost loop in, then the block itself.
+        let mut path = vec![cfg.rpo_index(b)];
+        let mut inside = loops.innermost(b);
+        while let Some(l) = inside {
+            path.push(cfg.rpo_index(loops.loops[l].header));
+            inside = loops.loops[l].parent;
+        }
+        path.reverse();
+        path
+    };
+    let mut blocks: Vec<Block> = cfg.rpo().to_vec();
+    blocks.sort_by_cached_key(key);
+    let mut waits = Waits::default();
+    for l in &loops.loops {
+        let acts = |op: &Op| is_together(op) || matches!(op, Op::Call(f) if together[f.index()]);
+        if insts(func, &l.blocks).any(acts)
+            && let Some(&last) = l.blocks.iter().max_by_key(|&b| key(b))
+        {
+            waits.extend(l.latches.iter().map(|&latch| ((latch, l.header), (last, l.depth))));
+        }
+    }
+    let unreachable: Vec<Block> = func.layout.iter().copied().filter(|&b| !cfg.is_reachable(b)).collect();
+    blocks.extend(unreachable);
+    (blocks, waits)
+}
+
+fn each_way(code: &mut Code, mut change: impl FnMut(&mut To)) {
+    match code {
+        Code::Jump(to) => change(to),
+        Code::Branch { then, els, .. } => {
+            change(then);
+            change(els);
+        }
+        Code::Switch { cases, default, .. } => {
+            cases.iter_mut().for_each(|c| change(&mut c.1));
+            change(default);
+        }
+        _ => {}
+    }
 }
 
 impl Decoder<'_> {
@@ -359,6 +474,10 @@ impl Decoder<'_> {
         let rn = data.result.map_or(1, |r| self.lanes(r).n);
         let result_ty = data.result.map_or(Scalar::I64, |r| self.lanes(r).ty);
         let code = match &data.op {
+            // Orders what the work-items of a sub-group do.
+            Op::Fence { scope: Scope::SubGroup, .. } => {
+                Code::Subgroup { what: Together::Fence, ty: Scalar::I1, d, a, b }
+            }
             // Stands in the frame from the start.
             Op::Const(_) | Op::Iota | Op::Fence { .. } => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
@@ -405,6 +524,14 @@ impl Decoder<'_> {
             Op::AtomicStore { .. } => Code::AtomicStore { ty: l(1).ty, a, b },
             Op::Query { what, dim } => Code::Query { what: *what, dim: *dim, d },
             Op::Barrier => Code::Barrier,
+            Op::SubgroupBallot => Code::Subgroup { what: Together::Ballot, ty: result_ty, d, a, b },
+            Op::SubgroupShuffle => Code::Subgroup { what: Together::Shuffle, ty: result_ty, d, a, b },
+            &Op::SubgroupReduce { op, cluster } => {
+                Code::Subgroup { what: Together::Reduce { op, cluster }, ty: result_ty, d, a, b }
+            }
+            &Op::SubgroupScan { op, exclusive } => {
+                Code::Subgroup { what: Together::Scan { op, exclusive }, ty: result_ty, d, a, b }
+            }
             Op::Call(func) => {
                 let args = data.args.iter().map(|&v| (self.reg(v), self.lanes(v).n)).collect();
                 // A result that the caller does not take has no register.
@@ -431,7 +558,7 @@ impl Decoder<'_> {
         let mut written: Vec<Reg> = moves.iter().map(|m| m.0).collect();
         written.sort_unstable();
         let overlap = moves.iter().any(|m| written.binary_search(&m.1).is_ok());
-        To { pc: e.block.index() as u32, moves: moves.into(), overlap }
+        To { pc: e.block.index() as u32, moves: moves.into(), overlap, wait: None }
     }
 
     fn term(&mut self, block: Block) {

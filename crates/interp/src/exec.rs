@@ -1,7 +1,7 @@
 //! Runs one work-item (or one work-group function) until it ends or waits at a barrier. Its whole state is data, so that
 //! the work-items of a group can take turns.
 
-use crate::code::{Code, Decoded, Lanes, Program, Reg, To};
+use crate::code::{Code, Decoded, Lanes, Program, Reg, To, Together};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::observe::{Access, AccessKind, Observer, Printed};
@@ -19,6 +19,20 @@ pub struct Place {
     pub(crate) enqueued_local_size: [u64; 3],
     pub(crate) num_groups: [u64; 3],
     pub(crate) global_offset: [u64; 3],
+    pub(crate) subgroup: Subgroup,
+}
+
+/// Where a work-item stands among the sub-groups of its group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Subgroup {
+    pub local_id: u64,
+    pub size: u64,
+    pub max_size: u64,
+    pub id: u64,
+    pub count: u64,
+    pub enqueued_count: u64,
+    /// The size of whole ones.
+    pub lanes: u16,
 }
 
 impl Place {
@@ -33,6 +47,12 @@ impl Place {
             Query::EnqueuedLocalSize => &self.enqueued_local_size,
             Query::NumGroups => &self.num_groups,
             Query::GlobalOffset => &self.global_offset,
+            Query::SubgroupLocalId => return self.subgroup.local_id,
+            Query::SubgroupSize => return self.subgroup.size,
+            Query::MaxSubgroupSize => return self.subgroup.max_size,
+            Query::SubgroupId => return self.subgroup.id,
+            Query::NumSubgroups => return self.subgroup.count,
+            Query::EnqueuedNumSubgroups => return self.subgroup.enqueued_count,
         };
         of[usize::from(dim)]
     }
@@ -55,6 +75,8 @@ pub struct Item {
     registers: Vec<u64>,
     /// Private memory, oldest first.
     segments: Vec<u64>,
+    /// It waits before the next round of a loop: where, and how deep the loop is.
+    latch: Option<(u32, u32)>,
     /// Where it stands; `None` for a work-group function.
     pub place: Option<Place>,
 }
@@ -66,6 +88,8 @@ pub enum Stop {
     Done,
     /// It waits at a barrier, this one.
     Barrier(FuncRef, usize),
+    /// It waits for others of its sub-group, to do something together.
+    Subgroup,
 }
 
 /// What all work-items share.
@@ -105,6 +129,46 @@ impl Item {
         self.frames.clear();
     }
 
+    /// Where it waits for others of its sub-group: the calls it is in, outermost first, then the instruction; at the end of loops, inner
+    /// ones first.
+    pub(crate) fn position(&self) -> Vec<usize> {
+        let top = self.frames.len().saturating_sub(1);
+        // A caller stands at its call, not behind.
+        let calls = self.frames.iter().take(top).map(|f| f.pc - 1);
+        let (at, depth) = match (self.latch, self.frames.last()) {
+            (Some((at, depth)), _) => (at as usize, usize::MAX - depth as usize),
+            (None, f) => (f.map_or(0, |f| f.pc), 0),
+        };
+        calls.chain([at, depth]).collect()
+    }
+
+    /// Goes on with the next round of a loop, if it waits for that.
+    pub(crate) fn next_round(&mut self) -> bool {
+        self.latch.take().is_some()
+    }
+
+    /// What it waits for.
+    pub(crate) fn waits_at<'p>(&self, program: &'p Program) -> Option<&'p Code> {
+        self.frames.last().and_then(|f| program.funcs[f.func.index()].code.get(f.pc))
+    }
+
+    /// A register of the running frame.
+    pub(crate) fn register(&self, r: Reg) -> u64 {
+        self.frames.last().and_then(|f| self.registers.get(f.base + r as usize)).copied().unwrap_or(0)
+    }
+
+    /// What it waited for has happened; this is the result, and where it goes.
+    pub(crate) fn go_on(&mut self, result: Option<(Reg, u64)>) {
+        if let Some(f) = self.frames.last_mut() {
+            f.pc += 1;
+            if let Some((r, x)) = result
+                && let Some(slot) = self.registers.get_mut(f.base + r as usize)
+            {
+                *slot = x;
+            }
+        }
+    }
+
     fn fault<O>(&self, shared: &Shared<'_, O>, kind: FaultKind) -> Fault {
         let item = self.place.as_ref().map_or([0; 3], |p| p.global_id);
         let Some(frame) = self.frames.last() else { return Fault { item, ..kind.into() } };
@@ -134,6 +198,11 @@ impl Item {
                 shared,
             };
             match run.straight(func, &mut frame.pc, self.place.as_ref(), &mut self.segments)? {
+                Event::Subgroup => return Ok(Stop::Subgroup),
+                Event::Round(at, depth) => {
+                    self.latch = Some((at, depth));
+                    return Ok(Stop::Subgroup);
+                }
                 Event::Barrier => {
                     let at = frame.pc;
                     frame.pc += 1;
@@ -170,6 +239,9 @@ impl Item {
 /// What ends a straight run within one frame.
 enum Event<'c> {
     Barrier,
+    Subgroup,
+    /// The next round of a loop in which sub-groups act.
+    Round(u32, u32),
     Call(FuncRef, &'c [(Reg, u32)], Reg),
     Return(Reg, u32),
 }
@@ -315,6 +387,13 @@ impl<O: Observer> Running<'_, '_, O> {
                         place.ok_or(FaultKind::NotInItem)?;
                         return Ok(Event::Barrier);
                     }
+                    // A work-group function has its vectors in step.
+                    Code::Subgroup { what: Together::Fence, .. } if place.is_none() => {}
+                    Code::Subgroup { .. } => {
+                        place.ok_or(FaultKind::NotInItem)?;
+                        self.spend((*pc - begin) as u64 + 1)?;
+                        return Ok(Event::Subgroup);
+                    }
                     Code::Call { func, args, d } => return Ok(Event::Call(*func, args, *d)),
                     Code::Jump(to) => break to,
                     Code::Branch { cond, then, els } => break if self.get(*cond) != 0 { then } else { els },
@@ -336,6 +415,9 @@ impl<O: Observer> Running<'_, '_, O> {
             };
             self.spend((*pc - begin) as u64 + 1)?;
             self.go(pc, to);
+            if let (Some((at, depth)), true) = (to.wait, place.is_some()) {
+                return Ok(Event::Round(at, depth));
+            }
         }
     }
 

@@ -6,7 +6,9 @@ use crate::exec::{Item, Place, Shared, Stop};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::observe::Observer;
+use crate::subgroup;
 use cloom_ir::{Entity, FuncRef, Function, KernelMeta, ParamKind, Space, abi};
+use std::collections::VecDeque;
 
 /// A range of work-items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,11 +59,13 @@ pub struct Options {
     pub order_seed: u64,
     /// Whether a work-item that ended while others wait at a barrier is a fault. Devices let it count as arrived.
     pub strict_barriers: bool,
+    /// Work-items of a whole sub-group, a power of two of at most 64: neighbours in dimension 0.
+    pub subgroup: u16,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory: 1 << 30, fuel: 2_000_000_000, canary: 0xa5, order_seed: 0, strict_barriers: false }
+        Self { memory: 1 << 30, fuel: 2_000_000_000, canary: 0xa5, order_seed: 0, strict_barriers: false, subgroup: 1 }
     }
 }
 
@@ -192,11 +196,10 @@ impl<'p> Machine<'p> {
                 }
             }
         }
-        let (program, order_seed) = (self.program, self.options.order_seed);
+        let (program, options) = (self.program, self.options);
         let mut shared = Shared { program, memory: &mut self.memory, globals: &self.globals, fuel, observer };
         let mut items: Vec<Option<Item>> = Vec::new();
-        let strict = self.options.strict_barriers;
-        let result = take_turns(&mut shared, kernel, range, group, &lanes, order_seed, strict, &mut items, pool);
+        let result = take_turns(&mut shared, kernel, range, group, &lanes, &options, &mut items, pool);
         for mut item in items.into_iter().flatten() {
             item.release(&mut self.memory);
             pool.push(item);
@@ -362,8 +365,7 @@ fn take_turns<O: Observer>(
     range: &NdRange,
     group: [u64; 3],
     args: &[u64],
-    order_seed: u64,
-    strict: bool,
+    options: &Options,
     items: &mut Vec<Option<Item>>,
     pool: &mut Vec<Item>,
 ) -> Result<(), Fault> {
@@ -371,6 +373,7 @@ fn take_turns<O: Observer>(
     let count = size.iter().product::<u64>() as usize;
     items.resize_with(count, || None);
     let mut order: Vec<usize> = (0..count).collect();
+    let &Options { order_seed, strict_barriers: strict, subgroup, .. } = options;
     let mut seed = order_seed;
     let mut first = true;
     loop {
@@ -382,12 +385,13 @@ fn take_turns<O: Observer>(
         }
         let mut barrier = None;
         let (mut diverged, mut ended) = (false, false);
-        for &i in &order {
+        let (mut ready, mut waiting) = (VecDeque::from(order.clone()), Vec::new());
+        while let Some(i) = next_of(&mut ready, &mut waiting, items, shared.program) {
             let mut item = match items[i].take() {
                 Some(item) => item,
                 None if first => {
                     let mut item = pool.pop().unwrap_or_default();
-                    item.start(shared.program, kernel, args, Some(place(range, group, size, i as u64)));
+                    item.start(shared.program, kernel, args, Some(place(range, group, size, i as u64, subgroup)));
                     item
                 }
                 None => {
@@ -405,6 +409,10 @@ fn take_turns<O: Observer>(
                     barrier = Some((func, pc));
                     items[i] = Some(item);
                 }
+                Ok(Stop::Subgroup) => {
+                    items[i] = Some(item);
+                    waiting.push(i);
+                }
                 Err(fault) => {
                     items[i] = Some(item);
                     return Err(fault);
@@ -417,13 +425,26 @@ fn take_turns<O: Observer>(
         if diverged || (ended && strict) {
             let kind = if diverged { FaultKind::BarrierDivergence } else { FaultKind::BarrierAfterReturn };
             let name = shared.program.module.funcs[func].name.clone();
-            return Err(Fault { kind, func: name, span, item: place(range, group, size, 0).global_id });
+            return Err(Fault { kind, func: name, span, item: place(range, group, size, 0, subgroup).global_id });
         }
         shared.observer.barrier(group, span);
     }
 }
 
-fn place(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64) -> Place {
+/// The work-item that runs next. When none is ready, those that wait for their sub-groups act and are ready again.
+fn next_of(
+    ready: &mut VecDeque<usize>,
+    waiting: &mut Vec<usize>,
+    items: &mut [Option<Item>],
+    program: &Program,
+) -> Option<usize> {
+    if ready.is_empty() && !waiting.is_empty() {
+        *ready = subgroup::act(waiting, items, program).into();
+    }
+    ready.pop_front()
+}
+
+fn place(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64, lanes: u16) -> Place {
     let local_id = [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])];
     Place {
         work_dim: range.work_dim,
@@ -435,5 +456,6 @@ fn place(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64) -> Place
         enqueued_local_size: range.local,
         num_groups: range.groups(),
         global_offset: range.offset,
+        subgroup: subgroup::of(local_id, size, range.local, lanes),
     }
 }

@@ -17,6 +17,7 @@ pub mod fault;
 pub mod launch;
 pub mod memory;
 pub mod observe;
+mod subgroup;
 
 pub use code::Program;
 pub use fault::{Fault, FaultKind};

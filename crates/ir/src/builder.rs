@@ -276,6 +276,29 @@ impl<'f> Builder<'f> {
         self.push(Op::Barrier, smallvec![], None, Flags::empty());
     }
 
+    /// Who of the sub-group is here and says yes, as bits.
+    pub fn subgroup_ballot(&mut self, a: Value) -> Value {
+        self.value(Op::SubgroupBallot, smallvec![a], Type::I64, Flags::empty())
+    }
+
+    /// The value of a work-item of the sub-group.
+    pub fn subgroup_shuffle(&mut self, a: Value, number: Value) -> Value {
+        let ty = self.ty(a);
+        self.value(Op::SubgroupShuffle, smallvec![a, number], ty, Flags::empty())
+    }
+
+    /// Values of the sub-group combined, in clusters.
+    pub fn subgroup_reduce(&mut self, op: BinOp, a: Value, cluster: u16) -> Value {
+        let ty = self.ty(a);
+        self.value(Op::SubgroupReduce { op, cluster }, smallvec![a], ty, Flags::empty())
+    }
+
+    /// Values of the sub-group up to this work-item combined.
+    pub fn subgroup_scan(&mut self, op: BinOp, a: Value, exclusive: bool) -> Value {
+        let ty = self.ty(a);
+        self.value(Op::SubgroupScan { op, exclusive }, smallvec![a], ty, Flags::empty())
+    }
+
     /// Calls a function; `ret` is its result type.
     pub fn call(&mut self, f: FuncRef, args: &[Value], ret: Option<Type>) -> Option<Value> {
         self.push(Op::Call(f), args.iter().copied().collect(), ret, Flags::empty())

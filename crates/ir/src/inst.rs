@@ -212,6 +212,26 @@ pub enum Op {
     },
     /// All work-items of the group arrive before one leaves. Orders local and global memory. Gone after `spmd`.
     Barrier,
+    /// The work-items of the sub-group that are here and whose `a` (an `i1`) is true, as bits of an `i64`: bit n is number n's. Of this
+    /// and the next three: who is here executes the instruction together with this work-item. Gone after `spmd`.
+    SubgroupBallot,
+    /// The `a` of work-item number `b` (an `i32`, modulo the size of whole sub-groups) of the sub-group; 0 if it is not here.
+    SubgroupShuffle,
+    /// The `a` of all that are here among each `cluster` (a power of two) neighbours of the sub-group, combined in a tree: see
+    /// [`crate::subgroup`].
+    SubgroupReduce {
+        /// How two combine.
+        op: BinOp,
+        /// How many neighbours, from a multiple of that number on.
+        cluster: u16,
+    },
+    /// The `a` of all that are here among those of the sub-group before this work-item, and with its own unless `exclusive`, combined.
+    SubgroupScan {
+        /// How two combine.
+        op: BinOp,
+        /// Whether the work-item's own does not count.
+        exclusive: bool,
+    },
     /// Calls a function of the module.
     Call(FuncRef),
     /// Prints: the first operand is the work-item's global linear id (`i64`), the others the arguments as promoted by the
@@ -536,6 +556,18 @@ named! {
         NumGroups "num_groups",
         /// `get_global_offset(dim)`.
         GlobalOffset "global_offset",
+        /// `get_sub_group_local_id()`. This and the next ones have dimension 0.
+        SubgroupLocalId "subgroup_local_id",
+        /// `get_sub_group_size()`.
+        SubgroupSize "subgroup_size",
+        /// `get_max_sub_group_size()`.
+        MaxSubgroupSize "max_subgroup_size",
+        /// `get_sub_group_id()`.
+        SubgroupId "subgroup_id",
+        /// `get_num_sub_groups()`.
+        NumSubgroups "num_subgroups",
+        /// `get_enqueued_num_sub_groups()`.
+        EnqueuedNumSubgroups "enqueued_num_subgroups",
     }
 }
 
@@ -670,9 +702,19 @@ impl Op {
                 | Op::AtomicStore { .. }
                 | Op::Fence { .. }
                 | Op::Barrier
+                | Op::SubgroupBallot
+                | Op::SubgroupShuffle
+                | Op::SubgroupReduce { .. }
+                | Op::SubgroupScan { .. }
                 | Op::Call(_)
                 | Op::Printf(_)
         )
+    }
+
+    /// Whether the work-items of a sub-group execute it together. It must not get into or out of a branch: who is here would change.
+    /// (To passes, that is an effect.)
+    pub fn is_subgroup(&self) -> bool {
+        matches!(self, Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. })
     }
 
     /// Whether two executions with equal operands in one work-item give equal results: no memory, no effect.

@@ -20,6 +20,7 @@ pub mod loops;
 pub mod module;
 pub mod parse;
 pub mod print;
+pub mod subgroup;
 pub mod types;
 pub mod uses;
 pub mod verify;

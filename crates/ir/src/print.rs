@@ -294,6 +294,12 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Fence { order, scope } => write!(f, "fence {} {}", order.name(), scope.name())?,
         Op::Query { what, dim } => write!(f, "query {} {dim}", what.name())?,
         Op::Barrier => f.write_str("barrier")?,
+        Op::SubgroupBallot => f.write_str("subgroup_ballot")?,
+        Op::SubgroupShuffle => f.write_str("subgroup_shuffle")?,
+        Op::SubgroupReduce { op, cluster } => write!(f, "subgroup_reduce {} {cluster}", op.name())?,
+        Op::SubgroupScan { op, exclusive } => {
+            write!(f, "subgroup_scan {} {}", op.name(), if *exclusive { "exclusive" } else { "inclusive" })?;
+        }
         Op::Call(callee) => {
             let name = module.funcs.get(*callee).map_or("?", |f| &f.name);
             write!(f, "call {}", name_text(name))?;

@@ -251,6 +251,9 @@ impl Verifier<'_> {
             | Op::Any
             | Op::All
             | Op::Ballot
+            | Op::SubgroupBallot
+            | Op::SubgroupReduce { .. }
+            | Op::SubgroupScan { .. }
             | Op::Load { .. }
             | Op::MemSet { .. }
             | Op::AtomicLoad { .. } => 1,
@@ -260,6 +263,7 @@ impl Verifier<'_> {
             | Op::Extract
             | Op::Shuffle(_)
             | Op::PtrAdd
+            | Op::SubgroupShuffle
             | Op::Store { .. }
             | Op::MaskedLoad { .. }
             | Op::Gather { .. }
@@ -365,7 +369,13 @@ impl Verifier<'_> {
             Op::AtomicStore { .. } => scalar_ptr(a[0]) && atomic(a[1]),
             Op::Fence { .. } | Op::Barrier => true,
             Op::Query { what: Query::WorkDim, dim } => r == Type::I32 && *dim == 0,
-            Op::Query { dim, .. } => r == Type::I64 && *dim < 3,
+            Op::Query { what, dim } => r == Type::I64 && *dim < if what.is_subgroup() { 1 } else { 3 },
+            Op::SubgroupBallot => a[0] == Type::I1 && r == Type::I64,
+            Op::SubgroupShuffle => a[0] == r && crate::subgroup::exchanges(r) && a[1] == Type::I32,
+            Op::SubgroupReduce { op, cluster } => {
+                a[0] == r && crate::subgroup::combines(*op, r) && cluster.is_power_of_two()
+            }
+            Op::SubgroupScan { op, .. } => a[0] == r && crate::subgroup::combines(*op, r),
             Op::Call(f) => {
                 self.module.funcs.get(*f).is_some_and(|f| f.params == a && (result == f.ret || result.is_none()))
             }

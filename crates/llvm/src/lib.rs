@@ -212,6 +212,7 @@ fn check(module: &Module, f: FuncRef) -> Result<(), Error> {
             let what = match func.insts[i].op {
                 Op::Query { .. } => "a query",
                 Op::Barrier => "a barrier",
+                ref op if op.is_subgroup() => "an operation of sub-groups",
                 _ => continue,
             };
             return Err(Error::NotLowered(func.name.clone(), what));

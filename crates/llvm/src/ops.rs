@@ -71,6 +71,9 @@ impl FunctionCx<'_, '_> {
                 Op::Fence { order, .. } => self.fence(*order),
                 Op::Query { .. } => return Err(Error::NotLowered(self.func.name.clone(), "a query")),
                 Op::Barrier => return Err(Error::NotLowered(self.func.name.clone(), "a barrier")),
+                Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
+                    return Err(Error::NotLowered(self.func.name.clone(), "an operation of sub-groups"));
+                }
                 Op::Call(f) => {
                     let (ty, callee) = self.cx.functions[f];
                     let mut args: Vec<_> = data.args.iter().map(|&a| self.value(a)).collect();

@@ -63,6 +63,7 @@ pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
         let func = &module.funcs[f];
         must[f.index()] = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| match func.insts[i].op {
             Op::Query { .. } | Op::Barrier | Op::Printf(_) => true,
+            ref op if op.is_subgroup() => true,
             Op::GlobalAddr(g) => module.globals[g].space == Space::Local,
             Op::Call(callee) => must[callee.index()],
             _ => false,

@@ -26,6 +26,7 @@ mod program;
 mod queue;
 mod region;
 mod status;
+pub mod subgroup;
 mod svm;
 mod tasks;
 mod toolchain;

@@ -102,8 +102,10 @@ fn users(func: &Function, cfg: &Cfg) -> Vec<Vec<User>> {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             if let Some(r) = data.result {
-                for &a in &data.args {
-                    users[a.index()].push(User::Result(r));
+                for (k, &a) in data.args.iter().enumerate() {
+                    if !is_exchanged(&data.op, k) {
+                        users[a.index()].push(User::Result(r));
+                    }
                 }
             }
         }
@@ -111,6 +113,23 @@ fn users(func: &Function, cfg: &Cfg) -> Vec<Vec<User>> {
     }
     users
 }
+
+/// Whether operand number k is one that the work-items of a sub-group exchange: its differences are not the result's.
+pub fn is_exchanged(op: &Op, k: usize) -> bool {
+    op.is_subgroup() && !matches!((op, k), (Op::SubgroupShuffle, 1))
+}
+
+/// Whether an operation on sub-groups gives the work-items of one different results, whatever its operands.
+pub fn is_own_share(op: &Op) -> bool {
+    match *op {
+        Op::SubgroupReduce { cluster, .. } => cluster < MAX_LANES,
+        Op::SubgroupScan { .. } => true,
+        _ => false,
+    }
+}
+
+/// No vector has more lanes.
+const MAX_LANES: u16 = 64;
 
 /// The block of each instruction.
 fn homes(func: &Function, cfg: &Cfg) -> Vec<Option<Block>> {
@@ -126,7 +145,12 @@ fn homes(func: &Function, cfg: &Cfg) -> Vec<Option<Block>> {
 fn is_source(func: &Function, inst: Inst, loads: bool) -> bool {
     let data = &func.insts[inst];
     match &data.op {
-        Op::Query { what: Query::GlobalId | Query::LocalId, .. } => true,
+        Op::Query {
+            what: Query::GlobalId | Query::LocalId | Query::SubgroupLocalId | Query::SubgroupSize | Query::SubgroupId,
+            ..
+        } => true,
+        // What a sub-group finds out is its own.
+        op if op.is_subgroup() => loads || is_own_share(op),
         Op::Load { .. } => loads && func.ty(data.args[0]).space() != Some(Space::Constant),
         Op::Alloca { .. } => true,
         Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => true,

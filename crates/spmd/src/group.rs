@@ -176,7 +176,26 @@ impl Emitter<'_> {
                     Query::NumGroups => self.load_at(launch, abi::LAUNCH_NUM_GROUPS + d, Type::I64),
                     Query::GroupId => self.load_at(group, abi::GROUP_ID + d, Type::I64),
                     Query::LocalSize => self.sizes[usize::from(dim)],
-                    Query::LocalId | Query::GlobalId => return Err(Limit::Lanes("an id is no query of the group")),
+                    Query::NumSubgroups => self.subgroups(self.sizes),
+                    Query::EnqueuedNumSubgroups | Query::MaxSubgroupSize => {
+                        let mut sizes = self.sizes;
+                        for (d, size) in (0..).zip(&mut sizes) {
+                            *size = self.shared(Param::Query(Query::EnqueuedLocalSize, d))?;
+                        }
+                        if what == Query::EnqueuedNumSubgroups {
+                            self.subgroups(sizes)
+                        } else {
+                            let (row, lanes) = (sizes[self.width.dim], u64::from(self.width.lanes));
+                            let mut b = self.at(entry);
+                            let lanes = b.iconst(Type::I64, lanes);
+                            b.binary(BinOp::Umin, row, lanes)
+                        }
+                    }
+                    Query::LocalId
+                    | Query::GlobalId
+                    | Query::SubgroupLocalId
+                    | Query::SubgroupSize
+                    | Query::SubgroupId => return Err(Limit::Lanes("an id is no query of the group")),
                 }
             }
             // The first global id of the group.
@@ -200,6 +219,18 @@ impl Emitter<'_> {
         };
         self.known.insert(p, value);
         Ok(value)
+    }
+
+    /// How many vectors a group of this size has, in the prologue.
+    fn subgroups(&mut self, sizes: [Value; 3]) -> Value {
+        let (dim, lanes) = (self.width.dim, u64::from(self.width.lanes));
+        let entry = self.prologue;
+        let mut b = self.at(entry);
+        let (rest, lanes) = (b.iconst(Type::I64, lanes - 1), b.iconst(Type::I64, lanes));
+        let row = b.binary_flags(BinOp::Add, sizes[dim], rest, Flags::NUW | Flags::NSW);
+        let row = b.binary(BinOp::Udiv, row, lanes);
+        let rows = (0..3).filter(|&d| d != dim);
+        rows.fold(row, |n, d| b.binary_flags(BinOp::Mul, n, sizes[d], Flags::NUW | Flags::NSW))
     }
 
     fn argument(&mut self, n: usize) -> Result<Value, Limit> {
@@ -451,6 +482,16 @@ impl Emitter<'_> {
                     let first = self.shared(p)?;
                     self.at(start).binary(BinOp::Add, first, place.ids[usize::from(d)])
                 }
+                Param::Subgroup(Query::SubgroupLocalId) => self.at(start).iconst(Type::I64, 0),
+                Param::Subgroup(Query::SubgroupSize) => {
+                    let (size, first) = (self.sizes[dim], place.ids[dim]);
+                    let mut b = self.at(start);
+                    let left = b.binary(BinOp::Sub, size, first);
+                    let lanes = b.iconst(Type::I64, lanes);
+                    b.binary(BinOp::Umin, left, lanes)
+                }
+                // Vectors are numbered as their first work-items are.
+                Param::Subgroup(_) => place.number,
                 Param::Uniform(v) => *uniform.get(&v).ok_or(Limit::Lanes("a value of the group is missing"))?,
                 Param::ItemSlot(v) | Param::Array(v) => match self.context.slots[v.index()] {
                     Some(Slot::Item(offset)) => self.in_record(&mut record, place, start, offset * lanes),
@@ -496,6 +537,7 @@ fn base_of(wide: Wide) -> Value {
 pub fn shape_of(p: Param, kernel: &Function, context: &Context, dim: usize) -> Shape {
     match p {
         Param::LocalId(d) | Param::GlobalId(d) if usize::from(d) == dim => Shape::strided(1),
+        Param::Subgroup(Query::SubgroupLocalId) => Shape::strided(1),
         Param::ItemSlot(v) => {
             let ty = memory_type(kernel.ty(v));
             Shape::strided(object_stride(u64::from(ty.bytes()), slot_align(ty)))
@@ -513,6 +555,8 @@ pub fn shape_of(p: Param, kernel: &Function, context: &Context, dim: usize) -> S
 pub fn bound_of(p: Param) -> u64 {
     match p {
         Param::LocalId(_) | Param::Query(Query::LocalSize | Query::EnqueuedLocalSize, _) => 1 << 20,
+        Param::Subgroup(Query::SubgroupId) => 1 << 20,
+        Param::Subgroup(_) => 64,
         Param::GlobalId(_) | Param::Query(_, _) => crate::MAX_ID,
         _ => u64::MAX,
     }

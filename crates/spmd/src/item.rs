@@ -27,6 +27,8 @@ pub enum Param {
     LocalId(u8),
     /// `get_global_id`.
     GlobalId(u8),
+    /// The work-item's place in its sub-group, or the sub-group's in the group: what differs from vector to vector.
+    Subgroup(Query),
     /// The address of a variable in local memory.
     Local(GlobalRef),
     /// The value from before of one that is the same for the group.
@@ -253,6 +255,10 @@ impl Emitter<'_> {
         let replaced = match (&data.op, ty) {
             (&Op::Query { what: Query::LocalId, dim }, Some(ty)) => Some(self.param(Param::LocalId(dim), ty)),
             (&Op::Query { what: Query::GlobalId, dim }, Some(ty)) => Some(self.param(Param::GlobalId(dim), ty)),
+            (
+                &Op::Query { what: what @ (Query::SubgroupLocalId | Query::SubgroupSize | Query::SubgroupId), .. },
+                Some(ty),
+            ) => Some(self.param(Param::Subgroup(what), ty)),
             (&Op::Query { what, dim }, Some(ty)) => Some(self.param(Param::Query(what, dim), ty)),
             (&Op::GlobalAddr(g), Some(ty)) if self.module.globals[g].space == Space::Local => {
                 Some(self.param(Param::Local(g), ty))

@@ -18,6 +18,8 @@
 //! Karrenberg's continuations are the known forms; regions are cloned from each barrier, so that barriers in loops and branches
 //! need no special case). Work-items that have returned count as arrived.
 //!
+//! A sub-group is a vector, the work-items of a row that run in step (`widen::subgroup`); without vectors, each work-item is one.
+//!
 //! What cannot be put into lanes (cycles with two entries, endless loops) runs one work-item at a time, and a remark says why.
 
 mod bounds;
@@ -36,6 +38,7 @@ mod rows;
 mod shape;
 mod splice;
 mod ssa;
+mod subgroup;
 mod widen;
 
 use cloom_ir::{FuncRef, Function, Module, Op};
@@ -160,9 +163,9 @@ fn knows_groups(module: &Module, kernel: &Function) -> bool {
             !matches!(what, Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim)
         }
         Op::GlobalAddr(g) => module.globals[g].space == Space::Local,
-        Op::Fence { scope, .. } => scope == Scope::Group,
+        Op::Fence { scope, .. } => matches!(scope, Scope::Group | Scope::SubGroup),
         Op::Barrier => true,
-        _ => false,
+        ref op => op.is_subgroup(),
     });
     asks || kernel.kernel.iter().flat_map(|k| &k.params).any(|p| p.kind == ParamKind::Local)
 }
@@ -191,10 +194,18 @@ fn group_function(
         parts.push(Part { body, params });
     }
     let items: Vec<&Analysed> = parts.iter().filter_map(|p| p.body.lanes()).collect();
-    let width = plan::choose(&items, wish);
+    let mut width = plan::choose(&items, wish);
+    if cloom_ir::subgroup::uses(split) {
+        // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered along rows. Reductions
+        // halve them.
+        width = Width::new(1 << width.lanes.ilog2());
+    }
     if width.lanes == 1 {
         for part in &mut parts {
             part.body.take_lanes_away();
+            if let Body::Item(func) = &mut part.body {
+                subgroup::alone(func);
+            }
         }
     }
     let (mut func, local_size) = group::work_group(module, split, plan, context, &parts, width)?;
@@ -246,7 +257,8 @@ fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Limit> {
         let func = &module.funcs[f];
         let mut ops = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op);
         let local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == cloom_ir::Space::Local);
-        if ops.any(|op| matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_)) || local(op)) {
+        let own = |op: &Op| matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_)) || op.is_subgroup();
+        if ops.any(|op| own(op) || local(op)) {
             return Err(Limit::NotInlined(func.name.clone()));
         }
         list.extend(func.callees());

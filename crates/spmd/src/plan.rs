@@ -16,7 +16,8 @@ pub struct Width {
 }
 
 impl Width {
-    fn new(lanes: u16) -> Width {
+    /// Vectors along dimension 0, row after row.
+    pub fn new(lanes: u16) -> Width {
         Width { lanes, dim: 0, order: [0, 1, 2] }
     }
 }

@@ -50,6 +50,7 @@ pub fn collect(func: &Function, plan: &Plan, context: &Context, divergence: &Div
             Some(Cause::Source(i)) => match &func.insts[i].op {
                 Op::Query { what, dim } => format!("it depends on {}({dim})", what.name()),
                 Op::Load { .. } => "it depends on a value from memory".into(),
+                op if op.is_subgroup() => "it depends on what a sub-group found out".into(),
                 Op::Alloca { .. } => "it depends on a private variable's address".into(),
                 _ => "it depends on an atomic operation or a call".into(),
             },

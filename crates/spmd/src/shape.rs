@@ -15,6 +15,7 @@
 
 use crate::bounds::Bounds;
 use crate::canon::Unspecified;
+use crate::divergence;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -283,6 +284,15 @@ impl Analysis<'_> {
             Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_) => return (Shape::Uniform, None),
             // Each lane has its own; the widener decides how they lie.
             Op::Alloca { .. } => return (Shape::strided(crate::private::stride(func, inst)), None),
+            Op::SubgroupShuffle => {
+                return match shape(1) {
+                    same @ (Shape::Unknown | Shape::Uniform) => (same, None),
+                    _ => source,
+                };
+            }
+            op if op.is_subgroup() => {
+                return if divergence::is_own_share(op) { source } else { (Shape::Uniform, None) };
+            }
             Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => return source,
             Op::Load { .. } => {
                 return match shape(0) {

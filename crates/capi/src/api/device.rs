@@ -147,6 +147,8 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value(2u32)?,
         // Local memory is ordinary memory of the host.
         cl::DEVICE_LOCAL_MEM_TYPE => info.value(2u32)?,
+        // Each work-item may be one.
+        cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(cloom_caps::limits::MAX_GROUP_SIZE as u32)?,
         // Kernels and native kernels.
         cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | 2)?,
         // Out of order, profiling.
@@ -160,6 +162,7 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_COMPILER_AVAILABLE
         | cl::DEVICE_LINKER_AVAILABLE
         | cl::DEVICE_HOST_UNIFIED_MEMORY
+        | cl::DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
         | cl::DEVICE_PREFERRED_INTEROP_USER_SYNC => info.bool(true)?,
         _ => return Ok(None),
     }))
@@ -176,7 +179,6 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_ERROR_CORRECTION_SUPPORT
         | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS
         | cl::DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
-        | cl::DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
         | cl::DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
         | cl::DEVICE_PIPE_SUPPORT => info.bool(false)?,
         cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF
@@ -197,8 +199,7 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PIPE_MAX_PACKET_SIZE
         | cl::DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
-        | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT
-        | cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(0u32)?,
+        | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value(0u32)?,
         cl::DEVICE_IMAGE2D_MAX_WIDTH
         | cl::DEVICE_IMAGE2D_MAX_HEIGHT
         | cl::DEVICE_IMAGE3D_MAX_WIDTH

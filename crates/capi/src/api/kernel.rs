@@ -5,7 +5,7 @@ use crate::args::{HostMemory, Out, OutArray, OutBytes, Text};
 use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
-use cloom_runtime::{Access, ArgInput, ArgSpace, Buffer, Device, Kernel, Program, Result, Status};
+use cloom_runtime::{Access, ArgInput, ArgSpace, Buffer, Device, Kernel, Program, Result, Status, subgroup};
 
 pub fn create(program: Handle<Program>, name: Text) -> Result<Handle<Kernel>> {
     let program = program.get()?;
@@ -141,6 +141,52 @@ pub fn work_group_info(
         cl::KERNEL_GLOBAL_WORK_SIZE => {
             return fail(Status::InvalidValue, "CL_KERNEL_GLOBAL_WORK_SIZE is of built-in kernels and custom devices");
         }
+        _ => info.unknown(name),
+    }
+    .map(drop)
+}
+
+/// Sizes and counts of sub-groups.
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn sub_group_info(
+    kernel: Handle<Kernel>,
+    device: Handle<Device>,
+    name: u32,
+    input_size: usize,
+    input: HostMemory,
+    size: usize,
+    value: OutBytes,
+    size_ret: Out<usize>,
+) -> Result<()> {
+    const WORD: usize = size_of::<usize>();
+    let kernel = kernel.get()?;
+    let device = if device.is_null() { None } else { Some(device.get()?) };
+    let code = kernel.code_on(device.as_ref())?;
+    let info = Info::new(size, value, size_ret);
+    let words = || -> Result<Vec<u64>> {
+        if input.is_null() || input_size == 0 || !input_size.is_multiple_of(WORD) || input_size > 3 * WORD {
+            return fail(Status::InvalidValue, format!("the input value has {input_size} bytes, or is NULL"));
+        }
+        let words = input.bytes(input_size);
+        Ok(words.chunks_exact(WORD).map(|w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b))).collect())
+    };
+    match name {
+        cl::KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
+            info.value(subgroup::of_local_size(code, &words()?)?.max_size as usize)
+        }
+        cl::KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => info.value(subgroup::of_local_size(code, &words()?)?.count as usize),
+        cl::KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
+            let words = words()?;
+            let dims = (size / WORD).clamp(1, 3);
+            if words.len() != 1 || !value.is_null() && (!size.is_multiple_of(WORD) || size == 0 || size > 3 * WORD) {
+                return fail(Status::InvalidValue, "one count goes in, and one to three sizes come out");
+            }
+            let local = subgroup::for_count(&kernel, code, words[0], dims)?;
+            info.array(&local.map(|s| s as usize)[..dims])
+        }
+        cl::KERNEL_MAX_NUM_SUB_GROUPS => info.value(subgroup::max_count(&kernel, code)? as usize),
+        // There is no attribute for it in OpenCL C.
+        cl::KERNEL_COMPILE_NUM_SUB_GROUPS => info.value(0usize),
         _ => info.unknown(name),
     }
     .map(drop)

@@ -4,7 +4,7 @@
 use super::{device, fail};
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, UserData};
 use crate::handle::Handle;
-use cloom_runtime::{Buffer, Context, Device, Event, Kernel, Program, Queue, Result, Status};
+use cloom_runtime::{Buffer, Context, Device, Event, Program, Queue, Result, Status};
 use std::ffi::c_void;
 
 fn no_images<T>(context: Handle<Context>) -> Result<T> {
@@ -216,23 +216,6 @@ pub fn pipe(context: Handle<Context>, _: u64, _: u32, _: u32, _: In<isize>) -> R
 pub fn pipe_info(pipe: Handle<Buffer>, _: u32, _: usize, _: OutBytes, _: Out<usize>) -> Result<()> {
     pipe.get()?;
     fail(Status::InvalidMemObject, "the memory object is a buffer, not a pipe")
-}
-
-#[allow(clippy::too_many_arguments, reason = "the specification's")]
-pub fn sub_group_info(
-    kernel: Handle<Kernel>,
-    device: Handle<Device>,
-    _name: u32,
-    _input_size: usize,
-    _input: HostMemory,
-    _size: usize,
-    _value: OutBytes,
-    _size_ret: Out<usize>,
-) -> Result<()> {
-    let kernel = kernel.get()?;
-    let device = if device.is_null() { None } else { Some(device.get()?) };
-    kernel.code_on(device.as_ref())?;
-    fail(Status::InvalidOperation, "the device has no sub-groups")
 }
 
 pub fn default_device_queue(context: Handle<Context>, device: Handle<Device>, _queue: Handle<Queue>) -> Result<()> {

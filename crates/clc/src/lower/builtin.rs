@@ -41,6 +41,7 @@ impl Fn<'_, '_> {
                     None => self.zero(ty),
                 }
             }
+            Lower::Special(Special::WorkGroup) => self.work_group_function(name, &sig.params, &values, ty),
             Lower::Each(library) => self.each(library.unwrap_or(name), sig, &values, ty),
             _ => {
                 // Scalars beside vectors count for every component.
@@ -120,6 +121,9 @@ impl Fn<'_, '_> {
         let at = v.first().map_or(Type::I32, |&a| self.ty(a));
         match s {
             Special::WorkItem(what, beyond) => self.query(what, beyond, v[0]),
+            Special::Subgroup(s) => self.subgroup(s, name, v, elem, ty),
+            // Lowered before operands become vectors.
+            Special::WorkGroup => self.zero(ty),
             Special::WorkDim => self.b().query(Query::WorkDim, 0),
             Special::GlobalLinearId => self.global_linear_id(),
             Special::LocalLinearId => self.local_linear_id(),

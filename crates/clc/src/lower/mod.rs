@@ -13,6 +13,7 @@ mod builtin;
 mod convert;
 mod expr;
 mod func;
+mod group;
 mod place;
 mod special;
 mod stmt;
@@ -43,6 +44,7 @@ pub fn lower(session: &Session, unit: &Unit, types: &Types, opts: LowerOptions) 
         funcs: vec![None; unit.funcs.len()],
         globals: vec![None; unit.globals.len()],
         formats: vec![None; unit.formats.len()],
+        shared: None,
         library: FxHashMap::default(),
     };
     // Definitions first, so that the module has them in the order of the source.
@@ -68,6 +70,8 @@ struct Lowering<'a> {
     funcs: Vec<Option<FuncRef>>,
     globals: Vec<Option<GlobalRef>>,
     formats: Vec<Option<StrRef>>,
+    /// Where work-groups exchange values.
+    shared: Option<GlobalRef>,
     /// Functions by their names in the IR: those of the library that are called, and those defined here.
     library: FxHashMap<String, FuncRef>,
 }

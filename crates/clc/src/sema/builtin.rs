@@ -161,16 +161,6 @@ fn family(name: &str) -> Option<Family> {
         "enqueue_kernel" | "enqueue_marker" | "get_default_queue" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D" => {
             Family::Unavailable("device-side enqueue is", "enqueue kernels from the host")
         }
-        _ if name.starts_with("get_") && name.contains("_sub_group_")
-            || name == "get_num_sub_groups"
-            || name == "get_max_sub_group_size" =>
-        {
-            Family::Unavailable("sub-groups are", "use the functions of the work-group, such as `get_local_id`")
-        }
-        _ if name.starts_with("work_group_") || name.starts_with("sub_group_") => Family::Unavailable(
-            "functions of whole work-groups and sub-groups are",
-            "exchange values through local memory and `barrier`",
-        ),
         _ => return atomics::function(name).map(Family::C11),
     })
 }

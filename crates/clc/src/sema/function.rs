@@ -59,7 +59,9 @@ impl Sema<'_> {
     /// The function that a header declares: a known one if it agrees.
     fn declare_function(&mut self, h: Header, params: &[ast::Param]) -> Option<FuncId> {
         let text = self.text(h.name.name).to_owned();
-        let library = self.opts.library && super::builtin::is_builtin(&text);
+        // What a built-in function calls in its place is the library's too: `__name` of `name`.
+        let public = text.strip_prefix("__").unwrap_or(&text);
+        let library = self.opts.library && (super::builtin::is_builtin(&text) || super::builtin::is_builtin(public));
         let existing = match self.scopes.get_file(h.name.name) {
             Some((Entry::Funcs(list), _)) => list.clone(),
             Some((Entry::Error, _)) => Vec::new(),

@@ -26,7 +26,7 @@ kernel void f(global float *out, global int *n, constant char *text) {
   atomic_xchg(out, 1.0f);
   read_imagef(v);
   atomic_fetch_add(n, 1);
-  work_group_reduce_add(1);
+  work_group_reduce_add((int4)(1));
   v = shuffle(v, (int4)(0));
   barrier();
   3(1);

@@ -283,6 +283,16 @@ impl Body<'_, '_> {
             }
             "query" => Op::Query { what: self.one_of(Query::from_name, "a query")?, dim: self.p.small()? },
             "barrier" => Op::Barrier,
+            "subgroup_ballot" => Op::SubgroupBallot,
+            "subgroup_shuffle" => Op::SubgroupShuffle,
+            "subgroup_reduce" => {
+                Op::SubgroupReduce { op: self.one_of(BinOp::from_name, "an operation")?, cluster: self.p.small()? }
+            }
+            "subgroup_scan" => {
+                let op = self.one_of(BinOp::from_name, "an operation")?;
+                let kind = |word: &str| ["inclusive", "exclusive"].iter().position(|&k| k == word);
+                Op::SubgroupScan { op, exclusive: self.one_of(kind, "`inclusive` or `exclusive`")? == 1 }
+            }
             "printf" => Op::Printf(self.p.str_ref()?),
             _ => {
                 if let Some(op) = word.strip_prefix("atomic_").and_then(RmwOp::from_name) {

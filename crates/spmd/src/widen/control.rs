@@ -45,6 +45,7 @@ pub(super) fn weights(
                 }
                 Op::MemCopy { .. } | Op::MemSet { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. } => 20,
                 Op::Unary(_) => 3,
+                op if op.is_subgroup() => 8,
                 _ => 1,
             };
         }

@@ -17,6 +17,7 @@ mod control;
 mod memory;
 mod ops;
 mod serial;
+mod subgroup;
 
 use crate::Limit;
 use crate::bounds::Bounds;
@@ -193,6 +194,7 @@ pub fn widen(
         budget: COPIES,
         rare: mask.is_some(),
         done: Default::default(),
+        room: None,
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -265,6 +267,8 @@ pub(crate) struct Widener<'a> {
     rare: bool,
     /// Blocks that are written.
     done: rustc_hash::FxHashSet<Block>,
+    /// Memory through which lanes are exchanged, if some are.
+    room: Option<Value>,
 }
 
 impl Widener<'_> {

@@ -29,6 +29,7 @@ impl Widener<'_> {
             | Op::Call(_)
             | Op::Printf(_) => return self.serial(inst),
             Op::AtomicRmw { .. } => return self.atomic(inst),
+            op if op.is_subgroup() => return self.subgroup(inst),
             Op::Query { .. } | Op::Barrier => return Err(Limit::Lanes("a query or a barrier is left")),
             _ => {}
         }

@@ -1,0 +1,223 @@
+//! Functions that the work-items of a group or a sub-group call together.
+//!
+//! Those of sub-groups become the few operations of the IR ([`cloom_ir::subgroup`]), written out for each component of a vector. Those of
+//! whole groups are calls of the library, which get the memory that the group exchanges values through: one variable in local
+//! memory, the same for all calls of a program.
+
+use super::func::Fn;
+use crate::sema::types::elem_signed;
+use cloom_builtins::{Elem, Subgroup, Ty, mangle};
+use cloom_ir::{BinOp, CastOp, FloatCc, Global, IntCc, Order, Query, Scope, Space, Type, UnOp, Value};
+
+/// Name of the variable that groups exchange values through. Names of C hold no dot.
+const SHARED: &str = "work_group.shared";
+
+/// Its bytes: eight for the result, and for each sub-group, of which there are at most as many as work-items.
+const SHARED_BYTES: u64 = 8 * (1 + cloom_caps::limits::MAX_GROUP_SIZE);
+
+/// No sub-group has more work-items.
+const MOST: u16 = 64;
+
+impl Fn<'_, '_> {
+    /// A function of the whole work-group: `name` with these parameters, from the library.
+    pub fn work_group_function(&mut self, name: &str, params: &[Ty], v: &[Value], ty: Type) -> Value {
+        let shared = self.lw.shared_memory();
+        let mut types: Vec<Type> = v.iter().map(|&a| self.ty(a)).collect();
+        types.push(Type::ptr(Space::Local));
+        let mut params = params.to_vec();
+        params.push(Ty::Ptr(Space::Local, Elem::U64, 1));
+        let f = self.lw.library_func(mangle(&format!("__{name}"), &params), types, Some(ty));
+        let mut args = v.to_vec();
+        args.push(self.b().global_addr(shared, Space::Local));
+        match self.b().call(f, &args, Some(ty)) {
+            Some(r) => r,
+            None => self.zero(ty),
+        }
+    }
+
+    /// A function of the sub-group.
+    pub fn subgroup(&mut self, s: Subgroup, name: &str, v: &[Value], elem: Elem, ty: Type) -> Value {
+        match s {
+            Subgroup::Query(what) => self.number(what),
+            Subgroup::Barrier => {
+                self.b().fence(Order::AcqRel, Scope::SubGroup);
+                self.zero(ty)
+            }
+            Subgroup::Ballot => {
+                let yes = self.non_zero(v[0]);
+                self.b().subgroup_ballot(yes)
+            }
+            Subgroup::Any => {
+                let yes = self.non_zero(v[0]);
+                self.some(yes, IntCc::Ne, ty)
+            }
+            Subgroup::All => {
+                let yes = self.non_zero(v[0]);
+                let no = self.b().unary(UnOp::Not, yes);
+                self.some(no, IntCc::Eq, ty)
+            }
+            Subgroup::AllEqual => {
+                let first = self.first();
+                let other = self.b().subgroup_shuffle(v[0], first);
+                let differs = if elem.is_float() {
+                    self.b().fcmp(FloatCc::Une, v[0], other)
+                } else {
+                    self.b().icmp(IntCc::Ne, v[0], other)
+                };
+                self.some(differs, IntCc::Eq, ty)
+            }
+            Subgroup::Elect => {
+                let (first, own) = (self.first(), self.number(Query::SubgroupLocalId));
+                let is = self.b().icmp(IntCc::Eq, own, first);
+                self.truth(is, ty)
+            }
+            Subgroup::BroadcastFirst => {
+                let first = self.first();
+                self.b().subgroup_shuffle(v[0], first)
+            }
+            Subgroup::Shuffle if ty.is_vector() => {
+                // A number for a vector was spread over its components.
+                let number = self.b().extract_lane(v[1], 0);
+                let parts: Vec<Value> = (0..ty.lanes)
+                    .map(|c| {
+                        let part = self.b().extract_lane(v[0], c);
+                        self.b().subgroup_shuffle(part, number)
+                    })
+                    .collect();
+                self.b().build(&parts)
+            }
+            Subgroup::Shuffle => self.b().subgroup_shuffle(v[0], v[1]),
+            Subgroup::ShuffleXor => self.shuffle_by(BinOp::Xor, v[0], v[1]),
+            Subgroup::ShuffleUp => self.shuffle_by(BinOp::Sub, v[0], v[1]),
+            Subgroup::ShuffleDown => self.shuffle_by(BinOp::Add, v[0], v[1]),
+            Subgroup::Rotate => self.rotate(v),
+            Subgroup::Reduce | Subgroup::ScanInclusive | Subgroup::ScanExclusive => self.combine(s, name, v, elem, ty),
+        }
+    }
+
+    /// A place in the sub-group or a size, as a `uint`.
+    fn number(&mut self, what: Query) -> Value {
+        let number = self.b().query(what, 0);
+        self.b().cast(CastOp::Trunc, number, Type::I32)
+    }
+
+    /// The number of the first work-item that is here.
+    fn first(&mut self) -> Value {
+        let yes = self.b().iconst(Type::I1, 1);
+        let here = self.b().subgroup_ballot(yes);
+        let first = self.b().unary(UnOp::Ctz, here);
+        self.b().cast(CastOp::Trunc, first, Type::I32)
+    }
+
+    /// Whether some are true, or, by the comparison, none.
+    fn some(&mut self, yes: Value, cc: IntCc, ty: Type) -> Value {
+        let all = self.b().subgroup_ballot(yes);
+        let none = self.zero(Type::I64);
+        let is = self.b().icmp(cc, all, none);
+        self.truth(is, ty)
+    }
+
+    fn shuffle_by(&mut self, op: BinOp, value: Value, by: Value) -> Value {
+        let own = self.number(Query::SubgroupLocalId);
+        let from = self.b().binary(op, own, by);
+        self.b().subgroup_shuffle(value, from)
+    }
+
+    /// Value, distance and perhaps the size of a cluster, which is a power of two; a whole sub-group may be cut short by the group.
+    fn rotate(&mut self, v: &[Value]) -> Value {
+        let own = self.number(Query::SubgroupLocalId);
+        let from = match v.get(2) {
+            None => {
+                let size = self.number(Query::MaxSubgroupSize);
+                // From the remainder of a number that may be negative, to that of one that is not.
+                let delta = self.b().binary(BinOp::Srem, v[1], size);
+                let sum = self.b().binary(BinOp::Add, own, delta);
+                let sum = self.b().binary(BinOp::Add, sum, size);
+                self.b().binary(BinOp::Urem, sum, size)
+            }
+            Some(&cluster) => {
+                let one = self.int(Type::I32, 1);
+                let inside = self.b().binary(BinOp::Sub, cluster, one);
+                let sum = self.b().binary(BinOp::Add, own, v[1]);
+                let place = self.b().binary(BinOp::And, sum, inside);
+                let outside = self.b().unary(UnOp::Not, inside);
+                let first = self.b().binary(BinOp::And, own, outside);
+                self.b().binary(BinOp::Or, first, place)
+            }
+        };
+        self.b().subgroup_shuffle(v[0], from)
+    }
+
+    /// A reduction or a scan; the operation is the end of the name.
+    fn combine(&mut self, s: Subgroup, name: &str, v: &[Value], elem: Elem, ty: Type) -> Value {
+        let (word, logical) = match name.rsplit_once("_logical_") {
+            Some((_, word)) => (word, true),
+            None => (name.rsplit_once('_').map_or("", |n| n.1), false),
+        };
+        let pick = |float: BinOp, signed: BinOp, unsigned: BinOp| match elem {
+            _ if elem.is_float() => float,
+            _ if elem_signed(elem) => signed,
+            _ => unsigned,
+        };
+        let op = match word {
+            "mul" => pick(BinOp::Fmul, BinOp::Mul, BinOp::Mul),
+            "min" => pick(BinOp::Fmin, BinOp::Smin, BinOp::Umin),
+            "max" => pick(BinOp::Fmax, BinOp::Smax, BinOp::Umax),
+            "and" => BinOp::And,
+            "or" => BinOp::Or,
+            "xor" => BinOp::Xor,
+            _ => pick(BinOp::Fadd, BinOp::Add, BinOp::Add),
+        };
+        let mut value = v[0];
+        if logical {
+            let yes = self.non_zero(value);
+            value = self.truth(yes, ty);
+        }
+        let result = match (s, v.get(1)) {
+            (Subgroup::Reduce, Some(&cluster)) => self.clustered(op, value, cluster),
+            (Subgroup::Reduce, None) => self.b().subgroup_reduce(op, value, MOST),
+            _ => self.b().subgroup_scan(op, value, s == Subgroup::ScanExclusive),
+        };
+        if logical {
+            // The identity of `and` has all bits set.
+            let yes = self.non_zero(result);
+            return self.truth(yes, ty);
+        }
+        result
+    }
+
+    /// The size of a cluster should be a constant; if it is none, the right one of all is picked.
+    fn clustered(&mut self, op: BinOp, value: Value, cluster: Value) -> Value {
+        if let Some(n) = self.func.const_bits(cluster) {
+            let n = if n.is_power_of_two() { n.min(u64::from(MOST)) as u16 } else { MOST };
+            return self.b().subgroup_reduce(op, value, n);
+        }
+        let mut result = self.b().subgroup_reduce(op, value, MOST);
+        for n in (0..MOST.ilog2()).map(|k| 1u16 << k) {
+            let other = self.b().subgroup_reduce(op, value, n);
+            let this = self.int(Type::I32, i64::from(n));
+            let is = self.b().icmp(IntCc::Eq, cluster, this);
+            result = self.b().select(is, other, result);
+        }
+        result
+    }
+}
+
+impl super::Lowering<'_> {
+    /// The variable that groups exchange values through, made when it is first asked for.
+    fn shared_memory(&mut self) -> cloom_ir::GlobalRef {
+        if let Some(g) = self.shared {
+            return g;
+        }
+        let g = self.module.globals.push(Global {
+            name: SHARED.into(),
+            space: Space::Local,
+            size: SHARED_BYTES,
+            align: 8,
+            init: Vec::new(),
+            relocs: Vec::new(),
+        });
+        self.shared = Some(g);
+        g
+    }
+}

@@ -1,0 +1,103 @@
+//! Sub-groups: which work-items form one, and what those that wait for each other do together.
+//!
+//! In come the work-items of a group that wait at an instruction of sub-groups; out go those that may run again. A sub-group is a stretch
+//! of a row of the group, as in the vectors that `spmd` makes. Of one whose work-items wait at different places, those at the earliest act:
+//! they may come to where the others are. That is the order in which lanes under masks get there.
+
+use crate::code::{Code, Program, Together};
+use crate::exec::{Item, Subgroup};
+use cloom_ir::subgroup;
+use std::collections::BTreeMap;
+
+/// Where a work-item stands, in a group of this size whose sub-groups have so many work-items where the row has as many.
+pub fn of(local_id: [u64; 3], size: [u64; 3], enqueued: [u64; 3], lanes: u16) -> Subgroup {
+    let width = u64::from(lanes.clamp(1, 64));
+    let row = |size: [u64; 3]| size[0].div_ceil(width);
+    let count = |size: [u64; 3]| row(size) * size[1] * size[2];
+    let first = local_id[0] / width * width;
+    Subgroup {
+        local_id: local_id[0] - first,
+        size: width.min(size[0] - first),
+        max_size: width.min(enqueued[0]),
+        id: (local_id[2] * size[1] + local_id[1]) * row(size) + local_id[0] / width,
+        count: count(size),
+        enqueued_count: count(enqueued),
+        lanes: width as u16,
+    }
+}
+
+/// Of each sub-group, those that wait at the earliest place act and wait no more. Gives them.
+pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Program) -> Vec<usize> {
+    let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for &i in waiting.iter() {
+        if let Some(place) = items[i].as_ref().and_then(|item| item.place.as_ref()) {
+            groups.entry(place.subgroup.id).or_default().push(i);
+        }
+    }
+    let mut ready = Vec::new();
+    for list in groups.into_values() {
+        let mut earliest: Option<(Vec<usize>, Vec<usize>)> = None;
+        for i in list {
+            let Some(position) = items[i].as_ref().map(Item::position) else { continue };
+            match &mut earliest {
+                Some((first, here)) if *first == position => here.push(i),
+                Some((first, _)) if *first < position => {}
+                _ => earliest = Some((position, vec![i])),
+            }
+        }
+        let here = earliest.map_or(Vec::new(), |e| e.1);
+        let mut members: Vec<Item> = here.iter().filter_map(|&i| items[i].take()).collect();
+        together(&mut members, program);
+        for (&i, member) in here.iter().zip(members) {
+            items[i] = Some(member);
+        }
+        ready.extend(here);
+    }
+    ready.sort_unstable();
+    waiting.retain(|i| ready.binary_search(i).is_err());
+    ready
+}
+
+/// These work-items of one sub-group execute the instruction that they wait at.
+fn together(members: &mut [Item], program: &Program) {
+    if members.iter_mut().fold(false, |any, m| m.next_round() | any) {
+        return;
+    }
+    let place = members.first().and_then(|m| Some((m.waits_at(program)?, m.place.as_ref()?.subgroup.lanes)));
+    let Some((&Code::Subgroup { what, ty, d, a, b }, lanes)) = place else { return };
+    let number = |m: &Item| m.place.as_ref().map_or(0, |p| p.subgroup.local_id as usize);
+    let spread = |empty: u64| {
+        let mut values = vec![empty; usize::from(lanes)];
+        members.iter().for_each(|m| values[number(m)] = m.register(a));
+        values
+    };
+    let results: Vec<u64> = match what {
+        Together::Fence => Vec::new(),
+        Together::Ballot => {
+            let bits = spread(0).iter().rev().fold(0, |bits, &yes| bits << 1 | yes);
+            vec![bits; usize::from(lanes)]
+        }
+        Together::Shuffle => {
+            let values = spread(0);
+            let mut results = values.clone();
+            for m in members.iter() {
+                results[number(m)] = values[m.register(b) as usize % values.len()];
+            }
+            results
+        }
+        Together::Reduce { op, cluster } => {
+            let mut values = spread(subgroup::identity(op, ty).unwrap_or(0));
+            subgroup::reduce(op, ty, &mut values, cluster);
+            values
+        }
+        Together::Scan { op, exclusive } => {
+            let mut values = spread(subgroup::identity(op, ty).unwrap_or(0));
+            subgroup::scan(op, ty, &mut values, exclusive);
+            values
+        }
+    };
+    for m in members {
+        let result = (what != Together::Fence).then(|| (d, results[number(m)]));
+        m.go_on(result);
+    }
+}

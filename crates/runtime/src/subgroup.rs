@@ -1,0 +1,62 @@
+//! Sub-groups of a kernel on a device: how the groups of a launch are divided, as the code that runs it divides them.
+//!
+//! In comes a local size, or a number of sub-groups that a group should have; out go sizes and counts. A sub-group is a vector of the
+//! code that a launch with that local size takes ([`KernelCode::loaded_for`]); of a row of the group, the last may be smaller.
+
+use crate::kernel::KernelCode;
+use crate::{Kernel, Result};
+use cloom_hal::NdRange;
+
+/// How groups of one size are divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Subgroups {
+    /// Work-items of the largest sub-group.
+    pub max_size: u64,
+    /// Sub-groups of a group.
+    pub count: u64,
+}
+
+/// How groups of a size are divided. Dimensions that are not named are 1.
+pub fn of_local_size(code: &KernelCode, sizes: &[u64]) -> Result<Subgroups> {
+    let mut local = [1; 3];
+    local.iter_mut().zip(sizes).for_each(|(l, &s)| *l = s.max(1));
+    let range = NdRange { work_dim: sizes.len().clamp(1, 3) as u32, offset: [0; 3], global: local, local };
+    let artifact = code.loaded_for(&range)?.artifact();
+    let (dim, lanes) = (usize::from(artifact.dim).min(2), u64::from(artifact.lanes));
+    let row = local[dim];
+    Ok(Subgroups { max_size: row.min(lanes), count: row.div_ceil(lanes) * local.iter().product::<u64>() / row })
+}
+
+/// A local size whose groups have so many sub-groups, full ones if that is possible; zeros if there is none.
+pub fn for_count(kernel: &Kernel, code: &KernelCode, count: u64, dims: usize) -> Result<[u64; 3]> {
+    let none = [0; 3];
+    let most = code.device().max_group_size();
+    let dims = dims.clamp(1, 3);
+    if count == 0 || count > most {
+        return Ok(none);
+    }
+    if let Some(required) = kernel.meta().reqd_group_size {
+        let required = required.map(u64::from);
+        let fits = required[dims..].iter().all(|&s| s == 1) && of_local_size(code, &required)?.count == count;
+        return Ok(if fits { required } else { none });
+    }
+    let lanes = u64::from(code.loaded()?.artifact().lanes);
+    let mut candidates = vec![[count.saturating_mul(lanes), 1, 1], [count, 1, 1]];
+    if dims > 1 {
+        candidates.push([1, count, 1]);
+    }
+    for local in candidates {
+        if local.iter().product::<u64>() <= most && of_local_size(code, &local)?.count == count {
+            return Ok(local);
+        }
+    }
+    Ok(none)
+}
+
+/// Sub-groups of a group of any size that a launch may have, at most: each work-item may be one.
+pub fn max_count(kernel: &Kernel, code: &KernelCode) -> Result<u64> {
+    match kernel.meta().reqd_group_size {
+        Some(required) => Ok(of_local_size(code, &required.map(u64::from))?.count),
+        None => Ok(code.device().max_group_size()),
+    }
+}

@@ -1,0 +1,169 @@
+//! Operations on sub-groups: a sub-group is a vector, and who is here is who is on in the mask.
+//!
+//! What all get alike (ballots, reductions, the value of one lane) stays a scalar, and so does the control flow that hangs on it.
+//! Reductions are trees of shuffles, scans steps of 1, 2, 4 …; lanes that are off count as the identity. Floats are combined in the order
+//! of [`cloom_ir::subgroup`].
+
+use super::{Wide, Widener};
+use crate::Limit;
+use cloom_ir::{BinOp, CastOp, Flags, Inst, Op, Scalar, Space, Type, Value, eval, subgroup};
+use smallvec::smallvec;
+
+/// How deep the lanes of a number are looked for.
+const KNOWN_DEPTH: u32 = 8;
+
+impl Widener<'_> {
+    /// Any of them.
+    pub(super) fn subgroup(&mut self, inst: Inst) -> Result<(), Limit> {
+        let item = self.item;
+        let data = &item.func.insts[inst];
+        let Some(r) = data.result else { return Ok(()) };
+        let wide = match data.op {
+            Op::SubgroupBallot => {
+                let yes = self.lane(data.args[0])?;
+                let yes = self.and(self.mask, yes);
+                Wide::Uniform(self.b().ballot(yes))
+            }
+            Op::SubgroupShuffle => self.exchange(data.args[0], data.args[1])?,
+            Op::SubgroupReduce { op, cluster } => self.reduce(op, cluster, data.args[0])?,
+            Op::SubgroupScan { op, exclusive } => self.scan(op, exclusive, data.args[0])?,
+            _ => return Err(Limit::Lanes("not an operation on sub-groups")),
+        };
+        let wide = match wide {
+            Wide::Uniform(_) if !item.shapes.is_uniform(r) => Wide::Lanes(self.spread(&wide)),
+            wide => wide,
+        };
+        self.set(r, wide);
+        Ok(())
+    }
+
+    /// The lanes of a value, those that are off replaced.
+    fn here(&mut self, v: Value, off: u64) -> Result<Value, Limit> {
+        let lanes = self.lane(v)?;
+        let Some(mask) = self.mask else { return Ok(lanes) };
+        let ty = self.func.ty(lanes);
+        let off = self.b().iconst(ty, off);
+        Ok(self.b().select(mask, lanes, off))
+    }
+
+    fn exchange(&mut self, value: Value, number: Value) -> Result<Wide, Limit> {
+        let lanes = self.here(value, 0)?;
+        if self.item.shapes.is_uniform(number) {
+            let number = self.base(number)?;
+            return Ok(Wide::Uniform(self.b().extract(lanes, number)));
+        }
+        let number = self.lane(number)?;
+        let count = u64::from(self.lanes);
+        if let Some(known) = self.known_lanes(number, KNOWN_DEPTH) {
+            let picks: Vec<u16> = known.iter().map(|&n| (n % count) as u16).collect();
+            return Ok(Wide::Lanes(smallvec![self.b().shuffle(lanes, lanes, &picks)]));
+        }
+        Ok(Wide::Lanes(smallvec![self.permute(lanes, number)]))
+    }
+
+    /// Private memory for a vector, the same for all exchanges: what is stored is read at once.
+    fn exchange_room(&mut self) -> Value {
+        if let Some(room) = self.room {
+            return room;
+        }
+        let entry = self.func.entry();
+        let room = cloom_ir::Builder::new(self.func, entry).alloca(8 * u64::from(self.lanes), 64);
+        // It must stand before its uses, and the entry may be where code goes.
+        if let Some(i) = self.func.blocks[entry].insts.pop() {
+            self.func.blocks[entry].insts.insert(0, i);
+        }
+        self.room = Some(room);
+        room
+    }
+
+    /// Lanes picked by the lanes of a number, through memory.
+    fn permute(&mut self, lanes: Value, number: Value) -> Value {
+        let ty = self.func.ty(lanes);
+        let (size, align) = (u64::from(ty.scalar.bytes()), ty.bytes().min(64).next_power_of_two());
+        let room = self.exchange_room();
+        let (count, wide) = (u64::from(ty.lanes), Type::vector(Scalar::I64, ty.lanes));
+        let all = self.mask_value(None);
+        let mut b = self.b();
+        b.store(room, lanes, align, Flags::empty());
+        let number = b.cast(CastOp::Zext, number, wide);
+        let (last, step) = (b.iconst(wide, count - 1), b.iconst(wide, size));
+        let number = b.binary(BinOp::And, number, last);
+        let offset = b.binary(BinOp::Mul, number, step);
+        let base = b.splat(room, ty.lanes);
+        let from = b.ptr_add(base, offset);
+        debug_assert_eq!(b.ty(from).space(), Some(Space::Private));
+        b.gather(ty, from, all, size as u32, Flags::empty())
+    }
+
+    /// What each lane of a value that was written holds, where that is a constant.
+    fn known_lanes(&self, v: Value, depth: u32) -> Option<Vec<u64>> {
+        let ty = self.func.ty(v);
+        let data = &self.func.insts[self.func.def_inst(v).filter(|_| depth > 0 && ty.is_int())?];
+        let known = |k: usize| self.known_lanes(data.args[k], depth - 1);
+        let lanes = usize::from(ty.lanes);
+        match data.op {
+            Op::Const(bits) => Some(vec![bits; lanes]),
+            Op::Iota => Some((0..lanes as u64).collect()),
+            Op::Splat => Some(vec![*known(0)?.first()?; lanes]),
+            Op::Binary(op) => {
+                let (a, b) = (known(0)?, known(1)?);
+                Some(a.iter().zip(&b).map(|(&a, &b)| eval::binary(op, ty.scalar, a, b)).collect())
+            }
+            Op::Cast(op @ (CastOp::Trunc | CastOp::Zext | CastOp::Sext)) => {
+                let from = self.func.ty(data.args[0]).scalar;
+                Some(known(0)?.iter().map(|&a| eval::cast(op, from, ty.scalar, a)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn reduce(&mut self, op: BinOp, cluster: u16, value: Value) -> Result<Wide, Limit> {
+        let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
+        let mut all = self.here(value, identity.ok_or(Limit::Lanes("an operation has no identity"))?)?;
+        let mut n = self.lanes;
+        if cluster < n {
+            let mut step = cluster / 2;
+            while step > 0 {
+                let picks: Vec<u16> = (0..n).map(|l| l ^ step).collect();
+                let others = self.b().shuffle(all, all, &picks);
+                all = self.b().binary(op, all, others);
+                step /= 2;
+            }
+            return Ok(Wide::Lanes(smallvec![all]));
+        }
+        while n > 1 {
+            n /= 2;
+            let (low, high): (Vec<u16>, Vec<u16>) = ((0..n).collect(), (n..2 * n).collect());
+            let (x, y) = if n > 1 {
+                (self.b().shuffle(all, all, &low), self.b().shuffle(all, all, &high))
+            } else {
+                (self.b().extract_lane(all, 0), self.b().extract_lane(all, 1))
+            };
+            all = self.b().binary(op, x, y);
+        }
+        Ok(Wide::Uniform(all))
+    }
+
+    fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<Wide, Limit> {
+        let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
+        let identity = identity.ok_or(Limit::Lanes("an operation has no identity"))?;
+        let mut sums = self.here(value, identity)?;
+        let (ty, n) = (self.func.ty(sums), self.lanes);
+        let none = self.b().iconst(ty, identity);
+        // Each lane from the one so many before it; behind the first there is nothing.
+        let from_before = |w: &mut Self, v: Value, step: u16| {
+            let picks: Vec<u16> = (0..n).map(|l| l.checked_sub(step).unwrap_or(n)).collect();
+            w.b().shuffle(v, none, &picks)
+        };
+        if exclusive {
+            sums = from_before(self, sums, 1);
+        }
+        let mut step = 1;
+        while step < n {
+            let before = from_before(self, sums, step);
+            sums = self.b().binary(op, before, sums);
+            step *= 2;
+        }
+        Ok(Wide::Lanes(smallvec![sums]))
+    }
+}
