@@ -34,6 +34,9 @@ impl FunctionCx<'_, '_> {
         };
         let (lanes, bits) = (u32::from(from.lanes), from.scalar.bits());
         let per = register / bits.max(8);
+        if let Some(v) = self.component_of_three(from, v, mask, per) {
+            return Some(v);
+        }
         if bits == 1 || from.is_ptr() || !lanes.is_power_of_two() || !mask.len().is_power_of_two() {
             return None;
         }
@@ -65,6 +68,35 @@ impl FunctionCx<'_, '_> {
             () if many => Some(self.join_components(source, per, n)),
             () => None,
         }
+    }
+
+    /// A component of short vectors of three numbers of 32 bits, four of which fill three blocks of 128 bits: two or three shuffles of
+    /// two registers each, of which components share two; with 256 bits, for both halves at once.
+    fn component_of_three(&self, from: Type, v: Value, mask: &[u16], per: u32) -> Option<LLVMValueRef> {
+        let (lanes, items) = (u32::from(from.lanes), mask.len() as u32);
+        let (blocks, parts) = (per / 4, items / per);
+        let c = mask.first().map_or(0, |&m| u32::from(m));
+        let picks = c < 3 && mask.iter().zip(0..).all(|(&m, i)| u32::from(m) == c + 3 * i);
+        let whole = from.scalar.bits() == 32 && !from.is_ptr() && lanes == 3 * items && parts.is_power_of_two();
+        if !picks || !whole || parts * per != items || !matches!(blocks, 1 | 2) {
+            return None;
+        }
+        let component = |part: u32| {
+            // Block k of the three that each half of the register takes apart.
+            let block = |k: u32, half: u32| self.block(v, 4 * (3 * (part * blocks + half) + k), 4);
+            let [m0, m1, m2] = [0, 1, 2].map(|k| match blocks {
+                1 => block(k, 0),
+                _ => self.pick(block(k, 0), block(k, 1), 0..8),
+            });
+            let xy = self.within(per, m1, m2, [2, 3, 5, 6]);
+            let yz = self.within(per, m0, m1, [1, 2, 4, 5]);
+            match c {
+                0 => self.within(per, m0, xy, [0, 3, 4, 6]),
+                1 => self.within(per, yz, xy, [0, 2, 5, 7]),
+                _ => self.within(per, yz, m2, [1, 3, 4, 7]),
+            }
+        };
+        Some(self.whole((0..parts).map(component).collect(), per))
     }
 
     /// Component `c` of short vectors that are an integer each: its bits. They are mostly made wider next, which is then for nothing.
@@ -199,13 +231,15 @@ impl FunctionCx<'_, '_> {
         self.whole(pieces, per)
     }
 
+    /// Lanes of two registers, by 128 bits of each: numbers from 4 on are the second's.
+    fn within(&self, per: u32, x: LLVMValueRef, y: LLVMValueRef, four: [u32; 4]) -> LLVMValueRef {
+        let lane = move |block: u32, l: u32| if l < 4 { block + l } else { per + block + l - 4 };
+        self.pick(x, y, (0..per).step_by(4).flat_map(move |block| four.map(|l| lane(block, l))))
+    }
+
     /// Four items of four components for each 128 bits, with rows and columns exchanged there.
     fn transposed(&self, per: u32, q: [LLVMValueRef; 4]) -> [LLVMValueRef; 4] {
-        // Lanes of two registers, by 128 bits of each: numbers from 4 on are the second's.
-        let within = |x, y, four: [u32; 4]| {
-            let lane = move |block: u32, l: u32| if l < 4 { block + l } else { per + block + l - 4 };
-            self.pick(x, y, (0..per).step_by(4).flat_map(move |block| four.map(|l| lane(block, l))))
-        };
+        let within = |x, y, four| self.within(per, x, y, four);
         let [a, b, c, d] = q;
         let (low, high) = ([0, 4, 1, 5], [2, 6, 3, 7]);
         let [t0, t1] = [within(a, b, low), within(a, b, high)];

@@ -44,7 +44,8 @@ fn check(s: Scalar, items: u16, n: u16) {
 #[test]
 fn components_are_taken_and_joined() {
     for s in [Scalar::I8, Scalar::I16, Scalar::F32, Scalar::F64] {
-        for (items, n) in [(2, 2), (4, 4), (8, 2), (8, 3), (8, 4), (16, 4), (8, 8), (4, 16), (32, 4), (64, 2)] {
+        for (items, n) in [(2, 2), (4, 4), (8, 2), (8, 3), (16, 3), (8, 4), (16, 4), (8, 8), (4, 16), (32, 4), (64, 2)]
+        {
             check(s, items, n);
         }
     }
