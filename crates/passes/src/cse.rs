@@ -60,7 +60,8 @@ fn result_type(func: &Function, data: &InstData) -> Option<cloom_ir::Type> {
     data.result.map(|r| func.ty(r))
 }
 
-fn hash(func: &Function, i: Inst) -> u64 {
+/// A number that equal operations have in common.
+pub(crate) fn hash(func: &Function, i: Inst) -> u64 {
     let data = &func.insts[i];
     let mut h = FxHasher::default();
     std::mem::discriminant(&data.op).hash(&mut h);
@@ -81,8 +82,8 @@ fn hash(func: &Function, i: Inst) -> u64 {
     h.finish()
 }
 
-/// Flags that change what is computed must be equal; promises need not be.
-fn same(func: &Function, a: Inst, b: Inst) -> bool {
+/// Whether two instructions compute the same. Flags that change what is computed must be equal; promises need not be.
+pub(crate) fn same(func: &Function, a: Inst, b: Inst) -> bool {
     let (x, y) = (&func.insts[a], &func.insts[b]);
     let op = match (&x.op, &y.op) {
         // The surer alignment may be lost, never wrongly gained: the dominating load stays as it is.

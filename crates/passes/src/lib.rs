@@ -8,6 +8,7 @@
 //! each for `cloom show` and file tests. No pass recurses on the depth of the IR, and each is close to linear in the
 //! size of the function.
 
+pub mod arms;
 pub mod compact;
 pub mod cse;
 pub mod dce;
@@ -41,6 +42,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cse", about: "equal operations share one", run: cse::run },
     Pass { name: "dce", about: "dead instructions, parameters and stores", run: dce::run },
     Pass { name: "licm", about: "invariant operations leave loops", run: licm::run },
+    Pass { name: "arms", about: "what both arms of a branch begin or end with", run: arms::run },
     Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
 ];
 
@@ -51,7 +53,7 @@ pub const CALLEES: &str = "callees";
 const CLEAN_UP: &[&str] =
     &["simplify-cfg", "mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "mem2reg", "fold", "cse", "dce"];
 /// What a kernel goes through after that.
-const FINISH: &[&str] = &["licm", "fold", "params", "cse", "dce", "simplify-cfg", "compact"];
+const FINISH: &[&str] = &["licm", "arms", "fold", "params", "cse", "dce", "simplify-cfg", "compact"];
 
 /// The pass of this name.
 pub fn pass(name: &str) -> Option<&'static Pass> {
