@@ -98,7 +98,8 @@ impl<'a> Walk<'a> {
         let ValueDef::Param(at, k) = func.values[counter].def else { return None };
         let mut walk =
             Walk { item, header, body, counter: k as usize, step: 0, bound, less: cc, loads: FxHashSet::default() };
-        if at != header || walk.is_inside(bound) {
+        // Narrower counters than `int` may not hold the steps of several rounds.
+        if at != header || walk.is_inside(bound) || func.ty(counter).scalar.bits() < 32 {
             return None;
         }
         walk.step = walk.added(walk.counter).filter(|&s| s > 0).map(|s| s as u64).filter(|&s| s <= MAX_STEP)?;
