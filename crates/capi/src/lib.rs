@@ -9,6 +9,7 @@ mod args;
 mod callback;
 mod cl;
 mod entry;
+mod exit;
 mod guard;
 mod handle;
 mod info;

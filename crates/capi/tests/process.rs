@@ -55,6 +55,7 @@ fn the_part_of_a_child() {
         Ok("build") => build(),
         Ok("level") => level(),
         Ok("remarks") => remarks(),
+        Ok("first") => first_launches(),
         Ok("error") => {
             let t = Session::new();
             assert!(t.clCreateBuffer(t.context(), 0, 0, null_mut(), null_mut()).is_null());
@@ -117,6 +118,65 @@ fn the_log_has_remarks_if_they_are_asked_for() {
         assert!(first.iter().any(|l| l.starts_with("1 program.cl:3:") && l.contains(": remark: store: ")), "{lines:?}");
         let rest = |all: &[&str]| all.iter().map(|l| l[1..].to_owned()).collect::<Vec<_>>();
         assert_eq!(rest(&first), rest(&second), "a binary is remarked upon like its source");
+    }
+}
+
+/// Launches each kernel as soon as it is built, and again until other code has long taken over; both kinds of code are in one launch then.
+fn first_launches() {
+    let t = Session::new();
+    let source = r#"
+        kernel void collatz(global uint *p) {
+            uint i = get_global_id(0), n = i + 1, k = 0;
+            while (n != 1) { n = n % 2 ? 3 * n + 1 : n / 2; k++; }
+            p[i] = k;
+        }
+        kernel void turned(global uint *p) {
+            local uint part[32];
+            uint i = get_global_id(0), l = get_local_id(0), n = get_local_size(0);
+            part[l] = i * i;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            p[i] = part[n - 1 - l];
+        }
+        kernel void told(global uint *p) {
+            uint i = get_global_id(0);
+            if (i % 1000 == 7) printf("|%s %u\n", i < 4000 ? "low" : "high", i);
+            p[i] = i;
+        }"#;
+    let n = 8000u32;
+    let collatz = |i: u32| {
+        let next = |&n: &u32| (n != 1).then_some(if n % 2 == 1 { 3 * n + 1 } else { n / 2 });
+        std::iter::successors(Some(i + 1), next).count() as u32 - 1
+    };
+    let turned = |i: u32| (i / 32 * 32 + 31 - i % 32).pow(2);
+    let program = t.program(source);
+    let buffer = t.buffer_of(&vec![0u32; n as usize]);
+    for (name, wanted) in [("collatz", &collatz as &dyn Fn(u32) -> u32), ("turned", &turned), ("told", &|i| i)] {
+        let kernel = t.kernel_of(&program, name);
+        t.arg_mem(&kernel, 0, &buffer);
+        let wanted: Vec<u32> = (0..n).map(wanted).collect();
+        let begin = Instant::now();
+        for round in 0.. {
+            t.write(&buffer, 0, &vec![0u32; n as usize]);
+            drop(t.launch(&kernel, &[n as usize], &[32]));
+            t.finish();
+            assert_eq!(t.read::<u32>(&buffer, n as usize), wanted, "{name}, round {round}");
+            if begin.elapsed() > Duration::from_millis(400) || name == "told" {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn launches_are_right_while_their_code_is_replaced() {
+    for quick in ["1", "0"] {
+        let output = output(child("first").env("CLOOM_QUICK_START", quick).env("CLOOM_CACHE", "0"));
+        let mut lines = lines(&output);
+        lines.sort();
+        let text = |i: u32| format!("{} {}", if i < 4000 { "low" } else { "high" }, i);
+        let mut wanted: Vec<String> = (0..8).map(|k| text(k * 1000 + 7)).collect();
+        wanted.sort();
+        assert_eq!(lines, wanted);
     }
 }
 

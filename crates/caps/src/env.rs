@@ -73,5 +73,12 @@ pub const REMARKS: Var = Var {
     default: "0",
 };
 
+/// `CLOOM_QUICK_START`
+pub const QUICK_START: Var = Var {
+    name: "CLOOM_QUICK_START",
+    meaning: "0: launches wait for the optimised code of their kernel, and do not begin with other code until that is made",
+    default: "1",
+};
+
 /// Every variable.
-pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, REMARKS, CACHE, CACHE_DIR];
+pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, REMARKS, QUICK_START, CACHE, CACHE_DIR];

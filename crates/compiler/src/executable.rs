@@ -1,18 +1,32 @@
-//! A program on a target: a cell per kernel, filled once, by whoever comes first.
+//! A program on a target: cells for each kernel, filled once, by whoever comes first.
+//!
+//! The code that stays takes LLVM long to make: masks, two copies of loops, wide vectors on narrow registers. So a kernel that is
+//! wanted at once may begin with code that is made in a tenth of the time ([`Executable::quick_kernel`]), while a thread
+//! in the background makes the other. Whoever launches asks from group to group whether that is there.
 
 use crate::kernel::{self, Built, Variant};
 use crate::{CompileError, Compiler, Program, remarks};
+use cloom_artifact::KernelArtifact;
 use std::sync::{Arc, OnceLock};
 
 /// A kernel's code in one variant, or why there is none.
 type Cell = OnceLock<Result<Built, CompileError>>;
+
+/// The code of a kernel.
+#[derive(Default)]
+struct Cells {
+    lanes: Cell,
+    plain: Cell,
+    /// Nothing if the kernel has none, or had better code by then.
+    quick: OnceLock<Option<Arc<KernelArtifact>>>,
+}
 
 /// A program that can run: its kernels are compiled when they are asked for, or in the background before.
 pub struct Executable {
     compiler: Arc<Compiler>,
     program: Arc<Program>,
     target: String,
-    kernels: Vec<(String, [Cell; 2])>,
+    kernels: Vec<(String, Cells)>,
 }
 
 impl Executable {
@@ -44,16 +58,51 @@ impl Executable {
         self.find(name, Variant::Plain)
     }
 
+    /// A kernel's code, if it is made.
+    pub fn made_kernel(&self, name: &str) -> Option<&Built> {
+        self.kernels[self.index(name)?].1.lanes.get()?.as_ref().ok()
+    }
+
+    /// Code to begin with while a thread makes what [`Executable::kernel`] gives. Nothing if that is made already, or nobody would make it,
+    /// or the kernel is not suited.
+    pub fn quick_kernel(self: &Arc<Self>, name: &str) -> Option<Arc<KernelArtifact>> {
+        self.quick(self.index(name)?)
+    }
+
+    fn quick(self: &Arc<Self>, i: usize) -> Option<Arc<KernelArtifact>> {
+        let (name, cells) = self.kernels.get(i)?;
+        if cells.lanes.get().is_some() {
+            return None;
+        }
+        let make = || {
+            if !self.compiler.begins_quickly(&self.program) {
+                return None;
+            }
+            if let Some(built) = kernel::cached(&self.compiler, &self.program, name, &self.target) {
+                // Somebody else may have been quicker.
+                let _ = cells.lanes.set(Ok(built));
+                return None;
+            }
+            self.compiler.queue.hurry(self, i);
+            let quick = kernel::compile(&self.compiler, &self.program, name, &self.target, Variant::Quick, false);
+            quick.ok().map(|built| built.artifact)
+        };
+        cells.quick.get_or_init(make).clone()
+    }
+
+    fn index(&self, name: &str) -> Option<usize> {
+        self.kernels.iter().position(|(n, _)| n == name)
+    }
+
     fn find(&self, name: &str, variant: Variant) -> Result<&Built, CompileError> {
-        let i = self.kernels.iter().position(|(n, _)| n == name);
-        i.map_or_else(|| Err(CompileError::NoKernel(name.to_owned())), |i| self.get(i, variant))
+        self.index(name).map_or_else(|| Err(CompileError::NoKernel(name.to_owned())), |i| self.get(i, variant))
     }
 
     fn get(&self, i: usize, variant: Variant) -> Result<&Built, CompileError> {
         let (name, cells) = &self.kernels[i];
+        let cell = if variant == Variant::Plain { &cells.plain } else { &cells.lanes };
         let make = || kernel::compile(&self.compiler, &self.program, name, &self.target, variant, false);
-        let built = cells[variant as usize].get_or_init(make);
-        built.as_ref().map_err(Clone::clone)
+        cell.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     /// For the build log: what the vectoriser makes of each kernel, and why; empty unless [`Config::remarks`](crate::Config::remarks) asks
@@ -68,6 +117,13 @@ impl Executable {
     /// How many kernels there are.
     pub(crate) fn len(&self) -> usize {
         self.kernels.len()
+    }
+
+    /// Makes code of a kernel with which it can begin.
+    pub(crate) fn prepare_first(self: &Arc<Self>, i: usize) {
+        if self.quick(i).is_none() {
+            self.prepare(i);
+        }
     }
 
     /// Compiles a kernel if nobody did. What went wrong is told to whoever asks for it.

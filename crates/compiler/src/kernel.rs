@@ -1,6 +1,6 @@
 //! One kernel of a program to machine code: library, passes, spmd, llvm.
 
-use crate::cache::Key;
+use crate::cache::{Cache, Key};
 use crate::program::Program;
 use crate::{CompileError, Compiler, Timing, library};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
@@ -41,14 +41,20 @@ pub enum Variant {
     Lanes,
     /// For launches with ids of any size.
     Plain,
+    /// To begin with: made in a tenth of the time, one work-item at a time and hardly optimised. Not for kernels that see who their
+    /// neighbours are, and not kept on disk.
+    Quick,
 }
+
+/// Larger kernels have no quick code: it keeps every value on the stack.
+const MAX_QUICK: usize = 10_000;
 
 /// How wide vectors are on a target.
 fn wish(compiler: &Compiler, program: &Program, target: &str, variant: Variant) -> Wish {
     match (variant, compiler.lanes) {
         // Without optimisation, work-items run one after the other, as they are written.
         _ if program.options().opt_disable => Wish::Lanes(1),
-        (Variant::Plain, _) => Wish::Lanes(1),
+        (Variant::Plain | Variant::Quick, _) => Wish::Lanes(1),
         (Variant::Lanes, Some(lanes)) => Wish::Lanes(lanes),
         (Variant::Lanes, None) => Wish::Registers(cloom_llvm::vector_bits(target)),
     }
@@ -84,6 +90,46 @@ impl Recorder {
     }
 }
 
+/// Where the disk cache has a kernel's code, or will have it.
+fn place<'a>(
+    compiler: &'a Compiler,
+    program: &Program,
+    extracted: &Module,
+    name: &str,
+    target: &str,
+    wish: Wish,
+) -> Option<(&'a Cache, Key)> {
+    let cache = compiler.cache.as_ref()?;
+    let ir = postcard::to_stdvec(extracted).ok()?;
+    let wish = format!("{wish:?}");
+    let texts = [target.as_bytes(), name.as_bytes(), wish.as_bytes(), &ir];
+    let options = program.options();
+    Some((cache, Key::new(&texts, &[!options.opt_disable, options.denorms_are_zero])))
+}
+
+/// What the disk cache has there.
+fn stored((cache, key): &(&Cache, Key), name: &str, target: &str) -> Option<Built> {
+    let artifact = cache.get(key).filter(|a| a.target == target && a.name == name)?;
+    let (remarks, stages, times) = Default::default();
+    Some(Built { artifact: Arc::new(artifact), remarks, stages, times, cached: true })
+}
+
+/// A kernel of a program and what that defines of what it calls.
+fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
+    let source = program.module();
+    let kernel = source.kernels().find(|&k| source.funcs[k].name == name);
+    let mut module = Module::new();
+    module.import(source, [kernel.ok_or_else(|| CompileError::NoKernel(name.to_owned()))?])?;
+    Ok(module)
+}
+
+/// A kernel's code for ordinary launches, if the disk cache has it.
+pub fn cached(compiler: &Compiler, program: &Program, name: &str, target: &str) -> Option<Built> {
+    compiler.cache.as_ref()?;
+    let wish = wish(compiler, program, target, Variant::Lanes);
+    stored(&place(compiler, program, &extract(program, name).ok()?, name, target, wish)?, name, target)
+}
+
 /// Compiles a kernel; with `record`, from scratch and with the texts of all stages.
 pub fn compile(
     compiler: &Compiler,
@@ -94,28 +140,14 @@ pub fn compile(
     record: bool,
 ) -> Result<Built, CompileError> {
     let mut recorder = Recorder { texts: record, since: Instant::now(), stages: Vec::new(), times: Vec::new() };
-    let source = program.module();
-    let kernel = source.kernels().find(|&k| source.funcs[k].name == name);
-    let kernel = kernel.ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
-    let mut module = Module::new();
-    module.import(source, [kernel])?;
+    let mut module = extract(program, name)?;
     recorder.time("extract");
     recorder.text("ir", || module.to_string());
-    let optimise = !program.options().opt_disable;
-    let denorms_are_zero = program.options().denorms_are_zero;
     let wish = wish(compiler, program, target, variant);
-    let cache = compiler.cache.as_ref().filter(|_| !record).and_then(|cache| {
-        let ir = postcard::to_stdvec(&module).ok()?;
-        let key = Key::new(
-            &[target.as_bytes(), name.as_bytes(), format!("{wish:?}").as_bytes(), &ir],
-            &[optimise, denorms_are_zero],
-        );
-        Some((cache, key))
-    });
-    let found = cache.as_ref().and_then(|(cache, key)| cache.get(key));
-    if let Some(artifact) = found.filter(|a| a.target == target && a.name == name) {
-        let (remarks, stages, times) = Default::default();
-        return Ok(Built { artifact: Arc::new(artifact), remarks, stages, times, cached: true });
+    let uncached = record || variant == Variant::Quick;
+    let place = if uncached { None } else { place(compiler, program, &module, name, target, wish) };
+    if let Some(built) = place.as_ref().and_then(|p| stored(p, name, target)) {
+        return Ok(built);
     }
     recorder.time("cache");
     library::link(&mut module)?;
@@ -128,9 +160,17 @@ pub fn compile(
             recorder.text(pass, || module.function_text(&module.funcs[kernel]));
         }
     });
+    if variant == Variant::Quick {
+        let func = &module.funcs[kernel];
+        if func.size() > MAX_QUICK || cloom_ir::subgroup::uses(func) {
+            return Err(CompileError::NoQuick);
+        }
+    }
     let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
     debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
+    let denorms_are_zero = program.options().denorms_are_zero;
+    let optimise = !program.options().opt_disable && variant != Variant::Quick;
     let options = cloom_llvm::Options { target: target.to_owned(), optimise, denorms_are_zero, texts: record };
     let compiled = cloom_llvm::compile(&module, group.func, &options)?;
     recorder.times.extend(compiled.times.iter().map(|&(name, time)| Timing::new(name, time)));
@@ -156,7 +196,7 @@ pub fn compile(
         denorms_are_zero,
         printf_formats: module.strings.values().cloned().collect(),
     };
-    if let Some((cache, key)) = cache {
+    if let Some((cache, key)) = place {
         cache.put(&key, &artifact);
     }
     let Recorder { stages, times, .. } = recorder;
@@ -180,10 +220,7 @@ pub fn vectorised(
 
 /// A kernel with all that it calls, also the built-in functions, before any pass: what the reference interpreter runs.
 pub fn linked(program: &Program, name: &str) -> Result<Module, CompileError> {
-    let source = program.module();
-    let kernel = source.kernels().find(|&k| source.funcs[k].name == name);
-    let mut module = Module::new();
-    module.import(source, [kernel.ok_or_else(|| CompileError::NoKernel(name.to_owned()))?])?;
+    let mut module = extract(program, name)?;
     library::link(&mut module)?;
     Ok(module)
 }

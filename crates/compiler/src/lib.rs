@@ -47,6 +47,8 @@ pub struct Config {
     pub lanes: Option<u16>,
     /// Whether [`Executable::remarks`] has something to say.
     pub remarks: bool,
+    /// Whether kernels may begin with code that is made quickly ([`Executable::quick_kernel`]).
+    pub quick_start: bool,
 }
 
 impl Config {
@@ -55,7 +57,9 @@ impl Config {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let lanes = cloom_caps::env::LANES.get().and_then(|l| l.parse().ok()).map(|l: u16| l.clamp(1, 64));
         let remarks = cloom_caps::env::REMARKS.is_on();
-        Self { cache_dir: cache::folder_from_env(), background_threads: (cores / 2).clamp(1, 8), lanes, remarks }
+        let background_threads = (cores / 2).clamp(1, 8);
+        let quick_start = !cloom_caps::env::QUICK_START.is_off();
+        Self { cache_dir: cache::folder_from_env(), background_threads, lanes, remarks, quick_start }
     }
 }
 
@@ -77,6 +81,9 @@ pub enum CompileError {
     /// The kernel is beyond a limit of the vectoriser.
     #[error("{0}")]
     Vectoriser(#[from] cloom_spmd::Limit),
+    /// The kernel has no code that is made quickly.
+    #[error("the kernel is too large for quick code, or sees who its neighbours are")]
+    NoQuick,
     /// No machine code.
     #[error("{0}")]
     Codegen(#[from] cloom_llvm::Error),
@@ -125,6 +132,7 @@ impl Timing {
 pub struct Compiler {
     lanes: Option<u16>,
     remarks: bool,
+    quick_start: bool,
     cache: Option<Cache>,
     queue: Arc<Queue>,
 }
@@ -135,6 +143,7 @@ impl Compiler {
         Arc::new(Self {
             lanes: config.lanes,
             remarks: config.remarks,
+            quick_start: config.quick_start,
             cache: config.cache_dir.and_then(Cache::open),
             queue: Queue::new(config.background_threads),
         })
@@ -183,10 +192,16 @@ impl Compiler {
         if !cloom_llvm::is_prepared() && self.queue.is_active() {
             // The first use of LLVM takes long, and the process must not end meanwhile: it is not left to another thread.
             let size: usize = program.module().funcs.values().map(|f| f.size()).sum();
-            if size <= SMALL { executable.prepare(0) } else { cloom_llvm::prepare() }
+            if size <= SMALL { executable.prepare_first(0) } else { cloom_llvm::prepare() }
         }
         self.queue.push(&executable);
         executable
+    }
+
+    /// Whether a program's kernels may begin with code that is made quickly: better code is made meanwhile, and nobody asked for a
+    /// certain kind of code.
+    fn begins_quickly(&self, program: &Program) -> bool {
+        self.quick_start && self.queue.is_active() && self.lanes.is_none() && !program.options().opt_disable
     }
 
     /// A kernel of a program with all that it calls, before any pass.

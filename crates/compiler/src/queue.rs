@@ -49,6 +49,16 @@ impl Queue {
         }
     }
 
+    /// Takes a kernel of an executable next, if it is still waiting.
+    pub fn hurry(&self, executable: &Arc<Executable>, kernel: usize) {
+        let mut state = self.state.lock();
+        let is_it =
+            |(e, i): &(Weak<Executable>, usize)| *i == kernel && std::ptr::eq(e.as_ptr(), Arc::as_ptr(executable));
+        if let Some(job) = state.work.iter().position(is_it).and_then(|at| state.work.remove(at)) {
+            state.work.push_front(job);
+        }
+    }
+
     fn run(&self) {
         loop {
             let next = {

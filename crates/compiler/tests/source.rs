@@ -6,7 +6,7 @@ use cloom_artifact::ImageKind;
 use cloom_compiler::{CompileError, Compiler, Config, Failure, Header, Program, Source};
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
-use common::{Arg, buffer, build, compiler, floats, ints, launch, program};
+use common::{Arg, buffer, build, compiler, floats, ints, launch, program, run};
 
 const REDUCE: &str = r#"
 // Sums each group's part; works for every local size.
@@ -142,6 +142,41 @@ fn the_disk_cache_gives_the_same_code_and_ignores_what_is_damaged() {
     let third = get();
     assert!(!third.cached);
     assert_eq!(first.artifact, third.artifact);
+}
+
+#[test]
+fn a_kernel_begins_with_quick_code_if_better_code_is_being_made() {
+    let source = "kernel void k(global int *p) { p[get_global_id(0)] = 3 * (int)get_global_id(0); }
+                  kernel void sub(global int *p) { p[get_global_id(0)] = get_sub_group_local_id(); }";
+    let device = CpuDevice::new(2, None);
+    let target = &device.info().target;
+    let config = Config { background_threads: 1, quick_start: true, ..Config::default() };
+    let start = |config: Config, options: &str| {
+        let compiler = Compiler::new(config);
+        let executable = compiler.executable(&program(&compiler, source, options), target);
+        (executable.quick_kernel("k"), executable)
+    };
+    // It may be that the thread was quicker, but not each time.
+    let begun = (0..20).find_map(|_| {
+        let (quick, executable) = start(config.clone(), "");
+        quick.map(|quick| (quick, executable))
+    });
+    let (quick, executable) = begun.unwrap();
+    assert_eq!(quick.lanes, 1);
+    let p = buffer(&device, &[0; 400]);
+    run(&device, quick, [100, 1, 1], [7, 1, 1], &[Arg::Buffer(&*p)]);
+    assert_eq!(ints(&*p), (0..100).map(|x| 3 * x).collect::<Vec<_>>());
+    assert!(executable.quick_kernel("sub").is_none(), "it sees its neighbours");
+    assert!(executable.kernel("k").unwrap().artifact.lanes > 1);
+    assert!(executable.made_kernel("k").is_some());
+    for (config, options, why) in [
+        (Config { background_threads: 0, ..config.clone() }, "", "nobody makes better code"),
+        (Config { quick_start: false, ..config.clone() }, "", "it is switched off"),
+        (Config { lanes: Some(8), ..config.clone() }, "", "a certain width is asked for"),
+        (config, "-cl-opt-disable", "there is no better code"),
+    ] {
+        assert!(start(config, options).0.is_none(), "{why}");
+    }
 }
 
 #[test]

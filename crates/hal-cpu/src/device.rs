@@ -6,7 +6,6 @@ use crate::pool::Pool;
 use crate::{info, launch};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::{Device, DeviceInfo, HalError, Kernel, Launch, Memory};
-use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 /// The CPU of this machine.
@@ -73,9 +72,8 @@ impl Device for CpuDevice {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError> {
-        let kernel: &dyn Any = launch.kernel;
-        let kernel =
-            kernel.downcast_ref::<CpuKernel>().ok_or_else(|| HalError::BadCode("another device's kernel".into()))?;
+        let kernel = launch::cpu_kernel(launch.kernel);
+        let kernel = kernel.ok_or_else(|| HalError::BadCode("another device's kernel".into()))?;
         if launch.args.len() < kernel.artifact.arg_block as usize || launch.local_size < kernel.artifact.local_size {
             return Err(HalError::Device("the argument block or local memory is too small".into()));
         }

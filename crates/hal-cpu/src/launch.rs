@@ -5,12 +5,14 @@ use crate::device::CpuKernel;
 use crate::fpenv;
 use crate::loader::Image;
 use crate::pool::Work;
-use cloom_hal::{HalError, Launch, NdRange, PrintSink};
+use cloom_hal::{Better, HalError, Kernel, Launch, NdRange, PrintSink};
 use cloom_ir::abi;
+use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The launch descriptor.
@@ -54,12 +56,55 @@ type GroupFn = unsafe extern "C" fn(*const LaunchDescriptor, *const u8, *const G
 /// What the print hook needs.
 struct PrintState<'a> {
     image: &'a Image,
+    better: OnceLock<Arc<dyn Kernel>>,
     sink: &'a dyn PrintSink,
+}
+
+impl PrintState<'_> {
+    /// The constant text at an address, in whichever code of the kernel it lies.
+    fn text(&self, address: u64) -> Option<Vec<u8>> {
+        let better = || cpu_kernel(&**self.better.get()?)?.image.text(address);
+        self.image.text(address).or_else(better)
+    }
+}
+
+/// What runs a group, and the scratch that it needs.
+#[derive(Clone, Copy)]
+struct Code {
+    function: GroupFn,
+    scratch: u64,
+}
+
+impl Code {
+    /// Of a kernel for these groups.
+    fn of(kernel: &CpuKernel, range: &NdRange) -> Result<Code, HalError> {
+        let artifact = &*kernel.artifact;
+        let mut rounded = range.local;
+        if let Some(size) = rounded.get_mut(usize::from(artifact.dim)) {
+            *size = size.checked_next_multiple_of(u64::from(artifact.lanes.max(1))).unwrap_or(*size);
+        }
+        let items = rounded.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+        let scratch = items.and_then(|n| artifact.scratch_per_item.checked_mul(n));
+        let scratch = scratch.and_then(|s| s.checked_add(artifact.scratch_fixed));
+        Ok(Code {
+            // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact declares.
+            function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
+            scratch: scratch.ok_or(HalError::OutOfMemory(u64::MAX))?,
+        })
+    }
+}
+
+/// A kernel of this device.
+pub fn cpu_kernel(kernel: &dyn Kernel) -> Option<&CpuKernel> {
+    let kernel: &dyn Any = kernel;
+    kernel.downcast_ref()
 }
 
 /// A launch that is under way, shared by the threads.
 pub struct Running<'a> {
-    function: GroupFn,
+    code: Code,
+    /// What takes its place, once it is there and if it can.
+    next: Option<Next<'a>>,
     descriptor: LaunchDescriptor,
     args: &'a [u8],
     range: NdRange,
@@ -69,9 +114,40 @@ pub struct Running<'a> {
     count: u64,
     chunk: u64,
     local: u64,
-    scratch: u64,
     denorms_are_zero: bool,
     out_of_memory: AtomicBool,
+}
+
+/// Better code for groups that have not begun.
+struct Next<'a> {
+    find: &'a Better<'a>,
+    current: &'a CpuKernel,
+    /// Bytes of private memory that it may need: it runs on the stack that was chosen for the other code.
+    private: u64,
+    code: OnceLock<Option<Code>>,
+    state: &'a PrintState<'a>,
+}
+
+impl Next<'_> {
+    /// The better code, if it is there.
+    fn code(&self, range: &NdRange) -> Option<Code> {
+        if let Some(code) = self.code.get() {
+            return *code;
+        }
+        let found = (self.find)()?;
+        *self.code.get_or_init(|| {
+            let better = cpu_kernel(&*found)?;
+            let (a, b) = (&*self.current.artifact, &*better.artifact);
+            let same = a.any_groups == b.any_groups
+                && (a.arg_block, a.local_size) == (b.arg_block, b.local_size)
+                && a.printf_formats == b.printf_formats
+                && a.denorms_are_zero == b.denorms_are_zero;
+            let code = Code::of(better, range).ok().filter(|_| same && b.private_size <= self.private);
+            // Kept as long as groups may run it.
+            drop(self.state.better.set(found.clone()));
+            code
+        })
+    }
 }
 
 // SAFETY: the raw pointer inside refers to a PrintState that outlives the launch and is shared (the sink is Sync).
@@ -97,6 +173,10 @@ const CHUNK_TIME: Duration = Duration::from_micros(20);
 /// The calling thread works alone for this long before it asks for help: waking a thread takes about as long, and most
 /// launches of most programs are over by then.
 const ALONE: Duration = Duration::from_micros(10);
+
+/// Bytes of private memory that a kernel may have on a worker's stack, and on that of the application's thread.
+const WORKER_PRIVATE: u64 = (crate::pool::WORKER_STACK / 2) as u64;
+const CALLER_PRIVATE: u64 = 64 << 10;
 
 /// Arguments that need no allocation to be aligned.
 const SMALL_ARGS: usize = 256;
@@ -135,23 +215,23 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let range = if artifact.any_groups { regroup(launch.range, device.threads() as u64) } else { launch.range };
     let groups = range.groups();
     let count = groups.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
-    let mut rounded = range.local;
-    if let Some(size) = rounded.get_mut(usize::from(artifact.dim)) {
-        *size = size.checked_next_multiple_of(u64::from(artifact.lanes.max(1))).unwrap_or(*size);
-    }
-    let items = rounded.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
-    let (Some(count), Some(items)) = (count, items) else {
-        return Err(HalError::Device("a range of more than 2^64 groups".into()));
-    };
-    let scratch = artifact.scratch_per_item.checked_mul(items).and_then(|s| s.checked_add(artifact.scratch_fixed));
-    let scratch = scratch.ok_or(HalError::OutOfMemory(u64::MAX))?;
-    if artifact.private_size > (crate::pool::WORKER_STACK / 2) as u64 {
+    let count = count.ok_or_else(|| HalError::Device("a range of more than 2^64 groups".into()))?;
+    let code = Code::of(kernel, &range)?;
+    if artifact.private_size > WORKER_PRIVATE {
         return Err(HalError::OutOfMemory(artifact.private_size));
     }
-    let state = PrintState { image: &kernel.image, sink: launch.print };
+    // The caller's stack is the application's: large private arrays go to a worker's.
+    let join = artifact.private_size <= CALLER_PRIVATE;
+    let state = PrintState { image: &kernel.image, better: OnceLock::new(), sink: launch.print };
     let mut running = Running {
-        // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact declares.
-        function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
+        code,
+        next: launch.better.map(|find| Next {
+            find,
+            current: kernel,
+            private: if join { CALLER_PRIVATE } else { WORKER_PRIVATE },
+            code: OnceLock::new(),
+            state: &state,
+        }),
         descriptor: LaunchDescriptor {
             work_dim: range.work_dim,
             _pad: 0,
@@ -169,12 +249,9 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         count,
         chunk: 1,
         local: launch.local_size,
-        scratch,
         denorms_are_zero: artifact.denorms_are_zero,
         out_of_memory: AtomicBool::new(false),
     };
-    // The caller's stack is the application's: large private arrays go to a worker's.
-    let join = artifact.private_size <= 64 << 10;
     let threads = device.threads() as u64;
     let mut enough = 1;
     if join {
@@ -188,7 +265,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         device.pool().run(&running, left.div_ceil(running.chunk), join);
     }
     match running.out_of_memory.into_inner() {
-        true => Err(HalError::OutOfMemory(launch.local_size + scratch)),
+        true => Err(HalError::OutOfMemory(launch.local_size + code.scratch)),
         false => Ok(()),
     }
 }
@@ -250,24 +327,28 @@ impl Running<'_> {
     /// Runs some consecutive groups on this thread.
     fn groups(&self, from: u64, to: u64) {
         MEMORY.with_borrow_mut(|memory| {
-            let with_margins = self.local + 2 * abi::LOCAL_MARGIN;
-            let (Some(local), Some(scratch)) = (memory.local.get(with_margins), memory.scratch.get(self.scratch))
-            else {
-                self.out_of_memory.store(true, Ordering::Relaxed);
-                return;
-            };
-            // In the block, which has room for it.
-            let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
             let _fpenv = fpenv::enter(self.denorms_are_zero);
             let [x, y, _] = self.groups;
             let mut id = if from == 0 { [0; 3] } else { [from % x, from / x % y, from / x / y] };
             let mut at = from;
             while at < to {
-                // All groups of a row have the same size, but perhaps the last one.
-                let row = (x - id[0]).min(to - at);
-                self.row(id, row, local, scratch);
+                // All groups of a row have the same size, but perhaps the last one. Better code is asked for before each.
+                let row = (x - id[0]).min(to - at).min(if self.next.is_some() { 1 } else { u64::MAX });
+                let code = self.next.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
+                let with_margins = self.local + 2 * abi::LOCAL_MARGIN;
+                let (Some(local), Some(scratch)) = (memory.local.get(with_margins), memory.scratch.get(code.scratch))
+                else {
+                    self.out_of_memory.store(true, Ordering::Relaxed);
+                    return;
+                };
+                // In the block, which has room for it.
+                let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
+                self.row(code.function, id, row, local, scratch);
                 at += row;
-                id = [0, id[1] + 1, id[2]];
+                id[0] += row;
+                if id[0] == x {
+                    id = [0, id[1] + 1, id[2]];
+                }
                 if id[1] == y {
                     id = [0, 0, id[2] + 1];
                 }
@@ -278,7 +359,7 @@ impl Running<'_> {
     }
 
     /// Runs so many groups that follow each other in dimension 0.
-    fn row(&self, first: [u64; 3], count: u64, local: *mut u8, scratch: *mut u8) {
+    fn row(&self, function: GroupFn, first: [u64; 3], count: u64, local: *mut u8, scratch: *mut u8) {
         let size = |d: usize, id: u64| self.range.local[d].min(self.range.global[d] - id * self.range.local[d]);
         let mut group = GroupDescriptor { id: first, local_size: [0, size(1, first[1]), size(2, first[2])] };
         for id in first[0]..first[0] + count {
@@ -287,7 +368,7 @@ impl Running<'_> {
             // SAFETY: the interface is the one that the code was compiled for (`cloom_ir::abi`): descriptors live through the call,
             // the argument block has the artifact's size (checked by the device), local memory and scratch are as large as the
             // artifact asks and this thread's own. What the kernel does with the program's pointers is the program's responsibility.
-            unsafe { (self.function)(&self.descriptor, self.args.as_ptr(), &group, local, scratch) };
+            unsafe { function(&self.descriptor, self.args.as_ptr(), &group, local, scratch) };
         }
     }
 }
@@ -305,7 +386,7 @@ unsafe extern "C" fn print_hook(state: *const c_void, format: u32, item: u64, ar
             // SAFETY: the caller's promise.
             _ => unsafe { std::slice::from_raw_parts(args, size as usize) },
         };
-        state.sink.print(format, item, args, &|address| state.image.text(address));
+        state.sink.print(format, item, args, &|address| state.text(address));
     }));
     // A sink that panics loses its line; the kernel goes on.
     drop(result);

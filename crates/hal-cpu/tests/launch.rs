@@ -2,7 +2,7 @@
 //! launcher must run this.
 
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_hal::{Device, HalError, Launch, NdRange, PrintSink};
+use cloom_hal::{Device, HalError, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -27,6 +27,11 @@ void count(const struct launch *l, const char *args, const struct group *g, int 
     scratch[k] = 1; local[k] = scratch[k];
     __atomic_fetch_add(&out[i], local[k] + zeros[k % 3], __ATOMIC_RELAXED);
   }
+}
+void count_by_ten(const struct launch *l, const char *args, const struct group *g, int *local, int *scratch) {
+  int *out = *(int **)args;
+  for (u64 x = 0; x < 10240; x++) scratch[x] = 1;
+  for (u64 x = 0; x < g->local[0]; x++) __atomic_fetch_add(&out[item(l, g, x, 0, 0)], 10, __ATOMIC_RELAXED);
 }
 void lookup(const struct launch *l, const char *args, const struct group *g, int *local, int *scratch) {
   int *out = *(int **)args; u64 i = g->id[0];
@@ -118,6 +123,7 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
                 args: &args,
                 local_size: local.iter().product::<u64>() * 4,
                 print: &sink,
+                better: None,
             };
             device.launch(&launch).unwrap();
             let mut bytes = vec![0; n as usize * 4];
@@ -128,14 +134,62 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
 }
 
 #[test]
+fn groups_that_begin_after_better_code_is_there_run_it() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let code = object("all");
+    let device = CpuDevice::new(3, None);
+    let plain = device.load(artifact(&device, code.clone(), "count", 4)).unwrap();
+    let better = device.load(artifact(&device, code.clone(), "count_by_ten", 4096)).unwrap();
+    // It wants other local memory than the launch has.
+    let mut unlike = Arc::unwrap_or_clone(artifact(&device, code, "count_by_ten", 4));
+    unlike.arg_block = 4;
+    let unlike = device.load(Arc::new(unlike)).unwrap();
+    let run = |after: u64, better: &Arc<dyn Kernel>| {
+        let n = 5 * 333;
+        let out = device.allocate(n * 4).unwrap();
+        let args = out.device_address().to_le_bytes();
+        let sink = Lines(Mutex::default());
+        let asked = AtomicU64::new(0);
+        let find = || (asked.fetch_add(1, Ordering::Relaxed) >= after).then(|| better.clone());
+        device
+            .launch(&Launch {
+                kernel: &*plain,
+                range: range([333, 5, 1], [10, 1, 1]),
+                args: &args,
+                local_size: 40,
+                print: &sink,
+                better: Some(&find),
+            })
+            .unwrap();
+        let mut bytes = vec![0; n as usize * 4];
+        out.read(0, &mut bytes);
+        bytes.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect::<Vec<_>>()
+    };
+    let count = |counts: &[i32], n: i32| counts.iter().filter(|&&c| c == n).count();
+    let switched = run(20, &better);
+    assert_eq!(count(&switched, 1) + count(&switched, 10), 5 * 333, "each item once");
+    // Twenty groups asked in vain; each of three threads may have been about to run one with what it had.
+    assert!((200..=230).contains(&count(&switched, 1)), "{}", count(&switched, 1));
+    assert_eq!(count(&run(u64::MAX, &better), 1), 5 * 333);
+    assert_eq!(count(&run(0, &better), 10), 5 * 333);
+    assert_eq!(count(&run(0, &unlike), 1), 5 * 333);
+}
+
+#[test]
 fn constants_strings_and_memory_functions_are_linked() {
     let device = CpuDevice::new(2, None);
     let kernel = device.load(artifact(&device, object("all"), "lookup", 0)).unwrap();
     let out = device.allocate(16).unwrap();
     let args = out.device_address().to_le_bytes();
     let sink = Lines(Mutex::default());
-    let launch =
-        Launch { kernel: &*kernel, range: range([4, 1, 1], [1, 1, 1]), args: &args, local_size: 0, print: &sink };
+    let launch = Launch {
+        kernel: &*kernel,
+        range: range([4, 1, 1], [1, 1, 1]),
+        args: &args,
+        local_size: 0,
+        print: &sink,
+        better: None,
+    };
     device.launch(&launch).unwrap();
     let mut bytes = [0; 16];
     out.read(0, &mut bytes);
@@ -148,8 +202,14 @@ fn prints_reach_the_sink_with_their_text() {
     let device = CpuDevice::new(3, None);
     let kernel = device.load(artifact(&device, object("all"), "print", 0)).unwrap();
     let sink = Lines(Mutex::default());
-    let launch =
-        Launch { kernel: &*kernel, range: range([50, 1, 1], [1, 1, 1]), args: &[0; 8], local_size: 0, print: &sink };
+    let launch = Launch {
+        kernel: &*kernel,
+        range: range([50, 1, 1], [1, 1, 1]),
+        args: &[0; 8],
+        local_size: 0,
+        print: &sink,
+        better: None,
+    };
     device.launch(&launch).unwrap();
     let mut lines = sink.0.into_inner().unwrap();
     lines.sort();
@@ -167,8 +227,14 @@ fn denormals_live_unless_given_up() {
         let out = device.allocate(8).unwrap();
         let args = out.device_address().to_le_bytes();
         let sink = Lines(Mutex::default());
-        let launch =
-            Launch { kernel: &*kernel, range: range([1; 3], [1; 3]), args: &args, local_size: 0, print: &sink };
+        let launch = Launch {
+            kernel: &*kernel,
+            range: range([1; 3], [1; 3]),
+            args: &args,
+            local_size: 0,
+            print: &sink,
+            better: None,
+        };
         device.launch(&launch).unwrap();
         let mut bytes = [0; 8];
         out.read(0, &mut bytes);

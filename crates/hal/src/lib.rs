@@ -111,7 +111,12 @@ pub struct Launch<'a> {
     pub local_size: u64,
     /// Where prints go.
     pub print: &'a dyn PrintSink,
+    /// Better code of the same kernel, once there is some: groups that begin after that run it.
+    pub better: Option<&'a Better<'a>>,
 }
+
+/// Gives better code of a kernel when it is there, without waiting for it.
+pub type Better<'a> = dyn Fn() -> Option<Arc<dyn Kernel>> + Sync + 'a;
 
 /// A device.
 pub trait Device: Send + Sync {

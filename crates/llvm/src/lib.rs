@@ -88,6 +88,9 @@ pub const MAX_PRIVATE: u64 = 32 << 20;
 /// Instructions of a kernel with all that it calls: about a minute of code generation, and some gigabytes.
 pub const MAX_INSTS: usize = 2_000_000;
 
+/// Bytes of the stack that a value takes if it is not kept in a register, about.
+const STACK_VALUE: u64 = 16;
+
 /// Compiles one function and all that it calls.
 pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
     let reachable = reachable(module, func);
@@ -171,12 +174,15 @@ fn generate(
         stages.push(("asm", String::from_utf8_lossy(&text).into_owned()));
         stage("llvm texts");
     }
+    // Without optimisation, values live on the stack.
+    let values = if effort == Effort::None { insts as u64 * STACK_VALUE } else { 0 };
     let object = machine.emit(&llvm, target::Output::Object)?;
     context.check()?;
     machine.keep();
     drop(llvm);
     drop(context);
     stage("llvm codegen");
+    let private_size = private_size.saturating_add(values);
     Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages, times })
 }
 

@@ -20,6 +20,7 @@ pub struct KernelCode {
     executable: Arc<dyn Executable>,
     loaded: OnceLock<Result<Arc<dyn hal::Kernel>>>,
     plain: OnceLock<Result<Arc<dyn hal::Kernel>>>,
+    quick: OnceLock<Option<Arc<dyn hal::Kernel>>>,
     cost: Cost,
 }
 
@@ -63,6 +64,7 @@ impl KernelCode {
             executable,
             loaded: OnceLock::new(),
             plain: OnceLock::new(),
+            quick: OnceLock::new(),
             cost: Cost::default(),
         })
     }
@@ -86,21 +88,45 @@ impl KernelCode {
     /// vectors would be all but empty (a histogram of groups of one took 46 times as long).
     pub fn loaded_for(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
-        let artifact = loaded.artifact();
-        let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
-        let row = range.local.get(usize::from(artifact.dim)).copied().unwrap_or(1);
-        let empty = !artifact.any_groups && row.saturating_mul(8) <= u64::from(artifact.lanes);
-        if empty || largest.is_some_and(|id| id > artifact.max_id) {
-            let plain = self.plain.get_or_init(|| self.load(self.executable.plain_kernel(&self.name)));
-            return plain.as_ref().map_err(Clone::clone);
+        if suits(loaded.artifact(), range) {
+            return Ok(loaded);
         }
-        Ok(loaded)
+        let plain = self.plain.get_or_init(|| self.load(self.executable.plain_kernel(&self.name)));
+        plain.as_ref().map_err(Clone::clone)
+    }
+
+    /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it gets that later.
+    /// Nothing if there is no need, or few groups: each ends with the code that it began with, which may be thirty times slower.
+    pub(crate) fn quick_for(&self, range: &hal::NdRange) -> Option<&Arc<dyn hal::Kernel>> {
+        if self.loaded.get().is_some() || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS {
+            return None;
+        }
+        let load = || self.load(Ok(self.executable.quick_kernel(&self.name)?)).ok();
+        self.quick.get_or_init(load).as_ref().filter(|_| self.executable.made_kernel(&self.name).is_none())
+    }
+
+    /// The code for a range, if it is made.
+    pub(crate) fn made_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
+        let made = || self.loaded.get_or_init(|| self.load(self.executable.kernel(&self.name)));
+        let artifact = self.executable.made_kernel(&self.name)?;
+        suits(&artifact, range).then(made)?.as_ref().ok().cloned()
     }
 
     fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, String>) -> Result<Arc<dyn hal::Kernel>> {
         let failed = |why| Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name));
         Ok(self.device.hal().load(artifact.map_err(failed)?)?)
     }
+}
+
+/// A launch of fewer groups does not begin with quick code.
+const FEW_GROUPS: u64 = 4;
+
+/// Whether code for most launches is right, and good, for this one.
+fn suits(artifact: &KernelArtifact, range: &hal::NdRange) -> bool {
+    let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
+    let row = range.local.get(usize::from(artifact.dim)).copied().unwrap_or(1);
+    let empty = !artifact.any_groups && row.saturating_mul(8) <= u64::from(artifact.lanes);
+    !empty && largest.is_none_or(|id| id <= artifact.max_id)
 }
 
 /// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it; a command does.

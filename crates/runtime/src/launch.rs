@@ -53,7 +53,10 @@ impl Queue {
             // Nothing to run, but an event and its place in the order.
             return self.enqueue(kind, wait, false, Box::new(|| Ok(()))).map(Some);
         };
-        let loaded = code.loaded_for(&range)?;
+        // Whoever measures means the code that stays.
+        let measures = self.flags().contains(QueueFlags::PROFILING);
+        let quick = if measures { None } else { code.quick_for(&range) };
+        let loaded = quick.map_or_else(|| code.loaded_for(&range), Ok)?;
         let mut packed = Packed::default();
         kernel.pack(loaded.artifact(), &mut packed)?;
         let limit = self.device().local_memory();
@@ -69,25 +72,37 @@ impl Queue {
         let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
         // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what needs much stack
         // runs on a thread of the device.
-        let here = is_short && !packed.shares && loaded.artifact().private_size <= SHORT_STACK;
+        let here = is_short && quick.is_none() && !packed.shares && loaded.artifact().private_size <= SHORT_STACK;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
-            if let Some(done) = short.run(wait, || run(self.device(), &**loaded, range, &packed))? {
+            if let Some(done) = short.run(wait, || run(self.device(), &**loaded, range, &packed, None))? {
                 return Ok(done);
             }
         }
         let urgency = if here { Urgency::Here } else { Urgency::Queue };
         let (device, loaded) = (self.device().clone(), loaded.clone());
         // The buffers are held until it is done.
-        let work = Box::new(move || run(&device, &*loaded, range, &packed));
-        self.enqueue_as(kind, wait, urgency, Some((code.clone(), items)), work).map(Some)
+        let better = quick.is_some().then(|| code.clone());
+        // What quick code takes says nothing of later launches.
+        let measured = quick.is_none().then(|| (code.clone(), items));
+        let work = Box::new(move || run(&device, &*loaded, range, &packed, better.as_deref()));
+        self.enqueue_as(kind, wait, urgency, measured, work).map(Some)
     }
 }
 
-/// Runs a loaded kernel on this thread and those of the device.
-fn run(device: &Device, kernel: &dyn hal::Kernel, range: hal::NdRange, packed: &Packed) -> Result<()> {
+/// Runs a loaded kernel on this thread and those of the device. If that is quick code, `code` will have better.
+fn run(
+    device: &Device,
+    kernel: &dyn hal::Kernel,
+    range: hal::NdRange,
+    packed: &Packed,
+    code: Option<&KernelCode>,
+) -> Result<()> {
     let printer = Printer::new(&kernel.artifact().printf_formats, device.engine());
-    let launch = hal::Launch { kernel, range, args: &packed.block, local_size: packed.local_size, print: &printer };
+    let find = code.map(|code| move || code.made_for(&range));
+    let better = find.as_ref().map(|f| f as &hal::Better<'_>);
+    let (args, local_size) = (&packed.block, packed.local_size);
+    let launch = hal::Launch { kernel, range, args, local_size, print: &printer, better };
     let result = device.hal().launch(&launch);
     printer.flush();
     // Whatever was lacking, the specification has one code for a launch.

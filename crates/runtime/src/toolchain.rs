@@ -71,6 +71,10 @@ pub trait Executable: Send + Sync {
     fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
     /// A kernel's code for launches with larger ids than the other one takes.
     fn plain_kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
+    /// A kernel's code if it is made, without waiting.
+    fn made_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>>;
+    /// Code to begin with, slower and sooner there, while a kernel's code is made elsewhere; nothing if that is made, or not being made.
+    fn quick_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>>;
     /// What the build log says of the way in which kernels are compiled; nothing unless somebody asks for it.
     fn remarks(&self) -> String;
 }
@@ -131,6 +135,14 @@ impl Executable for CloomExecutable {
 
     fn plain_kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String> {
         self.0.plain_kernel(name).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
+    }
+
+    fn made_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>> {
+        self.0.made_kernel(name).map(|built| built.artifact.clone())
+    }
+
+    fn quick_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>> {
+        self.0.quick_kernel(name)
     }
 
     fn remarks(&self) -> String {

@@ -38,7 +38,7 @@ pub fn child(options: &Options) -> Result<Answer, Failure> {
     let is_it = |f: &&Found| f.platform_index == options.platform && f.device_index == options.device;
     let found = found.iter().find(is_it).ok_or_else(|| Failure::wrong("no such device"))?;
     let (_, source) = Source::ALL.get(options.source).ok_or_else(|| Failure::wrong("no such source"))?;
-    let first = first_launch(&Session::on(found)?, *source)?;
+    let first = first_launch(&Session::without_clock(found)?, *source)?;
     let us = |t: Duration| t.as_secs_f64() * 1e6;
     let wrong = match first.verdict {
         Verdict::Passed(_) => None,

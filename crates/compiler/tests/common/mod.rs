@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use cloom_artifact::KernelArtifact;
 use cloom_compiler::{Compilation, Compiler, Config, Executable, Program, Source};
 use cloom_hal::{Device, Launch, Memory, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
@@ -47,7 +48,12 @@ pub fn launch(
     args: &[Arg<'_>],
 ) {
     let built = executable.kernel(kernel).unwrap_or_else(|e| panic!("{kernel}: {e}"));
-    let loaded = device.load(built.artifact.clone()).unwrap();
+    run(device, built.artifact.clone(), global, local, args);
+}
+
+/// Launches a kernel's code.
+pub fn run(device: &CpuDevice, code: Arc<KernelArtifact>, global: [u64; 3], local: [u64; 3], args: &[Arg<'_>]) {
+    let loaded = device.load(code).unwrap();
     let artifact = loaded.artifact();
     assert_eq!(artifact.args.len(), args.len());
     let mut block = vec![0; artifact.arg_block as usize];
@@ -68,7 +74,7 @@ pub fn launch(
     let prints = Prints::default();
     let work_dim = 1 + u32::from(global[1] > 1 || global[2] > 1) + u32::from(global[2] > 1);
     let range = NdRange { work_dim, offset: [0; 3], global, local };
-    device.launch(&Launch { kernel: &*loaded, range, args: &block, local_size, print: &prints }).unwrap();
+    device.launch(&Launch { kernel: &*loaded, range, args: &block, local_size, print: &prints, better: None }).unwrap();
 }
 
 pub fn buffer(device: &CpuDevice, bytes: &[u8]) -> Arc<dyn Memory> {

@@ -141,7 +141,16 @@ impl<'d> Prepared<'d> {
         let args = [a.device_address().to_le_bytes(), b.device_address().to_le_bytes()].concat();
         let prints = Prints(Mutex::default());
         let range = NdRange { work_dim: 1, offset: [0; 3], global: [groups, 1, 1], local: [1; 3] };
-        device.launch(&Launch { kernel: &*self.kernel, range, args: &args, local_size: 256, print: &prints }).unwrap();
+        device
+            .launch(&Launch {
+                kernel: &*self.kernel,
+                range,
+                args: &args,
+                local_size: 256,
+                print: &prints,
+                better: None,
+            })
+            .unwrap();
         let mut bytes = vec![0; output];
         b.read(0, &mut bytes);
         (bytes, prints.0.into_inner().unwrap())
