@@ -212,7 +212,8 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
 
 fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     let artifact = &*kernel.artifact;
-    let range = if artifact.any_groups { regroup(launch.range, device.threads() as u64) } else { launch.range };
+    let range =
+        if artifact.any_groups { regroup(launch.range, device.threads() as u64, artifact.lanes) } else { launch.range };
     let groups = range.groups();
     let count = groups.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
     let count = count.ok_or_else(|| HalError::Device("a range of more than 2^64 groups".into()))?;
@@ -275,8 +276,9 @@ const ROW: u64 = 64;
 /// Rows up to this length are not divided: each has one end that does not fill a vector.
 const WHOLE_ROW: u64 = 1024;
 
-/// The groups for a kernel that cannot tell them: wide enough for full vectors, but no fewer than keep all threads busy.
-fn regroup(mut range: NdRange, threads: u64) -> NdRange {
+/// The groups for a kernel that cannot tell them: no fewer than keep all threads busy, but wide enough to fill one vector at least.
+/// (A vector of few work-items takes as long as a full one.)
+fn regroup(mut range: NdRange, threads: u64, lanes: u16) -> NdRange {
     let (local, global) = (range.local[0], range.global[0]);
     if local >= ROW && local.is_multiple_of(ROW) {
         return range;
@@ -284,7 +286,8 @@ fn regroup(mut range: NdRange, threads: u64) -> NdRange {
     let items = range.global.iter().fold(1u64, |a, &b| a.saturating_mul(b));
     let group = range.local.iter().fold(1u64, |a, &b| a.saturating_mul(b)).max(1);
     // As many groups as it takes to share the work, if there are that many now.
-    let most = (items / (threads * CHUNKS_PER_THREAD)).max(group) / (group / local.max(1)).max(1);
+    let share = (items / (threads * CHUNKS_PER_THREAD)).max(group) / (group / local.max(1)).max(1);
+    let most = share.next_multiple_of(u64::from(lanes.max(1)));
     let wished = if global <= WHOLE_ROW { global } else { local.max(ROW).next_multiple_of(ROW) };
     if wished <= most {
         range.local[0] = wished.max(local);
@@ -390,4 +393,24 @@ unsafe extern "C" fn print_hook(state: *const c_void, format: u32, item: u64, ar
     }));
     // A sink that panics loses its line; the kernel goes on.
     drop(result);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The groups' width in a row of so many work-items that the application has in groups of one.
+    fn width(items: u64, threads: u64, lanes: u16) -> u64 {
+        let range = NdRange { work_dim: 1, offset: [0; 3], global: [items, 1, 1], local: [1; 3] };
+        regroup(range, threads, lanes).local[0]
+    }
+
+    #[test]
+    fn groups_of_few_work_items_fill_a_vector() {
+        assert_eq!(width(32, 2, 16), 16);
+        assert_eq!(width(10, 2, 16), 10);
+        assert_eq!(width(64, 16, 8), 8);
+        assert_eq!(width(700, 2, 16), 32);
+        assert_eq!(width(32, 2, 1), 1);
+    }
 }

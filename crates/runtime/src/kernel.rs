@@ -124,8 +124,10 @@ const FEW_GROUPS: u64 = 4;
 /// Whether code for most launches is right, and good, for this one.
 fn suits(artifact: &KernelArtifact, range: &hal::NdRange) -> bool {
     let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
-    let row = range.local.get(usize::from(artifact.dim)).copied().unwrap_or(1);
-    let empty = !artifact.any_groups && row.saturating_mul(8) <= u64::from(artifact.lanes);
+    // Where nobody can tell, groups are put together into rows.
+    let rows = if artifact.any_groups { &range.global } else { &range.local };
+    let row = rows.get(usize::from(artifact.dim)).copied().unwrap_or(1);
+    let empty = row.saturating_mul(8) <= u64::from(artifact.lanes);
     !empty && largest.is_none_or(|id| id <= artifact.max_id)
 }
 

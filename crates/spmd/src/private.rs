@@ -1,14 +1,92 @@
 //! Private arrays: how the copies of the lanes lie in memory.
 //!
-//! Each lane has an object of its own, one after the other, so that an address may go anywhere and be read in any size. (Laying elements
-//! out by lane would make an access at a uniform index one vector; it needs a proof that all accesses have one size.)
+//! In comes the function of one work-item; out goes, for each of its arrays, one of two layouts.
+//!
+//! * *By element*: element 0 of all lanes, then element 1 of all lanes. What every lane has at one index is then a vector, where it
+//!   would be gathered from as many cache lines as there are lanes otherwise. An address is that of a lane in one element, so all
+//!   accesses must have the size of an element, and addresses must be seen from the array to the access: they are only added to.
+//! * *By lane*: each lane has an object of its own, one after the other. An address may go anywhere and be read in any size.
 
-use cloom_ir::{Function, Inst, Op};
+use cloom_ir::{Entity, Flags, Function, Inst, Op, Type, Value};
+
+/// The arrays that lie by element.
+#[derive(Default)]
+pub struct Arrays {
+    /// Bytes of an element, by each address into such an array.
+    unit: Vec<Option<u32>>,
+}
+
+impl Arrays {
+    /// Those of a function.
+    pub fn find(func: &Function) -> Arrays {
+        // For each address, the array that it lies in.
+        let mut root: Vec<Option<Value>> = vec![None; func.values.len()];
+        let insts = || func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
+        let allocas = || insts().filter(|data| matches!(data.op, Op::Alloca { .. })).filter_map(|data| data.result);
+        allocas().for_each(|r| root[r.index()] = Some(r));
+        if allocas().next().is_none() {
+            return Arrays::default();
+        }
+        // Blocks may stand in any order.
+        loop {
+            let mut changed = false;
+            for data in insts().filter(|data| data.op == Op::PtrAdd) {
+                let Some(r) = data.result else { continue };
+                let from = root[data.args[0].index()];
+                changed |= root[r.index()] != from;
+                root[r.index()] = from;
+            }
+            if !changed {
+                break;
+            }
+        }
+        let mut unit: Vec<Option<u32>> = vec![None; func.values.len()];
+        let mut by_lane = vec![false; func.values.len()];
+        let root_of = |v: Value| root[v.index()];
+        for data in insts() {
+            let access = match data.op {
+                Op::Load { align } => data.result.map(|r| (func.ty(r), align)),
+                Op::Store { align } if root_of(data.args[1]).is_none() => Some((func.ty(data.args[1]), align)),
+                _ => None,
+            };
+            let access = access.filter(|_| !data.flags.contains(Flags::VOLATILE));
+            for array in data.args.iter().filter_map(|&a| root_of(a)) {
+                match access.and_then(|(ty, align)| element(ty, align)) {
+                    Some(bytes) if *unit[array.index()].get_or_insert(bytes) == bytes => {}
+                    None if data.op == Op::PtrAdd => {}
+                    _ => by_lane[array.index()] = true,
+                }
+            }
+        }
+        for &b in &func.layout {
+            func.blocks[b].term.for_each_use(|v| {
+                if let Some(array) = root_of(v) {
+                    by_lane[array.index()] = true;
+                }
+            });
+        }
+        let whole = |array: Value| if by_lane[array.index()] { None } else { unit[array.index()] };
+        Arrays { unit: root.iter().map(|r| r.and_then(whole)).collect() }
+    }
+
+    /// Bytes of an element, if this is an address into an array that lies by element.
+    pub fn unit(&self, v: Value) -> Option<u32> {
+        self.unit.get(v.index()).copied().flatten()
+    }
+}
+
+/// Bytes of what is accessed, if an array can be made of such elements: those of aligned accesses are never part of two.
+fn element(ty: Type, align: u32) -> Option<u32> {
+    let bytes = ty.bytes();
+    (bytes.is_power_of_two() && align >= bytes).then_some(bytes)
+}
 
 /// The distance in bytes from a lane's copy to the next one's, as the address of the array sees it.
-pub fn stride(func: &Function, alloca: Inst) -> i64 {
-    match func.insts[alloca].op {
-        Op::Alloca { size, align } => object_stride(size, align),
+pub fn stride(func: &Function, arrays: &Arrays, alloca: Inst) -> i64 {
+    let data = &func.insts[alloca];
+    match (data.op.clone(), data.result.and_then(|r| arrays.unit(r))) {
+        (_, Some(unit)) => i64::from(unit),
+        (Op::Alloca { size, align }, None) => object_stride(size, align),
         _ => 0,
     }
 }

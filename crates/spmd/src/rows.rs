@@ -202,6 +202,7 @@ impl<'a> Walk<'a> {
         };
         apart
             && !ty.is_vector()
+            && self.item.shapes.arrays.unit(data.args[0]).is_none()
             && matches!(ty.scalar, Scalar::F32 | Scalar::I32)
             && self.slope(data.args[0], 12) == Some(size)
     }

@@ -16,6 +16,7 @@
 use crate::bounds::Bounds;
 use crate::canon::Unspecified;
 use crate::divergence;
+use crate::private::{self, Arrays};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -79,6 +80,8 @@ pub struct Shapes {
     divergent: Vec<bool>,
     /// Blocks where lanes from different ways meet.
     pub joins: Vec<bool>,
+    /// How private arrays lie.
+    pub arrays: Arrays,
 }
 
 impl Shapes {
@@ -126,6 +129,7 @@ pub fn analyse(func: &Function, params: &[Shape], bounds: &Bounds, unspecified: 
             cause: vec![None; func.values.len()],
             divergent: vec![false; func.blocks.len()],
             joins: vec![false; func.blocks.len()],
+            arrays: Arrays::find(func),
         },
         changed: false,
     };
@@ -283,7 +287,7 @@ impl Analysis<'_> {
         match &data.op {
             Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_) => return (Shape::Uniform, None),
             // Each lane has its own; the widener decides how they lie.
-            Op::Alloca { .. } => return (Shape::strided(crate::private::stride(func, inst)), None),
+            Op::Alloca { .. } => return (Shape::strided(private::stride(func, &self.result.arrays, inst)), None),
             Op::SubgroupShuffle => {
                 return match shape(1) {
                     same @ (Shape::Unknown | Shape::Uniform) => (same, None),
@@ -347,6 +351,10 @@ impl Analysis<'_> {
                 _ => Some(Shape::Strided { by, tested }),
             }
         };
+        // Elements are as far apart as a vector is long, which nobody knows yet.
+        if data.op == Op::PtrAdd && data.result.is_some_and(|r| self.result.arrays.unit(r).is_some()) && of(1)?.0 != 0 {
+            return None;
+        }
         match &data.op {
             Op::Binary(BinOp::Add) | Op::PtrAdd => {
                 let ((a, x), (b, y)) = (of(0)?, of(1)?);

@@ -34,8 +34,11 @@ impl Widener<'_> {
     /// Room for each lane's copy of a private array.
     pub(super) fn private_array(&mut self, inst: Inst, size: u64, align: u32) -> Result<(), Limit> {
         let Some(r) = self.item.func.insts[inst].result else { return Ok(()) };
-        let by = private::object_stride(size, align);
-        let bytes = (by as u64).checked_mul(u64::from(self.lanes)).filter(|&b| b <= MAX_ARRAY);
+        let unit = self.item.shapes.arrays.unit(r);
+        let align = align.max(unit.unwrap_or(1));
+        let object = private::object_stride(size, align);
+        let by = unit.map_or(object, i64::from);
+        let bytes = (object as u64).checked_mul(u64::from(self.lanes)).filter(|&b| b <= MAX_ARRAY);
         let bytes = bytes.ok_or(Limit::Lanes("its private arrays are too large"))?;
         let entry = self.func.entry();
         let mut b = cloom_ir::Builder::new(self.func, entry);
@@ -45,6 +48,37 @@ impl Widener<'_> {
             self.func.blocks[entry].insts.insert(0, i);
         }
         self.set(r, Wide::Strided { base: p, by, cond: None });
+        Ok(())
+    }
+
+    /// Whether this is an address into a private array that lies by element.
+    pub(super) fn is_element(&self, v: Value) -> bool {
+        self.item.shapes.arrays.unit(v).is_some()
+    }
+
+    /// Another address in a private array that lies by element: what a work-item adds is multiplied by the lanes.
+    pub(super) fn element(&mut self, inst: Inst) -> Result<(), Limit> {
+        let data = &self.item.func.insts[inst];
+        let Some(r) = data.result else { return Ok(()) };
+        let lanes = u64::from(self.lanes);
+        let (p, by) = (data.args[0], data.args[1]);
+        let wide = match (self.get(p)?, self.get(by)?) {
+            (Wide::Strided { base, by: unit, cond }, Wide::Uniform(by)) => {
+                let mut b = self.b();
+                let lanes = b.iconst(Type::I64, lanes);
+                let by = b.binary(BinOp::Mul, by, lanes);
+                Wide::Strided { base: b.ptr_add(base, by), by: unit, cond }
+            }
+            _ => {
+                let (p, by) = (self.lane(p)?, self.lane(by)?);
+                let ty = self.func.ty(by);
+                let mut b = self.b();
+                let lanes = b.iconst(ty, lanes);
+                let by = b.binary(BinOp::Mul, by, lanes);
+                Wide::Lanes(smallvec![b.ptr_add(p, by)])
+            }
+        };
+        self.set(r, wide);
         Ok(())
     }
 
@@ -190,7 +224,9 @@ impl Widener<'_> {
         let item = self.item;
         let varies =
             |v: Value| !matches!(self.values[v.index()], Some(Wide::Uniform(_) | Wide::Strided { cond: None, .. }));
-        let Some(i) = item.func.def_inst(v).filter(|_| depth > 0 && varies(v)) else { return false };
+        let Some(i) = item.func.def_inst(v).filter(|_| depth > 0 && varies(v) && !self.is_element(v)) else {
+            return false;
+        };
         let args = &item.func.insts[i].args;
         match item.func.insts[i].op {
             Op::PtrAdd | Op::Binary(BinOp::Add | BinOp::Sub) => {

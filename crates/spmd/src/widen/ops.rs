@@ -15,6 +15,7 @@ impl Widener<'_> {
         let data = &self.item.func.insts[inst];
         match &data.op {
             Op::Alloca { size, align } => return self.private_array(inst, *size, *align),
+            Op::PtrAdd if data.result.is_some_and(|r| self.is_element(r)) => return self.element(inst),
             Op::Load { .. } => return self.load(inst),
             Op::Store { .. } => return self.store(inst),
             Op::Fence { .. } => {
