@@ -54,8 +54,9 @@ enum AccessKind {
     Store,
 }
 
-/// Stores of as many lanes or more under a mask are a loop over the lanes that are on, unless there is an instruction. Written out they
-/// were a fourth of the time that code generation took for the Mandelbrot kernel.
+/// Rows of as many lanes or more are stored under a mask by a loop over the lanes that are on, unless there is an instruction. Written
+/// out they were a fourth of the time that code generation took for the Mandelbrot kernel. (Scatters are written out: many
+/// kernels do nothing else under masks that differ from vector to vector, and the end of such a loop is predicted badly.)
 const LOOP_LANES: u16 = 8;
 
 /// The smallest page: memory that can be read at one place of it can be read at every other.
@@ -234,8 +235,8 @@ impl FunctionCx<'_, '_> {
             {
                 self.store_own_row(access, p, x, mask)
             }
-            (_, Some(mask)) if !access.volatile && access.group == 1 && access.ty.lanes >= LOOP_LANES => {
-                self.store_in_loop(access, x, mask)
+            (Place::Row(p), Some(mask)) if !access.volatile && access.group == 1 && access.ty.lanes >= LOOP_LANES => {
+                self.store_in_loop(access, p, x, mask)
             }
             _ => self.store_one_by_one(access, x),
         }
@@ -462,40 +463,27 @@ impl FunctionCx<'_, '_> {
     }
 
     /// A row with all lanes on is stored as a whole; else one lane after the other, those that are on.
-    fn store_in_loop(&mut self, access: Access, x: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
+    fn store_in_loop(&mut self, access: Access, p: LLVMValueRef, x: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
         let (ty, lanes) = (access.ty, u64::from(access.ty.lanes));
         let size = u64::from(ty.scalar.bytes());
         let values = self.slot(u64::from(ty.bytes()));
-        let places = match access.place {
-            Place::Row(_) => None,
-            // Of another size than the values, so that they are two.
-            Place::Apart(p) => Some((p, self.slot((lanes * 8).max(u64::from(ty.bytes()) + 1)))),
-        };
         let b = self.builder.0;
         let n = |x: u64| self.cx.constant(Type::I64, x);
         // SAFETY: see `lane_numbers`; each block that is made here ends with a branch or is where the builder stays.
         unsafe {
             let block =
                 |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
-            let [some, next, join] = [c"some", c"some.lane", c"stored"].map(block);
+            let [some, next, join, whole] = [c"some", c"some.lane", c"stored", c"whole"].map(block);
             let word = LLVMIntTypeInContext(self.cx.context, lanes as u32);
             let bits = LLVMBuildBitCast(b, mask, word, NO_NAME);
-            if let Place::Row(p) = access.place {
-                let whole = block(c"whole");
-                let all = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, bits, LLVMConstAllOnes(word), NO_NAME);
-                LLVMBuildCondBr(b, all, whole, some);
-                LLVMPositionBuilderAtEnd(b, whole);
-                LLVMSetAlignment(LLVMBuildStore(b, x, p), self.lane_align(access));
-                LLVMBuildBr(b, join);
-            } else {
-                LLVMBuildBr(b, some);
-            }
+            let all = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, bits, LLVMConstAllOnes(word), NO_NAME);
+            LLVMBuildCondBr(b, all, whole, some);
+            LLVMPositionBuilderAtEnd(b, whole);
+            LLVMSetAlignment(LLVMBuildStore(b, x, p), self.lane_align(access));
+            LLVMBuildBr(b, join);
 
             LLVMPositionBuilderAtEnd(b, some);
             LLVMSetAlignment(LLVMBuildStore(b, x, values), 1);
-            if let Some((p, slot)) = places {
-                LLVMSetAlignment(LLVMBuildStore(b, p, slot), 8);
-            }
             let any = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntNE, bits, LLVMConstNull(word), NO_NAME);
             LLVMBuildCondBr(b, any, next, join);
 
@@ -512,14 +500,7 @@ impl FunctionCx<'_, '_> {
             let by = LLVMBuildMul(b, lane, n(size), NO_NAME);
             let value = LLVMBuildLoad2(b, self.cx.scalar(ty.scalar), self.offset(values, by), NO_NAME);
             LLVMSetAlignment(value, size as u32);
-            let to = match (access.place, places) {
-                (_, Some((_, slot))) => {
-                    let at = self.offset(slot, LLVMBuildMul(b, lane, n(8), NO_NAME));
-                    LLVMBuildLoad2(b, LLVMPointerTypeInContext(self.cx.context, 0), at, NO_NAME)
-                }
-                (Place::Row(p) | Place::Apart(p), None) => self.offset(p, by),
-            };
-            let store = LLVMBuildStore(b, value, to);
+            let store = LLVMBuildStore(b, value, self.offset(p, by));
             LLVMSetAlignment(store, self.lane_align(access));
             let less = LLVMBuildAdd(b, left, LLVMConstAllOnes(word), NO_NAME);
             let mut rest = LLVMBuildAnd(b, left, less, NO_NAME);

@@ -101,7 +101,13 @@ impl Widener<'_> {
                 (true, Some(cond)) => {
                     let p = data.args[0];
                     let fast = move |w: &mut Self| Ok(w.load_strided(ty, base, by, *align, data.flags));
-                    let slow = move |w: &mut Self| w.load_each(ty, p, *align, data.flags);
+                    let slow = move |w: &mut Self| w.load_apart(ty, p, *align, data.flags);
+                    self.either(cond, ty, fast, slow)?
+                }
+                (false, Some(cond)) if self.may_step(unit(ty)) => {
+                    let p = data.args[0];
+                    let fast = move |w: &mut Self| w.load_steps(ty, *align, data.flags, |w, l| Ok(w.step(base, by, l)));
+                    let slow = move |w: &mut Self| w.load_apart(ty, p, *align, data.flags);
                     self.either(cond, ty, fast, slow)?
                 }
                 (false, _) => self.load_each(ty, data.args[0], *align, data.flags)?,
@@ -116,7 +122,13 @@ impl Widener<'_> {
     fn covered(&self, ty: Type, by: i64) -> bool {
         let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
         let dense = by == size * n || (n == 1 && by == -size);
-        let sparse = n == 1 && self.mask.is_none() && by > 0 && by % size == 0 && by / size <= MAX_COVERED;
+        // A vector that covers what was just stored number by number waits until all of that is in the cache.
+        let sparse = n == 1
+            && self.mask.is_none()
+            && by > 0
+            && by % size == 0
+            && by / size <= MAX_COVERED
+            && !self.stepped.contains(&by);
         dense || sparse
     }
 
@@ -157,15 +169,37 @@ impl Widener<'_> {
             return smallvec![self.reverse(v)];
         }
         if n == 1 && by != size {
-            let step = (by / size) as u16;
-            let covering = Type::vector(ty.scalar, (w - 1) * step + 1);
-            let v = self.load_vector(covering, base, None, align, flags);
-            let order: Vec<u16> = (0..w).map(|l| l * step).collect();
-            return smallvec![self.b().shuffle(v, v, &order)];
+            return smallvec![self.load_covering(ty.scalar, base, (by / size) as u16, align, flags)];
         }
         let mask = self.mask.map(|m| self.repeat_mask(m, n));
         let v = self.load_vector(Type::vector(ty.scalar, w * n), base, mask, align, flags);
         self.deinterleave(v, n)
+    }
+
+    /// Every so many elements, from vectors that cover them: all of one length, of which the last one ends with the last lane's element.
+    fn load_covering(&mut self, scalar: Scalar, base: Value, step: u16, align: u32, flags: Flags) -> Value {
+        let w = self.lanes;
+        let last = (w - 1) * step + 1 - w;
+        let mut starts: Vec<u16> = (0..step).map(|k| (k * w).min(last)).collect();
+        starts.dedup();
+        let pieces: Lanes = starts
+            .iter()
+            .map(|&start| {
+                let offset = u32::from(start) * scalar.bytes();
+                let p = self.b().ptr_offset(base, u64::from(offset));
+                self.b().load(Type::vector(scalar, w), p, align.min(1 << offset.trailing_zeros().min(12)), flags)
+            })
+            .collect();
+        let lane = |element: u16| {
+            let piece = starts.iter().rposition(|&start| start <= element).unwrap_or(0);
+            piece as u16 * w + element - starts[piece]
+        };
+        let order: Vec<u16> = (0..w).map(|l| lane(l * step)).collect();
+        if let [low, high] = pieces[..] {
+            return self.b().shuffle(low, high, &order);
+        }
+        let whole = self.concat(&pieces);
+        self.b().shuffle(whole, whole, &order)
     }
 
     fn reverse(&mut self, v: Value) -> Value {
@@ -184,12 +218,17 @@ impl Widener<'_> {
     /// addresses with a part in common. Memory of a lane that is off must not be touched.
     fn lane_by_lane(&self, unit: Type, p: Value) -> bool {
         let strided = matches!(self.values[p.index()], Some(Wide::Strided { cond: None, .. }));
-        let worth = if unit.is_vector() {
-            !unit.is_ptr() && unit.lanes * self.lanes <= MAX_WHOLE
-        } else {
-            strided || self.has_common_part(p, ADDRESS_DEPTH)
-        };
-        self.mask.is_none() && worth
+        self.may_step(unit) && (unit.is_vector() || strided || self.has_common_part(p, ADDRESS_DEPTH))
+    }
+
+    /// Whether lanes can be accessed one after the other.
+    fn may_step(&self, unit: Type) -> bool {
+        self.mask.is_none() && (!unit.is_vector() || !unit.is_ptr() && unit.lanes * self.lanes <= MAX_WHOLE)
+    }
+
+    /// The address of a lane at a fixed distance.
+    fn step(&mut self, base: Value, by: i64, lane: u16) -> Value {
+        self.b().ptr_offset(base, (i64::from(lane) * by) as u64)
     }
 
     /// One lane of a number or an address: by lane from its operands, where a part of the sum is the same for all lanes or in step. What
@@ -240,31 +279,53 @@ impl Widener<'_> {
 
     /// Each lane from its own address.
     fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
+        if self.lane_by_lane(unit(ty), p) {
+            return self.load_steps(ty, align, flags, |w, l| w.lane_of(p, l, ADDRESS_DEPTH));
+        }
+        self.load_apart(ty, p, align, flags)
+    }
+
+    /// One lane after the other, whose addresses are given.
+    fn load_steps(
+        &mut self,
+        ty: Type,
+        align: u32,
+        flags: Flags,
+        at: impl Fn(&mut Self, u16) -> Result<Value, Limit>,
+    ) -> Result<Lanes, Limit> {
         let unit = unit(ty);
-        let whole = if self.lane_by_lane(unit, p) {
-            let items = (0..self.lanes)
-                .map(|l| {
-                    let p = self.lane_of(p, l, ADDRESS_DEPTH)?;
-                    Ok(self.b().load(unit, p, align, flags))
+        let items = (0..self.lanes)
+            .map(|l| {
+                let p = at(self, l)?;
+                Ok(self.b().load(unit, p, align, flags))
+            })
+            .collect::<Result<Lanes, Limit>>()?;
+        let whole = if unit.is_vector() { self.concat(&items) } else { self.b().build(&items) };
+        Ok(self.parts(whole, ty))
+    }
+
+    /// All lanes, each with an address of its own.
+    fn load_apart(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
+        let unit = unit(ty);
+        let ptrs = self.lane(p)?;
+        let (wide, mask) = (self.wide_type(unit), self.mask_value(self.mask));
+        if unit.is_vector() {
+            return Ok((0..ty.lanes)
+                .map(|c| {
+                    let (p, align) = self.component(ptrs, ty, c, align);
+                    self.b().gather(wide, p, mask, align, flags)
                 })
-                .collect::<Result<Lanes, Limit>>()?;
-            if unit.is_vector() { self.concat(&items) } else { self.b().build(&items) }
-        } else {
-            let ptrs = self.lane(p)?;
-            let (wide, mask) = (self.wide_type(unit), self.mask_value(self.mask));
-            if unit.is_vector() {
-                return Ok((0..ty.lanes)
-                    .map(|c| {
-                        let (p, align) = self.component(ptrs, ty, c, align);
-                        self.b().gather(wide, p, mask, align, flags)
-                    })
-                    .collect());
-            }
-            self.b().gather(wide, ptrs, mask, align, flags)
-        };
+                .collect());
+        }
+        let whole = self.b().gather(wide, ptrs, mask, align, flags);
+        Ok(self.parts(whole, ty))
+    }
+
+    /// The components of what was loaded lane after lane.
+    fn parts(&mut self, whole: Value, ty: Type) -> Lanes {
         let parts = Type::vector(ty.scalar, ty.lanes * self.lanes);
-        let whole = if unit == ty { whole } else { self.b().cast(CastOp::Bitcast, whole, parts) };
-        Ok(self.deinterleave(whole, ty.lanes))
+        let whole = if unit(ty) == ty { whole } else { self.b().cast(CastOp::Bitcast, whole, parts) };
+        self.deinterleave(whole, ty.lanes)
     }
 
     /// The addresses of a component, and their alignment.
@@ -292,11 +353,20 @@ impl Widener<'_> {
             Wide::Strided { base, by, cond } => {
                 let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
                 let dense = by == size * n || (n == 1 && by == -size);
+                if !dense && !self.stepped.contains(&by) {
+                    self.stepped.push(by);
+                }
                 match (dense, cond) {
                     (true, None) => self.store_strided(x, ty, base, by, align, flags),
                     (true, Some(cond)) => {
                         let fast = |w: &mut Self| w.store_strided(x, ty, base, by, align, flags).map(|()| Lanes::new());
-                        let slow = |w: &mut Self| w.store_each(p, x, ty, align, flags).map(|()| Lanes::new());
+                        let slow = |w: &mut Self| w.store_apart(p, x, ty, align, flags).map(|()| Lanes::new());
+                        self.both(cond, fast, slow)
+                    }
+                    (false, Some(cond)) if self.may_step(unit(ty)) => {
+                        let at = move |w: &mut Self, l: u16| Ok(w.step(base, by, l));
+                        let fast = |w: &mut Self| w.store_steps(x, ty, align, flags, at).map(|()| Lanes::new());
+                        let slow = |w: &mut Self| w.store_apart(p, x, ty, align, flags).map(|()| Lanes::new());
                         self.both(cond, fast, slow)
                     }
                     (false, _) => self.store_each(p, x, ty, align, flags),
@@ -364,29 +434,52 @@ impl Widener<'_> {
     }
 
     fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
-        let parts = self.lanes(x)?;
-        let (unit, mask) = (unit(ty), self.mask_value(self.mask));
-        let by_lane = self.lane_by_lane(unit, p);
-        if unit.is_vector() && !by_lane {
-            let ptrs = self.lane(p)?;
-            for (c, &part) in parts.iter().enumerate() {
+        if self.lane_by_lane(unit(ty), p) {
+            return self.store_steps(x, ty, align, flags, |w, l| w.lane_of(p, l, ADDRESS_DEPTH));
+        }
+        self.store_apart(p, x, ty, align, flags)
+    }
+
+    /// All lanes, each at an address of its own.
+    fn store_apart(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+        let mask = self.mask_value(self.mask);
+        let ptrs = self.lane(p)?;
+        if unit(ty).is_vector() {
+            for (c, part) in self.lanes(x)?.into_iter().enumerate() {
                 let (p, align) = self.component(ptrs, ty, c as u16, align);
                 self.b().scatter(p, part, mask, align, flags);
             }
             return Ok(());
         }
-        let mut whole = self.interleave(&parts);
-        if unit != ty {
-            let numbers = self.wide_type(unit);
-            whole = self.b().cast(CastOp::Bitcast, whole, numbers);
+        let whole = self.units(x, ty)?;
+        self.b().scatter(ptrs, whole, mask, align, flags);
+        Ok(())
+    }
+
+    /// What is stored, lane after lane.
+    fn units(&mut self, x: Value, ty: Type) -> Result<Value, Limit> {
+        let parts = self.lanes(x)?;
+        let whole = self.interleave(&parts);
+        if unit(ty) == ty {
+            return Ok(whole);
         }
-        if !by_lane {
-            let ptrs = self.lane(p)?;
-            self.b().scatter(ptrs, whole, mask, align, flags);
-            return Ok(());
-        }
+        let numbers = self.wide_type(unit(ty));
+        Ok(self.b().cast(CastOp::Bitcast, whole, numbers))
+    }
+
+    /// One lane after the other, whose addresses are given.
+    fn store_steps(
+        &mut self,
+        x: Value,
+        ty: Type,
+        align: u32,
+        flags: Flags,
+        at: impl Fn(&mut Self, u16) -> Result<Value, Limit>,
+    ) -> Result<(), Limit> {
+        let unit = unit(ty);
+        let whole = self.units(x, ty)?;
         for l in 0..self.lanes {
-            let p = self.lane_of(p, l, ADDRESS_DEPTH)?;
+            let p = at(self, l)?;
             let item = if unit.is_vector() {
                 let order: Vec<u16> = (l * unit.lanes..(l + 1) * unit.lanes).collect();
                 self.b().shuffle(whole, whole, &order)

@@ -195,6 +195,7 @@ pub fn widen(
         rare: mask.is_some(),
         done: Default::default(),
         room: None,
+        stepped: SmallVec::new(),
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -269,6 +270,8 @@ pub(crate) struct Widener<'a> {
     done: rustc_hash::FxHashSet<Block>,
     /// Memory through which lanes are exchanged, if some are.
     room: Option<Value>,
+    /// Distances between lanes at which they have been stored one by one.
+    stepped: SmallVec<[i64; 4]>,
 }
 
 impl Widener<'_> {
