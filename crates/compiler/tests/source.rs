@@ -213,3 +213,37 @@ fn stages_are_texts_in_order() {
     assert!(names.ends_with(&["spmd", "llvm", "llvm-optimised", "asm"]), "{names:?}");
     assert!(built.stages.iter().all(|s| !s.text.is_empty()));
 }
+
+#[test]
+fn loops_that_wait_for_themselves_get_wider_vectors_where_rows_are_long() {
+    let source = "
+        kernel void chain(global float *p, int n) {
+            float x = p[get_global_id(0)];
+            for (int k = 0; k < n; k++) x = fma(x, 0.999f, 0.125f);
+            p[get_global_id(0)] = x;
+        }
+        kernel void grouped(global float *p, int n) {
+            float x = p[get_global_id(0)] + get_local_id(0);
+            for (int k = 0; k < n; k++) x = fma(x, 0.999f, 0.125f);
+            p[get_global_id(0)] = x;
+        }
+        kernel void leaves(global float *p, int n) {
+            float x = p[get_global_id(0)];
+            for (int k = 0; k < n && x < 4.0f; k++) x = fma(x, 0.999f, 0.125f);
+            p[get_global_id(0)] = x;
+        }
+        kernel void busy(global float *p, int n) {
+            float x = p[get_global_id(0)], a = x, b = x, c = x, d = x;
+            for (int k = 0; k < n; k++) {
+                a = fma(a, x, 0.125f); b = fma(b, x, 0.25f); c = fma(c, x, 0.5f); d = fma(d, x, 0.75f);
+            }
+            p[get_global_id(0)] = a + b + c + d;
+        }";
+    let compiler = compiler();
+    let program = program(&compiler, source, "");
+    let lanes = |name| compiler.stages(&program, name, "x86_64-unknown-linux-gnu:x86-64-v3").unwrap().artifact.lanes;
+    assert_eq!(lanes("chain"), 64, "eight registers: as many sums as it takes to keep two units busy for four cycles");
+    assert_eq!(lanes("grouped"), 16, "a group may be small");
+    assert_eq!(lanes("leaves"), 16, "a wider vector would wait for the last of more");
+    assert_eq!(lanes("busy"), 16, "two registers to each of four sums");
+}

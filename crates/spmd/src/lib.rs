@@ -9,7 +9,7 @@
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory.
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
-//! 6. `rows`, `pressure`, `plan`: several rounds at once where lanes walk along rows; how many work-items to a vector.
+//! 6. `rows`, `pressure`, `latency`, `plan`: several rounds at once where lanes walk along rows; how many work-items to a vector.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
 //! 8. `group`: loops over the vectors of a group for each continuation; a dispatcher goes from one to the next.
 //!
@@ -28,6 +28,7 @@ pub mod context;
 pub mod divergence;
 mod group;
 mod item;
+mod latency;
 mod masked;
 mod plan;
 mod pressure;
@@ -146,12 +147,17 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         lanes: width.lanes,
         dim: width.dim as u8,
         max_id: if width.lanes > 1 { MAX_ID } else { u64::MAX },
-        any_groups: plan.continuations.len() == 1 && !knows_groups(module, &split),
+        any_groups: any_groups(module, &split, &plan),
         scratch_fixed: context.fixed,
         scratch_per_item: context.per_item,
         local_size,
         remarks,
     })
+}
+
+/// Whether work-items may be grouped otherwise than the program says.
+fn any_groups(module: &Module, kernel: &Function, plan: &Plan) -> bool {
+    plan.continuations.len() == 1 && !knows_groups(module, kernel)
 }
 
 /// Whether a kernel can tell how its work-items are grouped: by asking, or by what they share.
@@ -194,7 +200,8 @@ fn group_function(
         parts.push(Part { body, params });
     }
     let items: Vec<&Analysed> = parts.iter().filter_map(|p| p.body.lanes()).collect();
-    let mut width = plan::choose(&items, wish);
+    let free = any_groups(module, split, plan);
+    let mut width = plan::choose(&items, wish, free);
     if cloom_ir::subgroup::uses(split) {
         // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered along rows. Reductions
         // halve them.

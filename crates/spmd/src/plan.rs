@@ -1,7 +1,7 @@
 //! The plan: how many lanes, along which dimension.
 
-use crate::pressure;
 use crate::widen::Analysed;
+use crate::{latency, pressure};
 use cloom_ir::{Op, Scalar};
 
 /// How vectors lie.
@@ -35,6 +35,9 @@ pub enum Wish {
 /// one: 1.45 times as fast; with four, values are spilled, and it is no faster than with one.)
 const INTERLEAVED: u32 = 2;
 
+/// Loops that wait for themselves take up to so many, if work-items are grouped in long rows: on AVX2, eight are the 64 lanes of a mask.
+const MOST: u32 = 8;
+
 /// The most work-items to a vector: the bits of a mask.
 const MAX_LANES: u32 = 64;
 
@@ -45,14 +48,16 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 
 /// Chooses the width for the continuations of a kernel.
 ///
-/// Two registers to a vector, if the values that live in loops then still find room in the registers; else one. One too if work-items
+/// Two registers to a vector, if the values that live in loops then still find room in the registers; else one. More than two if
+/// loops would else wait ([`crate::latency`]), and `free`: it does not matter to the kernel how work-items are grouped, so that the launcher
+/// makes rows in which wide vectors are full. One too if work-items
 /// walk along rows ([`crate::rows`]): every lane is a stream of its own for the caches. And no lanes at all if a work-item has more
 /// values in loops than one register for each can hold, and most of them in short vectors, which are vectors already.
 ///
 /// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
 /// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
 /// the group's other lines, which often fall on the same sets of the cache, take their place.
-pub fn choose(items: &[&Analysed], wish: Wish) -> Width {
+pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     let bits = match wish {
         Wish::Lanes(n) => return Width::new(n.clamp(1, 64)),
         Wish::Registers(bits) => bits,
@@ -67,7 +72,13 @@ pub fn choose(items: &[&Analysed], wish: Wish) -> Width {
     let lanes = match () {
         () if pressure.words * one > 2 * room && 2 * pressure.in_vectors > pressure.words => 1,
         () if columns || items.iter().any(|item| item.walks_rows()) || !fits(INTERLEAVED * one) => one,
-        () => (INTERLEAVED * one).min(MAX_LANES),
+        () => {
+            let most = if free { MOST } else { INTERLEAVED };
+            let gains =
+                items.iter().map(|item| latency::registers(item, INTERLEAVED, most)).min().unwrap_or(INTERLEAVED);
+            let widths = (0..=gains.ilog2()).rev().map(|n| (one << n).min(MAX_LANES));
+            widths.into_iter().find(|&lanes| fits(lanes)).unwrap_or(one)
+        }
     };
     let order = if columns && lanes > 1 { [1, 0, 2] } else { [0, 1, 2] };
     Width { order, ..Width::new(lanes as u16) }

@@ -1,0 +1,121 @@
+//! Latency: how long a round of a loop waits for the round before it, and how much work it has meanwhile.
+//!
+//! In comes an analysed function; out goes, for the innermost loops, how many registers a vector can take at nearly no cost in time. A
+//! sum is the plain case: each addition waits four cycles for the last one, while the machine could do seven others. With
+//! more registers to a vector there are as many sums side by side. (The processor looks ahead a few hundred instructions, past the end of
+//! short loops, but not of long ones.)
+//!
+//! The figures are those of today's x86 cores, within a factor that does not matter here.
+
+use crate::shape::Shape;
+use crate::widen::Analysed;
+use cloom_ir::loops::Loop;
+use cloom_ir::{BinOp, Op, Scalar, UnOp, Value};
+use rustc_hash::FxHashMap;
+
+/// What one round of a loop takes, in half cycles: two instructions begin in a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Round {
+    /// From the results of the last round to those of this one.
+    latency: u32,
+    /// For each register that a value takes.
+    work: u32,
+}
+
+impl Round {
+    fn time(self, registers: u32) -> u32 {
+        self.latency.max(self.work * registers)
+    }
+
+    /// Whether twice the registers, for twice the work-items, take at most three halves of the time.
+    fn gains_beyond(self, registers: u32) -> bool {
+        2 * self.time(2 * registers) <= 3 * self.time(registers)
+    }
+}
+
+/// The most registers, up to `most`, that each doubling of `least` still gains by. Loops that work-items leave in different rounds gain
+/// nothing: a wider vector waits for the last of more.
+pub fn registers(item: &Analysed, least: u32, most: u32) -> u32 {
+    let is_parent = |i: usize| item.loops.loops.iter().any(|l| l.parent == Some(i));
+    let mut rounds = Vec::new();
+    for (i, l) in item.loops.loops.iter().enumerate().filter(|&(i, _)| !is_parent(i)) {
+        if l.exits.iter().any(|&(from, _)| item.shapes.diverges(from)) {
+            return least;
+        }
+        rounds.push((l.depth, i));
+    }
+    // The deepest loops are where the time goes.
+    let depth = rounds.iter().map(|&(depth, _)| depth).max();
+    let deepest = rounds.iter().filter(|&&(d, _)| Some(d) == depth);
+    let all = deepest.map(|&(_, i)| {
+        let round = round(item, &item.loops.loops[i]);
+        let mut registers = least;
+        while 2 * registers <= most && round.gains_beyond(registers) {
+            registers *= 2;
+        }
+        registers
+    });
+    all.min().unwrap_or(least)
+}
+
+fn round(item: &Analysed, l: &Loop) -> Round {
+    let func = &item.func;
+    let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
+    // When a value is there, after the round's beginning; what does not wait for the last round is not in it.
+    let mut since: FxHashMap<Value, u32> = FxHashMap::default();
+    since.extend(func.blocks[l.header].params.iter().filter(|&&p| varying(p)).map(|&p| (p, 0)));
+    let mut round = Round::default();
+    for &b in &l.blocks {
+        for &i in &func.blocks[b].insts {
+            let data = &func.insts[i];
+            let Some(r) = data.result.filter(|&r| varying(r)) else {
+                round.work += 2 * u32::from(matches!(data.op, Op::Store { .. }));
+                continue;
+            };
+            let (latency, work) = cost(item, &data.op, data.args.first().copied(), r);
+            round.work += work;
+            if let Some(begin) = data.args.iter().filter_map(|a| since.get(a)).max() {
+                since.insert(r, begin + latency);
+            }
+        }
+        for e in func.blocks[b].term.edges() {
+            let into_loop = l.blocks.contains(&e.block);
+            for (&p, a) in func.blocks[e.block].params.iter().zip(&e.args).filter(|_| into_loop) {
+                let Some(&end) = since.get(a) else { continue };
+                if e.block == l.header {
+                    round.latency = round.latency.max(end);
+                } else {
+                    let known = since.entry(p).or_default();
+                    *known = end.max(*known);
+                }
+            }
+        }
+    }
+    round
+}
+
+/// Half cycles until the result is there, and until as many units are free again.
+fn cost(item: &Analysed, op: &Op, first: Option<Value>, result: Value) -> (u32, u32) {
+    let ty = item.func.ty(result);
+    let registers = u32::from(ty.lanes) * ty.scalar.bits().div_ceil(32);
+    let is_float = matches!(ty.scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
+    let (latency, work) = match op {
+        Op::Const(_) | Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle(_) => (0, 0),
+        Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt) => (26, 10),
+        Op::Binary(op) if is_integer_division(*op) => (60, 60),
+        Op::Binary(BinOp::Mul) | Op::Fma => (8, 1),
+        Op::Binary(_) | Op::Unary(_) if is_float => (8, 1),
+        Op::Cast(_) => (8, 1),
+        // A vector, or each lane for itself.
+        Op::Load { .. } => match first.map(|address| item.shapes.of(address)) {
+            Some(Shape::Varying) => (40, 16),
+            _ => (12, 2),
+        },
+        _ => (2, 1),
+    };
+    (latency, work * registers)
+}
+
+fn is_integer_division(op: BinOp) -> bool {
+    matches!(op, BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem)
+}
