@@ -48,11 +48,11 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 
 /// Chooses the width for the continuations of a kernel.
 ///
-/// Two registers to a vector, if the values that live in loops then still find room in the registers; else one. More than two if
-/// loops would else wait ([`crate::latency`]), and `free`: it does not matter to the kernel how work-items are grouped, so that the launcher
-/// makes rows in which wide vectors are full. One too if work-items
-/// walk along rows ([`crate::rows`]): every lane is a stream of its own for the caches. And no lanes at all if a work-item has more
-/// values in loops than one register for each can hold, and most of them in short vectors, which are vectors already.
+/// Two registers to a vector, if the values that live in loops then still find room in the registers; else one. More than two if loops
+/// would else wait ([`crate::latency`]), and `free`: it does not matter to the kernel how work-items are grouped, so that the launcher
+/// makes rows in which wide vectors are full. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
+/// own for the caches. And no lanes at all if a work-item has more values in loops than one register for each can hold, and most of
+/// them in short vectors, which are vectors already.
 ///
 /// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
 /// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
