@@ -1,5 +1,6 @@
 //! The plan: how many lanes, along which dimension.
 
+use crate::shape::Shape;
 use crate::widen::Analysed;
 use crate::{latency, pressure};
 use cloom_ir::{Op, Scalar};
@@ -52,7 +53,7 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 /// would else wait ([`crate::latency`]), and `free`: it does not matter to the kernel how work-items are grouped, so that the launcher
 /// makes rows in which wide vectors are full. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
 /// own for the caches. And no lanes at all if a work-item has more values in loops than one register for each can hold, and most of
-/// them in short vectors, which are vectors already.
+/// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers.
 ///
 /// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
 /// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
@@ -71,6 +72,7 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     let columns = items.iter().any(|item| item.columns);
     let lanes = match () {
         () if pressure.words * one > 2 * room && 2 * pressure.in_vectors > pressure.words => 1,
+        () if fill_registers(items, bits) => 1,
         () if columns || items.iter().any(|item| item.walks_rows()) || !fits(INTERLEAVED * one) => one,
         () => {
             let most = if free { MOST } else { INTERLEAVED };
@@ -82,6 +84,38 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     };
     let order = if columns && lanes > 1 { [1, 0, 2] } else { [0, 1, 2] };
     Width { order, ..Width::new(lanes as u16) }
+}
+
+/// Whether work-items work on short vectors as long as a register (of AVX2; with AVX-512 too half a register is better than shuffles), but
+/// for a small part. In lanes, such vectors would be taken apart and put together for nothing, and need as many registers as they have
+/// components. What is in a loop counts more.
+fn fill_registers(items: &[&Analysed], bits: u32) -> bool {
+    let (mut full, mut rest) = (0u64, 0u64);
+    for item in items {
+        let func = &item.func;
+        for &b in item.cfg.rpo() {
+            let mut depth = 0;
+            let mut at = item.loops.innermost(b);
+            while let Some(l) = at {
+                depth += 1;
+                at = item.loops.loops[l].parent;
+            }
+            for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
+                let what = match data.op {
+                    Op::Store { .. } => data.args.get(1).copied(),
+                    _ => data.result,
+                };
+                let Some(v) = what.filter(|&v| item.shapes.of(v) == Shape::Varying) else { continue };
+                let ty = func.ty(v);
+                let words = u64::from((ty.scalar.bits() * u32::from(ty.lanes)).div_ceil(32)) << (3 * depth.min(4));
+                match ty.lanes > 1 && ty.scalar.bits() * u32::from(ty.lanes) >= bits.min(256) {
+                    true => full += words,
+                    false => rest += words,
+                }
+            }
+        }
+    }
+    full > 2 * rest
 }
 
 /// The width of the elements that most of the arithmetic is done on.
@@ -100,4 +134,37 @@ fn element_bits(items: &[&Analysed]) -> u32 {
         }
     }
     if double > single { 64 } else { 32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lanes for a kernel that adds a short vector of so many numbers to itself.
+    fn lanes(numbers: u16) -> u16 {
+        let size = 4 * numbers;
+        let text = format!(
+            "func external @k(ptr<global>) kernel {{
+  param \"p\" \"float*\" global size 8 align 8
+}} {{
+bb0(v0: ptr<global>):
+    v1: i64 = query global_id 0
+    v2: i64 = const {size:#x}
+    v3: i64 = mul v1, v2
+    v4: ptr<global> = ptradd v0, v3
+    v5: f32x{numbers} = load v4 align 4
+    v6: f32x{numbers} = fadd v5, v5
+    store v4, v6 align 4
+    ret
+}}"
+        );
+        let mut module = cloom_ir::parse(&text).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        crate::work_group_function(&mut module, kernel, Wish::Registers(256)).unwrap().lanes
+    }
+
+    #[test]
+    fn short_vectors_that_fill_registers_need_no_lanes() {
+        assert_eq!((lanes(4), lanes(8), lanes(16)), (16, 1, 1));
+    }
 }
