@@ -74,13 +74,13 @@ pub const ROWS: &[Row] = &[
     same("half_log native_log", "T(T)", "log"),
     same("half_log2 native_log2", "T(T)", "log2"),
     same("half_log10 native_log10", "T(T)", "log10"),
-    same("half_rsqrt native_rsqrt", "T(T)", "rsqrt"),
+    row("half_rsqrt native_rsqrt", FS, V, "T(T)", Lower::Unary(UnOp::RsqrtNear)),
     same("half_sin native_sin", "T(T)", "sin"),
     same("half_tan native_tan", "T(T)", "tan"),
     same("half_powr native_powr", "T(T,T)", "powr"),
     row("half_sqrt native_sqrt", FS, V, "T(T)", Lower::Unary(UnOp::Sqrt)),
-    special("half_recip native_recip", FS, V, "T(T)", Special::Recip),
-    special("half_divide native_divide", FS, V, "T(T,T)", Special::Divide),
+    row("half_recip native_recip", FS, V, "T(T)", Lower::Unary(UnOp::RecipNear)),
+    row("half_divide native_divide", FS, V, "T(T,T)", Lower::Binary(BinOp::Fdiv)),
 
     // Integer functions.
     special("abs", I, V, "U(T)", Special::Abs),

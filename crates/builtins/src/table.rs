@@ -223,8 +223,6 @@ pub enum Special {
     All,
     Bitselect,
     Select,
-    Recip,
-    Divide,
     /// `__cl_select(cond, a, b)`: `cond` is an `int`.
     ClSelect,
     /// A function of the whole work-group.

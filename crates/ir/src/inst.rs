@@ -281,6 +281,11 @@ named! {
         Fabs "fabs",
         /// Square root, correctly rounded.
         Sqrt "sqrt",
+        /// About one by the square root of an `f32`: 6144 ULP (1.5 · 2⁻¹²) at most, and which of these numbers depends on the machine.
+        /// Denormal operands may count as zeros. The results for zeros and infinities are exact.
+        RsqrtNear "rsqrt_near",
+        /// About one by an `f32`, in the same sense. Results below the normal numbers may be zeros.
+        RecipNear "recip_near",
         /// To an integer, down.
         Floor "floor",
         /// To an integer, up.

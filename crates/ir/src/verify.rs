@@ -314,7 +314,12 @@ impl Verifier<'_> {
                     op,
                     UnOp::Fneg | UnOp::Fabs | UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint
                 );
-                a[0] == r && if float { r.is_float() } else { r.is_int() }
+                a[0] == r
+                    && match op {
+                        UnOp::RsqrtNear | UnOp::RecipNear => r.scalar == Scalar::F32,
+                        _ if float => r.is_float(),
+                        _ => r.is_int(),
+                    }
             }
             Op::Binary(op) => {
                 let float = matches!(

@@ -164,7 +164,7 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Lanes of `x` then `y`.
-    fn pick(&self, x: LLVMValueRef, y: LLVMValueRef, lanes: impl Iterator<Item = u32>) -> LLVMValueRef {
+    pub fn pick(&self, x: LLVMValueRef, y: LLVMValueRef, lanes: impl Iterator<Item = u32>) -> LLVMValueRef {
         let mut lanes: Vec<_> = lanes.map(|l| self.cx.constant(Type::I32, l.into())).collect();
         // SAFETY: see `take_bits`.
         unsafe {

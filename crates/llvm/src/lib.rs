@@ -9,6 +9,7 @@
 
 mod convert;
 mod emit;
+mod estimate;
 mod guard;
 mod half;
 mod handles;

@@ -238,11 +238,6 @@ impl Fn<'_, '_> {
                 let r = self.b().select(not_zero, signed_one, v[0]);
                 self.b().select(number, r, zero)
             }
-            Special::Recip => {
-                let one = self.float(ty, 1.0);
-                self.bin(BinOp::Fdiv, one, v[0])
-            }
-            Special::Divide => self.bin(BinOp::Fdiv, v[0], v[1]),
             Special::IsEqual => self.float_test(FloatCc::Oeq, v[0], v[1], ty),
             Special::IsNotEqual => self.float_test(FloatCc::Une, v[0], v[1], ty),
             Special::IsGreater => self.float_test(FloatCc::Ogt, v[0], v[1], ty),

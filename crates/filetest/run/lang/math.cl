@@ -20,7 +20,11 @@ kernel void test(global int *out) {
   CHECK(ldexp(1.5f, 4) == 24 && ilogb(8.0f) == 3 && logb(8.0f) == 3 && ilogb(0x1p-140f) == -140 && ldexp(1.0f, -149) == 0x1p-149f);
   CHECK(copysign(2.0f, -0.0f) == -2 && nextafter(1.0f, 2.0f) == 1.0f + FLT_EPSILON && hypot(3.0f, 4.0f) == 5 && maxmag(-3.0f, 2.0f) == -3 && minmag(-3.0f, 2.0f) == 2);
   CHECK(erf(0.0f) == 0 && erfc(0.0f) == 1 && fabs(tgamma(5.0f) - 24) < 1e-4f && fabs(lgamma(1.0f)) < 1e-7f);
-  CHECK(rsqrt(4.0f) == 0.5f && native_sqrt(4.0f) == 2 && half_recip(2.0f) == 0.5f && isnan(nan(0u)));
+  CHECK(rsqrt(4.0f) == 0.5f && native_sqrt(4.0f) == 2 && isnan(nan(0u)));
+  CHECK(fabs(half_recip(2.0f) - 0.5f) < 4e-4f && fabs(native_rsqrt(16.0f) - 0.25f) < 2e-4f && half_divide(6.0f, 2.0f) == 3);
+  CHECK(native_recip(-0.0f) == -INFINITY && half_rsqrt(0.0f) == INFINITY && native_rsqrt(INFINITY) == 0 && isnan(native_rsqrt(-1.0f)));
+  CHECK(signbit(half_recip(-INFINITY)) && half_recip(-INFINITY) == 0 && native_rsqrt(0x1p-140f) > 1e18f && isnan(native_recip(NAN)));
+  CHECK(all(fabs(native_rsqrt((float3)(1, 4, 16)) - (float3)(1, 0.5f, 0.25f)) < (float3)(4e-4f)));
   int e, q, s;
   float m, c;
   CHECK(frexp(12.0f, &e) == 0.75f && e == 4);

@@ -233,5 +233,10 @@ pub fn samples(name: &str, sig: &str, p: Precision, count: usize, seed: u64) -> 
             _ => one(x),
         });
     }
+    if ["rsqrt", "recip"].iter().any(|f| name == format!("half_{f}") || name == format!("native_{f}")) {
+        // Estimates take what lies below the normal numbers for zero, before and after, or not: that depends on the processor.
+        let normal = |x: f64| (f64::from(f32::MIN_POSITIVE)..=1.0 / f64::from(f32::MIN_POSITIVE)).contains(&x.abs());
+        list.retain(|s| s.x[0] == 0.0 || !s.x[0].is_finite() || normal(s.x[0]));
+    }
     list
 }

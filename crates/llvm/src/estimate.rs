@@ -1,0 +1,88 @@
+//! Reciprocals and reciprocal roots that need not be exact: the processor's estimate.
+//!
+//! In go floats of any number of lanes; out come numbers with an error of at most 1.5 · 2⁻¹² of the result (2⁻¹⁴ with AVX-512). One
+//! instruction stands in place of a square root and a division, for which a processor has one slow unit. A step of Newton's method, which
+//! would double the bits, needs four multiplications and a choice for zeros and infinities: where it was measured (Zen 3), that took
+//! longer than root and division. Zeros, infinities and NaN have their exact results; denormal operands count as zeros but with AVX-512.
+
+use crate::emit::FunctionCx;
+use crate::target::Level;
+use cloom_ir::{BinOp, Scalar, Type, UnOp};
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+impl FunctionCx<'_, '_> {
+    /// About one by `x`, or about one by its square root.
+    pub fn near(&self, op: UnOp, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
+        let root = op == UnOp::RsqrtNear;
+        if self.cx.level != Level::Neon {
+            return self.estimate(root, ty, x);
+        }
+        // Its estimates have eight bits, and the steps that they need take as long as what they replace.
+        let one = self.cx.constant(ty, 1f32.to_bits().into());
+        let by = if root { self.unary(UnOp::Sqrt, ty, x) } else { x };
+        self.arithmetic(BinOp::Fdiv, one, by)
+    }
+
+    /// The processor's estimate, in registers that are as wide as the vector, or as wide as they get.
+    fn estimate(&self, root: bool, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
+        let widest = match self.cx.level {
+            Level::V2 | Level::Neon => 4,
+            Level::V3 => 8,
+            Level::V4 => 16,
+        };
+        let piece = ty.lanes.next_power_of_two().clamp(4, widest);
+        let of_piece = Type::vector(Scalar::F32, piece);
+        let lanes = ty.lanes;
+        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        unsafe {
+            if !ty.is_vector() {
+                let poison = LLVMGetPoison(self.cx.ty(of_piece));
+                let at = self.cx.constant(Type::I32, 0);
+                let wide = LLVMBuildInsertElement(self.builder.0, poison, x, at, NO_NAME);
+                return LLVMBuildExtractElement(self.builder.0, self.estimate_piece(root, piece, wide), at, NO_NAME);
+            }
+            if lanes == piece {
+                return self.estimate_piece(root, piece, x);
+            }
+            // Lanes beyond the last repeat it.
+            let (count, piece_lanes) = (u32::from(lanes), u32::from(piece));
+            let mut sum = LLVMGetPoison(self.cx.ty(ty));
+            for first in (0..count).step_by(piece.into()) {
+                let part = (first..first + piece_lanes).map(|l| l.min(count - 1));
+                let y = self.estimate_piece(root, piece, self.pick(x, x, part));
+                // As long as the whole first, for a shuffle has operands of one length.
+                let y = self.pick(y, y, (0..count).map(|l| l.saturating_sub(first).min(piece_lanes - 1)));
+                let here = first..first + piece_lanes;
+                sum = self.pick(sum, y, (0..count).map(|l| if here.contains(&l) { count + l } else { l }));
+            }
+            sum
+        }
+    }
+
+    fn estimate_piece(&self, root: bool, lanes: u16, x: LLVMValueRef) -> LLVMValueRef {
+        if self.cx.level != Level::V4 {
+            let name = match (root, lanes) {
+                (true, 8) => "llvm.x86.avx.rsqrt.ps.256",
+                (false, 8) => "llvm.x86.avx.rcp.ps.256",
+                (true, _) => "llvm.x86.sse.rsqrt.ps",
+                (false, _) => "llvm.x86.sse.rcp.ps",
+            };
+            return self.intrinsic(name, &[], &[x]);
+        }
+        let name = match (root, lanes) {
+            (true, 16) => "llvm.x86.avx512.rsqrt14.ps.512",
+            (false, 16) => "llvm.x86.avx512.rcp14.ps.512",
+            (true, 8) => "llvm.x86.avx512.rsqrt14.ps.256",
+            (false, 8) => "llvm.x86.avx512.rcp14.ps.256",
+            (true, _) => "llvm.x86.avx512.rsqrt14.ps.128",
+            (false, _) => "llvm.x86.avx512.rcp14.ps.128",
+        };
+        // All lanes are on, so that what the others would hold does not matter.
+        let mask = Type { lanes: 1, scalar: if lanes == 16 { Scalar::I16 } else { Scalar::I8 } };
+        let all = self.cx.constant(mask, mask.scalar.mask());
+        self.intrinsic(name, &[], &[x, x, all])
+    }
+}
