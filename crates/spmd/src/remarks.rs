@@ -87,7 +87,10 @@ pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
                 }
                 Shape::Strided { by, tested } if by == size => match tested {
                     false => ("one vector", "neighbours in memory".to_owned()),
-                    true => ("one vector, after a test", "neighbours in memory unless a 32-bit index wraps".to_owned()),
+                    true => (
+                        "one vector, after a test",
+                        "neighbours in memory unless an index wraps or is cut off".to_owned(),
+                    ),
                 },
                 Shape::Strided { by, .. } => ("lane by lane or shuffled", format!("lanes are {by} bytes apart")),
                 Shape::Varying => ("lane by lane", cause(item, params, item.shapes.cause(p))),

@@ -6,7 +6,8 @@
 //! Optimistic: everything begins unknown and only what has a cause falls, in rounds over the blocks in reverse postorder until nothing
 //! changes. A stride is modulo the width of its type. Widening a strided value needs a proof that no lane wraps: from a promise
 //! of the source (signed arithmetic) or from a bound of the value; without one it stands only where a test at run time confirms
-//! it ([`Shape::Strided`] with `tested`).
+//! it ([`Shape::Strided`] with `tested`). So does a stride through `clamp` and `%`, which stencils apply to the indices of
+//! neighbours: it is lost only at the border.
 //!
 //! Where ways from a divergent branch meet again, lanes bring different values: labels spread from the successors of the branch, and a
 //! block that two labels reach is such a join (Rosemann, Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible
@@ -33,7 +34,7 @@ pub enum Shape {
     Strided {
         /// What is added from lane to lane; of addresses, in bytes.
         by: i64,
-        /// Only if a test at run time says that no lane wraps.
+        /// Only if a test at run time says that no lane wraps or is cut off.
         tested: bool,
     },
     /// Anything.
@@ -396,11 +397,26 @@ impl Analysis<'_> {
                 let signed = *op == CastOp::Sext;
                 let safe =
                     self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &|v| self.shape(v) == Shape::Uniform);
-                // A stride is worth a test only where it is that of neighbours in memory.
-                let worth = by.unsigned_abs() <= 64;
                 if safe {
                     give(by, tested)
-                } else if worth {
+                } else if is_near(by) {
+                    give(by, true)
+                } else {
+                    None
+                }
+            }
+            // Where a limit cuts no lane off, and where all lanes have one quotient, which a test tells.
+            Op::Binary(BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax) => match (of(0)?.0, of(1)?.0) {
+                (by, 0) | (0, by) if is_near(by) => give(by, true),
+                _ => None,
+            },
+            Op::Binary(BinOp::Urem | BinOp::Srem) => match (of(0)?.0, of(1)?.0) {
+                (by, 0) if is_near(by) => give(by, true),
+                _ => None,
+            },
+            Op::Binary(BinOp::And) => {
+                let (by, low) = (of(0)?.0, constant(1)? as u64);
+                if is_near(by) && (low & result.scalar.mask()).wrapping_add(1).is_power_of_two() {
                     give(by, true)
                 } else {
                     None
@@ -413,6 +429,11 @@ impl Analysis<'_> {
             _ => None,
         }
     }
+}
+
+/// A stride is worth a test only where it is that of neighbours in memory.
+fn is_near(by: i64) -> bool {
+    by.unsigned_abs() <= 64
 }
 
 /// The bits of a value of this type as a signed number.

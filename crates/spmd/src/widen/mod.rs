@@ -14,6 +14,7 @@
 
 mod atomic;
 mod control;
+mod limits;
 mod memory;
 mod ops;
 mod serial;
@@ -46,7 +47,7 @@ pub enum Wide {
         base: Value,
         /// By lane.
         by: i64,
-        /// If there, the stride holds only where this is true; what needs the lanes whatever it says asks for [`Widener::lanes`] or
+        /// If there, stride and base hold only where this is true; what needs the lanes whatever it says asks for [`Widener::lanes`] or
         /// [`Widener::exact`].
         cond: Option<Value>,
     },

@@ -69,14 +69,25 @@ impl Widener<'_> {
             let from = data.args[0];
             // An operand that was tested elsewhere may wrap here all the same.
             if data.result.is_some_and(|r| matches!(self.item.shapes.of(r), Shape::Strided { tested: true, .. })) {
-                let test = self.no_wrap(from, by, op == CastOp::Sext)?;
-                cond = Some(self.and(cond, test));
+                let signed = op == CastOp::Sext;
+                if !self.is_limited(from, signed) {
+                    let test = self.no_wrap(from, by, signed)?;
+                    cond = Some(self.and(cond, test));
+                }
             }
             let base = self.wide_base(from, op, result, WIDEN_DEPTH)?;
             return Ok(Wide::Strided { base, by, cond });
         }
-        let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
-        Ok(Wide::Strided { base, by, cond })
+        match data.op {
+            Op::Binary(op @ (BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax)) => {
+                self.limited(op, [data.args[0], data.args[1]], by, cond)
+            }
+            Op::Binary(BinOp::Urem | BinOp::Srem | BinOp::And) => self.remainder(inst, by, cond),
+            _ => {
+                let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
+                Ok(Wide::Strided { base, by, cond })
+            }
+        }
     }
 
     /// Lane 0 of a value that is widened, from its operands where these are promised not to wrap: then it is exact for every lane that
@@ -102,7 +113,7 @@ impl Widener<'_> {
     }
 
     /// Whether no lane of a strided value wraps, as a scalar.
-    fn no_wrap(&mut self, v: Value, by: i64, signed: bool) -> Result<Value, Limit> {
+    pub(super) fn no_wrap(&mut self, v: Value, by: i64, signed: bool) -> Result<Value, Limit> {
         let base = self.base(v)?;
         let ty = self.func.ty(base);
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
