@@ -13,6 +13,7 @@ pub mod compact;
 pub mod cse;
 pub mod dce;
 pub mod fold;
+pub mod hoist;
 pub mod inline;
 pub mod licm;
 pub mod mem2reg;
@@ -42,6 +43,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cse", about: "equal operations share one", run: cse::run },
     Pass { name: "dce", about: "dead instructions, parameters and stores", run: dce::run },
     Pass { name: "licm", about: "invariant operations leave loops", run: licm::run },
+    Pass { name: "hoist", about: "loads from one place leave loops", run: hoist::run },
     Pass { name: "arms", about: "what both arms of a branch begin or end with", run: arms::run },
     Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
 ];
@@ -50,10 +52,21 @@ pub const PASSES: &[Pass] = &[
 pub const CALLEES: &str = "callees";
 
 /// What a function goes through after inlining, in order. The second round sees addresses that the first made constant.
-const CLEAN_UP: &[&str] =
-    &["simplify-cfg", "mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "mem2reg", "fold", "cse", "dce"];
+const CLEAN_UP: &[&str] = &[
+    "simplify-cfg",
+    "mem2reg",
+    "fold",
+    "params",
+    "cse",
+    "dce",
+    "simplify-cfg",
+    "mem2reg",
+    "fold",
+    "cse",
+    "dce",
+];
 /// What a kernel goes through after that.
-const FINISH: &[&str] = &["licm", "arms", "fold", "params", "cse", "dce", "simplify-cfg", "compact"];
+const FINISH: &[&str] = &["licm", "hoist", "arms", "fold", "params", "cse", "dce", "simplify-cfg", "compact"];
 
 /// The pass of this name.
 pub fn pass(name: &str) -> Option<&'static Pass> {
