@@ -19,6 +19,7 @@ pub mod licm;
 pub mod mem2reg;
 pub mod params;
 pub mod simplify_cfg;
+pub mod unroll;
 mod util;
 
 use cloom_ir::{Entity, FuncRef, Function, Module};
@@ -43,6 +44,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cse", about: "equal operations share one", run: cse::run },
     Pass { name: "dce", about: "dead instructions, parameters and stores", run: dce::run },
     Pass { name: "licm", about: "invariant operations leave loops", run: licm::run },
+    Pass { name: "unroll", about: "loops along small private arrays become their rounds", run: unroll::run },
     Pass { name: "hoist", about: "loads from one place leave loops", run: hoist::run },
     Pass { name: "arms", about: "what both arms of a branch begin or end with", run: arms::run },
     Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
@@ -60,6 +62,7 @@ const CLEAN_UP: &[&str] = &[
     "cse",
     "dce",
     "simplify-cfg",
+    "unroll",
     "mem2reg",
     "fold",
     "cse",

@@ -1,0 +1,215 @@
+//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array, becomes its rounds one after the other.
+//!
+//! The places in the array are then known, and [`crate::mem2reg`] makes values of them: in lanes an array is memory, in which the lanes of
+//! an element lie apart, while values are registers. Other loops stay, for copies cost time to compile and are worth little otherwise.
+//!
+//! Innermost loops first; a loop around them may follow once they are gone. The only way out is the header's test, so that what is used
+//! after the loop is what the last test had. The number of rounds is found by computing what follows from constants, round by round.
+
+use crate::fold;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::{Loop, Loops};
+use cloom_ir::{Block, Entity, Function, Op, Term, Value};
+use rustc_hash::FxHashMap;
+
+/// The most rounds.
+const ROUNDS: usize = 16;
+/// The most instructions that a loop becomes.
+const SIZE: usize = 400;
+/// The most that is added to a function.
+const GROWTH: usize = 2_000;
+/// Bytes of an array whose elements still find room in the registers of the lanes. (With fifteen floats, a rolling window took twice as
+/// long.)
+const ARRAY: u64 = 32;
+
+/// Runs the pass. Says whether anything changed.
+pub fn run(func: &mut Function) -> bool {
+    let mut changed = false;
+    let mut growth = 0;
+    loop {
+        let cfg = Cfg::new(func);
+        let dom = DomTree::new(func, &cfg);
+        let loops = Loops::new(func, &cfg, &dom);
+        let parents: Vec<usize> = loops.loops.iter().filter_map(|l| l.parent).collect();
+        let mut some = false;
+        for (n, l) in loops.loops.iter().enumerate() {
+            if parents.contains(&n) || !walks_array(func, l) {
+                continue;
+            }
+            let size: usize = l.blocks.iter().map(|&b| func.blocks[b].insts.len() + 1).sum();
+            let Some(rounds) = rounds(func, &cfg, l).filter(|r| size * r <= SIZE) else { continue };
+            if growth + size * rounds <= GROWTH {
+                growth += size * rounds;
+                unroll(func, l, rounds);
+                some = true;
+            }
+        }
+        if !some {
+            break;
+        }
+        changed = true;
+    }
+    if changed {
+        // The places that were indices of rounds are numbers after this.
+        crate::simplify_cfg::run(func);
+        fold::run(func);
+    }
+    changed
+}
+
+/// Whether a loop accesses a small private array at places that differ from round to round.
+fn walks_array(func: &Function, l: &Loop) -> bool {
+    let mut own = vec![false; func.values.len()];
+    func.blocks[l.header].params.iter().for_each(|p| own[p.index()] = true);
+    let mut walks = false;
+    for &i in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts) {
+        let data = &func.insts[i];
+        if let Some(r) = data.result {
+            own[r.index()] = data.args.iter().any(|a| own[a.index()]);
+        }
+        if !matches!(data.op, Op::Load { .. } | Op::Store { .. }) || !own[data.args[0].index()] {
+            continue;
+        }
+        let mut p = data.args[0];
+        while let Some(at) = func.def_inst(p) {
+            match func.insts[at].op {
+                Op::PtrAdd => p = func.insts[at].args[0],
+                Op::Alloca { size, .. } => {
+                    walks |= size <= ARRAY;
+                    break;
+                }
+                _ => break,
+            }
+        }
+    }
+    walks
+}
+
+/// How many rounds a loop has, if its header is the only way out and constants alone decide.
+fn rounds(func: &Function, cfg: &Cfg, l: &Loop) -> Option<usize> {
+    let &[latch] = l.latches.as_slice() else { return None };
+    if l.exits.len() != 1 || l.exits[0].0 != l.header {
+        return None;
+    }
+    if l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| matches!(func.insts[i].op, Op::Alloca { .. })) {
+        return None;
+    }
+    let Term::Branch { cond, then, els } = &func.blocks[l.header].term else { return None };
+    let inside = |b: Block| l.blocks.contains(&b);
+    let stays = match (inside(then.block), inside(els.block)) {
+        (true, false) => 1,
+        (false, true) => 0,
+        _ => return None,
+    };
+    let edges_to_header = |from: Block| {
+        let edges = func.blocks[from].term.edges();
+        edges.into_iter().filter(|e| e.block == l.header).cloned().collect::<Vec<_>>()
+    };
+    let before: Vec<_> =
+        cfg.preds(l.header).iter().filter(|&&p| !inside(p)).flat_map(|&p| edges_to_header(p)).collect();
+    let after = edges_to_header(latch);
+    let ([first], [next]) = (before.as_slice(), after.as_slice()) else { return None };
+    let params = &func.blocks[l.header].params;
+    let constant = |known: &FxHashMap<Value, u64>, v: Value| known.get(&v).copied().or_else(|| func.const_bits(v));
+    let mut known: FxHashMap<Value, u64> = FxHashMap::default();
+    known.extend(params.iter().zip(&first.args).filter_map(|(&p, &a)| Some((p, func.const_bits(a)?))));
+    for round in 0..=ROUNDS {
+        // What a block computes from constants is the same on every way to it.
+        for &i in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts) {
+            let data = &func.insts[i];
+            let Some(r) = data.result.filter(|&r| !func.ty(r).is_vector() && !data.args.is_empty()) else { continue };
+            let args: Option<Vec<u64>> = data.args.iter().map(|&a| constant(&known, a)).collect();
+            let bits = args.and_then(|args| fold::lane(&data.op, func.ty(data.args[0]), func.ty(r), &args));
+            known.extend(bits.map(|b| (r, b & func.ty(r).scalar.mask())));
+        }
+        if constant(&known, *cond)? != stays {
+            return (round > 0).then_some(round);
+        }
+        let values: Vec<_> = params.iter().zip(&next.args).map(|(&p, &a)| (p, constant(&known, a))).collect();
+        known = values.into_iter().filter_map(|(p, bits)| Some((p, bits?))).collect();
+    }
+    None
+}
+
+/// Writes the rounds one after the other. The blocks of the loop are the first round.
+fn unroll(func: &mut Function, l: &Loop, rounds: usize) {
+    let blocks = l.blocks.clone();
+    let in_order = func.layout.iter().position(|&b| b == l.header).unwrap_or(0);
+    let params = func.blocks[l.header].params.clone();
+    let Some(&latch) = l.latches.first() else { return };
+    let exit = func.blocks[l.header].term.edges().into_iter().find(|e| !blocks.contains(&e.block)).cloned();
+    let next = func.blocks[latch].term.edges().into_iter().find(|e| e.block == l.header).cloned();
+    let (Some(exit), Some(next)) = (exit, next) else { return };
+    // What each value and each block of the loop is in the round before.
+    let mut values: FxHashMap<Value, Value> = FxHashMap::default();
+    let mut homes: FxHashMap<Block, Block> = blocks.iter().map(|&b| (b, b)).collect();
+    let terms: Vec<Term> = blocks.iter().map(|&b| func.blocks[b].term.clone()).collect();
+    let mut new = Vec::new();
+    for round in 1..=rounds {
+        let before = (values.clone(), homes.clone());
+        let old = |v: Value| before.0.get(&v).copied().unwrap_or(v);
+        let last = round == rounds;
+        values.clear();
+        homes.clear();
+        values.extend(params.iter().copied().zip(next.args.iter().map(|&a| old(a))));
+        let copied = if last { &blocks[..1] } else { &blocks[..] };
+        for &b in copied {
+            let copy = crate::util::loose_block(func);
+            new.push(copy);
+            homes.insert(b, copy);
+            if b != l.header {
+                for p in func.blocks[b].params.clone() {
+                    let ty = func.ty(p);
+                    values.insert(p, func.add_block_param(copy, ty));
+                }
+            }
+        }
+        for &b in copied {
+            for i in func.blocks[b].insts.clone() {
+                let data = func.insts[i].clone();
+                let args = data.args.iter().map(|a| *values.get(a).unwrap_or(a)).collect();
+                let ty = data.result.map(|r| func.ty(r));
+                let made = func.make_inst(data.op, args, ty, data.flags, data.span);
+                func.blocks[homes[&b]].insts.push(made);
+                values.extend(data.result.zip(func.insts[made].result));
+            }
+        }
+        for (&b, term) in copied.iter().zip(&terms) {
+            let mut term = term.clone();
+            if last {
+                term = Term::Jump(exit.clone());
+            }
+            term.map_uses(|v| *values.get(&v).unwrap_or(&v));
+            for e in term.edges_mut() {
+                e.block = *homes.get(&e.block).unwrap_or(&e.block);
+            }
+            func.set_term(homes[&b], term, cloom_ir::Span::NONE);
+        }
+        // The round before goes on here.
+        let from = before.1[&latch];
+        let header = homes[&l.header];
+        let back = before.1[&l.header];
+        for e in func.blocks[from].term.edges_mut() {
+            if e.block == back {
+                *e = cloom_ir::Edge::new(header, []);
+            }
+        }
+        // No round but the last one leaves.
+        let leave = before.1[&l.header];
+        let stay = func.blocks[leave].term.edges().into_iter().find(|e| e.block != exit.block).cloned();
+        if let Some(stay) = stay {
+            func.set_term(leave, Term::Jump(stay), cloom_ir::Span::NONE);
+        }
+    }
+    // What is used after the loop is what the last header had.
+    let old: Vec<Block> = func.layout.iter().copied().filter(|b| !blocks.contains(b)).collect();
+    for b in old {
+        for k in 0..func.blocks[b].insts.len() {
+            let i = func.blocks[b].insts[k];
+            func.insts[i].args.iter_mut().for_each(|a| *a = *values.get(a).unwrap_or(a));
+        }
+        func.blocks[b].term.map_uses(|v| *values.get(&v).unwrap_or(&v));
+    }
+    func.layout.splice(in_order + 1..in_order + 1, new);
+}
