@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::emit::FunctionCx;
-use cloom_ir::{Flags, InstData, Order, RmwOp, Space, Type, Value, abi};
+use cloom_ir::{BinOp, Flags, InstData, Order, RmwOp, Scalar, Space, Type, Value, abi};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
@@ -85,8 +85,54 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildMemSet(self.builder.0, to, byte, self.cx.constant(Type::I64, size), align) }
     }
 
+    /// Whether only this thread knows the memory of an atomic operation: one thread runs a group. No locked instruction is needed then,
+    /// and what the operation orders is in order.
+    fn is_own(&self, data: &InstData) -> bool {
+        let (p, x) = (self.func.ty(data.args[0]), data.args.get(1).map(|&x| self.func.ty(x).scalar));
+        p.space() == Some(Space::Local) && x != Some(Scalar::F16)
+    }
+
+    /// Reads, computes and writes. Gives what was there.
+    fn own_rmw(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
+        let ty = self.func.ty(data.args[1]);
+        let x = self.value(data.args[1]);
+        let old = self.plain_load(data, ty, ty.bytes());
+        let named = |name: &str| self.intrinsic(name, &[self.cx.ty(ty)], &[old, x]);
+        // SAFETY: see `load`.
+        let new = unsafe {
+            let b = self.builder.0;
+            match op {
+                RmwOp::Xchg => x,
+                RmwOp::Add => LLVMBuildAdd(b, old, x, c"".as_ptr()),
+                RmwOp::Sub => LLVMBuildSub(b, old, x, c"".as_ptr()),
+                RmwOp::And => LLVMBuildAnd(b, old, x, c"".as_ptr()),
+                RmwOp::Or => LLVMBuildOr(b, old, x, c"".as_ptr()),
+                RmwOp::Xor => LLVMBuildXor(b, old, x, c"".as_ptr()),
+                RmwOp::Smin => named("llvm.smin"),
+                RmwOp::Smax => named("llvm.smax"),
+                RmwOp::Umin => named("llvm.umin"),
+                RmwOp::Umax => named("llvm.umax"),
+                RmwOp::Fadd => self.arithmetic(BinOp::Fadd, old, x),
+            }
+        };
+        self.own_store(data, ty, new);
+        old
+    }
+
+    fn own_store(&self, data: &InstData, ty: Type, x: LLVMValueRef) {
+        // SAFETY: see `load`.
+        unsafe {
+            let store = LLVMBuildStore(self.builder.0, x, self.value(data.args[0]));
+            LLVMSetAlignment(store, ty.bytes());
+            LLVMSetVolatile(store, i32::from(data.flags.contains(Flags::VOLATILE)));
+        }
+    }
+
     pub fn atomic_rmw(&self, data: &InstData, op: RmwOp, order: Order) -> LLVMValueRef {
         use LLVMAtomicRMWBinOp::*;
+        if self.is_own(data) {
+            return self.own_rmw(data, op);
+        }
         let op = match op {
             RmwOp::Xchg => LLVMAtomicRMWBinOpXchg,
             RmwOp::Add => LLVMAtomicRMWBinOpAdd,
@@ -107,6 +153,18 @@ impl FunctionCx<'_, '_> {
 
     pub fn cmpxchg(&self, data: &InstData, order: Order) -> LLVMValueRef {
         let [p, expected, new] = [0, 1, 2].map(|i| self.value(data.args[i]));
+        if self.is_own(data) {
+            let ty = self.func.ty(data.args[1]);
+            let old = self.plain_load(data, ty, ty.bytes());
+            // SAFETY: see `load`.
+            let new = unsafe {
+                let is =
+                    LLVMBuildICmp(self.builder.0, llvm_sys::LLVMIntPredicate::LLVMIntEQ, old, expected, c"".as_ptr());
+                LLVMBuildSelect(self.builder.0, is, new, old, c"".as_ptr())
+            };
+            self.own_store(data, ty, new);
+            return old;
+        }
         // SAFETY: see `load`.
         unsafe {
             let pair = LLVMBuildAtomicCmpXchg(

@@ -277,10 +277,19 @@ impl Fn<'_, '_> {
             Special::Any | Special::All => {
                 let op = if s == Special::Any { BinOp::Or } else { BinOp::And };
                 let mut all = v[0];
+                // Halves of the vector, then quarters: few operations where a vector stays one.
+                let mut lanes = at.lanes;
+                while lanes > 2 && lanes.is_multiple_of(2) {
+                    lanes /= 2;
+                    let (low, high): (Vec<u16>, Vec<u16>) = ((0..lanes).collect(), (lanes..2 * lanes).collect());
+                    let (low, high) = (self.b().shuffle(all, all, &low), self.b().shuffle(all, all, &high));
+                    all = self.bin(op, low, high);
+                }
                 if at.is_vector() {
-                    all = self.b().extract_lane(v[0], 0);
-                    for i in 1..at.lanes {
-                        let lane = self.b().extract_lane(v[0], i);
+                    let rest = all;
+                    all = self.b().extract_lane(rest, 0);
+                    for i in 1..lanes {
+                        let lane = self.b().extract_lane(rest, i);
                         all = self.bin(op, all, lane);
                     }
                 }
