@@ -3,7 +3,7 @@
 use crate::shape::Shape;
 use crate::widen::Analysed;
 use crate::{latency, pressure};
-use cloom_ir::{Op, Scalar};
+use cloom_ir::{InstData, Op, Scalar, Type};
 
 /// How vectors lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,8 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 /// would else wait ([`crate::latency`]), and `free`: it does not matter to the kernel how work-items are grouped, so that the launcher
 /// makes rows in which wide vectors are full. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
 /// own for the caches. And no lanes at all if a work-item has more values in loops than one register for each can hold, and most of
-/// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers.
+/// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers; or if it
+/// mostly counts, by atomic operations, unless lanes share cache lines meanwhile.
 ///
 /// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
 /// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
@@ -73,6 +74,13 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     let lanes = match () {
         () if pressure.words * one > 2 * room && 2 * pressure.in_vectors > pressure.words => 1,
         () if fill_registers(items, bits) => 1,
+        () if counts(items) => {
+            if items.iter().any(|item| item.counts_side_by_side()) {
+                one
+            } else {
+                1
+            }
+        }
         () if columns || items.iter().any(|item| item.walks_rows()) || !fits(INTERLEAVED * one) => one,
         () => {
             let most = if free { MOST } else { INTERLEAVED };
@@ -86,36 +94,56 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     Width { order, ..Width::new(lanes as u16) }
 }
 
-/// Whether work-items work on short vectors as long as a register (of AVX2; with AVX-512 too half a register is better than shuffles), but
-/// for a small part. In lanes, such vectors would be taken apart and put together for nothing, and need as many registers as they have
-/// components. What is in a loop counts more.
-fn fill_registers(items: &[&Analysed], bits: u32) -> bool {
-    let (mut full, mut rest) = (0u64, 0u64);
+/// How often something is done in a loop, for lack of knowledge. Loops in loops are not taken for more: they are often short.
+const IN_LOOP: u64 = 8;
+
+/// Calls `f` with each value that an instruction gives or stores and that differs between lanes in any way, and how often.
+fn for_each_varying(items: &[&Analysed], mut f: impl FnMut(&Analysed, &InstData, Type, u64)) {
     for item in items {
         let func = &item.func;
         for &b in item.cfg.rpo() {
-            let mut depth = 0;
-            let mut at = item.loops.innermost(b);
-            while let Some(l) = at {
-                depth += 1;
-                at = item.loops.loops[l].parent;
-            }
+            let times = if item.loops.innermost(b).is_some() { IN_LOOP } else { 1 };
             for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
                 let what = match data.op {
                     Op::Store { .. } => data.args.get(1).copied(),
                     _ => data.result,
                 };
-                let Some(v) = what.filter(|&v| item.shapes.of(v) == Shape::Varying) else { continue };
-                let ty = func.ty(v);
-                let words = u64::from((ty.scalar.bits() * u32::from(ty.lanes)).div_ceil(32)) << (3 * depth.min(4));
-                match ty.lanes > 1 && ty.scalar.bits() * u32::from(ty.lanes) >= bits.min(256) {
-                    true => full += words,
-                    false => rest += words,
+                if let Some(v) = what.filter(|&v| item.shapes.of(v) == Shape::Varying) {
+                    f(item, data, func.ty(v), times);
                 }
             }
         }
     }
+}
+
+/// Whether work-items work on short vectors as long as a register (of AVX2; with AVX-512 too half a register is better than shuffles), but
+/// for a small part. In lanes, such vectors would be taken apart and put together for nothing, and need as many registers as they have
+/// components.
+fn fill_registers(items: &[&Analysed], bits: u32) -> bool {
+    let (mut full, mut rest) = (0u64, 0u64);
+    for_each_varying(items, |_, _, ty, times| {
+        let size = ty.scalar.bits() * u32::from(ty.lanes);
+        let words = u64::from(size.div_ceil(32)) * times;
+        match ty.lanes > 1 && size >= bits.min(256) {
+            true => full += words,
+            false => rest += words,
+        }
+    });
     full > 2 * rest
+}
+
+/// Operations that lanes do together for each atomic one that they do one by one: with fewer of them, the way from vector registers to
+/// addresses takes longer than all that vectors save.
+const PER_ATOMIC: u64 = 10;
+
+/// Whether most of what work-items do are atomic operations at places of their own: counting, as in a histogram.
+fn counts(items: &[&Analysed]) -> bool {
+    let (mut atomic, mut rest) = (0u64, 0u64);
+    for_each_varying(items, |item, data, _, times| match data.op {
+        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } if !item.shapes.is_uniform(data.args[0]) => atomic += times,
+        _ => rest += times,
+    });
+    atomic > 0 && PER_ATOMIC * atomic >= rest
 }
 
 /// The width of the elements that most of the arithmetic is done on.
@@ -166,5 +194,51 @@ bb0(v0: ptr<global>):
     #[test]
     fn short_vectors_that_fill_registers_need_no_lanes() {
         assert_eq!((lanes(4), lanes(8), lanes(16)), (16, 1, 1));
+    }
+
+    /// The lanes for a kernel that counts in local memory what it reads in a loop, at a distance of so many bytes.
+    fn lanes_of_histogram(distance: u64) -> u16 {
+        let text = format!(
+            "global @bins local size 1024 align 4
+
+func external @k(ptr<global>, i64) kernel {{
+  param \"p\" \"uint*\" global size 8 align 8
+  param \"n\" \"long\" value size 8 align 8
+}} {{
+bb0(v0: ptr<global>, v1: i64):
+    v2: ptr<local> = globaladdr @bins
+    v3: i64 = query global_id 0
+    v4: i64 = const {distance:#x}
+    v5: i64 = mul v3, v4
+    v6: ptr<global> = ptradd v0, v5
+    v7: i64 = const 0x0
+    v8: i32 = const 0x1
+    v9: i64 = const 0x3fc
+    v10: i64 = const 0x400
+    jump bb1(v7)
+bb1(v11: i64):
+    v12: i1 = icmp ult v11, v1
+    br v12, bb2, bb3
+bb2:
+    v13: ptr<global> = ptradd v6, v11
+    v14: i32 = load v13 align 4
+    v15: i64 = zext v14
+    v16: i64 = and v15, v9
+    v17: ptr<local> = ptradd v2, v16
+    v18: i32 = atomic_add relaxed group v17, v8
+    v19: i64 = add v11, v10
+    jump bb1(v19)
+bb3:
+    ret
+}}"
+        );
+        let mut module = cloom_ir::parse(&text).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        crate::work_group_function(&mut module, kernel, Wish::Registers(256)).unwrap().lanes
+    }
+
+    #[test]
+    fn counting_needs_lanes_only_to_share_cache_lines() {
+        assert_eq!((lanes_of_histogram(4), lanes_of_histogram(4096)), (8, 1));
     }
 }

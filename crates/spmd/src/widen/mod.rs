@@ -145,20 +145,45 @@ impl Analysed {
 
     /// Whether lanes read short vectors of their own, at a distance, in a loop.
     pub(crate) fn walks_rows(&self) -> bool {
-        let insts = self.cfg.rpo().iter().filter(|&&b| self.loops.innermost(b).is_some());
-        insts.flat_map(|&b| &self.func.blocks[b].insts).any(|&i| {
-            let data = &self.func.insts[i];
-            let (Op::Load { .. }, Some(r)) = (&data.op, data.result) else { return false };
-            let ty = self.func.ty(r);
-            let dense = i64::from(ty.scalar.bytes()) * i64::from(ty.lanes);
+        self.loads_in_loops().any(|(p, ty)| {
             ty.is_vector()
                 && ty.bytes() > 8
-                && match self.shapes.of(data.args[0]) {
-                    Shape::Strided { by, .. } => by != dense,
+                && match self.shapes.of(p) {
+                    Shape::Strided { by, .. } => by != dense(ty),
                     shape => shape == Shape::Varying,
                 }
         })
     }
+
+    /// Whether lanes read what lies side by side in memory outside of the group, in the loop with the most atomic operations.
+    pub(crate) fn counts_side_by_side(&self) -> bool {
+        let blocks = || self.cfg.rpo().iter().filter_map(|&b| Some((b, self.loops.innermost(b)?)));
+        let insts = |l: usize| {
+            let blocks = blocks().filter(move |&(_, own)| own == l);
+            blocks.flat_map(|(b, _)| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i])
+        };
+        let atomics = |&l: &usize| insts(l).filter(|data| matches!(data.op, Op::AtomicRmw { .. })).count();
+        let most = blocks().map(|(_, l)| l).max_by_key(atomics);
+        most.into_iter().flat_map(insts).any(|data| {
+            let (Op::Load { .. }, Some(r)) = (&data.op, data.result) else { return false };
+            let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
+            outside && matches!(self.shapes.of(data.args[0]), Shape::Strided { by, .. } if by == dense(self.func.ty(r)))
+        })
+    }
+
+    /// The address and the type of each load in a loop.
+    fn loads_in_loops(&self) -> impl Iterator<Item = (Value, Type)> {
+        let blocks = self.cfg.rpo().iter().filter(|&&b| self.loops.innermost(b).is_some());
+        let insts = blocks.flat_map(|&b| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i]);
+        insts
+            .filter(|data| matches!(data.op, Op::Load { .. }))
+            .filter_map(|data| Some((data.args[0], self.func.ty(data.result?))))
+    }
+}
+
+/// The distance in bytes between neighbours in memory.
+fn dense(ty: Type) -> i64 {
+    i64::from(ty.scalar.bytes()) * i64::from(ty.lanes)
 }
 
 /// Bytes between lanes that are certainly not on one cache line.
