@@ -11,6 +11,7 @@
 //!
 //! Where a stride is tested at run time, both forms are there.
 
+use super::address::Address;
 use super::{Lanes, Wide, Widener};
 use crate::Limit;
 use crate::private;
@@ -226,6 +227,14 @@ impl Widener<'_> {
         self.mask.is_none() && (!unit.is_vector() || !unit.is_ptr() && unit.lanes * self.lanes <= MAX_WHOLE)
     }
 
+    /// The address of a lane, by its parts if it has some.
+    fn place_of(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Limit> {
+        match parts {
+            Some(parts) => Ok(self.address_of(parts, lane)),
+            None => self.lane_of(p, lane, ADDRESS_DEPTH),
+        }
+    }
+
     /// The address of a lane at a fixed distance.
     fn step(&mut self, base: Value, by: i64, lane: u16) -> Value {
         self.b().ptr_offset(base, (i64::from(lane) * by) as u64)
@@ -280,7 +289,8 @@ impl Widener<'_> {
     /// Each lane from its own address.
     fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
         if self.lane_by_lane(unit(ty), p) {
-            return self.load_steps(ty, align, flags, |w, l| w.lane_of(p, l, ADDRESS_DEPTH));
+            let parts = self.address(p)?;
+            return self.load_steps(ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
         }
         self.load_apart(ty, p, align, flags)
     }
@@ -435,7 +445,8 @@ impl Widener<'_> {
 
     fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
         if self.lane_by_lane(unit(ty), p) {
-            return self.store_steps(x, ty, align, flags, |w, l| w.lane_of(p, l, ADDRESS_DEPTH));
+            let parts = self.address(p)?;
+            return self.store_steps(x, ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
         }
         self.store_apart(p, x, ty, align, flags)
     }

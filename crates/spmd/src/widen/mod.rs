@@ -12,6 +12,7 @@
 //! uniform address, a loop) stands only where a lane is on. A strided value is carried as lane 0's value alone, also where lane 0 is off:
 //! a promise not to wrap speaks only for lanes that are on, so bases are widened operand by operand ([`Widener::wide_base`]).
 
+mod address;
 mod atomic;
 mod control;
 mod limits;
