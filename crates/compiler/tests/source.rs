@@ -247,3 +247,31 @@ fn loops_that_wait_for_themselves_get_wider_vectors_where_rows_are_long() {
     assert_eq!(lanes("leaves"), 16, "a wider vector would wait for the last of more");
     assert_eq!(lanes("busy"), 16, "two registers to each of four sums");
 }
+
+#[test]
+fn loops_over_short_vectors_are_divided_if_they_do_not_fit_in_the_registers() {
+    let loops = |ty: &str, round: &str| {
+        format!(
+            "kernel void k(global float *p, int n) {{
+                {ty} x = ({ty})p[get_global_id(0)], y = x + 1.0f;
+                for (int k = 0; k < n; k++) {{ {round} }}
+                x += y;
+                p[get_global_id(0)] = x.s0 + x.s3;
+            }}"
+        )
+    };
+    let compiler = compiler();
+    let divided = |source: String| {
+        let program = program(&compiler, &source, "");
+        let built = compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3").unwrap();
+        built.remarks.iter().any(|r| r.what.contains("divided"))
+    };
+    let each = "x = mad(y, 0.25f, x); y = mad(x, 0.5f, y);";
+    assert!(divided(loops("float16", each)), "32 registers");
+    assert!(!divided(loops("float8", each)), "16 registers: they fit");
+    assert!(
+        !divided(loops("float16", "x = mad(y.s123456789abcdef0, 0.25f, x); y = mad(x, 0.5f, y);")),
+        "components meet"
+    );
+    assert!(!divided(loops("float16", "x = mad(y, 0.25f, x); y = mad(x, 0.5f, y); p[k] = 0;")), "it stores");
+}

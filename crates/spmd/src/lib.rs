@@ -9,7 +9,8 @@
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory.
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
-//! 6. `rows`, `pressure`, `latency`, `plan`: several rounds at once where lanes walk along rows; how many work-items to a vector.
+//! 6. `rows`, `fission`: several rounds at once where lanes walk along rows, and short vectors by parts where they are too wide for the
+//!    registers. `pressure`, `latency`, `plan`: how many work-items to a vector.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
 //! 8. `group`: loops over the vectors of a group for each continuation; a dispatcher goes from one to the next.
 //!
@@ -26,6 +27,7 @@ mod bounds;
 mod canon;
 pub mod context;
 pub mod divergence;
+mod fission;
 mod group;
 mod item;
 mod latency;
@@ -42,7 +44,7 @@ mod ssa;
 mod subgroup;
 mod widen;
 
-use cloom_ir::{FuncRef, Function, Module, Op};
+use cloom_ir::{FuncRef, Function, Module, Op, Span};
 use context::Context;
 use group::{Body, Part};
 use item::{ItemFunction, Param};
@@ -242,11 +244,16 @@ fn analyse(
         item.columns = item.goes_down(&down);
     }
     notes.extend(remarks::lanes(&item, params));
-    let Some((func, places)) = rows::unroll(&item) else { return Ok(item) };
-    notes.extend(places.into_iter().map(remarks::rows));
-    let columns = item.columns;
-    item = Analysed::new(func, shapes, &bounds, unspecified)?;
-    item.columns = columns;
+    let steps: [(fn(&Analysed) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark); 2] =
+        [(rows::unroll, remarks::rows), (fission::divide, remarks::parts)];
+    for (step, remark) in steps {
+        if let Some((func, places)) = step(&item) {
+            notes.extend(places.into_iter().map(remark));
+            let columns = item.columns;
+            item = Analysed::new(func, shapes, &bounds, unspecified.clone())?;
+            item.columns = columns;
+        }
+    }
     Ok(item)
 }
 

@@ -1,8 +1,9 @@
 //! Pressure: how many values of a work-item live at once where it matters, in loops.
 //!
-//! In comes an analysed function; out goes the largest number of words of 32 bits that values which differ between lanes take at one place
-//! of a loop. Uniform values and those at even distances are scalars in the widened code and do not count, nor do truth values.
-//! Outside of loops, code generation may order instructions as it likes, and a spill costs little.
+//! In comes an analysed function; out goes the largest number of words of 32 bits that values which differ between lanes take at one
+//! place of a loop. Uniform values and those at even distances are scalars in the widened code and do not count, nor do truth values,
+//! nor what an innermost loop does not touch: that waits in memory. Outside of loops, code generation may order instructions as it
+//! likes, and a spill costs little.
 
 use crate::shape::Shape;
 use crate::widen::Analysed;
@@ -37,11 +38,11 @@ pub fn in_loops(item: &Analysed) -> Pressure {
         return most;
     }
     let sets = Live::new(item);
+    let touched: Vec<Set> = item.loops.loops.iter().map(|l| touched(func, &l.blocks)).collect();
     for &b in item.cfg.rpo() {
-        if item.loops.innermost(b).is_none() {
-            continue;
-        }
+        let Some(innermost) = item.loops.innermost(b) else { continue };
         let mut live = sets.out(func, b);
+        live.0.iter_mut().zip(&touched[innermost].0).for_each(|(word, touched)| *word &= touched);
         let mut now = Pressure::default();
         for v in (0..func.values.len()).map(Value::new).filter(|v| live.has(*v)) {
             now.add(sets.weigh(func, v), func.ty(v).lanes);
@@ -63,6 +64,21 @@ pub fn in_loops(item: &Analysed) -> Pressure {
         }
     }
     most
+}
+
+/// What is used in some blocks. (What is only defined there lives on after them, and is not in the way.)
+fn touched(func: &Function, blocks: &[cloom_ir::Block]) -> Set {
+    let mut set = Set(vec![0; func.values.len().div_ceil(64)]);
+    for &b in blocks {
+        let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
+        args.for_each(|&a| {
+            set.insert(a);
+        });
+        func.blocks[b].term.for_each_use(|v| {
+            set.insert(v);
+        });
+    }
+    set
 }
 
 impl Pressure {

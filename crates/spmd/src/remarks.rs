@@ -116,6 +116,16 @@ pub(crate) fn rows(span: Span) -> Remark {
     }
 }
 
+/// A loop that does some components of its vectors at a time.
+pub(crate) fn parts(span: Span) -> Remark {
+    Remark {
+        span,
+        what: "loop: divided, some components of its vectors at a time".into(),
+        why: "all of them, each a vector of work-items, do not fit in the registers, and they do not need each other"
+            .into(),
+    }
+}
+
 /// Why a value differs between lanes, in words.
 fn cause(item: &Analysed, params: &[Param], cause: Option<shape::Cause>) -> String {
     match cause {
