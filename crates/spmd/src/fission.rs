@@ -231,10 +231,7 @@ impl<'a> Wide<'a> {
             !inside && func.ty(v).is_vector()
         });
         for v in used {
-            if !map.contains_key(&v) {
-                let part = self.slice(func, v, first, at, ANEW);
-                map.insert(v, part);
-            }
+            map.entry(v).or_insert_with(|| self.slice(func, v, first, at, ANEW));
         }
     }
 

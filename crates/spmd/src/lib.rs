@@ -244,8 +244,7 @@ fn analyse(
         item.columns = item.goes_down(&down);
     }
     notes.extend(remarks::lanes(&item, params));
-    let steps: [(fn(&Analysed) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark); 2] =
-        [(rows::unroll, remarks::rows), (fission::divide, remarks::parts)];
+    let steps: [Step; 2] = [(rows::unroll, remarks::rows), (fission::divide, remarks::parts)];
     for (step, remark) in steps {
         if let Some((func, places)) = step(&item) {
             notes.extend(places.into_iter().map(remark));
@@ -256,6 +255,9 @@ fn analyse(
     }
     Ok(item)
 }
+
+/// A change to the loops of a function, with the places where it changed some, and what to say of these.
+type Step = (fn(&Analysed) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark);
 
 /// What a continuation's function goes through: its variables become values.
 const CLEAN_UP: &[&str] = &["mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "dce"];
