@@ -365,11 +365,14 @@ impl Widener<'_> {
     /// The lanes of a value whose stride may not hold: computed lane by lane from the first operands whose strides do.
     fn lanes_of_tested(&mut self, v: Value) -> Result<Lanes, Limit> {
         let item = self.item;
+        // What is computed here. An operand's code may end in another block (a division does), so that the block does not say what there is;
+        // but all of it stands before what follows.
+        let mut known: FxHashMap<Value, Lanes> = FxHashMap::default();
         // Chains of sums may be long: no recursion.
         let mut stack = vec![v];
         while let Some(&x) = stack.last() {
             if let Some(&lanes) = self.tested.get(&x) {
-                self.materialised.insert((x, self.cur), smallvec![lanes]);
+                known.insert(x, smallvec![lanes]);
                 stack.pop();
                 continue;
             }
@@ -377,18 +380,29 @@ impl Widener<'_> {
             let mut ready = true;
             for &a in &item.func.insts[inst].args {
                 let tested = matches!(self.get(a)?, Wide::Strided { cond: Some(_), .. });
-                if tested && !self.materialised.contains_key(&(a, self.cur)) {
-                    stack.push(a);
-                    ready = false;
+                if !tested || known.contains_key(&a) {
+                    continue;
+                }
+                match self.materialised.get(&(a, self.cur)) {
+                    Some(lanes) => drop(known.insert(a, lanes.clone())),
+                    None => {
+                        stack.push(a);
+                        ready = false;
+                    }
                 }
             }
             if ready {
+                for a in &item.func.insts[inst].args {
+                    if let Some(lanes) = known.get(a) {
+                        self.materialised.insert((*a, self.cur), lanes.clone());
+                    }
+                }
                 let lanes = self.lanewise(inst)?;
-                self.materialised.insert((x, self.cur), lanes);
+                known.insert(x, lanes);
                 stack.pop();
             }
         }
-        self.materialised.get(&(v, self.cur)).cloned().ok_or(Limit::Lanes("a tested value has no lanes"))
+        known.remove(&v).ok_or(Limit::Lanes("a tested value has no lanes"))
     }
 
     /// The one component of a scalar, with a lane for each work-item.
