@@ -1,7 +1,7 @@
 //! Translates functions: signatures, blocks, block parameters (as phis), terminators. Single operations are in `ops` and `memory`.
 
 use crate::Error;
-use crate::handles::{Context, IrBuilder, LlvmModule, c_string};
+use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
 use crate::target::Level;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Scalar, Space, Term, Type, Value};
@@ -165,6 +165,7 @@ impl Cx<'_> {
             }
             // A frame larger than a page touches each page, so that an overflow meets the guard page.
             LLVMAddAttributeAtIndex(value, whole, self.text_attribute("probe-stack", "inline-asm"));
+            LLVMAddAttributeAtIndex(value, whole, self.text_attribute(STACK_REPORT.0, STACK_REPORT.1));
             if root {
                 // Descriptors, arguments, local memory and scratch are blocks of their own: a kernel cannot come by their
                 // addresses in another way.

@@ -27,42 +27,67 @@ pub fn take_message(message: *mut c_char) -> String {
     }
 }
 
-/// A context: everything else lives in it. Errors that LLVM reports while it generates code are kept; without a handler it
-/// would print them and end the process.
+/// A context: everything else lives in it. What LLVM reports while it generates code is kept; without a handler it would print errors
+/// and end the process.
 pub struct Context {
     pub raw: LLVMContextRef,
-    errors: Box<Mutex<Vec<String>>>,
+    reports: Box<Mutex<Reports>>,
 }
+
+/// What LLVM reported.
+#[derive(Default)]
+struct Reports {
+    errors: Vec<String>,
+    /// Bytes on the stack of all functions together whose code was made.
+    frames: u64,
+}
+
+/// What stands in the report of a function's frame before the number of bytes. [`STACK_REPORT`] asks for it: there is no other way to
+/// learn of the frame through the C interface.
+const FRAME: &str = "stack frame size (";
+
+/// The attribute of functions whose frames are reported: name, and the size from which on.
+pub const STACK_REPORT: (&str, &str) = ("warn-stack-size", "0");
 
 impl Context {
     pub fn new() -> Self {
-        let errors = Box::new(Mutex::new(Vec::new()));
+        let reports = Box::new(Mutex::new(Reports::default()));
         // SAFETY: creates an independent object; the box does not move and outlives the context.
         unsafe {
             let raw = LLVMContextCreate();
-            LLVMContextSetDiagnosticHandler(raw, Some(keep), (&raw const *errors).cast_mut().cast());
-            Context { raw, errors }
+            LLVMContextSetDiagnosticHandler(raw, Some(keep), (&raw const *reports).cast_mut().cast());
+            Context { raw, reports }
         }
     }
 
     /// The first error that was reported so far.
     pub fn check(&self) -> Result<(), Error> {
-        match self.errors.lock().ok().and_then(|e| e.first().cloned()) {
+        match self.reports.lock().ok().and_then(|r| r.errors.first().cloned()) {
             Some(message) => Err(Error::Internal(message)),
             None => Ok(()),
         }
     }
+
+    /// Takes the bytes that the functions need on the stack whose code was made since the last call.
+    pub fn take_frames(&self) -> u64 {
+        self.reports.lock().map_or(0, |mut r| std::mem::take(&mut r.frames))
+    }
 }
 
-extern "C" fn keep(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
+extern "C" fn keep(info: LLVMDiagnosticInfoRef, reports: *mut c_void) {
     // SAFETY: LLVM passes a valid diagnostic and what `Context::new` registered.
-    unsafe {
-        if LLVMGetDiagInfoSeverity(info) == LLVMDiagnosticSeverity::LLVMDSError {
-            let message = take_message(LLVMGetDiagInfoDescription(info));
-            if let Ok(mut errors) = (*errors.cast::<Mutex<Vec<String>>>()).lock() {
-                errors.push(message);
-            }
+    let (severity, message, reports) = unsafe {
+        let message = take_message(LLVMGetDiagInfoDescription(info));
+        (LLVMGetDiagInfoSeverity(info), message, &*reports.cast::<Mutex<Reports>>())
+    };
+    let Ok(mut reports) = reports.lock() else { return };
+    match (severity, message.split_once(FRAME)) {
+        (LLVMDiagnosticSeverity::LLVMDSError, _) => reports.errors.push(message),
+        (_, Some((_, rest))) => {
+            let bytes = rest.split(')').next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+            reports.frames = reports.frames.saturating_add(bytes);
         }
+        _ => {}
     }
 }
 

@@ -49,7 +49,7 @@ pub struct Compiled {
     pub object: Vec<u8>,
     /// The symbol of the function in it.
     pub symbol: String,
-    /// Bytes of private memory that one thread needs on its stack for variables, at least.
+    /// Bytes that one thread needs on its stack for private memory and for what does not fit into registers.
     pub private_size: u64,
     /// If asked for: name and text of each stage.
     pub stages: Vec<(&'static str, String)>,
@@ -89,9 +89,6 @@ pub const MAX_PRIVATE: u64 = 32 << 20;
 /// Instructions of a kernel with all that it calls: about a minute of code generation, and some gigabytes.
 pub const MAX_INSTS: usize = 2_000_000;
 
-/// Bytes of the stack that a value takes if it is not kept in a register, about.
-const STACK_VALUE: u64 = 16;
-
 /// Compiles one function and all that it calls.
 pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Compiled, Error> {
     let reachable = reachable(module, func);
@@ -99,9 +96,7 @@ pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Comp
         check(module, f)?;
     }
     let private_size = reachable.iter().fold(0u64, |sum, &f| sum.saturating_add(private_size(module, f)));
-    if private_size > MAX_PRIVATE {
-        return Err(Error::Limit(format!("{private_size} bytes of private memory, {MAX_PRIVATE} are the limit")));
-    }
+    check_private(private_size)?;
     let since = Instant::now();
     guard::run(|| {
         let start = since.elapsed();
@@ -175,15 +170,18 @@ fn generate(
         stages.push(("asm", String::from_utf8_lossy(&text).into_owned()));
         stage("llvm texts");
     }
-    // Without optimisation, values live on the stack.
-    let values = if effort == Effort::None { insts as u64 * STACK_VALUE } else { 0 };
+    context.take_frames();
     let object = machine.emit(&llvm, target::Output::Object)?;
     context.check()?;
+    let frames = context.take_frames();
     machine.keep();
     drop(llvm);
     drop(context);
     stage("llvm codegen");
-    let private_size = private_size.saturating_add(values);
+    // Many lanes of many values, or code that is not optimised, leave frames that no variable accounts for: megabytes of them. There is
+    // no recursion, so that together they are what a thread needs.
+    let private_size = private_size.max(frames);
+    check_private(private_size)?;
     Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages, times })
 }
 
@@ -228,6 +226,14 @@ fn check(module: &Module, f: FuncRef) -> Result<(), Error> {
     Ok(())
 }
 
+fn check_private(size: u64) -> Result<(), Error> {
+    match size {
+        0..=MAX_PRIVATE => Ok(()),
+        _ => Err(Error::Limit(format!("{size} bytes of private memory, {MAX_PRIVATE} are the limit"))),
+    }
+}
+
+/// What the variables of a function take.
 fn private_size(module: &Module, f: FuncRef) -> u64 {
     let func = &module.funcs[f];
     let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
