@@ -76,9 +76,9 @@ pub struct WorkGroupLayout {
     pub kernel: FuncRef,
     /// The function.
     pub func: FuncRef,
-    /// Work-items in a vector, and the dimension along which they are neighbours.
+    /// Work-items in a vector.
     pub lanes: u16,
-    #[expect(missing_docs, reason = "said above")]
+    /// The dimension along which they are neighbours.
     pub dim: u8,
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,

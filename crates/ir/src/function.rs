@@ -247,6 +247,14 @@ impl Function {
         inst
     }
 
+    /// Moves the last instruction of a block to its front, so that all that stands there may use it.
+    pub fn move_last_to_front(&mut self, block: Block) {
+        let insts = &mut self.blocks[block].insts;
+        if !insts.is_empty() {
+            insts.rotate_right(1);
+        }
+    }
+
     /// Replaces each use of a value according to `map`, in all blocks that count.
     pub fn map_uses(&mut self, mut map: impl FnMut(Value) -> Value) {
         for i in 0..self.layout.len() {

@@ -273,9 +273,7 @@ fn repair(
         // Before its definition in a round, nobody needs it.
         if home != header {
             let zero = Builder::new(func, header).iconst(ty, 0);
-            if let Some(i) = func.blocks[header].insts.pop() {
-                func.blocks[header].insts.insert(0, i);
-            }
+            func.move_last_to_front(header);
             unspecified.insert(zero);
             ssa.write(header, var, zero);
         }

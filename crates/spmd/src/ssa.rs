@@ -105,9 +105,7 @@ impl Ssa {
                 [] => {
                     let zero = Builder::new(func, at).iconst(self.ty(var), 0);
                     // It must stand before all uses.
-                    if let Some(i) = func.blocks[at].insts.pop() {
-                        func.blocks[at].insts.insert(0, i);
-                    }
+                    func.move_last_to_front(at);
                     break zero;
                 }
                 [only] => at = only,

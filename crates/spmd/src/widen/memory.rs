@@ -45,9 +45,7 @@ impl Widener<'_> {
         let mut b = cloom_ir::Builder::new(self.func, entry);
         let p = b.alloca(bytes, align);
         // It must stand before its uses, and the entry may be where code goes.
-        if let Some(i) = self.func.blocks[entry].insts.pop() {
-            self.func.blocks[entry].insts.insert(0, i);
-        }
+        self.func.move_last_to_front(entry);
         self.set(r, Wide::Strided { base: p, by, cond: None });
         Ok(())
     }

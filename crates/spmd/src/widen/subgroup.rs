@@ -69,9 +69,7 @@ impl Widener<'_> {
         let entry = self.func.entry();
         let room = cloom_ir::Builder::new(self.func, entry).alloca(8 * u64::from(self.lanes), 64);
         // It must stand before its uses, and the entry may be where code goes.
-        if let Some(i) = self.func.blocks[entry].insts.pop() {
-            self.func.blocks[entry].insts.insert(0, i);
-        }
+        self.func.move_last_to_front(entry);
         self.room = Some(room);
         room
     }

@@ -634,8 +634,7 @@ impl<'a> Gen<'a> {
         let entry = self.func.entry();
         let v = Builder::new(&mut self.func, entry).alloca(4, 4);
         // The entry block may be finished already: the array moves before everything else.
-        let inst = self.func.blocks[entry].insts.pop().unwrap();
-        self.func.blocks[entry].insts.insert(0, inst);
+        self.func.move_last_to_front(entry);
         let zero = self.int(0);
         self.store(v, zero);
         v
