@@ -134,8 +134,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         made => made,
     };
     let (func, local_size, width, lane_remarks) = made?;
-    let mut remarks = remarks::collect(&split, &plan, &context, &divergence);
-    remarks.extend(lane_remarks);
+    let mut remarks = remarks::together(remarks::collect(&split, &plan, &context, &divergence), lane_remarks);
     if let Some(why) = refused {
         remarks.push(Remark {
             span: cloom_ir::Span::NONE,
@@ -210,6 +209,10 @@ fn group_function(
         width = Width::new(1 << width.lanes.ilog2());
     }
     if width.lanes == 1 {
+        if plan::may_have_lanes(wish) {
+            // Nothing of what was found out about lanes came to pass.
+            notes = vec![remarks::no_lanes()];
+        }
         for part in &mut parts {
             part.body.take_lanes_away();
             if let Body::Item(func) = &mut part.body {

@@ -6,7 +6,7 @@ use crate::item::Param;
 use crate::regions::Plan;
 use crate::shape::{self, Shape};
 use crate::widen::Analysed;
-use cloom_ir::{Entity, Function, Op, Span};
+use cloom_ir::{Entity, Function, Inst, Op, Span, Value, ValueDef};
 
 /// One decision.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +17,25 @@ pub struct Remark {
     pub what: String,
     /// Why.
     pub why: String,
+}
+
+/// What a branch is called that work-items of a group may take differently,
+const DIVERGENT: &str = "divergent branch";
+/// and what becomes of it in lanes.
+const UNDER_MASKS: &str = "branch under masks";
+
+/// Puts the remarks about work-items and about lanes together: what is said of a branch in lanes says the other, too.
+pub(crate) fn together(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
+    let masked: Vec<Span> = lanes.iter().filter(|r| r.what == UNDER_MASKS).map(|r| r.span).collect();
+    let said = |r: &Remark| r.what == DIVERGENT && masked.contains(&r.span);
+    let mut all: Vec<Remark> = items.into_iter().filter(|r| !said(r)).collect();
+    // What stands before a barrier and behind it is there in several continuations.
+    for r in lanes {
+        if !all.contains(&r) {
+            all.push(r);
+        }
+    }
+    all
 }
 
 /// Writes down what the stages decided.
@@ -57,7 +76,7 @@ pub fn collect(func: &Function, plan: &Plan, context: &Context, divergence: &Div
             Some(Cause::Branch(_)) => "it depends on which way an earlier branch went".into(),
             Some(Cause::Param) | None => continue,
         };
-        remarks.push(Remark { span: block.term_span, what: "divergent branch".into(), why });
+        remarks.push(Remark { span: block.term_span, what: DIVERGENT.into(), why });
     }
     remarks
 }
@@ -101,10 +120,19 @@ pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
         let decides = block.term.operand().filter(|_| item.shapes.diverges(b) && block.term_span != Span::NONE);
         if let Some(cond) = decides {
             let why = cause(item, params, item.shapes.cause(cond));
-            remarks.push(Remark { span: block.term_span, what: "branch under masks".into(), why });
+            remarks.push(Remark { span: block.term_span, what: UNDER_MASKS.into(), why });
         }
     }
     remarks
+}
+
+/// A kernel that is better off without lanes.
+pub(crate) fn no_lanes() -> Remark {
+    Remark {
+        span: Span::NONE,
+        what: "work-items run one at a time".into(),
+        why: "they work on short vectors, which fill the registers as they are, or mostly count by atomic operations".into(),
+    }
 }
 
 /// A loop that does several rounds at once.
@@ -133,12 +161,15 @@ fn cause(item: &Analysed, params: &[Param], cause: Option<shape::Cause>) -> Stri
             Op::Load { .. } => "it depends on a value from memory".into(),
             _ => "it depends on an atomic operation or a call".into(),
         },
-        Some(shape::Cause::Param(n)) => match params.get(n as usize) {
-            Some(Param::LocalId(d)) => format!("it depends on get_local_id({d})"),
-            Some(Param::GlobalId(d)) => format!("it depends on get_global_id({d})"),
-            _ => "it depends on a value from before a barrier".into(),
-        },
+        Some(shape::Cause::Param(n)) => parameter(params, n),
         Some(shape::Cause::Wrap(_)) => "an index may wrap where it is widened".into(),
+        // Truth values are never evenly apart: what is compared is the reason.
+        Some(shape::Cause::Stride(i)) if matches!(item.func.insts[i].op, Op::Icmp(_) | Op::Fcmp(_)) => {
+            match origin(item, i) {
+                Some(n) => parameter(params, n),
+                None => "it compares numbers that differ between lanes".into(),
+            }
+        }
         Some(shape::Cause::Stride(i)) => {
             format!("`{}` does not keep lanes evenly apart", op_name(&item.func.insts[i].op))
         }
@@ -147,12 +178,45 @@ fn cause(item: &Analysed, params: &[Param], cause: Option<shape::Cause>) -> Stri
     }
 }
 
+fn parameter(params: &[Param], n: u32) -> String {
+    match params.get(n as usize) {
+        Some(Param::LocalId(d)) => format!("it depends on get_local_id({d})"),
+        Some(Param::GlobalId(d)) => format!("it depends on get_global_id({d})"),
+        _ => "it depends on a value from before a barrier".into(),
+    }
+}
+
+/// The parameter of the function that the lanes of an instruction's operands come from, if one is found.
+fn origin(item: &Analysed, inst: Inst) -> Option<u32> {
+    let func = &item.func;
+    let mut work: Vec<Value> = func.insts[inst].args.to_vec();
+    let mut at = 0;
+    while let Some(&v) = work.get(at) {
+        at += 1;
+        if item.shapes.is_uniform(v) || at > MAX_ORIGIN {
+            continue;
+        }
+        let more: Vec<Value> = match func.values[v].def {
+            ValueDef::Param(b, n) if b == func.entry() => return Some(n),
+            ValueDef::Param(b, n) => {
+                let edges = func.layout.iter().flat_map(|&x| func.blocks[x].term.edges());
+                edges.filter(|e| e.block == b).filter_map(|e| e.args.get(n as usize).copied()).collect()
+            }
+            ValueDef::Inst(i) => func.insts[i].args.to_vec(),
+        };
+        work.extend(more.into_iter().filter(|v| !work.contains(v)).collect::<Vec<_>>());
+    }
+    None
+}
+
+/// So many values are looked at on the way back.
+const MAX_ORIGIN: usize = 64;
+
 fn op_name(op: &Op) -> &'static str {
     match op {
         Op::Unary(op) => op.name(),
         Op::Binary(op) => op.name(),
         Op::Cast(op) => op.name(),
-        Op::Icmp(_) | Op::Fcmp(_) => "comparison",
         Op::Select => "select",
         _ => "operation",
     }

@@ -1,0 +1,59 @@
+//! What the build log says of a kernel's way into lanes.
+
+use cloom_compiler::{Compiler, Config, Source};
+
+/// The remarks on a program, for so many lanes or those that are chosen.
+fn remarks(text: &str, lanes: Option<u16>) -> String {
+    let compiler = Compiler::new(Config { remarks: true, lanes, ..Config::default() });
+    let built = compiler.build(&Source { name: "k.cl", text: text.as_bytes() }, "");
+    let program = built.result.map_err(|_| built.log).unwrap();
+    compiler.executable(&program, "x86-64-v3").remarks()
+}
+
+#[test]
+fn a_branch_is_told_once_with_what_it_depends_on() {
+    let text = remarks(
+        "kernel void k(global int *p, int n) {
+  int i = get_global_id(0);
+  if (i * 2 < n)
+    p[i] = i;
+}
+kernel void across(global int *p, local int *l) {
+  int i = get_local_id(0);
+  l[i] = p[i];
+  for (int k = 0; k < 4; k++) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i > k)
+      p[i] += l[i - 1];
+  }
+}",
+        Some(8),
+    );
+    let branches: Vec<&str> = text.lines().filter(|l| l.contains("branch")).collect();
+    let of = |place: &str| branches.iter().filter(|l| l.starts_with(place)).copied().collect::<Vec<_>>();
+    let [one] = of("k.cl:3:")[..] else { panic!("{text}") };
+    assert!(one.ends_with("branch under masks: it depends on get_global_id(0)"), "{text}");
+    let [one] = of("k.cl:11:")[..] else { panic!("{text}") };
+    assert!(one.ends_with("branch under masks: it depends on get_local_id(0)"), "{text}");
+}
+
+#[test]
+fn a_kernel_without_lanes_has_no_remarks_about_them() {
+    // Short vectors that need all registers as they are.
+    let text = remarks(
+        "kernel void k(global float16 *p, int n) {
+  size_t i = get_global_id(0);
+  float16 a = p[3 * i], b = p[3 * i + 1], c = p[3 * i + 2];
+  for (int j = 0; j < n; j++) {
+    a = a * b + c;
+    b = b * c + a;
+    c = c * a + b;
+  }
+  if (i & 1)
+    p[3 * i] = a + b + c;
+}",
+        None,
+    );
+    assert!(text.contains("one work-item at a time") && text.contains("they work on short vectors"), "{text}");
+    assert!(!text.contains("lane by lane") && !text.contains("under masks"), "{text}");
+}
