@@ -28,7 +28,7 @@ pub struct RangeInput {
 /// takes longer.
 const SHORT: u64 = 3_000;
 /// A short launch takes at most so many bytes of the application's stack.
-const SHORT_STACK: u64 = 4 << 10;
+const SHORT_STACK: u64 = 16 << 10;
 
 /// Groups should be about this large when the choice is free: enough work to share out, few enough to keep them in cache.
 const PREFERRED_GROUP: u64 = 64;
