@@ -39,13 +39,13 @@ kernel void across(global int *p, local int *l) {
 
 #[test]
 fn a_kernel_without_lanes_has_no_remarks_about_them() {
-    // Short vectors that need all registers as they are.
+    // Short vectors that need all registers as they are, and whose components meet.
     let text = remarks(
         "kernel void k(global float16 *p, int n) {
   size_t i = get_global_id(0);
   float16 a = p[3 * i], b = p[3 * i + 1], c = p[3 * i + 2];
   for (int j = 0; j < n; j++) {
-    a = a * b + c;
+    a = a.s123456789abcdef0 * b + c;
     b = b * c + a;
     c = c * a + b;
   }

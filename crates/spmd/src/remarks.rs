@@ -131,7 +131,8 @@ pub(crate) fn no_lanes() -> Remark {
     Remark {
         span: Span::NONE,
         what: "work-items run one at a time".into(),
-        why: "they work on short vectors, which fill the registers as they are, or mostly count by atomic operations".into(),
+        why: "they work on short vectors, which fill the registers as they are, or mostly count by atomic operations"
+            .into(),
     }
 }
 
