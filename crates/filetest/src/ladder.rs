@@ -16,7 +16,7 @@
 
 use crate::case::{CaseArg, NdRange, Outcome};
 use crate::generate::types::Rng;
-use crate::generate::{Generated, IN, LOCAL, OUT};
+use crate::generate::{COLUMNS, Generated, IN, LOCAL, OUT};
 use crate::rungs::{Cpu, Interpreter, Ready, Rung, Stage};
 use crate::{program, reduce};
 use cloom_compiler::{Compiler, Config};
@@ -294,5 +294,6 @@ pub fn arguments(module: &Module, range: &NdRange) -> Vec<CaseArg> {
         CaseArg::Bytes(bytes),
         CaseArg::Bytes(floats),
         CaseArg::Local(4 * LOCAL),
+        CaseArg::Buffer(words(items * COLUMNS, &|i| i ^ 0x5a5a)),
     ]
 }

@@ -2,11 +2,11 @@
 //! atomics between them. Reads of the local arrays may stand anywhere: each write stands alone between two barriers, and what it
 //! writes, and where, is computed before the first.
 
-use super::Gen;
 use super::expr::Place;
 use super::stmt::At;
 use super::tree::Stmt;
 use super::types::Ty;
+use super::{Gen, Profile};
 
 /// Elements of each local array, and work-items of a group, at most. Programs whose groups are small have 32.
 pub const LOCAL: u64 = 128;
@@ -47,7 +47,8 @@ impl Gen {
 
     /// One statement of the whole group.
     pub fn group_statement(&mut self, at: At, out: &mut Vec<Stmt>) {
-        match self.rng.below(14) {
+        match self.rng.below(15) {
+            14 if self.profile == Profile::Total => self.subgroups(out),
             0..=4 => self.exchange(out),
             5 | 6 => self.count(at, out),
             7 | 8 => {
@@ -114,6 +115,43 @@ impl Gen {
         let barrier = self.barrier();
         out.push(barrier);
         self.places.push(Place { text: t, ty, writable: true, uniform: false, private: true });
+    }
+
+    /// What sub-groups find out, put together for the group so that it does not matter how large they are.
+    fn subgroups(&mut self, out: &mut Vec<Stmt>) {
+        self.subgroups = true;
+        let (e, u, i) = (self.expr(Ty::UINT, 2), self.as_same(true, |g| g.expr(Ty::UINT, 1)), self.expr(Ty::UINT, 1));
+        let x = self.name("x");
+        let inner = match self.rng.below(8) {
+            0 => format!("h += sub_group_scan_inclusive_add({x}) - sub_group_scan_exclusive_add({x});"),
+            1 => format!(
+                "h += sub_group_broadcast({u}, 0) + (uint)(sub_group_any((int){x}) >= sub_group_all((int){x}));"
+            ),
+            2 => format!("h += max(sub_group_scan_inclusive_max({x}), {x}) == sub_group_scan_inclusive_max({x});"),
+            3 => format!("h += sub_group_all((int)({u} & 1u)) != 0;"),
+            n => {
+                let (of, op, first) = [
+                    (format!("sub_group_reduce_add({x})"), "atomic_add", "0u"),
+                    (format!("sub_group_reduce_max({x})"), "atomic_max", "0u"),
+                    (format!("sub_group_reduce_min({x})"), "atomic_min", "0xffffffffu"),
+                    (format!("(uint)(sub_group_any((int)({x} & 4u)) != 0)"), "atomic_or", "0u"),
+                ][n as usize - 4]
+                    .clone();
+                let s = self.name("s");
+                let lines = vec![
+                    Stmt::Line(format!("uint {x} = {e}, {s};")),
+                    self.barrier(),
+                    Stmt::Line(format!("if (lid == 0u) sums[0] = {first};")),
+                    self.barrier(),
+                    Stmt::Line(format!("{s} = {of};")),
+                    Stmt::Line(format!("if (get_sub_group_local_id() == 0u) {op}(&sums[0], {s});")),
+                    self.barrier(),
+                    Stmt::Line(format!("h = h * 31u + sums[0] + tile[{i} & 31u];")),
+                ];
+                return out.push(Stmt::block("{", lines));
+            }
+        };
+        out.push(Stmt::block("{", vec![Stmt::Line(format!("uint {x} = {e};")), Stmt::Line(inner)]));
     }
 
     /// Atomic operations of one kind on local counters, under whatever control flow, and then a look at them.

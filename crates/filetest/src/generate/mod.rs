@@ -5,8 +5,8 @@
 //! text is kept as a [`tree`] so that a failure can be reduced by dropping statements.
 //!
 //! The kernel is `k(global uint *out, const global uint *in, volatile global uint *counters, constant int *table, int n, S0 s,
-//! float4 f, local uint *dyn)`: 16 words of `out` for each work-item, 1024 words of `in`, 16 counters that only atomic operations touch,
-//! 16 numbers in `table`, and 128 words of local memory.
+//! float4 f, local uint *dyn, global uint *cols)`: 16 words of `out` for each work-item, 1024 words of `in`, 16 counters that only atomic
+//! operations touch, 16 numbers in `table`, 128 words of local memory, and 12 columns with a word for each work-item.
 
 mod expr;
 mod group;
@@ -37,6 +37,8 @@ pub enum Profile {
 pub const OUT: u64 = 16;
 /// Words of `in`.
 pub const IN: u64 = 1024;
+/// Words of `cols` of each work-item.
+pub const COLUMNS: u64 = 12;
 
 /// A program, and how to run it.
 #[derive(Clone, Debug)]
@@ -104,6 +106,8 @@ struct Gen {
     plain: bool,
     /// An index is being made.
     indexing: bool,
+    /// Operations on sub-groups were made.
+    subgroups: bool,
     names: u32,
     /// Statements left.
     budget: i32,
@@ -144,6 +148,7 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
         same: false,
         plain: false,
         indexing: false,
+        subgroups: false,
         names: 0,
         budget: 0,
         trips: 1,
@@ -173,6 +178,7 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
     g.kernel(&mut tree);
     let options = match profile {
         Profile::Portable => "",
+        Profile::Total if g.subgroups => g.rng.pick(&["", "-cl-std=CL3.0", "-cl-mad-enable"]),
         Profile::Total => g.rng.pick(&["", "", "-cl-std=CL1.2", "-cl-std=CL3.0", "-cl-mad-enable", "-cl-opt-disable"]),
     };
     let ranges = g.ranges();
@@ -318,13 +324,16 @@ impl Gen {
 
     fn kernel(&mut self, tree: &mut Vec<Stmt>) {
         let head = "kernel void k(global uint *out, const global uint *in, volatile global uint *counters, \
-                    constant int *table, int n, S0 s, float4 f, local uint *dyn) {";
+                    constant int *table, int n, S0 s, float4 f, local uint *dyn, global uint *cols) {";
         let mut body: Vec<Stmt> = [
             "const uint lid = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));",
             "const uint items = get_local_size(0) * get_local_size(1) * get_local_size(2);",
             "const uint gid = get_global_id(0) - get_global_offset(0) + get_global_size(0) * (get_global_id(1) - get_global_offset(1) \
              + get_global_size(1) * (get_global_id(2) - get_global_offset(2)));",
             "const uint base = gid * 16u;",
+            "const uint total = get_global_size(0) * get_global_size(1) * get_global_size(2);",
+            "const uint down = get_global_id(1) - get_global_offset(1) + get_global_size(1) * (get_global_id(0) - get_global_offset(0) \
+             + get_global_size(0) * (get_global_id(2) - get_global_offset(2)));",
             "uint h = gid;",
         ]
         .map(Stmt::line)
@@ -341,6 +350,7 @@ impl Gen {
             read("f", Ty::new(Scalar::Float, 4), true),
             Place { writable: true, ..read("out[base + {15}]", Ty::UINT, false) },
         ]);
+        self.columns();
         // A parameter that is written to is no longer the same for the group.
         let written = self.rng.chance(40);
         self.add_struct(0, "s", written);

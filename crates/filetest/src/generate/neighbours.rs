@@ -2,16 +2,39 @@
 //! wrap in few bits, count backwards, are divided, masked, or-ed and shifted; loads run along rows, in loops, and up to the end of
 //! a buffer behind a test.
 
+use super::expr::Place;
 use super::tree::Stmt;
+use super::types::{Scalar, Ty};
 use super::{Gen, IN};
 
 impl Gen {
+    /// Places in memory that lie beside those of the neighbours: what is written there is written by whole vectors, under any mask.
+    pub fn columns(&mut self) {
+        let id = self.rng.pick(&["gid", "gid", "(int)gid", "(size_t)gid"]);
+        for (text, ty) in [
+            ("cols[ID]", Ty::UINT),
+            ("((global int *)cols)[2 * (int)total - 1 - (int)gid]", Ty::INT),
+            ("((global uchar *)(cols + 2u * total))[ID]", Ty::new(Scalar::UChar, 1)),
+            ("((global short *)(cols + 3u * total))[ID]", Ty::new(Scalar::Short, 1)),
+            ("((global long *)(cols + 4u * total))[ID]", Ty::new(Scalar::Long, 1)),
+            ("((global ushort4 *)(cols + 6u * total))[ID]", Ty::new(Scalar::UShort, 4)),
+            ("cols[11u * total + down]", Ty::UINT),
+        ] {
+            if self.rng.chance(50) {
+                let text = text.replace("ID", id);
+                self.places.push(Place { text, ty, writable: true, uniform: false, private: false });
+            }
+        }
+        let (text, ty) = ("vload3(gid, cols + 8u * total)".to_owned(), Ty::new(Scalar::UInt, 3));
+        self.places.push(Place { text, ty, writable: false, uniform: false, private: false });
+    }
+
     /// An index of a word of `in`.
     fn neighbour(&mut self) -> String {
         let c = self.rng.below(100);
         let k = self.rng.pick(&[1u64, 2, 3, 7, 40, 64, 255]);
         let id = self.rng.pick(&["lid", "gid", "(uint)get_global_id(0)", "(uint)get_local_id(0)"]);
-        match self.rng.below(30) {
+        match self.rng.below(36) {
             0 | 1 => format!("{id} + {c}u"),
             2 => format!("{}u - {id}", 300 + c),
             3 => format!("(uchar)({id} * {k}u + {c}u)"),
@@ -40,6 +63,12 @@ impl Gen {
             26 => format!("(short)({id} * {k}u) & {}", IN - 1),
             27 => format!("(ulong){id} * 4u - {id}"),
             28 => format!("(uint)(ushort)({id} + 65500u) & {}u", IN - 1),
+            // Borders and tori.
+            29 => format!("({id} + {c}u) % items + ({id} + 1u) % ({c}u + items)"),
+            30 => format!("(uint)clamp((int){id} - {}, {}, (int)items + {})", c, c % 7, c % 5),
+            31 => format!("(uint)min((int){id} * 2 + {c}, max((int)items, 90 - (int){id}))"),
+            32 => format!("(uint)(((int){id} + (int)items - {}) % (int)items)", c % 3),
+            33 => format!("max({id}, items / 2u) + min({id} + {c}u, 3u * items) % (uint)n"),
             _ => id.to_owned(),
         }
     }
@@ -50,7 +79,7 @@ impl Gen {
         let c = 1 + self.rng.below(40);
         let q = self.name("q");
         let mix = |e: String| Stmt::Line(format!("h = h * 31u + {e};"));
-        match self.rng.below(16) {
+        match self.rng.below(17) {
             0..=3 => out.push(mix(format!("in[{i}]"))),
             4 => {
                 let ty = self.rng.pick(&["uchar", "char", "ushort", "short", "uint"]);
@@ -85,7 +114,11 @@ impl Gen {
                 let body = vec![mix(format!("in[{}u + lid]", IN - c))];
                 out.push(Stmt::block(format!("if (lid < {c}u) {{"), body));
             }
-            11 | 12 => {
+            11 => {
+                let v = self.expr(Ty::new(Scalar::UInt, 3), 2);
+                out.push(Stmt::Line(format!("vstore3({v}, gid, cols + 8u * total);")));
+            }
+            12 | 13 => {
                 let (a, b) = (self.condition(2), self.neighbour());
                 out.push(Stmt::Line(format!("size_t {q} = {i};")));
                 out.push(Stmt::block(format!("if ({a}) {{"), vec![Stmt::Line(format!("{q} = {b};"))]));
@@ -107,7 +140,7 @@ impl Gen {
         let n = match self.rng.below(4) {
             0 => pitch.clone(),
             1 => self.rng.below(8).to_string(),
-            2 => format!("(int)({} & 7u)", self.as_same(true, |g| g.expr(super::types::Ty::UINT, 1))),
+            2 => format!("(int)({} & 7u)", self.as_same(true, |g| g.expr(Ty::UINT, 1))),
             _ => "(int)(lid & 7u)".to_owned(),
         };
         let end = format!("min({n}, {pitch} + {last})");
