@@ -365,8 +365,8 @@ impl Widener<'_> {
     /// The lanes of a value whose stride may not hold: computed lane by lane from the first operands whose strides do.
     fn lanes_of_tested(&mut self, v: Value) -> Result<Lanes, Limit> {
         let item = self.item;
-        // What is computed here. An operand's code may end in another block (a division does), so that the block does not say what there is;
-        // but all of it stands before what follows.
+        // What is computed here. An operand's code may end in another block (a division's does), so that the block does not say what there
+        // is; but all of it stands before what follows.
         let mut known: FxHashMap<Value, Lanes> = FxHashMap::default();
         // Chains of sums may be long: no recursion.
         let mut stack = vec![v];
