@@ -275,3 +275,22 @@ fn loops_over_short_vectors_are_divided_if_they_do_not_fit_in_the_registers() {
     );
     assert!(!divided(loops("float16", "x = mad(y, 0.25f, x); y = mad(x, 0.5f, y); p[k] = 0;")), "it stores");
 }
+
+#[test]
+fn short_vectors_that_fill_registers_stay_whole_unless_they_wait_for_themselves() {
+    let compiler = compiler();
+    let lanes = |round: &str| {
+        let source = format!(
+            "kernel void k(global float16 *p, int n) {{
+                float16 v = p[get_global_id(0)];
+                for (int k = 0; k < n; k++) v = {round};
+                p[get_global_id(0)] = v;
+            }}"
+        );
+        let program = program(&compiler, &source, "");
+        compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3").unwrap().artifact.lanes
+    };
+    assert_eq!(lanes("mad(v, 0.999f, 0.125f)"), 8, "two registers would wait four cycles for each other");
+    assert_eq!(lanes("mad(v, p[k], p[k + 1])"), 1, "rounds have enough to load");
+    assert_eq!(lanes("v + v.s123456789abcdef0"), 1, "components meet");
+}

@@ -33,22 +33,42 @@ impl Round {
     }
 }
 
+/// Whether a work-item on its own would wait in the deepest loops for at least as long as it works, though its short vectors take whole
+/// registers: components in registers of so many work-items have more to do meanwhile. Not where vectors come from memory or their
+/// components meet, which takes longer in lanes.
+pub fn waits_alone(item: &Analysed, lanes: u32) -> bool {
+    let func = &item.func;
+    let loops = deepest(item);
+    let computes_only = |l: &&Loop| {
+        l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).all(|&i| {
+            let data = &func.insts[i];
+            let moves = matches!(data.op, Op::Shuffle(_) | Op::Insert | Op::Extract | Op::Build);
+            !moves && !matches!(data.op, Op::Load { .. } | Op::Store { .. })
+        })
+    };
+    let waits = |l: &&Loop| {
+        let round = round(item, l);
+        round.latency * lanes >= 2 * round.work
+    };
+    !loops.is_empty() && loops.iter().all(|l| computes_only(l) && waits(l))
+}
+
+/// The deepest loops, where the time goes.
+fn deepest(item: &Analysed) -> Vec<&Loop> {
+    let loops = &item.loops.loops;
+    let innermost = || loops.iter().enumerate().filter(|&(i, _)| !loops.iter().any(|l| l.parent == Some(i)));
+    let depth = innermost().map(|(_, l)| l.depth).max();
+    innermost().filter(|(_, l)| Some(l.depth) == depth).map(|(_, l)| l).collect()
+}
+
 /// The most registers, up to `most`, that each doubling of `least` still gains by. Loops that work-items leave in different rounds gain
 /// nothing: a wider vector waits for the last of more.
 pub fn registers(item: &Analysed, least: u32, most: u32) -> u32 {
-    let is_parent = |i: usize| item.loops.loops.iter().any(|l| l.parent == Some(i));
-    let mut rounds = Vec::new();
-    for (i, l) in item.loops.loops.iter().enumerate().filter(|&(i, _)| !is_parent(i)) {
-        if l.exits.iter().any(|&(from, _)| item.shapes.diverges(from)) {
-            return least;
-        }
-        rounds.push((l.depth, i));
+    if item.loops.loops.iter().any(|l| l.exits.iter().any(|&(from, _)| item.shapes.diverges(from))) {
+        return least;
     }
-    // The deepest loops are where the time goes.
-    let depth = rounds.iter().map(|&(depth, _)| depth).max();
-    let deepest = rounds.iter().filter(|&&(d, _)| Some(d) == depth);
-    let all = deepest.map(|&(_, i)| {
-        let round = round(item, &item.loops.loops[i]);
+    let all = deepest(item).into_iter().map(|l| {
+        let round = round(item, l);
         let mut registers = least;
         while 2 * registers <= most && round.gains_beyond(registers) {
             registers *= 2;

@@ -53,8 +53,8 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 /// would else wait ([`crate::latency`]), and `free`: it does not matter to the kernel how work-items are grouped, so that the launcher
 /// makes rows in which wide vectors are full. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
 /// own for the caches. And no lanes at all if a work-item has more values in loops than one register for each can hold, and most of
-/// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers; or if it
-/// mostly counts, by atomic operations, unless lanes share cache lines meanwhile.
+/// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers,
+/// without waiting; or if it mostly counts, by atomic operations, unless lanes share cache lines meanwhile.
 ///
 /// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
 /// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
@@ -71,9 +71,10 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     let pressure = items.iter().map(|item| pressure::in_loops(item)).max().unwrap_or_default();
     let fits = |lanes: u32| pressure.words * lanes * 4 <= room * 5;
     let columns = items.iter().any(|item| item.columns);
+    let waits = pressure.words * one <= room && items.iter().any(|item| latency::waits_alone(item, one));
     let lanes = match () {
         () if pressure.words * one > 2 * room && 2 * pressure.in_vectors > pressure.words => 1,
-        () if fill_registers(items, bits) => 1,
+        () if fill_registers(items, bits) && !waits => 1,
         () if counts(items) => {
             if items.iter().any(|item| item.counts_side_by_side()) {
                 one
