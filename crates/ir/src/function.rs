@@ -255,6 +255,14 @@ impl Function {
         }
     }
 
+    /// Whether a value is made in one of these blocks.
+    pub fn is_defined_in(&self, v: Value, blocks: &[Block]) -> bool {
+        match self.values[v].def {
+            ValueDef::Param(b, _) => blocks.contains(&b),
+            ValueDef::Inst(i) => blocks.iter().any(|&b| self.blocks[b].insts.contains(&i)),
+        }
+    }
+
     /// Replaces each use of a value according to `map`, in all blocks that count.
     pub fn map_uses(&mut self, mut map: impl FnMut(Value) -> Value) {
         for i in 0..self.layout.len() {

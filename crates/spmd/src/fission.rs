@@ -12,10 +12,11 @@
 //! round waits for it. But components that only meet their like do not need each other: the loop runs for some of them, then for the
 //! next ones. It must do nothing else, and go round equally often for all work-items.
 
+use crate::pressure::words;
 use crate::shape::Shape;
 use crate::widen::Analysed;
 use cloom_ir::loops::Loop;
-use cloom_ir::{Args, Block, Builder, Edge, Function, Op, Span, Term, Type, Value, ValueDef};
+use cloom_ir::{Args, Block, Builder, Edge, Function, Op, Span, Term, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// Loops with more instructions are left as they are.
@@ -30,7 +31,7 @@ const ANEW: u32 = 4;
 
 /// The function with such loops divided, if it has any, and where in the source they are.
 pub fn divide(item: &Analysed) -> Option<(Function, Vec<Span>)> {
-    let wide: Vec<Wide<'_>> = item.loops.loops.iter().filter_map(|l| Wide::find(item, l)).collect();
+    let wide: Vec<Wide> = item.loops.loops.iter().filter_map(|l| Wide::find(item, l)).collect();
     if wide.is_empty() {
         return None;
     }
@@ -46,15 +47,9 @@ pub fn divide(item: &Analysed) -> Option<(Function, Vec<Span>)> {
 }
 
 /// A loop of a header that decides and one block that does the work.
-struct Wide<'a> {
-    item: &'a Analysed,
+struct Wide {
     header: Block,
     body: Block,
-    /// What decides, the edges to the body and out of the loop, and whether the first of these is the one that is taken if it is true.
-    cond: Value,
-    again: Edge,
-    out: Edge,
-    stays: bool,
     /// Components of its vectors, and of a part of them.
     lanes: u16,
     part: u16,
@@ -63,12 +58,20 @@ struct Wide<'a> {
 /// The values of a part, by those of the whole.
 type Map = FxHashMap<Value, Value>;
 
-impl<'a> Wide<'a> {
-    fn find(item: &'a Analysed, l: &Loop) -> Option<Wide<'a>> {
+fn renamed(map: &Map, v: Value) -> Value {
+    map.get(&v).copied().unwrap_or(v)
+}
+
+fn mapped(map: &Map, values: &[Value]) -> Vec<Value> {
+    values.iter().map(|&v| renamed(map, v)).collect()
+}
+
+impl Wide {
+    fn find(item: &Analysed, l: &Loop) -> Option<Wide> {
         let func = &item.func;
         let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
         let (header, body) = (*header, *body);
-        let Term::Branch { cond, then, els } = func.blocks[header].term.clone() else { return None };
+        let Term::Branch { then, els, .. } = &func.blocks[header].term else { return None };
         let decides = (then.block == body) != (els.block == body) && !item.shapes.diverges(header);
         let straight = *latch == body && matches!(func.blocks[body].term, Term::Jump(_));
         let params = &func.blocks[header].params;
@@ -92,16 +95,12 @@ impl<'a> Wide<'a> {
             return None;
         }
         // The registers of what goes from round to round decide.
-        let words = |&p: &Value| u32::from(func.ty(p).lanes) * func.ty(p).scalar.bits().div_ceil(32);
-        let carried: u32 = params.iter().filter(|&&p| func.ty(p).is_vector()).map(words).sum();
+        let carried: u32 = params.iter().map(|&p| func.ty(p)).filter(|ty| ty.is_vector()).map(words).sum();
         let mut part = lanes;
         while part > 1 && carried * u32::from(part) > REGISTERS * u32::from(lanes) {
             part /= 2;
         }
-        let stays = then.block == body;
-        let (again, out) = if stays { (then, els) } else { (els, then) };
-        let wide = Wide { item, header, body, cond, again, out, stays, lanes, part };
-        (part < lanes && lanes.is_multiple_of(part)).then_some(wide)
+        (part < lanes && lanes.is_multiple_of(part)).then_some(Wide { header, body, lanes, part })
     }
 
     /// A whole's type in a part.
@@ -112,6 +111,9 @@ impl<'a> Wide<'a> {
     /// Puts the loops of the parts in place of this one.
     fn write(&self, func: &mut Function) {
         let (header, span) = (self.header, func.blocks[self.header].term_span);
+        let Term::Branch { cond, then, els } = func.blocks[header].term.clone() else { return };
+        let stays = then.block == self.body;
+        let (again, out) = if stays { (then, els) } else { (els, then) };
         let params = func.blocks[header].params.clone();
         let before = func.add_block();
         let others = func.layout.iter().copied().filter(|&b| b != self.body && b != before);
@@ -151,16 +153,10 @@ impl<'a> Wide<'a> {
                 }
                 self.copy(func, block, new, &mut map);
             }
-            let mapped =
-                |args: &[Value]| -> Vec<Value> { args.iter().map(|a| map.get(a).copied().unwrap_or(*a)).collect() };
-            let (on, off) = (Edge::new(body, mapped(&self.again.args)), Edge::new(after, []));
-            let (then, els) = if self.stays { (on, off) } else { (off, on) };
-            func.set_term(
-                head,
-                Term::Branch { cond: map.get(&self.cond).copied().unwrap_or(self.cond), then, els },
-                span,
-            );
-            let next = func.blocks[self.body].term.edge(0).map(|e| mapped(&e.args)).unwrap_or_default();
+            let (on, off) = (Edge::new(body, mapped(&map, &again.args)), Edge::new(after, []));
+            let (then, els) = if stays { (on, off) } else { (off, on) };
+            func.set_term(head, Term::Branch { cond: renamed(&map, cond), then, els }, span);
+            let next = func.blocks[self.body].term.edge(0).map(|e| mapped(&map, &e.args)).unwrap_or_default();
             func.set_term(body, Term::Jump(Edge::new(head, next)), span);
             parts.push(map);
             at = after;
@@ -169,16 +165,9 @@ impl<'a> Wide<'a> {
         let seen = params.into_iter().chain(func.blocks[header].insts.iter().filter_map(|&i| func.insts[i].result));
         let seen: Vec<Value> = seen.collect();
         let joined: Map = seen.into_iter().map(|v| (v, self.join(func, v, &parts, at))).collect();
-        let args: Vec<Value> = self.out.args.iter().map(|a| joined.get(a).copied().unwrap_or(*a)).collect();
-        func.set_term(at, Term::Jump(Edge::new(self.out.block, args)), span);
+        func.set_term(at, Term::Jump(out), span);
         func.layout.retain(|&b| b != header && b != self.body);
-        for k in 0..func.layout.len() {
-            let b = func.layout[k];
-            for i in func.blocks[b].insts.clone() {
-                func.insts[i].args.iter_mut().for_each(|a| *a = joined.get(a).copied().unwrap_or(*a));
-            }
-            func.blocks[b].term.map_uses(|v| joined.get(&v).copied().unwrap_or(v));
-        }
+        func.map_uses(|v| renamed(&joined, v));
     }
 
     /// Some components of a vector, computed anew where that is simple: so parts that are not yet needed take no registers.
@@ -219,17 +208,10 @@ impl<'a> Wide<'a> {
         let blocks = [self.header, self.body];
         let mut used: Vec<Value> = Vec::new();
         for &b in &blocks {
-            let insts = self.item.func.blocks[b].insts.iter();
-            used.extend(insts.flat_map(|&i| self.item.func.insts[i].args.iter().copied()));
-            self.item.func.blocks[b].term.for_each_use(|v| used.push(v));
+            used.extend(func.blocks[b].insts.iter().flat_map(|&i| func.insts[i].args.iter().copied()));
+            func.blocks[b].term.for_each_use(|v| used.push(v));
         }
-        used.retain(|&v| {
-            let inside = match self.item.func.values[v].def {
-                ValueDef::Param(b, _) => blocks.contains(&b),
-                ValueDef::Inst(i) => blocks.iter().any(|&b| self.item.func.blocks[b].insts.contains(&i)),
-            };
-            !inside && func.ty(v).is_vector()
-        });
+        used.retain(|&v| func.ty(v).is_vector() && !func.is_defined_in(v, &blocks));
         for v in used {
             map.entry(v).or_insert_with(|| self.slice(func, v, first, at, ANEW));
         }
@@ -239,7 +221,7 @@ impl<'a> Wide<'a> {
     fn copy(&self, func: &mut Function, from: Block, to: Block, map: &mut Map) {
         for i in func.blocks[from].insts.clone() {
             let data = func.insts[i].clone();
-            let args: Args = data.args.iter().map(|a| map.get(a).copied().unwrap_or(*a)).collect();
+            let args: Args = mapped(map, &data.args).into();
             let Some(old) = data.result else { continue };
             let ty = self.type_of(func.ty(old));
             let new = match data.op {
@@ -256,7 +238,7 @@ impl<'a> Wide<'a> {
 
     /// A whole from its parts.
     fn join(&self, func: &mut Function, v: Value, parts: &[Map], at: Block) -> Value {
-        let pieces: Vec<Value> = parts.iter().map(|map| map.get(&v).copied().unwrap_or(v)).collect();
+        let pieces: Vec<Value> = parts.iter().map(|map| renamed(map, v)).collect();
         if !func.ty(v).is_vector() {
             return pieces[0];
         }

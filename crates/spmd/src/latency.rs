@@ -7,6 +7,7 @@
 //!
 //! The figures are those of today's x86 cores, within a factor that does not matter here.
 
+use crate::pressure::words;
 use crate::shape::Shape;
 use crate::widen::Analysed;
 use cloom_ir::loops::Loop;
@@ -117,7 +118,6 @@ fn round(item: &Analysed, l: &Loop) -> Round {
 /// Half cycles until the result is there, and until as many units are free again.
 fn cost(item: &Analysed, op: &Op, first: Option<Value>, result: Value) -> (u32, u32) {
     let ty = item.func.ty(result);
-    let registers = u32::from(ty.lanes) * ty.scalar.bits().div_ceil(32);
     let is_float = matches!(ty.scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
     let (latency, work) = match op {
         Op::Const(_) | Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle(_) => (0, 0),
@@ -133,7 +133,7 @@ fn cost(item: &Analysed, op: &Op, first: Option<Value>, result: Value) -> (u32, 
         },
         _ => (2, 1),
     };
-    (latency, work * registers)
+    (latency, work * words(ty))
 }
 
 fn is_integer_division(op: BinOp) -> bool {

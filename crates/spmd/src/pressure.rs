@@ -7,7 +7,7 @@
 
 use crate::shape::Shape;
 use crate::widen::Analysed;
-use cloom_ir::{Entity, Function, Scalar, Value, ValueDef};
+use cloom_ir::{Entity, Function, Scalar, Type, Value, ValueDef};
 
 /// What lives at once.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -28,6 +28,11 @@ impl PartialOrd for Pressure {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
+}
+
+/// Words of 32 bits that a value of this type takes in each lane: narrower components take a whole one.
+pub fn words(ty: Type) -> u32 {
+    u32::from(ty.lanes) * ty.scalar.bits().div_ceil(32)
 }
 
 /// The largest pressure in the loops of a function.
@@ -173,6 +178,6 @@ impl<'a> Live<'a> {
         if self.item.shapes.of(v) != Shape::Varying || ty.scalar == Scalar::I1 || constant {
             return 0;
         }
-        u32::from(ty.lanes) * ty.scalar.bits().div_ceil(32)
+        words(ty)
     }
 }

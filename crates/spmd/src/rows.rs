@@ -108,11 +108,7 @@ impl<'a> Walk<'a> {
     }
 
     fn is_inside(&self, v: Value) -> bool {
-        let blocks = [self.header, self.body];
-        match self.item.func.values[v].def {
-            ValueDef::Param(b, _) => blocks.contains(&b),
-            ValueDef::Inst(i) => blocks.iter().any(|&b| self.item.func.blocks[b].insts.contains(&i)),
-        }
+        self.item.func.is_defined_in(v, &[self.header, self.body])
     }
 
     /// What parameter `k` of the header has for the next round.

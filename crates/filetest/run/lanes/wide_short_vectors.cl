@@ -31,6 +31,13 @@ kernel void k(global const float *in, global float *out, global int *counts, int
     q ^= r;
     r -= p;
   }
+  // A loop that uses what another one has computed.
+  float16 s = (float16)(a - 1), t = s + 0.5f;
+  for (int j = 0; j < n; j++) {
+    s = mad(t, x * 1e-3f, s);
+    t = mad(s, y * 1e-3f, t);
+  }
+  z += s - t;
   x += z + w * u + convert_float16(p ^ q ^ r) * 1e-9f;
   vstore16(x + y.s048c159d26ae37bf, i, out);
 }
