@@ -7,23 +7,25 @@
 //! so; programs that contain the compiler wait for code generation when they end (`cloom_llvm`).
 
 #[cfg(target_arch = "x86_64")]
-std::arch::global_asm!(
-    ".text",
-    ".globl __wrap___cxa_atexit",
-    ".hidden __wrap___cxa_atexit",
-    ".type __wrap___cxa_atexit, @function",
-    "__wrap___cxa_atexit:",
-    "xor eax, eax",
-    "ret",
-);
+macro_rules! give_zero {
+    () => {
+        "xor eax, eax"
+    };
+}
 
 #[cfg(target_arch = "aarch64")]
+macro_rules! give_zero {
+    () => {
+        "mov w0, #0"
+    };
+}
+
 std::arch::global_asm!(
     ".text",
     ".globl __wrap___cxa_atexit",
     ".hidden __wrap___cxa_atexit",
     ".type __wrap___cxa_atexit, @function",
     "__wrap___cxa_atexit:",
-    "mov w0, #0",
+    give_zero!(),
     "ret",
 );

@@ -330,6 +330,12 @@ impl Running<'_> {
     /// Runs some consecutive groups on this thread.
     fn groups(&self, from: u64, to: u64) {
         MEMORY.with_borrow_mut(|memory| {
+            let Some(local) = memory.local.get(self.local + 2 * abi::LOCAL_MARGIN) else {
+                self.out_of_memory.store(true, Ordering::Relaxed);
+                return;
+            };
+            // In the block, which has room for it.
+            let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
             let _fpenv = fpenv::enter(self.denorms_are_zero);
             let [x, y, _] = self.groups;
             let mut id = if from == 0 { [0; 3] } else { [from % x, from / x % y, from / x / y] };
@@ -338,14 +344,10 @@ impl Running<'_> {
                 // All groups of a row have the same size, but perhaps the last one. Better code is asked for before each.
                 let row = (x - id[0]).min(to - at).min(if self.next.is_some() { 1 } else { u64::MAX });
                 let code = self.next.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
-                let with_margins = self.local + 2 * abi::LOCAL_MARGIN;
-                let (Some(local), Some(scratch)) = (memory.local.get(with_margins), memory.scratch.get(code.scratch))
-                else {
+                let Some(scratch) = memory.scratch.get(code.scratch) else {
                     self.out_of_memory.store(true, Ordering::Relaxed);
                     return;
                 };
-                // In the block, which has room for it.
-                let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
                 self.row(code.function, id, row, local, scratch);
                 at += row;
                 id[0] += row;
