@@ -6,6 +6,7 @@ use crate::pool::Pool;
 use crate::{info, launch};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::{Device, DeviceInfo, HalError, Kernel, Launch, Memory};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 /// The CPU of this machine.
@@ -19,6 +20,8 @@ pub struct CpuDevice {
 pub struct CpuKernel {
     pub(crate) artifact: Arc<KernelArtifact>,
     pub(crate) image: Image,
+    /// Nanoseconds that a group took in the last launch that measured it; 0: none has.
+    pub(crate) group_time: AtomicU64,
 }
 
 impl CpuDevice {
@@ -68,7 +71,7 @@ impl Device for CpuDevice {
             )));
         }
         let image = Image::load(&artifact.code, &artifact.entry)?;
-        Ok(Arc::new(CpuKernel { artifact, image }))
+        Ok(Arc::new(CpuKernel { artifact, image, group_time: AtomicU64::new(0) }))
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError> {

@@ -11,7 +11,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -255,15 +255,25 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     };
     let threads = device.threads() as u64;
     let mut enough = 1;
-    if join {
-        enough = running.begin(threads == 1);
+    // Where groups took so long that waking a thread pays, help is asked for at once: else the first of few groups would be all that runs.
+    let group_time = kernel.group_time.load(Ordering::Relaxed);
+    let long = count > 1 && group_time.saturating_mul(count) >= 2 * ALONE.as_nanos() as u64;
+    if long {
+        enough = chunk_of(group_time);
+    } else if join {
+        enough = running.begin(threads == 1, &kernel.group_time);
     }
     let left = count - running.first;
     if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
         // Large enough to be worth taking, but one for each thread if there are as many groups.
         let even = left / (threads * CHUNKS_PER_THREAD);
         running.chunk = even.max(enough).clamp(1, left.div_ceil(threads));
+        let start = long.then(Instant::now);
         device.pool().run(&running, left.div_ceil(running.chunk), join);
+        if let Some(start) = start {
+            let all = start.elapsed().as_nanos() as u64 * threads.min(left);
+            kernel.group_time.store(all / left, Ordering::Relaxed);
+        }
     }
     match running.out_of_memory.into_inner() {
         true => Err(HalError::OutOfMemory(launch.local_size + code.scratch)),
@@ -297,6 +307,11 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16) -> NdRange {
     range
 }
 
+/// The number of groups that make a good chunk.
+fn chunk_of(group_time: u64) -> u64 {
+    (CHUNK_TIME.as_nanos() as u64 / group_time.max(1)).max(1)
+}
+
 impl Work for Running<'_> {
     fn run(&self, chunk: u64) {
         let from = self.first + chunk * self.chunk;
@@ -305,8 +320,9 @@ impl Work for Running<'_> {
 }
 
 impl Running<'_> {
-    /// Runs groups on this thread until all are done or it takes long. Gives the number of groups that make a good chunk.
-    fn begin(&mut self, all: bool) -> u64 {
+    /// Runs groups on this thread until all are done or it takes long. Gives the number of groups that make a good chunk, and notes how
+    /// long one took.
+    fn begin(&mut self, all: bool, group_time: &AtomicU64) -> u64 {
         if all || self.count == 1 {
             self.groups(0, self.count);
             self.first = self.count;
@@ -321,7 +337,8 @@ impl Running<'_> {
             let time = start.elapsed();
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || time >= ALONE {
                 let per_group = time.as_nanos() as u64 / end.max(1);
-                return (CHUNK_TIME.as_nanos() as u64 / per_group.max(1)).max(1);
+                group_time.store(per_group, Ordering::Relaxed);
+                return chunk_of(per_group);
             }
             batch *= 2;
         }

@@ -42,6 +42,12 @@ void print(const struct launch *l, const char *args, const struct group *g, int 
   u64 block[2] = { (u64)words[g->id[0] & 1], g->id[0] };
   l->print(l->state, 7, g->id[0], block, sizeof block);
 }
+/* Two groups wait for each other, for so many rounds at most, and say whether they met. */
+void meet(const struct launch *l, const char *args, const struct group *g, int *local, int *scratch) {
+  int *out = *(int **)args; u64 rounds = ((const u64 *)args)[1];
+  __atomic_fetch_add(&out[2], 1, __ATOMIC_SEQ_CST);
+  for (u64 i = 0; i < rounds && !(out[g->id[0]] = __atomic_load_n(&out[2], __ATOMIC_SEQ_CST) == 2); i++);
+}
 double denormal;
 void denorm(const struct launch *l, const char *args, const struct group *g, int *local, int *scratch) {
   volatile double tiny = 0x1p-1060; (*(double **)args)[g->id[0]] = tiny * 0.5;
@@ -173,6 +179,28 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
     assert_eq!(count(&run(u64::MAX, &better), 1), 5 * 333);
     assert_eq!(count(&run(0, &better), 10), 5 * 333);
     assert_eq!(count(&run(0, &unlike), 1), 5 * 333);
+}
+
+#[test]
+fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
+    let device = CpuDevice::new(2, None);
+    let kernel = device.load(artifact(&device, object("all"), "meet", 0)).unwrap();
+    let met = |rounds: u64| {
+        let out = device.allocate(16).unwrap();
+        out.write(0, &[0; 16]);
+        let args = [out.device_address().to_le_bytes(), rounds.to_le_bytes()].concat();
+        let sink = Lines(Mutex::default());
+        let range = range([2, 1, 1], [1, 1, 1]);
+        device
+            .launch(&Launch { kernel: &*kernel, range, args: &args, local_size: 0, print: &sink, better: None })
+            .unwrap();
+        let mut bytes = [0; 8];
+        out.read(0, &mut bytes);
+        bytes == [1, 0, 0, 0, 1, 0, 0, 0]
+    };
+    // Milliseconds, in which nothing is known of the kernel; then seconds, which a thread that waits on its own would need.
+    met(1 << 20);
+    assert!(met(1 << 32), "the second group began when the first one was done");
 }
 
 #[test]
