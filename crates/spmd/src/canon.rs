@@ -17,7 +17,7 @@ use crate::ssa::Ssa;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
-use cloom_ir::{Block, Builder, Edge, Entity, Function, IntCc, Term, Type, Value};
+use cloom_ir::{Block, Builder, Edge, Entity, Function, IntCc, Op, Space, Term, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// More loops than this are not worth the time that restructuring them takes.
@@ -30,6 +30,7 @@ pub type Unspecified = FxHashSet<Value>;
 pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Result<Unspecified, Limit> {
     let mut unspecified = Unspecified::default();
     one_end(func);
+    sink_addresses(func);
     // Each round restructures one loop; inner loops first.
     for _ in 0..=MAX_LOOPS {
         split_twins(func);
@@ -81,6 +82,52 @@ fn one_end(func: &mut Function) {
         };
         let span = func.blocks[b].term_span;
         func.set_term(b, Term::Jump(Edge::new(end, [value])), span);
+    }
+}
+
+/// Addresses in private arrays that are computed in a loop and used behind it are computed again there, from the offset. As parameters
+/// they would hide which array they are in, which could then not lie by element ([`crate::private`]).
+fn sink_addresses(func: &mut Function) {
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &dom);
+    let mut home: FxHashMap<Value, usize> = FxHashMap::default();
+    for &b in cfg.rpo() {
+        let Some(l) = loops.innermost(b) else { continue };
+        for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
+            if let (Op::PtrAdd, Some(r)) = (&data.op, data.result)
+                && func.ty(r).space() == Some(Space::Private)
+            {
+                home.insert(r, l);
+            }
+        }
+    }
+    if home.is_empty() {
+        return;
+    }
+    for &b in cfg.rpo() {
+        let left = |v: Value| home.get(&v).is_some_and(|&l| !loops.loops[l].blocks.contains(&b));
+        for i in std::mem::take(&mut func.blocks[b].insts) {
+            for k in 0..func.insts[i].args.len() {
+                // From the use back to what is there, then forth.
+                let mut chain = Vec::new();
+                let mut at = func.insts[i].args[k];
+                while left(at)
+                    && let Some(def) = func.def_inst(at)
+                {
+                    chain.push(def);
+                    at = func.insts[def].args[0];
+                }
+                for &def in chain.iter().rev() {
+                    let (by, span) = (func.insts[def].args[1], func.insts[def].span);
+                    let mut builder = Builder::new(func, b);
+                    builder.span = span;
+                    at = builder.ptr_add(at, by);
+                }
+                func.insts[i].args[k] = at;
+            }
+            func.blocks[b].insts.push(i);
+        }
     }
 }
 
