@@ -18,6 +18,7 @@ pub mod inline;
 pub mod licm;
 pub mod mem2reg;
 pub mod params;
+pub mod select;
 pub mod simplify_cfg;
 pub mod unroll;
 mod util;
@@ -47,6 +48,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "unroll", about: "loops along small private arrays become their rounds", run: unroll::run },
     Pass { name: "hoist", about: "loads from one place leave loops", run: hoist::run },
     Pass { name: "arms", about: "what both arms of a branch begin or end with", run: arms::run },
+    Pass { name: "select", about: "choices in place of branches to next to nothing", run: select::run },
     Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
 ];
 

@@ -1,0 +1,101 @@
+//! Small choices: a branch whose arms compute next to nothing becomes a choice between values.
+//!
+//! ```c
+//! n += a == b ? 1 : 0;        // a branch to two empty blocks, which meet with a parameter
+//! ```
+//!
+//! Work-items that go different ways run both arms anyway. Without the branch a loop is a straight line, of which more can be told, and no
+//! mask is needed.
+//!
+//! What moves out of an arm is computed where it was not needed before: only what is pure and cheap. Addresses are left to their branches,
+//! for what they point into can then still be seen.
+
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{BinOp, Block, Builder, Edge, Flags, Function, Op, Term, UnOp, Value};
+
+/// Instructions in both arms together, constants apart.
+const MAX_INSTS: usize = 2;
+
+/// Values that are chosen.
+const MAX_VALUES: usize = 2;
+
+/// Runs the pass. Says whether anything changed.
+pub fn run(func: &mut Function) -> bool {
+    let cfg = Cfg::new(func);
+    let mut changed = false;
+    // Inner branches first: an arm without its branch may be small enough.
+    for &b in cfg.rpo().iter().rev() {
+        let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
+        let arm = |e: &Edge| Arm::find(func, &cfg, e);
+        let (x, y) = (arm(&then), arm(&els));
+        let (x, y) = match (x, y) {
+            _ if then.block == els.block => (Arm::none(then), Arm::none(els)),
+            (Some(x), Some(y)) if x.out.block == y.out.block => (x, y),
+            (Some(x), _) if x.out.block == els.block => (x, Arm::none(els)),
+            (_, Some(y)) if y.out.block == then.block => (Arm::none(then), y),
+            _ => continue,
+        };
+        changed |= choose(func, b, cond, &x, &y);
+    }
+    if changed {
+        crate::util::remove_unreachable(func);
+    }
+    changed
+}
+
+/// One way from a branch to where the ways meet.
+struct Arm {
+    block: Option<Block>,
+    out: Edge,
+}
+
+impl Arm {
+    /// A block of cheap instructions that only this branch leads to.
+    fn find(func: &Function, cfg: &Cfg, e: &Edge) -> Option<Arm> {
+        let data = &func.blocks[e.block];
+        let cheap = data.insts.iter().all(|&i| is_cheap(&func.insts[i].op));
+        let Term::Jump(out) = &data.term else { return None };
+        let own = cfg.preds(e.block).len() == 1 && data.params.is_empty() && out.block != e.block;
+        (own && cheap).then(|| Arm { block: Some(e.block), out: out.clone() })
+    }
+
+    fn none(out: Edge) -> Arm {
+        Arm { block: None, out }
+    }
+
+    fn size(&self, func: &Function) -> usize {
+        let insts = self.block.iter().flat_map(|&b| &func.blocks[b].insts);
+        insts.filter(|&&i| !matches!(func.insts[i].op, Op::Const(_))).count()
+    }
+}
+
+fn is_cheap(op: &Op) -> bool {
+    match op {
+        Op::Const(_) | Op::Icmp(_) | Op::Fcmp(_) | Op::Cast(_) | Op::Select => true,
+        Op::Binary(op) => !matches!(op, BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv),
+        Op::Unary(op) => matches!(op, UnOp::Fneg | UnOp::Fabs),
+        _ => false,
+    }
+}
+
+/// Puts a choice in place of a branch, if it is small.
+fn choose(func: &mut Function, b: Block, cond: Value, x: &Arm, y: &Arm) -> bool {
+    let differ: Vec<(Value, Value)> = x.out.args.iter().copied().zip(y.out.args.iter().copied()).collect();
+    let chosen = differ.iter().filter(|(x, y)| x != y).count();
+    let scalars = differ.iter().all(|&(v, w)| v == w || !(func.ty(v).is_ptr() || func.ty(v).is_vector()));
+    if x.out.block == b || chosen > MAX_VALUES || !scalars || x.size(func) + y.size(func) > MAX_INSTS {
+        return false;
+    }
+    for arm in [x, y].into_iter().filter_map(|a| a.block) {
+        let insts = std::mem::take(&mut func.blocks[arm].insts);
+        // Promises speak of work-items that take this way.
+        insts.iter().for_each(|&i| func.insts[i].flags -= Flags::NSW | Flags::NUW);
+        func.blocks[b].insts.extend(insts);
+    }
+    let span = func.blocks[b].term_span;
+    let mut builder = Builder::new(func, b);
+    builder.span = span;
+    let args: Vec<Value> = differ.iter().map(|&(v, w)| if v == w { v } else { builder.select(cond, v, w) }).collect();
+    func.set_term(b, Term::Jump(Edge::new(x.out.block, args)), span);
+    true
+}
