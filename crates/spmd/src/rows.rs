@@ -13,18 +13,22 @@
 //! The order of a work-item's operations stays as it is, so that sums of floats are what they were. What is left at the end,
 //! fewer rounds than these, the loop as it was does.
 //!
-//! A load may run ahead of its round because all the rounds that it is for are known to come, and nothing in the loop writes.
+//! A load may run ahead of its round because all the rounds that it is for are known to come, and nothing in the loop writes where it
+//! reads: nothing at all, or only private memory while it reads other.
+//!
+//! Lanes that leave such a loop in different rounds do several at once as long as each that is left has so many to come, which they ask
+//! each other; a round at a time otherwise. So what is the same for all of them in a round, a counter perhaps, stays the same.
 
 use crate::shape::{Shape, sign_extend};
 use crate::widen::Analysed;
 use cloom_ir::loops::Loop;
 use cloom_ir::{
-    Args, BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Span, Term, Type, Value,
-    ValueDef,
+    Args, BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Span, Term, Type,
+    Value, ValueDef,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Rounds at once: four elements of 32 bits are the shortest vector that is loaded in one piece.
+/// Rounds at once: four elements of 32 bits are the shortest vector that is loaded in one piece, and four bytes are a number.
 const UNROLLED: u16 = 4;
 
 /// Loops with more instructions are left as they are.
@@ -56,10 +60,14 @@ struct Walk<'a> {
     /// Number of the header's parameter that counts, and by how much.
     counter: usize,
     step: u64,
-    /// It goes on while the counter is less than this,
+    /// It goes on while the counter is less than this, or equal to it,
     bound: Value,
     /// compared in this way.
     less: IntCc,
+    /// Whether lanes leave it in different rounds.
+    diverges: bool,
+    /// Whether it stores to private memory.
+    stores: bool,
     /// Loads of neighbours, round after round.
     loads: FxHashSet<Inst>,
 }
@@ -70,18 +78,26 @@ impl<'a> Walk<'a> {
         let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
         let (header, body) = (*header, *body);
         let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
-        let straight = *latch == body
-            && matches!(func.blocks[body].term, Term::Jump(_))
-            && func.blocks[body].params.is_empty()
-            && !item.shapes.diverges(header);
+        let straight =
+            *latch == body && matches!(func.blocks[body].term, Term::Jump(_)) && func.blocks[body].params.is_empty();
         let insts = || func.blocks[header].insts.iter().chain(&func.blocks[body].insts);
+        let stores_own = |i: Inst| {
+            let data = &func.insts[i];
+            matches!(data.op, Op::Store { .. })
+                && !data.flags.contains(Flags::VOLATILE)
+                && func.ty(data.args[0]).space() == Some(Space::Private)
+        };
         let reads_only = |&i: &Inst| {
             let data = &func.insts[i];
-            data.op.is_pure() || matches!(data.op, Op::Load { .. }) && !data.flags.contains(Flags::VOLATILE)
+            data.op.is_pure()
+                || matches!(data.op, Op::Load { .. }) && !data.flags.contains(Flags::VOLATILE)
+                || stores_own(i)
         };
         if !straight || insts().count() > MAX_INSTS || !insts().all(reads_only) {
             return None;
         }
+        let stores = insts().any(|&i| stores_own(i));
+        let diverges = item.shapes.diverges(header);
         // The condition, turned so that it stays while the counter is less.
         let compare = &func.insts[func.def_inst(*cond)?];
         let Op::Icmp(mut cc) = compare.op else { return None };
@@ -92,12 +108,22 @@ impl<'a> Walk<'a> {
         if matches!(func.values[bound].def, ValueDef::Param(b, _) if b == header) {
             (counter, bound, cc) = (bound, counter, cc.swapped());
         }
-        if !matches!(cc, IntCc::Ult | IntCc::Slt) || els.block == then.block {
+        if !matches!(cc, IntCc::Ult | IntCc::Slt | IntCc::Ule | IntCc::Sle) || els.block == then.block {
             return None;
         }
         let ValueDef::Param(at, k) = func.values[counter].def else { return None };
-        let mut walk =
-            Walk { item, header, body, counter: k as usize, step: 0, bound, less: cc, loads: FxHashSet::default() };
+        let mut walk = Walk {
+            item,
+            header,
+            body,
+            counter: k as usize,
+            step: 0,
+            bound,
+            less: cc,
+            diverges,
+            stores,
+            loads: FxHashSet::default(),
+        };
         // Narrower counters than `int` may not hold the steps of several rounds.
         if at != header || walk.is_inside(bound) || func.ty(counter).scalar.bits() < 32 {
             return None;
@@ -156,20 +182,22 @@ impl<'a> Walk<'a> {
                 _ => (of(0)? == 0 && of(1)? == 0).then_some(0),
             },
             Op::Binary(BinOp::Shl) => of(0)?.checked_mul(1i64.checked_shl(constant(1)?.try_into().ok()?)?),
-            Op::Cast(CastOp::Sext) if self.extends(data.args[0], Flags::NSW, IntCc::Slt, depth) => of(0),
-            Op::Cast(CastOp::Zext) if self.extends(data.args[0], Flags::NUW, IntCc::Ult, depth) => of(0),
+            Op::Cast(CastOp::Sext) if self.extends(data.args[0], Flags::NSW, depth) => of(0),
+            Op::Cast(CastOp::Zext) if self.extends(data.args[0], Flags::NUW, depth) => of(0),
             _ => None,
         }
     }
 
-    /// Whether a value keeps its slope when it is read as a number of more bits: the counter does, which stays below its bound, and what is
-    /// made of it and promised not to wrap.
-    fn extends(&self, v: Value, promise: Flags, less: IntCc, depth: u32) -> bool {
+    /// Whether a value keeps its slope when it is read as a number of more bits: the counter does, which does not pass its bound, and what
+    /// is made of it and promised not to wrap.
+    fn extends(&self, v: Value, promise: Flags, depth: u32) -> bool {
         let func = &self.item.func;
         if depth == 0 {
             return false;
         }
-        if !self.is_inside(v) || v == func.blocks[self.header].params[self.counter] && less == self.less {
+        let signed = matches!(self.less, IntCc::Slt | IntCc::Sle);
+        let bounded = signed == (promise == Flags::NSW);
+        if !self.is_inside(v) || v == func.blocks[self.header].params[self.counter] && bounded {
             return true;
         }
         func.def_inst(v).is_some_and(|i| {
@@ -177,7 +205,7 @@ impl<'a> Walk<'a> {
             match data.op {
                 Op::Const(_) => true,
                 Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul) => {
-                    data.flags.contains(promise) && data.args.iter().all(|&a| self.extends(a, promise, less, depth - 1))
+                    data.flags.contains(promise) && data.args.iter().all(|&a| self.extends(a, promise, depth - 1))
                 }
                 _ => false,
             }
@@ -196,15 +224,22 @@ impl<'a> Walk<'a> {
             Shape::Strided { by, tested } => !tested && by.abs() > i64::from(UNROLLED) * size,
             _ => false,
         };
+        // What the stores write, it does not read.
+        let outside = matches!(func.ty(data.args[0]).space(), Some(Space::Global | Space::Constant | Space::Local));
         apart
             && !ty.is_vector()
             && self.item.shapes.arrays.unit(data.args[0]).is_none()
-            && matches!(ty.scalar, Scalar::F32 | Scalar::I32)
+            && (outside || !self.stores)
+            && matches!(ty.scalar, Scalar::F32 | Scalar::I32 | Scalar::I16 | Scalar::I8)
             && self.slope(data.args[0], 12) == Some(size)
     }
 
-    /// Puts the loop of several rounds before this one.
+    /// Puts the loop of several rounds before this one, or the several rounds beside the one.
     fn write(&self, func: &mut Function) {
+        if self.diverges { self.write_beside(func) } else { self.write_before(func) }
+    }
+
+    fn write_before(&self, func: &mut Function) {
         let (header, body) = (self.header, self.body);
         let span = func.blocks[header].term_span;
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
@@ -224,36 +259,76 @@ impl<'a> Walk<'a> {
         map.extend(func.blocks[header].params.iter().copied().zip(params.iter().copied()));
         self.copy(func, header, head, &mut map);
         let counter = params[self.counter];
-        let ty = func.ty(counter);
         let mut b = Builder::new(func, head);
         b.span = span;
         let some = b.icmp(self.less, counter, self.bound);
-        let left = b.binary(BinOp::Sub, self.bound, counter);
-        let last = b.iconst(ty, u64::from(UNROLLED - 1) * self.step);
-        let enough = b.icmp(IntCc::Ugt, left, last);
+        let enough = self.enough(&mut b, counter);
         let all = b.binary(BinOp::And, some, enough);
         b.branch(all, rounds, rest);
         b.switch_to(rest);
         b.jump(header, &params);
+        let again = self.write_rounds(func, rounds, &mut map);
+        func.set_term(rounds, Term::Jump(Edge::new(head, again)), span);
+    }
+
+    /// Where lanes leave the loop in different rounds, all that are left decide together, and go round from one latch.
+    fn write_beside(&self, func: &mut Function) {
+        let (header, body) = (self.header, self.body);
+        let span = func.blocks[header].term_span;
+        let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
+        let [choice, rounds, latch] = std::array::from_fn(|_| func.add_block());
+        for e in func.blocks[header].term.edges_mut() {
+            if e.block == body {
+                e.block = choice;
+            }
+        }
+        for e in func.blocks[body].term.edges_mut() {
+            e.block = latch;
+        }
+        let params: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
+        func.set_term(latch, Term::Jump(Edge::new(header, params)), span);
+        let counter = func.blocks[header].params[self.counter];
+        let mut b = Builder::new(func, choice);
+        b.span = span;
+        let enough = self.enough(&mut b, counter);
+        let (yes, none) = (b.iconst(Type::I1, 1), b.iconst(Type::I64, 0));
+        let few = b.binary(BinOp::Xor, enough, yes);
+        let who = b.subgroup_ballot(few);
+        let all = b.icmp(IntCc::Eq, who, none);
+        b.branch(all, rounds, body);
+        let again = self.write_rounds(func, rounds, &mut FxHashMap::default());
+        func.set_term(rounds, Term::Jump(Edge::new(latch, again)), span);
+    }
+
+    /// Whether [`UNROLLED`] rounds are to come, if one is.
+    fn enough(&self, b: &mut Builder<'_>, counter: Value) -> Value {
+        let last = b.iconst(b.ty(counter), u64::from(UNROLLED - 1) * self.step);
+        let left = b.binary(BinOp::Sub, self.bound, counter);
+        let more = if matches!(self.less, IntCc::Sle | IntCc::Ule) { IntCc::Uge } else { IntCc::Ugt };
+        b.icmp(more, left, last)
+    }
+
+    /// Several rounds, with the values that `map` has for those of the first one. Gives the parameters of the next round.
+    fn write_rounds(&self, func: &mut Function, rounds: Block, map: &mut FxHashMap<Value, Value>) -> Vec<Value> {
+        let (header, body) = (self.header, self.body);
         let mut wholes = FxHashMap::default();
         for round in 0..UNROLLED {
             if round > 0 {
-                self.copy(func, header, rounds, &mut map);
+                self.copy(func, header, rounds, map);
             }
             for k in 0..func.blocks[body].insts.len() {
                 let i = func.blocks[body].insts[k];
                 if self.loads.contains(&i) {
-                    self.copy_load(func, i, rounds, round, &mut wholes, &mut map);
+                    self.copy_load(func, i, rounds, round, &mut wholes, map);
                 } else {
-                    copy_inst(func, i, rounds, &mut map);
+                    copy_inst(func, i, rounds, map);
                 }
             }
-            let next: Vec<Value> = (0..types.len()).filter_map(|k| self.next(k)).collect();
+            let next: Vec<Value> = func.blocks[body].term.edge(0).map(|e| e.args.to_vec()).unwrap_or_default();
             let next: Vec<Value> = next.iter().map(|v| map.get(v).copied().unwrap_or(*v)).collect();
             map.extend(func.blocks[header].params.iter().copied().zip(next));
         }
-        let again: Vec<Value> = func.blocks[header].params.iter().map(|p| map[p]).collect();
-        func.set_term(rounds, Term::Jump(Edge::new(head, again)), span);
+        func.blocks[header].params.iter().map(|p| map[p]).collect()
     }
 
     fn copy(&self, func: &mut Function, from: Block, to: Block, map: &mut FxHashMap<Value, Value>) {
