@@ -9,8 +9,8 @@
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory.
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
-//! 6. `rows`, `fission`: several rounds at once where lanes walk along rows, and short vectors by parts where they are too wide for the
-//!    registers. `pressure`, `latency`, `plan`: how many work-items to a vector.
+//! 6. `carried`, `rows`, `fission`: elements that rounds leave to the next one, several rounds at once where lanes walk along rows, and
+//!    short vectors by parts where they are too wide for the registers. `pressure`, `latency`, `plan`: how many work-items to a vector.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
 //! 8. `group`: loops over the vectors of a group for each continuation; a dispatcher goes from one to the next.
 //!
@@ -25,6 +25,7 @@
 
 mod bounds;
 mod canon;
+mod carried;
 pub mod context;
 pub mod divergence;
 mod fission;
@@ -247,7 +248,8 @@ fn analyse(
         item.columns = item.goes_down(&down);
     }
     notes.extend(remarks::lanes(&item, params));
-    let steps: [Step; 2] = [(rows::unroll, remarks::rows), (fission::divide, remarks::parts)];
+    let steps: [Step; 3] =
+        [(carried::carry, remarks::carried), (rows::unroll, remarks::rows), (fission::divide, remarks::parts)];
     for (step, remark) in steps {
         if let Some((func, places)) = step(&item) {
             notes.extend(places.into_iter().map(remark));
@@ -262,8 +264,8 @@ fn analyse(
 /// A change to the loops of a function, with the places where it changed some, and what to say of these.
 type Step = (fn(&Analysed) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark);
 
-/// What a continuation's function goes through: its variables become values.
-const CLEAN_UP: &[&str] = &["mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "dce"];
+/// What a continuation's function goes through: its variables become values, and small branches choices.
+const CLEAN_UP: &[&str] = &["mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "select", "simplify-cfg", "dce"];
 
 /// Functions that stay calls must not depend on the work-item's place: only the work-group function knows it.
 fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Limit> {

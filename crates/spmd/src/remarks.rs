@@ -136,6 +136,15 @@ pub(crate) fn no_lanes() -> Remark {
     }
 }
 
+/// An element of a private array that a loop reads back.
+pub(crate) fn carried(span: Span) -> Remark {
+    Remark {
+        span,
+        what: "load: left out".into(),
+        why: "the round before stored this element of the private array: it stays in registers".into(),
+    }
+}
+
 /// A loop that does several rounds at once.
 pub(crate) fn rows(span: Span) -> Remark {
     Remark {
