@@ -1,7 +1,10 @@
-//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array, becomes its rounds one after the other.
+//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array or does a few rounds on short vectors,
+//! becomes its rounds one after the other.
 //!
 //! The places in the array are then known, and [`crate::mem2reg`] makes values of them: in lanes an array is memory, in which the lanes of
-//! an element lie apart, while values are registers. Other loops stay, for copies cost time to compile and are worth little otherwise.
+//! an element lie apart, while values are registers. A few rounds on short vectors, the rows of a neighbourhood say, take about as long
+//! as counting them and telling the first and the last one. Other loops stay, for copies cost time to compile and are worth little
+//! otherwise; those on numbers may walk along rows, several rounds of which `cloom_spmd` does at once.
 //!
 //! Innermost loops first; a loop around them may follow once they are gone. The only way out is the header's test, so that what is used
 //! after the loop is what the last test had. The number of rounds is found by computing what follows from constants, round by round.
@@ -17,6 +20,11 @@ use rustc_hash::FxHashMap;
 const ROUNDS: usize = 16;
 /// The most instructions that a loop becomes.
 const SIZE: usize = 400;
+/// The most rounds of a loop on short vectors, and the most instructions that it becomes.
+const FEW_ROUNDS: usize = 4;
+const SMALL_SIZE: usize = 240;
+/// Bits of a short vector that fills a register.
+const VECTOR: u32 = 128;
 /// The most that is added to a function.
 const GROWTH: usize = 2_000;
 /// Bytes of an array whose elements still find room in the registers of the lanes. (With fifteen floats, a rolling window took twice as
@@ -34,11 +42,17 @@ pub fn run(func: &mut Function) -> bool {
         let parents: Vec<usize> = loops.loops.iter().filter_map(|l| l.parent).collect();
         let mut some = false;
         for (n, l) in loops.loops.iter().enumerate() {
-            if parents.contains(&n) || !walks_array(func, l) {
+            if parents.contains(&n) {
                 continue;
             }
+            let (most, size_of_all) = match () {
+                () if walks_array(func, l) => (ROUNDS, SIZE),
+                () if works_on_vectors(func, l) => (FEW_ROUNDS, SMALL_SIZE),
+                () => continue,
+            };
             let size: usize = l.blocks.iter().map(|&b| func.blocks[b].insts.len() + 1).sum();
-            let Some(rounds) = rounds(func, &cfg, l).filter(|r| size * r <= SIZE) else { continue };
+            let rounds = rounds(func, &cfg, l).filter(|&r| r <= most && size * r <= size_of_all);
+            let Some(rounds) = rounds else { continue };
             if growth + size * rounds <= GROWTH {
                 growth += size * rounds;
                 unroll(func, l, rounds);
@@ -56,6 +70,17 @@ pub fn run(func: &mut Function) -> bool {
         fold::run(func);
     }
     changed
+}
+
+/// Whether at least a third of a loop is done on short vectors as long as a register.
+fn works_on_vectors(func: &Function, l: &Loop) -> bool {
+    let is_long = |v: Value| {
+        let ty = func.ty(v);
+        ty.is_vector() && 8 * ty.bytes() >= VECTOR
+    };
+    let insts = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
+    let on_vectors = insts().filter(|data| data.result.iter().chain(&data.args).any(|&v| is_long(v))).count();
+    on_vectors > 0 && 3 * on_vectors >= insts().count()
 }
 
 /// Whether a loop accesses a small private array at places that differ from round to round.

@@ -119,14 +119,19 @@ fn for_each_varying(items: &[&Analysed], mut f: impl FnMut(&Analysed, &InstData,
 
 /// Whether work-items work on short vectors as long as a register (of AVX2; with AVX-512 too half a register is better than shuffles), but
 /// for a small part. In lanes, such vectors would be taken apart and put together for nothing, and need as many registers as they have
-/// components.
+/// components. Vectors of bytes are long enough at 128 bits: lanes of bytes do not fill more.
 fn fill_registers(items: &[&Analysed], bits: u32) -> bool {
     let (mut full, mut rest) = (0u64, 0u64);
-    for_each_varying(items, |_, _, ty, times| {
-        let size = ty.scalar.bits() * u32::from(ty.lanes);
-        let words = u64::from(size.div_ceil(32)) * times;
-        match ty.lanes > 1 && size >= bits.min(256) {
+    let is_full = |ty: Type| {
+        let enough = if ty.scalar == Scalar::I8 { 128 } else { bits.min(256) };
+        ty.lanes > 1 && ty.scalar.bits() * u32::from(ty.lanes) >= enough
+    };
+    for_each_varying(items, |item, data, ty, times| {
+        let words = u64::from((ty.scalar.bits() * u32::from(ty.lanes)).div_ceil(32)) * times;
+        match is_full(ty) {
             true => full += words,
+            // How a shuffle is written.
+            false if data.op == Op::Extract && is_full(item.func.ty(data.args[0])) => {}
             false => rest += words,
         }
     });
@@ -169,21 +174,21 @@ fn element_bits(items: &[&Analysed]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The lanes for a kernel that adds a short vector of so many numbers to itself.
-    fn lanes(numbers: u16) -> u16 {
-        let size = 4 * numbers;
+    /// The lanes for a kernel that adds a short vector to itself.
+    fn lanes(ty: &str) -> u16 {
+        let (add, size) = if ty.starts_with('f') { ("fadd", 4) } else { ("add", 1) };
         let text = format!(
             "func external @k(ptr<global>) kernel {{
   param \"p\" \"float*\" global size 8 align 8
 }} {{
 bb0(v0: ptr<global>):
     v1: i64 = query global_id 0
-    v2: i64 = const {size:#x}
+    v2: i64 = const 0x40
     v3: i64 = mul v1, v2
     v4: ptr<global> = ptradd v0, v3
-    v5: f32x{numbers} = load v4 align 4
-    v6: f32x{numbers} = fadd v5, v5
-    store v4, v6 align 4
+    v5: {ty} = load v4 align {size}
+    v6: {ty} = {add} v5, v5
+    store v4, v6 align {size}
     ret
 }}"
         );
@@ -194,7 +199,9 @@ bb0(v0: ptr<global>):
 
     #[test]
     fn short_vectors_that_fill_registers_need_no_lanes() {
-        assert_eq!((lanes(4), lanes(8), lanes(16)), (16, 1, 1));
+        assert_eq!((lanes("f32x4"), lanes("f32x8"), lanes("f32x16")), (16, 1, 1));
+        // Of bytes, in lanes too no more than 128 bits are filled.
+        assert_eq!((lanes("i8x8"), lanes("i8x16"), lanes("i16x8")), (16, 1, 16));
     }
 
     /// The lanes for a kernel that counts in local memory what it reads in a loop, at a distance of so many bytes.
