@@ -12,7 +12,8 @@
 //! 6. `carried`, `rows`, `fission`: elements that rounds leave to the next one, several rounds at once where lanes walk along rows, and
 //!    short vectors by parts where they are too wide for the registers. `pressure`, `latency`, `plan`: how many work-items to a vector.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
-//! 8. `group`: loops over the vectors of a group for each continuation; a dispatcher goes from one to the next.
+//! 8. `reach`, `group`: loops over the vectors of a group for each continuation, up to the last one that has something to do; a dispatcher
+//!    goes from one to the next.
 //!
 //! A barrier costs no stack switch: a vector runs to the barrier, what it needs later is in the context, and the next
 //! vector runs. That makes every local size right by construction, also 1 and partial groups (pocl's "work-item loops" and
@@ -36,6 +37,7 @@ mod masked;
 mod plan;
 mod pressure;
 mod private;
+mod reach;
 pub mod regions;
 pub mod remarks;
 mod rows;

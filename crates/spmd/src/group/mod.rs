@@ -7,8 +7,11 @@
 //!                      └▶ done 0 ─▶ pre 1 … (by the exit that the work-items took)
 //! ```
 //!
+//! The loops end at the last vector that has something to do ([`crate::reach`]).
 //! One of the loops steps over its dimension by whole vectors; a vector that sticks out of the group is masked. With one lane
 //! the function of the work-item is copied in as it is.
+
+mod ends;
 
 use crate::Limit;
 use crate::context::{Context, Slot, memory_type, slot_align};
@@ -313,40 +316,43 @@ impl Emitter<'_> {
         if counted {
             f.add_block_param(done, Type::I32);
         }
-        let sizes = self.sizes;
         let edge = |to: Block, values: &[Option<Value>]| Edge::new(to, values.iter().flatten().copied());
 
         let uniform = self.load_uniform(c, pre);
+        let ends = self.ends(part, &uniform, pre, step)?;
         let mut b = self.at(pre);
         let zero = b.iconst(Type::I64, 0);
         let none = counted.then(|| b.iconst(Type::I32, DONE));
         b.term(Term::Jump(edge(o_head, &[Some(zero), Some(zero), none])));
 
         b.switch_to(o_head);
-        let more = b.icmp(IntCc::Ult, o, sizes[outer]);
+        let more = b.icmp(IntCc::Ult, o, ends.at[outer]);
         let (then, els) = (edge(m_head, &[Some(zero), Some(o_number), o_exit]), edge(done, &[o_exit]));
         b.term(Term::Branch { cond: more, then, els });
 
         b.switch_to(m_head);
-        let more = b.icmp(IntCc::Ult, m, sizes[middle]);
+        let more = b.icmp(IntCc::Ult, m, ends.at[middle]);
         let (then, els) =
             (edge(i_head, &[Some(zero), Some(m_number), m_exit]), edge(o_step, &[Some(m_number), m_exit]));
         b.term(Term::Branch { cond: more, then, els });
 
         b.switch_to(i_head);
-        let more = b.icmp(IntCc::Ult, i, sizes[inner]);
+        let more = b.icmp(IntCc::Ult, i, ends.at[inner]);
         let (then, els) = (edge(start, &[]), edge(m_step, &[Some(i_number), i_exit]));
         b.term(Term::Branch { cond: more, then, els });
 
         b.switch_to(m_step);
         let by = b.iconst(Type::I64, step(middle));
         let next = b.binary_flags(BinOp::Add, m, by, Flags::NUW | Flags::NSW);
-        b.term(Term::Jump(edge(m_head, &[Some(next), Some(ms_number), ms_exit])));
+        // Vectors that have nothing to do keep their numbers.
+        let number = ends.row.map_or(ms_number, |n| b.binary_flags(BinOp::Add, m_number, n, Flags::NUW | Flags::NSW));
+        b.term(Term::Jump(edge(m_head, &[Some(next), Some(number), ms_exit])));
 
         b.switch_to(o_step);
         let by = b.iconst(Type::I64, step(outer));
         let next = b.binary_flags(BinOp::Add, o, by, Flags::NUW | Flags::NSW);
-        b.term(Term::Jump(edge(o_head, &[Some(next), Some(os_number), os_exit])));
+        let number = ends.plane.map_or(os_number, |n| b.binary_flags(BinOp::Add, o_number, n, Flags::NUW | Flags::NSW));
+        b.term(Term::Jump(edge(o_head, &[Some(next), Some(number), os_exit])));
 
         b.switch_to(latch);
         let (one, step) = (b.iconst(Type::I64, 1), b.iconst(Type::I64, step(inner)));
