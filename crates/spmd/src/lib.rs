@@ -10,7 +10,8 @@
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory.
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
 //! 6. `carried`, `rows`, `fission`: elements that rounds leave to the next one, several rounds at once where lanes walk along rows, and
-//!    short vectors by parts where they are too wide for the registers. `pressure`, `latency`, `plan`: how many work-items to a vector.
+//!    short vectors by parts where they are too wide for the registers; `ranges`, `narrow`: integers in 16 bits where these suffice.
+//!    `pressure`, `latency`, `plan`: how many work-items to a vector.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
 //! 8. `reach`, `group`: loops over the vectors of a group for each continuation, up to the last one that has something to do; a dispatcher
 //!    goes from one to the next.
@@ -34,9 +35,11 @@ mod group;
 mod item;
 mod latency;
 mod masked;
+mod narrow;
 mod plan;
 mod pressure;
 mod private;
+mod ranges;
 mod reach;
 pub mod regions;
 pub mod remarks;
@@ -259,6 +262,13 @@ fn analyse(
             item = Analysed::new(func, shapes, &bounds, unspecified.clone())?;
             item.columns = columns;
         }
+    }
+    let mut unspecified = unspecified;
+    if let Some((func, places)) = narrow::run(&item, &bounds, &mut unspecified) {
+        notes.extend(places.into_iter().map(remarks::narrow));
+        let columns = item.columns;
+        item = Analysed::new(func, shapes, &bounds, unspecified)?;
+        item.columns = columns;
     }
     Ok(item)
 }

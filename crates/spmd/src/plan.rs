@@ -67,13 +67,13 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     let registers = if bits > 256 { 32 } else { 16 };
     let element = element_bits(items);
     let one = (bits / element).clamp(2, MAX_LANES);
-    let room = registers * bits / 32;
+    let room = registers * bits / 16;
     let pressure = items.iter().map(|item| pressure::in_loops(item)).max().unwrap_or_default();
-    let fits = |lanes: u32| pressure.words * lanes * 4 <= room * 5;
+    let fits = |lanes: u32| pressure.halves * lanes * 4 <= room * 5;
     let columns = items.iter().any(|item| item.columns);
-    let waits = pressure.words * one <= room && items.iter().any(|item| latency::waits_alone(item, one));
+    let waits = pressure.halves * one <= room && items.iter().any(|item| latency::waits_alone(item, one));
     let lanes = match () {
-        () if pressure.words * one > 2 * room && 2 * pressure.in_vectors > pressure.words => 1,
+        () if pressure.halves * one > 2 * room && 2 * pressure.in_vectors > pressure.halves => 1,
         () if fill_registers(items, bits) && !waits => 1,
         () if counts(items) => {
             if items.iter().any(|item| item.counts_side_by_side()) {
@@ -167,7 +167,25 @@ fn element_bits(items: &[&Analysed]) -> u32 {
             }
         }
     }
-    if double > single { 64 } else { 32 }
+    match double > single {
+        true => 64,
+        false if mostly_narrow(items) => 16,
+        false => 32,
+    }
+}
+
+/// Whether lanes compute in 16 bits, but for a small part.
+fn mostly_narrow(items: &[&Analysed]) -> bool {
+    let (mut narrow, mut rest) = (0, 0);
+    for_each_varying(items, |_, data, ty, times| {
+        let work = u64::from(ty.lanes) * times;
+        match (&data.op, ty.scalar) {
+            (Op::Unary(_) | Op::Binary(_) | Op::Fma, Scalar::I16) => narrow += work,
+            (Op::Unary(_) | Op::Binary(_) | Op::Fma, _) => rest += work,
+            _ => {}
+        }
+    });
+    narrow > 3 * rest
 }
 
 #[cfg(test)]

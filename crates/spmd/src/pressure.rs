@@ -1,6 +1,6 @@
 //! Pressure: how many values of a work-item live at once where it matters, in loops.
 //!
-//! In comes an analysed function; out goes the largest number of words of 32 bits that values which differ between lanes take at one
+//! In comes an analysed function; out goes the largest number of half words, 16 bits each, that values which differ between lanes take at one
 //! place of a loop. Uniform values and those at even distances are scalars in the widened code and do not count, nor do truth values,
 //! nor what an innermost loop does not touch: that waits in memory. Outside of loops, code generation may order instructions as it
 //! likes, and a spill costs little.
@@ -12,15 +12,15 @@ use cloom_ir::{Entity, Function, Scalar, Type, Value, ValueDef};
 /// What lives at once.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Pressure {
-    /// Words of 32 bits.
-    pub words: u32,
+    /// Halves of words of 32 bits.
+    pub halves: u32,
     /// Those of them that are components of vectors of four or more.
     pub in_vectors: u32,
 }
 
 impl Ord for Pressure {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.words.cmp(&other.words)
+        self.halves.cmp(&other.halves)
     }
 }
 
@@ -87,14 +87,14 @@ fn touched(func: &Function, blocks: &[cloom_ir::Block]) -> Set {
 }
 
 impl Pressure {
-    fn add(&mut self, words: u32, lanes: u16) {
-        self.words += words;
-        self.in_vectors += if lanes >= 4 { words } else { 0 };
+    fn add(&mut self, halves: u32, lanes: u16) {
+        self.halves += halves;
+        self.in_vectors += if lanes >= 4 { halves } else { 0 };
     }
 
-    fn sub(&mut self, words: u32, lanes: u16) {
-        self.words -= words;
-        self.in_vectors -= if lanes >= 4 { words } else { 0 };
+    fn sub(&mut self, halves: u32, lanes: u16) {
+        self.halves -= halves;
+        self.in_vectors -= if lanes >= 4 { halves } else { 0 };
     }
 }
 
@@ -171,13 +171,13 @@ impl<'a> Live<'a> {
         set
     }
 
-    /// Words of a value in each lane.
+    /// Half words of a value in each lane. (Integers of 16 bits are computed as such; narrower things take a whole word.)
     fn weigh(&self, func: &Function, v: Value) -> u32 {
         let ty = func.ty(v);
         let constant = matches!(func.values[v].def, ValueDef::Inst(_)) && func.const_bits(v).is_some();
         if self.item.shapes.of(v) != Shape::Varying || ty.scalar == Scalar::I1 || constant {
             return 0;
         }
-        words(ty)
+        if ty.scalar == Scalar::I16 { u32::from(ty.lanes) } else { 2 * words(ty) }
     }
 }

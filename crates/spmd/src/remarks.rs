@@ -164,6 +164,15 @@ pub(crate) fn parts(span: Span) -> Remark {
     }
 }
 
+/// Integers that are narrower than the source has them.
+pub(crate) fn narrow(span: Span) -> Remark {
+    Remark {
+        span,
+        what: "integers: 16 bits a lane".into(),
+        why: "no more bits are needed of what is computed here, and a register holds twice as many".into(),
+    }
+}
+
 /// Why a value differs between lanes, in words.
 fn cause(item: &Analysed, params: &[Param], cause: Option<shape::Cause>) -> String {
     match cause {
