@@ -147,7 +147,7 @@ impl Widener<'_> {
     }
 
     /// Parameters and instructions of a block, under the mask that is set.
-    fn block(&mut self, b: Block) -> Result<(), Limit> {
+    pub(super) fn block(&mut self, b: Block) -> Result<(), Limit> {
         let item = self.item;
         self.done.insert(b);
         if b != item.func.entry() {
@@ -308,7 +308,7 @@ impl Widener<'_> {
     }
 
     /// An edge that lanes under `mask` take, of a block whose ways are run one after the other. `only_if`: the scalar that decides it.
-    fn masked_edge(&mut self, e: &Edge, mask: Option<Value>, only_if: Option<Value>) -> Result<(), Limit> {
+    pub(super) fn masked_edge(&mut self, e: &Edge, mask: Option<Value>, only_if: Option<Value>) -> Result<(), Limit> {
         let item = self.item;
         let to = e.block;
         if let Some(l) = self.loops.last()
@@ -421,7 +421,7 @@ impl Widener<'_> {
     }
 
     /// What `b` dominates in the same loop.
-    fn children(&mut self, b: Block) -> Result<(), Limit> {
+    pub(super) fn children(&mut self, b: Block) -> Result<(), Limit> {
         let item = self.item;
         let here = item.loops.innermost(b);
         let mask = match item.loop_of.get(&b) {
@@ -482,7 +482,7 @@ impl Widener<'_> {
     }
 
     /// Whether a block and what it dominates get a copy for full vectors. It is charged to the budget.
-    fn copies(&mut self, b: Block) -> bool {
+    pub(super) fn copies(&mut self, b: Block) -> bool {
         let Weight { cost, pays, .. } = self.item.weight[b.index()];
         let copies = pays && !self.rare && cost <= self.budget;
         if copies {
@@ -497,7 +497,7 @@ impl Widener<'_> {
         mask: Value,
         mut code: impl FnMut(&mut Self, Option<Value>) -> Result<(), Limit>,
     ) -> Result<(), Limit> {
-        let all = self.b().all(mask);
+        let all = self.all_on(mask);
         let (from, full, some) = (self.cur, self.new_block(), self.new_block());
         self.b().branch(all, full, some);
         self.seal_one(full, from);
@@ -555,6 +555,11 @@ impl Widener<'_> {
             let all = self.mask_value(mask);
             self.ssa.write(self.cur, var, all);
         }
+        let rare = self.rare;
+        if diverges && form == Form::Header {
+            // What is left has some lanes on, but seldom all.
+            self.rare |= self.whole_rounds(l, header, latch, exit)?;
+        }
         let (before, head, after) = (self.cur, self.new_block(), self.new_block());
         self.b().jump(head, &[]);
         self.cur = head;
@@ -572,6 +577,7 @@ impl Widener<'_> {
             }
             mask => self.round(header, head, form, mask, &mut ends)?,
         }
+        self.rare = rare;
         let left = self.loops.pop().map(|l| l.left).unwrap_or_default();
         ends.sort();
         ends.dedup();
@@ -630,7 +636,7 @@ impl Widener<'_> {
     }
 
     /// A branch that decides on another round: by what, whether true stays, and the edges that stay and leave.
-    fn stay_or_leave(&self, b: Block, exit: Block) -> Result<(Value, bool, Edge, Edge), Limit> {
+    pub(super) fn stay_or_leave(&self, b: Block, exit: Block) -> Result<(Value, bool, Edge, Edge), Limit> {
         match &self.item.func.blocks[b].term {
             Term::Branch { cond, then, els } if els.block == exit => Ok((*cond, true, then.clone(), els.clone())),
             Term::Branch { cond, then, els } => Ok((*cond, false, els.clone(), then.clone())),

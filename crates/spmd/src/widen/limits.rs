@@ -4,6 +4,7 @@
 //! is cut off, or all lanes have the same quotient. That is one comparison or two of scalars, and holds for all vectors but those at
 //! the border; for these, lanes are computed one by one.
 
+use super::whole::Order;
 use super::{Wide, Widener};
 use crate::Limit;
 use crate::shape::Shape;
@@ -22,40 +23,8 @@ impl Widener<'_> {
             (false, true) => IntCc::Uge,
             (false, false) => IntCc::Ule,
         };
-        let mut cond = cond;
-        if lower == (by > 0) {
-            // Lane 0 comes nearest to the limit.
-            if !self.is_limited(x, signed) {
-                let test = self.no_wrap(x, by, signed)?;
-                cond = Some(self.and(cond, test));
-            }
-            let test = self.b().icmp(keeps, base, bound);
-            cond = Some(self.and(cond, test));
-            return Ok(Wide::Strided { base, by, cond });
-        }
-        // The last lane does: lane 0 stays so far away from the limit that all others have room. Nothing wraps then, if the place that
-        // far from the limit is a number.
-        let ty = self.func.ty(base);
-        let mask = ty.scalar.mask();
-        let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
-        let (lowest, highest) = if signed { ((mask >> 1) + 1, mask >> 1) } else { (0, mask) };
-        if span > mask >> 1 {
-            let cond = Some(self.b().iconst(ty.with_scalar(cloom_ir::Scalar::I1), 0));
-            return Ok(Wide::Strided { base, by, cond });
-        }
-        let mut b = self.b();
-        let distance = b.iconst(ty, span);
-        let (room, place) = if lower {
-            let most = b.iconst(ty, highest - span);
-            let (cc, op) = (if signed { IntCc::Sle } else { IntCc::Ule }, BinOp::Add);
-            (b.icmp(cc, bound, most), b.binary(op, bound, distance))
-        } else {
-            let least = b.iconst(ty, (lowest + span) & mask);
-            let (cc, op) = (if signed { IntCc::Sge } else { IntCc::Uge }, BinOp::Sub);
-            (b.icmp(cc, bound, least), b.binary(op, bound, distance))
-        };
-        let test = b.icmp(keeps, base, place);
-        let test = b.binary(BinOp::And, room, test);
+        let order = Order { cc: keeps, base, by, bound };
+        let test = self.holds_for_all(order, !self.is_limited(x, signed));
         let cond = Some(self.and(cond, test));
         Ok(Wide::Strided { base, by, cond })
     }

@@ -20,6 +20,7 @@ mod memory;
 mod ops;
 mod serial;
 mod subgroup;
+mod whole;
 
 use crate::Limit;
 use crate::bounds::Bounds;
@@ -33,6 +34,7 @@ use cloom_ir::loops::Loops;
 use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Op, Scalar, Space, Span, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+use whole::Order;
 
 /// The components of a short vector, or the one value of a scalar, each with a lane for each work-item.
 pub type Lanes = SmallVec<[Value; 4]>;
@@ -223,6 +225,7 @@ pub fn widen(
         done: Default::default(),
         room: None,
         stepped: SmallVec::new(),
+        orders: FxHashMap::default(),
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -299,6 +302,8 @@ pub(crate) struct Widener<'a> {
     room: Option<Value>,
     /// Distances between lanes at which they have been stored one by one.
     stepped: SmallVec<[i64; 4]>,
+    /// Masks that compare strided numbers.
+    orders: FxHashMap<Value, Order>,
 }
 
 impl Widener<'_> {
@@ -456,7 +461,11 @@ impl Widener<'_> {
     fn not(&mut self, mask: Value) -> Value {
         let ty = self.func.ty(mask);
         let ones = self.b().iconst(ty, 1);
-        self.b().binary_flags(BinOp::Xor, mask, ones, Flags::empty())
+        let not = self.b().binary_flags(BinOp::Xor, mask, ones, Flags::empty());
+        if let Some(order) = self.orders.get(&mask) {
+            self.orders.insert(not, order.negated());
+        }
+        not
     }
 
     fn new_block(&mut self) -> Block {

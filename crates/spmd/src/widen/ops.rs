@@ -41,7 +41,12 @@ impl Widener<'_> {
                 None => return Ok(()),
             },
             Shape::Strided { by, .. } => self.strided(inst, by)?,
-            Shape::Varying => Wide::Lanes(self.lanewise(inst)?),
+            Shape::Varying => {
+                let lanes = self.lanewise(inst)?;
+                let order = self.order(inst)?;
+                self.orders.extend(order.map(|order| (lanes[0], order)));
+                Wide::Lanes(lanes)
+            }
         };
         self.set(result, wide);
         Ok(())
@@ -115,11 +120,16 @@ impl Widener<'_> {
     /// Whether no lane of a strided value wraps, as a scalar.
     pub(super) fn no_wrap(&mut self, v: Value, by: i64, signed: bool) -> Result<Value, Limit> {
         let base = self.base(v)?;
+        Ok(self.no_wrap_from(base, by, signed))
+    }
+
+    /// The same, from lane 0 on.
+    pub(super) fn no_wrap_from(&mut self, base: Value, by: i64, signed: bool) -> Value {
         let ty = self.func.ty(base);
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
         let mask = ty.scalar.mask();
         // The lanes of a narrow type may be further apart than it has values.
-        let Some(last) = mask.checked_sub(span) else { return Ok(self.b().iconst(Type::I1, 0)) };
+        let Some(last) = mask.checked_sub(span) else { return self.b().iconst(Type::I1, 0) };
         let sign = (mask >> 1) + 1;
         // As unsigned numbers, signed ones begin at the sign bit.
         let shifted = if signed {
@@ -130,7 +140,7 @@ impl Widener<'_> {
         };
         let (limit, cc) = if by >= 0 { (last, IntCc::Ule) } else { (span, IntCc::Uge) };
         let limit = self.b().iconst(ty, limit);
-        Ok(self.b().icmp(cc, shifted, limit))
+        self.b().icmp(cc, shifted, limit)
     }
 
     /// One operation on every lane of its operands.
