@@ -41,6 +41,8 @@ pub enum Param {
     Array(Value),
     /// The address of the number of the work-item's next continuation.
     Next,
+    /// Something that is the same for the group, computed before its work-items run: see [`crate::early`].
+    Early(u32),
 }
 
 /// The number that the function returns for a work-item that has ended.

@@ -7,7 +7,8 @@
 //! 2. [`regions`]: the kernel is cut at its barriers into continuations; which values live across them, and which of these are cheaper
 //!    to compute again.
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
-//! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory.
+//! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory; `choices`: several
+//!    functions, if the group knows which of several things they do; `early`: what the group computes once.
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
 //! 6. `carried`, `rows`, `fission`: elements that rounds leave to the next one, several rounds at once where lanes walk along rows, and
 //!    short vectors by parts where they are too wide for the registers; `ranges`, `narrow`: integers in 16 bits where these suffice.
@@ -28,8 +29,10 @@
 mod bounds;
 mod canon;
 mod carried;
+mod choices;
 pub mod context;
 pub mod divergence;
+mod early;
 mod fission;
 mod group;
 mod item;
@@ -50,9 +53,10 @@ mod ssa;
 mod subgroup;
 mod widen;
 
+use choices::Choice;
 use cloom_ir::{FuncRef, Function, Module, Op, Span};
 use context::Context;
-use group::{Body, Part};
+use group::{Body, Part, Tree};
 use item::{ItemFunction, Param};
 use plan::Width;
 pub use plan::Wish;
@@ -195,18 +199,28 @@ fn group_function(
     let mut notes = Vec::new();
     for index in 0..plan.continuations.len() {
         let ItemFunction { mut func, params } = item::function(module, split, plan, context, index);
-        cloom_passes::run_named(&mut func, CLEAN_UP);
-        let body = if plan::may_have_lanes(wish) {
-            let dim = 0;
-            let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, dim)).collect();
-            let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
-            Body::Lanes(Box::new(analyse(func, &params, &shapes, &down, &mut notes)?))
-        } else {
-            Body::Item(func)
+        let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
+        clean_up(&mut func);
+        let choice = match plan.continuations.len() > 1 && !plan.own_next {
+            true => choices::divide(func, &params, &clean_up),
+            false => Choice::One(func),
         };
-        parts.push(Part { body, params });
+        parts.push(choice.into_tree(&params, &mut |func| {
+            let mut item = ItemFunction { func, params: params.clone() };
+            let early = early::run(module, &mut item);
+            let ItemFunction { func, params } = item;
+            let body = if plan::may_have_lanes(wish) {
+                let dim = 0;
+                let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, dim)).collect();
+                let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
+                Body::Lanes(Box::new(analyse(func, &params, &shapes, &down, &mut notes)?))
+            } else {
+                Body::Item(func)
+            };
+            Ok(Part { body, params, early })
+        })?);
     }
-    let items: Vec<&Analysed> = parts.iter().filter_map(|p| p.body.lanes()).collect();
+    let items: Vec<&Analysed> = parts.iter().flat_map(Tree::leaves).filter_map(|p| p.body.lanes()).collect();
     let free = any_groups(module, split, plan);
     let mut width = plan::choose(&items, wish, free);
     if cloom_ir::subgroup::uses(split) {
@@ -219,7 +233,7 @@ fn group_function(
             // Nothing of what was found out about lanes came to pass.
             notes = vec![remarks::no_lanes()];
         }
-        for part in &mut parts {
+        for part in parts.iter_mut().flat_map(Tree::leaves_mut) {
             part.body.take_lanes_away();
             if let Body::Item(func) = &mut part.body {
                 subgroup::alone(func);
@@ -276,8 +290,23 @@ fn analyse(
 /// A change to the loops of a function, with the places where it changed some, and what to say of these.
 type Step = (fn(&Analysed) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark);
 
-/// What a continuation's function goes through: its variables become values, and small branches choices.
-const CLEAN_UP: &[&str] = &["mem2reg", "fold", "params", "cse", "dce", "simplify-cfg", "select", "simplify-cfg", "dce"];
+/// What a continuation's function goes through: its variables become values, and small branches choices. What begins a loop behind a
+/// barrier is often a constant.
+const CLEAN_UP: &[&str] = &[
+    "mem2reg",
+    "fold",
+    "params",
+    "fold",
+    "simplify-cfg",
+    "params",
+    "fold",
+    "cse",
+    "dce",
+    "simplify-cfg",
+    "select",
+    "simplify-cfg",
+    "dce",
+];
 
 /// Functions that stay calls must not depend on the work-item's place: only the work-group function knows it.
 fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Limit> {

@@ -9,9 +9,9 @@
 //! barrier(CLK_LOCAL_MEM_FENCE);
 //! ```
 //!
-//! In the steps of a reduction fewer and fewer work-items add, but each vector of the group would find out for itself that it has nothing to
-//! do. [`crate::group`] ends its loops at the last one that has. The first vector always runs: it says where the group goes
-//! on, and writes what is the same for all.
+//! In the steps of a reduction fewer and fewer work-items add, but each vector of the group would find out for itself that it has
+//! nothing to do. [`crate::group`] ends its loops at the last one that has. The first vector always runs: it says where the group
+//! goes on, and writes what is the same for all.
 
 use crate::item::Param;
 use cloom_ir::cfg::Cfg;
@@ -21,7 +21,7 @@ use cloom_ir::{
 };
 
 /// How deep an expression may be that a number is computed by.
-const DEPTH: u32 = 12;
+pub const DEPTH: u32 = 12;
 
 /// What an id is multiplied by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -201,9 +201,10 @@ impl Search<'_> {
             return;
         }
         let Some(sum) = self.sum(id, DEPTH) else { return };
-        // In 64 bits, other things than ids might be too large for the sum to be told.
-        let small = sum.plus.is_empty() && sum.ids.iter().all(|by| !matches!(by, Some(Factor::Value(_))));
-        if !(small || self.func.ty(id).scalar == Scalar::I32)
+        // Sums of ids and numbers of 32 bits can be computed in 64, whatever the program does.
+        let narrow = |v: &Value| self.func.ty(*v).scalar == Scalar::I32;
+        let factors = sum.ids.iter().all(|by| !matches!(by, Some(Factor::Value(v)) if !narrow(v)));
+        if !(factors && sum.plus.iter().all(narrow))
             || self.func.ty(limit).scalar.bits() < 32
             || !is_shared_value(self.func, self.params, limit, DEPTH)
         {
@@ -241,10 +242,8 @@ impl Search<'_> {
         let data = &self.func.insts[self.func.def_inst(v).filter(|_| depth > 0)?];
         let of = |k: usize| self.sum(data.args[k], depth - 1);
         match data.op {
-            // Local ids are small.
-            Op::Cast(CastOp::Trunc | CastOp::Zext | CastOp::Sext) if self.func.ty(v).scalar.bits() >= 32 => {
-                of(0).filter(|sum| sum.is_id().is_some())
-            }
+            // What is below half of 32 bits stays what it is.
+            Op::Cast(CastOp::Trunc | CastOp::Zext | CastOp::Sext) if self.func.ty(v).scalar.bits() >= 32 => of(0),
             Op::Binary(BinOp::Add) => of(0)?.and(of(1)?),
             Op::Binary(BinOp::Mul) => {
                 let (a, b) = (data.args[0], data.args[1]);

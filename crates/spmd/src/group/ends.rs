@@ -119,7 +119,7 @@ impl Emitter<'_> {
         if plus.is_empty() && (0..3).all(|d| factors[d].is_none() || d == dim && is_one(d)) {
             return Ok(end);
         }
-        // What is compared must not wrap for any work-item.
+        // What is compared must not wrap for any work-item, in 32 bits with a sign or without one.
         let plus = plus.into_iter().reduce(|x, y| b.binary(BinOp::Add, x, y)).unwrap_or(zero);
         let mut largest = plus;
         for (&factor, &size) in factors.iter().zip(&sizes) {
@@ -128,7 +128,7 @@ impl Emitter<'_> {
             let most = b.binary(BinOp::Mul, last, by);
             largest = b.binary(BinOp::Add, largest, most);
         }
-        let wrap = b.iconst(Type::I64, if *signed { i32::MAX as u64 } else { u64::from(u32::MAX) });
+        let wrap = b.iconst(Type::I64, i32::MAX as u64);
         let mut fits = b.icmp(IntCc::Ule, largest, wrap);
         let mut count = b.binary(BinOp::UsubSat, end, plus);
         if let Some(by) = factors[dim].filter(|_| !is_one(dim)) {
@@ -142,7 +142,7 @@ impl Emitter<'_> {
     }
 
     /// A value that is the same for the group, computed in `pre`.
-    fn anew(
+    pub(super) fn anew(
         &mut self,
         func: &Function,
         params: &[Param],

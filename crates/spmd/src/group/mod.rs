@@ -59,6 +59,43 @@ pub struct Part {
     pub body: Body,
     /// The parameters.
     pub params: Vec<Param>,
+    /// What is computed before ([`Param::Early`]): values of this function.
+    pub early: Option<(Function, Vec<Value>)>,
+}
+
+/// What a continuation does: one thing, or one of two.
+pub enum Tree {
+    /// One.
+    Leaf(Box<Part>),
+    /// By what the group knows ([`crate::choices`]).
+    Choice {
+        /// The function that the condition is computed in,
+        func: Box<Function>,
+        /// and its parameters.
+        params: Vec<Param>,
+        /// The condition.
+        cond: Value,
+        /// Where it holds, and where it does not.
+        ways: Box<[Tree; 2]>,
+    },
+}
+
+impl Tree {
+    /// All parts.
+    pub fn leaves(&self) -> Vec<&Part> {
+        match self {
+            Tree::Leaf(part) => vec![part],
+            Tree::Choice { ways, .. } => ways.iter().flat_map(Tree::leaves).collect(),
+        }
+    }
+
+    /// All parts, to be changed.
+    pub fn leaves_mut(&mut self) -> Vec<&mut Part> {
+        match self {
+            Tree::Leaf(part) => vec![part],
+            Tree::Choice { ways, .. } => ways.iter_mut().flat_map(Tree::leaves_mut).collect(),
+        }
+    }
 }
 
 /// More instructions than this have no copy for full vectors: masks cost less than the time to compile it.
@@ -70,7 +107,7 @@ pub fn work_group(
     kernel: &Function,
     plan: &Plan,
     context: &Context,
-    parts: &[Part],
+    parts: &[Tree],
     width: Width,
 ) -> Result<(Function, u64), Limit> {
     let types = vec![
@@ -106,10 +143,10 @@ pub fn work_group(
 }
 
 /// Offsets of the static local variables that the kernel uses.
-fn place_locals(module: &Module, parts: &[Part]) -> (FxHashMap<GlobalRef, u64>, u64) {
+fn place_locals(module: &Module, parts: &[Tree]) -> (FxHashMap<GlobalRef, u64>, u64) {
     let mut offsets = FxHashMap::default();
     let mut end = 0u64;
-    for p in parts.iter().flat_map(|p| &p.params) {
+    for p in parts.iter().flat_map(Tree::leaves).flat_map(|p| &p.params) {
         if let Param::Local(g) = *p {
             offsets.entry(g).or_insert_with(|| {
                 let at = end.next_multiple_of(u64::from(module.globals[g].align));
@@ -257,7 +294,7 @@ impl Emitter<'_> {
         })
     }
 
-    fn continuations(&mut self, parts: &[Part]) -> Result<(), Limit> {
+    fn continuations(&mut self, parts: &[Tree]) -> Result<(), Limit> {
         let plan = self.plan;
         for d in 0..3u64 {
             let group = self.group;
@@ -268,32 +305,58 @@ impl Emitter<'_> {
         self.at(end).ret(None);
         for (index, (c, part)) in plan.continuations.iter().zip(parts).enumerate() {
             let counted = c.exits.len() > 1 || plan.own_next;
-            let done = self.item_loops(c, part, pre[index], counted)?;
+            let mut done = Vec::new();
+            self.tree(c, part, pre[index], counted, &mut done)?;
             let target = |exit: Exit| match exit {
                 Exit::Barrier(n) => pre[n],
                 Exit::Return => end,
             };
             if !counted {
                 let to = c.exits.first().map_or(end, |&e| target(e));
-                self.at(done).jump(to, &[]);
+                done.into_iter().for_each(|done| self.at(done).jump(to, &[]));
                 continue;
             }
             // With their own next, work-items may wait at any barrier, not only at those that this region reaches.
-            let cases = if plan.own_next {
+            let cases: Vec<(u64, Edge)> = if plan.own_next {
                 (1..pre.len()).map(|n| (n as u64, Edge::new(pre[n], []))).collect()
             } else {
                 let barriers = c.exits.iter().filter(|&&e| e != Exit::Return);
                 barriers.map(|&e| (exit_number(e), Edge::new(target(e), []))).collect()
             };
-            let value = self.func.blocks[done].params[0];
-            self.at(done).term(Term::Switch { value, cases, default: Edge::new(end, []) });
+            for done in done {
+                let value = self.func.blocks[done].params[0];
+                self.at(done).term(Term::Switch { value, cases: cases.clone(), default: Edge::new(end, []) });
+            }
         }
         let entry = self.prologue;
         self.at(entry).jump(pre[0], &[]);
         Ok(())
     }
 
-    /// The loop nest of a continuation. Gives the block after it, with the exit number as parameter if exits are counted.
+    /// The loop nests of a continuation. Gives the blocks after them.
+    fn tree(
+        &mut self,
+        c: &Continuation,
+        tree: &Tree,
+        pre: Block,
+        counted: bool,
+        done: &mut Vec<Block>,
+    ) -> Result<(), Limit> {
+        match tree {
+            Tree::Leaf(part) => done.push(self.item_loops(c, part, pre, counted)?),
+            Tree::Choice { func, params, cond, ways } => {
+                let uniform = self.load_uniform(c, pre);
+                let cond = self.anew(func, params, *cond, (&uniform, pre), &mut FxHashMap::default())?;
+                let [then, els] = std::array::from_fn(|_| self.func.add_block());
+                self.at(pre).branch(cond, then, els);
+                self.tree(c, &ways[0], then, counted, done)?;
+                self.tree(c, &ways[1], els, counted, done)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The loop nest of a part of a continuation. Gives the block after it, with the exit number as parameter if exits are counted.
     fn item_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Limit> {
         let [inner, middle, outer] = self.width.order;
         let (dim, lanes) = (self.width.dim, u64::from(self.width.lanes));
@@ -320,6 +383,13 @@ impl Emitter<'_> {
 
         let uniform = self.load_uniform(c, pre);
         let ends = self.ends(part, &uniform, pre, step)?;
+        let mut early = Vec::new();
+        if let Some((func, values)) = &part.early {
+            let mut known = FxHashMap::default();
+            for &v in values {
+                early.push(self.anew(func, &part.params, v, (&uniform, pre), &mut known)?);
+            }
+        }
         let mut b = self.at(pre);
         let zero = b.iconst(Type::I64, 0);
         let none = counted.then(|| b.iconst(Type::I32, DONE));
@@ -364,7 +434,7 @@ impl Emitter<'_> {
         ids[middle] = m;
         ids[outer] = o;
         let place = Place { ids, number: i_number };
-        let values = self.surroundings(part, &place, &uniform, start)?;
+        let values = self.surroundings(part, &place, (&uniform, &early), start)?;
         match &part.body {
             Body::Item(item) => {
                 let values: Vec<Value> = values.into_iter().map(base_of).collect();
@@ -474,7 +544,7 @@ impl Emitter<'_> {
         &mut self,
         part: &Part,
         place: &Place,
-        uniform: &FxHashMap<Value, Value>,
+        (uniform, early): (&FxHashMap<Value, Value>, &[Value]),
         start: Block,
     ) -> Result<Vec<Wide>, Limit> {
         let (dim, lanes) = (self.width.dim, u64::from(self.width.lanes));
@@ -499,6 +569,7 @@ impl Emitter<'_> {
                 // Vectors are numbered as their first work-items are.
                 Param::Subgroup(_) => place.number,
                 Param::Uniform(v) => *uniform.get(&v).ok_or(Limit::Lanes("a value of the group is missing"))?,
+                Param::Early(k) => early[k as usize],
                 Param::ItemSlot(v) | Param::Array(v) => match self.context.slots[v.index()] {
                     Some(Slot::Item(offset)) => self.in_record(&mut record, place, start, offset * lanes),
                     _ => return Err(Limit::Lanes("a slot of the work-item is missing")),

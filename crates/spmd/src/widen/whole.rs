@@ -1,9 +1,9 @@
 //! What a comparison of scalars tells of all lanes.
 //!
-//! Conditions such as `get_global_id(0) < n` compare a strided number with one that all lanes share. Where it holds for the first lane and for
-//! the last one, and nothing wraps between them, it holds for all: that is a comparison of scalars or two, and no mask is made. Code that is
-//! there twice, for all lanes and for some, is chosen by it; and loops that lanes leave by such a condition have rounds of their own for as
-//! long as all lanes stay:
+//! Conditions such as `get_global_id(0) < n` compare a strided number with one that all lanes share. Where it holds for the first lane
+//! and for the last one, and nothing wraps between them, it holds for all: that is a comparison of scalars or two, and no mask is
+//! made. Code that is there twice, for all lanes and for some, is chosen by it; and loops that lanes leave by such a condition have
+//! rounds of their own for as long as all lanes stay:
 //!
 //! ```c
 //! for (uint i = get_global_id(0); i < n; i += get_global_size(0))
