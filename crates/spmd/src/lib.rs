@@ -237,6 +237,7 @@ fn group_function(
             part.body.take_lanes_away();
             if let Body::Item(func) = &mut part.body {
                 subgroup::alone(func);
+                cloom_passes::run_named(func, &["pieces", "dce"]);
             }
         }
     }

@@ -5,12 +5,16 @@
 //! number of a lane, taken out of its vector once, serves all accesses that differ in the rest: the rows of a picture, the fields of a
 //! record.
 //!
+//! A number that is a piece of what was loaded ([`cloom_passes::pieces`]) need not be taken out of a vector: each lane's is read from
+//! where it is.
+//!
 //! Sums are looked for through widening too, where the source promises that they do not wrap. It speaks for lanes that are on, so this is
 //! for code in which all are.
 
 use super::{Wide, Widener};
 use crate::Limit;
-use cloom_ir::{BinOp, CastOp, Entity, Flags, Op, Scalar, Type, Value};
+use cloom_ir::{BinOp, CastOp, Entity, Flags, Inst, Op, Scalar, Type, Value};
+use cloom_passes::pieces::Piece;
 
 /// How far back sums are followed.
 const DEPTH: u32 = 12;
@@ -22,19 +26,30 @@ struct Term {
     factor: u64,
 }
 
+/// So many operations, one on the other, are done for each lane on its own with a number that it has read.
+const OWN: u32 = 3;
+
+/// The number by which addresses of lanes differ.
+enum Index {
+    /// The lanes of it.
+    Lanes(Value),
+    /// A value of the work-item that is computed for each lane from pieces of what was loaded, up to an instruction.
+    Pieces(Value, Inst),
+}
+
 /// An address whose lanes differ by multiples of one number.
 pub(super) struct Address {
     /// What all lanes have in common.
     base: Value,
-    /// The number that differs.
-    index: Value,
+    index: Index,
     wide: Option<CastOp>,
     factor: u64,
 }
 
 impl Widener<'_> {
-    /// The parts of an address, if one of them varies and others do not.
-    pub(super) fn address(&mut self, p: Value) -> Result<Option<Address>, Limit> {
+    /// The parts of an address, if one of them varies and others do not. If it says for what instruction, lanes may read their numbers
+    /// there.
+    pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Limit> {
         let mut terms = Vec::new();
         self.terms(Term { value: p, wide: None, factor: 1 }, DEPTH, &mut terms);
         let varies = |w: &Self, t: &Term| {
@@ -53,15 +68,57 @@ impl Widener<'_> {
             let by = self.scaled(by, t.wide, t.factor);
             base = self.b().ptr_add(base, by);
         }
-        let index = self.lane(part.value)?;
+        let index = match reader {
+            Some(inst) if self.from_pieces(part.value, inst, OWN) => Index::Pieces(part.value, inst),
+            _ => Index::Lanes(self.lane(part.value)?),
+        };
         Ok(Some(Address { base, index, wide: part.wide, factor: part.factor }))
     }
 
     /// The address of a lane.
-    pub(super) fn address_of(&mut self, a: &Address, lane: u16) -> Value {
-        let index = self.b().extract_lane(a.index, lane);
+    pub(super) fn address_of(&mut self, a: &Address, lane: Value) -> Result<Value, Limit> {
+        let index = match a.index {
+            Index::Lanes(index) => self.b().extract(index, lane),
+            Index::Pieces(v, at) => self.read_pieces(v, at, lane, OWN)?,
+        };
         let by = self.scaled(index, a.wide, a.factor);
-        self.b().ptr_add(a.base, by)
+        Ok(self.b().ptr_add(a.base, by))
+    }
+
+    /// Whether a number is made of a piece with few operations.
+    fn from_pieces(&self, v: Value, at: Inst, depth: u32) -> bool {
+        if self.piece(v, at).is_some() {
+            return true;
+        }
+        let Some(data) = self.item.func.def_inst(v).map(|i| &self.item.func.insts[i]) else { return false };
+        depth > 0 && is_simple(&data.op) && data.args.iter().any(|&a| self.from_pieces(a, at, depth - 1))
+    }
+
+    /// A piece that differs from lane to lane.
+    fn piece(&self, v: Value, at: Inst) -> Option<Piece> {
+        let varies = !matches!(self.values[v.index()], Some(Wide::Uniform(_) | Wide::Strided { .. }));
+        let own = !self.item.func.ty(v).is_vector() && varies;
+        self.item.pieces.of(v, at).filter(|p| own && Scalar::int(p.size * 8).is_some())
+    }
+
+    /// A lane's number, computed as the work-item computes it.
+    fn read_pieces(&mut self, v: Value, at: Inst, lane: Value, depth: u32) -> Result<Value, Limit> {
+        let item = self.item;
+        if let Some(piece) = self.piece(v, at) {
+            let p = self.exact(item.func.insts[piece.load].args[0])?;
+            let p = self.one(&p, lane);
+            let (align, flags) = piece.access(&item.func);
+            let ty = item.func.ty(v);
+            return Ok(piece.read(&mut self.b(), p, ty, align, flags));
+        }
+        let inst = item.func.def_inst(v).filter(|_| self.from_pieces(v, at, depth));
+        let Some(data) = inst.map(|i| &item.func.insts[i]) else {
+            let wide = self.exact(v)?;
+            return Ok(self.one(&wide, lane));
+        };
+        let args = data.args.iter().map(|&a| self.read_pieces(a, at, lane, depth - 1)).collect::<Result<_, _>>()?;
+        let made = self.b().push(data.op.clone(), args, Some(item.func.ty(v)), data.flags);
+        made.ok_or(Limit::Lanes("an instruction has no result"))
     }
 
     fn scaled(&mut self, x: Value, wide: Option<CastOp>, factor: u64) -> Value {
@@ -118,4 +175,13 @@ impl Widener<'_> {
             _ => list.push(t),
         }
     }
+}
+
+/// Whether an operation is as cheap for each lane on its own.
+fn is_simple(op: &Op) -> bool {
+    use BinOp::{Add, And, Lshr, Mul, Or, Shl, Sub};
+    matches!(
+        op,
+        Op::Binary(Add | And | Lshr | Mul | Or | Shl | Sub) | Op::Cast(CastOp::Zext | CastOp::Sext | CastOp::Trunc)
+    )
 }

@@ -34,8 +34,14 @@ impl Widener<'_> {
         let plain = plain_op(op).filter(|_| self.is_own(data.args[0]));
         let Some(plain) = plain else { return self.serial(inst) };
         let ty = item.func.ty(data.args[1]);
+        // Whose vector of addresses would have to be taken apart.
+        let address = if self.mask.is_none() { self.address(data.args[0], Some(inst))? } else { None };
         let lanes = self.each_lane(Some(ty), self.mask.is_none(), |w, lane| {
-            let (p, x) = (w.one(&p, lane), w.one(&x, lane));
+            let p = match &address {
+                Some(a) => w.address_of(a, lane)?,
+                None => w.one(&p, lane),
+            };
+            let x = w.one(&x, lane);
             Ok(Some(w.plainly(plain, p, x)))
         })?;
         self.finish(inst, lanes)

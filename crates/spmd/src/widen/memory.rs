@@ -228,7 +228,10 @@ impl Widener<'_> {
     /// The address of a lane, by its parts if it has some.
     fn place_of(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Limit> {
         match parts {
-            Some(parts) => Ok(self.address_of(parts, lane)),
+            Some(parts) => {
+                let lane = self.b().iconst(Type::I64, u64::from(lane));
+                self.address_of(parts, lane)
+            }
             None => self.lane_of(p, lane, ADDRESS_DEPTH),
         }
     }
@@ -287,7 +290,7 @@ impl Widener<'_> {
     /// Each lane from its own address.
     fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
         if self.lane_by_lane(unit(ty), p) {
-            let parts = self.address(p)?;
+            let parts = self.address(p, None)?;
             return self.load_steps(ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
         }
         self.load_apart(ty, p, align, flags)
@@ -443,7 +446,7 @@ impl Widener<'_> {
 
     fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
         if self.lane_by_lane(unit(ty), p) {
-            let parts = self.address(p)?;
+            let parts = self.address(p, None)?;
             return self.store_steps(x, ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
         }
         self.store_apart(p, x, ty, align, flags)

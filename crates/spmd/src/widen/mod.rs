@@ -32,6 +32,7 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Op, Scalar, Space, Span, Type, Value};
+use cloom_passes::pieces::Pieces;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use whole::Order;
@@ -78,6 +79,8 @@ pub struct Analysed {
     unspecified: Unspecified,
     /// Which values are used at all.
     used: Vec<bool>,
+    /// Which are bytes of what was loaded.
+    pieces: Pieces,
     /// Whether neighbours in dimension 1 are what lies together in memory ([`Analysed::goes_down`]).
     pub(crate) columns: bool,
 }
@@ -106,6 +109,7 @@ impl Analysed {
             func.blocks[b].term.for_each_use(|v| used[v.index()] = true);
         }
         let weight = control::weights(&func, &cfg, &dom, &shapes, &loop_of);
+        let pieces = Pieces::new(&func);
         Ok(Analysed {
             func,
             cfg,
@@ -119,6 +123,7 @@ impl Analysed {
             weight,
             unspecified,
             used,
+            pieces,
             columns: false,
         })
     }

@@ -1,0 +1,226 @@
+//! Pieces of what was loaded, read from where they are.
+//!
+//! Kernels read sixteen bytes at a time and take them apart: `bins[v.x >> 8 & 255]++`, `bins[as_uchar16(v).s5]++`. Where work-items are
+//! not put into lanes that costs two operations a byte to get from a vector register to an address, and the next bytes wait in it. A
+//! load costs one, and waits for nothing. So a load of which only whole pieces are used (bytes, 16-, 32- or 64-bit integers) becomes loads
+//! of the pieces, each where it is used.
+//!
+//! In lanes, the vectoriser asks for pieces where an address of each lane is made of one.
+//!
+//! Pieces come from lanes, shifts by whole bytes, masks, truncations and zero extensions. That the memory is still the same at the
+//! last use is known if all are in one block and what is written in between is in another address space. Bytes are in little-endian
+//! order, as everywhere in this IR.
+
+use crate::util::Renames;
+use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Inst, Op, Order, Scalar, Space, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// A smaller load is as good as its pieces.
+const SMALLEST: u32 = 4;
+
+/// So many loads are followed at a time.
+const MOST: usize = 64;
+
+/// A value that is bytes of what was loaded, with zeros above them.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// The load.
+    pub load: Inst,
+    /// The first byte,
+    pub offset: u32,
+    /// and how many.
+    pub size: u32,
+}
+
+/// The pieces among the values of a function.
+pub struct Pieces {
+    of: Vec<Option<Piece>>,
+    /// Instructions in order.
+    number: Vec<u32>,
+    /// The number of the first instruction behind a load that may change what it found, or at which that is not known.
+    until: FxHashMap<Inst, u32>,
+}
+
+/// Runs the pass. Says whether anything changed.
+pub fn run(func: &mut Function) -> bool {
+    let pieces = Pieces::new(func);
+    if pieces.until.is_empty() {
+        return false;
+    }
+    let leaves = pieces.leaves(func);
+    let mut renames = Renames::default();
+    for k in 0..func.layout.len() {
+        let b = func.layout[k];
+        for i in std::mem::take(&mut func.blocks[b].insts) {
+            let leaf = func.insts[i].result.filter(|r| leaves[r.index()]);
+            match leaf.and_then(|r| Some((r, pieces.of[r.index()]?))) {
+                Some((r, piece)) => {
+                    let v = read(func, b, i, piece);
+                    renames.set(r, v);
+                }
+                None => func.blocks[b].insts.push(i),
+            }
+        }
+    }
+    renames.apply(func)
+}
+
+impl Pieces {
+    /// Finds them.
+    pub fn new(func: &Function) -> Pieces {
+        let (of, number) = (vec![None; func.values.len()], vec![0; func.insts.len()]);
+        let mut pieces = Pieces { of, number, until: FxHashMap::default() };
+        let mut next = 0;
+        for &b in &func.layout {
+            pieces.block(func, b, &mut next);
+        }
+        pieces
+    }
+
+    /// What a value is a piece of, if memory is still the same at an instruction.
+    pub fn of(&self, v: Value, at: Inst) -> Option<Piece> {
+        self.of[v.index()].filter(|p| self.is_fresh(p.load, at))
+    }
+
+    fn is_fresh(&self, load: Inst, at: Inst) -> bool {
+        let at = self.number[at.index()];
+        self.number[load.index()] < at && self.until.get(&load).is_some_and(|&end| at < end)
+    }
+
+    fn block(&mut self, func: &Function, b: Block, next: &mut u32) {
+        let mut fresh: SmallVec<[(Inst, Space); 8]> = SmallVec::new();
+        for &i in &func.blocks[b].insts {
+            let data = &func.insts[i];
+            let number = *next;
+            self.number[i.index()] = number;
+            *next += 1;
+            fresh.retain(|&mut (load, space)| {
+                let written = writes(func, i, space);
+                if written {
+                    self.until.insert(load, number);
+                }
+                !written
+            });
+            let Some(r) = data.result else { continue };
+            if let Some(piece) = self.derived(func, i).filter(|p| fresh.iter().any(|f| f.0 == p.load)) {
+                self.of[r.index()] = Some(piece);
+            } else if matches!(data.op, Op::Load { .. })
+                && let Some(space) = func.ty(data.args[0]).space()
+                && func.ty(r).scalar.is_int()
+                && func.ty(r).scalar != Scalar::I1
+                && func.ty(r).bytes() >= SMALLEST
+                && !data.flags.contains(Flags::VOLATILE)
+            {
+                self.of[r.index()] = Some(Piece { load: i, offset: 0, size: func.ty(r).bytes() });
+                fresh.push((i, space));
+                // One by one at the latest, so that looking through them stays cheap.
+                if fresh.len() > MOST {
+                    self.until.insert(fresh.remove(0).0, number);
+                }
+            }
+        }
+        *next += 1;
+        self.until.extend(fresh.into_iter().map(|(load, _)| (load, *next)));
+    }
+
+    /// The piece that an instruction makes of another, if it is one.
+    fn derived(&self, func: &Function, i: Inst) -> Option<Piece> {
+        let data = &func.insts[i];
+        let from = *data.args.first()?;
+        let piece = self.of[from.index()]?;
+        let ty = func.ty(data.result?);
+        let vector = func.ty(from).is_vector();
+        let number = |k: usize| data.args.get(k).and_then(|&v| func.const_bits(v));
+        let (skip, size) = match data.op {
+            Op::Cast(CastOp::Bitcast) if ty.scalar.is_int() && ty.scalar != Scalar::I1 => (0, piece.size),
+            Op::Extract => {
+                let size = ty.bytes();
+                (u32::try_from(number(1)?).ok()?.checked_mul(size)?, size)
+            }
+            Op::Cast(CastOp::Zext) if !vector && func.ty(from).scalar != Scalar::I1 => (0, piece.size),
+            Op::Cast(CastOp::Trunc) if !vector && ty.scalar != Scalar::I1 => (0, piece.size.min(ty.bytes())),
+            Op::Binary(BinOp::Lshr) if !vector => {
+                let by = number(1)? % u64::from(ty.scalar.bits());
+                let skip = u32::try_from(by).ok().filter(|by| by % 8 == 0)? / 8;
+                (skip, piece.size.checked_sub(skip)?)
+            }
+            Op::Binary(BinOp::And) if !vector => {
+                let ones = number(1)?;
+                let bits = ones.trailing_ones();
+                let whole = bits % 8 == 0 && (bits == 64 || ones >> bits == 0);
+                (0, piece.size.min(whole.then_some(bits / 8)?))
+            }
+            _ => return None,
+        };
+        let fits = size > 0 && skip.checked_add(size)? <= piece.size;
+        fits.then_some(Piece { load: piece.load, offset: piece.offset + skip, size })
+    }
+
+    /// The pieces that are used as what they are, of loads that nothing else needs.
+    fn leaves(&self, func: &Function) -> Vec<bool> {
+        let mut leaf = vec![false; func.values.len()];
+        let mut note = |v: Value| leaf[v.index()] |= self.of[v.index()].is_some();
+        for &b in &func.layout {
+            for &i in &func.blocks[b].insts {
+                let data = &func.insts[i];
+                let passes_on = data.result.is_some_and(|r| self.of[r.index()].is_some_and(|p| p.load != i));
+                if !passes_on {
+                    data.args.iter().copied().for_each(&mut note);
+                }
+            }
+            func.blocks[b].term.for_each_use(&mut note);
+        }
+        let used: Vec<(Value, Piece)> =
+            func.values.keys().filter(|v| leaf[v.index()]).filter_map(|v| Some((v, self.of[v.index()]?))).collect();
+        let mut kept: FxHashSet<Inst> = FxHashSet::default();
+        for (v, piece) in &used {
+            let all = func.insts[piece.load].result.is_none_or(|r| func.ty(r).bytes() == piece.size);
+            let number = !func.ty(*v).is_vector() && Scalar::int(piece.size * 8).is_some();
+            if all || !number {
+                kept.insert(piece.load);
+            }
+        }
+        for (v, piece) in &used {
+            leaf[v.index()] = !kept.contains(&piece.load);
+        }
+        leaf
+    }
+}
+
+/// Whether an instruction may write to an address space.
+fn writes(func: &Function, i: Inst, space: Space) -> bool {
+    let data = &func.insts[i];
+    match data.op {
+        Op::Store { .. } | Op::AtomicRmw { order: Order::Relaxed, .. } => {
+            data.flags.contains(Flags::VOLATILE) || func.ty(data.args[0]).space().is_none_or(|s| s == space)
+        }
+        _ => data.op.has_effect(),
+    }
+}
+
+/// Reads a piece in place of the instruction that made it.
+fn read(func: &mut Function, block: Block, made: Inst, piece: Piece) -> Value {
+    let p = func.insts[piece.load].args[0];
+    let ty = func.insts[made].result.map_or(Type::I64, |r| func.ty(r));
+    let span = func.insts[made].span;
+    let (align, flags) = piece.access(func);
+    piece.read(&mut Builder { func, block, span }, p, ty, align, flags)
+}
+
+impl Piece {
+    /// How the piece is aligned in memory, and the flags of the load.
+    pub fn access(&self, func: &Function) -> (u32, Flags) {
+        let data = &func.insts[self.load];
+        let Op::Load { align } = data.op else { return (1, data.flags) };
+        (1 << (align | self.offset).trailing_zeros(), data.flags)
+    }
+
+    /// Reads it, as a number of some type, where the load's address is `p`.
+    pub fn read(&self, b: &mut Builder<'_>, p: Value, ty: Type, align: u32, flags: Flags) -> Value {
+        let narrow = Type::scalar(Scalar::int(self.size * 8).unwrap_or(ty.scalar));
+        let at = b.ptr_offset(p, u64::from(self.offset));
+        let x = b.load(narrow, at, align, flags);
+        if narrow == ty { x } else { b.cast(CastOp::Zext, x, ty) }
+    }
+}
