@@ -479,7 +479,7 @@ impl Decoder<'_> {
                 Code::Subgroup { what: Together::Fence, ty: Scalar::I1, d, a, b }
             }
             // Stands in the frame from the start.
-            Op::Const(_) | Op::Iota | Op::Fence { .. } => return,
+            Op::Const(_) | Op::Iota | Op::Fence { .. } | Op::Prefetch => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
             Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },
             Op::Binary(op) => Code::BinV { op: *op, l: l(0), d, a, b },

@@ -260,6 +260,11 @@ impl<'f> Builder<'f> {
         self.push(Op::AtomicStore { order, scope }, smallvec![p, x], None, Flags::empty());
     }
 
+    /// A hint that memory will be read.
+    pub fn prefetch(&mut self, p: Value) {
+        self.push(Op::Prefetch, smallvec![p], None, Flags::empty());
+    }
+
     /// A fence.
     pub fn fence(&mut self, order: Order, scope: Scope) {
         self.push(Op::Fence { order, scope }, smallvec![], None, Flags::empty());

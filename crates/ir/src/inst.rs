@@ -164,6 +164,8 @@ pub enum Op {
         /// Alignment that the address surely has.
         align: u32,
     },
+    /// What lies at `a` will be read soon; there need not be memory.
+    Prefetch,
     /// The address of a global.
     GlobalAddr(GlobalRef),
     /// Atomically replaces the value at `a` by `op(old, b)`; gives the old value.
@@ -701,6 +703,7 @@ impl Op {
                 | Op::Scatter { .. }
                 | Op::MemCopy { .. }
                 | Op::MemSet { .. }
+                | Op::Prefetch
                 | Op::AtomicRmw { .. }
                 | Op::AtomicCmpXchg { .. }
                 | Op::AtomicLoad { .. }

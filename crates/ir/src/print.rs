@@ -293,6 +293,7 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::AtomicStore { order, scope } => write!(f, "atomic_store {} {}", order.name(), scope.name())?,
         Op::Fence { order, scope } => write!(f, "fence {} {}", order.name(), scope.name())?,
         Op::Query { what, dim } => write!(f, "query {} {dim}", what.name())?,
+        Op::Prefetch => f.write_str("prefetch")?,
         Op::Barrier => f.write_str("barrier")?,
         Op::SubgroupBallot => f.write_str("subgroup_ballot")?,
         Op::SubgroupShuffle => f.write_str("subgroup_shuffle")?,

@@ -256,6 +256,7 @@ impl Verifier<'_> {
             | Op::SubgroupScan { .. }
             | Op::Load { .. }
             | Op::MemSet { .. }
+            | Op::Prefetch
             | Op::AtomicLoad { .. } => 1,
             Op::Binary(_)
             | Op::Icmp(_)
@@ -284,6 +285,7 @@ impl Verifier<'_> {
                 | Op::Scatter { .. }
                 | Op::MemCopy { .. }
                 | Op::MemSet { .. }
+                | Op::Prefetch
                 | Op::AtomicStore { .. }
                 | Op::Fence { .. }
                 | Op::Barrier
@@ -372,6 +374,7 @@ impl Verifier<'_> {
             Op::AtomicCmpXchg { .. } => scalar_ptr(a[0]) && a[1] == r && a[2] == r && atomic(r) && r.is_int(),
             Op::AtomicLoad { .. } => scalar_ptr(a[0]) && atomic(r),
             Op::AtomicStore { .. } => scalar_ptr(a[0]) && atomic(a[1]),
+            Op::Prefetch => scalar_ptr(a[0]),
             Op::Fence { .. } | Op::Barrier => true,
             Op::Query { what: Query::WorkDim, dim } => r == Type::I32 && *dim == 0,
             Op::Query { what, dim } => r == Type::I64 && *dim < if what.is_subgroup() { 1 } else { 3 },

@@ -85,6 +85,15 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildMemSet(self.builder.0, to, byte, self.cx.constant(Type::I64, size), align) }
     }
 
+    /// A hint: to be read, and more than once.
+    pub fn prefetch(&self, p: LLVMValueRef) -> LLVMValueRef {
+        let number = |n: u64| self.cx.constant(Type::I32, n);
+        let (read, often, data) = (number(0), number(3), number(1));
+        // SAFETY: the value is one of this module.
+        let ty = unsafe { LLVMTypeOf(p) };
+        self.intrinsic("llvm.prefetch", &[ty], &[p, read, often, data])
+    }
+
     /// Whether only this thread knows the memory of an atomic operation: one thread runs a group. No locked instruction is needed then,
     /// and what the operation orders is in order.
     fn is_own(&self, data: &InstData) -> bool {

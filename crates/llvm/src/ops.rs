@@ -63,6 +63,7 @@ impl FunctionCx<'_, '_> {
                 Op::MaskedStore { align } | Op::Scatter { align } => self.store_lanes(data, *align),
                 Op::MemCopy { size, align } => self.mem_copy(data, *size, *align),
                 Op::MemSet { size, byte, align } => self.mem_set(data, *size, *byte, *align),
+                Op::Prefetch => self.prefetch(arg(0)),
                 Op::GlobalAddr(g) => self.cx.global(*g)?,
                 Op::AtomicRmw { op, order, .. } => self.atomic_rmw(data, *op, *order),
                 Op::AtomicCmpXchg { order, .. } => self.cmpxchg(data, *order),

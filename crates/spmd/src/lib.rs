@@ -10,9 +10,10 @@
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory; `choices`: several
 //!    functions, if the group knows which of several things they do; `early`: what the group computes once.
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
-//! 6. `carried`, `rows`, `fission`: elements that rounds leave to the next one, several rounds at once where lanes walk along rows, and
-//!    short vectors by parts where they are too wide for the registers; `ranges`, `narrow`: integers in 16 bits where these suffice.
-//!    `pressure`, `latency`, `plan`: how many work-items to a vector.
+//! 6. `carried`, `rows`, `fission`, `ahead`: elements that rounds leave to the next one, several rounds at once where lanes walk along
+//!    rows, short vectors by parts where they are too wide for the registers, and hints where lanes walk in steps that no processor
+//!    foresees; `ranges`, `narrow`: integers in 16 bits where these suffice. `pressure`, `latency`, `plan`: how many work-items to a
+//!    vector.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
 //! 8. `reach`, `group`: loops over the vectors of a group for each continuation, up to the last one that has something to do; a dispatcher
 //!    goes from one to the next.
@@ -26,6 +27,7 @@
 //!
 //! What cannot be put into lanes (cycles with two entries, endless loops) runs one work-item at a time, and a remark says why.
 
+mod ahead;
 mod bounds;
 mod canon;
 mod carried;
@@ -268,8 +270,12 @@ fn analyse(
         item.columns = item.goes_down(&down);
     }
     notes.extend(remarks::lanes(&item, params));
-    let steps: [Step; 3] =
-        [(carried::carry, remarks::carried), (rows::unroll, remarks::rows), (fission::divide, remarks::parts)];
+    let steps: [Step; 4] = [
+        (carried::carry, remarks::carried),
+        (rows::unroll, remarks::rows),
+        (fission::divide, remarks::parts),
+        (ahead::read, remarks::ahead),
+    ];
     for (step, remark) in steps {
         if let Some((func, places)) = step(&item) {
             notes.extend(places.into_iter().map(remark));

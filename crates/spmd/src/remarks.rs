@@ -154,6 +154,15 @@ pub(crate) fn rows(span: Span) -> Remark {
     }
 }
 
+/// A loop that fetches what later rounds read.
+pub(crate) fn ahead(span: Span) -> Remark {
+    Remark {
+        span,
+        what: "loop: fetches ahead what later rounds read".into(),
+        why: "its steps are of a size that is known at run time only, so that they may go from page to page".into(),
+    }
+}
+
 /// A loop that does some components of its vectors at a time.
 pub(crate) fn parts(span: Span) -> Remark {
     Remark {

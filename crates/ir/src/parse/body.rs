@@ -282,6 +282,7 @@ impl Body<'_, '_> {
                 Op::Fence { order, scope }
             }
             "query" => Op::Query { what: self.one_of(Query::from_name, "a query")?, dim: self.p.small()? },
+            "prefetch" => Op::Prefetch,
             "barrier" => Op::Barrier,
             "subgroup_ballot" => Op::SubgroupBallot,
             "subgroup_shuffle" => Op::SubgroupShuffle,

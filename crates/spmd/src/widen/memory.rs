@@ -28,6 +28,11 @@ const MAX_WHOLE: u16 = 256;
 /// How far back the sums of an address are followed.
 const ADDRESS_DEPTH: u32 = 8;
 
+/// Bytes of a cache line,
+const LINE: u64 = 64;
+/// and how many of them a hint is for at most.
+const MOST_LINES: u64 = 8;
+
 /// Bytes of a private array for all lanes; with larger ones, work-items run one at a time.
 const MAX_ARRAY: u64 = 2 << 20;
 
@@ -211,6 +216,21 @@ impl Widener<'_> {
             Some(m) => self.b().masked_load(ty, p, m, align, flags),
             None => self.b().load(ty, p, align, flags),
         }
+    }
+
+    /// A hint, for full vectors of neighbours: the cache lines that they will read.
+    pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Limit> {
+        let Wide::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
+        let size = by.unsigned_abs().saturating_mul(u64::from(self.lanes));
+        if self.mask.is_some() || by < 0 || size > MOST_LINES * LINE {
+            return Ok(());
+        }
+        for at in (0..size).step_by(LINE as usize) {
+            let mut b = self.b();
+            let p = b.ptr_offset(base, at);
+            b.prefetch(p);
+        }
+        Ok(())
     }
 
     /// Whether lanes are accessed one after the other by scalar addresses: whole short vectors, and what is at fixed distances or else has

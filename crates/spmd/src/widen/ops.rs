@@ -18,6 +18,7 @@ impl Widener<'_> {
             Op::PtrAdd if data.result.is_some_and(|r| self.is_element(r)) => return self.element(inst),
             Op::Load { .. } => return self.load(inst),
             Op::Store { .. } => return self.store(inst),
+            Op::Prefetch => return self.prefetch(data.args[0]),
             Op::Fence { .. } => {
                 self.clone_scalar(inst)?;
                 return Ok(());
