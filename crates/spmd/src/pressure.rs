@@ -3,7 +3,7 @@
 //! In comes an analysed function; out goes the largest number of half words, 16 bits each, that values which differ between lanes take
 //! at one place of a loop. Uniform values and those at even distances are scalars in the widened code and do not count, nor do truth values,
 //! nor what an innermost loop does not touch: that waits in memory. Outside of loops, code generation may order instructions as it
-//! likes, and a spill costs little.
+//! likes, and a spill costs little; where there are no loops at all, the same is told of the whole function.
 
 use crate::shape::Shape;
 use crate::widen::Analysed;
@@ -37,17 +37,27 @@ pub fn words(ty: Type) -> u32 {
 
 /// The largest pressure in the loops of a function.
 pub fn in_loops(item: &Analysed) -> Pressure {
+    if item.loops.loops.is_empty() { Pressure::default() } else { largest(item) }
+}
+
+/// The largest pressure in a function that has no loops.
+pub fn without_loops(item: &Analysed) -> Pressure {
+    if item.loops.loops.is_empty() { largest(item) } else { Pressure::default() }
+}
+
+/// The largest pressure in loops, or anywhere if there are none.
+fn largest(item: &Analysed) -> Pressure {
     let func = &item.func;
     let mut most = Pressure::default();
-    if item.loops.loops.is_empty() {
-        return most;
-    }
     let sets = Live::new(item);
     let touched: Vec<Set> = item.loops.loops.iter().map(|l| touched(func, &l.blocks)).collect();
     for &b in item.cfg.rpo() {
-        let Some(innermost) = item.loops.innermost(b) else { continue };
         let mut live = sets.out(func, b);
-        live.0.iter_mut().zip(&touched[innermost].0).for_each(|(word, touched)| *word &= touched);
+        match item.loops.innermost(b) {
+            Some(l) => live.0.iter_mut().zip(&touched[l].0).for_each(|(word, touched)| *word &= touched),
+            None if touched.is_empty() => {}
+            None => continue,
+        }
         let mut now = Pressure::default();
         for v in (0..func.values.len()).map(Value::new).filter(|v| live.has(*v)) {
             now.add(sets.weigh(func, v), func.ty(v).lanes);
