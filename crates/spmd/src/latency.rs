@@ -55,7 +55,7 @@ pub fn waits_alone(item: &Analysed, lanes: u32) -> bool {
 }
 
 /// The deepest loops, where the time goes.
-fn deepest(item: &Analysed) -> Vec<&Loop> {
+pub fn deepest(item: &Analysed) -> Vec<&Loop> {
     let loops = &item.loops.loops;
     let innermost = || loops.iter().enumerate().filter(|&(i, _)| !loops.iter().any(|l| l.parent == Some(i)));
     let depth = innermost().map(|(_, l)| l.depth).max();

@@ -269,7 +269,13 @@ fn analyse(
         let down = shape::analyse(&item.func, down, &bounds::Bounds::new(&item.func, &bounds), &unspecified);
         item.columns = item.goes_down(&down);
     }
+    item.walks = rows::are_deepest(&item);
     notes.extend(remarks::lanes(&item, params));
+    let again = |old: &Analysed, func: Function, unspecified: canon::Unspecified| -> Result<Analysed, Limit> {
+        let mut new = Analysed::new(func, shapes, &bounds, unspecified)?;
+        (new.columns, new.walks) = (old.columns, old.walks);
+        Ok(new)
+    };
     let steps: [Step; 4] = [
         (carried::carry, remarks::carried),
         (rows::unroll, remarks::rows),
@@ -279,17 +285,13 @@ fn analyse(
     for (step, remark) in steps {
         if let Some((func, places)) = step(&item) {
             notes.extend(places.into_iter().map(remark));
-            let columns = item.columns;
-            item = Analysed::new(func, shapes, &bounds, unspecified.clone())?;
-            item.columns = columns;
+            item = again(&item, func, unspecified.clone())?;
         }
     }
     let mut unspecified = unspecified;
     if let Some((func, places)) = narrow::run(&item, &bounds, &mut unspecified) {
         notes.extend(places.into_iter().map(remarks::narrow));
-        let columns = item.columns;
-        item = Analysed::new(func, shapes, &bounds, unspecified)?;
-        item.columns = columns;
+        item = again(&item, func, unspecified)?;
     }
     Ok(item)
 }

@@ -226,7 +226,7 @@ bb0(v0: ptr<global>):
     fn short_vectors_that_fill_registers_need_no_lanes() {
         assert_eq!((lanes("f32x4"), lanes("f32x8"), lanes("f32x16")), (16, 1, 1));
         // Of bytes, in lanes too no more than 128 bits are filled.
-        assert_eq!((lanes("i8x8"), lanes("i8x16"), lanes("i16x8")), (16, 1, 16));
+        assert_eq!((lanes("i8x8"), lanes("i8x16"), lanes("i16x8")), (16, 1, 32));
     }
 
     /// The lanes for a kernel that loads so many numbers and then adds them up from the last one.

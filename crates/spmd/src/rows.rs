@@ -19,6 +19,7 @@
 //! Lanes that leave such a loop in different rounds do several at once as long as each that is left has so many to come, which they ask
 //! each other; a round at a time otherwise. So what is the same for all of them in a round, a counter perhaps, stays the same.
 
+use crate::latency;
 use crate::shape::{Shape, sign_extend};
 use crate::widen::Analysed;
 use cloom_ir::loops::Loop;
@@ -50,6 +51,11 @@ pub fn unroll(item: &Analysed) -> Option<(Function, Vec<Span>)> {
         places.push(func.blocks[w.header].term_span);
     }
     Some((func, places))
+}
+
+/// Whether such loops are among the deepest, where the time goes.
+pub fn are_deepest(item: &Analysed) -> bool {
+    latency::deepest(item).into_iter().any(|l| Walk::find(item, l).is_some())
 }
 
 /// A loop of a header that decides and one block that does the work.

@@ -25,6 +25,7 @@ mod whole;
 use crate::Limit;
 use crate::bounds::Bounds;
 use crate::canon::{self, Form, Unspecified};
+use crate::latency;
 use crate::masked::{self, Masked};
 use crate::shape::{self, Shape, Shapes};
 use crate::ssa::{Ssa, Var};
@@ -83,6 +84,8 @@ pub struct Analysed {
     pieces: Pieces,
     /// Whether neighbours in dimension 1 are what lies together in memory ([`Analysed::goes_down`]).
     pub(crate) columns: bool,
+    /// Whether lanes walk along rows where the time goes ([`crate::rows`]).
+    pub(crate) walks: bool,
 }
 
 impl Analysed {
@@ -125,6 +128,7 @@ impl Analysed {
             used,
             pieces,
             columns: false,
+            walks: false,
         })
     }
 }
@@ -151,16 +155,17 @@ impl Analysed {
         })
     }
 
-    /// Whether lanes read short vectors of their own, at a distance, in a loop.
+    /// Whether lanes read rows or short vectors of their own, at a distance, in the deepest loops.
     pub(crate) fn walks_rows(&self) -> bool {
-        self.loads_in_loops().any(|(p, ty)| {
-            ty.is_vector()
-                && ty.bytes() > 8
-                && match self.shapes.of(p) {
-                    Shape::Strided { by, .. } => by != dense(ty),
-                    shape => shape == Shape::Varying,
-                }
-        })
+        self.walks
+            || self.loads_in_deepest_loops().any(|(p, ty)| {
+                ty.is_vector()
+                    && ty.bytes() > 8
+                    && match self.shapes.of(p) {
+                        Shape::Strided { by, .. } => by != dense(ty),
+                        shape => shape == Shape::Varying,
+                    }
+            })
     }
 
     /// Whether lanes read what lies side by side in memory outside of the group, in the loop with the most atomic operations.
@@ -179,9 +184,9 @@ impl Analysed {
         })
     }
 
-    /// The address and the type of each load in a loop.
-    fn loads_in_loops(&self) -> impl Iterator<Item = (Value, Type)> {
-        let blocks = self.cfg.rpo().iter().filter(|&&b| self.loops.innermost(b).is_some());
+    /// The address and the type of each load in the loops where the time goes.
+    fn loads_in_deepest_loops(&self) -> impl Iterator<Item = (Value, Type)> {
+        let blocks = latency::deepest(self).into_iter().flat_map(|l| &l.blocks);
         let insts = blocks.flat_map(|&b| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i]);
         insts
             .filter(|data| matches!(data.op, Op::Load { .. }))
