@@ -69,7 +69,7 @@ impl Widener<'_> {
             base = self.b().ptr_add(base, by);
         }
         let index = match reader {
-            Some(inst) if self.from_pieces(part.value, inst, OWN) => Index::Pieces(part.value, inst),
+            Some(inst) if self.is_of_pieces(part.value, inst, OWN) => Index::Pieces(part.value, inst),
             _ => Index::Lanes(self.lane(part.value)?),
         };
         Ok(Some(Address { base, index, wide: part.wide, factor: part.factor }))
@@ -86,12 +86,12 @@ impl Widener<'_> {
     }
 
     /// Whether a number is made of a piece with few operations.
-    fn from_pieces(&self, v: Value, at: Inst, depth: u32) -> bool {
+    fn is_of_pieces(&self, v: Value, at: Inst, depth: u32) -> bool {
         if self.piece(v, at).is_some() {
             return true;
         }
         let Some(data) = self.item.func.def_inst(v).map(|i| &self.item.func.insts[i]) else { return false };
-        depth > 0 && is_simple(&data.op) && data.args.iter().any(|&a| self.from_pieces(a, at, depth - 1))
+        depth > 0 && is_simple(&data.op) && data.args.iter().any(|&a| self.is_of_pieces(a, at, depth - 1))
     }
 
     /// A piece that differs from lane to lane.
@@ -111,7 +111,7 @@ impl Widener<'_> {
             let ty = item.func.ty(v);
             return Ok(piece.read(&mut self.b(), p, ty, align, flags));
         }
-        let inst = item.func.def_inst(v).filter(|_| self.from_pieces(v, at, depth));
+        let inst = item.func.def_inst(v).filter(|_| self.is_of_pieces(v, at, depth));
         let Some(data) = inst.map(|i| &item.func.insts[i]) else {
             let wide = self.exact(v)?;
             return Ok(self.one(&wide, lane));
