@@ -202,7 +202,8 @@ impl Search<'_> {
         }
         let Some(sum) = self.sum(id, DEPTH) else { return };
         // Sums of ids and numbers of 32 bits can be computed in 64, whatever the program does.
-        let narrow = |v: &Value| self.func.ty(*v).scalar == Scalar::I32;
+        let small = |v: Value| self.func.const_bits(v).is_some_and(|bits| bits <= u64::from(u32::MAX));
+        let narrow = |v: &Value| self.func.ty(*v).scalar == Scalar::I32 || small(*v);
         let factors = sum.ids.iter().all(|by| !matches!(by, Some(Factor::Value(v)) if !narrow(v)));
         if !(factors && sum.plus.iter().all(narrow))
             || self.func.ty(limit).scalar.bits() < 32
