@@ -16,7 +16,7 @@
 use crate::Limit;
 use crate::group::{Part, Tree};
 use crate::item::Param;
-use crate::reach;
+use crate::reach::{self, Shared};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Function, Term, Value};
 
@@ -25,6 +25,15 @@ const DEPTH: u32 = 3;
 
 /// Larger functions are left whole: what both have in common is there twice.
 const MAX_INSTS: usize = 400;
+
+/// So many branches are tried.
+const MAX_BRANCHES: usize = 8;
+
+/// The dimensions of a group.
+const ALL: usize = 3;
+
+/// Kernels with more continuations are left whole.
+pub const MAX_CONTINUATIONS: usize = 64;
 
 /// One function, or a choice.
 pub enum Choice {
@@ -65,17 +74,19 @@ pub fn divide(func: Function, params: &[Param], clean_up: &dyn Fn(&mut Function)
 }
 
 fn divide_at(func: Function, params: &[Param], clean_up: &dyn Fn(&mut Function), depth: u32) -> Choice {
-    if depth == 0 || func.size() > MAX_INSTS {
+    let known = limits(&func, params);
+    if depth == 0 || func.size() > MAX_INSTS || known == ALL {
         return Choice::One(func);
     }
-    let known = limits(&func, params);
+    let mut shared = Shared::new(&func, params);
     let branches: Vec<_> = Cfg::new(&func)
         .rpo()
         .iter()
         .filter_map(|&b| match func.blocks[b].term {
-            Term::Branch { cond, .. } if reach::is_shared_value(&func, params, cond, reach::DEPTH) => Some((b, cond)),
+            Term::Branch { cond, .. } if shared.has(cond) => Some((b, cond)),
             _ => None,
         })
+        .take(MAX_BRANCHES)
         .collect();
     for (b, cond) in branches {
         let ways = [true, false].map(|holds| {

@@ -30,7 +30,7 @@ pub fn run(module: &Module, item: &mut ItemFunction) -> Option<(Function, Vec<Va
     let mut search = Search { module, func, params: &item.params, known: FxHashMap::default() };
     let mut early: Vec<Value> = Vec::new();
     let mut note = |v: Value, search: &mut Search<'_>| {
-        if !early.contains(&v) && search.cost(v, DEPTH).is_some_and(|cost| cost > 0) {
+        if !early.contains(&v) && search.cost(v, DEPTH).is_some_and(|cost| cost.long) {
             early.push(v);
         }
     };
@@ -60,34 +60,39 @@ pub fn run(module: &Module, item: &mut ItemFunction) -> Option<(Function, Vec<Va
     Some((before, early))
 }
 
+/// What an expression costs.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    /// Whether there is an operation in it that takes long.
+    long: bool,
+    /// How deep it is.
+    height: u32,
+}
+
 struct Search<'a> {
     module: &'a Module,
     func: &'a Function,
     params: &'a [Param],
-    known: FxHashMap<Value, Option<u32>>,
+    known: FxHashMap<Value, Option<Cost>>,
 }
 
 impl Search<'_> {
-    /// How many operations that take long are in an expression that the group can compute; none: it cannot.
-    fn cost(&mut self, v: Value, depth: u32) -> Option<u32> {
+    /// What an expression costs that the group can compute; none: it cannot.
+    fn cost(&mut self, v: Value, depth: u32) -> Option<Cost> {
         if let Some(&known) = self.known.get(&v) {
             return known;
         }
-        let cost = self.find_cost(v, depth);
+        let cost = self.find_cost(v, depth).filter(|cost| cost.height <= DEPTH);
         self.known.insert(v, cost);
         cost
     }
 
-    fn find_cost(&mut self, v: Value, depth: u32) -> Option<u32> {
+    fn find_cost(&mut self, v: Value, depth: u32) -> Option<Cost> {
         let func = self.func;
         let i = match func.values[v].def {
             ValueDef::Param(b, k) => {
-                let shared = b == func.entry()
-                    && matches!(
-                        self.params[k as usize],
-                        Param::Kernel(_) | Param::Query(..) | Param::Uniform(_) | Param::Local(_)
-                    );
-                return shared.then_some(0);
+                let shared = b == func.entry() && self.params[k as usize].is_shared();
+                return shared.then_some(Cost::default());
             }
             ValueDef::Inst(i) => i,
         };
@@ -100,12 +105,14 @@ impl Search<'_> {
         if !may || depth == 0 {
             return None;
         }
-        let own = match data.op {
-            Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv) => 1,
-            Op::Unary(UnOp::Sqrt) => 1,
-            _ => 0,
-        };
-        data.args.iter().try_fold(own, |sum, &a| Some(sum + self.cost(a, depth - 1)?))
+        let long = matches!(
+            data.op,
+            Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv) | Op::Unary(UnOp::Sqrt)
+        );
+        data.args.iter().try_fold(Cost { long, height: 0 }, |all, &a| {
+            let arg = self.cost(a, depth - 1)?;
+            Some(Cost { long: all.long | arg.long, height: all.height.max(arg.height + 1) })
+        })
     }
 
     /// Whether an address is a fixed place in a variable in local memory, with room for a value.

@@ -45,6 +45,13 @@ pub enum Param {
     Early(u32),
 }
 
+impl Param {
+    /// Whether it is the same for the group and known before its work-items run.
+    pub fn is_shared(self) -> bool {
+        matches!(self, Param::Kernel(_) | Param::Query(..) | Param::Uniform(_) | Param::Local(_))
+    }
+}
+
 /// The number that the function returns for a work-item that has ended.
 pub const DONE: u64 = u32::MAX as u64;
 

@@ -203,7 +203,8 @@ fn group_function(
         let ItemFunction { mut func, params } = item::function(module, split, plan, context, index);
         let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
         clean_up(&mut func);
-        let choice = match plan.continuations.len() > 1 && !plan.own_next {
+        let divides = (2..=choices::MAX_CONTINUATIONS).contains(&plan.continuations.len()) && !plan.own_next;
+        let choice = match divides {
             true => choices::divide(func, &params, &clean_up),
             false => Choice::One(func),
         };

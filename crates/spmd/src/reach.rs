@@ -19,9 +19,10 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::{
     BinOp, Block, CastOp, Flags, Function, InstData, IntCc, Op, Query, Scalar, Term, UnOp, Value, ValueDef,
 };
+use rustc_hash::FxHashMap;
 
 /// How deep an expression may be that a number is computed by.
-pub const DEPTH: u32 = 12;
+const DEPTH: u32 = 12;
 
 /// What an id is multiplied by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,44 +93,84 @@ pub type Reach = [Option<Vec<Bound>>; 3];
 pub fn find(func: &Function, params: &[Param]) -> Reach {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
-    let search = Search { func, params };
+    let mut search = Search { func, params, shared: Shared::new(func, params) };
     let mut reach: Reach = std::array::from_fn(|_| Some(Vec::new()));
+    // What is known in each block: by the way into it, and what is known where all ways to it lead through.
+    let mut facts: FxHashMap<Block, [Option<Bound>; 3]> = FxHashMap::default();
     for &b in cfg.rpo() {
-        if !func.blocks[b].insts.iter().any(|&i| search.has_effect(&func.insts[i])) {
-            continue;
-        }
         let mut found: [Option<Bound>; 3] = Default::default();
-        search.facts(b, &cfg, &dom, &mut found);
-        for (all, new) in reach.iter_mut().zip(found) {
-            match (all.as_mut(), new) {
-                (Some(list), Some(new)) if !list.contains(&new) => list.push(new),
-                (_, None) => *all = None,
-                _ => {}
+        if let [p] = *cfg.preds(b)
+            && let Term::Branch { cond, then, els } = &func.blocks[p].term
+            && then.block != els.block
+        {
+            search.fact(*cond, then.block == b, DEPTH, &mut found);
+        }
+        if let Some(before) = dom.idom(b).and_then(|d| facts.get(&d)) {
+            found.iter_mut().zip(before).for_each(|(new, old)| *new = new.take().or_else(|| old.clone()));
+        }
+        if func.blocks[b].insts.iter().any(|&i| search.has_effect(&func.insts[i])) {
+            for (all, new) in reach.iter_mut().zip(&found) {
+                match (all.as_mut(), new) {
+                    (Some(list), Some(new)) if !list.contains(new) => list.push(new.clone()),
+                    (_, None) => *all = None,
+                    _ => {}
+                }
             }
         }
+        if reach.iter().all(Option::is_none) {
+            break;
+        }
+        facts.insert(b, found);
     }
     reach
 }
 
-/// Whether a parameter is the same for the group and known before its work-items run.
-fn is_shared(p: Param) -> bool {
-    matches!(p, Param::Kernel(_) | Param::Query(..) | Param::Uniform(_) | Param::Local(_))
+/// Values that the group can compute: from what is the same for it and known before its work-items run, by operations that may run
+/// anywhere.
+pub struct Shared<'a> {
+    func: &'a Function,
+    params: &'a [Param],
+    /// How deep the expressions are; none: it cannot.
+    height: FxHashMap<Value, Option<u32>>,
 }
 
-/// Whether a value is computed from what is the same for the group, by operations that may run anywhere.
-pub fn is_shared_value(func: &Function, params: &[Param], v: Value, depth: u32) -> bool {
-    match func.values[v].def {
-        ValueDef::Param(b, k) => b == func.entry() && is_shared(params[k as usize]),
-        ValueDef::Inst(i) => {
-            let data = &func.insts[i];
-            depth > 0 && data.op.is_pure() && data.args.iter().all(|&a| is_shared_value(func, params, a, depth - 1))
+impl<'a> Shared<'a> {
+    /// Of a function with these parameters.
+    pub fn new(func: &'a Function, params: &'a [Param]) -> Shared<'a> {
+        Shared { func, params, height: FxHashMap::default() }
+    }
+
+    /// Whether a value is one of them.
+    pub fn has(&mut self, v: Value) -> bool {
+        self.height(v, DEPTH).is_some()
+    }
+
+    fn height(&mut self, v: Value, depth: u32) -> Option<u32> {
+        if let Some(&known) = self.height.get(&v) {
+            return known;
         }
+        let func = self.func;
+        let height = match func.values[v].def {
+            ValueDef::Param(b, k) => (b == func.entry() && self.params[k as usize].is_shared()).then_some(0),
+            ValueDef::Inst(i) => {
+                let data = &func.insts[i];
+                let mut args = data.args.iter().filter(|_| depth > 0);
+                match data.op.is_pure() && (depth > 0 || data.args.is_empty()) {
+                    true => args.try_fold(0, |most: u32, &a| Some(most.max(self.height(a, depth - 1)? + 1))),
+                    false => None,
+                }
+            }
+        };
+        let height = height.filter(|&h| h <= DEPTH);
+        self.height.insert(v, height);
+        height
     }
 }
 
 struct Search<'a> {
     func: &'a Function,
     params: &'a [Param],
+    shared: Shared<'a>,
 }
 
 impl Search<'_> {
@@ -150,24 +191,12 @@ impl Search<'_> {
         }
     }
 
-    /// What branches on the way to a block say about ids.
-    fn facts(&self, b: Block, cfg: &Cfg, dom: &DomTree, found: &mut [Option<Bound>; 3]) {
-        let mut at = Some(b);
-        while let Some(x) = at {
-            if let [p] = *cfg.preds(x)
-                && let Term::Branch { cond, then, els } = &self.func.blocks[p].term
-                && then.block != els.block
-            {
-                self.fact(*cond, then.block == x, DEPTH, found);
-            }
-            at = dom.idom(x);
-        }
-    }
-
-    fn fact(&self, cond: Value, holds: bool, depth: u32, found: &mut [Option<Bound>; 3]) {
-        let (Some(i), true) = (self.func.def_inst(cond), depth > 0) else { return };
-        let data = &self.func.insts[i];
-        let constant = |v: Value| self.func.const_bits(v);
+    /// What a condition says about ids.
+    fn fact(&mut self, cond: Value, holds: bool, depth: u32, found: &mut [Option<Bound>; 3]) {
+        let func = self.func;
+        let (Some(i), true) = (func.def_inst(cond), depth > 0) else { return };
+        let data = &func.insts[i];
+        let constant = |v: Value| func.const_bits(v);
         match data.op {
             Op::Binary(BinOp::And) if holds => data.args.iter().for_each(|&a| self.fact(a, true, depth - 1, found)),
             Op::Binary(BinOp::Or) if !holds => data.args.iter().for_each(|&a| self.fact(a, false, depth - 1, found)),
@@ -187,7 +216,7 @@ impl Search<'_> {
         }
     }
 
-    fn compared(&self, cc: IntCc, id: Value, limit: Value, found: &mut [Option<Bound>; 3]) {
+    fn compared(&mut self, cc: IntCc, id: Value, limit: Value, found: &mut [Option<Bound>; 3]) {
         let (signed, closed) = match cc {
             IntCc::Ult => (false, false),
             IntCc::Ule | IntCc::Eq => (false, true),
@@ -207,7 +236,7 @@ impl Search<'_> {
         let factors = sum.ids.iter().all(|by| !matches!(by, Some(Factor::Value(v)) if !narrow(v)));
         if !(factors && sum.plus.iter().all(narrow))
             || self.func.ty(limit).scalar.bits() < 32
-            || !is_shared_value(self.func, self.params, limit, DEPTH)
+            || !self.shared.has(limit)
         {
             return;
         }
@@ -231,29 +260,30 @@ impl Search<'_> {
     }
 
     /// A value that is a sum of multiples of ids.
-    fn sum(&self, v: Value, depth: u32) -> Option<Sum> {
+    fn sum(&mut self, v: Value, depth: u32) -> Option<Sum> {
         if let Some(Param::LocalId(d)) = self.param(v) {
             let mut sum = Sum::default();
             sum.ids[usize::from(d)] = Some(Factor::Const(1));
             return Some(sum);
         }
-        if is_shared_value(self.func, self.params, v, DEPTH) {
+        if self.shared.has(v) {
             return Some(Sum { plus: vec![v], ..Sum::default() });
         }
-        let data = &self.func.insts[self.func.def_inst(v).filter(|_| depth > 0)?];
-        let of = |k: usize| self.sum(data.args[k], depth - 1);
+        let func = self.func;
+        let data = &func.insts[func.def_inst(v).filter(|_| depth > 0)?];
+        let mut of = |k: usize| self.sum(data.args[k], depth - 1);
         match data.op {
             // What is below half of 32 bits stays what it is.
-            Op::Cast(CastOp::Trunc | CastOp::Zext | CastOp::Sext) if self.func.ty(v).scalar.bits() >= 32 => of(0),
+            Op::Cast(CastOp::Trunc | CastOp::Zext | CastOp::Sext) if func.ty(v).scalar.bits() >= 32 => of(0),
             Op::Binary(BinOp::Add) => of(0)?.and(of(1)?),
             Op::Binary(BinOp::Mul) => {
                 let (a, b) = (data.args[0], data.args[1]);
-                let (k, other) = if is_shared_value(self.func, self.params, a, DEPTH) { (1, a) } else { (0, b) };
-                let shared = is_shared_value(self.func, self.params, other, DEPTH);
-                of(k).filter(|_| shared)?.times(Factor::Value(other))
+                let (id, other) = if self.shared.has(a) { (b, a) } else { (a, b) };
+                let shared = self.shared.has(other);
+                self.sum(id, depth - 1).filter(|_| shared)?.times(Factor::Value(other))
             }
             Op::Binary(BinOp::Shl) => {
-                let by = self.func.const_bits(data.args[1]).filter(|&by| by < 32)?;
+                let by = func.const_bits(data.args[1]).filter(|&by| by < 32)?;
                 of(0)?.times(Factor::Const(1 << by))
             }
             _ => None,

@@ -161,40 +161,43 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Takes out, until nothing changes, what is needed in full but does not fit.
+    /// Takes out, until nothing changes, what is needed in full but does not fit. Uses come before definitions, so that chains take one
+    /// round.
     fn prune(&mut self) {
         let func = &self.item.func;
-        loop {
-            let mut out = Vec::new();
-            for &b in self.item.cfg.rpo() {
-                for &i in &func.blocks[b].insts {
-                    let data = &func.insts[i];
-                    for (k, &a) in data.args.iter().enumerate().filter(|(_, a)| self.is_narrow(**a)) {
-                        if !self.is_whole(a) && !self.takes_low(data, k) {
-                            out.push(a);
-                        }
-                    }
-                }
+        let mut again = true;
+        while std::mem::take(&mut again) {
+            for &b in self.item.cfg.rpo().iter().rev() {
                 let term = &func.blocks[b].term;
                 for e in term.edges() {
                     for (&p, &a) in func.blocks[e.block].params.iter().zip(&e.args) {
-                        if self.is_narrow(a) && !self.is_narrow(p) && !self.is_whole(a) {
-                            out.push(a);
+                        if !self.is_narrow(p) {
+                            again |= self.take_out(a);
                         }
                     }
                 }
-                if let Term::Return(Some(v)) = *term
-                    && self.is_narrow(v)
-                    && !self.is_whole(v)
-                {
-                    out.push(v);
+                if let Term::Return(Some(v)) = *term {
+                    again |= self.take_out(v);
+                }
+                for &i in func.blocks[b].insts.iter().rev() {
+                    let data = &func.insts[i];
+                    for (k, &a) in data.args.iter().enumerate() {
+                        if self.is_narrow(a) && !self.takes_low(data, k) {
+                            again |= self.take_out(a);
+                        }
+                    }
                 }
             }
-            if out.is_empty() {
-                return;
-            }
-            out.into_iter().for_each(|v| self.narrow[v.index()] = false);
         }
+    }
+
+    /// A value is needed in full. Says whether that changes something.
+    fn take_out(&mut self, v: Value) -> bool {
+        let changes = self.is_narrow(v) && !self.is_whole(v);
+        if changes {
+            self.narrow[v.index()] = false;
+        }
+        changes
     }
 
     /// Whether an instruction looks at no more than the low 16 bits of an operand, as things stand.
