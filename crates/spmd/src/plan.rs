@@ -59,7 +59,8 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 /// makes rows in which wide vectors are full. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
 /// own for the caches. And no lanes at all if a work-item has more values in loops than one register for each can hold, and most of
 /// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers,
-/// without waiting; or if it mostly counts, by atomic operations, unless lanes share cache lines meanwhile.
+/// without waiting; or if it mostly counts, by atomic operations, unless lanes share cache lines meanwhile; or if it does little but
+/// change what is scattered in memory.
 ///
 /// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
 /// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
@@ -82,6 +83,7 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     let lanes = match () {
         () if pressure.halves * one > 2 * room && 2 * pressure.in_vectors > pressure.halves => 1,
         () if fill_registers(items, bits) && !waits => 1,
+        () if scatters(items) => 1,
         () if counts(items) => {
             if items.iter().any(|item| item.counts_side_by_side()) {
                 one
@@ -157,6 +159,28 @@ fn counts(items: &[&Analysed]) -> bool {
         _ => rest += times,
     });
     atomic > 0 && PER_ATOMIC * atomic >= rest
+}
+
+/// Operations that lanes do together for each access to memory that they do one by one: with fewer of them, vectors do not pay.
+const PER_ACCESS: u64 = 6;
+
+/// Whether a kernel, without loops, only reads and writes at places that follow no rule, and does little else: an index out of a table, a
+/// hash. Lanes would be put together for a few operations and taken apart again, while a processor has as many accesses under way
+/// without vectors. (One added to floats far apart: 22 ms in lanes, 13 without.)
+fn scatters(items: &[&Analysed]) -> bool {
+    let (mut apart, mut together, mut rest, mut stores, mut loops) = (0u64, 0u64, 0u64, 0u64, false);
+    for_each_varying(items, |item, data, _, times| {
+        loops |= times > 1;
+        match data.op {
+            Op::Load { .. } | Op::Store { .. } if item.shapes.of(data.args[0]) == Shape::Varying => {
+                apart += 1;
+                stores += u64::from(matches!(data.op, Op::Store { .. }));
+            }
+            Op::Load { .. } | Op::Store { .. } => together += 1,
+            _ => rest += 1,
+        }
+    });
+    !loops && together == 0 && stores > 0 && PER_ACCESS * apart >= rest
 }
 
 /// The width of the elements that most of the arithmetic is done on.
@@ -261,6 +285,37 @@ bb0(v0: ptr<global>):
     #[test]
     fn many_values_at_once_get_a_register_each_without_loops_too() {
         assert_eq!((lanes_of_many(30), lanes_of_many(40)), (16, 8));
+    }
+
+    /// The lanes for a kernel that doubles what a table of places names, `sums` times over.
+    fn lanes_of_scatter(sums: u32) -> u16 {
+        let more: String = (0..sums).map(|n| format!("    v{}: i32 = add v{}, v7\n", 9 + n, 8 + n)).collect();
+        let text = format!(
+            "func external @k(ptr<global>) kernel {{
+  param \"p\" \"int*\" global size 8 align 8
+}} {{
+bb0(v0: ptr<global>):
+    v1: i64 = query global_id 0
+    v2: i64 = const 0x3779b1
+    v3: i64 = mul v1, v2
+    v4: i64 = const 0xffffc
+    v5: i64 = and v3, v4
+    v6: ptr<global> = ptradd v0, v5
+    v7: i32 = load v6 align 4
+    v8: i32 = add v7, v7
+{more}    store v6, v{} align 4
+    ret
+}}",
+            8 + sums
+        );
+        let mut module = cloom_ir::parse(&text).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        crate::work_group_function(&mut module, kernel, Wish::Registers(256)).unwrap().lanes
+    }
+
+    #[test]
+    fn what_is_scattered_and_little_else_needs_no_lanes() {
+        assert_eq!((lanes_of_scatter(0), lanes_of_scatter(20)), (1, 16));
     }
 
     /// The lanes for a kernel that counts in local memory what it reads in a loop, at a distance of so many bytes.
