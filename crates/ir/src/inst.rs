@@ -54,12 +54,14 @@ bitflags! {
         const AFN = 128;
         /// The access must happen, once, as written.
         const VOLATILE = 256;
+        /// The instruction runs seldom: short code is better than fast code.
+        const SELDOM = 512;
     }
 }
 
 impl Flags {
     /// Name of each flag in the text form, in printing order.
-    pub const NAMES: [(Flags, &'static str); 9] = [
+    pub const NAMES: [(Flags, &'static str); 10] = [
         (Flags::NSW, "nsw"),
         (Flags::NUW, "nuw"),
         (Flags::NNAN, "nnan"),
@@ -69,6 +71,7 @@ impl Flags {
         (Flags::REASSOC, "reassoc"),
         (Flags::AFN, "afn"),
         (Flags::VOLATILE, "volatile"),
+        (Flags::SELDOM, "seldom"),
     ];
 }
 

@@ -54,9 +54,9 @@ enum AccessKind {
     Store,
 }
 
-/// Rows of as many lanes or more are stored under a mask by a loop over the lanes that are on, unless there is an instruction. Written
-/// out they were a fourth of the time that code generation took for the Mandelbrot kernel. (Scatters are written out: many
-/// kernels do nothing else under masks that differ from vector to vector, and the end of such a loop is predicted badly.)
+/// Rows of as many lanes or more that are seldom stored under a mask are stored by a loop over the lanes that are on, unless there is an
+/// instruction. Written out they were a fourth of the time that code generation took for the Mandelbrot kernel. (Elsewhere they are, like
+/// scatters: many kernels do nothing else under masks that differ from vector to vector, and the end of such a loop is predicted badly.)
 const LOOP_LANES: u16 = 8;
 
 /// The smallest page: memory that can be read at one place of it can be read at every other.
@@ -236,7 +236,8 @@ impl FunctionCx<'_, '_> {
                 self.store_own_row(access, p, x, mask)
             }
             (Place::Row(p), Some(mask)) if !access.volatile && access.group == 1 && access.ty.lanes >= LOOP_LANES => {
-                self.store_in_loop(access, p, x, mask)
+                let seldom = data.flags.contains(Flags::SELDOM);
+                self.store_some(access, p, x, mask, seldom)
             }
             _ => self.store_one_by_one(access, x),
         }
@@ -463,17 +464,24 @@ impl FunctionCx<'_, '_> {
     }
 
     /// A row with all lanes on is stored as a whole; else one lane after the other, those that are on.
-    fn store_in_loop(&mut self, access: Access, p: LLVMValueRef, x: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
+    fn store_some(
+        &mut self,
+        access: Access,
+        p: LLVMValueRef,
+        x: LLVMValueRef,
+        mask: LLVMValueRef,
+        seldom: bool,
+    ) -> LLVMValueRef {
         let (ty, lanes) = (access.ty, u64::from(access.ty.lanes));
         let size = u64::from(ty.scalar.bytes());
-        let values = self.slot(u64::from(ty.bytes()));
+        let values = if seldom { self.slot(u64::from(ty.bytes())) } else { std::ptr::null_mut() };
         let b = self.builder.0;
         let n = |x: u64| self.cx.constant(Type::I64, x);
         // SAFETY: see `lane_numbers`; each block that is made here ends with a branch or is where the builder stays.
         unsafe {
             let block =
                 |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
-            let [some, next, join, whole] = [c"some", c"some.lane", c"stored", c"whole"].map(block);
+            let [some, join, whole] = [c"some", c"stored", c"whole"].map(block);
             let word = LLVMIntTypeInContext(self.cx.context, lanes as u32);
             let bits = LLVMBuildBitCast(b, mask, word, NO_NAME);
             let all = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, bits, LLVMConstAllOnes(word), NO_NAME);
@@ -483,7 +491,18 @@ impl FunctionCx<'_, '_> {
             LLVMBuildBr(b, join);
 
             LLVMPositionBuilderAtEnd(b, some);
+            if !seldom {
+                // Vectors of addresses: LLVM makes a branch of a choice between an address and a sink that it knows.
+                let mut steps: Vec<_> = (0..lanes).map(|i| n(i * size)).collect();
+                let mut steps = LLVMConstVector(steps.as_mut_ptr(), steps.len() as u32);
+                let places = LLVMBuildGEP2(b, self.cx.ty(Type::I8), p, &mut steps, 1, NO_NAME);
+                let store = self.store_one_by_one(Access { place: Place::Apart(places), ..access }, x);
+                LLVMBuildBr(b, join);
+                LLVMPositionBuilderAtEnd(b, join);
+                return store;
+            }
             LLVMSetAlignment(LLVMBuildStore(b, x, values), 1);
+            let next = block(c"some.lane");
             let any = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntNE, bits, LLVMConstNull(word), NO_NAME);
             LLVMBuildCondBr(b, any, next, join);
 

@@ -458,7 +458,11 @@ impl Widener<'_> {
             mask = mask.map(|m| self.reverse(m));
         }
         match mask {
-            Some(m) => self.b().masked_store(first, whole, m, align, flags),
+            Some(m) => {
+                // The copy for the vector at the end of a row.
+                let seldom = if self.entry_mask.is_some() { Flags::SELDOM } else { Flags::empty() };
+                self.b().masked_store(first, whole, m, align, flags | seldom);
+            }
             None => self.b().store(first, whole, align, flags),
         }
         Ok(())
