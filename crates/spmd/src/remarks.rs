@@ -131,7 +131,7 @@ pub(crate) fn no_lanes() -> Remark {
     Remark {
         span: Span::NONE,
         what: "work-items run one at a time".into(),
-        why: "they work on short vectors, which fill the registers as they are, or mostly count by atomic operations"
+        why: "they work on short vectors, which fill the registers as they are, mostly count by atomic operations, or only scatter"
             .into(),
     }
 }

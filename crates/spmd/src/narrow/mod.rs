@@ -250,8 +250,9 @@ impl<'a> Search<'a> {
         }
         let mut gains: FxHashMap<Value, (i64, Span)> = FxHashMap::default();
         let mut whole = vec![false; func.values.len()];
+        let masks = self.masks();
         for &b in self.item.cfg.rpo() {
-            for (v, gain, span) in self.gains(b, &mut whole) {
+            for (v, gain, span) in self.gains(b, &mut whole, &masks) {
                 let entry = gains.entry(webs.of(v)).or_insert((0, span));
                 entry.0 += gain;
                 if entry.1 == Span::NONE {
@@ -277,8 +278,23 @@ impl<'a> Search<'a> {
         places.extend(found);
     }
 
+    /// Which masks are used for more than to choose between narrow values: these meet masks of other widths.
+    fn masks(&self) -> Vec<bool> {
+        let func = &self.item.func;
+        let mut meet = vec![false; func.values.len()];
+        let mut note = |v: Value| meet[v.index()] |= func.ty(v).scalar == Scalar::I1;
+        for &b in self.item.cfg.rpo() {
+            for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
+                let narrow = data.op == Op::Select && data.result.is_some_and(|r| self.is_narrow(r));
+                data.args.iter().skip(usize::from(narrow)).copied().for_each(&mut note);
+            }
+            func.blocks[b].term.for_each_use(&mut note);
+        }
+        meet
+    }
+
     /// What narrow values of a block gain or cost, with the place.
-    fn gains(&self, b: Block, whole: &mut [bool]) -> Vec<(Value, i64, Span)> {
+    fn gains(&self, b: Block, whole: &mut [bool], masks: &[bool]) -> Vec<(Value, i64, Span)> {
         let func = &self.item.func;
         let mut list = Vec::new();
         let lanes = |v: Value| i64::from(func.ty(v).lanes);
@@ -316,7 +332,9 @@ impl<'a> Search<'a> {
                 }
                 Op::Icmp(_) if self.compare(data).is_some() => {
                     let v = data.args.iter().copied().find(|&a| self.is_narrow(a));
-                    list.extend(v.map(|v| (v, lanes(v) * self.times(b), data.span)));
+                    let meets = data.result.is_some_and(|r| masks[r.index()]);
+                    let gain = if meets { -CONVERSION } else { 1 };
+                    list.extend(v.map(|v| (v, gain * lanes(v) * self.times(b), data.span)));
                 }
                 _ => data.args.iter().for_each(|&a| in_full(&mut list, a)),
             }
