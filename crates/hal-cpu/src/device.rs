@@ -20,8 +20,8 @@ pub struct CpuDevice {
 pub struct CpuKernel {
     pub(crate) artifact: Arc<KernelArtifact>,
     pub(crate) image: Image,
-    /// Nanoseconds that a group took in the last launch that measured it; 0: none has.
-    pub(crate) group_time: AtomicU64,
+    /// Picoseconds that a work-item took in the last launch that measured it; 0: none has.
+    pub(crate) item_time: AtomicU64,
 }
 
 impl CpuDevice {
@@ -71,7 +71,7 @@ impl Device for CpuDevice {
             )));
         }
         let image = Image::load(&artifact.code, &artifact.entry)?;
-        Ok(Arc::new(CpuKernel { artifact, image, group_time: AtomicU64::new(0) }))
+        Ok(Arc::new(CpuKernel { artifact, image, item_time: AtomicU64::new(0) }))
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError> {

@@ -116,6 +116,8 @@ pub struct Running<'a> {
     local: u64,
     denorms_are_zero: bool,
     out_of_memory: AtomicBool,
+    /// Nanoseconds that groups took on all threads together, if that is to be known.
+    busy: Option<AtomicU64>,
 }
 
 /// Better code for groups that have not begun.
@@ -173,6 +175,12 @@ const CHUNK_TIME: Duration = Duration::from_micros(20);
 /// The calling thread works alone for this long before it asks for help: waking a thread takes about as long, and most
 /// launches of most programs are over by then.
 const ALONE: Duration = Duration::from_micros(10);
+
+/// Help for a launch that will take at least so long is asked for at once. Waking a thread may take a good part of this.
+const LONG: Duration = Duration::from_micros(100);
+
+/// Picoseconds in a nanosecond.
+const PICO: u64 = 1000;
 
 /// Bytes of private memory that a kernel may have on a worker's stack, and on that of the application's thread.
 const WORKER_PRIVATE: u64 = (crate::pool::WORKER_STACK / 2) as u64;
@@ -252,27 +260,33 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         local: launch.local_size,
         denorms_are_zero: artifact.denorms_are_zero,
         out_of_memory: AtomicBool::new(false),
+        busy: None,
     };
     let threads = device.threads() as u64;
     let mut enough = 1;
-    // Where groups took so long that waking a thread pays, help is asked for at once: else the first of few groups would be all that runs.
-    let group_time = kernel.group_time.load(Ordering::Relaxed);
-    let long = count > 1 && group_time.saturating_mul(count) >= 2 * ALONE.as_nanos() as u64;
+    // Where groups took so long that waking a thread pays, help is asked for at once: else the first of few groups would be all that
+    // runs. Groups may be of another size than they were.
+    let items = range.local.iter().fold(1u64, |a, &b| a.saturating_mul(b)).max(1);
+    let group_time = kernel.item_time.load(Ordering::Relaxed).saturating_mul(items) / PICO;
+    let long = count > 1 && group_time.saturating_mul(count) >= LONG.as_nanos() as u64;
+    let note = |nanos: u64, groups: u64| {
+        let per_item = u128::from(nanos) * u128::from(PICO) / u128::from(groups.saturating_mul(items).max(1));
+        kernel.item_time.store(per_item.min(u128::from(u64::MAX)) as u64, Ordering::Relaxed);
+    };
     if long {
         enough = chunk_of(group_time);
     } else if join {
-        enough = running.begin(threads == 1, &kernel.group_time);
+        enough = running.begin(threads == 1, note);
     }
     let left = count - running.first;
     if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
         // Large enough to be worth taking, but one for each thread if there are as many groups.
         let even = left / (threads * CHUNKS_PER_THREAD);
         running.chunk = even.max(enough).clamp(1, left.div_ceil(threads));
-        let start = long.then(Instant::now);
+        running.busy = long.then(AtomicU64::default);
         device.pool().run(&running, left.div_ceil(running.chunk), join);
-        if let Some(start) = start {
-            let all = start.elapsed().as_nanos() as u64 * threads.min(left);
-            kernel.group_time.store(all / left, Ordering::Relaxed);
+        if let Some(busy) = &running.busy {
+            note(busy.load(Ordering::Relaxed), left);
         }
     }
     match running.out_of_memory.into_inner() {
@@ -315,14 +329,18 @@ fn chunk_of(group_time: u64) -> u64 {
 impl Work for Running<'_> {
     fn run(&self, chunk: u64) {
         let from = self.first + chunk * self.chunk;
+        let start = self.busy.as_ref().map(|busy| (busy, Instant::now()));
         self.groups(from, (from + self.chunk).min(self.count));
+        if let Some((busy, start)) = start {
+            busy.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        }
     }
 }
 
 impl Running<'_> {
     /// Runs groups on this thread until all are done or it takes long. Gives the number of groups that make a good chunk, and notes how
-    /// long one took.
-    fn begin(&mut self, all: bool, group_time: &AtomicU64) -> u64 {
+    /// many nanoseconds how many of them took.
+    fn begin(&mut self, all: bool, note: impl Fn(u64, u64)) -> u64 {
         if all || self.count == 1 {
             self.groups(0, self.count);
             self.first = self.count;
@@ -336,9 +354,9 @@ impl Running<'_> {
             self.first = end;
             let time = start.elapsed();
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || time >= ALONE {
-                let per_group = time.as_nanos() as u64 / end.max(1);
-                group_time.store(per_group, Ordering::Relaxed);
-                return chunk_of(per_group);
+                let (time, done) = (time.as_nanos() as u64, end.max(1));
+                note(time, done);
+                return chunk_of(time / done);
             }
             batch *= 2;
         }
