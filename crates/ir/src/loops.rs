@@ -85,6 +85,13 @@ impl Loops {
         self.innermost[b.index()]
     }
 
+    /// The loops without a loop inside.
+    pub fn without_inner(&self) -> impl Iterator<Item = &Loop> {
+        let mut outer = vec![false; self.loops.len()];
+        self.loops.iter().filter_map(|l| l.parent).for_each(|p| outer[p] = true);
+        self.loops.iter().zip(outer).filter(|&(_, outer)| !outer).map(|(l, _)| l)
+    }
+
     /// How many loops a block is in.
     pub fn depth(&self, b: Block) -> u32 {
         self.innermost(b).map_or(0, |l| self.loops[l].depth)

@@ -42,9 +42,7 @@ pub fn run(func: &mut Function) -> bool {
     }
     let own = made_of_ids(func, &cfg);
     let home = util::homes(func);
-    let parents: Vec<usize> = loops.loops.iter().filter_map(|l| l.parent).collect();
-    let innermost = loops.loops.iter().enumerate().filter(|(n, _)| !parents.contains(n)).map(|(_, l)| l);
-    let plans: Vec<Plan> = innermost.filter_map(|l| plan(func, &cfg, &dom, l, &own, &home)).collect();
+    let plans: Vec<Plan> = loops.without_inner().filter_map(|l| plan(func, &cfg, &dom, l, &own, &home)).collect();
     for plan in &plans {
         carry_out(func, plan);
     }

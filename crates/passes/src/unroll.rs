@@ -39,12 +39,8 @@ pub fn run(func: &mut Function) -> bool {
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         let loops = Loops::new(func, &cfg, &dom);
-        let parents: Vec<usize> = loops.loops.iter().filter_map(|l| l.parent).collect();
         let mut some = false;
-        for (n, l) in loops.loops.iter().enumerate() {
-            if parents.contains(&n) {
-                continue;
-            }
+        for l in loops.without_inner() {
             let (most, size_of_all) = match () {
                 () if walks_array(func, l) => (ROUNDS, SIZE),
                 () if works_on_vectors(func, l) => (FEW_ROUNDS, SMALL_SIZE),

@@ -35,9 +35,7 @@ const DEPTH: u32 = 8;
 
 /// The function with hints in such loops, if it has any, and where in the source they are.
 pub fn read(item: &Analysed) -> Option<(Function, Vec<Span>)> {
-    let parents: Vec<usize> = item.loops.loops.iter().filter_map(|l| l.parent).collect();
-    let innermost = item.loops.loops.iter().enumerate().filter(|(n, _)| !parents.contains(n)).map(|(_, l)| l);
-    let walks: Vec<Walk<'_>> = innermost.filter_map(|l| Walk::find(item, l)).collect();
+    let walks: Vec<Walk<'_>> = item.loops.without_inner().filter_map(|l| Walk::find(item, l)).collect();
     if walks.is_empty() {
         return None;
     }
@@ -45,22 +43,24 @@ pub fn read(item: &Analysed) -> Option<(Function, Vec<Span>)> {
     for w in &walks {
         w.write(&mut func);
     }
-    Some((func, walks.iter().map(|w| item.func.blocks[w.header].term_span).collect()))
+    Some((func, walks.iter().map(|w| item.func.blocks[w.l.header].term_span).collect()))
 }
 
 /// How a value changes from round to round.
 enum Change {
     /// Not at all.
     None,
-    /// By a number from before the loop, widened like this, so often.
-    By(Value, Option<CastOp>, u64),
+    /// By this.
+    By(Step),
 }
+
+/// What is added in a round: a number from before the loop, widened, so often.
+type Step = (Value, Option<CastOp>, u64);
 
 /// A loop that walks.
 struct Walk<'a> {
     item: &'a Analysed,
     l: &'a Loop,
-    header: Block,
     before: Block,
     inside: FxHashSet<Inst>,
     /// Loads, their blocks, and what is added to their addresses in a round.
@@ -68,16 +68,13 @@ struct Walk<'a> {
     rounds: u32,
 }
 
-/// What is added to an address in a round: a number, widened, so often.
-type Step = (Value, Option<CastOp>, u64);
-
 impl<'a> Walk<'a> {
     fn find(item: &'a Analysed, l: &'a Loop) -> Option<Walk<'a>> {
         let func = &item.func;
         let outer: Vec<Block> = item.cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
         let &[before] = outer.as_slice() else { return None };
         let inside = l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).copied().collect();
-        let mut walk = Walk { item, l, header: l.header, before, inside, loads: Vec::new(), rounds: 0 };
+        let mut walk = Walk { item, l, before, inside, loads: Vec::new(), rounds: 0 };
         let mut cost = 0;
         for &b in &l.blocks {
             for &i in &func.blocks[b].insts {
@@ -90,12 +87,11 @@ impl<'a> Walk<'a> {
                 if !outside || !neighbours || walk.loads.len() == STREAMS {
                     continue;
                 }
-                if let Some(Change::By(step, wide, factor)) = walk.change(p, DEPTH)
-                    && func.const_bits(step).is_none()
-                    && item.shapes.of(step) == Shape::Uniform
+                if let Some(Change::By(step)) = walk.change(p, DEPTH)
+                    && item.shapes.of(step.0) == Shape::Uniform
                     && !walk.loads.iter().any(|&(other, ..)| func.insts[other].args[0] == p)
                 {
-                    walk.loads.push((i, b, (step, wide, factor)));
+                    walk.loads.push((i, b, step));
                 }
             }
         }
@@ -120,7 +116,7 @@ impl<'a> Walk<'a> {
     fn change(&self, v: Value, depth: u32) -> Option<Change> {
         let func = &self.item.func;
         let inst = match func.values[v].def {
-            ValueDef::Param(b, n) if b == self.header => return self.counter(v, n as usize),
+            ValueDef::Param(b, n) if b == self.l.header => return self.counter(v, n as usize),
             ValueDef::Param(b, _) => return (!self.l.blocks.contains(&b)).then_some(Change::None),
             ValueDef::Inst(i) => i,
         };
@@ -130,7 +126,7 @@ impl<'a> Walk<'a> {
         }
         let of = |k: usize| self.change(data.args[k], depth.checked_sub(1)?);
         let times = |by: u64| match of(0)? {
-            Change::By(step, wide, factor) => Some(Change::By(step, wide, factor.wrapping_mul(by))),
+            Change::By((step, wide, factor)) => Some(Change::By((step, wide, factor.wrapping_mul(by)))),
             Change::None => Some(Change::None),
         };
         match data.op {
@@ -142,8 +138,8 @@ impl<'a> Walk<'a> {
             Op::Binary(BinOp::Mul) => times(func.const_bits(data.args[1])?),
             Op::Binary(BinOp::Shl) => times(1 << (func.const_bits(data.args[1])? % 64)),
             Op::Cast(op @ (CastOp::Zext | CastOp::Sext)) => match of(0)? {
-                Change::By(step, None, factor) => Some(Change::By(step, Some(op), factor)),
-                Change::By(..) => None,
+                Change::By((step, None, factor)) => Some(Change::By((step, Some(op), factor))),
+                Change::By(_) => None,
                 Change::None => Some(Change::None),
             },
             _ => None,
@@ -155,7 +151,7 @@ impl<'a> Walk<'a> {
         let func = &self.item.func;
         let &[latch] = self.l.latches.as_slice() else { return None };
         let edges = func.blocks[latch].term.edges();
-        let edge = edges.iter().find(|e| e.block == self.header)?;
+        let edge = edges.iter().find(|e| e.block == self.l.header)?;
         // Sums of sizes are made in 64 bits and cut off.
         let through = |v: Value, casts: &[CastOp]| match func.def_inst(v).map(|i| &func.insts[i]) {
             Some(data) if matches!(data.op, Op::Cast(op) if casts.contains(&op)) => data.args[0],
@@ -166,11 +162,8 @@ impl<'a> Walk<'a> {
         let own = |x: Value| through(x, &[CastOp::Zext, CastOp::Sext]) == v;
         let step = if own(*a) { *b } else { *a };
         let constant = func.const_bits(step).is_some();
-        let outside = match func.values[step].def {
-            ValueDef::Param(b, _) => !self.l.blocks.contains(&b),
-            ValueDef::Inst(i) => !self.inside.contains(&i),
-        };
-        (own(*a) != own(*b) && outside && !constant).then_some(Change::By(step, None, 1))
+        let outside = !func.is_defined_in(step, &self.l.blocks);
+        (own(*a) != own(*b) && outside && !constant).then_some(Change::By((step, None, 1)))
     }
 
     fn write(&self, func: &mut Function) {

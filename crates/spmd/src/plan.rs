@@ -104,15 +104,12 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     Width { order, ..Width::new(lanes as u16) }
 }
 
-/// How often something is done in a loop, for lack of knowledge. Loops in loops are not taken for more: they are often short.
-const IN_LOOP: u64 = 8;
-
 /// Calls `f` with each value that an instruction gives or stores and that differs between lanes in any way, and how often.
 fn for_each_varying(items: &[&Analysed], mut f: impl FnMut(&Analysed, &InstData, Type, u64)) {
     for item in items {
         let func = &item.func;
         for &b in item.cfg.rpo() {
-            let times = if item.loops.innermost(b).is_some() { IN_LOOP } else { 1 };
+            let times = item.times(b);
             for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
                 let what = match data.op {
                     Op::Store { .. } => data.args.get(1).copied(),
@@ -223,6 +220,13 @@ fn mostly_narrow(items: &[&Analysed]) -> bool {
 mod tests {
     use super::*;
 
+    /// The lanes for a kernel, on a machine with registers as AVX2 has them.
+    fn chosen(text: &str) -> u16 {
+        let mut module = cloom_ir::parse(text).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        crate::work_group_function(&mut module, kernel, Wish::Registers(256)).unwrap().lanes
+    }
+
     /// The lanes for a kernel that adds a short vector to itself.
     fn lanes(ty: &str) -> u16 {
         let (add, size) = if ty.starts_with('f') { ("fadd", 4) } else { ("add", 1) };
@@ -241,9 +245,7 @@ bb0(v0: ptr<global>):
     ret
 }}"
         );
-        let mut module = cloom_ir::parse(&text).unwrap();
-        let kernel = module.kernels().next().unwrap();
-        crate::work_group_function(&mut module, kernel, Wish::Registers(256)).unwrap().lanes
+        chosen(&text)
     }
 
     #[test]
@@ -277,9 +279,7 @@ bb0(v0: ptr<global>):
     ret
 }}"
         );
-        let mut module = cloom_ir::parse(&text).unwrap();
-        let kernel = module.kernels().next().unwrap();
-        crate::work_group_function(&mut module, kernel, Wish::Registers(256)).unwrap().lanes
+        chosen(&text)
     }
 
     #[test]
@@ -308,9 +308,7 @@ bb0(v0: ptr<global>):
 }}",
             8 + sums
         );
-        let mut module = cloom_ir::parse(&text).unwrap();
-        let kernel = module.kernels().next().unwrap();
-        crate::work_group_function(&mut module, kernel, Wish::Registers(256)).unwrap().lanes
+        chosen(&text)
     }
 
     #[test]
@@ -354,9 +352,7 @@ bb3:
     ret
 }}"
         );
-        let mut module = cloom_ir::parse(&text).unwrap();
-        let kernel = module.kernels().next().unwrap();
-        crate::work_group_function(&mut module, kernel, Wish::Registers(256)).unwrap().lanes
+        chosen(&text)
     }
 
     #[test]

@@ -28,9 +28,6 @@ const UNSIGNED: Range = Range { low: 0, high: 0xffff };
 /// and signed ones.
 const SIGNED: Range = Range { low: -0x8000, high: 0x7fff };
 
-/// How often something is done in a loop, for lack of knowledge.
-const IN_LOOP: i64 = 8;
-
 /// The least number of operations that a web must save: less is not worth the other code.
 const LEAST: i64 = 4;
 
@@ -357,7 +354,7 @@ impl<'a> Search<'a> {
     }
 
     fn times(&self, b: Block) -> i64 {
-        if self.item.loops.innermost(b).is_some() { IN_LOOP } else { 1 }
+        self.item.times(b) as i64
     }
 }
 

@@ -98,7 +98,7 @@ impl Widener<'_> {
     fn piece(&self, v: Value, at: Inst) -> Option<Piece> {
         let varies = !matches!(self.values[v.index()], Some(Wide::Uniform(_) | Wide::Strided { .. }));
         let own = !self.item.func.ty(v).is_vector() && varies;
-        self.item.pieces.of(v, at).filter(|p| own && Scalar::int(p.size * 8).is_some())
+        self.item.pieces().of(v, at).filter(|p| own && Scalar::int(p.size * 8).is_some())
     }
 
     /// A lane's number, computed as the work-item computes it.

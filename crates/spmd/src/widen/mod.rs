@@ -36,6 +36,7 @@ use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Op, Scalar, Space
 use cloom_passes::pieces::Pieces;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+use std::cell::OnceCell;
 use whole::Order;
 
 /// The components of a short vector, or the one value of a scalar, each with a lane for each work-item.
@@ -80,8 +81,8 @@ pub struct Analysed {
     unspecified: Unspecified,
     /// Which values are used at all.
     used: Vec<bool>,
-    /// Which are bytes of what was loaded.
-    pieces: Pieces,
+    /// Which are bytes of what was loaded: found when first asked for, which most kernels never do.
+    pieces: OnceCell<Pieces>,
     /// Whether neighbours in dimension 1 are what lies together in memory ([`Analysed::goes_down`]).
     pub(crate) columns: bool,
     /// Whether lanes walk along rows where the time goes ([`crate::rows`]).
@@ -112,7 +113,6 @@ impl Analysed {
             func.blocks[b].term.for_each_use(|v| used[v.index()] = true);
         }
         let weight = control::weights(&func, &cfg, &dom, &shapes, &loop_of);
-        let pieces = Pieces::new(&func);
         Ok(Analysed {
             func,
             cfg,
@@ -126,14 +126,27 @@ impl Analysed {
             weight,
             unspecified,
             used,
-            pieces,
+            pieces: OnceCell::new(),
             columns: false,
             walks: false,
         })
     }
 }
 
+/// How often something is done in a loop, for lack of knowledge. Loops in loops are not taken for more: they are often short.
+const IN_LOOP: u64 = 8;
+
 impl Analysed {
+    /// How often a block is run, roughly.
+    pub(crate) fn times(&self, b: Block) -> u64 {
+        if self.loops.innermost(b).is_some() { IN_LOOP } else { 1 }
+    }
+
+    /// The values that are bytes of what was loaded.
+    fn pieces(&self) -> &Pieces {
+        self.pieces.get_or_init(|| Pieces::new(&self.func))
+    }
+
     /// Whether some of the accesses to memory outside of the group are far apart between lanes, but side by side for work-items that are
     /// neighbours in another dimension, as `down` has them.
     pub(crate) fn goes_down(&self, down: &Shapes) -> bool {
