@@ -58,8 +58,15 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
     let out = device.allocate(global * 4).unwrap();
     let args = out.device_address().to_le_bytes();
     let range = NdRange { work_dim: 1, offset: [0; 3], global: [global, 1, 1], local: [local, 1, 1] };
-    let launch =
-        Launch { kernel: &*kernel, range, args: &args, local_size: group.local_size, print: &Silent, better: None };
+    let launch = Launch {
+        kernel: &*kernel,
+        range,
+        args: &args,
+        local_size: group.local_size,
+        print: &Silent,
+        better: None,
+        stream: 0,
+    };
     device.launch(&launch).unwrap();
     let mut bytes = vec![0; global as usize * 4];
     out.read(0, &mut bytes);

@@ -93,7 +93,8 @@ impl Built<'_> {
             }
             block[place.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
-        let launch = Launch { kernel: &*loaded, range, args: &block, local_size, print: &NoPrints, better: None };
+        let launch =
+            Launch { kernel: &*loaded, range, args: &block, local_size, print: &NoPrints, better: None, stream: 0 };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |memory: &Arc<dyn Memory>| {
             let mut bytes = vec![0; memory.size() as usize];

@@ -377,7 +377,8 @@ impl Ready for Loaded<'_> {
         }
         let range = cloom_hal::NdRange { work_dim: r.work_dim, offset: r.offset, global: r.global, local: r.local };
         let prints = Prints(Mutex::default());
-        let launch = Launch { kernel: &*self.kernel, range, args: bytes, local_size, print: &prints, better: None };
+        let launch =
+            Launch { kernel: &*self.kernel, range, args: bytes, local_size, print: &prints, better: None, stream: 0 };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |(memory, size): &(Arc<dyn Memory>, usize)| {
             let mut bytes = vec![0; *size];

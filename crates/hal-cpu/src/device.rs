@@ -82,4 +82,8 @@ impl Device for CpuDevice {
         }
         launch::run(self, kernel, launch)
     }
+
+    fn help(&self, stream: u64) -> bool {
+        self.pool.get().is_some_and(|pool| pool.help(stream))
+    }
 }

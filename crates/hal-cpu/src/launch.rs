@@ -284,7 +284,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         let even = left / (threads * CHUNKS_PER_THREAD);
         running.chunk = even.max(enough).clamp(1, left.div_ceil(threads));
         running.busy = long.then(AtomicU64::default);
-        device.pool().run(&running, left.div_ceil(running.chunk), join);
+        device.pool().run(&running, left.div_ceil(running.chunk), join, launch.stream);
         if let Some(busy) = &running.busy {
             note(busy.load(Ordering::Relaxed), left);
         }

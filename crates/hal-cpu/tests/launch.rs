@@ -130,6 +130,7 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
                 local_size: local.iter().product::<u64>() * 4,
                 print: &sink,
                 better: None,
+                stream: 0,
             };
             device.launch(&launch).unwrap();
             let mut bytes = vec![0; n as usize * 4];
@@ -165,6 +166,7 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
                 local_size: 40,
                 print: &sink,
                 better: Some(&find),
+                stream: 0,
             })
             .unwrap();
         let mut bytes = vec![0; n as usize * 4];
@@ -192,7 +194,15 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
         let sink = Lines(Mutex::default());
         let range = range([2, 1, 1], [1, 1, 1]);
         device
-            .launch(&Launch { kernel: &*kernel, range, args: &args, local_size: 0, print: &sink, better: None })
+            .launch(&Launch {
+                kernel: &*kernel,
+                range,
+                args: &args,
+                local_size: 0,
+                print: &sink,
+                better: None,
+                stream: 0,
+            })
             .unwrap();
         let mut bytes = [0; 8];
         out.read(0, &mut bytes);
@@ -217,6 +227,7 @@ fn constants_strings_and_memory_functions_are_linked() {
         local_size: 0,
         print: &sink,
         better: None,
+        stream: 0,
     };
     device.launch(&launch).unwrap();
     let mut bytes = [0; 16];
@@ -237,6 +248,7 @@ fn prints_reach_the_sink_with_their_text() {
         local_size: 0,
         print: &sink,
         better: None,
+        stream: 0,
     };
     device.launch(&launch).unwrap();
     let mut lines = sink.0.into_inner().unwrap();
@@ -262,6 +274,7 @@ fn denormals_live_unless_given_up() {
             local_size: 0,
             print: &sink,
             better: None,
+            stream: 0,
         };
         device.launch(&launch).unwrap();
         let mut bytes = [0; 8];

@@ -113,6 +113,8 @@ pub struct Launch<'a> {
     pub print: &'a dyn PrintSink,
     /// Better code of the same kernel, once there is some: groups that begin after that run it.
     pub better: Option<&'a Better<'a>>,
+    /// Who waits for the work of this number may [help](Device::help) with the launch; 0: nobody.
+    pub stream: u64,
 }
 
 /// Gives better code of a kernel when it is there, without waiting for it.
@@ -131,4 +133,10 @@ pub trait Device: Send + Sync {
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
     /// Runs every group; returns when all are done.
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError>;
+    /// Runs groups of a launch of this stream on the calling thread, if one is under way that can use the thread. Returns whether it
+    /// did, after the last group that was to be had.
+    fn help(&self, stream: u64) -> bool {
+        let _ = stream;
+        false
+    }
 }

@@ -26,7 +26,7 @@ pub struct RangeInput {
 
 /// A launch that will take at most so many nanoseconds, by what the last one took, runs where it is enqueued: to wake another thread
 /// takes longer.
-const SHORT: u64 = 3_000;
+const SHORT: u64 = 10_000;
 /// A short launch takes at most so many bytes of the application's stack.
 const SHORT_STACK: u64 = 16 << 10;
 
@@ -75,17 +75,17 @@ impl Queue {
         let here = is_short && quick.is_none() && !packed.shares && loaded.artifact().private_size <= SHORT_STACK;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
-            if let Some(done) = short.run(wait, || run(self.device(), &**loaded, range, &packed, None))? {
+            if let Some(done) = short.run(wait, || run(self.device(), &**loaded, range, &packed, None, 0))? {
                 return Ok(done);
             }
         }
         let urgency = if here { Urgency::Here } else { Urgency::Queue };
-        let (device, loaded) = (self.device().clone(), loaded.clone());
+        let (device, loaded, stream) = (self.device().clone(), loaded.clone(), self.stream());
         // The buffers are held until it is done.
         let better = quick.is_some().then(|| code.clone());
         // What quick code takes says nothing of later launches.
         let measured = quick.is_none().then(|| (code.clone(), items));
-        let work = Box::new(move || run(&device, &*loaded, range, &packed, better.as_deref()));
+        let work = Box::new(move || run(&device, &*loaded, range, &packed, better.as_deref(), stream));
         self.enqueue_as(kind, wait, urgency, measured, work).map(Some)
     }
 }
@@ -97,12 +97,13 @@ fn run(
     range: hal::NdRange,
     packed: &Packed,
     code: Option<&KernelCode>,
+    stream: u64,
 ) -> Result<()> {
     let printer = Printer::new(&kernel.artifact().printf_formats, device.engine());
     let find = code.map(|code| move || code.made_for(&range));
     let better = find.as_ref().map(|f| f as &hal::Better<'_>);
     let (args, local_size) = (&packed.block, packed.local_size);
-    let launch = hal::Launch { kernel, range, args, local_size, print: &printer, better };
+    let launch = hal::Launch { kernel, range, args, local_size, print: &printer, better, stream };
     let result = device.hal().launch(&launch);
     printer.flush();
     // Whatever was lacking, the specification has one code for a launch.

@@ -34,10 +34,16 @@ pub(crate) enum Urgency {
     Wait,
 }
 
+/// A thread that was woken for a command looks so many times for another, or for a launch to help with, before it goes: some 20
+/// microseconds.
+const LOOKS: u32 = 300;
+
 /// A command queue.
 pub struct Queue {
     /// What the interface keeps.
     pub attachment: Attachment,
+    /// What its launches have in common; see [`hal::Launch::stream`](cloom_hal::Launch::stream).
+    id: u64,
     context: Arc<Context>,
     device: Arc<Device>,
     /// The bits of [`QueueFlags`].
@@ -58,6 +64,7 @@ impl Queue {
         ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
         Ok(Arc::new(Queue {
             attachment: Attachment::default(),
+            id: context.engine().id(),
             context: context.clone(),
             device: device.clone(),
             flags: AtomicU64::new(flags.bits()),
@@ -90,6 +97,22 @@ impl Queue {
     /// Whether commands run in the order in which they are enqueued.
     pub fn in_order(&self) -> bool {
         !self.flags().contains(QueueFlags::OUT_OF_ORDER)
+    }
+
+    /// The number of its launches for who may help with them.
+    pub(crate) fn stream(&self) -> u64 {
+        self.id
+    }
+
+    /// Runs a part of a launch that is under way on this thread, which waits for the queue. Whether there was something to run.
+    pub(crate) fn help(&self) -> bool {
+        self.device.hal().help(self.stream())
+    }
+
+    /// [`help`](Self::help) for who waits for one command. Out of order, that may have nothing to do with the launch, which would hold
+    /// the thread up.
+    pub(crate) fn help_in_order(&self) -> bool {
+        self.in_order() && self.help()
     }
 
     /// Checks a wait list: its events are of the queue's context.
@@ -238,9 +261,20 @@ impl Queue {
         }
     }
 
+    /// Wakes a thread for a command. If one that waits took it meanwhile, the thread helps: it is awake and has a core of its own, which
+    /// a thread that is woken for the launch may not get, because this one was on its way there.
     fn call_thread(queue: &Arc<Queue>) {
         let this = queue.clone();
-        queue.context.engine().commands.submit(Box::new(move || while this.run_one() {}));
+        queue.context.engine().commands.submit(Box::new(move || {
+            let mut looks = 0;
+            while looks < LOOKS {
+                looks += 1;
+                if this.run_one() || this.help() {
+                    looks = 0;
+                }
+                std::hint::spin_loop();
+            }
+        }));
     }
 
     /// Runs a command that may run, if there is one, on this thread. Who calls this goes on until there is none, or [leaves](Self::leave).

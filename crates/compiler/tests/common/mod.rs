@@ -74,7 +74,9 @@ pub fn run(device: &CpuDevice, code: Arc<KernelArtifact>, global: [u64; 3], loca
     let prints = Prints::default();
     let work_dim = 1 + u32::from(global[1] > 1 || global[2] > 1) + u32::from(global[2] > 1);
     let range = NdRange { work_dim, offset: [0; 3], global, local };
-    device.launch(&Launch { kernel: &*loaded, range, args: &block, local_size, print: &prints, better: None }).unwrap();
+    device
+        .launch(&Launch { kernel: &*loaded, range, args: &block, local_size, print: &prints, better: None, stream: 0 })
+        .unwrap();
 }
 
 pub fn buffer(device: &CpuDevice, bytes: &[u8]) -> Arc<dyn Memory> {

@@ -149,6 +149,7 @@ impl<'d> Prepared<'d> {
                 local_size: 256,
                 print: &prints,
                 better: None,
+                stream: 0,
             })
             .unwrap();
         let mut bytes = vec![0; output];
