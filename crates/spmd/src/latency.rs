@@ -62,10 +62,22 @@ pub fn deepest(item: &Analysed) -> Vec<&Loop> {
     innermost().filter(|(_, l)| Some(l.depth) == depth).map(|(_, l)| l).collect()
 }
 
+/// Whether the deepest loops have as much to do in one register to a vector as they wait for. Then more of them gain little, and lose much
+/// if they do not find room: what goes through memory in each round is waited for.
+pub fn is_busy(item: &Analysed) -> bool {
+    let loops = deepest(item);
+    !loops.is_empty() && loops.iter().all(|l| !leaves_apart(item, l) && !round(item, l).gains_beyond(1))
+}
+
+/// Whether work-items leave a loop in different rounds.
+fn leaves_apart(item: &Analysed, l: &Loop) -> bool {
+    l.exits.iter().any(|&(from, _)| item.shapes.diverges(from))
+}
+
 /// The most registers, up to `most`, that each doubling of `least` still gains by. Loops that work-items leave in different rounds gain
 /// nothing: a wider vector waits for the last of more.
 pub fn registers(item: &Analysed, least: u32, most: u32) -> u32 {
-    if item.loops.loops.iter().any(|l| l.exits.iter().any(|&(from, _)| item.shapes.diverges(from))) {
+    if item.loops.loops.iter().any(|l| leaves_apart(item, l)) {
         return least;
     }
     let all = deepest(item).into_iter().map(|l| {

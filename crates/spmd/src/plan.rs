@@ -77,7 +77,11 @@ pub fn choose(items: &[&Analysed], wish: Wish, free: bool) -> Width {
     let pressure = items.iter().map(|item| pressure::in_loops(item)).max().unwrap_or_default();
     // What code generation cannot order so that it fits, where there are no loops.
     let straight = items.iter().map(|item| pressure::without_loops(item).halves).max().unwrap_or_default();
-    let fits = |lanes: u32| pressure.halves * lanes * 4 <= room * 5 && straight * lanes <= room * SPILLED;
+    let busy = items.iter().any(|item| latency::is_busy(item));
+    // In eighths: a little more than there are where a loop would else wait, and two of sixteen left for the numbers that it computes with
+    // where it would not.
+    let filled = if busy { 7 } else { 10 };
+    let fits = |lanes: u32| pressure.halves * lanes * 8 <= room * filled && straight * lanes <= room * SPILLED;
     let columns = items.iter().any(|item| item.columns);
     let waits = pressure.halves * one <= room && items.iter().any(|item| latency::waits_alone(item, one));
     let lanes = match () {
@@ -285,6 +289,56 @@ bb0(v0: ptr<global>):
     #[test]
     fn many_values_at_once_get_a_register_each_without_loops_too() {
         assert_eq!((lanes_of_many(30), lanes_of_many(40)), (16, 8));
+    }
+
+    /// The lanes for a kernel with so many sums of products in a loop.
+    fn lanes_of_chains(chains: usize) -> u16 {
+        let list = |first: usize| (first..first + chains).map(|v| format!("v{v}")).collect::<Vec<_>>().join(", ");
+        let params: Vec<String> = (100..100 + chains).map(|v| format!("v{v}: f32")).collect();
+        let fmas: String = (0..chains).map(|c| format!("    v{}: f32 = fma v{}, v6, v7\n", 200 + c, 100 + c)).collect();
+        let sums: String = (1..chains)
+            .map(|c| format!("    v{}: f32 = fadd v{}, v{}\n", 300 + c, if c == 1 { 100 } else { 299 + c }, 100 + c))
+            .collect();
+        let text = format!(
+            "func external @k(ptr<global>, f32, f32, i32) kernel {{
+  param \"p\" \"float*\" global size 8 align 8
+  param \"a\" \"float\" value size 4 align 4
+  param \"b\" \"float\" value size 4 align 4
+  param \"n\" \"int\" value size 4 align 4
+}} {{
+bb0(v0: ptr<global>, v6: f32, v7: f32, v8: i32):
+    v1: i64 = query global_id 0
+    v2: i64 = const 0x4
+    v3: i64 = mul v1, v2
+    v4: ptr<global> = ptradd v0, v3
+    v5: f32 = load v4 align 4
+    v9: i32 = const 0x0
+    v10: i32 = const 0x1
+    jump bb1(v9, {loads})
+bb1(v11: i32, {params}):
+    v12: i1 = icmp ult v11, v8
+    br v12, bb2, bb3
+bb2:
+{fmas}    v13: i32 = add v11, v10
+    jump bb1(v13, {next})
+bb3:
+{sums}    store v4, v{last} align 4
+    ret
+}}",
+            loads = vec!["v5"; chains].join(", "),
+            params = params.join(", "),
+            next = list(200),
+            last = 299 + chains,
+        );
+        chosen(&text)
+    }
+
+    #[test]
+    fn loops_that_do_not_wait_keep_what_goes_round_in_registers() {
+        // With two registers to a vector, sixteen would be full, and no room for the factor and the summand.
+        assert_eq!((lanes_of_chains(6), lanes_of_chains(8)), (16, 8));
+        // What waits takes all there is.
+        assert!(lanes_of_chains(2) >= 32);
     }
 
     /// The lanes for a kernel that doubles what a table of places names, `sums` times over.
