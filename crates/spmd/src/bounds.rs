@@ -45,7 +45,16 @@ impl Bounds {
         // A sum or a product is exact only if its bound fits.
         let fit = |x: Option<u64>| x.filter(|&x| x <= all).unwrap_or(all);
         let constant = |k: usize| func.const_bits(args[k]);
+        // Of numbers that are not negative, signed operations give what unsigned ones do.
+        let positive = |k: usize| max(k) <= all >> 1;
         match op {
+            Op::Binary(BinOp::Sdiv) if positive(0) && positive(1) => {
+                self.transfer(func, &Op::Binary(BinOp::Udiv), args, scalar)
+            }
+            Op::Binary(BinOp::Srem) if positive(0) && positive(1) => {
+                self.transfer(func, &Op::Binary(BinOp::Urem), args, scalar)
+            }
+            Op::Binary(BinOp::Ashr) if positive(0) => self.transfer(func, &Op::Binary(BinOp::Lshr), args, scalar),
             Op::Const(bits) => (*bits, if *bits == 0 { 64 } else { bits.trailing_zeros() }),
             Op::Binary(BinOp::Add) => (fit(max(0).checked_add(max(1))), zeros(0).min(zeros(1))),
             Op::Binary(BinOp::Sub) => (all, zeros(0).min(zeros(1))),
@@ -67,7 +76,7 @@ impl Bounds {
             }
             Op::Binary(BinOp::Umin) => (max(0).min(max(1)), 0),
             Op::Binary(BinOp::Umax) => (max(0).max(max(1)), 0),
-            Op::Binary(BinOp::Udiv) => (max(0), 0),
+            Op::Binary(BinOp::Udiv) => (constant(1).map_or(max(0), |by| max(0) / by.max(1)), 0),
             Op::Binary(BinOp::Urem) => match constant(1) {
                 Some(by) if by > 0 => (max(0).min(by - 1), 0),
                 _ => (max(0), 0),

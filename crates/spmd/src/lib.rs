@@ -53,6 +53,7 @@ mod shape;
 mod splice;
 mod ssa;
 mod subgroup;
+mod unsigned;
 mod widen;
 
 use choices::Choice;
@@ -159,7 +160,8 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         func,
         lanes: width.lanes,
         dim: width.dim as u8,
-        max_id: if width.lanes > 1 { MAX_ID } else { u64::MAX },
+        // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
+        max_id: if plan::may_have_lanes(wish) && refused.is_none() { MAX_ID } else { u64::MAX },
         any_groups: any_groups(module, &split, &plan),
         scratch_fixed: context.fixed,
         scratch_per_item: context.per_item,
@@ -204,6 +206,10 @@ fn group_function(
         let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
         clean_up(&mut func);
         let divides = (2..=choices::MAX_CONTINUATIONS).contains(&plan.continuations.len()) && !plan.own_next;
+        let bounds: Vec<u64> = params.iter().map(|&p| group::bound_of(p)).collect();
+        if plan::may_have_lanes(wish) && unsigned::run(&mut func, &bounds) {
+            clean_up(&mut func);
+        }
         let choice = match divides {
             true => choices::divide(func, &params, &clean_up),
             false => Choice::One(func),

@@ -343,17 +343,16 @@ impl Analysis<'_> {
         };
         let constant =
             |k: usize| func.const_bits(data.args[k]).map(|bits| sign_extend(bits, func.ty(data.args[k]).scalar));
-        let give = |by: i64, tested: bool| {
-            let by = sign_extend(by as u64, result.scalar);
-            match (by, tested) {
-                // What is uniform must be so without a test.
-                (0, true) => None,
-                (0, false) => Some(Shape::Uniform),
-                _ => Some(Shape::Strided { by, tested }),
-            }
+        // What is the same in all lanes only if a test says so is at a distance of 0.
+        let give = |by: i64, tested: bool| match (sign_extend(by as u64, result.scalar), tested) {
+            (0, false) => Some(Shape::Uniform),
+            (by, tested) => Some(Shape::Strided { by, tested }),
         };
         // Elements are as far apart as a vector is long, which nobody knows yet.
-        if data.op == Op::PtrAdd && data.result.is_some_and(|r| self.result.arrays.unit(r).is_some()) && of(1)?.0 != 0 {
+        if data.op == Op::PtrAdd
+            && data.result.is_some_and(|r| self.result.arrays.unit(r).is_some())
+            && self.shape(data.args[1]) != Shape::Uniform
+        {
             return None;
         }
         match &data.op {
@@ -365,6 +364,8 @@ impl Analysis<'_> {
                 let ((a, x), (b, y)) = (of(0)?, of(1)?);
                 give(a.wrapping_sub(b), x | y)
             }
+            // What is the same in all lanes gives the same.
+            Op::Binary(_) if of(0)?.0 == 0 && of(1)?.0 == 0 && result.scalar != Scalar::I1 => give(0, true),
             Op::Binary(BinOp::Mul) => {
                 let (k, (by, tested)) = match (constant(0), constant(1)) {
                     (_, Some(c)) => (c, of(0)?),
@@ -405,7 +406,17 @@ impl Analysis<'_> {
                     None
                 }
             }
-            // Where a limit cuts no lane off, and where all lanes have one quotient, which a test tells.
+            // All lanes have one quotient, or they have not, which a test tells: that of a row's length, say.
+            Op::Binary(BinOp::Udiv | BinOp::Sdiv) => match (of(0)?.0, of(1)?.0) {
+                (by, 0) if is_near(by) && constant(1).is_none_or(|d| d >= LANES) => give(0, true),
+                _ => None,
+            },
+            Op::Binary(BinOp::Lshr | BinOp::Ashr) => {
+                let (by, bits) = (of(0)?.0, constant(1)? as u64);
+                let parts = is_near(by) && bits < u64::from(result.scalar.bits()) && 1 << bits.min(62) >= LANES;
+                if parts { give(0, true) } else { None }
+            }
+            // Where a limit cuts no lane off, and where they have one quotient.
             Op::Binary(BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax) => match (of(0)?.0, of(1)?.0) {
                 (by, 0) | (0, by) if is_near(by) => give(by, true),
                 _ => None,
@@ -430,6 +441,9 @@ impl Analysis<'_> {
         }
     }
 }
+
+/// Of smaller divisors, the lanes of most vectors have several quotients.
+const LANES: i64 = 16;
 
 /// A stride is worth a test only where it is that of neighbours in memory.
 fn is_near(by: i64) -> bool {

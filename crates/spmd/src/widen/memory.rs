@@ -100,6 +100,16 @@ impl Widener<'_> {
             return self.serial(inst);
         }
         let lanes = match self.get(data.args[0])? {
+            // One address, if a test says so.
+            Wide::Strided { base, by: 0, cond: Some(cond) } if self.mask.is_none() => {
+                let (p, flags) = (data.args[0], data.flags);
+                let fast = move |w: &mut Self| {
+                    let v = w.b().load(ty, base, *align, flags);
+                    Ok(w.spread(&Wide::Uniform(v)))
+                };
+                let slow = move |w: &mut Self| w.load_apart(ty, p, *align, flags);
+                self.either(cond, ty, fast, slow)?
+            }
             Wide::Strided { base, by, cond } => match (self.covered(ty, by), cond) {
                 (true, None) => self.load_strided(ty, base, by, *align, data.flags),
                 (true, Some(cond)) => {

@@ -84,7 +84,13 @@ impl Widener<'_> {
             let base = self.wide_base(from, op, result, WIDEN_DEPTH)?;
             return Ok(Wide::Strided { base, by, cond });
         }
+        let steps = data.args.iter().any(|&a| matches!(self.item.shapes.of(a), Shape::Strided { by, .. } if by != 0));
         match data.op {
+            Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Lshr | BinOp::Ashr) if steps => self.quotient(inst, cond),
+            _ if by == 0 => {
+                let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
+                Ok(Wide::Strided { base, by, cond })
+            }
             Op::Binary(op @ (BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax)) => {
                 self.limited(op, [data.args[0], data.args[1]], by, cond)
             }
