@@ -85,7 +85,7 @@ impl Widener<'_> {
         Ok(Wide::Strided { base, by: 0, cond })
     }
 
-    /// Whether all lanes of a strided value have one quotient, by what lane 0 leaves of the divisor `n`: a remainder that is at least as far
+    /// Whether all lanes of a strided value have one quotient, by what lane 0 leaves of the divisor `n`: a remainder at least as far
     /// from its limit as the last lane is from lane 0.
     fn have_one_quotient(&mut self, x: Value, by: i64, rest: Value, n: Value, part: Part) -> Result<Value, Limit> {
         let from = self.base(x)?;
