@@ -34,7 +34,7 @@ impl Gen {
         let c = self.rng.below(100);
         let k = self.rng.pick(&[1u64, 2, 3, 7, 40, 64, 255]);
         let id = self.rng.pick(&["lid", "gid", "(uint)get_global_id(0)", "(uint)get_local_id(0)"]);
-        match self.rng.below(36) {
+        match self.rng.below(42) {
             0 | 1 => format!("{id} + {c}u"),
             2 => format!("{}u - {id}", 300 + c),
             3 => format!("(uchar)({id} * {k}u + {c}u)"),
@@ -69,7 +69,24 @@ impl Gen {
             31 => format!("(uint)min((int){id} * 2 + {c}, max((int)items, 90 - (int){id}))"),
             32 => format!("(uint)(((int){id} + (int)items - {}) % (int)items)", c % 3),
             33 => format!("max({id}, items / 2u) + min({id} + {c}u, 3u * items) % (uint)n"),
+            // Rows and columns of a number.
+            34..=39 => self.row_and_column(id),
             _ => id.to_owned(),
+        }
+    }
+
+    /// An index by quotients and remainders of a number, which lanes of a vector have in common or not.
+    fn row_and_column(&mut self, id: &str) -> String {
+        let (c, last) = (self.rng.below(60), IN - 1);
+        let width = self.rng.pick(&["16", "20", "32", "64", "items", "(items + 5)", "n", "(n + 30)"]);
+        let signed = format!("((int){id} - {})", self.rng.pick(&[0u64, 0, c]));
+        match self.rng.below(6) {
+            0 => format!("({id} / (uint){width} * {c}u + {id} % (uint){width}) & {last}u"),
+            1 => format!("(uint)({signed} / (int){width} * {c} + {signed} % (int){width}) & {last}u"),
+            2 => format!("(({id} + {c}u) >> 4) * 9u + ({id} + {c}u & 15u) & {last}u"),
+            3 => format!("(uint)(({signed} >> 5) + {signed} / 16 * n) & {last}u"),
+            4 => format!("(uint)min({signed} / (int){width}, 3) & {last}u"),
+            _ => format!("({id} + 0xfffffff0u) / (uint){width} & {last}u"),
         }
     }
 
