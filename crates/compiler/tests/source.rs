@@ -268,7 +268,8 @@ fn loops_over_short_vectors_are_divided_if_they_do_not_fit_in_the_registers() {
     };
     let each = "x = mad(y, 0.25f, x); y = mad(x, 0.5f, y);";
     assert!(divided(loops("float16", each)), "32 registers");
-    assert!(!divided(loops("float8", each)), "16 registers: they fit");
+    assert!(divided(loops("float8", each)), "16 registers, and none left for the numbers");
+    assert!(!divided(loops("float4", each)), "8 registers: they fit");
     assert!(
         !divided(loops("float16", "x = mad(y.s123456789abcdef0, 0.25f, x); y = mad(x, 0.5f, y);")),
         "components meet"
