@@ -21,7 +21,7 @@ struct Cells {
     quick: OnceLock<Option<Arc<KernelArtifact>>>,
 }
 
-/// A program that can run: its kernels are compiled when they are asked for, or in the background before.
+/// A program that can run: its kernels are compiled when they are asked for, or in the background when they are expected.
 pub struct Executable {
     compiler: Arc<Compiler>,
     program: Arc<Program>,
@@ -56,6 +56,14 @@ impl Executable {
     /// [`KernelArtifact::max_id`]: cloom_artifact::KernelArtifact::max_id
     pub fn plain_kernel(&self, name: &str) -> Result<&Built, CompileError> {
         self.find(name, Variant::Plain)
+    }
+
+    /// A kernel will be asked for: it is compiled in the background from now on. (Programs may have many that nobody uses; compiling them
+    /// all would take the cores from the first launches.)
+    pub fn expect(self: &Arc<Self>, name: &str) {
+        if let Some(i) = self.index(name) {
+            self.compiler.queue.push(self, i);
+        }
     }
 
     /// A kernel's code, if it is made.
@@ -112,11 +120,6 @@ impl Executable {
             true => remarks::text(&self.compiler, &self.program, &self.target),
             false => String::new(),
         }
-    }
-
-    /// How many kernels there are.
-    pub(crate) fn len(&self) -> usize {
-        self.kernels.len()
     }
 
     /// Makes code of a kernel with which it can begin.

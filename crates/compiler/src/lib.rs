@@ -186,7 +186,7 @@ impl Compiler {
         Program::decode(bytes).map(Arc::new)
     }
 
-    /// Gets a linked program ready to run on a target; its kernels are compiled in the background from now on.
+    /// Gets a linked program ready to run on a target.
     pub fn executable(self: &Arc<Self>, program: &Arc<Program>, target: &str) -> Arc<Executable> {
         let executable = Executable::new(self.clone(), program.clone(), target.to_owned());
         if !cloom_llvm::is_prepared() && self.queue.is_active() {
@@ -194,7 +194,6 @@ impl Compiler {
             let size: usize = program.module().funcs.values().map(|f| f.size()).sum();
             if size <= SMALL { executable.prepare_first(0) } else { cloom_llvm::prepare() }
         }
-        self.queue.push(&executable);
         executable
     }
 

@@ -31,31 +31,37 @@ impl Queue {
         self.limit > 0
     }
 
-    /// Adds all kernels of an executable.
-    pub fn push(self: &Arc<Self>, executable: &Arc<Executable>) {
+    /// Adds a kernel of an executable.
+    pub fn push(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize) {
+        self.add(executable, kernel, false);
+    }
+
+    /// Adds a kernel of an executable before all others, wherever it is now.
+    pub fn hurry(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize) {
+        self.add(executable, kernel, true);
+    }
+
+    fn add(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, first: bool) {
         if self.limit == 0 {
             return;
         }
         let mut state = self.state.lock();
-        state.work.extend((0..executable.len()).map(|i| (Arc::downgrade(executable), i)));
-        while state.threads < self.limit.min(state.work.len()) {
-            let queue = self.clone();
-            let builder = std::thread::Builder::new().name("cloom-compile".into());
-            if builder.spawn(move || queue.run()).is_err() {
-                // Without threads everything is compiled when it is asked for.
-                break;
-            }
-            state.threads += 1;
-        }
-    }
-
-    /// Takes a kernel of an executable next, if it is still waiting.
-    pub fn hurry(&self, executable: &Arc<Executable>, kernel: usize) {
-        let mut state = self.state.lock();
         let is_it =
             |(e, i): &(Weak<Executable>, usize)| *i == kernel && std::ptr::eq(e.as_ptr(), Arc::as_ptr(executable));
-        if let Some(job) = state.work.iter().position(is_it).and_then(|at| state.work.remove(at)) {
-            state.work.push_front(job);
+        let waits = state.work.iter().position(is_it);
+        if first {
+            waits.and_then(|at| state.work.remove(at));
+            state.work.push_front((Arc::downgrade(executable), kernel));
+        } else if waits.is_none() {
+            state.work.push_back((Arc::downgrade(executable), kernel));
+        }
+        if state.threads < self.limit.min(state.work.len()) {
+            let queue = self.clone();
+            let builder = std::thread::Builder::new().name("cloom-compile".into());
+            // Without threads everything is compiled when it is asked for.
+            if builder.spawn(move || queue.run()).is_ok() {
+                state.threads += 1;
+            }
         }
     }
 

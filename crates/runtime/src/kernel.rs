@@ -58,6 +58,7 @@ impl Cost {
 
 impl KernelCode {
     pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
+        executable.expect(name);
         Arc::new(KernelCode {
             name: name.to_owned(),
             device,

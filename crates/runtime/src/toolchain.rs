@@ -67,6 +67,8 @@ pub trait Unit: Send + Sync + Any {
 
 /// A linked program on a target.
 pub trait Executable: Send + Sync {
+    /// A kernel will be asked for, probably.
+    fn expect(&self, name: &str);
     /// A kernel's code; compiles it if nobody has.
     fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
     /// A kernel's code for launches with larger ids than the other one takes.
@@ -129,6 +131,10 @@ impl Unit for CloomUnit {
 struct CloomExecutable(Arc<compiler::Executable>);
 
 impl Executable for CloomExecutable {
+    fn expect(&self, name: &str) {
+        self.0.expect(name);
+    }
+
     fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String> {
         self.0.kernel(name).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
     }
