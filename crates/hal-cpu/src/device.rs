@@ -2,7 +2,7 @@
 
 use crate::loader::Image;
 use crate::memory::CpuMemory;
-use crate::pool::Pool;
+use crate::pool::{self, Pool};
 use crate::{info, launch};
 use cloom_artifact::KernelArtifact;
 use cloom_hal::{Device, DeviceInfo, HalError, Kernel, Launch, Memory};
@@ -83,7 +83,11 @@ impl Device for CpuDevice {
         launch::run(self, kernel, launch)
     }
 
-    fn help(&self, stream: u64) -> bool {
-        self.pool.get().is_some_and(|pool| pool.help(stream))
+    fn help(&self, stream: u64, done: &dyn Fn() -> bool) -> bool {
+        match self.pool.get() {
+            Some(pool) => pool.help(stream, done),
+            // Nothing has been launched yet.
+            None => pool::wait(done),
+        }
     }
 }

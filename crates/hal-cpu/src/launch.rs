@@ -177,7 +177,7 @@ const CHUNK_TIME: Duration = Duration::from_micros(20);
 const ALONE: Duration = Duration::from_micros(10);
 
 /// Help for a launch that will take at least so long is asked for at once. Waking a thread may take a good part of this.
-const LONG: Duration = Duration::from_micros(100);
+const LONG: Duration = Duration::from_micros(30);
 
 /// Picoseconds in a nanosecond.
 const PICO: u64 = 1000;

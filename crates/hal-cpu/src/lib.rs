@@ -5,6 +5,7 @@
 //! workers take from one counter. What a work-group function gets is fixed in `cloom_ir::abi`.
 
 mod arena;
+mod cores;
 mod device;
 mod fpenv;
 mod info;

@@ -5,13 +5,13 @@
 //! once; workers take the oldest first. Idle workers look for work for a moment before they sleep, because kernels come in
 //! rows.
 //!
-//! A thread of the application that waits for a job's end may help too. It is awake and has a core, while a worker that is woken
-//! in that moment may be put behind the thread that brought the job, and stay there until the job is over. No more threads than
-//! the pool was made for work on a job, whoever comes first.
+//! A thread of the application that waits for a job's end may help too, if it has another core than the thread that brought the
+//! job: it is awake already. No more threads than the pool was made for work on a job, whoever comes first.
 
+use crate::cores::{self, Cores};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle, Thread};
 
 /// What runs a chunk of a job.
@@ -22,7 +22,28 @@ pub trait Work: Send + Sync {
 
 /// Kernels may use this much stack for private memory; pages cost nothing until touched.
 pub const WORKER_STACK: usize = 64 << 20;
+/// A thread looks so many times before it sleeps: some 50 microseconds.
 const SPIN: u32 = 2000;
+/// And so many times if it waits for something that is under way: as long as it takes to wake a thread, which may be what it waits for.
+const LOOKS: u32 = 2500;
+/// One of so many looks lets others have the core, which may be those that are waited for: without, they wait for the clock to tick.
+const YIELD: u32 = 32;
+
+/// Between the looks of a thread that waits.
+fn pause(looks: u32) {
+    match looks.is_multiple_of(YIELD) {
+        true => thread::yield_now(),
+        false => std::hint::spin_loop(),
+    }
+}
+
+/// Looks for a moment whether something is done.
+pub fn wait(done: &dyn Fn() -> bool) -> bool {
+    (0..LOOKS).any(|looks| {
+        pause(looks);
+        done()
+    })
+}
 
 /// The threads.
 pub struct Pool {
@@ -40,6 +61,17 @@ struct Shared {
     /// Jobs that end before this count: there is none under way if it is `listed`.
     unlisted: AtomicU64,
     stop: AtomicBool,
+    /// The threads that look for jobs of a stream, and their cores.
+    lookers: Mutex<Vec<(u64, i32)>>,
+    /// Where each worker slept last.
+    beds: Vec<Bed>,
+    cores: Option<Cores>,
+}
+
+/// Where a worker sleeps: its name to the system, and its core.
+struct Bed {
+    thread: AtomicI32,
+    core: AtomicI32,
 }
 
 struct Job {
@@ -50,6 +82,8 @@ struct Job {
     owner: Thread,
     /// Which waiting threads may help; 0: none.
     stream: u64,
+    /// The owner's core.
+    core: i32,
     /// How many more threads may work on it.
     places: AtomicUsize,
 }
@@ -93,13 +127,16 @@ impl Pool {
             listed: AtomicU64::new(0),
             unlisted: AtomicU64::new(0),
             stop: AtomicBool::new(false),
+            lookers: Mutex::default(),
+            beds: (1..threads.max(2)).map(|_| Bed { thread: AtomicI32::new(0), core: AtomicI32::new(-1) }).collect(),
+            cores: Cores::allowed(),
         });
-        let workers = (0..threads.saturating_sub(1).max(1))
+        let workers = (0..shared.beds.len())
             .filter_map(|i| {
                 let shared = shared.clone();
                 // A thread that the system refuses is one worker less; with none, the bringing thread does all.
                 let builder = thread::Builder::new().name(format!("cloom-{i}")).stack_size(WORKER_STACK);
-                builder.spawn(move || shared.work()).ok()
+                builder.spawn(move || shared.work(i)).ok()
             })
             .collect();
         Pool { shared, workers, threads: threads.max(1), process: std::process::id() }
@@ -127,12 +164,19 @@ impl Pool {
             done: AtomicU64::new(0),
             owner: thread::current(),
             stream: if join { stream } else { 0 },
+            core: cores::here(),
             places: AtomicUsize::new(self.threads),
         });
         self.shared.jobs.lock().push(job.clone());
         self.shared.listed.fetch_add(1, Ordering::Release);
         let places = (self.threads - usize::from(join)).min(self.workers.len()) as u64;
-        let helpers = (chunks - u64::from(join)).min(places);
+        let look = |l: &&(u64, i32)| l.0 == job.stream && l.1 != job.core;
+        let awake = if job.stream == 0 { 0 } else { self.shared.lookers.lock().iter().filter(look).count() as u64 };
+        // To wake a thread takes as long as a good part of many a launch.
+        let helpers = (chunks - u64::from(join)).min(places).saturating_sub(awake);
+        if helpers > 0 {
+            self.shared.move_away(job.core);
+        }
         for _ in 0..helpers {
             self.shared.wake.notify_one();
         }
@@ -143,7 +187,7 @@ impl Pool {
         while !job.finished() {
             if spins < SPIN {
                 spins += 1;
-                std::hint::spin_loop();
+                pause(spins);
             } else {
                 thread::park();
             }
@@ -152,18 +196,36 @@ impl Pool {
         self.shared.unlisted.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Runs chunks of the oldest job of this stream on the calling thread, until none is left. False if there is no such job, or
-    /// if it has all the threads that it may have.
-    pub fn help(&self, stream: u64) -> bool {
+    /// Looks for a moment until `done` says so, or until there is a job of this stream that has a place and whose owner has another
+    /// core: then runs chunks of it until none is left. Says whether something came of it.
+    pub fn help(&self, stream: u64, done: &dyn Fn() -> bool) -> bool {
         let shared = &*self.shared;
-        if stream == 0
-            || shared.listed.load(Ordering::Relaxed) == shared.unlisted.load(Ordering::Relaxed)
-            || !self.alive()
-        {
+        if stream == 0 || !self.alive() {
+            return wait(done);
+        }
+        let here = cores::here();
+        shared.lookers.lock().push((stream, here));
+        let (mut found, mut in_the_way) = (None, false);
+        let came = (0..LOOKS).any(|looks| {
+            pause(looks);
+            if shared.listed.load(Ordering::Relaxed) != shared.unlisted.load(Ordering::Relaxed) {
+                let job = shared.jobs.lock().iter().find(|j| j.stream == stream && j.open()).cloned();
+                // Here it would only take time from its owner.
+                in_the_way = job.as_ref().is_some_and(|j| here >= 0 && j.core == cores::here());
+                found = job.filter(|_| !in_the_way);
+            }
+            found.is_some() || in_the_way || done()
+        });
+        let mut lookers = shared.lookers.lock();
+        if let Some(at) = lookers.iter().position(|l| *l == (stream, here)) {
+            lookers.swap_remove(at);
+        }
+        drop(lookers);
+        if in_the_way {
             return false;
         }
-        let job = shared.jobs.lock().iter().find(|j| j.stream == stream && j.open()).cloned();
-        job.is_some_and(|job| job.help())
+        // If others have taken all places meanwhile, there is nothing left to look for but the end.
+        found.map_or(came, |job| job.help() || done())
     }
 }
 
@@ -185,10 +247,31 @@ impl Drop for Pool {
 }
 
 impl Shared {
-    fn work(&self) {
+    /// Keeps workers that sleep on a core off it.
+    fn move_away(&self, core: i32) {
+        let Some(cores) = &self.cores else { return };
+        for bed in self.beds.iter().filter(|b| core >= 0 && b.core.load(Ordering::Relaxed) == core) {
+            cores.keep_off(bed.thread.load(Ordering::Relaxed), core);
+            // Once is enough: it wakes elsewhere.
+            bed.core.store(-1, Ordering::Relaxed);
+        }
+    }
+
+    fn work(&self, worker: usize) {
+        let bed = self.beds.get(worker);
+        if let Some(bed) = bed {
+            bed.thread.store(cores::this_thread(), Ordering::Relaxed);
+        }
         loop {
             let seen = self.listed.load(Ordering::Acquire);
             let job = self.jobs.lock().iter().find(|j| j.open()).cloned();
+            if let Some(job) = &job
+                && job.core >= 0
+                && job.core == cores::here()
+                && let Some(cores) = &self.cores
+            {
+                cores.keep_off(cores::this_thread(), job.core);
+            }
             if job.is_some_and(|job| job.help()) {
                 continue;
             }
@@ -196,11 +279,14 @@ impl Shared {
                 return;
             }
             let fresh = || self.listed.load(Ordering::Acquire) != seen || self.stop.load(Ordering::Acquire);
-            if (0..SPIN).any(|_| {
-                std::hint::spin_loop();
+            if (0..SPIN).any(|looks| {
+                pause(looks);
                 fresh()
             }) {
                 continue;
+            }
+            if let Some(bed) = bed {
+                bed.core.store(cores::here(), Ordering::Relaxed);
             }
             let mut jobs = self.jobs.lock();
             while !jobs.iter().any(|j| j.open()) && !self.stop.load(Ordering::Acquire) {
@@ -286,11 +372,14 @@ mod tests {
             s.spawn(|| pool.run(&held, 2, true, 1));
             held.changed.wait_while(&mut held.inside.lock(), |i| i.len() < 2);
             let waiting = s.spawn(|| {
-                (0..100_000).any(|_| {
-                    thread::yield_now();
-                    pool.help(9)
-                })
+                if let Some(cores) = &pool.shared.cores {
+                    cores.keep_off(cores::this_thread(), 0);
+                }
+                (0..1000).any(|_| pool.help(9, &|| false))
             });
+            if let Some(cores) = &pool.shared.cores {
+                cores.keep_off(cores::this_thread(), 1);
+            }
             pool.run(&shared, 2, true, 9);
             assert!(waiting.join().unwrap(), "the thread found nothing to help with");
             held.run(2);
@@ -307,8 +396,7 @@ mod tests {
                 for _ in 0..3 {
                     s.spawn(|| {
                         while !over.load(Ordering::Relaxed) {
-                            pool.help(9);
-                            thread::yield_now();
+                            pool.help(9, &|| over.load(Ordering::Relaxed));
                         }
                     });
                 }

@@ -133,10 +133,10 @@ pub trait Device: Send + Sync {
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
     /// Runs every group; returns when all are done.
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError>;
-    /// Runs groups of a launch of this stream on the calling thread, if one is under way that can use the thread. Returns whether it
-    /// did, after the last group that was to be had.
-    fn help(&self, stream: u64) -> bool {
+    /// Waits for a moment, until `done` says so or a launch of this stream is under way that can use the calling thread: then runs groups
+    /// of it. Returns whether something came of it: it is done, or the last group that was to be had is.
+    fn help(&self, stream: u64, done: &dyn Fn() -> bool) -> bool {
         let _ = stream;
-        false
+        done()
     }
 }

@@ -17,10 +17,6 @@ pub(crate) const SUBMITTED: i32 = 2;
 pub(crate) const RUNNING: i32 = 1;
 pub(crate) const COMPLETE: i32 = 0;
 
-/// A waiting thread looks so many times before it sleeps: some 100 microseconds, in which the thread that was woken for the command
-/// begins with it.
-const SPINS: u32 = 2500;
-
 /// What a callback is: it gets the status.
 pub type Callback = Box<dyn FnOnce(i32) + Send>;
 
@@ -275,24 +271,6 @@ impl Event {
     /// Waits until it is done, and helps its queue meanwhile. Returns the status.
     pub fn wait(&self) -> i32 {
         let mut helped = false;
-        // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most of them. A long one
-        // begins meanwhile, perhaps, and can use this thread.
-        let mut spins = 0;
-        let mut spin = || {
-            while spins < SPINS {
-                spins += 1;
-                std::hint::spin_loop();
-                if self.done.load(Ordering::Acquire) {
-                    return true;
-                }
-                if self.queue.as_ref().is_some_and(|q| q.help_in_order()) {
-                    // The others are about to end, too.
-                    spins = 0;
-                    return true;
-                }
-            }
-            false
-        };
         let status = loop {
             let status = self.status();
             if status <= COMPLETE {
@@ -302,7 +280,10 @@ impl Event {
                 helped = true;
                 continue;
             }
-            if spin() {
+            // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most of them. A long
+            // one begins meanwhile, perhaps, and can use this thread.
+            let done = || self.done.load(Ordering::Acquire);
+            if self.queue.as_ref().is_some_and(|q| q.help_in_order(&done)) {
                 continue;
             }
             let mut state = self.state.lock();

@@ -11,7 +11,7 @@ use crate::{Attachment, Context, Device, QueueFlags, Result};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 #[derive(Default)]
 struct State {
@@ -34,10 +34,6 @@ pub(crate) enum Urgency {
     Wait,
 }
 
-/// A thread that was woken for a command looks so many times for another, or for a launch to help with, before it goes: some 20
-/// microseconds.
-const LOOKS: u32 = 300;
-
 /// A command queue.
 pub struct Queue {
     /// What the interface keeps.
@@ -51,6 +47,8 @@ pub struct Queue {
     properties: Option<Vec<u64>>,
     state: Mutex<State>,
     ready: Mutex<VecDeque<Arc<Command>>>,
+    /// Threads that look for commands that may run, and need not be called.
+    attended: AtomicUsize,
 }
 
 impl Queue {
@@ -71,6 +69,7 @@ impl Queue {
             properties,
             state: Mutex::default(),
             ready: Mutex::default(),
+            attended: AtomicUsize::new(0),
         }))
     }
 
@@ -104,15 +103,16 @@ impl Queue {
         self.id
     }
 
-    /// Runs a part of a launch that is under way on this thread, which waits for the queue. Whether there was something to run.
-    pub(crate) fn help(&self) -> bool {
-        self.device.hal().help(self.stream())
+    /// Waits for a moment, until `done` says so or there is a launch to run a part of. Whether something came of it.
+    pub(crate) fn help(&self, done: &dyn Fn() -> bool) -> bool {
+        self.device.hal().help(self.stream(), done)
     }
 
     /// [`help`](Self::help) for who waits for one command. Out of order, that may have nothing to do with the launch, which would hold
-    /// the thread up.
-    pub(crate) fn help_in_order(&self) -> bool {
-        self.in_order() && self.help()
+    /// the thread up: then nobody's launch.
+    pub(crate) fn help_in_order(&self, done: &dyn Fn() -> bool) -> bool {
+        let stream = if self.in_order() { self.stream() } else { 0 };
+        self.device.hal().help(stream, done)
     }
 
     /// Checks a wait list: its events are of the queue's context.
@@ -256,7 +256,8 @@ impl Queue {
         let alone = ready.is_empty();
         ready.push_back(command);
         drop(ready);
-        if !(alone && next_of.is_some_and(|q| std::ptr::eq(q, &raw const **queue))) {
+        let expected = alone && next_of.is_some_and(|q| std::ptr::eq(q, &raw const **queue));
+        if !expected && queue.attended.load(Ordering::SeqCst) == 0 {
             Queue::call_thread(queue);
         }
     }
@@ -266,13 +267,16 @@ impl Queue {
     fn call_thread(queue: &Arc<Queue>) {
         let this = queue.clone();
         queue.context.engine().commands.submit(Box::new(move || {
-            let mut looks = 0;
-            while looks < LOOKS {
-                looks += 1;
-                if this.run_one() || this.help() {
-                    looks = 0;
+            let waits = || !this.ready.lock().is_empty();
+            loop {
+                while this.run_one() {}
+                this.attended.fetch_add(1, Ordering::SeqCst);
+                let more = this.help(&waits);
+                this.attended.fetch_sub(1, Ordering::SeqCst);
+                // A command that came before the thread was gone has called no other.
+                if !more && !waits() {
+                    break;
                 }
-                std::hint::spin_loop();
             }
         }));
     }

@@ -1,0 +1,107 @@
+//! Which core a thread runs on, and how a sleeping one is kept off it.
+//!
+//! Systems wake a thread where it slept or where its waker runs, and look for an idle core only as long as the machine seems not to be
+//! busy. So a worker that is to help the thread that wakes it often lands behind that very thread, and the other core stays idle until
+//! the next tick of the clock, long after a launch of some hundred microseconds is over. Before it is woken, such a worker is
+//! told that it may run anywhere but there.
+
+/// The cores that the process may use.
+#[cfg(target_os = "linux")]
+pub struct Cores(libc::cpu_set_t);
+
+/// The core that the calling thread is on; -1 if the system does not tell.
+#[cfg(target_os = "linux")]
+pub fn here() -> i32 {
+    // SAFETY: reads the number of the core, touches no memory of ours.
+    unsafe { libc::sched_getcpu() }
+}
+
+/// The calling thread, as others name it to the system.
+#[cfg(target_os = "linux")]
+pub fn this_thread() -> i32 {
+    // SAFETY: gives a number.
+    unsafe { libc::gettid() }
+}
+
+#[cfg(target_os = "linux")]
+impl Cores {
+    /// Those of the calling thread, if there are several and the system tells them.
+    pub fn allowed() -> Option<Cores> {
+        // SAFETY: a set is a plain array of bits, for which zeros are the empty set.
+        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the set is as large as it is said to be and lives through the call; thread 0 is the calling one.
+        let got = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) };
+        // SAFETY: counts bits of the set.
+        (got == 0 && unsafe { libc::CPU_COUNT(&set) } > 1).then_some(Cores(set))
+    }
+
+    /// Lets a thread of this process run on all of them but one. It may fail: then the thread runs where it did.
+    pub fn keep_off(&self, thread: i32, core: i32) {
+        let Ok(core) = usize::try_from(core) else { return };
+        let mut set = self.0;
+        if core < 8 * size_of_val(&set) {
+            // SAFETY: the bit lies in the set.
+            unsafe { libc::CPU_CLR(core, &mut set) };
+            // SAFETY: the set is as large as it is said to be and lives through the call.
+            unsafe { libc::sched_setaffinity(thread, size_of_val(&set), &set) };
+        }
+    }
+}
+
+/// The cores that the process may use: nobody knows.
+#[cfg(not(target_os = "linux"))]
+pub struct Cores(());
+
+/// The core that the calling thread is on: nobody knows.
+#[cfg(not(target_os = "linux"))]
+pub fn here() -> i32 {
+    -1
+}
+
+/// The calling thread: it has no name here.
+#[cfg(not(target_os = "linux"))]
+pub fn this_thread() -> i32 {
+    0
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Cores {
+    /// None that are known.
+    pub fn allowed() -> Option<Cores> {
+        None
+    }
+
+    /// Does nothing.
+    pub fn keep_off(&self, _thread: i32, _core: i32) {}
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_thread_leaves_the_core_that_it_is_kept_off() {
+        let Some(cores) = Cores::allowed() else { return };
+        let (tell, told) = mpsc::channel();
+        let (ask, asked) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            while asked.recv().is_ok() {
+                tell.send((this_thread(), here())).unwrap();
+            }
+        });
+        for _ in 0..20 {
+            ask.send(()).unwrap();
+            let (id, core) = told.recv().unwrap();
+            cores.keep_off(id, core);
+            ask.send(()).unwrap();
+            assert_ne!(told.recv().unwrap().1, core);
+        }
+        // What there is not.
+        cores.keep_off(0x7fff_0000, 0);
+        cores.keep_off(this_thread(), -1);
+        cores.keep_off(this_thread(), i32::MAX);
+        drop(ask);
+        thread.join().unwrap();
+    }
+}
