@@ -26,6 +26,8 @@ pub const WORKER_STACK: usize = 64 << 20;
 const SPIN: u32 = 2000;
 /// And so many times if it waits for something that is under way: as long as it takes to wake a thread, which may be what it waits for.
 const LOOKS: u32 = 2500;
+/// And so many times for those that are awake to come to its job: some 4 microseconds.
+const AWAIT: u32 = 100;
 /// One of so many looks lets others have the core, which may be those that are waited for: without, they wait for the clock to tick.
 const YIELD: u32 = 32;
 
@@ -170,10 +172,8 @@ impl Pool {
         self.shared.jobs.lock().push(job.clone());
         self.shared.listed.fetch_add(1, Ordering::Release);
         let places = (self.threads - usize::from(join)).min(self.workers.len()) as u64;
-        let look = |l: &&(u64, i32)| l.0 == job.stream && l.1 != job.core;
-        let awake = if job.stream == 0 { 0 } else { self.shared.lookers.lock().iter().filter(look).count() as u64 };
-        // To wake a thread takes as long as a good part of many a launch.
-        let helpers = (chunks - u64::from(join)).min(places).saturating_sub(awake);
+        // To wake a thread takes as long as a good part of many a launch: those that look already come first.
+        let helpers = (chunks - u64::from(join)).min(places).saturating_sub(self.arrived(&job) as u64);
         if helpers > 0 {
             self.shared.move_away(job.core);
         }
@@ -194,6 +194,20 @@ impl Pool {
         }
         self.shared.jobs.lock().retain(|j| !Arc::ptr_eq(j, &job));
         self.shared.unlisted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many of those that look for this job have found it. Who looks does so some times in a microsecond, unless its core was taken
+    /// from it: nobody waits for such a one.
+    fn arrived(&self, job: &Job) -> usize {
+        let look = |l: &&(u64, i32)| l.0 == job.stream && l.1 != job.core;
+        let awake = if job.stream == 0 { 0 } else { self.shared.lookers.lock().iter().filter(look).count() };
+        let arrived = || self.threads - job.places.load(Ordering::Relaxed);
+        let mut looks = 0;
+        while arrived() < awake.min(self.threads - 1) && looks < AWAIT {
+            looks += 1;
+            std::hint::spin_loop();
+        }
+        arrived()
     }
 
     /// Looks for a moment until `done` says so, or until there is a job of this stream that has a place and whose owner has another
