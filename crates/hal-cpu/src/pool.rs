@@ -1,12 +1,13 @@
 //! A pool of threads that share the chunks of a job with the thread that brings it.
 //!
-//! A job is a counter of chunks. The bringing thread lists the job, wakes as many workers as there is work for, takes chunks
-//! itself, and leaves when every chunk is done. Several threads may bring jobs at
-//! once; workers take the oldest first. Idle workers look for work for a moment before they sleep, because kernels come in
-//! rows.
+//! A job is a counter of chunks. The bringing thread lists the job, sees to it that as many threads come as there is work for, takes
+//! chunks itself, and leaves when every chunk is done. Several threads may bring jobs at once; workers take the oldest first. Idle
+//! workers look for work for a moment before they sleep, because kernels come in rows.
 //!
-//! A thread of the application that waits for a job's end may help too, if it has another core than the thread that brought the
-//! job: it is awake already. No more threads than the pool was made for work on a job, whoever comes first.
+//! To wake a thread takes as long as many a job, above all where cores sleep deeply; and it may wake behind the thread that wakes it
+//! ([`crate::cores`]). So threads that wait for a job's end in any case look for it and help, if they have another core than its owner, and
+//! workers are only woken in place of those that do not look. No more threads than the pool was made for work on a job, whoever comes
+//! first.
 
 use crate::cores::{self, Cores};
 use parking_lot::{Condvar, Mutex};
@@ -223,7 +224,9 @@ impl Pool {
         let came = (0..LOOKS).any(|looks| {
             pause(looks);
             if shared.listed.load(Ordering::Relaxed) != shared.unlisted.load(Ordering::Relaxed) {
-                let job = shared.jobs.lock().iter().find(|j| j.stream == stream && j.open()).cloned();
+                // Those that bring and take jobs come first.
+                let jobs = shared.jobs.try_lock();
+                let job = jobs.and_then(|jobs| jobs.iter().find(|j| j.stream == stream && j.open()).cloned());
                 // Here it would only take time from its owner.
                 in_the_way = job.as_ref().is_some_and(|j| here >= 0 && j.core == cores::here());
                 found = job.filter(|_| !in_the_way);

@@ -270,6 +270,10 @@ impl Queue {
             let waits = || !this.ready.lock().is_empty();
             loop {
                 while this.run_one() {}
+                // Out of order, a command may be ready while this thread helps with another one's launch: it must find a thread.
+                if !this.in_order() {
+                    break;
+                }
                 this.attended.fetch_add(1, Ordering::SeqCst);
                 let more = this.help(&waits);
                 this.attended.fetch_sub(1, Ordering::SeqCst);
