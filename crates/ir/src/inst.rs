@@ -370,6 +370,20 @@ named! {
     }
 }
 
+impl BinOp {
+    /// The unsigned operation that gives the same for numbers that are not negative; the operation itself if it knows no sign.
+    pub fn unsigned(self) -> BinOp {
+        match self {
+            BinOp::Sdiv => BinOp::Udiv,
+            BinOp::Srem => BinOp::Urem,
+            BinOp::Ashr => BinOp::Lshr,
+            BinOp::Smin => BinOp::Umin,
+            BinOp::Smax => BinOp::Umax,
+            op => op,
+        }
+    }
+}
+
 named! {
     /// Comparisons of integers.
     IntCc {

@@ -45,16 +45,10 @@ impl Bounds {
         // A sum or a product is exact only if its bound fits.
         let fit = |x: Option<u64>| x.filter(|&x| x <= all).unwrap_or(all);
         let constant = |k: usize| func.const_bits(args[k]);
-        // Of numbers that are not negative, signed operations give what unsigned ones do.
-        let positive = |k: usize| max(k) <= all >> 1;
+        if let Some(op) = self.unsigned(func, op, args) {
+            return self.transfer(func, &Op::Binary(op), args, scalar);
+        }
         match op {
-            Op::Binary(BinOp::Sdiv) if positive(0) && positive(1) => {
-                self.transfer(func, &Op::Binary(BinOp::Udiv), args, scalar)
-            }
-            Op::Binary(BinOp::Srem) if positive(0) && positive(1) => {
-                self.transfer(func, &Op::Binary(BinOp::Urem), args, scalar)
-            }
-            Op::Binary(BinOp::Ashr) if positive(0) => self.transfer(func, &Op::Binary(BinOp::Lshr), args, scalar),
             Op::Const(bits) => (*bits, if *bits == 0 { 64 } else { bits.trailing_zeros() }),
             Op::Binary(BinOp::Add) => (fit(max(0).checked_add(max(1))), zeros(0).min(zeros(1))),
             Op::Binary(BinOp::Sub) => (all, zeros(0).min(zeros(1))),
@@ -90,6 +84,15 @@ impl Bounds {
             Op::Select => (max(1).max(max(2)), zeros(1).min(zeros(2))),
             _ => (all, 0),
         }
+    }
+
+    /// The unsigned operation that gives the same as a signed one, if its operands are never negative.
+    pub fn unsigned(&self, func: &Function, op: &Op, args: &[Value]) -> Option<BinOp> {
+        let &Op::Binary(op) = op else { return None };
+        // What a shift counts by has no sign.
+        let signed = if op == BinOp::Ashr { &args[..1] } else { args };
+        let positive = |&v: &Value| func.ty(v).is_int() && self.max(v) <= func.ty(v).scalar.mask() >> 1;
+        (op.unsigned() != op && signed.iter().all(positive)).then(|| op.unsigned())
     }
 
     /// Low bits that are zero in every lane.

@@ -10,7 +10,7 @@
 //! Programs count in `int`, but what comes from ids does not go below zero, and remainders by powers of two are bits then.
 
 use crate::bounds::Bounds;
-use cloom_ir::{BinOp, Function, Op, Value};
+use cloom_ir::{BinOp, Function, Op};
 
 /// Replaces them. Says whether there were any.
 pub fn run(func: &mut Function, bounds: &[u64]) -> bool {
@@ -23,19 +23,12 @@ pub fn run(func: &mut Function, bounds: &[u64]) -> bool {
     let mut changed = false;
     for i in insts {
         let data = &func.insts[i];
-        let positive = |v: Value| {
-            let ty = func.ty(v);
-            ty.is_int() && !ty.is_vector() && bounds.max(v) <= ty.scalar.mask() >> 1
-        };
-        let both = || data.args.iter().all(|&a| positive(a));
-        let op = match data.op {
-            Op::Binary(BinOp::Sdiv) if both() => BinOp::Udiv,
-            Op::Binary(BinOp::Srem) if both() => BinOp::Urem,
-            Op::Binary(BinOp::Ashr) if positive(data.args[0]) => BinOp::Lshr,
-            _ => continue,
-        };
-        func.insts[i].op = Op::Binary(op);
-        changed = true;
+        if divides(&data.op)
+            && let Some(op) = bounds.unsigned(func, &data.op, &data.args)
+        {
+            func.insts[i].op = Op::Binary(op);
+            changed = true;
+        }
     }
     changed
 }

@@ -5,7 +5,7 @@
 
 use super::{Needs, data_args, is_index};
 use crate::canon::Unspecified;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Inst, IntCc, Op, Scalar, Term, Type, Value};
+use cloom_ir::{Block, Builder, CastOp, Entity, Flags, Function, Inst, IntCc, Op, Scalar, Term, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// The function that is being changed.
@@ -127,16 +127,7 @@ impl Writer<'_> {
         data.flags.remove(Flags::NSW | Flags::NUW);
         match &mut data.op {
             Op::Icmp(cc) if needs == Needs::Unsigned => *cc = unsigned(*cc),
-            Op::Binary(op) if needs == Needs::Unsigned => {
-                *op = match *op {
-                    BinOp::Ashr => BinOp::Lshr,
-                    BinOp::Sdiv => BinOp::Udiv,
-                    BinOp::Srem => BinOp::Urem,
-                    BinOp::Smin => BinOp::Umin,
-                    BinOp::Smax => BinOp::Umax,
-                    op => op,
-                }
-            }
+            Op::Binary(op) if needs == Needs::Unsigned => *op = op.unsigned(),
             _ => {}
         }
         None
