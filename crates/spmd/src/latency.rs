@@ -56,10 +56,8 @@ pub fn waits_alone(item: &Analysed, lanes: u32) -> bool {
 
 /// The deepest loops, where the time goes.
 pub fn deepest(item: &Analysed) -> Vec<&Loop> {
-    let loops = &item.loops.loops;
-    let innermost = || loops.iter().enumerate().filter(|&(i, _)| !loops.iter().any(|l| l.parent == Some(i)));
-    let depth = innermost().map(|(_, l)| l.depth).max();
-    innermost().filter(|(_, l)| Some(l.depth) == depth).map(|(_, l)| l).collect()
+    let depth = item.loops.without_inner().map(|l| l.depth).max();
+    item.loops.without_inner().filter(|l| Some(l.depth) == depth).collect()
 }
 
 /// Whether the deepest loops have as much to do in one register to a vector as they wait for. Then more of them gain little, and lose much

@@ -222,7 +222,7 @@ fn group_function(
                 let dim = 0;
                 let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, dim)).collect();
                 let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
-                Body::Lanes(Box::new(analyse(func, &params, &shapes, &down, &mut notes)?))
+                Body::Lanes(Box::new(analyse(func, &params, &bounds, &shapes, &down, &mut notes)?))
             } else {
                 Body::Item(func)
             };
@@ -262,24 +262,24 @@ fn group_function(
 fn analyse(
     mut func: Function,
     params: &[Param],
+    bounds: &[u64],
     shapes: &[Shape],
     down: &[Shape],
     notes: &mut Vec<Remark>,
 ) -> Result<Analysed, Limit> {
-    let bounds: Vec<u64> = params.iter().map(|&p| group::bound_of(p)).collect();
     let unspecified = canon::run(&mut func, &|f| {
         let varying = f.param_values().iter().zip(shapes).filter(|(_, s)| **s != Shape::Uniform);
         divergence::between_lanes(f, &varying.map(|(&p, _)| p).collect::<Vec<_>>())
     })?;
-    let mut item = Analysed::new(func, shapes, &bounds, unspecified.clone())?;
+    let mut item = Analysed::new(func, shapes, bounds, unspecified.clone())?;
     if params.iter().any(|p| matches!(p, Param::LocalId(1) | Param::GlobalId(1))) {
-        let down = shape::analyse(&item.func, down, &bounds::Bounds::new(&item.func, &bounds), &unspecified);
+        let down = shape::analyse(&item.func, down, &bounds::Bounds::new(&item.func, bounds), &unspecified);
         item.columns = item.goes_down(&down);
     }
     item.walks = rows::are_deepest(&item);
     notes.extend(remarks::lanes(&item, params));
     let again = |old: &Analysed, func: Function, unspecified: canon::Unspecified| -> Result<Analysed, Limit> {
-        let mut new = Analysed::new(func, shapes, &bounds, unspecified)?;
+        let mut new = Analysed::new(func, shapes, bounds, unspecified)?;
         (new.columns, new.walks) = (old.columns, old.walks);
         Ok(new)
     };
@@ -296,7 +296,7 @@ fn analyse(
         }
     }
     let mut unspecified = unspecified;
-    if let Some((func, places)) = narrow::run(&item, &bounds, &mut unspecified) {
+    if let Some((func, places)) = narrow::run(&item, bounds, &mut unspecified) {
         notes.extend(places.into_iter().map(remarks::narrow));
         item = again(&item, func, unspecified)?;
     }

@@ -87,14 +87,10 @@ impl Widener<'_> {
         let steps = data.args.iter().any(|&a| matches!(self.item.shapes.of(a), Shape::Strided { by, .. } if by != 0));
         match data.op {
             Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Lshr | BinOp::Ashr) if steps => self.quotient(inst, cond),
-            _ if by == 0 => {
-                let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
-                Ok(Wide::Strided { base, by, cond })
-            }
-            Op::Binary(op @ (BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax)) => {
+            Op::Binary(op @ (BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax)) if by != 0 => {
                 self.limited(op, [data.args[0], data.args[1]], by, cond)
             }
-            Op::Binary(BinOp::Urem | BinOp::Srem | BinOp::And) => self.remainder(inst, by, cond),
+            Op::Binary(BinOp::Urem | BinOp::Srem | BinOp::And) if by != 0 => self.remainder(inst, by, cond),
             _ => {
                 let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
                 Ok(Wide::Strided { base, by, cond })
