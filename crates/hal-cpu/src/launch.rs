@@ -83,7 +83,7 @@ impl Code {
         if let Some(size) = rounded.get_mut(usize::from(artifact.dim)) {
             *size = size.checked_next_multiple_of(u64::from(artifact.lanes.max(1))).unwrap_or(*size);
         }
-        let items = rounded.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+        let items = product(rounded);
         let scratch = items.and_then(|n| artifact.scratch_per_item.checked_mul(n));
         let scratch = scratch.and_then(|s| s.checked_add(artifact.scratch_fixed));
         Ok(Code {
@@ -226,7 +226,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         false => launch.range,
     };
     let groups = range.groups();
-    let count = groups.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+    let count = product(groups);
     let count = count.ok_or_else(|| HalError::Device("a range of more than 2^64 groups".into()))?;
     let code = Code::of(kernel, &range)?;
     if artifact.private_size > WORKER_PRIVATE {
@@ -269,7 +269,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let mut enough = 1;
     // Where groups took so long that waking a thread pays, help is asked for at once: else the first of few groups would be all that
     // runs. Groups may be of another size than they were.
-    let items = range.local.iter().fold(1u64, |a, &b| a.saturating_mul(b)).max(1);
+    let items = product(range.local).unwrap_or(u64::MAX).max(1);
     let group_time = item_time.saturating_mul(items) / PICO;
     let long = count > 1 && group_time.saturating_mul(count) >= LONG.as_nanos() as u64;
     let note = |nanos: u64, groups: u64| {
@@ -307,12 +307,17 @@ const WHOLE_ROW: u64 = 1024;
 /// vectors. (A copy with 12 operations a float in groups of 256 took 1.18 times as long.)
 const MERGED: u64 = 1024;
 
+/// Of sizes, if it can be counted.
+fn product(sizes: [u64; 3]) -> Option<u64> {
+    sizes.into_iter().try_fold(1, u64::checked_mul)
+}
+
 /// The groups for a kernel that cannot tell them: no fewer than keep all threads busy, but wide enough to fill one vector at least.
 /// (A vector of few work-items takes as long as a full one.) What a work-item takes is given in picoseconds, 0 if nobody knows.
 fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRange {
     let (local, global) = (range.local[0], range.global[0]);
-    let items = range.global.iter().fold(1u64, |a, &b| a.saturating_mul(b));
-    let group = range.local.iter().fold(1u64, |a, &b| a.saturating_mul(b)).max(1);
+    let items = product(range.global).unwrap_or(u64::MAX);
+    let group = product(range.local).unwrap_or(u64::MAX).max(1);
     // As many groups as it takes to share the work, if there are that many now.
     let share = (items / (threads * CHUNKS_PER_THREAD)).max(group) / (group / local.max(1)).max(1);
     if local >= ROW && local.is_multiple_of(ROW) {

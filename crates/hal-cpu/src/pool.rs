@@ -32,20 +32,20 @@ const AWAIT: u32 = 100;
 /// One of so many looks lets others have the core, which may be those that are waited for: without, they wait for the clock to tick.
 const YIELD: u32 = 32;
 
-/// Between the looks of a thread that waits.
-fn pause(looks: u32) {
-    match looks.is_multiple_of(YIELD) {
-        true => thread::yield_now(),
-        false => std::hint::spin_loop(),
-    }
+/// Looks so many times whether something is so.
+fn look(times: u32, mut is_so: impl FnMut() -> bool) -> bool {
+    (0..times).any(|looks| {
+        match looks.is_multiple_of(YIELD) {
+            true => thread::yield_now(),
+            false => std::hint::spin_loop(),
+        }
+        is_so()
+    })
 }
 
 /// Looks for a moment whether something is done.
 pub fn wait(done: &dyn Fn() -> bool) -> bool {
-    (0..LOOKS).any(|looks| {
-        pause(looks);
-        done()
-    })
+    look(LOOKS, done)
 }
 
 /// The threads.
@@ -184,12 +184,8 @@ impl Pool {
         if join {
             job.help();
         }
-        let mut spins = 0;
-        while !job.finished() {
-            if spins < SPIN {
-                spins += 1;
-                pause(spins);
-            } else {
+        if !look(SPIN, || job.finished()) {
+            while !job.finished() {
                 thread::park();
             }
         }
@@ -221,14 +217,13 @@ impl Pool {
         let here = cores::here();
         shared.lookers.lock().push((stream, here));
         let (mut found, mut in_the_way) = (None, false);
-        let came = (0..LOOKS).any(|looks| {
-            pause(looks);
+        let came = look(LOOKS, || {
             if shared.listed.load(Ordering::Relaxed) != shared.unlisted.load(Ordering::Relaxed) {
                 // Those that bring and take jobs come first.
                 let jobs = shared.jobs.try_lock();
                 let job = jobs.and_then(|jobs| jobs.iter().find(|j| j.stream == stream && j.open()).cloned());
                 // Here it would only take time from its owner.
-                in_the_way = job.as_ref().is_some_and(|j| here >= 0 && j.core == cores::here());
+                in_the_way = job.as_ref().is_some_and(|j| j.core >= 0 && j.core == cores::here());
                 found = job.filter(|_| !in_the_way);
             }
             found.is_some() || in_the_way || done()
@@ -275,10 +270,8 @@ impl Shared {
     }
 
     fn work(&self, worker: usize) {
-        let bed = self.beds.get(worker);
-        if let Some(bed) = bed {
-            bed.thread.store(cores::this_thread(), Ordering::Relaxed);
-        }
+        let bed = &self.beds[worker];
+        bed.thread.store(cores::this_thread(), Ordering::Relaxed);
         loop {
             let seen = self.listed.load(Ordering::Acquire);
             let job = self.jobs.lock().iter().find(|j| j.open()).cloned();
@@ -296,15 +289,10 @@ impl Shared {
                 return;
             }
             let fresh = || self.listed.load(Ordering::Acquire) != seen || self.stop.load(Ordering::Acquire);
-            if (0..SPIN).any(|looks| {
-                pause(looks);
-                fresh()
-            }) {
+            if look(SPIN, fresh) {
                 continue;
             }
-            if let Some(bed) = bed {
-                bed.core.store(cores::here(), Ordering::Relaxed);
-            }
+            bed.core.store(cores::here(), Ordering::Relaxed);
             let mut jobs = self.jobs.lock();
             while !jobs.iter().any(|j| j.open()) && !self.stop.load(Ordering::Acquire) {
                 self.wake.wait(&mut jobs);

@@ -283,7 +283,7 @@ impl Event {
             // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most of them. A long
             // one begins meanwhile, perhaps, and can use this thread.
             let done = || self.done.load(Ordering::Acquire);
-            if self.queue.as_ref().is_some_and(|q| q.help_in_order(&done)) {
+            if self.queue.as_ref().is_some_and(|q| q.help(&done)) {
                 continue;
             }
             let mut state = self.state.lock();

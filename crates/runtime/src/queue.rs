@@ -103,14 +103,9 @@ impl Queue {
         self.id
     }
 
-    /// Waits for a moment, until `done` says so or there is a launch to run a part of. Whether something came of it.
+    /// Waits for a moment, until `done` says so or there is a launch to run a part of. Whether something came of it. Out of order, who
+    /// waits for a command may have nothing to do with the launch, which would hold the thread up: then nobody's launch.
     pub(crate) fn help(&self, done: &dyn Fn() -> bool) -> bool {
-        self.device.hal().help(self.stream(), done)
-    }
-
-    /// [`help`](Self::help) for who waits for one command. Out of order, that may have nothing to do with the launch, which would hold
-    /// the thread up: then nobody's launch.
-    pub(crate) fn help_in_order(&self, done: &dyn Fn() -> bool) -> bool {
         let stream = if self.in_order() { self.stream() } else { 0 };
         self.device.hal().help(stream, done)
     }
