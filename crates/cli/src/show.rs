@@ -7,7 +7,7 @@ use crate::options::BuildOptions;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
-use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source, Stage, Timing};
+use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source, Stage, Timing, Variant};
 use cloom_gallery::Params;
 use cloom_hal::Device;
 use serde::Serialize;
@@ -202,7 +202,7 @@ fn first_code(
 ) -> Result<(Vec<Timing>, Duration), Failure> {
     let start = Instant::now();
     let executable = compiler.executable(program, target);
-    let built = executable.kernel(kernel).map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
+    let built = executable.kernel(kernel, Variant::Lanes).map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
     let total = start.elapsed();
     let mut times = built.times.clone();
     let device = cloom_hal_cpu::CpuDevice::new(1, None);

@@ -4,7 +4,7 @@
 //! wanted at once may begin with code that is made in a tenth of the time ([`Executable::quick_kernel`]), while a thread
 //! in the background makes the other. Whoever launches asks from group to group whether that is there.
 
-use crate::kernel::{self, Built, Variant};
+use crate::kernel::{self, Built, Purpose, Variant};
 use crate::{CompileError, Compiler, Program, remarks};
 use cloom_artifact::KernelArtifact;
 use std::sync::{Arc, OnceLock};
@@ -15,10 +15,16 @@ type Cell = OnceLock<Result<Built, CompileError>>;
 /// The code of a kernel.
 #[derive(Default)]
 struct Cells {
-    lanes: Cell,
-    plain: Cell,
+    /// By [`Variant::index`].
+    variants: [Cell; Variant::COUNT],
     /// Nothing if the kernel has none, or had better code by then.
     quick: OnceLock<Option<Arc<KernelArtifact>>>,
+}
+
+impl Cells {
+    fn of(&self, variant: Variant) -> &Cell {
+        &self.variants[variant.index()]
+    }
 }
 
 /// A program that can run: its kernels are compiled when they are asked for, or in the background when they are expected.
@@ -47,39 +53,33 @@ impl Executable {
 
     /// A kernel's code. Compiles it at once, on this thread, unless that is done or under way elsewhere: so a kernel that is
     /// needed now does not wait behind others.
-    pub fn kernel(&self, name: &str) -> Result<&Built, CompileError> {
-        self.find(name, Variant::Lanes)
-    }
-
-    /// A kernel's code for launches that the other one does not take: with larger ids than [`KernelArtifact::max_id`].
-    ///
-    /// [`KernelArtifact::max_id`]: cloom_artifact::KernelArtifact::max_id
-    pub fn plain_kernel(&self, name: &str) -> Result<&Built, CompileError> {
-        self.find(name, Variant::Plain)
+    pub fn kernel(&self, name: &str, variant: Variant) -> Result<&Built, CompileError> {
+        let i = self.index(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
+        self.get(i, variant)
     }
 
     /// A kernel will be asked for: it is compiled in the background from now on. (Programs may have many that nobody uses; compiling them
     /// all would take the cores from the first launches.)
-    pub fn expect(self: &Arc<Self>, name: &str) {
+    pub fn expect(self: &Arc<Self>, name: &str, variant: Variant) {
         if let Some(i) = self.index(name) {
-            self.compiler.queue.push(self, i);
+            self.compiler.queue.push(self, i, variant);
         }
     }
 
     /// A kernel's code, if it is made.
-    pub fn made_kernel(&self, name: &str) -> Option<&Built> {
-        self.kernels[self.index(name)?].1.lanes.get()?.as_ref().ok()
+    pub fn made_kernel(&self, name: &str, variant: Variant) -> Option<&Built> {
+        self.kernels[self.index(name)?].1.of(variant).get()?.as_ref().ok()
     }
 
-    /// Code to begin with while a thread makes what [`Executable::kernel`] gives. Nothing if that is made already, or nobody would make it,
-    /// or the kernel is not suited.
+    /// Code to begin with while a thread makes what [`Executable::kernel`] gives for most launches. Nothing if that is made already, or
+    /// nobody would make it, or the kernel is not suited.
     pub fn quick_kernel(self: &Arc<Self>, name: &str) -> Option<Arc<KernelArtifact>> {
         self.quick(self.index(name)?)
     }
 
     fn quick(self: &Arc<Self>, i: usize) -> Option<Arc<KernelArtifact>> {
         let (name, cells) = self.kernels.get(i)?;
-        if cells.lanes.get().is_some() {
+        if cells.of(Variant::Lanes).get().is_some() {
             return None;
         }
         let make = || {
@@ -88,11 +88,11 @@ impl Executable {
             }
             if let Some(built) = kernel::cached(&self.compiler, &self.program, name, &self.target) {
                 // Somebody else may have been quicker.
-                let _ = cells.lanes.set(Ok(built));
+                let _ = cells.of(Variant::Lanes).set(Ok(built));
                 return None;
             }
-            self.compiler.queue.hurry(self, i);
-            let quick = kernel::compile(&self.compiler, &self.program, name, &self.target, Variant::Quick, false);
+            self.compiler.queue.hurry(self, i, Variant::Lanes);
+            let quick = kernel::compile(&self.compiler, &self.program, name, &self.target, Purpose::Begin);
             quick.ok().map(|built| built.artifact)
         };
         cells.quick.get_or_init(make).clone()
@@ -102,15 +102,10 @@ impl Executable {
         self.kernels.iter().position(|(n, _)| n == name)
     }
 
-    fn find(&self, name: &str, variant: Variant) -> Result<&Built, CompileError> {
-        self.index(name).map_or_else(|| Err(CompileError::NoKernel(name.to_owned())), |i| self.get(i, variant))
-    }
-
     fn get(&self, i: usize, variant: Variant) -> Result<&Built, CompileError> {
         let (name, cells) = &self.kernels[i];
-        let cell = if variant == Variant::Plain { &cells.plain } else { &cells.lanes };
-        let make = || kernel::compile(&self.compiler, &self.program, name, &self.target, variant, false);
-        cell.get_or_init(make).as_ref().map_err(Clone::clone)
+        let make = || kernel::compile(&self.compiler, &self.program, name, &self.target, Purpose::Stay(variant));
+        cells.of(variant).get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     /// For the build log: what the vectoriser makes of each kernel, and why; empty unless [`Config::remarks`](crate::Config::remarks) asks
@@ -125,14 +120,14 @@ impl Executable {
     /// Makes code of a kernel with which it can begin.
     pub(crate) fn prepare_first(self: &Arc<Self>, i: usize) {
         if self.quick(i).is_none() {
-            self.prepare(i);
+            self.prepare(i, Variant::Lanes);
         }
     }
 
     /// Compiles a kernel if nobody did. What went wrong is told to whoever asks for it.
-    pub(crate) fn prepare(&self, i: usize) {
+    pub(crate) fn prepare(&self, i: usize, variant: Variant) {
         if i < self.kernels.len() {
-            let _ = self.get(i, Variant::Lanes);
+            let _ = self.get(i, variant);
         }
     }
 }

@@ -35,29 +35,57 @@ pub struct Built {
 }
 
 /// Which code of a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Variant {
-    /// For ordinary launches.
+    /// For ordinary launches, and to look at.
     Lanes,
     /// For launches with ids of any size.
     Plain,
+    /// For groups whose rows have at most two to this power work-items, and more than half as many; 6 at most. Only where it matters:
+    /// [`KernelArtifact::row_lanes`].
+    Rows(u8),
+}
+
+impl Variant {
+    /// How many there are.
+    pub const COUNT: usize = 9;
+
+    /// A number for each, from 0 on.
+    pub fn index(self) -> usize {
+        match self {
+            Variant::Lanes => 0,
+            Variant::Plain => 1,
+            Variant::Rows(power) => (2 + usize::from(power)).min(Self::COUNT - 1),
+        }
+    }
+}
+
+/// What code is made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
     /// To begin with: made in a tenth of the time, one work-item at a time and hardly optimised. Not for kernels that see who their
     /// neighbours are, and not kept on disk.
-    Quick,
+    Begin,
+    /// To stay.
+    Stay(Variant),
+    /// To look at: made from scratch, with the texts of all stages.
+    Show,
 }
 
 /// Larger kernels have no quick code: it keeps every value on the stack.
 const MAX_QUICK: usize = 10_000;
 
 /// How wide vectors are on a target.
-fn wish(compiler: &Compiler, program: &Program, target: &str, variant: Variant) -> Wish {
-    match (variant, compiler.lanes) {
+fn wish(compiler: &Compiler, program: &Program, target: &str, purpose: Purpose) -> Wish {
+    let row = match purpose {
         // Without optimisation, work-items run one after the other, as they are written.
-        _ if program.options().opt_disable => Wish::Lanes(1),
-        (Variant::Plain | Variant::Quick, _) => Wish::Lanes(1),
-        (Variant::Lanes, Some(lanes)) => Wish::Lanes(lanes),
-        (Variant::Lanes, None) => Wish::Registers(cloom_llvm::vector_bits(target)),
-    }
+        _ if program.options().opt_disable => return Wish::Lanes(1),
+        Purpose::Begin | Purpose::Stay(Variant::Plain) => return Wish::Lanes(1),
+        Purpose::Stay(Variant::Rows(power)) => Some(1 << power.min(6)),
+        Purpose::Stay(Variant::Lanes) | Purpose::Show => None,
+    };
+    let bits = cloom_llvm::vector_bits(target);
+    compiler.lanes.map_or(Wish::Registers { bits, row }, Wish::Lanes)
 }
 
 /// Keeps the times of stages, and their texts if anybody wants them.
@@ -126,26 +154,28 @@ fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
 /// A kernel's code for ordinary launches, if the disk cache has it.
 pub fn cached(compiler: &Compiler, program: &Program, name: &str, target: &str) -> Option<Built> {
     compiler.cache.as_ref()?;
-    let wish = wish(compiler, program, target, Variant::Lanes);
+    let wish = wish(compiler, program, target, Purpose::Stay(Variant::Lanes));
     stored(&place(compiler, program, &extract(program, name).ok()?, name, target, wish)?, name, target)
 }
 
-/// Compiles a kernel; with `record`, from scratch and with the texts of all stages.
+/// Compiles a kernel.
 pub fn compile(
     compiler: &Compiler,
     program: &Program,
     name: &str,
     target: &str,
-    variant: Variant,
-    record: bool,
+    purpose: Purpose,
 ) -> Result<Built, CompileError> {
-    let mut recorder = Recorder { texts: record, since: Instant::now(), stages: Vec::new(), times: Vec::new() };
+    let texts = purpose == Purpose::Show;
+    let mut recorder = Recorder { texts, since: Instant::now(), stages: Vec::new(), times: Vec::new() };
     let mut module = extract(program, name)?;
     recorder.time("extract");
     recorder.text("ir", || module.to_string());
-    let wish = wish(compiler, program, target, variant);
-    let uncached = record || variant == Variant::Quick;
-    let place = if uncached { None } else { place(compiler, program, &module, name, target, wish) };
+    let wish = wish(compiler, program, target, purpose);
+    let place = match purpose {
+        Purpose::Stay(_) => place(compiler, program, &module, name, target, wish),
+        Purpose::Begin | Purpose::Show => None,
+    };
     if let Some(built) = place.as_ref().and_then(|p| stored(p, name, target)) {
         return Ok(built);
     }
@@ -160,7 +190,7 @@ pub fn compile(
             recorder.text(pass, || module.function_text(&module.funcs[kernel]));
         }
     });
-    if variant == Variant::Quick {
+    if purpose == Purpose::Begin {
         let func = &module.funcs[kernel];
         if func.size() > MAX_QUICK || cloom_ir::subgroup::uses(func) {
             return Err(CompileError::NoQuick);
@@ -170,8 +200,8 @@ pub fn compile(
     debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
     let denorms_are_zero = program.options().denorms_are_zero;
-    let optimise = !program.options().opt_disable && variant != Variant::Quick;
-    let options = cloom_llvm::Options { target: target.to_owned(), optimise, denorms_are_zero, texts: record };
+    let optimise = !program.options().opt_disable && purpose != Purpose::Begin;
+    let options = cloom_llvm::Options { target: target.to_owned(), optimise, denorms_are_zero, texts };
     let compiled = cloom_llvm::compile(&module, group.func, &options)?;
     recorder.times.extend(compiled.times.iter().map(|&(name, time)| Timing::new(name, time)));
     recorder.stages.extend(compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text }));
@@ -189,6 +219,7 @@ pub fn compile(
         dim: group.dim,
         max_id: group.max_id,
         any_groups: group.any_groups,
+        row_lanes: group.row_lanes,
         scratch_fixed: group.scratch_fixed,
         scratch_per_item: group.scratch_per_item,
         private_size: compiled.private_size,
@@ -213,7 +244,7 @@ pub fn vectorised(
     let mut module = linked(program, name)?;
     let kernel = module.find(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
     cloom_passes::run(&mut module, kernel, |_, _| {});
-    let wish = wish(compiler, program, target, Variant::Lanes);
+    let wish = wish(compiler, program, target, Purpose::Show);
     let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
     Ok((group, module.files))
 }

@@ -24,13 +24,13 @@ pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use executable::Executable;
 pub use front::Source;
 pub use includes::Header;
-pub use kernel::{Built, Stage};
+pub use kernel::{Built, Stage, Variant};
 pub use program::{LoadError, Program};
 pub use remarks::place;
 
 use cache::Cache;
 use cloom_artifact::ImageKind;
-use kernel::Variant;
+use kernel::Purpose;
 use queue::Queue;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -210,6 +210,6 @@ impl Compiler {
 
     /// Compiles a kernel once more, without the cache, and keeps the text of every stage, for people to read.
     pub fn stages(&self, program: &Program, kernel: &str, target: &str) -> Result<Built, CompileError> {
-        kernel::compile(self, program, kernel, target, Variant::Lanes, true)
+        kernel::compile(self, program, kernel, target, Purpose::Show)
     }
 }

@@ -4,6 +4,7 @@
 //! executable that is gone is passed over.
 
 use crate::Executable;
+use crate::kernel::Variant;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -16,7 +17,7 @@ pub struct Queue {
 
 #[derive(Default)]
 struct State {
-    work: VecDeque<(Weak<Executable>, usize)>,
+    work: VecDeque<(Weak<Executable>, usize, Variant)>,
     threads: usize,
 }
 
@@ -32,28 +33,29 @@ impl Queue {
     }
 
     /// Adds a kernel of an executable.
-    pub fn push(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize) {
-        self.add(executable, kernel, false);
+    pub fn push(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, variant: Variant) {
+        self.add(executable, kernel, variant, false);
     }
 
     /// Adds a kernel of an executable before all others, wherever it is now.
-    pub fn hurry(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize) {
-        self.add(executable, kernel, true);
+    pub fn hurry(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, variant: Variant) {
+        self.add(executable, kernel, variant, true);
     }
 
-    fn add(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, first: bool) {
+    fn add(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, variant: Variant, first: bool) {
         if self.limit == 0 {
             return;
         }
         let mut state = self.state.lock();
-        let is_it =
-            |(e, i): &(Weak<Executable>, usize)| *i == kernel && std::ptr::eq(e.as_ptr(), Arc::as_ptr(executable));
+        let is_it = |(e, i, v): &(Weak<Executable>, usize, Variant)| {
+            (*i, *v) == (kernel, variant) && std::ptr::eq(e.as_ptr(), Arc::as_ptr(executable))
+        };
         let waits = state.work.iter().position(is_it);
         if first {
             waits.and_then(|at| state.work.remove(at));
-            state.work.push_front((Arc::downgrade(executable), kernel));
+            state.work.push_front((Arc::downgrade(executable), kernel, variant));
         } else if waits.is_none() {
-            state.work.push_back((Arc::downgrade(executable), kernel));
+            state.work.push_back((Arc::downgrade(executable), kernel, variant));
         }
         if state.threads < self.limit.min(state.work.len()) {
             let queue = self.clone();
@@ -75,9 +77,9 @@ impl Queue {
                 }
                 next
             };
-            let Some((executable, i)) = next else { return };
+            let Some((executable, i, variant)) = next else { return };
             if let Some(executable) = executable.upgrade() {
-                executable.prepare(i);
+                executable.prepare(i, variant);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use cloom_compiler::Variant;
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
 use common::{Arg, buffer, compiler, ints, launch};
@@ -26,7 +27,7 @@ fn programs_check_themselves() {
                 break;
             };
             let executable = compiler.executable(&program, &device.info().target);
-            if let Err(e) = executable.kernel("test") {
+            if let Err(e) = executable.kernel("test", Variant::Lanes) {
                 wrong.push(format!("{name} with {options:?}: {e}"));
                 break;
             }

@@ -3,7 +3,7 @@
 mod common;
 
 use cloom_artifact::ImageKind;
-use cloom_compiler::{CompileError, Compiler, Config, Failure, Header, Program, Source};
+use cloom_compiler::{CompileError, Compiler, Config, Failure, Header, Program, Source, Variant};
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
 use common::{Arg, buffer, build, compiler, floats, ints, launch, program, run};
@@ -76,8 +76,8 @@ fn what_is_wrong_is_told_and_told_apart() {
     assert!(undefined.log.contains("`f"), "{}", undefined.log);
     let program = program(&compiler, REDUCE, "");
     let executable = compiler.executable(&program, "nvptx64-nvidia-cuda:sm_90");
-    assert!(matches!(executable.kernel("reduce"), Err(CompileError::Codegen(_))));
-    assert_eq!(executable.kernel("other").err(), Some(CompileError::NoKernel("other".into())));
+    assert!(matches!(executable.kernel("reduce", Variant::Lanes), Err(CompileError::Codegen(_))));
+    assert_eq!(executable.kernel("other", Variant::Lanes).err(), Some(CompileError::NoKernel("other".into())));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_disk_cache_gives_the_same_code_and_ignores_what_is_damaged() {
     let get = || {
         let compiler = Compiler::new(config.clone());
         let executable = compiler.executable(&program(&compiler, REDUCE, ""), &device.info().target);
-        executable.kernel("saxpy").unwrap().clone()
+        executable.kernel("saxpy", Variant::Lanes).unwrap().clone()
     };
     let (first, second) = (get(), get());
     assert!(!first.cached && second.cached);
@@ -167,8 +167,8 @@ fn a_kernel_begins_with_quick_code_if_better_code_is_being_made() {
     run(&device, quick, [100, 1, 1], [7, 1, 1], &[Arg::Buffer(&*p)]);
     assert_eq!(ints(&*p), (0..100).map(|x| 3 * x).collect::<Vec<_>>());
     assert!(executable.quick_kernel("sub").is_none(), "it sees its neighbours");
-    assert!(executable.kernel("k").unwrap().artifact.lanes > 1);
-    assert!(executable.made_kernel("k").is_some());
+    assert!(executable.kernel("k", Variant::Lanes).unwrap().artifact.lanes > 1);
+    assert!(executable.made_kernel("k", Variant::Lanes).is_some());
     for (config, options, why) in [
         (Config { background_threads: 0, ..config.clone() }, "", "nobody makes better code"),
         (Config { quick_start: false, ..config.clone() }, "", "it is switched off"),
@@ -187,7 +187,7 @@ fn many_threads_ask_for_kernels_while_the_background_compiles() {
     let compiler = Compiler::new(Config { cache_dir: None, background_threads: 2, ..Config::default() });
     let device = CpuDevice::new(2, None);
     let executable = compiler.executable(&program(&compiler, &kernels, ""), &device.info().target);
-    (0..24).for_each(|i| executable.expect(&format!("k{i}")));
+    (0..24).for_each(|i| executable.expect(&format!("k{i}"), Variant::Lanes));
     std::thread::scope(|scope| {
         for t in 0..4 {
             let (executable, device) = (&executable, &device);
@@ -242,11 +242,47 @@ fn loops_that_wait_for_themselves_get_wider_vectors_where_rows_are_long() {
         }";
     let compiler = compiler();
     let program = program(&compiler, source, "");
-    let lanes = |name| compiler.stages(&program, name, "x86_64-unknown-linux-gnu:x86-64-v3").unwrap().artifact.lanes;
-    assert_eq!(lanes("chain"), 64, "eight registers: as many sums as it takes to keep two units busy for four cycles");
-    assert_eq!(lanes("grouped"), 16, "a group may be small");
-    assert_eq!(lanes("leaves"), 16, "a wider vector would wait for the last of more");
-    assert_eq!(lanes("busy"), 16, "two registers to each of four sums");
+    let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v3");
+    let lanes = |name, variant| executable.kernel(name, variant).unwrap().artifact.lanes;
+    let most = Variant::Lanes;
+    assert_eq!(lanes("chain", most), 64, "eight registers: as many sums as keep two units busy for four cycles");
+    assert_eq!(lanes("grouped", Variant::Rows(5)), 32, "rows of groups have no more");
+    assert_eq!(lanes("leaves", most), 16, "a wider vector would wait for the last of more");
+    assert_eq!(lanes("busy", most), 16, "two registers to each of four sums");
+}
+
+#[test]
+fn vectors_are_no_longer_than_the_rows_of_groups() {
+    let source = "
+        #define TURN \
+            local float t[256]; \
+            const int x = get_local_id(0), y = get_local_id(1); \
+            t[y * 16 + x] = p[get_global_id(1) * 512 + get_global_id(0)]; \
+            barrier(CLK_LOCAL_MEM_FENCE); \
+            p[(get_group_id(0) * 16 + y) * 512 + get_group_id(1) * 16 + x] = t[x * 16 + y];
+        kernel void tile(global float *p) { TURN }
+        kernel __attribute__((reqd_work_group_size(8, 8, 1))) void small(global float *p) { TURN }
+        kernel void row(global float *p) {
+            local float t[256];
+            t[get_local_id(0)] = p[get_global_id(0)];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            p[get_global_id(0)] = t[get_local_id(0) ^ 1];
+        }
+        kernel void free(global float *p) { p[get_global_id(1) * 512 + get_global_id(0)] += 1.0f; }";
+    let compiler = compiler();
+    let program = program(&compiler, source, "");
+    // Any target: nothing runs.
+    let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v4");
+    let lanes = |name, variant| {
+        let artifact = &executable.kernel(name, variant).unwrap().artifact;
+        (artifact.lanes, artifact.row_lanes)
+    };
+    assert_eq!(lanes("tile", Variant::Lanes), (16, Some(32)), "most tiles are 16 wide");
+    assert_eq!(lanes("tile", Variant::Rows(5)), (32, Some(32)));
+    assert_eq!(lanes("row", Variant::Lanes), (32, Some(32)), "rows of one dimension are long");
+    assert_eq!(lanes("row", Variant::Rows(3)), (8, Some(32)));
+    assert_eq!(lanes("small", Variant::Lanes), (8, None), "the program says so");
+    assert_eq!(lanes("free", Variant::Lanes), (32, None), "the launcher makes rows");
 }
 
 #[test]

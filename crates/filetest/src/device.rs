@@ -1,6 +1,6 @@
 //! Runs kernels on arrays: OpenCL C and input bytes in, output bytes out, through the compiler and the CPU device.
 
-use cloom_compiler::{Compiler, Config, Executable, Source};
+use cloom_compiler::{Compiler, Config, Executable, Source, Variant};
 use cloom_hal::{Device, Launch, Memory, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl Built<'_> {
     /// Runs a kernel on a range.
     pub fn run_range(&self, kernel: &str, range: NdRange, args: &[Data<'_>]) -> Result<Vec<Vec<u8>>, String> {
         let device = &self.bench.device;
-        let built = self.executable.kernel(kernel).map_err(|e| format!("{kernel}: {e}"))?;
+        let built = self.executable.kernel(kernel, Variant::Lanes).map_err(|e| format!("{kernel}: {e}"))?;
         let loaded = device.load(built.artifact.clone()).map_err(|e| e.to_string())?;
         let artifact = loaded.artifact();
         if artifact.args.len() != args.len() {

@@ -296,7 +296,7 @@ impl Rung for Cpu {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let bits = cloom_llvm::vector_bits(&self.device.info().target);
-        let wish = self.lanes.map_or(Wish::Registers(bits), Wish::Lanes);
+        let wish = self.lanes.map_or(Wish::Registers { bits, row: None }, Wish::Lanes);
         let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify(&module).first() {
             return Err(format!("does not verify: {e}"));
@@ -328,6 +328,7 @@ impl Rung for Cpu {
             dim: group.dim,
             max_id: group.max_id,
             any_groups: group.any_groups,
+            row_lanes: group.row_lanes,
             scratch_fixed: group.scratch_fixed,
             scratch_per_item: group.scratch_per_item,
             private_size: code.private_size,

@@ -3,8 +3,8 @@
 //! A command counts the events that it waits for. The thread that takes the count to zero hands it to its queue, and a thread of
 //! the engine, or one that waits for the queue, runs it. Nothing here recurses: a long chain of commands that fail is a loop.
 
+use crate::KernelCode;
 use crate::event::{COMPLETE, Edge, Event, RUNNING, SUBMITTED};
-use crate::kernel::KernelCode;
 use crate::{Context, Error, Queue, Result, Status, log};
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};

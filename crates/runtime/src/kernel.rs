@@ -1,136 +1,14 @@
-//! Kernels: their code for each device, and the arguments set so far.
+//! Kernels: the arguments set so far.
 
 use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
-use crate::toolchain::Executable;
-use crate::{Attachment, Buffer, Device, Error, Program, Result, Status};
+use crate::{Attachment, Buffer, Device, Error, KernelCode, Program, Result, Status};
 use cloom_artifact::{KernelArgKind, KernelArtifact};
-use cloom_hal as hal;
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
-
-/// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
-pub struct KernelCode {
-    name: String,
-    device: Arc<Device>,
-    executable: Arc<dyn Executable>,
-    loaded: OnceLock<Result<Arc<dyn hal::Kernel>>>,
-    plain: OnceLock<Result<Arc<dyn hal::Kernel>>>,
-    quick: OnceLock<Option<Arc<dyn hal::Kernel>>>,
-    cost: Cost,
-}
-
-/// What a kernel's last launch took, to tell short ones beforehand.
-#[derive(Default)]
-pub(crate) struct Cost {
-    /// For 1024 work-items, in nanoseconds, plus one; 0 before the first launch.
-    known: AtomicU64,
-    /// Counts short launches.
-    short: AtomicU64,
-}
-
-/// One of so many short launches is measured: to read the clock takes as long as some of them.
-const MEASURED: u64 = 16;
-
-impl Cost {
-    /// Nanoseconds that so many work-items will take, if they take what the last ones took.
-    pub fn expect(&self, items: u64) -> Option<u64> {
-        let known = self.known.load(Ordering::Relaxed).checked_sub(1)?;
-        Some(known.saturating_mul(items) / 1024)
-    }
-
-    /// Whether to measure this short launch. Launches that are made at the same time may count as one.
-    pub fn is_due(&self) -> bool {
-        let n = self.short.load(Ordering::Relaxed);
-        self.short.store(n.wrapping_add(1), Ordering::Relaxed);
-        n.is_multiple_of(MEASURED)
-    }
-
-    /// So many took so many nanoseconds.
-    pub fn learn(&self, items: u64, time: u64) {
-        self.known.store((time.saturating_mul(1024) / items.max(1)).saturating_add(1), Ordering::Relaxed);
-    }
-}
-
-impl KernelCode {
-    pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
-        executable.expect(name);
-        Arc::new(KernelCode {
-            name: name.to_owned(),
-            device,
-            executable,
-            loaded: OnceLock::new(),
-            plain: OnceLock::new(),
-            quick: OnceLock::new(),
-            cost: Cost::default(),
-        })
-    }
-
-    pub(crate) fn cost(&self) -> &Cost {
-        &self.cost
-    }
-
-    /// The device.
-    pub fn device(&self) -> &Arc<Device> {
-        &self.device
-    }
-
-    /// The code in the device. Compiles it if nobody has.
-    pub fn loaded(&self) -> Result<&Arc<dyn hal::Kernel>> {
-        let loaded = self.loaded.get_or_init(|| self.load(self.executable.kernel(&self.name)));
-        loaded.as_ref().map_err(Clone::clone)
-    }
-
-    /// The code in the device for a range: another one if the ids are too large for that of most launches, or the groups so small that
-    /// vectors would be all but empty (a histogram of groups of one took 46 times as long).
-    pub fn loaded_for(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
-        let loaded = self.loaded()?;
-        if suits(loaded.artifact(), range) {
-            return Ok(loaded);
-        }
-        let plain = self.plain.get_or_init(|| self.load(self.executable.plain_kernel(&self.name)));
-        plain.as_ref().map_err(Clone::clone)
-    }
-
-    /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it gets that later.
-    /// Nothing if there is no need, or few groups: each ends with the code that it began with, which may be thirty times slower.
-    pub(crate) fn quick_for(&self, range: &hal::NdRange) -> Option<&Arc<dyn hal::Kernel>> {
-        if self.loaded.get().is_some() || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS {
-            return None;
-        }
-        let load = || self.load(Ok(self.executable.quick_kernel(&self.name)?)).ok();
-        self.quick.get_or_init(load).as_ref().filter(|_| self.executable.made_kernel(&self.name).is_none())
-    }
-
-    /// The code for a range, if it is made.
-    pub(crate) fn made_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
-        let made = || self.loaded.get_or_init(|| self.load(self.executable.kernel(&self.name)));
-        let artifact = self.executable.made_kernel(&self.name)?;
-        suits(&artifact, range).then(made)?.as_ref().ok().cloned()
-    }
-
-    fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, String>) -> Result<Arc<dyn hal::Kernel>> {
-        let failed = |why| Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name));
-        Ok(self.device.hal().load(artifact.map_err(failed)?)?)
-    }
-}
-
-/// A launch of fewer groups does not begin with quick code.
-const FEW_GROUPS: u64 = 4;
-
-/// Whether code for most launches is right, and good, for this one.
-fn suits(artifact: &KernelArtifact, range: &hal::NdRange) -> bool {
-    let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
-    // Where nobody can tell, groups are put together into rows.
-    let rows = if artifact.any_groups { &range.global } else { &range.local };
-    let row = rows.get(usize::from(artifact.dim)).copied().unwrap_or(1);
-    let empty = row.saturating_mul(8) <= u64::from(artifact.lanes);
-    !empty && largest.is_none_or(|id| id <= artifact.max_id)
-}
+use std::sync::{Arc, Weak};
 
 /// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it; a command does.
 #[derive(Clone)]
@@ -424,23 +302,5 @@ pub(crate) struct Packed {
 impl Drop for Kernel {
     fn drop(&mut self) {
         self.program.count_kernel(false);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_launch_takes_is_known_after_the_first() {
-        let cost = Cost::default();
-        assert_eq!(cost.expect(1), None);
-        cost.learn(64, 640);
-        assert_eq!((cost.expect(64), cost.expect(1), cost.expect(6400)), (Some(640), Some(10), Some(64_000)));
-        cost.learn(1, 1_000_000_000);
-        assert!(cost.expect(1).is_some_and(|t| t >= 1_000_000_000));
-        assert!(cost.expect(u64::MAX).is_some_and(|t| t > 1_000_000_000));
-        cost.learn(u64::MAX, 0);
-        assert_eq!(cost.expect(1), Some(0));
     }
 }

@@ -3,11 +3,11 @@
 
 use crate::event::Profiling;
 use crate::execute::{CommandType, attempt, status};
-use crate::kernel::{KernelCode, Packed};
+use crate::kernel::Packed;
 use crate::print::Printer;
 use crate::queue::Urgency;
 use crate::status::ensure;
-use crate::{Device, Error, Event, Kernel, Queue, QueueFlags, Result, Status};
+use crate::{Device, Error, Event, Kernel, KernelCode, Queue, QueueFlags, Result, Status};
 use cloom_hal as hal;
 use std::sync::Arc;
 
@@ -56,7 +56,11 @@ impl Queue {
         // Whoever measures means the code that stays.
         let measures = self.flags().contains(QueueFlags::PROFILING);
         let quick = if measures { None } else { code.quick_for(&range) };
-        let loaded = quick.map_or_else(|| code.loaded_for(&range), Ok)?;
+        let loaded = match quick {
+            Some(quick) => quick,
+            None if measures => code.loaded_for(&range)?,
+            None => code.loaded_now(&range)?,
+        };
         let mut packed = Packed::default();
         kernel.pack(loaded.artifact(), &mut packed)?;
         let limit = self.device().local_memory();

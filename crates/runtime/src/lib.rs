@@ -7,6 +7,7 @@
 
 mod attachment;
 mod build;
+mod code;
 mod context;
 mod device;
 mod engine;
@@ -35,13 +36,14 @@ mod transfer;
 pub use attachment::Attachment;
 pub use build::{BuildKind, BuildState, Notify};
 pub use cloom_artifact::ImageKind;
+pub use code::KernelCode;
 pub use context::{Context, ContextProperty, ErrorCallback};
 pub use device::Device;
 pub use engine::{Engine, Hooks, Printer};
 pub use event::{Event, Profiling};
 pub use execute::CommandType;
 pub use flags::{MapFlags, MemFlags, MigrationFlags, QueueFlags};
-pub use kernel::{Access, ArgInput, ArgSpace, Kernel, KernelCode};
+pub use kernel::{Access, ArgInput, ArgSpace, Kernel};
 pub use launch::RangeInput;
 pub use memory::Buffer;
 pub use native::{NativeFunction, NativeKernel};

@@ -3,9 +3,9 @@
 //! In an in-order queue each command waits for the one before; in an out-of-order queue for the last barrier. These are edges of
 //! order: they do not hand on failure, which only wait lists do.
 
+use crate::KernelCode;
 use crate::event::{COMPLETE, Edge, Event};
 use crate::execute::{Command, CommandType, Work, start, start_here};
-use crate::kernel::KernelCode;
 use crate::status::{bail, ensure};
 use crate::{Attachment, Context, Device, QueueFlags, Result};
 use parking_lot::Mutex;

@@ -3,8 +3,7 @@
 //! In comes a local size, or a number of sub-groups that a group should have; out go sizes and counts. A sub-group is a vector of the
 //! code that a launch with that local size takes ([`KernelCode::loaded_for`]); of a row of the group, the last may be smaller.
 
-use crate::kernel::KernelCode;
-use crate::{Kernel, Result};
+use crate::{Kernel, KernelCode, Result};
 use cloom_hal::NdRange;
 
 /// How groups of one size are divided.

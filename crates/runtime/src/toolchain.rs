@@ -2,6 +2,7 @@
 
 use cloom_artifact::{ImageKind, KernelArtifact};
 use cloom_compiler as compiler;
+pub use cloom_compiler::Variant;
 use cloom_ir::KernelMeta;
 use std::any::Any;
 use std::sync::Arc;
@@ -68,13 +69,11 @@ pub trait Unit: Send + Sync + Any {
 /// A linked program on a target.
 pub trait Executable: Send + Sync {
     /// A kernel will be asked for, probably.
-    fn expect(&self, name: &str);
+    fn expect(&self, name: &str, variant: Variant);
     /// A kernel's code; compiles it if nobody has.
-    fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
-    /// A kernel's code for launches with larger ids than the other one takes.
-    fn plain_kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String>;
+    fn kernel(&self, name: &str, variant: Variant) -> Result<Arc<KernelArtifact>, String>;
     /// A kernel's code if it is made, without waiting.
-    fn made_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>>;
+    fn made_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>>;
     /// Code to begin with, slower and sooner there, while a kernel's code is made elsewhere; nothing if that is made, or not being made.
     fn quick_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>>;
     /// What the build log says of the way in which kernels are compiled; nothing unless somebody asks for it.
@@ -131,20 +130,16 @@ impl Unit for CloomUnit {
 struct CloomExecutable(Arc<compiler::Executable>);
 
 impl Executable for CloomExecutable {
-    fn expect(&self, name: &str) {
-        self.0.expect(name);
+    fn expect(&self, name: &str, variant: Variant) {
+        self.0.expect(name, variant);
     }
 
-    fn kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String> {
-        self.0.kernel(name).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
+    fn kernel(&self, name: &str, variant: Variant) -> Result<Arc<KernelArtifact>, String> {
+        self.0.kernel(name, variant).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
     }
 
-    fn plain_kernel(&self, name: &str) -> Result<Arc<KernelArtifact>, String> {
-        self.0.plain_kernel(name).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
-    }
-
-    fn made_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>> {
-        self.0.made_kernel(name).map(|built| built.artifact.clone())
+    fn made_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>> {
+        self.0.made_kernel(name, variant).map(|built| built.artifact.clone())
     }
 
     fn quick_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>> {

@@ -12,8 +12,8 @@
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
 //! 6. `carried`, `rows`, `fission`, `ahead`: elements that rounds leave to the next one, several rounds at once where lanes walk along
 //!    rows, short vectors by parts where they are too wide for the registers, and hints where lanes walk in steps that no processor
-//!    foresees; `ranges`, `narrow`: integers in 16 bits where these suffice. `pressure`, `latency`, `plan`: how many work-items to a
-//!    vector.
+//!    foresees; `ranges`, `narrow`: integers in 16 bits where these suffice. `pressure`, `latency`, `streams`, `plan`: how many work-
+//!    items to a vector.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
 //! 8. `reach`, `group`: loops over the vectors of a group for each continuation, up to the last one that has something to do; a dispatcher
 //!    goes from one to the next.
@@ -52,6 +52,7 @@ mod rows;
 mod shape;
 mod splice;
 mod ssa;
+mod streams;
 mod subgroup;
 mod unsigned;
 mod widen;
@@ -81,6 +82,8 @@ pub struct WorkGroup {
     pub max_id: u64,
     /// Whether the kernel cannot tell how its work-items are grouped.
     pub any_groups: bool,
+    /// The lanes that it would have for groups with long rows, if it depends on these: [`Wish::Registers`].
+    pub row_lanes: Option<u16>,
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,
     /// and for each work-item of the group, with the local size in dimension `dim` rounded up to whole vectors.
@@ -146,7 +149,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         }
         made => made,
     };
-    let (func, local_size, width, lane_remarks) = made?;
+    let Made { func, local_size, width, row_lanes, remarks: lane_remarks } = made?;
     let mut remarks = remarks::together(remarks::collect(&split, &plan, &context, &divergence), lane_remarks);
     if let Some(why) = refused {
         remarks.push(Remark {
@@ -163,6 +166,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
         max_id: if plan::may_have_lanes(wish) && refused.is_none() { MAX_ID } else { u64::MAX },
         any_groups: any_groups(module, &split, &plan),
+        row_lanes,
         scratch_fixed: context.fixed,
         scratch_per_item: context.per_item,
         local_size,
@@ -191,6 +195,30 @@ fn knows_groups(module: &Module, kernel: &Function) -> bool {
     asks || kernel.kernel.iter().flat_map(|k| &k.params).any(|p| p.kind == ParamKind::Local)
 }
 
+/// The work-items of a row of a group, if it matters how they are grouped: as the kernel requires, else as `wish` says, else a guess.
+fn row_of(kernel: &Function, wish: Wish) -> u32 {
+    let required = kernel.kernel.as_ref().and_then(|k| k.reqd_group_size).map(|size| size[0]);
+    let known = match wish {
+        Wish::Registers { row, .. } => row.map(u32::from),
+        Wish::Lanes(_) => None,
+    };
+    let asks_below = || {
+        let mut insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
+        insts.any(|&i| matches!(kernel.insts[i].op, Op::Query { dim: 1.., .. }))
+    };
+    let row = required.or(known).unwrap_or_else(|| if asks_below() { plan::TILE } else { plan::MAX_LANES });
+    row.clamp(1, plan::MAX_LANES)
+}
+
+/// A kernel's work-group function for one width.
+struct Made {
+    func: Function,
+    local_size: u64,
+    width: Width,
+    row_lanes: Option<u16>,
+    remarks: Vec<Remark>,
+}
+
 /// The function for one width.
 fn group_function(
     module: &Module,
@@ -198,7 +226,7 @@ fn group_function(
     plan: &Plan,
     context: &Context,
     wish: Wish,
-) -> Result<(Function, u64, Width, Vec<Remark>), Limit> {
+) -> Result<Made, Limit> {
     let mut parts = Vec::new();
     let mut notes = Vec::new();
     for index in 0..plan.continuations.len() {
@@ -230,12 +258,15 @@ fn group_function(
         })?);
     }
     let items: Vec<&Analysed> = parts.iter().flat_map(Tree::leaves).filter_map(|p| p.body.lanes()).collect();
-    let free = any_groups(module, split, plan);
-    let mut width = plan::choose(&items, wish, free);
+    let (mut width, mut row_lanes) = (plan::choose(&items, wish, plan::MAX_LANES), None);
     if cloom_ir::subgroup::uses(split) {
         // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered along rows. Reductions
         // halve them.
         width = Width::new(1 << width.lanes.ilog2());
+    } else if !any_groups(module, split, plan) && !matches!(wish, Wish::Lanes(_)) {
+        let required = split.kernel.as_ref().is_some_and(|k| k.reqd_group_size.is_some());
+        row_lanes = (!required).then_some(width.lanes);
+        width = plan::choose(&items, wish, row_of(split, wish));
     }
     if width.lanes == 1 {
         if plan::may_have_lanes(wish) {
@@ -254,7 +285,7 @@ fn group_function(
     if width.lanes > 1 {
         cloom_passes::run_named(&mut func, &["params", "fold", "cse", "dce"]);
     }
-    Ok((func, local_size, width, notes))
+    Ok(Made { func, local_size, width, row_lanes, remarks: notes })
 }
 
 /// A continuation's function in canonical form, with what is known about its lanes. The shapes of its parameters are given for lanes along

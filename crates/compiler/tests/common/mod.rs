@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use cloom_artifact::KernelArtifact;
-use cloom_compiler::{Compilation, Compiler, Config, Executable, Program, Source};
+use cloom_compiler::{Compilation, Compiler, Config, Executable, Program, Source, Variant};
 use cloom_hal::{Device, Launch, Memory, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use std::sync::{Arc, Mutex};
@@ -47,7 +47,7 @@ pub fn launch(
     local: [u64; 3],
     args: &[Arg<'_>],
 ) {
-    let built = executable.kernel(kernel).unwrap_or_else(|e| panic!("{kernel}: {e}"));
+    let built = executable.kernel(kernel, Variant::Lanes).unwrap_or_else(|e| panic!("{kernel}: {e}"));
     run(device, built.artifact.clone(), global, local, args);
 }
 

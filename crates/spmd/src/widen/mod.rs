@@ -27,6 +27,7 @@ use crate::bounds::Bounds;
 use crate::canon::{self, Form, Unspecified};
 use crate::latency;
 use crate::masked::{self, Masked};
+use crate::plan::Column;
 use crate::shape::{self, Shape, Shapes};
 use crate::ssa::{Ssa, Var};
 use cloom_ir::cfg::Cfg;
@@ -83,8 +84,8 @@ pub struct Analysed {
     used: Vec<bool>,
     /// Which are bytes of what was loaded: found when first asked for, which most kernels never do.
     pieces: OnceCell<Pieces>,
-    /// Whether neighbours in dimension 1 are what lies together in memory ([`Analysed::goes_down`]).
-    pub(crate) columns: bool,
+    /// What is done where neighbours in dimension 1 are what lies together in memory ([`Analysed::goes_down`]).
+    pub(crate) columns: Option<Column>,
     /// Whether lanes walk along rows where the time goes ([`crate::rows`]).
     pub(crate) walks: bool,
 }
@@ -127,7 +128,7 @@ impl Analysed {
             unspecified,
             used,
             pieces: OnceCell::new(),
-            columns: false,
+            columns: None,
             walks: false,
         })
     }
@@ -147,25 +148,31 @@ impl Analysed {
         self.pieces.get_or_init(|| Pieces::new(&self.func))
     }
 
-    /// Whether some of the accesses to memory outside of the group are far apart between lanes, but side by side for work-items that are
-    /// neighbours in another dimension, as `down` has them.
-    pub(crate) fn goes_down(&self, down: &Shapes) -> bool {
-        self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).any(|&i| {
+    /// Whether the lanes of an address are not on one cache line, as far as is known.
+    pub(crate) fn is_far(&self, address: Value) -> bool {
+        match self.shapes.of(address) {
+            Shape::Strided { by, .. } => by.abs() > FAR,
+            shape => shape == Shape::Varying,
+        }
+    }
+
+    /// What those accesses to memory outside of the group do, if any, that are far apart between lanes, but side by side for work-items
+    /// that are neighbours in another dimension, as `down` has them.
+    pub(crate) fn goes_down(&self, down: &Shapes) -> Option<Column> {
+        let accesses = self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).filter_map(|&i| {
             let data = &self.func.insts[i];
-            let value = match data.op {
-                Op::Load { .. } => data.result,
-                Op::Store { .. } => data.args.get(1).copied(),
-                _ => None,
+            let (value, column) = match data.op {
+                Op::Load { .. } => (data.result?, Column::Read),
+                Op::Store { .. } => (*data.args.get(1)?, Column::Written),
+                _ => return None,
             };
-            let Some(value) = value else { return false };
             let size = i64::from(self.func.ty(value).bytes());
-            let far = match self.shapes.of(data.args[0]) {
-                Shape::Strided { by, .. } => by.abs() > FAR,
-                shape => shape == Shape::Varying,
-            };
+            let far = self.is_far(data.args[0]);
             let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
-            far && outside && matches!(down.of(data.args[0]), Shape::Strided { by, .. } if by == size)
-        })
+            let down = matches!(down.of(data.args[0]), Shape::Strided { by, .. } if by == size);
+            (far && outside && down).then_some(column)
+        });
+        accesses.max()
     }
 
     /// Whether lanes read rows or short vectors of their own, at a distance, in the deepest loops.
@@ -213,7 +220,7 @@ fn dense(ty: Type) -> i64 {
 }
 
 /// Bytes between lanes that are certainly not on one cache line.
-const FAR: i64 = 64;
+pub(crate) const FAR: i64 = 64;
 
 /// Writes the code of an analysed function from the end of `start` on. Gives the block that it ends in and the returned value.
 pub fn widen(

@@ -1,0 +1,225 @@
+//! The code of a kernel on a device: which of several suits a launch, and what a launch will take.
+//!
+//! In come artifacts of the compiler, when a launch needs them; out go loaded kernels. There is code for most launches, made as soon as a
+//! kernel object is; plain code for what that does not take; code for groups with short rows, made in the background when one
+//! is launched; and quick code to begin with.
+
+use crate::toolchain::{Executable, Variant};
+use crate::{Device, Error, Result, Status};
+use cloom_artifact::KernelArtifact;
+use cloom_hal as hal;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
+pub struct KernelCode {
+    name: String,
+    device: Arc<Device>,
+    executable: Arc<dyn Executable>,
+    /// By [`Variant::index`].
+    variants: [OnceLock<Result<Arc<dyn hal::Kernel>>>; Variant::COUNT],
+    quick: OnceLock<Option<Arc<dyn hal::Kernel>>>,
+    cost: Cost,
+}
+
+/// What a kernel's last launch took, to tell short ones beforehand.
+#[derive(Default)]
+pub(crate) struct Cost {
+    /// For 1024 work-items, in nanoseconds, plus one; 0 before the first launch.
+    known: AtomicU64,
+    /// Counts short launches.
+    short: AtomicU64,
+}
+
+/// One of so many short launches is measured: to read the clock takes as long as some of them.
+const MEASURED: u64 = 16;
+
+impl Cost {
+    /// Nanoseconds that so many work-items will take, if they take what the last ones took.
+    pub fn expect(&self, items: u64) -> Option<u64> {
+        let known = self.known.load(Ordering::Relaxed).checked_sub(1)?;
+        Some(known.saturating_mul(items) / 1024)
+    }
+
+    /// Whether to measure this short launch. Launches that are made at the same time may count as one.
+    pub fn is_due(&self) -> bool {
+        let n = self.short.load(Ordering::Relaxed);
+        self.short.store(n.wrapping_add(1), Ordering::Relaxed);
+        n.is_multiple_of(MEASURED)
+    }
+
+    /// So many took so many nanoseconds.
+    pub fn learn(&self, items: u64, time: u64) {
+        self.known.store((time.saturating_mul(1024) / items.max(1)).saturating_add(1), Ordering::Relaxed);
+    }
+}
+
+impl KernelCode {
+    pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
+        executable.expect(name, Variant::Lanes);
+        Arc::new(KernelCode {
+            name: name.to_owned(),
+            device,
+            executable,
+            variants: Default::default(),
+            quick: OnceLock::new(),
+            cost: Cost::default(),
+        })
+    }
+
+    pub(crate) fn cost(&self) -> &Cost {
+        &self.cost
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The code in the device for most launches. Compiles it if nobody has.
+    pub fn loaded(&self) -> Result<&Arc<dyn hal::Kernel>> {
+        self.variant(Variant::Lanes)
+    }
+
+    /// The code in the device for a range. Compiles it if nobody has.
+    pub fn loaded_for(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
+        self.variant(variant_for(self.loaded()?.artifact(), range))
+    }
+
+    /// The code in the device with which a range may run now: if there is none for such rows yet, that for most launches, and the other one
+    /// is compiled in the background.
+    pub(crate) fn loaded_now(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
+        let loaded = self.loaded()?;
+        match variant_for(loaded.artifact(), range) {
+            Variant::Lanes => Ok(loaded),
+            variant @ Variant::Rows(_) if self.executable.made_kernel(&self.name, variant).is_none() => {
+                self.executable.expect(&self.name, variant);
+                Ok(loaded)
+            }
+            variant => self.variant(variant),
+        }
+    }
+
+    fn variant(&self, variant: Variant) -> Result<&Arc<dyn hal::Kernel>> {
+        let load = || self.load(self.executable.kernel(&self.name, variant));
+        self.variants[variant.index()].get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+
+    /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it gets that later.
+    /// Nothing if there is no need, or few groups: each ends with the code that it began with, which may be thirty times slower.
+    pub(crate) fn quick_for(&self, range: &hal::NdRange) -> Option<&Arc<dyn hal::Kernel>> {
+        if self.variants[Variant::Lanes.index()].get().is_some()
+            || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS
+        {
+            return None;
+        }
+        let load = || self.load(Ok(self.executable.quick_kernel(&self.name)?)).ok();
+        self.quick
+            .get_or_init(load)
+            .as_ref()
+            .filter(|_| self.executable.made_kernel(&self.name, Variant::Lanes).is_none())
+    }
+
+    /// The code for most launches, if it is made and right for this range.
+    pub(crate) fn made_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
+        let artifact = self.executable.made_kernel(&self.name, Variant::Lanes)?;
+        let suits = variant_for(&artifact, range) != Variant::Plain;
+        suits.then(|| self.loaded())?.ok().cloned()
+    }
+
+    fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, String>) -> Result<Arc<dyn hal::Kernel>> {
+        let failed = |why| Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name));
+        Ok(self.device.hal().load(artifact.map_err(failed)?)?)
+    }
+}
+
+/// A launch of fewer groups does not begin with quick code.
+const FEW_GROUPS: u64 = 4;
+
+/// Fewer lanes than this are not worth code of their own.
+const MIN_LANES: u64 = 4;
+
+/// Which code is right, and good, for a launch, by what is known of that for most: plain code if the ids are too large for it, or
+/// the groups so small that vectors would be all but empty (a histogram of groups of one took 46 times as long); code for such rows if
+/// vectors would be longer than these, or could be longer. (A matrix turned by tiles of 16: five times as fast with 16 lanes as with 32.)
+fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
+    let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
+    if largest.is_some_and(|id| id > artifact.max_id) {
+        return Variant::Plain;
+    }
+    // Where nobody can tell, groups are put together into rows.
+    let rows = if artifact.any_groups { &range.global } else { &range.local };
+    let row = rows.get(usize::from(artifact.dim)).copied().unwrap_or(1);
+    let lanes = u64::from(artifact.lanes);
+    match artifact.row_lanes.map(u64::from) {
+        None if row.saturating_mul(8) <= lanes => Variant::Plain,
+        Some(most) if most >= MIN_LANES && 2 * row <= MIN_LANES => Variant::Plain,
+        Some(most) => match row.min(most).next_power_of_two().clamp(MIN_LANES, most.max(MIN_LANES)) {
+            wanted if wanted == lanes || most < MIN_LANES => Variant::Lanes,
+            wanted => Variant::Rows(wanted.ilog2() as u8),
+        },
+        None => Variant::Lanes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_launch_takes_is_known_after_the_first() {
+        let cost = Cost::default();
+        assert_eq!(cost.expect(1), None);
+        cost.learn(64, 640);
+        assert_eq!((cost.expect(64), cost.expect(1), cost.expect(6400)), (Some(640), Some(10), Some(64_000)));
+        cost.learn(1, 1_000_000_000);
+        assert!(cost.expect(1).is_some_and(|t| t >= 1_000_000_000));
+        assert!(cost.expect(u64::MAX).is_some_and(|t| t > 1_000_000_000));
+        cost.learn(u64::MAX, 0);
+        assert_eq!(cost.expect(1), Some(0));
+    }
+
+    /// Code with so many lanes for most groups.
+    fn artifact(lanes: u16, row_lanes: Option<u16>) -> KernelArtifact {
+        KernelArtifact {
+            name: "k".into(),
+            target: String::new(),
+            code: Vec::new(),
+            entry: String::new(),
+            args: Vec::new(),
+            arg_block: 0,
+            local_size: 0,
+            lanes,
+            dim: 0,
+            max_id: 1 << 30,
+            any_groups: row_lanes.is_none(),
+            row_lanes,
+            scratch_fixed: 0,
+            scratch_per_item: 0,
+            private_size: 0,
+            reqd_group_size: None,
+            denorms_are_zero: false,
+            printf_formats: Vec::new(),
+        }
+    }
+
+    fn chosen(artifact: &KernelArtifact, global: u64, row: u64) -> Variant {
+        let range = hal::NdRange { work_dim: 2, offset: [0; 3], global: [global, 64, 1], local: [row, 4, 1] };
+        variant_for(artifact, &range)
+    }
+
+    #[test]
+    fn groups_get_vectors_as_long_as_their_rows() {
+        let tile = artifact(16, Some(64));
+        let rows = [1, 2, 3, 8, 9, 16, 24, 64, 1000].map(|row| chosen(&tile, 1000, row));
+        use Variant::{Lanes, Plain, Rows};
+        assert_eq!(rows, [Plain, Plain, Rows(2), Rows(3), Lanes, Lanes, Rows(5), Rows(6), Rows(6)]);
+        assert_eq!(chosen(&tile, 2 << 30, 16), Plain, "ids are too large");
+        // A kernel without lanes has no other code, whatever the rows.
+        let alone = artifact(1, Some(1));
+        assert_eq!([1, 8, 64].map(|row| chosen(&alone, 1000, row)), [Lanes; 3]);
+        // Groups that nobody can tell are put together.
+        let free = artifact(16, None);
+        assert_eq!([(2, 1), (3, 1), (1000, 1)].map(|(n, row)| chosen(&free, n, row)), [Plain, Lanes, Lanes]);
+    }
+}
