@@ -61,7 +61,8 @@ impl WithSimd for Points<'_> {
                 }
                 done += STRIDE;
                 let any = (1..TOGETHER).fold(inside[0], |any, v| simd.or_m32s(any, inside[v]));
-                if simd.first_true_m32s(any) == S::M32_LANES {
+                // (Masks of AVX-512 are no vectors: `M32_LANES` is not their number.)
+                if simd.first_true_m32s(any) == S::F32_LANES {
                     break;
                 }
             }
