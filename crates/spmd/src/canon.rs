@@ -4,7 +4,8 @@
 //! * No `switch` is masked: such a switch becomes a chain of branches.
 //! * Every masked loop has one latch and one way out, which leaves from the header or from the latch and leads to a block that has
 //!   no other predecessor. A loop with more ways out (`break`, `return`, several `continue`) gets a new latch to which
-//!   all of them lead, with the number of the way as a parameter; behind the loop a chain of branches goes on by that number.
+//!   all of them lead, with a parameter that says whether the work-item goes on, and the number of the way if there are several; behind the
+//!   loop a chain of branches goes on by that number.
 //! * A value that is defined in such a loop and used after it passes a parameter of that block: there the lanes' values, which come from
 //!   different rounds, are put together.
 //!
@@ -238,29 +239,39 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
     let (latch, out) = (func.add_block(), func.add_block());
     let types: Vec<Type> = func.blocks[l.header].params.iter().map(|&p| func.ty(p)).collect();
     let carried: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
-    let number = func.add_block_param(latch, Type::I32);
     let mut ways: Vec<Edge> = Vec::new();
+    for &b in &l.blocks {
+        for e in func.blocks[b].term.edges() {
+            if !inside.contains(&e.block) && !ways.contains(e) {
+                ways.push(e.clone());
+            }
+        }
+    }
+    // Whether a work-item goes on is a mask, and costs nothing; which way out it takes is a number, if there are several.
+    let goes_on = func.add_block_param(latch, Type::I1);
+    let number = (ways.len() > 1).then(|| func.add_block_param(latch, Type::I32));
     for &b in &l.blocks {
         let mut term = func.blocks[b].term.clone();
         let span = func.blocks[b].term_span;
         let mut changed = false;
         for e in term.edges_mut() {
-            let (args, way) = if e.block == l.header {
-                (e.args.to_vec(), 0)
+            let mut nothing = |func: &mut Function, ty: Type| {
+                let zero = Builder::new(func, b).iconst(ty, 0);
+                unspecified.insert(zero);
+                zero
+            };
+            let stays = e.block == l.header;
+            let (mut args, way) = if stays {
+                (e.args.to_vec(), number.map(|_| nothing(func, Type::I32)))
             } else if inside.contains(&e.block) {
                 continue;
             } else {
-                let known = ways.iter().position(|w| w == e);
-                let way = known.unwrap_or_else(|| {
-                    ways.push(e.clone());
-                    ways.len() - 1
-                });
-                let args: Vec<Value> = types.iter().map(|&ty| Builder::new(func, b).iconst(ty, 0)).collect();
-                unspecified.extend(args.iter().copied());
-                (args, way as u64 + 1)
+                let args = types.iter().map(|&ty| nothing(func, ty)).collect();
+                let way = ways.iter().position(|w| w == e).unwrap_or_default();
+                (args, number.map(|_| Builder::new(func, b).iconst(Type::I32, way as u64)))
             };
-            let way = Builder::new(func, b).iconst(Type::I32, way);
-            *e = Edge::new(latch, args.into_iter().chain([way]));
+            args.push(Builder::new(func, b).iconst(Type::I1, stays.into()));
+            *e = Edge::new(latch, args.into_iter().chain(way));
             changed = true;
         }
         if changed {
@@ -268,21 +279,17 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
         }
     }
     let mut b = Builder::new(func, latch);
-    let zero = b.iconst(Type::I32, 0);
-    let cond = b.icmp(IntCc::Eq, number, zero);
-    b.term(Term::Branch { cond, then: Edge::new(l.header, carried), els: Edge::new(out, []) });
+    b.term(Term::Branch { cond: goes_on, then: Edge::new(l.header, carried), els: Edge::new(out, []) });
     // Values of the ways' arguments that are defined in the loop are closed later, with all others.
     let mut at = out;
-    let mut number_out = None;
     let count = ways.len();
     for (i, way) in ways.into_iter().enumerate() {
-        if i + 1 == count {
+        let Some(number) = number.filter(|_| i + 1 < count) else {
             func.set_term(at, Term::Jump(way), cloom_ir::Span::NONE);
             break;
-        }
-        let number = *number_out.get_or_insert(number);
+        };
         let mut b = Builder::new(func, at);
-        let this = b.iconst(Type::I32, i as u64 + 1);
+        let this = b.iconst(Type::I32, i as u64);
         let cond = b.icmp(IntCc::Eq, number, this);
         let next = func.add_block();
         func.set_term(at, Term::Branch { cond, then: way, els: Edge::new(next, []) }, cloom_ir::Span::NONE);

@@ -125,8 +125,11 @@ pub fn choose(items: &[&Analysed], wish: Wish, row: u32) -> Width {
         () if items.iter().any(|item| item.walks_rows()) || !fits(INTERLEAVED * one) => one,
         () => {
             let most = (row / one).clamp(INTERLEAVED, MOST);
-            let gains =
-                items.iter().map(|item| latency::registers(item, INTERLEAVED, most)).min().unwrap_or(INTERLEAVED);
+            let gains = items
+                .iter()
+                .map(|item| latency::registers(item, INTERLEAVED, most, bits > 256))
+                .min()
+                .unwrap_or(INTERLEAVED);
             let widths = (0..=gains.ilog2()).rev().map(|n| (one << n).min(MAX_LANES));
             widths.into_iter().find(|&lanes| fits(lanes)).unwrap_or(one)
         }
