@@ -1,7 +1,7 @@
 //! The context: where values live while other work-items run.
 //!
 //! Scratch is laid out as a fixed part, one per group, for uniform values, and one record per work-item of the enqueued
-//! local size. Values that can be recomputed have no place.
+//! local size. Values that can be recomputed or rebuilt have no place.
 
 use crate::divergence::Divergence;
 use crate::regions::Plan;
@@ -65,7 +65,7 @@ pub fn lay_out(func: &Function, plan: &Plan, divergence: &Divergence) -> Context
     live.sort();
     live.dedup();
     for v in live {
-        if matches!(func.def_op(v), Some(Op::Alloca { .. })) {
+        if matches!(func.def_op(v), Some(Op::Alloca { .. })) || plan.rebuilt[v.index()] {
             continue;
         }
         let ty = func.ty(v);

@@ -5,8 +5,9 @@
 //! barriers is loaded and stored through parameters that point to its slots, so that the stages after this one need to know nothing of
 //! barriers: they see memory.
 //!
-//! A value comes from one of four places: its clone; a load from its slot at the start; recomputation at the start; or, if the
-//! continuation both needs the old one and makes a new one (a barrier in a loop), a private variable that `mem2reg` turns back into values.
+//! A value comes from one of four places: its clone; a load from its slot at the start; computation at the start ([`crate::rebuilt`]);
+//! or, if the continuation both needs the old one and makes a new one (a barrier in a loop), a private variable that `mem2reg` turns back
+//! into values.
 
 use crate::context::{Context, Slot, memory_type, slot_align};
 use crate::regions::{Continuation, Exit, Plan};
@@ -187,6 +188,7 @@ impl Emitter<'_> {
                     let p = self.param(Param::ItemSlot(v), Type::ptr(Space::Context));
                     from_memory(&mut self.at(start), p, ty)
                 }
+                None if self.plan.rebuilt[v.index()] => self.rebuild(start, v),
                 _ => continue,
             };
             if !defined.contains(&v) {
@@ -199,6 +201,22 @@ impl Emitter<'_> {
             self.variables.insert(v, variable);
             to_memory(&mut self.at(start), variable, old, ty);
         }
+    }
+
+    /// Makes a value from before again. The depth is bounded by the plan.
+    fn rebuild(&mut self, start: Block, v: Value) -> Value {
+        if self.plan.recomputed[v.index()] {
+            return self.resolve(start, v);
+        }
+        if let Some(Slot::Group(_)) = self.context.slots[v.index()] {
+            return self.param(Param::Uniform(v), self.kernel.ty(v));
+        }
+        let Some(inst) = self.kernel.def_inst(v) else { return v };
+        let data = &self.kernel.insts[inst];
+        let args = data.args.iter().map(|&a| self.rebuild(start, a)).collect();
+        let new = self.func.make_inst(data.op.clone(), args, Some(self.kernel.ty(v)), data.flags, data.span);
+        self.func.blocks[start].insts.push(new);
+        self.func.insts[new].result.unwrap_or(v)
     }
 
     /// A value of the kernel got its clone (`new`; of a block parameter, the clone's parameter is known already).

@@ -5,7 +5,7 @@
 //!
 //! 1. [`divergence`]: which values and branches are the same for all work-items of a group, and what first made a value differ.
 //! 2. [`regions`]: the kernel is cut at its barriers into continuations; which values live across them, and which of these are cheaper
-//!    to compute again.
+//!    to compute again: from what is known anyway, or (`rebuilt`) from what the group keeps.
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory; `choices`: several
 //!    functions, if the group knows which of several things they do; `early`: what the group computes once.
@@ -46,6 +46,7 @@ mod pressure;
 mod private;
 mod ranges;
 mod reach;
+mod rebuilt;
 pub mod regions;
 pub mod remarks;
 mod rows;

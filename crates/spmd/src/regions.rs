@@ -6,6 +6,7 @@
 //! the source. Then: which values live across a barrier, and which of them are computed again instead of kept.
 
 use crate::divergence::Divergence;
+use crate::rebuilt;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{BinOp, Block, CastOp, Edge, Entity, Function, Op, Span, Term, Value, ValueDef};
@@ -52,6 +53,8 @@ pub struct Plan {
     pub barrier_after: Vec<Option<usize>>,
     /// Whether the value can be computed anywhere from parameters, queries and constants.
     pub recomputed: Vec<bool>,
+    /// Whether the value of a work-item can be computed from such and what the group keeps ([`rebuilt`]).
+    pub rebuilt: Vec<bool>,
     /// Private arrays that must keep their contents across barriers.
     pub kept_arrays: Vec<Value>,
     /// Whether each work-item keeps its own next continuation, because a branch that may differ decides it.
@@ -98,7 +101,12 @@ pub fn plan(func: &Function, barriers: Vec<Barrier>, divergence: &Divergence) ->
     let kept_arrays =
         if barriers.is_empty() { Vec::new() } else { live_across(func, &cfg, &mut continuations, &recomputed) };
     let own_next = continuations.len() > 1 && exits_differ(func, &cfg, &barrier_after, divergence);
-    Plan { continuations, barrier_after, recomputed, kept_arrays, own_next }
+    let rebuilt = match own_next {
+        // Work-items wait at different barriers: what the group keeps may be another one's.
+        true => vec![false; func.values.len()],
+        false => rebuilt::find(func, divergence, &recomputed, &mut continuations),
+    };
+    Plan { continuations, barrier_after, recomputed, rebuilt, kept_arrays, own_next }
 }
 
 /// Whether a branch that sends work-items different ways has a barrier or an end on only some of these ways, before they meet.
@@ -178,40 +186,47 @@ fn recomputable(func: &Function, cfg: &Cfg) -> Vec<bool> {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             let Some(r) = data.result else { continue };
-            let cheap = match &data.op {
-                Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_) => true,
-                Op::Binary(op) => matches!(
-                    op,
-                    BinOp::Add
-                        | BinOp::Sub
-                        | BinOp::Mul
-                        | BinOp::Shl
-                        | BinOp::Lshr
-                        | BinOp::Ashr
-                        | BinOp::And
-                        | BinOp::Or
-                        | BinOp::Xor
-                ),
-                Op::Cast(op) => matches!(
-                    op,
-                    CastOp::Trunc
-                        | CastOp::Zext
-                        | CastOp::Sext
-                        | CastOp::Bitcast
-                        | CastOp::Space
-                        | CastOp::PtrToInt
-                        | CastOp::IntToPtr
-                ),
-                Op::PtrAdd | Op::Icmp(_) | Op::Splat => true,
-                _ => false,
-            };
-            if cheap {
+            if is_cheap(&data.op) {
                 let deepest = data.args.iter().map(|&a| depth[a.index()]).try_fold(0, |m, d| Some(m.max(d?)));
                 depth[r.index()] = deepest.map(|d| d + 1).filter(|&d| d <= RECOMPUTE_DEPTH);
             }
         }
     }
     depth.into_iter().map(|d| d.is_some()).collect()
+}
+
+/// Whether an operation takes no longer than to keep its result.
+pub fn is_cheap(op: &Op) -> bool {
+    match op {
+        Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_) | Op::PtrAdd | Op::Icmp(_) | Op::Splat => true,
+        Op::Binary(op) => matches!(
+            op,
+            BinOp::Add
+                | BinOp::Sub
+                | BinOp::Mul
+                | BinOp::Shl
+                | BinOp::Lshr
+                | BinOp::Ashr
+                | BinOp::And
+                | BinOp::Or
+                | BinOp::Xor
+                | BinOp::Smin
+                | BinOp::Smax
+                | BinOp::Umin
+                | BinOp::Umax
+        ),
+        Op::Cast(op) => matches!(
+            op,
+            CastOp::Trunc
+                | CastOp::Zext
+                | CastOp::Sext
+                | CastOp::Bitcast
+                | CastOp::Space
+                | CastOp::PtrToInt
+                | CastOp::IntToPtr
+        ),
+        _ => false,
+    }
 }
 
 /// Fills `live_in` of each continuation, and returns the private arrays that live across a barrier.
