@@ -83,7 +83,7 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 /// fill them; never more than it has. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
 /// own for the caches. And no lanes at all if a work-item has more values in loops than one register for each can hold, and most of
 /// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers,
-/// without waiting; or if it mostly counts, by atomic operations, unless lanes share cache lines meanwhile; or if it does little but
+/// without waiting, or reads registers far from each other; or if it mostly counts, by atomic operations, unless lanes share cache lines meanwhile; or if it does little but
 /// change what is scattered in memory.
 ///
 /// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
@@ -112,6 +112,7 @@ pub fn choose(items: &[&Analysed], wish: Wish, row: u32) -> Width {
     let lanes = match () {
         () if pressure.halves * one > 2 * room && 2 * pressure.in_vectors > pressure.halves => 1,
         () if fill_registers(items, bits) && !waits => 1,
+        () if items.iter().any(|item| reads_registers(item, bits)) => 1,
         () if scatters(items) => 1,
         () if counts(items) => {
             if items.iter().any(|item| item.counts_side_by_side()) {
@@ -178,6 +179,24 @@ fn fill_registers(items: &[&Analysed], bits: u32) -> bool {
         }
     });
     full > 2 * rest
+}
+
+/// Whether work-items read whole registers far from each other in one of the deepest loops, and do little else there: in lanes, as many
+/// vectors as a register has numbers would be turned round for each that is read. (A matrix by a vector, 16 numbers at once, on AVX-512:
+/// twice as fast without lanes.)
+fn reads_registers(item: &Analysed, bits: u32) -> bool {
+    let func = &item.func;
+    let is_full = |ty: Type| ty.lanes > 1 && ty.scalar.bits() * u32::from(ty.lanes) >= bits.max(256);
+    latency::deepest(item).into_iter().any(|l| {
+        let (mut full, mut rest, mut reads) = (0, 0, false);
+        for data in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]) {
+            let Some(r) = data.result.filter(|&r| item.shapes.of(r) == Shape::Varying) else { continue };
+            let ty = func.ty(r);
+            *(if is_full(ty) { &mut full } else { &mut rest }) += 1;
+            reads |= matches!(data.op, Op::Load { .. }) && is_full(ty) && item.is_far(data.args[0]);
+        }
+        reads && full > rest
+    })
 }
 
 /// Operations that lanes do together for each atomic one that they do one by one: with fewer of them, the way from vector registers to
