@@ -28,6 +28,8 @@ pub struct KernelArtifact {
     pub max_id: u64,
     /// Whether the kernel cannot tell how its work-items are grouped, so that the launcher may group them as it likes.
     pub any_groups: bool,
+    /// Whether what work-items below each other touch lies together in memory, and what those side by side touch does not.
+    pub columns: bool,
     /// The lanes of code for groups with long rows, if a kernel has code of its own for short ones.
     pub row_lanes: Option<u16>,
     /// Scratch of a group: this much,

@@ -152,6 +152,7 @@ mod tests {
             dim: 0,
             max_id: u64::MAX,
             any_groups: false,
+            columns: false,
             row_lanes: None,
             scratch_fixed: 0,
             scratch_per_item: 0,

@@ -47,6 +47,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         dim: group.dim,
         max_id: group.max_id,
         any_groups: group.any_groups,
+        columns: group.columns,
         row_lanes: group.row_lanes,
         scratch_fixed: group.scratch_fixed,
         scratch_per_item: group.scratch_per_item,

@@ -109,6 +109,8 @@ pub struct Running<'a> {
     args: &'a [u8],
     range: NdRange,
     groups: [u64; 3],
+    /// Rows of groups that are run together, column by column; 1: each on its own.
+    band: u64,
     /// Groups before this one are done; chunks are counted from here.
     first: u64,
     count: u64,
@@ -257,6 +259,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         args: launch.args,
         range,
         groups,
+        band: if artifact.columns && range.local[1] >= TALL { BAND.min(groups[1]) } else { 1 },
         first: 0,
         count,
         chunk: 1,
@@ -307,6 +310,13 @@ const WHOLE_ROW: u64 = 1024;
 /// vectors. (A copy with 12 operations a float in groups of 256 took 1.18 times as long.)
 const MERGED: u64 = 1024;
 
+/// Where work-items below each other touch what lies together in memory, groups of at least so many rows go through whole cache lines, and
+/// those beside them through other ones, far from there. So the groups below come next, up to a band of so many: they touch the
+/// next lines, as processors expect. (A matrix of 4096 by 4096 numbers turned without tiles, groups of 16 by 16: 12 ms by rows, 6 to 7 so.
+/// Lower groups come back to their lines, and gain nothing.)
+const TALL: u64 = 16;
+const BAND: u64 = 8;
+
 /// Of sizes, if it can be counted.
 fn product(sizes: [u64; 3]) -> Option<u64> {
     sizes.into_iter().try_fold(1, u64::checked_mul)
@@ -334,6 +344,18 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
         range.local[0] = most;
     }
     range
+}
+
+/// Where the group of a number is, and how many follow each other in dimension 0 from there on: row after row of groups, or in bands of
+/// so many rows, of which there are as many at least, column by column.
+fn place([x, y, _]: [u64; 3], band: u64, at: u64) -> ([u64; 3], u64) {
+    let (z, at) = (at / (x * y), at % (x * y));
+    if band == 1 {
+        return ([at % x, at / x, z], x - at % x);
+    }
+    let (first, at) = (at / (x * band) * band, at % (x * band));
+    let rows = band.min(y - first);
+    ([at / rows, first + at % rows, z], 1)
 }
 
 /// The number of groups that make a good chunk.
@@ -387,12 +409,11 @@ impl Running<'_> {
             // In the block, which has room for it.
             let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
             let _fpenv = fpenv::enter(self.denorms_are_zero);
-            let [x, y, _] = self.groups;
-            let mut id = if from == 0 { [0; 3] } else { [from % x, from / x % y, from / x / y] };
             let mut at = from;
             while at < to {
+                let (id, row) = place(self.groups, self.band, at);
                 // All groups of a row have the same size, but perhaps the last one. Better code is asked for before each.
-                let row = (x - id[0]).min(to - at).min(if self.next.is_some() { 1 } else { u64::MAX });
+                let row = row.min(to - at).min(if self.next.is_some() { 1 } else { u64::MAX });
                 let code = self.next.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
                 let Some(scratch) = memory.scratch.get(code.scratch) else {
                     self.out_of_memory.store(true, Ordering::Relaxed);
@@ -400,13 +421,6 @@ impl Running<'_> {
                 };
                 self.row(code.function, id, row, local, scratch);
                 at += row;
-                id[0] += row;
-                if id[0] == x {
-                    id = [0, id[1] + 1, id[2]];
-                }
-                if id[1] == y {
-                    id = [0, 0, id[2] + 1];
-                }
             }
             memory.local.trim();
             memory.scratch.trim();
@@ -469,6 +483,29 @@ mod tests {
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 40_000), [256, 1, 1]);
         assert_eq!(width([8192, 1, 1], [64, 1, 1], 500), [256, 1, 1]);
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 0), [256, 1, 1]);
+    }
+
+    #[test]
+    fn every_group_has_one_place_by_rows_and_in_bands() {
+        for (groups, band) in
+            [([5, 1, 1], 1), ([3, 4, 2], 1), ([3, 4, 2], 4), ([1, 19, 1], 8), ([7, 11, 3], 8), ([2, 9, 1], 2)]
+        {
+            let mut seen = Vec::new();
+            let mut at = 0;
+            while at < groups.iter().product() {
+                let (id, row) = place(groups, band, at);
+                assert!(row > 0 && (band == 1 || row == 1));
+                seen.extend((0..row).map(|k| [id[2], id[1], id[0] + k]));
+                at += row;
+            }
+            if band > 1 {
+                assert_eq!(seen[1], [0, 1, 0], "down first");
+                seen.sort();
+            }
+            let [x, y, z] = groups;
+            let all = (0..z).flat_map(|c| (0..y).flat_map(move |b| (0..x).map(move |a| [c, b, a])));
+            assert_eq!(seen, all.collect::<Vec<_>>());
+        }
     }
 
     #[test]

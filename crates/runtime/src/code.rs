@@ -193,6 +193,7 @@ mod tests {
             dim: 0,
             max_id: 1 << 30,
             any_groups: row_lanes.is_none(),
+            columns: false,
             row_lanes,
             scratch_fixed: 0,
             scratch_per_item: 0,

@@ -83,6 +83,8 @@ pub struct WorkGroup {
     pub max_id: u64,
     /// Whether the kernel cannot tell how its work-items are grouped.
     pub any_groups: bool,
+    /// Whether lanes go across the rows of a matrix, and work-items below each other along them.
+    pub columns: bool,
     /// The lanes that it would have for groups with long rows, if it depends on these: [`Wish::Registers`].
     pub row_lanes: Option<u16>,
     /// Bytes of scratch of a group, whatever its size,
@@ -167,6 +169,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
         max_id: if plan::may_have_lanes(wish) && refused.is_none() { MAX_ID } else { u64::MAX },
         any_groups: any_groups(module, &split, &plan),
+        columns: width.order[0] == 1,
         row_lanes,
         scratch_fixed: context.fixed,
         scratch_per_item: context.per_item,

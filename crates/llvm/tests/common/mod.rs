@@ -122,6 +122,7 @@ impl<'d> Prepared<'d> {
             dim: 0,
             max_id: u64::MAX,
             any_groups: false,
+            columns: false,
             row_lanes: None,
             scratch_fixed: 256,
             scratch_per_item: 0,
