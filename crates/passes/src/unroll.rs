@@ -1,10 +1,11 @@
-//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array or does a few rounds on short vectors,
-//! becomes its rounds one after the other.
+//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array, or does a few rounds on short vectors or
+//! along memory, becomes its rounds one after the other.
 //!
 //! The places in the array are then known, and [`crate::mem2reg`] makes values of them: in lanes an array is memory, in which the lanes of
 //! an element lie apart, while values are registers. A few rounds on short vectors, the rows of a neighbourhood say, take about as long
-//! as counting them and telling the first and the last one. Other loops stay, for copies cost time to compile and are worth little
-//! otherwise; those on numbers may walk along rows, several rounds of which `cloom_spmd` does at once.
+//! as counting them and telling the first and the last one. A few rounds along memory read or write the components of a record, which
+//! lanes do together once their places are known. Other loops stay, for copies cost time to compile and are worth little otherwise; those
+//! on numbers may walk along rows, several rounds of which `cloom_spmd` does at once.
 //!
 //! Innermost loops first; a loop around them may follow once they are gone. The only way out is the header's test, so that what is used
 //! after the loop is what the last test had. The number of rounds is found by computing what follows from constants, round by round.
@@ -13,7 +14,7 @@ use crate::fold;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
-use cloom_ir::{Block, Entity, Function, Op, Term, Value};
+use cloom_ir::{Block, Entity, Function, Op, Space, Term, Value};
 use rustc_hash::FxHashMap;
 
 /// The most rounds.
@@ -41,9 +42,10 @@ pub fn run(func: &mut Function) -> bool {
         let loops = Loops::new(func, &cfg, &dom);
         let mut some = false;
         for l in loops.without_inner() {
+            let walk = walk(func, l);
             let (most, size_of_all) = match () {
-                () if walks_array(func, l) => (ROUNDS, SIZE),
-                () if works_on_vectors(func, l) => (FEW_ROUNDS, SMALL_SIZE),
+                () if walk == Walk::Array => (ROUNDS, SIZE),
+                () if works_on_vectors(func, l) || walk == Walk::Memory => (FEW_ROUNDS, SMALL_SIZE),
                 () => continue,
             };
             let size: usize = l.blocks.iter().map(|&b| func.blocks[b].insts.len() + 1).sum();
@@ -79,11 +81,21 @@ fn works_on_vectors(func: &Function, l: &Loop) -> bool {
     on_vectors > 0 && 3 * on_vectors >= insts().count()
 }
 
-/// Whether a loop accesses a small private array at places that differ from round to round.
-fn walks_array(func: &Function, l: &Loop) -> bool {
+/// What a loop accesses at places that differ from round to round.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Walk {
+    /// Nothing, or private arrays that are not small.
+    Nothing,
+    /// Memory outside of the work-item.
+    Memory,
+    /// A small private array.
+    Array,
+}
+
+fn walk(func: &Function, l: &Loop) -> Walk {
     let mut own = vec![false; func.values.len()];
     func.blocks[l.header].params.iter().for_each(|p| own[p.index()] = true);
-    let mut walks = false;
+    let mut walk = Walk::Nothing;
     for &i in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts) {
         let data = &func.insts[i];
         if let Some(r) = data.result {
@@ -93,18 +105,22 @@ fn walks_array(func: &Function, l: &Loop) -> bool {
             continue;
         }
         let mut p = data.args[0];
+        if func.ty(p).space() != Some(Space::Private) {
+            walk = walk.max(Walk::Memory);
+            continue;
+        }
         while let Some(at) = func.def_inst(p) {
             match func.insts[at].op {
                 Op::PtrAdd => p = func.insts[at].args[0],
                 Op::Alloca { size, .. } => {
-                    walks |= size <= ARRAY;
+                    walk = walk.max(if size <= ARRAY { Walk::Array } else { Walk::Nothing });
                     break;
                 }
                 _ => break,
             }
         }
     }
-    walks
+    walk
 }
 
 /// How many rounds a loop has, if its header is the only way out and constants alone decide.
