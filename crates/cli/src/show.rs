@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   cloom show kernel.cl                          every stage of the file's only kernel
   cloom show kernels.cl -k blur -DRADIUS=3 --stage spmd --stage asm
+  cloom show transpose -v ocl --row 8           as launches in groups of 8 by 8 get it
   cloom show mandel --time                      a kernel of the gallery, times only
 Stages: source, ir, library, the passes, spmd, llvm, llvm-optimised, asm, remarks.")]
 pub struct Options {
@@ -45,6 +46,9 @@ pub struct Options {
     /// The instructions that code may use: sse4.2, avx2, avx512; what this machine has if none are named
     #[arg(long, value_name = "LEVEL")]
     cpu: Option<String>,
+    /// The code for groups with so many work-items in a row, if the kernel has other code for these than for most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    row: Option<u64>,
     #[command(flatten)]
     build: BuildOptions,
     /// For programs to read
@@ -65,6 +69,8 @@ struct Document<'a> {
     kernel: &'a str,
     target: &'a str,
     options: &'a str,
+    /// Work-items to a vector.
+    lanes: u16,
     log: &'a str,
     stages: Vec<StageInfo<'a>>,
     remarks: Vec<RemarkInfo>,
@@ -136,7 +142,9 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let (code, mut total) = first_code(&compiler, &program, &kernel, &target)?;
     total += front;
     let times: Vec<Timing> = built.times.into_iter().chain(code).collect();
-    let shown = compiler.stages(&program, &kernel, &target).map_err(finding)?;
+    let variant = options.row.map_or(Variant::Lanes, Variant::of_row);
+    let shown = compiler.stages(&program, &kernel, &target, variant).map_err(finding)?;
+    let lanes = shown.artifact.lanes;
 
     let mut stages =
         vec![Stage { name: "source".into(), text: String::from_utf8_lossy(&subject.text.bytes).into_owned() }];
@@ -158,6 +166,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
             kernel: &kernel,
             target: &target,
             options: &subject.options,
+            lanes,
             log: &built.log,
             stages,
             remarks,
@@ -172,6 +181,13 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     if !subject.options.is_empty() {
         let _ = writeln!(out, "options {}", subject.options);
     }
+    let _ = match (lanes, shown.artifact.row_lanes) {
+        (0 | 1, _) => writeln!(out, "one work-item at a time"),
+        (lanes, Some(long)) if lanes != long => {
+            writeln!(out, "{lanes} work-items at a time; {long} where rows of groups are long (--row)")
+        }
+        (lanes, _) => writeln!(out, "{lanes} work-items at a time"),
+    };
     if !options.time || !options.stage.is_empty() {
         texts(&mut out, &stages, &remarks, &options.stage)?;
     }

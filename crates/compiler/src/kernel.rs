@@ -37,7 +37,7 @@ pub struct Built {
 /// Which code of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Variant {
-    /// For ordinary launches, and to look at.
+    /// For ordinary launches.
     Lanes,
     /// For launches with ids of any size.
     Plain,
@@ -46,9 +46,18 @@ pub enum Variant {
     Rows(u8),
 }
 
+/// Rows longer than two to this power need no code of their own.
+const MOST_ROW: u8 = 6;
+
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 3 + MOST_ROW as usize;
+
+    /// For groups whose rows have so many work-items.
+    pub fn of_row(length: u64) -> Variant {
+        let power = length.clamp(1, 1 << MOST_ROW).next_power_of_two().ilog2();
+        Variant::Rows(power as u8)
+    }
 
     /// A number for each, from 0 on.
     pub fn index(self) -> usize {
@@ -69,7 +78,7 @@ pub enum Purpose {
     /// To stay.
     Stay(Variant),
     /// To look at: made from scratch, with the texts of all stages.
-    Show,
+    Show(Variant),
 }
 
 /// Larger kernels have no quick code: it keeps every value on the stack.
@@ -80,9 +89,12 @@ fn wish(compiler: &Compiler, program: &Program, target: &str, purpose: Purpose) 
     let row = match purpose {
         // Without optimisation, work-items run one after the other, as they are written.
         _ if program.options().opt_disable => return Wish::Lanes(1),
-        Purpose::Begin | Purpose::Stay(Variant::Plain) => return Wish::Lanes(1),
-        Purpose::Stay(Variant::Rows(power)) => Some(1 << power.min(6)),
-        Purpose::Stay(Variant::Lanes) | Purpose::Show => None,
+        Purpose::Begin => return Wish::Lanes(1),
+        Purpose::Stay(variant) | Purpose::Show(variant) => match variant {
+            Variant::Plain => return Wish::Lanes(1),
+            Variant::Rows(power) => Some(1 << power.min(MOST_ROW)),
+            Variant::Lanes => None,
+        },
     };
     let bits = cloom_llvm::vector_bits(target);
     compiler.lanes.map_or(Wish::Registers { bits, row }, Wish::Lanes)
@@ -166,7 +178,7 @@ pub fn compile(
     target: &str,
     purpose: Purpose,
 ) -> Result<Built, CompileError> {
-    let texts = purpose == Purpose::Show;
+    let texts = matches!(purpose, Purpose::Show(_));
     let mut recorder = Recorder { texts, since: Instant::now(), stages: Vec::new(), times: Vec::new() };
     let mut module = extract(program, name)?;
     recorder.time("extract");
@@ -174,7 +186,7 @@ pub fn compile(
     let wish = wish(compiler, program, target, purpose);
     let place = match purpose {
         Purpose::Stay(_) => place(compiler, program, &module, name, target, wish),
-        Purpose::Begin | Purpose::Show => None,
+        Purpose::Begin | Purpose::Show(_) => None,
     };
     if let Some(built) = place.as_ref().and_then(|p| stored(p, name, target)) {
         return Ok(built);
@@ -245,7 +257,7 @@ pub fn vectorised(
     let mut module = linked(program, name)?;
     let kernel = module.find(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
     cloom_passes::run(&mut module, kernel, |_, _| {});
-    let wish = wish(compiler, program, target, Purpose::Show);
+    let wish = wish(compiler, program, target, Purpose::Stay(Variant::Lanes));
     let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
     Ok((group, module.files))
 }

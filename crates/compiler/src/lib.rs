@@ -209,7 +209,13 @@ impl Compiler {
     }
 
     /// Compiles a kernel once more, without the cache, and keeps the text of every stage, for people to read.
-    pub fn stages(&self, program: &Program, kernel: &str, target: &str) -> Result<Built, CompileError> {
-        kernel::compile(self, program, kernel, target, Purpose::Show)
+    pub fn stages(
+        &self,
+        program: &Program,
+        kernel: &str,
+        target: &str,
+        variant: Variant,
+    ) -> Result<Built, CompileError> {
+        kernel::compile(self, program, kernel, target, Purpose::Show(variant))
     }
 }

@@ -208,7 +208,7 @@ fn stages_are_texts_in_order() {
     let compiler = compiler();
     let device = CpuDevice::new(1, None);
     let program = program(&compiler, REDUCE, "");
-    let built = compiler.stages(&program, "reduce", &device.info().target).unwrap();
+    let built = compiler.stages(&program, "reduce", &device.info().target, Variant::Lanes).unwrap();
     let names: Vec<&str> = built.stages.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names.first(), Some(&"ir"));
     assert!(names.ends_with(&["spmd", "llvm", "llvm-optimised", "asm"]), "{names:?}");
@@ -300,7 +300,7 @@ fn loops_over_short_vectors_are_divided_if_they_do_not_fit_in_the_registers() {
     let compiler = compiler();
     let divided = |source: String| {
         let program = program(&compiler, &source, "");
-        let built = compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3").unwrap();
+        let built = compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3", Variant::Lanes).unwrap();
         built.remarks.iter().any(|r| r.what.contains("divided"))
     };
     let each = "x = mad(y, 0.25f, x); y = mad(x, 0.5f, y);";
@@ -326,7 +326,7 @@ fn short_vectors_that_fill_registers_stay_whole_unless_they_wait_for_themselves(
             }}"
         );
         let program = program(&compiler, &source, "");
-        compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3").unwrap().artifact.lanes
+        compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3", Variant::Lanes).unwrap().artifact.lanes
     };
     assert_eq!(lanes("mad(v, 0.999f, 0.125f)"), 8, "two registers would wait four cycles for each other");
     assert_eq!(lanes("mad(v, p[k], p[k + 1])"), 1, "rounds have enough to load");

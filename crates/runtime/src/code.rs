@@ -156,7 +156,7 @@ fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
         Some(most) if most >= MIN_LANES && 2 * row <= MIN_LANES => Variant::Plain,
         Some(most) => match row.min(most).next_power_of_two().clamp(MIN_LANES, most.max(MIN_LANES)) {
             wanted if wanted == lanes || most < MIN_LANES => Variant::Lanes,
-            wanted => Variant::Rows(wanted.ilog2() as u8),
+            wanted => Variant::of_row(wanted),
         },
         None => Variant::Lanes,
     }
