@@ -134,6 +134,37 @@ fn barriers_hold_on_every_local_size() {
 }
 
 #[test]
+fn rows_of_any_length_give_the_same_before_and_after_code_is_made_for_them() {
+    let t = Session::new();
+    let kernel = t.kernel(
+        "kernel void k(global uint *p) {
+            local uint l[256];
+            uint x = get_local_id(0), y = get_local_id(1), w = get_local_size(0), h = get_local_size(1);
+            uint at = get_global_id(1) * get_global_size(0) + get_global_id(0);
+            l[y * w + x] = p[at];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            p[at] = l[(h - 1 - y) * w + (w - 1 - x)] + 1;
+        }",
+    );
+    for (w, h) in [(1, 64), (4, 8), (8, 8), (9, 5), (16, 16), (24, 2), (32, 4), (100, 2), (256, 1)] {
+        let values: Vec<u32> = (0..6 * (w * h) as u32).map(|i| i * 1000).collect();
+        let buffer = t.buffer_of(&values);
+        t.arg_mem(&kernel, 0, &buffer);
+        for round in 1..=30 {
+            drop(t.launch(&kernel, &[3 * w, 2 * h], &[w, h]));
+            let turned = |i: usize| {
+                let (x, y) = (i % (3 * w), i / (3 * w));
+                let (from_x, from_y) = (x / w * w + w - 1 - x % w, y / h * h + h - 1 - y % h);
+                if round % 2 == 0 { i } else { from_y * 3 * w + from_x }
+            };
+            let wanted: Vec<u32> = (0..6 * w * h).map(|i| values[turned(i)] + round).collect();
+            assert_eq!(t.read::<u32>(&buffer, 6 * w * h), wanted, "groups of {w} by {h}, launch {round}");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+}
+
+#[test]
 fn an_empty_range_runs_nothing_and_completes() {
     let t = Session::new();
     let kernel = t.kernel("kernel void k(global uint *p) { p[0] = 1; }");

@@ -59,11 +59,12 @@ impl Executable {
     }
 
     /// A kernel will be asked for: it is compiled in the background from now on. (Programs may have many that nobody uses; compiling them
-    /// all would take the cores from the first launches.)
-    pub fn expect(self: &Arc<Self>, name: &str, variant: Variant) {
+    /// all would take the cores from the first launches.) False if nobody compiles in the background.
+    pub fn expect(self: &Arc<Self>, name: &str, variant: Variant) -> bool {
         if let Some(i) = self.index(name) {
             self.compiler.queue.push(self, i, variant);
         }
+        self.compiler.queue.is_active()
     }
 
     /// A kernel's code, if it is made.

@@ -187,7 +187,7 @@ fn many_threads_ask_for_kernels_while_the_background_compiles() {
     let compiler = Compiler::new(Config { cache_dir: None, background_threads: 2, ..Config::default() });
     let device = CpuDevice::new(2, None);
     let executable = compiler.executable(&program(&compiler, &kernels, ""), &device.info().target);
-    (0..24).for_each(|i| executable.expect(&format!("k{i}"), Variant::Lanes));
+    assert!((0..24).all(|i| executable.expect(&format!("k{i}"), Variant::Lanes)));
     std::thread::scope(|scope| {
         for t in 0..4 {
             let (executable, device) = (&executable, &device);

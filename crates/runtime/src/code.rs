@@ -8,7 +8,7 @@ use crate::toolchain::{Executable, Variant};
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
 use cloom_hal as hal;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
@@ -18,6 +18,8 @@ pub struct KernelCode {
     executable: Arc<dyn Executable>,
     /// By [`Variant::index`].
     variants: [OnceLock<Result<Arc<dyn hal::Kernel>>>; Variant::COUNT],
+    /// A bit for each variant that is being made in the background.
+    asked: AtomicU32,
     quick: OnceLock<Option<Arc<dyn hal::Kernel>>>,
     cost: Cost,
 }
@@ -62,6 +64,7 @@ impl KernelCode {
             device,
             executable,
             variants: Default::default(),
+            asked: AtomicU32::new(0),
             quick: OnceLock::new(),
             cost: Cost::default(),
         })
@@ -83,21 +86,26 @@ impl KernelCode {
 
     /// The code in the device for a range. Compiles it if nobody has.
     pub fn loaded_for(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
-        self.variant(variant_for(self.loaded()?.artifact(), range))
+        let loaded = self.loaded()?;
+        match variant_for(loaded.artifact(), range) {
+            // What suits most launches is right for these too.
+            variant @ Variant::Rows(_) => self.variant(variant).or(Ok(loaded)),
+            variant => self.variant(variant),
+        }
     }
 
     /// The code in the device with which a range may run now: if there is none for such rows yet, that for most launches, and the other one
     /// is compiled in the background.
     pub(crate) fn loaded_now(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
-        match variant_for(loaded.artifact(), range) {
-            Variant::Lanes => Ok(loaded),
-            variant @ Variant::Rows(_) if self.executable.made_kernel(&self.name, variant).is_none() => {
-                self.executable.expect(&self.name, variant);
-                Ok(loaded)
-            }
-            variant => self.variant(variant),
+        let variant = variant_for(loaded.artifact(), range);
+        let known = self.variants[variant.index()].get().is_some();
+        if known || !matches!(variant, Variant::Rows(_)) || self.executable.made_kernel(&self.name, variant).is_some() {
+            return self.loaded_for(range);
         }
+        let bit = 1 << variant.index();
+        let asked = self.asked.fetch_or(bit, Ordering::Relaxed) & bit != 0;
+        if asked || self.executable.expect(&self.name, variant) { Ok(loaded) } else { self.loaded_for(range) }
     }
 
     fn variant(&self, variant: Variant) -> Result<&Arc<dyn hal::Kernel>> {

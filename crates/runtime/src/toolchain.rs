@@ -68,8 +68,8 @@ pub trait Unit: Send + Sync + Any {
 
 /// A linked program on a target.
 pub trait Executable: Send + Sync {
-    /// A kernel will be asked for, probably.
-    fn expect(&self, name: &str, variant: Variant);
+    /// A kernel will be asked for, probably. Whether somebody makes its code in the background.
+    fn expect(&self, name: &str, variant: Variant) -> bool;
     /// A kernel's code; compiles it if nobody has.
     fn kernel(&self, name: &str, variant: Variant) -> Result<Arc<KernelArtifact>, String>;
     /// A kernel's code if it is made, without waiting.
@@ -130,8 +130,8 @@ impl Unit for CloomUnit {
 struct CloomExecutable(Arc<compiler::Executable>);
 
 impl Executable for CloomExecutable {
-    fn expect(&self, name: &str, variant: Variant) {
-        self.0.expect(name, variant);
+    fn expect(&self, name: &str, variant: Variant) -> bool {
+        self.0.expect(name, variant)
     }
 
     fn kernel(&self, name: &str, variant: Variant) -> Result<Arc<KernelArtifact>, String> {
