@@ -20,7 +20,7 @@
 //! each other; a round at a time otherwise. So what is the same for all of them in a round, a counter perhaps, stays the same.
 
 use crate::latency;
-use crate::shape::{Shape, sign_extend};
+use crate::shape::{Shape, signed_const};
 use crate::widen::Analysed;
 use cloom_ir::loops::Loop;
 use cloom_ir::{
@@ -154,9 +154,7 @@ impl<'a> Walk<'a> {
         let param = func.blocks[self.header].params[k];
         let data = &func.insts[func.def_inst(self.next(k)?)?];
         match data.op {
-            Op::Binary(BinOp::Add) | Op::PtrAdd if data.args[0] == param => {
-                func.const_bits(data.args[1]).map(|bits| sign_extend(bits, func.ty(data.args[1]).scalar))
-            }
+            Op::Binary(BinOp::Add) | Op::PtrAdd if data.args[0] == param => signed_const(func, data.args[1]),
             _ => None,
         }
     }
@@ -176,8 +174,7 @@ impl<'a> Walk<'a> {
         };
         let data = &func.insts[inst];
         let of = |k: usize| self.slope(data.args[k], depth - 1);
-        let constant =
-            |k: usize| func.const_bits(data.args[k]).map(|bits| sign_extend(bits, func.ty(data.args[k]).scalar));
+        let constant = |k: usize| signed_const(func, data.args[k]);
         match data.op {
             Op::Const(_) => Some(0),
             Op::Binary(BinOp::Add) | Op::PtrAdd => of(0)?.checked_add(of(1)?),

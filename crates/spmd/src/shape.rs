@@ -341,8 +341,7 @@ impl Analysis<'_> {
             Shape::Strided { by, tested } => Some((by, tested)),
             _ => None,
         };
-        let constant =
-            |k: usize| func.const_bits(data.args[k]).map(|bits| sign_extend(bits, func.ty(data.args[k]).scalar));
+        let constant = |k: usize| signed_const(func, data.args[k]);
         // What is the same in all lanes only if a test says so is at a distance of 0.
         let give = |by: i64, tested: bool| match (sign_extend(by as u64, result.scalar), tested) {
             (0, false) => Some(Shape::Uniform),
@@ -448,6 +447,11 @@ const LANES: i64 = 16;
 /// A stride is worth a test only where it is that of neighbours in memory.
 fn is_near(by: i64) -> bool {
     by.unsigned_abs() <= 64
+}
+
+/// A constant, as a signed number.
+pub fn signed_const(func: &Function, v: Value) -> Option<i64> {
+    func.const_bits(v).map(|bits| sign_extend(bits, func.ty(v).scalar))
 }
 
 /// The bits of a value of this type as a signed number.

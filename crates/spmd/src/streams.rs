@@ -14,7 +14,7 @@
 //! wait for each other.)
 
 use crate::latency;
-use crate::shape::sign_extend;
+use crate::shape::signed_const;
 use crate::widen::{Analysed, FAR};
 use cloom_ir::loops::Loop;
 use cloom_ir::{BinOp, Function, Op, Space, Value, ValueDef};
@@ -37,7 +37,6 @@ pub fn are_written(item: &Analysed) -> bool {
 
 /// By how much a value grows from round to round, if that is a constant and nothing wraps.
 fn slope(func: &Function, l: &Loop, v: Value, depth: u32) -> Option<i64> {
-    let constant = |v: Value| func.const_bits(v).map(|bits| sign_extend(bits, func.ty(v).scalar));
     let inst = match func.values[v].def {
         ValueDef::Param(b, k) if b == l.header => return added(func, l, v, k as usize),
         ValueDef::Param(b, _) => return (!l.blocks.contains(&b)).then_some(0),
@@ -52,8 +51,10 @@ fn slope(func: &Function, l: &Loop, v: Value, depth: u32) -> Option<i64> {
         Op::Const(_) => Some(0),
         Op::PtrAdd | Op::Binary(BinOp::Add) => of(0)?.checked_add(of(1)?),
         Op::Binary(BinOp::Sub) => of(0)?.checked_sub(of(1)?),
-        Op::Binary(BinOp::Mul) => of(0)?.checked_mul(constant(data.args[1])?),
-        Op::Binary(BinOp::Shl) => of(0)?.checked_mul(1i64.checked_shl(constant(data.args[1])?.try_into().ok()?)?),
+        Op::Binary(BinOp::Mul) => of(0)?.checked_mul(signed_const(func, data.args[1])?),
+        Op::Binary(BinOp::Shl) => {
+            of(0)?.checked_mul(1i64.checked_shl(signed_const(func, data.args[1])?.try_into().ok()?)?)
+        }
         Op::Cast(_) => of(0),
         _ => None,
     }
@@ -65,7 +66,7 @@ fn added(func: &Function, l: &Loop, param: Value, k: usize) -> Option<i64> {
     let edges = func.blocks[latch].term.edges();
     let next = *edges.iter().find(|e| e.block == l.header)?.args.get(k)?;
     let data = &func.insts[func.def_inst(next)?];
-    let by = func.const_bits(*data.args.get(1)?).map(|bits| sign_extend(bits, func.ty(data.args[1]).scalar));
+    let by = signed_const(func, *data.args.get(1)?);
     match data.op {
         Op::PtrAdd | Op::Binary(BinOp::Add) if data.args[0] == param => by,
         Op::Binary(BinOp::Sub) if data.args[0] == param => by?.checked_neg(),
