@@ -270,7 +270,10 @@ fn group_function(
     } else if !any_groups(module, split, plan) && !matches!(wish, Wish::Lanes(_)) {
         let required = split.kernel.as_ref().is_some_and(|k| k.reqd_group_size.is_some());
         row_lanes = (!required).then_some(width.lanes);
-        width = plan::choose(&items, wish, row_of(split, wish));
+        let row = row_of(split, wish);
+        if row < plan::MAX_LANES {
+            width = plan::choose(&items, wish, row);
+        }
     }
     if width.lanes == 1 {
         if plan::may_have_lanes(wish) {
