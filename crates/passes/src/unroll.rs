@@ -82,16 +82,17 @@ fn works_on_vectors(func: &Function, l: &Loop) -> bool {
 }
 
 /// What a loop accesses at places that differ from round to round.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Walk {
     /// Nothing, or private arrays that are not small.
     Nothing,
     /// Memory outside of the work-item.
     Memory,
-    /// A small private array.
+    /// A small private array, perhaps beside other memory.
     Array,
 }
 
+/// What a loop accesses so.
 fn walk(func: &Function, l: &Loop) -> Walk {
     let mut own = vec![false; func.values.len()];
     func.blocks[l.header].params.iter().for_each(|p| own[p.index()] = true);
@@ -106,14 +107,16 @@ fn walk(func: &Function, l: &Loop) -> Walk {
         }
         let mut p = data.args[0];
         if func.ty(p).space() != Some(Space::Private) {
-            walk = walk.max(Walk::Memory);
+            walk = Walk::Memory;
             continue;
         }
         while let Some(at) = func.def_inst(p) {
             match func.insts[at].op {
                 Op::PtrAdd => p = func.insts[at].args[0],
                 Op::Alloca { size, .. } => {
-                    walk = walk.max(if size <= ARRAY { Walk::Array } else { Walk::Nothing });
+                    if size <= ARRAY {
+                        return Walk::Array;
+                    }
                     break;
                 }
                 _ => break,

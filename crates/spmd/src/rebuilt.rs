@@ -61,12 +61,12 @@ impl Search<'_> {
     fn leaves(&self, v: Value, depth: u32, leaves: &mut Vec<Value>) -> bool {
         let ValueDef::Inst(i) = self.func.values[v].def else { return false };
         let data = &self.func.insts[i];
-        // (The address of a private array is one of each work-item's own, whatever is the same about it.)
         is_cheap(&data.op)
             && data.args.iter().all(|&a| {
                 if self.recomputed[a.index()] {
                     return true;
                 }
+                // (The address of a private array is one of each work-item's own, whatever is the same about it.)
                 if self.divergence.is_uniform(a) && !matches!(self.func.def_op(a), Some(Op::Alloca { .. })) {
                     leaves.push(a);
                     return true;
