@@ -13,7 +13,7 @@
 
 use super::{Wide, Widener};
 use crate::Limit;
-use cloom_ir::{BinOp, CastOp, Entity, Flags, Inst, Op, Scalar, Type, Value};
+use cloom_ir::{BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Type, Value};
 use cloom_passes::pieces::Piece;
 
 /// How far back sums are followed.
@@ -30,6 +30,7 @@ struct Term {
 const OWN: u32 = 3;
 
 /// The number by which addresses of lanes differ.
+#[derive(Clone, Copy)]
 enum Index {
     /// The lanes of it.
     Lanes(Value),
@@ -37,13 +38,22 @@ enum Index {
     Pieces(Value, Inst),
 }
 
+/// What a number of lanes comes from.
+enum Source {
+    Piece(Piece),
+    Other(Value),
+}
+
 /// An address whose lanes differ by multiples of one number.
+#[derive(Clone, Copy)]
 pub(super) struct Address {
     /// What all lanes have in common.
     base: Value,
     index: Index,
     wide: Option<CastOp>,
     factor: u64,
+    /// Whether what lanes read their numbers from lies at its stride, where that is only known while running.
+    strided: bool,
 }
 
 impl Widener<'_> {
@@ -72,26 +82,95 @@ impl Widener<'_> {
             Some(inst) if self.is_of_pieces(part.value, inst, OWN) => Index::Pieces(part.value, inst),
             _ => Index::Lanes(self.lane(part.value)?),
         };
-        Ok(Some(Address { base, index, wide: part.wide, factor: part.factor }))
+        Ok(Some(Address { base, index, wide: part.wide, factor: part.factor, strided: false }))
+    }
+
+    /// The number of a lane.
+    fn index_of(&mut self, a: &Address, lane: Value) -> Result<Value, Limit> {
+        match a.index {
+            Index::Lanes(index) => Ok(self.b().extract(index, lane)),
+            Index::Pieces(v, at) => self.read_pieces(v, at, lane, OWN, a.strided),
+        }
     }
 
     /// The address of a lane.
     pub(super) fn address_of(&mut self, a: &Address, lane: Value) -> Result<Value, Limit> {
-        let index = match a.index {
-            Index::Lanes(index) => self.b().extract(index, lane),
-            Index::Pieces(v, at) => self.read_pieces(v, at, lane, OWN)?,
-        };
+        let index = self.index_of(a, lane)?;
         let by = self.scaled(index, a.wide, a.factor);
         Ok(self.b().ptr_add(a.base, by))
     }
 
+    /// The address where what lanes read their numbers from lies at its stride, and the condition for that; nothing if it does anyhow.
+    pub(super) fn where_strided(&mut self, a: &Address) -> Result<Option<(Value, Address)>, Limit> {
+        let mut all = None;
+        for source in self.sources(a) {
+            if let Source::Piece(piece) = source
+                && let Wide::Strided { cond: Some(cond), .. } = self.get(self.item.func.insts[piece.load].args[0])?
+                && all != Some(cond)
+            {
+                all = Some(all.map_or(cond, |x| self.b().binary(BinOp::And, x, cond)));
+            }
+        }
+        Ok(all.map(|cond| (cond, Address { strided: true, ..*a })))
+    }
+
+    /// Whether the addresses of lanes surely repeat after so many, as a scalar. Pieces are not looked at one by one: if all that was
+    /// loaded with them repeats, they do, and one comparison serves all pieces of a word.
+    pub(super) fn repeats(&mut self, a: &Address, every: u16) -> Result<Value, Limit> {
+        let mut vectors = Vec::new();
+        for source in self.sources(a) {
+            match source {
+                Source::Piece(Piece { load, offset, size }) => {
+                    let Some(r) = self.item.func.insts[load].result else { continue };
+                    let bytes = self.item.func.ty(r).scalar.bytes();
+                    let (parts, those) = (self.lanes(r)?, offset / bytes..(offset + size).div_ceil(bytes));
+                    vectors.extend(those.filter_map(|k| parts.get(k as usize).copied()));
+                }
+                Source::Other(v) if matches!(self.get(v)?, Wide::Uniform(_)) => {}
+                Source::Other(v) => vectors.push(self.lane(v)?),
+            }
+        }
+        if let Index::Lanes(index) = a.index {
+            vectors.push(index);
+        }
+        let lanes: Vec<u16> = (0..self.lanes).map(|l| l % every).collect();
+        let mut all = None;
+        for v in vectors {
+            let mut b = self.b();
+            let first = b.shuffle(v, v, &lanes);
+            let same = b.icmp(IntCc::Eq, v, first);
+            let same = b.all(same);
+            all = Some(all.map_or(same, |x| b.binary(BinOp::And, x, same)));
+        }
+        Ok(all.unwrap_or_else(|| self.b().iconst(Type::I1, 1)))
+    }
+
+    /// What the numbers of lanes come from, if they are read.
+    fn sources(&self, a: &Address) -> Vec<Source> {
+        let Index::Pieces(v, at) = a.index else { return Vec::new() };
+        let mut sources = Vec::new();
+        let mut stack = vec![(v, OWN)];
+        while let Some((v, depth)) = stack.pop() {
+            match (self.piece(v, at), self.operation(v, at, depth)) {
+                (Some(piece), _) => sources.push(Source::Piece(piece)),
+                (None, Some(i)) => stack.extend(self.item.func.insts[i].args.iter().map(|&a| (a, depth - 1))),
+                (None, None) => sources.push(Source::Other(v)),
+            }
+        }
+        sources
+    }
+
+    /// The operation that is done for each lane on its own, if a number is made of a piece with one.
+    fn operation(&self, v: Value, at: Inst, depth: u32) -> Option<Inst> {
+        let inst = self.item.func.def_inst(v)?;
+        let data = &self.item.func.insts[inst];
+        let simple = depth > 0 && is_simple(&data.op);
+        (simple && data.args.iter().any(|&a| self.is_of_pieces(a, at, depth - 1))).then_some(inst)
+    }
+
     /// Whether a number is made of a piece with few operations.
     fn is_of_pieces(&self, v: Value, at: Inst, depth: u32) -> bool {
-        if self.piece(v, at).is_some() {
-            return true;
-        }
-        let Some(data) = self.item.func.def_inst(v).map(|i| &self.item.func.insts[i]) else { return false };
-        depth > 0 && is_simple(&data.op) && data.args.iter().any(|&a| self.is_of_pieces(a, at, depth - 1))
+        self.piece(v, at).is_some() || self.operation(v, at, depth).is_some()
     }
 
     /// A piece that differs from lane to lane.
@@ -102,21 +181,22 @@ impl Widener<'_> {
     }
 
     /// A lane's number, computed as the work-item computes it.
-    fn read_pieces(&mut self, v: Value, at: Inst, lane: Value, depth: u32) -> Result<Value, Limit> {
+    fn read_pieces(&mut self, v: Value, at: Inst, lane: Value, depth: u32, strided: bool) -> Result<Value, Limit> {
         let item = self.item;
         if let Some(piece) = self.piece(v, at) {
-            let p = self.exact(item.func.insts[piece.load].args[0])?;
+            let p = item.func.insts[piece.load].args[0];
+            let p = if strided { self.get(p)? } else { self.exact(p)? };
             let p = self.one(&p, lane);
             let (align, flags) = piece.access(&item.func);
             let ty = item.func.ty(v);
             return Ok(piece.read(&mut self.b(), p, ty, align, flags));
         }
-        let inst = item.func.def_inst(v).filter(|_| self.is_of_pieces(v, at, depth));
-        let Some(data) = inst.map(|i| &item.func.insts[i]) else {
+        let Some(data) = self.operation(v, at, depth).map(|i| &item.func.insts[i]) else {
             let wide = self.exact(v)?;
             return Ok(self.one(&wide, lane));
         };
-        let args = data.args.iter().map(|&a| self.read_pieces(a, at, lane, depth - 1)).collect::<Result<_, _>>()?;
+        let part = |&a: &Value| self.read_pieces(a, at, lane, depth - 1, strided);
+        let args = data.args.iter().map(part).collect::<Result<_, _>>()?;
         let made = self.b().push(data.op.clone(), args, Some(item.func.ty(v)), data.flags);
         made.ok_or(Limit::Lanes("an instruction has no result"))
     }

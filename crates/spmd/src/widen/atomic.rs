@@ -5,11 +5,18 @@
 //! | one for all lanes | lanes are put together first, and one operation does it all, as if they came in ascending order |
 //! | each its own, in memory of the group | lane by lane without a locked instruction, since one thread runs a group |
 //! | each its own | lane by lane |
+//!
+//! A counter that many lanes add to one after the other has each of them wait for the store before it. Lanes that count the same values,
+//! even in a few copies of the counters side by side, are found by comparing addresses, and then each copy is added to once.
 
+use super::address::Address;
 use super::{Lanes, Wide, Widener};
 use crate::Limit;
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, Op, RmwOp, Scalar, Type, UnOp, Value};
 use smallvec::smallvec;
+
+/// In so many lanes' distance, addresses are compared: the copies of a counter, mostly.
+const REPEATED: u16 = 4;
 
 impl Widener<'_> {
     /// An atomic read-modify-write.
@@ -33,22 +40,65 @@ impl Widener<'_> {
         }
         let plain = plain_op(op).filter(|_| self.is_own(data.args[0]));
         let Some(plain) = plain else { return self.serial(inst) };
-        let ty = item.func.ty(data.args[1]);
         // Whose vector of addresses would have to be taken apart.
         let address = if self.mask.is_none() { self.address(data.args[0], Some(inst))? } else { None };
-        let lanes = self.each_lane(Some(ty), self.mask.is_none(), |w, lane| {
-            let p = match &address {
-                Some(a) => w.address_of(a, lane)?,
-                None => w.one(&p, lane),
-            };
-            let x = w.one(&x, lane);
-            Ok(Some(w.plainly(plain, p, x)))
-        })?;
-        self.finish(inst, lanes)
+        let ty = (!unused).then(|| item.func.ty(data.args[1]));
+        let Some(a) = address else {
+            let lanes = self.each_lane(ty, self.mask.is_none(), |w, lane| {
+                let p = w.one(&p, lane);
+                let x = w.one(&x, lane);
+                Ok(Some(w.plainly(plain, p, x)))
+            })?;
+            return self.finish(inst, lanes);
+        };
+        let counts = matches!(op, RmwOp::Add | RmwOp::Sub) && self.lanes > REPEATED && self.lanes.is_multiple_of(REPEATED);
+        match x {
+            Wide::Uniform(by) if unused && counts => {
+                let repeats = self.repeats(&a, REPEATED)?;
+                let fast = |w: &mut Self| w.add_repeats(plain, &a, by);
+                self.both(repeats, fast, |w| w.plain_lanes(plain, &a, &x, None))
+            }
+            _ => {
+                let lanes = self.plain_lanes(plain, &a, &x, ty)?;
+                self.finish(inst, lanes)
+            }
+        }
+    }
+
+    /// What each lane does, none being off. Gives what was there if it says of what type.
+    fn plain_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &Wide, ty: Option<Type>) -> Result<Lanes, Limit> {
+        let each = |w: &mut Self, a: &Address, unrolled: bool| {
+            w.each_lane(ty, unrolled, |w, lane| {
+                let p = w.address_of(a, lane)?;
+                let x = w.one(x, lane);
+                Ok(Some(w.plainly(op, p, x)))
+            })
+        };
+        match self.where_strided(a)? {
+            Some((cond, strided)) => {
+                let types: Vec<Type> = ty.iter().map(|&ty| self.wide_type(ty)).collect();
+                self.one_of(cond, &types, |w| each(w, &strided, true), |w| each(w, a, false))
+            }
+            None => each(self, a, true),
+        }
+    }
+
+    /// One number added by all lanes, at addresses that repeat.
+    fn add_repeats(&mut self, op: Option<BinOp>, a: &Address, x: Value) -> Result<Lanes, Limit> {
+        let ty = self.func.ty(x);
+        let times = u64::from(self.lanes / REPEATED);
+        let times = self.b().iconst(ty, times);
+        let x = self.b().binary(BinOp::Mul, times, x);
+        for lane in 0..REPEATED {
+            let lane = self.b().iconst(Type::I64, u64::from(lane));
+            let p = self.address_of(a, lane)?;
+            self.plainly(op, p, x);
+        }
+        Ok(Lanes::new())
     }
 
     fn finish(&mut self, inst: Inst, lanes: Lanes) -> Result<(), Limit> {
-        if let Some(r) = self.item.func.insts[inst].result {
+        if let Some(r) = self.item.func.insts[inst].result.filter(|_| !lanes.is_empty()) {
             self.set(r, Wide::Lanes(lanes));
         }
         Ok(())

@@ -155,17 +155,38 @@ impl Widener<'_> {
         slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
     ) -> Result<Lanes, Limit> {
         let wide = self.wide_type(ty);
+        self.one_of(cond, &vec![wide; usize::from(ty.lanes)], fast, slow)
+    }
+
+    /// Two ways to do the same.
+    pub(super) fn both(
+        &mut self,
+        cond: Value,
+        fast: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
+        slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
+    ) -> Result<(), Limit> {
+        self.one_of(cond, &[], fast, slow).map(drop)
+    }
+
+    /// Code under a condition, and other code in its place if it does not hold. Both give values of these types.
+    pub(super) fn one_of(
+        &mut self,
+        cond: Value,
+        types: &[Type],
+        then: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
+        els: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
+    ) -> Result<Lanes, Limit> {
         let (from, yes, no, after) = (self.cur, self.new_block(), self.new_block(), self.new_block());
         self.b().branch(cond, yes, no);
         self.seal_one(yes, from);
         self.seal_one(no, from);
-        let result: Lanes = (0..ty.lanes).map(|_| self.func.add_block_param(after, wide)).collect();
+        let result: Lanes = types.iter().map(|&ty| self.func.add_block_param(after, ty)).collect();
         self.cur = yes;
-        let lanes = fast(self)?;
+        let lanes = then(self)?;
         self.b().jump(after, &lanes);
         let a = self.cur;
         self.cur = no;
-        let lanes = slow(self)?;
+        let lanes = els(self)?;
         self.b().jump(after, &lanes);
         let b = self.cur;
         self.ssa.seal(self.func, after, vec![a, b]);
@@ -415,15 +436,6 @@ impl Widener<'_> {
             }
             Wide::Lanes(_) => self.store_each(p, x, ty, align, flags),
         }
-    }
-
-    fn both(
-        &mut self,
-        cond: Value,
-        fast: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-        slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-    ) -> Result<(), Limit> {
-        self.either(cond, Type::vector(Scalar::I8, 0), fast, slow).map(drop)
     }
 
     /// Of lanes that store at one address, the last one that is on counts.
