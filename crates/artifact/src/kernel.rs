@@ -30,6 +30,8 @@ pub struct KernelArtifact {
     pub any_groups: bool,
     /// Whether what work-items below each other touch lies together in memory, and what those side by side touch does not.
     pub columns: bool,
+    /// Bytes that each work-item writes to buffers that are only written, if the code can do so past the caches.
+    pub outputs: u32,
     /// The lanes of code for groups with long rows, if a kernel has code of its own for short ones.
     pub row_lanes: Option<u16>,
     /// Scratch of a group: this much,

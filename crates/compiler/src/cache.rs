@@ -153,6 +153,7 @@ mod tests {
             max_id: u64::MAX,
             any_groups: false,
             columns: false,
+            outputs: 0,
             row_lanes: None,
             scratch_fixed: 0,
             scratch_per_item: 0,

@@ -232,6 +232,7 @@ pub fn compile(
         max_id: group.max_id,
         any_groups: group.any_groups,
         columns: group.columns,
+        outputs: group.outputs,
         row_lanes: group.row_lanes,
         scratch_fixed: group.scratch_fixed,
         scratch_per_item: group.scratch_per_item,

@@ -286,6 +286,36 @@ fn vectors_are_no_longer_than_the_rows_of_groups() {
 }
 
 #[test]
+fn outputs_are_buffers_that_are_only_written_by_groups_that_tell_each_other_nothing() {
+    let outputs = |body: &str| {
+        let source = format!(
+            "kernel void k(global float *a, global float *b, global float *c, global uint *n, local uint *l, int m) {{
+                 int i = get_global_id(0);
+                 {body}
+             }}"
+        );
+        let compiler = compiler();
+        let program = program(&compiler, &source, "");
+        let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v3");
+        executable.kernel("k", Variant::Lanes).unwrap().artifact.outputs
+    };
+    assert_eq!(outputs("b[i] = a[i];"), 4);
+    assert_eq!(outputs("if (a[i] > 0) b[i] = a[i]; vstore4((float4)(a[i]), i, c);"), 20);
+    assert_eq!(outputs("b[i] = a[i]; c[i] = b[m];"), 4, "one of them is read");
+    assert_eq!(outputs("a[i] += 1;"), 0);
+    assert_eq!(outputs("for (int k = 0; k < m; k++) b[k * m + i] = a[i];"), 0, "how often is not known");
+    assert_eq!(outputs("b[i] = a[i]; (m ? a : b)[m] = 1;"), 0, "which is not known");
+    assert_eq!(outputs("l[i] = 0; barrier(CLK_LOCAL_MEM_FENCE); atomic_inc(l); b[i] = a[i];"), 4);
+    assert_eq!(outputs("b[i] = a[i]; if (i == m) atomic_inc(n);"), 0, "another group may wait for that");
+    assert_eq!(
+        outputs(
+            "b[i] = a[i]; atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);"
+        ),
+        0
+    );
+}
+
+#[test]
 fn loops_over_short_vectors_are_divided_if_they_do_not_fit_in_the_registers() {
     let loops = |ty: &str, round: &str| {
         format!(

@@ -237,9 +237,10 @@ impl Cpu {
         Self { device: CpuDevice::new(threads, None), optimise, lanes: None, stage: Stage::Group }
     }
 
-    /// The optimising device, for vectors of so many work-items.
+    /// The optimising device, for vectors of so many work-items, whose outputs go past the caches.
     pub fn with_lanes(threads: usize, lanes: u16) -> Self {
-        Self { lanes: Some(lanes), ..Self::new(threads, true) }
+        let device = CpuDevice::new(threads, None).with_cache(0);
+        Self { device, optimise: true, lanes: Some(lanes), stage: Stage::Group }
     }
 
     /// The same device for a module that went through the scalar passes already.
@@ -329,6 +330,7 @@ impl Rung for Cpu {
             max_id: group.max_id,
             any_groups: group.any_groups,
             columns: group.columns,
+            outputs: group.outputs,
             row_lanes: group.row_lanes,
             scratch_fixed: group.scratch_fixed,
             scratch_per_item: group.scratch_per_item,

@@ -35,6 +35,17 @@ impl CpuDevice {
         CpuDevice { info: info::detect(threads, info::target(cpu)), threads, pool: OnceLock::new() }
     }
 
+    /// The device as if its last cache had so many bytes, for tests: outputs of launches that write more go past it.
+    pub fn with_cache(mut self, bytes: u64) -> CpuDevice {
+        self.info.cache_size = bytes;
+        self
+    }
+
+    /// Bytes of the last cache.
+    pub(crate) fn cache_size(&self) -> u64 {
+        self.info.cache_size
+    }
+
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }

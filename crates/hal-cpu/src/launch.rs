@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 #[repr(C)]
 struct LaunchDescriptor {
     work_dim: u32,
-    _pad: u32,
+    past_caches: u32,
     global_offset: [u64; 3],
     global_size: [u64; 3],
     local_size: [u64; 3],
@@ -38,6 +38,7 @@ struct GroupDescriptor {
 const _: () = {
     use std::mem::offset_of;
     assert!(offset_of!(LaunchDescriptor, work_dim) as u64 == abi::LAUNCH_WORK_DIM);
+    assert!(offset_of!(LaunchDescriptor, past_caches) as u64 == abi::LAUNCH_PAST_CACHES);
     assert!(offset_of!(LaunchDescriptor, global_offset) as u64 == abi::LAUNCH_GLOBAL_OFFSET);
     assert!(offset_of!(LaunchDescriptor, global_size) as u64 == abi::LAUNCH_GLOBAL_SIZE);
     assert!(offset_of!(LaunchDescriptor, local_size) as u64 == abi::LAUNCH_LOCAL_SIZE);
@@ -236,6 +237,8 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     }
     // The caller's stack is the application's: large private arrays go to a worker's.
     let join = artifact.private_size <= CALLER_PRIVATE;
+    let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(artifact.outputs)));
+    let past_caches = artifact.outputs > 0 && written >= device.cache_size();
     let state = PrintState { image: &kernel.image, better: OnceLock::new(), sink: launch.print };
     let mut running = Running {
         code,
@@ -248,7 +251,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         }),
         descriptor: LaunchDescriptor {
             work_dim: range.work_dim,
-            _pad: 0,
+            past_caches: u32::from(past_caches),
             global_offset: range.offset,
             global_size: range.global,
             local_size: range.local,
@@ -425,6 +428,12 @@ impl Running<'_> {
             memory.local.trim();
             memory.scratch.trim();
         });
+        // Whoever is told that these groups are done finds what they wrote.
+        #[cfg(target_arch = "x86_64")]
+        if self.descriptor.past_caches != 0 {
+            // SAFETY: every processor that this is compiled for has the instruction.
+            unsafe { std::arch::x86_64::_mm_sfence() };
+        }
     }
 
     /// Runs so many groups that follow each other in dimension 0.

@@ -94,6 +94,7 @@ fn artifact(device: &CpuDevice, code: Vec<u8>, entry: &str, per_item: u64) -> Ar
         max_id: u64::MAX,
         any_groups: false,
         columns: false,
+        outputs: 0,
         row_lanes: None,
         scratch_fixed: 64,
         scratch_per_item: per_item,

@@ -229,6 +229,8 @@ impl<'p> Machine<'p> {
         })?;
         let mut launch = vec![0u8; abi::LAUNCH_SIZE as usize];
         put(&mut launch, abi::LAUNCH_WORK_DIM, u64::from(range.work_dim));
+        // Which way outputs go makes no difference: both are taken.
+        put(&mut launch, abi::LAUNCH_PAST_CACHES, range.global[0] & 1);
         put3(&mut launch, abi::LAUNCH_GLOBAL_OFFSET, range.offset);
         put3(&mut launch, abi::LAUNCH_GLOBAL_SIZE, range.global);
         put3(&mut launch, abi::LAUNCH_LOCAL_SIZE, range.local);

@@ -56,12 +56,14 @@ bitflags! {
         const VOLATILE = 256;
         /// The instruction runs seldom: short code is better than fast code.
         const SELDOM = 512;
+        /// What is stored is not read soon: it may go past the caches, at whose lines it is aligned as far as it is that long.
+        const PAST_CACHES = 1024;
     }
 }
 
 impl Flags {
     /// Name of each flag in the text form, in printing order.
-    pub const NAMES: [(Flags, &'static str); 10] = [
+    pub const NAMES: [(Flags, &'static str); 11] = [
         (Flags::NSW, "nsw"),
         (Flags::NUW, "nuw"),
         (Flags::NNAN, "nnan"),
@@ -72,6 +74,7 @@ impl Flags {
         (Flags::AFN, "afn"),
         (Flags::VOLATILE, "volatile"),
         (Flags::SELDOM, "seldom"),
+        (Flags::PAST_CACHES, "past_caches"),
     ];
 }
 

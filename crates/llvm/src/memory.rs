@@ -41,15 +41,21 @@ impl FunctionCx<'_, '_> {
                 Some(Space::Private) => LLVMBuildFreeze(self.builder.0, load, c"".as_ptr()),
                 Some(Space::Constant) if !data.flags.contains(Flags::VOLATILE) => {
                     // Constant memory does not change during a launch.
-                    let name = "invariant.load";
-                    let context = self.cx.context;
-                    let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
-                    let empty = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
-                    LLVMSetMetadata(load, kind, LLVMMetadataAsValue(context, empty));
+                    self.mark(load, "invariant.load", LLVMMDNodeInContext2(self.cx.context, std::ptr::null_mut(), 0));
                     load
                 }
                 _ => load,
             }
+        }
+    }
+
+    /// Tells LLVM something about an instruction.
+    fn mark(&self, inst: LLVMValueRef, name: &str, what: LLVMMetadataRef) {
+        let context = self.cx.context;
+        // SAFETY: instruction and node are of this context.
+        unsafe {
+            let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
+            LLVMSetMetadata(inst, kind, LLVMMetadataAsValue(context, what));
         }
     }
 
@@ -69,6 +75,10 @@ impl FunctionCx<'_, '_> {
             let store = LLVMBuildStore(self.builder.0, self.value(data.args[1]), self.value(data.args[0]));
             LLVMSetAlignment(store, align);
             LLVMSetVolatile(store, i32::from(data.flags.contains(Flags::VOLATILE)));
+            if data.flags.contains(Flags::PAST_CACHES) {
+                let mut one = LLVMValueAsMetadata(self.cx.constant(Type::I32, 1));
+                self.mark(store, "nontemporal", LLVMMDNodeInContext2(self.cx.context, &raw mut one, 1));
+            }
             store
         }
     }

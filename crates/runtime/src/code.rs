@@ -202,6 +202,7 @@ mod tests {
             max_id: 1 << 30,
             any_groups: row_lanes.is_none(),
             columns: false,
+            outputs: 0,
             row_lanes,
             scratch_fixed: 0,
             scratch_per_item: 0,

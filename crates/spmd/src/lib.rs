@@ -41,6 +41,7 @@ mod item;
 mod latency;
 mod masked;
 mod narrow;
+mod outputs;
 mod plan;
 mod pressure;
 mod private;
@@ -63,6 +64,7 @@ use cloom_ir::{FuncRef, Function, Module, Op, Span};
 use context::Context;
 use group::{Body, Part, Tree};
 use item::{ItemFunction, Param};
+use outputs::Outputs;
 use plan::Width;
 pub use plan::Wish;
 use regions::Plan;
@@ -93,6 +95,8 @@ pub struct WorkGroup {
     pub scratch_per_item: u64,
     /// Bytes of static local memory.
     pub local_size: u64,
+    /// Bytes that each work-item writes to buffers that are only written, if the code can do so past the caches.
+    pub outputs: u32,
     /// What was decided and why.
     pub remarks: Vec<Remark>,
 }
@@ -152,7 +156,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         }
         made => made,
     };
-    let Made { func, local_size, width, row_lanes, remarks: lane_remarks } = made?;
+    let Made { func, local_size, width, row_lanes, outputs, remarks: lane_remarks } = made?;
     let mut remarks = remarks::together(remarks::collect(&split, &plan, &context, &divergence), lane_remarks);
     if let Some(why) = refused {
         remarks.push(Remark {
@@ -171,6 +175,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         any_groups: any_groups(module, &split, &plan),
         columns: width.order[0] == 1,
         row_lanes,
+        outputs,
         scratch_fixed: context.fixed,
         scratch_per_item: context.per_item,
         local_size,
@@ -220,6 +225,7 @@ struct Made {
     local_size: u64,
     width: Width,
     row_lanes: Option<u16>,
+    outputs: u32,
     remarks: Vec<Remark>,
 }
 
@@ -233,6 +239,7 @@ fn group_function(
 ) -> Result<Made, Limit> {
     let mut parts = Vec::new();
     let mut notes = Vec::new();
+    let outputs = Outputs::of(split);
     for index in 0..plan.continuations.len() {
         let ItemFunction { mut func, params } = item::function(module, split, plan, context, index);
         let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
@@ -254,7 +261,9 @@ fn group_function(
                 let dim = 0;
                 let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, dim)).collect();
                 let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
-                Body::Lanes(Box::new(analyse(func, &params, &bounds, &shapes, &down, &mut notes)?))
+                let mut item = analyse(func, &params, &bounds, &shapes, &down, &mut notes)?;
+                item.outputs = outputs.stores(&item.func, &item.loops, &params);
+                Body::Lanes(Box::new(item))
             } else {
                 Body::Item(func)
             };
@@ -288,11 +297,13 @@ fn group_function(
             }
         }
     }
+    let are_past_caches = |p: &Part| p.body.lanes().is_some_and(|item| !item.outputs.is_empty());
+    let outputs = if parts.iter().flat_map(Tree::leaves).any(are_past_caches) { outputs.bytes } else { 0 };
     let (mut func, local_size) = group::work_group(module, split, plan, context, &parts, width)?;
     if width.lanes > 1 {
         cloom_passes::run_named(&mut func, &["params", "fold", "cse", "dce"]);
     }
-    Ok(Made { func, local_size, width, row_lanes, remarks: notes })
+    Ok(Made { func, local_size, width, row_lanes, outputs, remarks: notes })
 }
 
 /// A continuation's function in canonical form, with what is known about its lanes. The shapes of its parameters are given for lanes along

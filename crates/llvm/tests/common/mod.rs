@@ -123,6 +123,7 @@ impl<'d> Prepared<'d> {
             max_id: u64::MAX,
             any_groups: false,
             columns: false,
+            outputs: 0,
             row_lanes: None,
             scratch_fixed: 256,
             scratch_per_item: 0,

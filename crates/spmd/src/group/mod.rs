@@ -261,6 +261,15 @@ impl Emitter<'_> {
         Ok(value)
     }
 
+    /// Whether outputs may go past the caches, in the prologue.
+    fn past_caches(&mut self) -> Value {
+        let (entry, launch) = (self.prologue, self.launch);
+        let flag = self.load_at(launch, abi::LAUNCH_PAST_CACHES, Type::I32);
+        let mut b = self.at(entry);
+        let zero = b.iconst(Type::I32, 0);
+        b.icmp(IntCc::Ne, flag, zero)
+    }
+
     /// How many vectors a group of this size has, in the prologue.
     fn subgroups(&mut self, sizes: [Value; 3]) -> Value {
         let (dim, lanes) = (self.width.dim, u64::from(self.width.lanes));
@@ -469,6 +478,7 @@ impl Emitter<'_> {
     ) -> Result<(), Limit> {
         let lanes = self.width.lanes;
         let size = self.sizes[dim];
+        let past_caches = if item.outputs.is_empty() { None } else { Some(self.past_caches()) };
         let (full, some) = (self.func.add_block(), self.func.add_block());
         let mut b = Builder::new(&mut self.func, start);
         let left = b.binary(BinOp::Sub, size, first);
@@ -476,7 +486,7 @@ impl Emitter<'_> {
             let all = b.iconst(Type::I64, u64::from(lanes));
             let fits = b.icmp(IntCc::Uge, left, all);
             b.branch(fits, full, some);
-            let (end, number) = widen::widen(item, lanes, &mut self.func, full, values.clone(), None)?;
+            let (end, number) = widen::widen(item, lanes, &mut self.func, full, values.clone(), None, past_caches)?;
             self.close(end, number, None, so_far, latch);
         } else {
             b.jump(some, &[]);
@@ -489,7 +499,7 @@ impl Emitter<'_> {
         let left = b.splat(left, lanes);
         let numbers = b.iota(Scalar::I32, lanes);
         let mask = b.icmp(IntCc::Ult, numbers, left);
-        let (end, number) = widen::widen(item, lanes, &mut self.func, some, values, Some(mask))?;
+        let (end, number) = widen::widen(item, lanes, &mut self.func, some, values, Some(mask), None)?;
         self.close(end, number, Some(mask), so_far, latch);
         Ok(())
     }

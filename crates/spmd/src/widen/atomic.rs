@@ -51,7 +51,8 @@ impl Widener<'_> {
             })?;
             return self.finish(inst, lanes);
         };
-        let counts = matches!(op, RmwOp::Add | RmwOp::Sub) && self.lanes > REPEATED && self.lanes.is_multiple_of(REPEATED);
+        let counts =
+            matches!(op, RmwOp::Add | RmwOp::Sub) && self.lanes > REPEATED && self.lanes.is_multiple_of(REPEATED);
         match x {
             Wide::Uniform(by) if unused && counts => {
                 let repeats = self.repeats(&a, REPEATED)?;

@@ -16,7 +16,7 @@ use super::{Lanes, Wide, Widener};
 use crate::Limit;
 use crate::private;
 use crate::shape::Shape;
-use cloom_ir::{Args, BinOp, CastOp, Entity, Flags, Inst, Op, Scalar, Space, Type, Value};
+use cloom_ir::{Args, BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Space, Type, Value};
 use smallvec::smallvec;
 
 /// The longest stride, in elements, at which all that lies between is loaded too.
@@ -415,13 +415,15 @@ impl Widener<'_> {
             Wide::Strided { base, by, cond } => {
                 let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
                 let dense = by == size * n || (n == 1 && by == -size);
+                let past = if self.item.outputs.contains(&inst) { Flags::PAST_CACHES } else { Flags::empty() };
                 if !dense && !self.stepped.contains(&by) {
                     self.stepped.push(by);
                 }
                 match (dense, cond) {
-                    (true, None) => self.store_strided(x, ty, base, by, align, flags),
+                    (true, None) => self.store_strided(x, ty, base, by, align, flags | past),
                     (true, Some(cond)) => {
-                        let fast = |w: &mut Self| w.store_strided(x, ty, base, by, align, flags).map(|()| Lanes::new());
+                        let fast =
+                            |w: &mut Self| w.store_strided(x, ty, base, by, align, flags | past).map(|()| Lanes::new());
                         let slow = |w: &mut Self| w.store_apart(p, x, ty, align, flags).map(|()| Lanes::new());
                         self.both(cond, fast, slow)
                     }
@@ -479,15 +481,43 @@ impl Widener<'_> {
             whole = self.reverse(whole);
             mask = mask.map(|m| self.reverse(m));
         }
+        let plain = flags - Flags::PAST_CACHES;
         match mask {
             Some(m) => {
                 // The copy for the vector at the end of a row.
                 let seldom = if self.entry_mask.is_some() { Flags::SELDOM } else { Flags::empty() };
-                self.b().masked_store(first, whole, m, align, flags | seldom);
+                self.b().masked_store(first, whole, m, align, plain | seldom);
             }
-            None => self.b().store(first, whole, align, flags),
+            None if plain != flags => return self.store_output(first, whole, align, plain),
+            None => self.b().store(first, whole, align, plain),
         }
         Ok(())
+    }
+
+    /// Stores a vector, past the caches if it may go there and fills lines.
+    fn store_output(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Limit> {
+        let bytes = self.func.ty(x).bytes();
+        let fits = bytes.is_power_of_two() && u64::from(bytes) >= LINE;
+        let Some(past) = self.past_caches.filter(|_| fits) else {
+            self.b().store(p, x, align, flags);
+            return Ok(());
+        };
+        let aligned = LINE as u32;
+        let mut b = self.b();
+        let at = b.cast(CastOp::PtrToInt, p, Type::I64);
+        let (rest, zero) = (b.iconst(Type::I64, u64::from(aligned - 1)), b.iconst(Type::I64, 0));
+        let rest = b.binary(BinOp::And, at, rest);
+        let fits = b.icmp(IntCc::Eq, rest, zero);
+        let past = b.binary(BinOp::And, past, fits);
+        let there = |w: &mut Self| {
+            w.b().store(p, x, aligned, flags | Flags::PAST_CACHES);
+            Ok(Lanes::new())
+        };
+        let here = |w: &mut Self| {
+            w.b().store(p, x, align, flags);
+            Ok(Lanes::new())
+        };
+        self.both(past, there, here)
     }
 
     fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {

@@ -33,9 +33,9 @@ use crate::ssa::{Ssa, Var};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Op, Scalar, Space, Span, Type, Value};
+use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Inst, Op, Scalar, Space, Span, Type, Value};
 use cloom_passes::pieces::Pieces;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;
 use whole::Order;
@@ -88,6 +88,8 @@ pub struct Analysed {
     pub(crate) columns: Option<Column>,
     /// Whether lanes walk along rows where the time goes ([`crate::rows`]).
     pub(crate) walks: bool,
+    /// Stores to what is only written ([`crate::outputs`]).
+    pub(crate) outputs: FxHashSet<Inst>,
 }
 
 impl Analysed {
@@ -130,6 +132,7 @@ impl Analysed {
             pieces: OnceCell::new(),
             columns: None,
             walks: false,
+            outputs: FxHashSet::default(),
         })
     }
 }
@@ -222,7 +225,8 @@ fn dense(ty: Type) -> i64 {
 /// Bytes between lanes that are certainly not on one cache line.
 pub(crate) const FAR: i64 = 64;
 
-/// Writes the code of an analysed function from the end of `start` on. Gives the block that it ends in and the returned value.
+/// Writes the code of an analysed function from the end of `start` on. Gives the block that it ends in and the returned value. Where
+/// `past_caches` is true, outputs may go past the caches.
 pub fn widen(
     item: &Analysed,
     lanes: u16,
@@ -230,6 +234,7 @@ pub fn widen(
     start: Block,
     params: Vec<Wide>,
     mask: Option<Value>,
+    past_caches: Option<Value>,
 ) -> Result<(Block, Wide), Limit> {
     let mut w = Widener {
         item,
@@ -256,6 +261,7 @@ pub fn widen(
         room: None,
         stepped: SmallVec::new(),
         orders: FxHashMap::default(),
+        past_caches,
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -320,20 +326,22 @@ pub(crate) struct Widener<'a> {
     blocks: FxHashMap<Block, Block>,
     preds: FxHashMap<Block, Vec<Block>>,
     /// Parameters of joins that an edge has written to.
-    written: rustc_hash::FxHashSet<Value>,
+    written: FxHashSet<Value>,
     loops: Vec<OpenLoop>,
     /// How much code may still be there twice.
     budget: u32,
     /// Whether this is the copy for vectors that are not full.
     rare: bool,
     /// Blocks that are written.
-    done: rustc_hash::FxHashSet<Block>,
+    done: FxHashSet<Block>,
     /// Memory through which lanes are exchanged, if some are.
     room: Option<Value>,
     /// Distances between lanes at which they have been stored one by one.
     stepped: SmallVec<[i64; 4]>,
     /// Masks that compare strided numbers.
     orders: FxHashMap<Value, Order>,
+    /// Whether what is only written may go past the caches.
+    past_caches: Option<Value>,
 }
 
 impl Widener<'_> {
