@@ -228,6 +228,11 @@ fn loops_that_wait_for_themselves_get_wider_vectors_where_rows_are_long() {
             for (int k = 0; k < n; k++) x = fma(x, 0.999f, 0.125f);
             p[get_global_id(0)] = x;
         }
+        kernel void walks(global const float *in, global float *p, uint n) {
+            float x = 0;
+            for (uint i = get_global_id(0); i < n; i += get_global_size(0)) x += in[i];
+            p[get_global_id(0)] = x + get_local_id(0);
+        }
         kernel void leaves(global float *p, int n) {
             float x = p[get_global_id(0)];
             for (int k = 0; k < n && x < 4.0f; k++) x = fma(x, 0.999f, 0.125f);
@@ -247,6 +252,7 @@ fn loops_that_wait_for_themselves_get_wider_vectors_where_rows_are_long() {
     let most = Variant::Lanes;
     assert_eq!(lanes("chain", most), 64, "eight registers: as many sums as keep two units busy for four cycles");
     assert_eq!(lanes("grouped", Variant::Rows(5)), 32, "rows of groups have no more");
+    assert_eq!(lanes("walks", most), 64, "the more side by side, the more memory in order");
     assert_eq!(lanes("leaves", most), 16, "a wider vector would wait for the last of more");
     assert_eq!(lanes("busy", most), 16, "two registers to each of four sums");
 }

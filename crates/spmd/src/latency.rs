@@ -11,7 +11,7 @@ use crate::pressure::words;
 use crate::shape::Shape;
 use crate::widen::Analysed;
 use cloom_ir::loops::Loop;
-use cloom_ir::{BinOp, Op, Scalar, UnOp, Value};
+use cloom_ir::{BinOp, IntCc, Op, Scalar, UnOp, Value};
 use rustc_hash::FxHashMap;
 
 /// What twice the registers may take at most to be worth their number, in quarters of the time; and where there are twice as many.
@@ -71,9 +71,20 @@ pub fn is_busy(item: &Analysed) -> bool {
     !loops.is_empty() && loops.iter().all(|l| !leaves_apart(item, l) && !round(item, l).gains_beyond(1, WORTHWHILE))
 }
 
-/// Whether work-items leave a loop in different rounds.
+/// Whether work-items leave a loop in rounds that may be far apart. Where they leave by the order of neighbours' numbers and one for all
+/// (`i < n`, in the steps of a grid), that is at most one round.
 fn leaves_apart(item: &Analysed, l: &Loop) -> bool {
-    l.exits.iter().any(|&(from, _)| item.shapes.diverges(from))
+    let func = &item.func;
+    let in_order = |cond: Value| {
+        let Some(data) = func.def_inst(cond).map(|i| &func.insts[i]) else { return false };
+        let shape = |k: usize| item.shapes.of(data.args[k]);
+        let strided = |k: usize| matches!(shape(k), Shape::Strided { .. });
+        let uniform = |k: usize| shape(k) == Shape::Uniform;
+        matches!(data.op, Op::Icmp(cc) if !matches!(cc, IntCc::Eq | IntCc::Ne))
+            && (strided(0) && uniform(1) || uniform(0) && strided(1))
+    };
+    let diverging = l.exits.iter().filter(|&&(from, _)| item.shapes.diverges(from));
+    diverging.map(|&(from, _)| func.blocks[from].term.operand()).any(|cond| !cond.is_some_and(in_order))
 }
 
 /// The most registers, up to `most`, that each doubling of `least` still gains by. Loops that work-items leave in different rounds gain

@@ -2,7 +2,7 @@
 
 use crate::shape::Shape;
 use crate::widen::Analysed;
-use crate::{latency, pressure, streams};
+use crate::{ahead, latency, pressure, streams};
 use cloom_ir::{InstData, Op, Scalar, Type};
 
 /// What lanes do in a matrix whose rows they go across. Writing needs more of the caches.
@@ -79,8 +79,8 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 /// Chooses the width for the continuations of a kernel.
 ///
 /// Two registers to a vector, if the values that live in loops then still find room in the registers, and those of a kernel without loops
-/// come near it; else one. More than two if loops would else wait ([`crate::latency`]), and the `row` of a group has enough work-items to
-/// fill them; never more than it has. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
+/// come near it; else one. More than two if loops would else wait ([`crate::latency`]) or walk in the steps of a grid ([`crate::ahead`]), and
+/// the `row` of a group has enough work-items to fill them; never more than it has. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
 /// own for the caches. And no lanes at all if a work-item has more values in loops than one register for each can hold, and most of
 /// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers,
 /// without waiting, or on registers read far from each other; or if it mostly counts, by atomic operations, unless lanes share cache
@@ -126,11 +126,13 @@ pub fn choose(items: &[&Analysed], wish: Wish, row: u32) -> Width {
         () if items.iter().any(|item| item.walks_rows()) || !fits(INTERLEAVED * one) => one,
         () => {
             let most = (row / one).clamp(INTERLEAVED, MOST);
-            let gains = items
-                .iter()
-                .map(|item| latency::registers(item, INTERLEAVED, most, bits > 256))
-                .min()
-                .unwrap_or(INTERLEAVED);
+            let gains = match items.iter().any(|item| ahead::is_fetched(item)) {
+                true => most,
+                false => {
+                    let gains = |item: &&Analysed| latency::registers(item, INTERLEAVED, most, bits > 256);
+                    items.iter().map(gains).min().unwrap_or(INTERLEAVED)
+                }
+            };
             let widths = (0..=gains.ilog2()).rev().map(|n| (one << n).min(MAX_LANES));
             widths.into_iter().find(|&lanes| fits(lanes)).unwrap_or(one)
         }

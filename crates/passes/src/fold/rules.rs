@@ -165,7 +165,9 @@ impl Folder<'_> {
         if from == ty && matches!(op, CastOp::Bitcast | CastOp::Space) {
             return Folded::Is(a);
         }
-        let Some((inner, x)) = self.cast_of(a) else { return Folded::Keep };
+        let Some((inner, x)) = self.cast_of(a) else {
+            return if op == CastOp::Trunc { self.cut_off(a, ty) } else { Folded::Keep };
+        };
         let source = self.func.ty(x);
         let cast = |op: CastOp| Folded::Becomes(Op::Cast(op), smallvec![x], flags);
         match (op, inner) {
@@ -184,6 +186,30 @@ impl Folder<'_> {
             (CastOp::Ftrunc, CastOp::Fext) if source == ty => Folded::Is(x),
             _ => Folded::Keep,
         }
+    }
+
+    /// The low half of a sum with a number that was widened: `i += get_global_size(0)` for an `i` of 32 bits. It is a sum of low halves,
+    /// of which it is plain by how much `i` grows.
+    fn cut_off(&mut self, a: Value, ty: Type) -> Folded {
+        use BinOp::{Add, And, Mul, Or, Sub, Xor};
+        let Some((&Op::Binary(op @ (Add | And | Mul | Or | Sub | Xor)), &[x, y])) = self.def(a) else {
+            return Folded::Keep;
+        };
+        let low = |f: &Self, v: Value| match f.cast_of(v) {
+            Some((CastOp::Zext | CastOp::Sext, x)) if f.func.ty(x) == ty => Some(x),
+            _ => None,
+        };
+        let halves = [low(self, x), low(self, y)];
+        // Narrower ones are a matter of what registers hold.
+        if ty.scalar != Scalar::I32 || halves == [None; 2] {
+            return Folded::Keep;
+        }
+        let args = [x, y].into_iter().zip(halves).map(|(wide, half)| match (half, self.bits(wide)) {
+            (Some(half), _) => half,
+            (None, Some(bits)) => self.iconst(ty, bits),
+            (None, None) => self.emit(Op::Cast(CastOp::Trunc), smallvec![wide], ty),
+        });
+        Folded::Becomes(Op::Binary(op), args.collect(), Flags::empty())
     }
 
     pub(super) fn select(&mut self, c: Value, a: Value, b: Value, ty: Type) -> Folded {
