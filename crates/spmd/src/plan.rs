@@ -79,12 +79,12 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 /// Chooses the width for the continuations of a kernel.
 ///
 /// Two registers to a vector, if the values that live in loops then still find room in the registers, and those of a kernel without loops
-/// come near it; else one. More than two if loops would else wait ([`crate::latency`]) or walk in the steps of a grid ([`crate::ahead`]), and
-/// the `row` of a group has enough work-items to fill them; never more than it has. One too if work-items walk along rows ([`crate::rows`]): every lane is a stream of its
-/// own for the caches. And no lanes at all if a work-item has more values in loops than one register for each can hold, and most of
-/// them in short vectors, which are vectors already; or if nearly all that it does is done on short vectors that fill registers,
-/// without waiting, or on registers read far from each other; or if it mostly counts, by atomic operations, unless lanes share cache
-/// lines meanwhile; or if it does little but change what is scattered in memory.
+/// come near it; else one. More than two if loops would else wait ([`crate::latency`]) or walk in the steps of a grid ([`crate::ahead`]),
+/// and the `row` of a group has enough work-items to fill them; never more than it has. One too if work-items walk along rows
+/// ([`crate::rows`]): every lane is a stream of its own for the caches. And no lanes at all if a work-item has more values in loops than
+/// one register for each can hold, and most of them in short vectors, which are vectors already; or if nearly all that it does is done on
+/// short vectors that fill registers, without waiting, or on registers read far from each other; or if it mostly counts, by atomic
+/// operations, unless lanes share cache lines meanwhile; or if it does little but change what is scattered in memory.
 ///
 /// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
 /// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
