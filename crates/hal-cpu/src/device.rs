@@ -94,9 +94,9 @@ impl Device for CpuDevice {
         launch::run(self, kernel, launch)
     }
 
-    fn help(&self, stream: u64, done: &dyn Fn() -> bool) -> bool {
+    fn help(&self, stream: u64, done: &dyn Fn() -> bool, movable: bool) -> bool {
         match self.pool.get() {
-            Some(pool) => pool.help(stream, done),
+            Some(pool) => pool.help(stream, done, movable),
             // Nothing has been launched yet.
             None => pool::wait(done),
         }

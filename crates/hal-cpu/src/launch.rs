@@ -175,12 +175,16 @@ thread_local! {
 const CHUNKS_PER_THREAD: u64 = 16;
 /// A chunk takes this long if there are enough groups, so that taking one costs nothing beside it.
 const CHUNK_TIME: Duration = Duration::from_micros(20);
-/// The calling thread works alone for this long before it asks for help: waking a thread takes about as long, and most
-/// launches of most programs are over by then.
+/// The calling thread works for this long before it wakes another one, which takes as long, and half of that the time of the one that
+/// wakes: most launches of most programs are over by then.
 const ALONE: Duration = Duration::from_micros(10);
-
-/// Help for a launch that will take at least so long is asked for at once. Waking a thread may take a good part of this.
-const LONG: Duration = Duration::from_micros(30);
+/// So many times as much must be left then.
+const REST: u64 = 3;
+/// Threads are woken at once for a launch that will take at least so long.
+const LONG: Duration = Duration::from_micros(200);
+/// A shorter one that takes longer than [`ALONE`] is listed meanwhile for threads that are awake or on their way anyhow: whoever waits for
+/// it, and whoever was called for the command. It has so many chunks for each thread, since they come when they come.
+const CHUNKS_OF_SHARED: u64 = 8;
 
 /// Picoseconds in a nanosecond.
 const PICO: u64 = 1000;
@@ -277,13 +281,17 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     // runs. Groups may be of another size than they were.
     let items = product(range.local).unwrap_or(u64::MAX).max(1);
     let group_time = item_time.saturating_mul(items) / PICO;
-    let long = count > 1 && group_time.saturating_mul(count) >= LONG.as_nanos() as u64;
+    let time = Duration::from_nanos(group_time.saturating_mul(count));
+    let (long, listed) = (time >= LONG, threads > 1 && count > 1 && (time >= LONG || join && time >= ALONE));
     let note = |nanos: u64, groups: u64| {
         let per_item = u128::from(nanos) * u128::from(PICO) / u128::from(groups.saturating_mul(items).max(1));
         kernel.item_time.store(per_item.min(u128::from(u64::MAX)) as u64, Ordering::Relaxed);
     };
-    if long {
+    if listed {
         enough = chunk_of(group_time);
+        if !long {
+            enough = enough.min(count / (threads * CHUNKS_OF_SHARED)).max(1);
+        }
     } else if join {
         enough = running.begin(threads == 1, note);
     }
@@ -292,8 +300,9 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         // Large enough to be worth taking, but one for each thread if there are as many groups.
         let even = left / (threads * CHUNKS_PER_THREAD);
         running.chunk = even.max(enough).clamp(1, left.div_ceil(threads));
-        running.busy = long.then(AtomicU64::default);
-        device.pool().run(&running, left.div_ceil(running.chunk), join, launch.stream);
+        running.busy = listed.then(AtomicU64::default);
+        let alone = if listed && !long { ALONE } else { Duration::ZERO };
+        device.pool().run(&running, left.div_ceil(running.chunk), join, launch.stream, (alone, REST));
         if let Some(busy) = &running.busy {
             note(busy.load(Ordering::Relaxed), left);
         }
@@ -393,7 +402,8 @@ impl Running<'_> {
             self.groups(self.first, end);
             self.first = end;
             let time = start.elapsed();
-            if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || time >= ALONE {
+            let worth = time >= ALONE && self.count - end >= REST.saturating_mul(end);
+            if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || worth {
                 let (time, done) = (time.as_nanos() as u64, end.max(1));
                 note(time, done);
                 return chunk_of(time / done);

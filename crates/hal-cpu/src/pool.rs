@@ -1,6 +1,8 @@
 //! A pool of threads that share the chunks of a job with the thread that brings it.
 //!
-//! A job is a counter of chunks. The bringing thread lists the job, sees to it that as many threads come as there is work for, takes
+//! A job is a counter of chunks, which are taken from both ends: by threads on even cores from the first on, by the others from the last.
+//! Kernels that follow each other work on the same data mostly, and a core finds its part of them in its own cache again, whichever thread
+//! runs on it. The bringing thread lists the job, sees to it that as many threads come as there is work for, takes
 //! chunks itself, and leaves when every chunk is done. Several threads may bring jobs at once; workers take the oldest first. Idle
 //! workers look for work for a moment before they sleep, because kernels come in rows.
 //!
@@ -13,7 +15,8 @@ use crate::cores::{self, Cores};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle, Thread};
+use std::thread::{self, JoinHandle, Thread, ThreadId};
+use std::time::{Duration, Instant};
 
 /// What runs a chunk of a job.
 pub trait Work: Send + Sync {
@@ -66,6 +69,8 @@ struct Shared {
     stop: AtomicBool,
     /// The threads that look for jobs of a stream, and their cores.
     lookers: Mutex<Vec<(u64, i32)>>,
+    /// The thread from which the last job came, and its core.
+    owner: Mutex<(ThreadId, i32)>,
     /// Where each worker slept last.
     beds: Vec<Bed>,
     cores: Option<Cores>,
@@ -80,7 +85,8 @@ struct Bed {
 struct Job {
     work: &'static dyn Work,
     chunks: u64,
-    next: AtomicU64,
+    /// How many are taken from either end: from the last one in the upper half.
+    taken: AtomicU64,
     done: AtomicU64,
     owner: Thread,
     /// Which waiting threads may help; 0: none.
@@ -91,28 +97,52 @@ struct Job {
     places: AtomicUsize,
 }
 
+/// Where the upper half of a counter begins, and the lower half of it.
+const HALF: u32 = 32;
+const LOWER: u64 = (1 << HALF) - 1;
+
 impl Job {
     /// Takes and runs chunks until none is left, if there is a place. It stays taken: who leaves found no chunk.
     fn help(&self) -> bool {
-        let place = self.places.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
-        if place.is_err() {
+        let (place, last) = (self.take_place(), Job::from_last());
+        if place {
+            while self.run_one(last) {}
+        }
+        place
+    }
+
+    fn take_place(&self) -> bool {
+        self.places.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+
+    /// Whether this thread takes chunks from the last one on.
+    fn from_last() -> bool {
+        cores::here() % 2 == 1
+    }
+
+    /// Takes and runs a chunk, if one is left.
+    fn run_one(&self, last: bool) -> bool {
+        // Those who find nothing count too, but once each.
+        let taken = self.taken.fetch_add(if last { 1 << HALF } else { 1 }, Ordering::Relaxed);
+        let (first, from_last) = (taken & LOWER, taken >> HALF);
+        if first + from_last >= self.chunks {
             return false;
         }
-        loop {
-            // Once the counter has passed the end it stays there: u64 does not wrap in practice.
-            let chunk = self.next.fetch_add(1, Ordering::Relaxed);
-            if chunk >= self.chunks {
-                return true;
-            }
-            self.work.run(chunk);
-            if self.done.fetch_add(1, Ordering::AcqRel) + 1 == self.chunks {
-                self.owner.unpark();
-            }
+        self.work.run(if last { self.chunks - 1 - from_last } else { first });
+        if self.done.fetch_add(1, Ordering::AcqRel) + 1 == self.chunks {
+            self.owner.unpark();
         }
+        true
+    }
+
+    /// The chunks that nobody has taken.
+    fn left(&self) -> u64 {
+        let taken = self.taken.load(Ordering::Relaxed);
+        self.chunks.saturating_sub((taken & LOWER) + (taken >> HALF))
     }
 
     fn open(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.chunks && self.places.load(Ordering::Relaxed) > 0
+        self.left() > 0 && self.places.load(Ordering::Relaxed) > 0
     }
 
     fn finished(&self) -> bool {
@@ -131,6 +161,7 @@ impl Pool {
             unlisted: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             lookers: Mutex::default(),
+            owner: Mutex::new((thread::current().id(), -1)),
             beds: (1..threads.max(2)).map(|_| Bed { thread: AtomicI32::new(0), core: AtomicI32::new(-1) }).collect(),
             cores: Cores::allowed(),
         });
@@ -151,9 +182,10 @@ impl Pool {
     }
 
     /// Runs chunks `0..chunks` and returns when all are done. With `join` false the calling thread only waits, and workers alone
-    /// run chunks; else threads that wait for this `stream` may [help](Pool::help).
-    pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, stream: u64) {
-        if !self.alive() || (chunks == 1 && join) {
+    /// run chunks; else threads that wait for this `stream` may [help](Pool::help), and no worker is woken before the calling thread has
+    /// worked for so long, and only if so many times the chunks that it ran are left.
+    pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, stream: u64, (alone, rest): (Duration, u64)) {
+        if !self.alive() || (chunks == 1 && join) || chunks >= 1 << (HALF - 1) {
             (0..chunks).for_each(|c| work.run(c));
             return;
         }
@@ -163,28 +195,30 @@ impl Pool {
         let job = Arc::new(Job {
             work,
             chunks,
-            next: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
             done: AtomicU64::new(0),
             owner: thread::current(),
             stream: if join { stream } else { 0 },
             core: cores::here(),
             places: AtomicUsize::new(self.threads),
         });
+        *self.shared.owner.lock() = (job.owner.id(), job.core);
         self.shared.jobs.lock().push(job.clone());
         self.shared.listed.fetch_add(1, Ordering::Release);
-        let places = (self.threads - usize::from(join)).min(self.workers.len()) as u64;
-        // To wake a thread takes as long as a good part of many a launch: those that look already come first.
-        let helpers = (chunks - u64::from(join)).min(places).saturating_sub(self.arrived(&job) as u64);
-        if helpers > 0 {
-            self.shared.move_away(job.core);
+        let begin = Instant::now();
+        let joined = join && job.take_place();
+        let (last, mut run) = (Job::from_last(), 0);
+        while joined && !alone.is_zero() && begin.elapsed() < alone && job.run_one(last) {
+            run += 1;
         }
-        for _ in 0..helpers {
-            self.shared.wake.notify_one();
+        if job.open() && job.left() >= rest.saturating_mul(run) {
+            self.call(&job, joined);
         }
-        if join {
-            job.help();
-        }
-        if !look(SPIN, || job.finished()) {
+        while joined && job.run_one(last) {}
+        let arrived = || job.places.load(Ordering::Relaxed) + usize::from(joined) < self.threads;
+        // The first look lets others have the core. Who was to come and did not waits there perhaps, and then moves away.
+        let over = job.finished() && arrived();
+        if !over && !look(SPIN, || job.finished()) {
             while !job.finished() {
                 thread::park();
             }
@@ -193,12 +227,26 @@ impl Pool {
         self.shared.unlisted.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Sees to it that threads come to a job that has just been listed, or on which only its owner works.
+    fn call(&self, job: &Job, joined: bool) {
+        let places = (self.threads - usize::from(joined)).min(self.workers.len());
+        let left = job.left().saturating_sub(u64::from(joined));
+        // To wake a thread takes as long as a good part of many a launch: those that look already come first.
+        let helpers = left.min(places.saturating_sub(self.arrived(job, joined)) as u64);
+        if helpers > 0 {
+            self.shared.move_away(job.core);
+        }
+        for _ in 0..helpers {
+            self.shared.wake.notify_one();
+        }
+    }
+
     /// How many of those that look for this job have found it. Who looks does so some times in a microsecond, unless its core was taken
     /// from it: nobody waits for such a one.
-    fn arrived(&self, job: &Job) -> usize {
+    fn arrived(&self, job: &Job, joined: bool) -> usize {
         let look = |l: &&(u64, i32)| l.0 == job.stream && l.1 != job.core;
         let awake = if job.stream == 0 { 0 } else { self.shared.lookers.lock().iter().filter(look).count() };
-        let arrived = || self.threads - job.places.load(Ordering::Relaxed);
+        let arrived = || self.threads - usize::from(joined) - job.places.load(Ordering::Relaxed);
         let mut looks = 0;
         while arrived() < awake.min(self.threads - 1) && looks < AWAIT {
             looks += 1;
@@ -208,11 +256,18 @@ impl Pool {
     }
 
     /// Looks for a moment until `done` says so, or until there is a job of this stream that has a place and whose owner has another
-    /// core: then runs chunks of it until none is left. Says whether something came of it.
-    pub fn help(&self, stream: u64, done: &dyn Fn() -> bool) -> bool {
+    /// core: then runs chunks of it until none is left. Says whether something came of it. A thread that is `movable` leaves the core from
+    /// which jobs come: it would be woken there again, behind the very thread that it is to help.
+    pub fn help(&self, stream: u64, done: &dyn Fn() -> bool, movable: bool) -> bool {
         let shared = &*self.shared;
         if stream == 0 || !self.alive() {
             return wait(done);
+        }
+        if movable {
+            let (owner, core) = *shared.owner.lock();
+            if owner != thread::current().id() {
+                shared.stay_off(core);
+            }
         }
         let here = cores::here();
         shared.lookers.lock().push((stream, here));
@@ -269,18 +324,21 @@ impl Shared {
         }
     }
 
+    /// Moves this thread away from a core.
+    fn stay_off(&self, core: i32) {
+        if let Some(cores) = self.cores.as_ref().filter(|_| core >= 0 && core == cores::here()) {
+            cores.keep_off(cores::this_thread(), core);
+        }
+    }
+
     fn work(&self, worker: usize) {
         let bed = &self.beds[worker];
         bed.thread.store(cores::this_thread(), Ordering::Relaxed);
         loop {
             let seen = self.listed.load(Ordering::Acquire);
             let job = self.jobs.lock().iter().find(|j| j.open()).cloned();
-            if let Some(job) = &job
-                && job.core >= 0
-                && job.core == cores::here()
-                && let Some(cores) = &self.cores
-            {
-                cores.keep_off(cores::this_thread(), job.core);
+            if let Some(job) = &job {
+                self.stay_off(job.core);
             }
             if job.is_some_and(|job| job.help()) {
                 continue;
@@ -323,7 +381,7 @@ mod tests {
                     for round in 0..200u64 {
                         let n = 1 + (round * 7 + caller) % 50;
                         let count = Count((0..n).map(|_| AtomicU64::new(0)).collect());
-                        pool.run(&count, n, round % 3 != 0, 0);
+                        pool.run(&count, n, round % 3 != 0, 0, (Duration::from_nanos(round % 2 * 1000), 2));
                         assert!(count.0.iter().all(|c| c.load(Ordering::Relaxed) == 1));
                     }
                 });
@@ -341,7 +399,7 @@ mod tests {
         }
         let pool = Pool::new(1);
         let work = Where(Mutex::new(Vec::new()));
-        pool.run(&work, 3, false, 0);
+        pool.run(&work, 3, false, 0, (Duration::ZERO, 0));
         let seen = work.0.into_inner();
         assert!(seen.len() == 3 && !seen.contains(&thread::current().id()));
     }
@@ -374,18 +432,18 @@ mod tests {
         let (held, shared) = (Together::new(3), Together::new(2));
         thread::scope(|s| {
             // The only worker is held up until the third thread arrives in the first job.
-            s.spawn(|| pool.run(&held, 2, true, 1));
+            s.spawn(|| pool.run(&held, 2, true, 1, (Duration::ZERO, 0)));
             held.changed.wait_while(&mut held.inside.lock(), |i| i.len() < 2);
             let waiting = s.spawn(|| {
                 if let Some(cores) = &pool.shared.cores {
                     cores.keep_off(cores::this_thread(), 0);
                 }
-                (0..1000).any(|_| pool.help(9, &|| false))
+                (0..1000).any(|_| pool.help(9, &|| false, false))
             });
             if let Some(cores) = &pool.shared.cores {
                 cores.keep_off(cores::this_thread(), 1);
             }
-            pool.run(&shared, 2, true, 9);
+            pool.run(&shared, 2, true, 9, (Duration::ZERO, 0));
             assert!(waiting.join().unwrap(), "the thread found nothing to help with");
             held.run(2);
         });
@@ -401,11 +459,11 @@ mod tests {
                 for _ in 0..3 {
                     s.spawn(|| {
                         while !over.load(Ordering::Relaxed) {
-                            pool.help(9, &|| over.load(Ordering::Relaxed));
+                            pool.help(9, &|| over.load(Ordering::Relaxed), false);
                         }
                     });
                 }
-                pool.run(&job, 1000, true, 9);
+                pool.run(&job, 1000, true, 9, (Duration::ZERO, 0));
                 over.store(true, Ordering::Relaxed);
             });
             let mut seen = job.inside.into_inner();
@@ -413,6 +471,39 @@ mod tests {
             seen.dedup();
             assert_eq!(seen.len(), threads);
         }
+    }
+
+    #[test]
+    fn no_worker_is_woken_for_what_is_soon_over() {
+        let (pool, work) = (Pool::new(4), Together::new(1));
+        // As long as the thread may work alone, and for a rest that is not worth it.
+        for alone in [Duration::from_secs(60), Duration::from_nanos(1)] {
+            let asleep = || pool.shared.beds.iter().all(|b| b.core.load(Ordering::Relaxed) != -1);
+            while pool.shared.cores.is_some() && !asleep() {
+                thread::yield_now();
+            }
+            thread::sleep(Duration::from_millis(5));
+            pool.run(&work, 5, true, 0, (alone, 5));
+        }
+        let seen = work.inside.into_inner();
+        assert!(seen.len() == 10 && seen.iter().all(|&id| id == thread::current().id()));
+    }
+
+    #[test]
+    fn a_thread_that_may_be_moved_leaves_the_core_of_who_brings_jobs() {
+        let pool = Pool::new(2);
+        if pool.shared.cores.is_none() {
+            return;
+        }
+        let moves = || {
+            let before = cores::here();
+            *pool.shared.owner.lock() = (pool.workers[0].thread().id(), before);
+            pool.help(1, &|| true, true);
+            before != cores::here()
+        };
+        // The system may move it too, in between.
+        let moved = thread::scope(|s| s.spawn(|| (0..100).filter(|_| moves()).count()).join().unwrap());
+        assert!(moved > 90, "{moved} times of 100");
     }
 
     #[test]

@@ -133,10 +133,11 @@ pub trait Device: Send + Sync {
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
     /// Runs every group; returns when all are done.
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError>;
-    /// Waits for a moment, until `done` says so or a launch of this stream is under way that can use the calling thread: then runs groups
-    /// of it. Returns whether something came of it: it is done, or the last group that was to be had is.
-    fn help(&self, stream: u64, done: &dyn Fn() -> bool) -> bool {
-        let _ = stream;
+    /// Waits for a moment, until `done` says so or a launch of this stream is under way that can use the calling thread: then runs
+    /// groups of it. Returns whether something came of it: it is done, or the last group that was to be had is. A thread that is
+    /// `movable`, which the application's are not, may be bound to other cores.
+    fn help(&self, stream: u64, done: &dyn Fn() -> bool, movable: bool) -> bool {
+        let _ = (stream, movable);
         done()
     }
 }

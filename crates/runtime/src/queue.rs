@@ -107,7 +107,7 @@ impl Queue {
     /// waits for a command may have nothing to do with the launch, which would hold the thread up: then nobody's launch.
     pub(crate) fn help(&self, done: &dyn Fn() -> bool) -> bool {
         let stream = if self.in_order() { self.stream() } else { 0 };
-        self.device.hal().help(stream, done)
+        self.device.hal().help(stream, done, false)
     }
 
     /// Checks a wait list: its events are of the queue's context.
@@ -270,7 +270,7 @@ impl Queue {
                     break;
                 }
                 this.attended.fetch_add(1, Ordering::SeqCst);
-                let more = this.help(&waits);
+                let more = this.device.hal().help(this.stream(), &waits, true);
                 this.attended.fetch_sub(1, Ordering::SeqCst);
                 // A command that came before the thread was gone has called no other.
                 if !more && !waits() {
