@@ -20,6 +20,7 @@ mod memory;
 mod ops;
 mod serial;
 mod subgroup;
+mod units;
 mod whole;
 
 use crate::Limit;

@@ -304,6 +304,9 @@ impl Widener<'_> {
         if let [only] = *parts {
             return only;
         }
+        if let Some(whole) = self.units_of(parts) {
+            return whole;
+        }
         let (n, w) = (parts.len() as u16, self.lanes);
         let whole = self.concat(parts);
         let mask: Vec<u16> = (0..w).flat_map(|l| (0..n).map(move |c| c * w + l)).collect();
