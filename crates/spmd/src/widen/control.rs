@@ -234,6 +234,10 @@ impl Widener<'_> {
         }
         let ty = self.item.func.ty(p);
         let vars: SmallVec<[Var; 4]> = match self.item.shapes.of(p) {
+            Shape::Varying if self.whole.contains(&p) => {
+                let whole = Type::vector(ty.scalar, ty.lanes * self.lanes);
+                SmallVec::from_slice(&[self.ssa.var(whole)])
+            }
             Shape::Varying => {
                 let wide = self.wide_type(ty);
                 (0..ty.lanes).map(|_| self.ssa.var(wide)).collect()
@@ -256,6 +260,10 @@ impl Widener<'_> {
             self.tested.insert(p, *lanes);
         }
         match self.item.shapes.of(p) {
+            Shape::Varying if self.whole.contains(&p) => {
+                let n = self.item.func.ty(p).lanes;
+                Wide::Lanes(self.deinterleave(values[0], n))
+            }
             Shape::Varying => Wide::Lanes(values),
             Shape::Strided { by, .. } => Wide::Strided { base: values[0], by, cond: values.get(1).copied() },
             _ => Wide::Uniform(values[0]),
@@ -275,8 +283,13 @@ impl Widener<'_> {
             let vars = self.param_vars(p);
             match item.shapes.of(p) {
                 Shape::Varying => {
-                    let mask = if joins && self.written.insert(p) { None } else { blend };
-                    for (&var, new) in vars.iter().zip(self.lanes(a)?) {
+                    let mut mask = if joins && self.written.insert(p) { None } else { blend };
+                    let mut lanes = self.lanes(a)?;
+                    if self.whole.contains(&p) {
+                        mask = mask.map(|m| self.repeat_mask(m, lanes.len() as u16));
+                        lanes = smallvec::smallvec![self.interleave(&lanes)];
+                    }
+                    for (&var, new) in vars.iter().zip(lanes) {
                         let new = match mask {
                             Some(mask) => {
                                 let old = self.ssa.read(self.func, self.cur, var);

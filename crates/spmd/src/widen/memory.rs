@@ -112,6 +112,17 @@ impl Widener<'_> {
             }
             Wide::Strided { base, by, cond } => match (self.covered(ty, by), cond) {
                 (true, None) => self.load_strided(ty, base, by, *align, data.flags),
+                (true, Some(cond)) if ty.is_vector() => {
+                    let p = data.args[0];
+                    let fast = move |w: &mut Self| Ok(smallvec![w.load_units(ty, base, *align, data.flags)]);
+                    let slow = move |w: &mut Self| {
+                        let lanes = w.load_apart(ty, p, *align, data.flags)?;
+                        Ok(smallvec![w.interleave(&lanes)])
+                    };
+                    let whole = Type::vector(ty.scalar, ty.lanes * self.lanes);
+                    let whole = self.one_of(cond, &[whole], fast, slow)?[0];
+                    self.deinterleave(whole, ty.lanes)
+                }
                 (true, Some(cond)) => {
                     let p = data.args[0];
                     let fast = move |w: &mut Self| Ok(w.load_strided(ty, base, by, *align, data.flags));
@@ -206,9 +217,14 @@ impl Widener<'_> {
         if n == 1 && by != size {
             return smallvec![self.load_covering(ty.scalar, base, (by / size) as u16, align, flags)];
         }
-        let mask = self.mask.map(|m| self.repeat_mask(m, n));
-        let v = self.load_vector(Type::vector(ty.scalar, w * n), base, mask, align, flags);
-        self.deinterleave(v, n)
+        let whole = self.load_units(ty, base, align, flags);
+        self.deinterleave(whole, n)
+    }
+
+    /// Short vectors that lie side by side, or numbers, in one vector.
+    fn load_units(&mut self, ty: Type, base: Value, align: u32, flags: Flags) -> Value {
+        let mask = self.mask.map(|m| self.repeat_mask(m, ty.lanes));
+        self.load_vector(Type::vector(ty.scalar, self.lanes * ty.lanes), base, mask, align, flags)
     }
 
     /// Every so many elements, from vectors that cover them: all of one length, of which the last one ends with the last lane's element.

@@ -263,6 +263,7 @@ pub fn widen(
         stepped: SmallVec::new(),
         orders: FxHashMap::default(),
         past_caches,
+        whole: units::params(item),
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -343,6 +344,8 @@ pub(crate) struct Widener<'a> {
     orders: FxHashMap<Value, Order>,
     /// Whether what is only written may go past the caches.
     past_caches: Option<Value>,
+    /// Parameters of blocks that are not taken apart ([`units`]).
+    whole: FxHashSet<Value>,
 }
 
 impl Widener<'_> {
