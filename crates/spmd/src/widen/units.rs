@@ -1,6 +1,6 @@
 //! Short vectors that stay as they lie in memory.
 //!
-//! In lanes, a short vector is taken apart: a vector for each component. What was loaded as `float4` comes as `xyzwxyzw…` and is shuffled to
+//! In lanes, a short vector is taken apart: a vector for each component. What was loaded as `float4` comes as `xyzwxyzw…`, is shuffled to
 //! `xxxx…`, `yyyy…`; to be stored, it is shuffled back. Where all that happens in between is done to each component alike, the same
 //! operations on what was loaded give what is to be stored, and nothing is shuffled:
 //!
