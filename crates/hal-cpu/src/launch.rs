@@ -4,7 +4,7 @@ use crate::arena::{ALIGN, Arena, Block};
 use crate::device::CpuKernel;
 use crate::fpenv;
 use crate::loader::Image;
-use crate::pool::Work;
+use crate::pool::{Patience, Work};
 use cloom_hal::{Better, HalError, Kernel, Launch, NdRange, PrintSink};
 use cloom_ir::abi;
 use std::any::Any;
@@ -178,8 +178,9 @@ const CHUNK_TIME: Duration = Duration::from_micros(20);
 /// The calling thread works for this long before it wakes another one, which takes as long, and half of that the time of the one that
 /// wakes: most launches of most programs are over by then.
 const ALONE: Duration = Duration::from_micros(10);
-/// So many times as much must be left then.
-const REST: u64 = 3;
+/// What is left must take as long as this then.
+const REST: Duration = Duration::from_micros(30);
+const PATIENCE: Patience = Patience { alone: ALONE, rest: REST };
 /// Threads are woken at once for a launch that will take at least so long.
 const LONG: Duration = Duration::from_micros(200);
 /// A shorter one that takes longer than [`ALONE`] is listed meanwhile for threads that are awake or on their way anyhow: whoever waits for
@@ -301,8 +302,8 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         let even = left / (threads * CHUNKS_PER_THREAD);
         running.chunk = even.max(enough).clamp(1, left.div_ceil(threads));
         running.busy = listed.then(AtomicU64::default);
-        let alone = if listed && !long { ALONE } else { Duration::ZERO };
-        device.pool().run(&running, left.div_ceil(running.chunk), join, launch.stream, (alone, REST));
+        let patience = if listed && !long { PATIENCE } else { Patience::default() };
+        device.pool().run(&running, left.div_ceil(running.chunk), join, launch.stream, patience);
         if let Some(busy) = &running.busy {
             note(busy.load(Ordering::Relaxed), left);
         }
@@ -402,7 +403,7 @@ impl Running<'_> {
             self.groups(self.first, end);
             self.first = end;
             let time = start.elapsed();
-            let worth = time >= ALONE && self.count - end >= REST.saturating_mul(end);
+            let worth = PATIENCE.is_over(time, end, self.count - end);
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || worth {
                 let (time, done) = (time.as_nanos() as u64, end.max(1));
                 note(time, done);

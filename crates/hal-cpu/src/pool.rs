@@ -51,6 +51,23 @@ pub fn wait(done: &dyn Fn() -> bool) -> bool {
     look(LOOKS, done)
 }
 
+/// When a thread that works asks for others.
+#[derive(Clone, Copy, Default)]
+pub struct Patience {
+    /// After so long,
+    pub alone: Duration,
+    /// if what is left will take as long as this.
+    pub rest: Duration,
+}
+
+impl Patience {
+    /// Whether it is over after this time, in which so many things were done and so many were left.
+    pub fn is_over(self, time: Duration, done: u64, left: u64) -> bool {
+        let rest = u128::from(left) * time.as_nanos() / u128::from(done.max(1));
+        time >= self.alone && rest >= self.rest.as_nanos()
+    }
+}
+
 /// The threads.
 pub struct Pool {
     shared: Arc<Shared>,
@@ -183,12 +200,13 @@ impl Pool {
 
     /// Runs chunks `0..chunks` and returns when all are done. With `join` false the calling thread only waits, and workers alone
     /// run chunks; else threads that wait for this `stream` may [help](Pool::help), and no worker is woken before the calling thread has
-    /// worked for so long, and only if so many times the chunks that it ran are left.
-    pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, stream: u64, (alone, rest): (Duration, u64)) {
-        if !self.alive() || (chunks == 1 && join) || chunks >= 1 << (HALF - 1) {
+    /// worked for as long as `patience` says, and then only if what is left will take it so much longer.
+    pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, stream: u64, patience: Patience) {
+        if !self.alive() || (chunks == 1 && join) {
             (0..chunks).for_each(|c| work.run(c));
             return;
         }
+        debug_assert!(chunks < 1 << (HALF - 1), "some chunks for each thread");
         // SAFETY: the reference is used only by threads that took a chunk below `chunks`, and this function does not return
         // before all of these are done. A worker that still holds the job afterwards only reads its counters.
         let work: &'static dyn Work = unsafe { std::mem::transmute::<&dyn Work, &'static dyn Work>(work) };
@@ -205,14 +223,19 @@ impl Pool {
         *self.shared.owner.lock() = (job.owner.id(), job.core);
         self.shared.jobs.lock().push(job.clone());
         self.shared.listed.fetch_add(1, Ordering::Release);
-        let begin = Instant::now();
         let joined = join && job.take_place();
-        let (last, mut run) = (Job::from_last(), 0);
-        while joined && !alone.is_zero() && begin.elapsed() < alone && job.run_one(last) {
-            run += 1;
-        }
-        if job.open() && job.left() >= rest.saturating_mul(run) {
+        let last = Job::from_last();
+        if !joined || patience.alone.is_zero() {
             self.call(&job, joined);
+        } else {
+            let (begin, mut run) = (Instant::now(), 0);
+            while job.run_one(last) {
+                run += 1;
+                if job.open() && patience.is_over(begin.elapsed(), run, job.left()) {
+                    self.call(&job, joined);
+                    break;
+                }
+            }
         }
         while joined && job.run_one(last) {}
         let arrived = || job.places.load(Ordering::Relaxed) + usize::from(joined) < self.threads;
@@ -380,8 +403,10 @@ mod tests {
                 s.spawn(move || {
                     for round in 0..200u64 {
                         let n = 1 + (round * 7 + caller) % 50;
+                        let patience =
+                            Patience { alone: Duration::from_nanos(round % 2 * 1000), ..Patience::default() };
                         let count = Count((0..n).map(|_| AtomicU64::new(0)).collect());
-                        pool.run(&count, n, round % 3 != 0, 0, (Duration::from_nanos(round % 2 * 1000), 2));
+                        pool.run(&count, n, round % 3 != 0, 0, patience);
                         assert!(count.0.iter().all(|c| c.load(Ordering::Relaxed) == 1));
                     }
                 });
@@ -399,7 +424,7 @@ mod tests {
         }
         let pool = Pool::new(1);
         let work = Where(Mutex::new(Vec::new()));
-        pool.run(&work, 3, false, 0, (Duration::ZERO, 0));
+        pool.run(&work, 3, false, 0, Patience::default());
         let seen = work.0.into_inner();
         assert!(seen.len() == 3 && !seen.contains(&thread::current().id()));
     }
@@ -432,7 +457,7 @@ mod tests {
         let (held, shared) = (Together::new(3), Together::new(2));
         thread::scope(|s| {
             // The only worker is held up until the third thread arrives in the first job.
-            s.spawn(|| pool.run(&held, 2, true, 1, (Duration::ZERO, 0)));
+            s.spawn(|| pool.run(&held, 2, true, 1, Patience::default()));
             held.changed.wait_while(&mut held.inside.lock(), |i| i.len() < 2);
             let waiting = s.spawn(|| {
                 if let Some(cores) = &pool.shared.cores {
@@ -443,7 +468,7 @@ mod tests {
             if let Some(cores) = &pool.shared.cores {
                 cores.keep_off(cores::this_thread(), 1);
             }
-            pool.run(&shared, 2, true, 9, (Duration::ZERO, 0));
+            pool.run(&shared, 2, true, 9, Patience::default());
             assert!(waiting.join().unwrap(), "the thread found nothing to help with");
             held.run(2);
         });
@@ -463,7 +488,7 @@ mod tests {
                         }
                     });
                 }
-                pool.run(&job, 1000, true, 9, (Duration::ZERO, 0));
+                pool.run(&job, 1000, true, 9, Patience::default());
                 over.store(true, Ordering::Relaxed);
             });
             let mut seen = job.inside.into_inner();
@@ -476,14 +501,14 @@ mod tests {
     #[test]
     fn no_worker_is_woken_for_what_is_soon_over() {
         let (pool, work) = (Pool::new(4), Together::new(1));
-        // As long as the thread may work alone, and for a rest that is not worth it.
-        for alone in [Duration::from_secs(60), Duration::from_nanos(1)] {
+        let (short, long) = (Duration::from_nanos(1), Duration::from_secs(60));
+        for (alone, rest) in [(long, Duration::ZERO), (short, long)] {
             let asleep = || pool.shared.beds.iter().all(|b| b.core.load(Ordering::Relaxed) != -1);
             while pool.shared.cores.is_some() && !asleep() {
                 thread::yield_now();
             }
             thread::sleep(Duration::from_millis(5));
-            pool.run(&work, 5, true, 0, (alone, 5));
+            pool.run(&work, 5, true, 0, Patience { alone, rest });
         }
         let seen = work.inside.into_inner();
         assert!(seen.len() == 10 && seen.iter().all(|&id| id == thread::current().id()));
