@@ -292,6 +292,32 @@ fn vectors_are_no_longer_than_the_rows_of_groups() {
 }
 
 #[test]
+fn numbers_that_some_work_items_change_at_places_without_a_rule_need_no_lanes() {
+    let lanes = |body: &str| {
+        let source = format!(
+            "kernel void k(global float *p, local float *a, global const int *rows, int n) {{
+                 int row = rows[get_global_id(0)] * n, l = get_local_id(0);
+                 float f = p[get_global_id(0)];
+                 barrier(CLK_LOCAL_MEM_FENCE);
+                 {body}
+                 barrier(CLK_LOCAL_MEM_FENCE);
+                 p[get_global_id(0)] = a[l];
+             }}"
+        );
+        let compiler = compiler();
+        let program = program(&compiler, &source, "");
+        let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v4");
+        executable.kernel("k", Variant::Lanes).unwrap().artifact.lanes
+    };
+    assert_eq!(lanes("if (row > l) for (int j = 0; j < n; j++) a[row + j] -= f * a[j];"), 32, "one is for all");
+    assert_eq!(lanes("if (row > l) for (int j = 0; j < n; j++) a[row + j] -= f * a[row / 2 + j];"), 1);
+    assert!(lanes("for (int j = 0; j < n; j++) a[row + j] -= f * a[row / 2 + j];") > 1, "all do it");
+    assert!(lanes("if (row > l) for (int j = 0; j < n; j++) a[row + j] = a[row / 2 + j];") > 1, "nothing is changed");
+    let much = "if (row > l) for (int j = 0; j < n; j++) a[row + j] = sqrt(a[row + j] * f + 1) / (a[row / 2 + j] + f);";
+    assert!(lanes(much) > 1, "there is something to do");
+}
+
+#[test]
 fn outputs_are_buffers_that_are_only_written_by_groups_that_tell_each_other_nothing() {
     let outputs = |body: &str| {
         let source = format!(

@@ -23,6 +23,10 @@ use smallvec::SmallVec;
 /// So many operations are done again on what is not taken apart.
 const MOST: usize = 16;
 
+/// So far back values are followed, and so many parameters are looked at: more would take long to find out.
+const DEPTH: u32 = 8;
+const MOST_PARAMS: usize = 64;
+
 /// What components were found to be parts of.
 type Known = SmallVec<[(Lanes, Value); 8]>;
 
@@ -52,7 +56,7 @@ pub(super) fn params(item: &Analysed) -> FxHashSet<Value> {
     let blocks = func.layout.iter().filter(|&&b| b != func.entry());
     let params = blocks.flat_map(|&b| &func.blocks[b].params).copied();
     let mut written: FxHashMap<Value, Vec<Value>> = params.filter(|&p| is_short(p)).map(|p| (p, Vec::new())).collect();
-    if written.is_empty() {
+    if written.is_empty() || written.len() > MOST_PARAMS {
         return FxHashSet::default();
     }
     for e in func.layout.iter().flat_map(|&b| func.blocks[b].term.edges()) {
@@ -66,7 +70,7 @@ pub(super) fn params(item: &Analysed) -> FxHashSet<Value> {
     // The sources of all that is written to them; fewer and fewer parameters are among them.
     let sources = |p: &Value, whole: &FxHashSet<Value>| -> Option<Sources> {
         let mut all = Sources::default();
-        written[p].iter().try_for_each(|&a| add_sources(item, a, whole, MOST, &mut all))?;
+        written[p].iter().try_for_each(|&a| add_sources(item, a, whole, DEPTH, &mut all))?;
         Some(all)
     };
     loop {
@@ -90,7 +94,7 @@ pub(super) fn params(item: &Analysed) -> FxHashSet<Value> {
 }
 
 /// Adds what a value is made of; nothing if it cannot be whole.
-fn add_sources(item: &Analysed, v: Value, whole: &FxHashSet<Value>, depth: usize, all: &mut Sources) -> Option<()> {
+fn add_sources(item: &Analysed, v: Value, whole: &FxHashSet<Value>, depth: u32, all: &mut Sources) -> Option<()> {
     let func = &item.func;
     if item.shapes.of(v) == Shape::Uniform {
         return func.ty(v).is_vector().then_some(());
@@ -127,7 +131,7 @@ fn is_taken_apart(item: &Analysed, p: Value, whole: &FxHashSet<Value>) -> bool {
             Op::Store { .. } => data.args[0] != p && is_dense(item, data.args[0], func.ty(p)),
             ref op => {
                 is_lanewise(op)
-                    && data.args.iter().all(|&a| add_sources(item, a, whole, MOST, &mut Sources::default()).is_some())
+                    && data.args.iter().all(|&a| add_sources(item, a, whole, DEPTH, &mut Sources::default()).is_some())
             }
         }
     };
