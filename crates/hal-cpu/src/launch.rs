@@ -4,14 +4,14 @@ use crate::arena::{ALIGN, Arena, Block};
 use crate::device::CpuKernel;
 use crate::fpenv;
 use crate::loader::Image;
-use crate::pool::{Patience, Work};
+use crate::pool::{self, ALONE, LONG, Work};
 use cloom_hal::{Better, HalError, Kernel, Launch, NdRange, PrintSink};
 use cloom_ir::abi;
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -119,8 +119,6 @@ pub struct Running<'a> {
     local: u64,
     denorms_are_zero: bool,
     out_of_memory: AtomicBool,
-    /// Nanoseconds that groups took on all threads together, if that is to be known.
-    busy: Option<AtomicU64>,
 }
 
 /// Better code for groups that have not begun.
@@ -173,20 +171,8 @@ thread_local! {
 
 /// Chunks that each thread takes of a launch: enough that threads end together.
 const CHUNKS_PER_THREAD: u64 = 16;
-/// A chunk takes this long if there are enough groups, so that taking one costs nothing beside it.
-const CHUNK_TIME: Duration = Duration::from_micros(20);
-/// The calling thread works for this long before it wakes another one, which takes as long, and half of that the time of the one that
-/// wakes: most launches of most programs are over by then.
-const ALONE: Duration = Duration::from_micros(10);
-/// What is left must take as long as this then.
-const REST: Duration = Duration::from_micros(30);
-const PATIENCE: Patience = Patience { alone: ALONE, rest: REST };
-/// Threads are woken at once for a launch that will take at least so long.
-const LONG: Duration = Duration::from_micros(200);
-/// A shorter one that takes longer than [`ALONE`] is listed meanwhile for threads that are awake or on their way anyhow: whoever waits for
-/// it, and whoever was called for the command. It has so many chunks for each thread, since they come when they come.
-const CHUNKS_OF_SHARED: u64 = 8;
-
+/// None takes less than this if there are enough groups: to take one and get ready for it takes a tenth of that.
+const CHUNK_TIME: Duration = Duration::from_nanos(1500);
 /// Picoseconds in a nanosecond.
 const PICO: u64 = 1000;
 
@@ -274,38 +260,32 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         local: launch.local_size,
         denorms_are_zero: artifact.denorms_are_zero,
         out_of_memory: AtomicBool::new(false),
-        busy: None,
     };
     let threads = device.threads() as u64;
-    let mut enough = 1;
     // Where groups took so long that waking a thread pays, help is asked for at once: else the first of few groups would be all that
     // runs. Groups may be of another size than they were.
     let items = product(range.local).unwrap_or(u64::MAX).max(1);
-    let group_time = item_time.saturating_mul(items) / PICO;
-    let time = Duration::from_nanos(group_time.saturating_mul(count));
-    let (long, listed) = (time >= LONG, threads > 1 && count > 1 && (time >= LONG || join && time >= ALONE));
-    let note = |nanos: u64, groups: u64| {
-        let per_item = u128::from(nanos) * u128::from(PICO) / u128::from(groups.saturating_mul(items).max(1));
+    let known = Duration::from_nanos(item_time.saturating_mul(items) / PICO);
+    let note = |time: Duration, groups: u64| {
+        let per_item = time.as_nanos() * u128::from(PICO) / u128::from(groups.saturating_mul(items).max(1));
         kernel.item_time.store(per_item.min(u128::from(u64::MAX)) as u64, Ordering::Relaxed);
     };
-    if listed {
-        enough = chunk_of(group_time);
-        if !long {
-            enough = enough.min(count / (threads * CHUNKS_OF_SHARED)).max(1);
-        }
-    } else if join {
-        enough = running.begin(threads == 1, note);
-    }
+    let time = times(known, count);
+    let listed = threads > 1 && count > 1 && (time >= LONG || join && time >= ALONE);
+    let group_time = match listed {
+        true => known,
+        false if join => running.begin(threads == 1, note),
+        false => Duration::ZERO,
+    };
     let left = count - running.first;
     if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
         // Large enough to be worth taking, but one for each thread if there are as many groups.
-        let even = left / (threads * CHUNKS_PER_THREAD);
-        running.chunk = even.max(enough).clamp(1, left.div_ceil(threads));
-        running.busy = listed.then(AtomicU64::default);
-        let patience = if listed && !long { PATIENCE } else { Patience::default() };
-        device.pool().run(&running, left.div_ceil(running.chunk), join, launch.stream, patience);
-        if let Some(busy) = &running.busy {
-            note(busy.load(Ordering::Relaxed), left);
+        let enough = (left / (threads * CHUNKS_PER_THREAD)).max(groups_in(CHUNK_TIME, group_time));
+        running.chunk = enough.clamp(1, left.div_ceil(threads));
+        let expected = if group_time.is_zero() { Duration::MAX } else { times(group_time, left) };
+        let busy = device.pool().run(&running, left.div_ceil(running.chunk), join, launch.stream, expected);
+        if listed {
+            note(busy, left);
         }
     }
     match running.out_of_memory.into_inner() {
@@ -319,9 +299,10 @@ const ROW: u64 = 64;
 /// Rows up to this length are not divided: each has one end that does not fill a vector.
 const WHOLE_ROW: u64 = 1024;
 
-/// Small groups are made one of so many work-items, if that takes no longer than a good chunk: entering a group takes as long as some
+/// Small groups are made one of so many work-items, if that takes no longer than this: entering a group takes as long as some
 /// vectors. (A copy with 12 operations a float in groups of 256 took 1.18 times as long.)
 const MERGED: u64 = 1024;
+const MERGED_TIME: Duration = Duration::from_micros(20);
 
 /// Where work-items below each other touch what lies together in memory, groups of at least so many rows go through whole cache lines, and
 /// those beside them through other ones, far from there. So the groups below come next, up to a band of so many: they touch the
@@ -344,7 +325,7 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
     // As many groups as it takes to share the work, if there are that many now.
     let share = (items / (threads * CHUNKS_PER_THREAD)).max(group) / (group / local.max(1)).max(1);
     if local >= ROW && local.is_multiple_of(ROW) {
-        let quick = (CHUNK_TIME.as_nanos() as u64 * PICO).checked_div(item_time).unwrap_or(0);
+        let quick = (MERGED_TIME.as_nanos() as u64 * PICO).checked_div(item_time).unwrap_or(0);
         let together = (MERGED.min(quick) / group).min(share / local);
         range.local[0] = local * together.max(1);
         return range;
@@ -371,30 +352,31 @@ fn place([x, y, _]: [u64; 3], band: u64, at: u64) -> ([u64; 3], u64) {
     ([at / rows, first + at % rows, z], 1)
 }
 
-/// The number of groups that make a good chunk.
-fn chunk_of(group_time: u64) -> u64 {
-    (CHUNK_TIME.as_nanos() as u64 / group_time.max(1)).max(1)
+/// The number of groups that take as long as this; 1 if nobody knows how long one takes.
+fn groups_in(time: Duration, group: Duration) -> u64 {
+    if group.is_zero() { 1 } else { (time.as_nanos() / group.as_nanos()).max(1) as u64 }
+}
+
+/// What so many take.
+fn times(each: Duration, count: u64) -> Duration {
+    Duration::from_nanos((each.as_nanos() as u64).saturating_mul(count))
 }
 
 impl Work for Running<'_> {
     fn run(&self, chunk: u64) {
         let from = self.first + chunk * self.chunk;
-        let start = self.busy.as_ref().map(|busy| (busy, Instant::now()));
         self.groups(from, (from + self.chunk).min(self.count));
-        if let Some((busy, start)) = start {
-            busy.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        }
     }
 }
 
 impl Running<'_> {
-    /// Runs groups on this thread until all are done or it takes long. Gives the number of groups that make a good chunk, and notes how
-    /// many nanoseconds how many of them took.
-    fn begin(&mut self, all: bool, note: impl Fn(u64, u64)) -> u64 {
+    /// Runs groups on this thread until all are done or it takes long. Gives the time of one if some are left, and notes how long how many
+    /// of them took.
+    fn begin(&mut self, all: bool, note: impl Fn(Duration, u64)) -> Duration {
         if all || self.count == 1 {
             self.groups(0, self.count);
             self.first = self.count;
-            return 1;
+            return Duration::ZERO;
         }
         let start = Instant::now();
         let mut batch = 1;
@@ -403,11 +385,10 @@ impl Running<'_> {
             self.groups(self.first, end);
             self.first = end;
             let time = start.elapsed();
-            let worth = PATIENCE.is_over(time, end, self.count - end);
+            let worth = pool::worth_help(time, end, self.count - end).is_some();
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || worth {
-                let (time, done) = (time.as_nanos() as u64, end.max(1));
-                note(time, done);
-                return chunk_of(time / done);
+                note(time, end.max(1));
+                return Duration::from_nanos(((time.as_nanos() / u128::from(end.max(1))) as u64).max(1));
             }
             batch *= 2;
         }

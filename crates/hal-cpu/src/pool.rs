@@ -1,21 +1,21 @@
-//! A pool of threads that share the chunks of a job with the thread that brings it.
+//! A pool of threads that share the chunks of a [job] with the thread that brings it.
 //!
-//! A job is a counter of chunks, which are taken from both ends: by threads on even cores from the first on, by the others from the last.
-//! Kernels that follow each other work on the same data mostly, and a core finds its part of them in its own cache again, whichever thread
-//! runs on it. The bringing thread lists the job, sees to it that as many threads come as there is work for, takes
-//! chunks itself, and leaves when every chunk is done. Several threads may bring jobs at once; workers take the oldest first. Idle
-//! workers look for work for a moment before they sleep, because kernels come in rows.
-//!
-//! To wake a thread takes as long as many a job, above all where cores sleep deeply; and it may wake behind the thread that wakes it
-//! ([`crate::cores`]). So threads that wait for a job's end in any case look for it and help, if they have another core than its owner, and
-//! workers are only woken in place of those that do not look. No more threads than the pool was made for work on a job, whoever comes
-//! first.
+//! Kernels come in rows, so that threads look for the next job for a moment before they sleep. Who brings a job offers it to those that
+//! look, each in a [seat] of its own, which costs next to nothing; works on it; and wakes sleeping threads only if what is left is worth it:
+//! to wake one takes as long as many a job, above all where cores sleep deeply, and it may wake behind the thread that wakes it
+//! ([`crate::cores`]). So threads that wait for a job's end in any case are asked first, if they have another core than its owner. How many
+//! are asked follows from the time that the job will take. Several threads may bring jobs at once; who is free again takes the oldest.
+
+mod job;
+mod seat;
 
 use crate::cores::{self, Cores};
-use parking_lot::{Condvar, Mutex};
+use job::Job;
+use parking_lot::Mutex;
+use seat::{Mode, Seat};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle, Thread, ThreadId};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
 /// What runs a chunk of a job.
@@ -26,46 +26,59 @@ pub trait Work: Send + Sync {
 
 /// Kernels may use this much stack for private memory; pages cost nothing until touched.
 pub const WORKER_STACK: usize = 64 << 20;
-/// A thread looks so many times before it sleeps: some 50 microseconds.
-const SPIN: u32 = 2000;
-/// And so many times if it waits for something that is under way: as long as it takes to wake a thread, which may be what it waits for.
-const LOOKS: u32 = 2500;
-/// And so many times for those that are awake to come to its job: some 4 microseconds.
-const AWAIT: u32 = 100;
+/// A thread looks so long before it sleeps, and so long for something that is under way: as long as it takes to sleep and be woken, or to
+/// wake what it waits for.
+const LOOK: Duration = Duration::from_micros(70);
 /// One of so many looks lets others have the core, which may be those that are waited for: without, they wait for the clock to tick.
 const YIELD: u32 = 32;
 
-/// Looks so many times whether something is so.
-fn look(times: u32, mut is_so: impl FnMut() -> bool) -> bool {
-    (0..times).any(|looks| {
-        match looks.is_multiple_of(YIELD) {
-            true => thread::yield_now(),
-            false => std::hint::spin_loop(),
+/// The thread that brings a job works for this long before it wakes another one, which takes as long, and half of that the time of the
+/// one that wakes: most launches of most programs are over by then.
+pub const ALONE: Duration = Duration::from_micros(10);
+/// What is left must take as long as this then.
+const REST: Duration = Duration::from_micros(30);
+/// Threads are woken at once for a job that will take at least so long.
+pub const LONG: Duration = Duration::from_micros(200);
+/// A thread is woken for so much work, and one that looks anyhow is asked for so much.
+const WAKE: Duration = Duration::from_micros(16);
+const OFFER: Duration = Duration::from_micros(2);
+/// Jobs that are too short to wake anybody for come in long rows, too. After so much work of a row in which nobody shared, threads are
+/// woken for the rest of the row: it takes as long at least, if it is like most.
+const ROW: Duration = Duration::from_micros(100);
+
+/// Looks for a time whether something is so.
+fn look(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    loop {
+        thread::yield_now();
+        for _ in 0..YIELD {
+            if is_so() {
+                return true;
+            }
+            std::hint::spin_loop();
         }
-        is_so()
-    })
+        if begin.elapsed() >= time {
+            return is_so();
+        }
+    }
 }
 
 /// Looks for a moment whether something is done.
 pub fn wait(done: &dyn Fn() -> bool) -> bool {
-    look(LOOKS, done)
+    look(LOOK, done)
 }
 
-/// When a thread that works asks for others.
-#[derive(Clone, Copy, Default)]
-pub struct Patience {
-    /// After so long,
-    pub alone: Duration,
-    /// if what is left will take as long as this.
-    pub rest: Duration,
+/// Whether it is time to ask for help after this time, in which so many things were done and so many were left: then gives how long these
+/// take one thread.
+pub fn worth_help(time: Duration, done: u64, left: u64) -> Option<Duration> {
+    let rest = u128::from(left).saturating_mul(time.as_nanos()) / u128::from(done.max(1));
+    let rest = Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX));
+    (time >= ALONE && rest >= REST).then_some(rest)
 }
 
-impl Patience {
-    /// Whether it is over after this time, in which so many things were done and so many were left.
-    pub fn is_over(self, time: Duration, done: u64, left: u64) -> bool {
-        let rest = u128::from(left) * time.as_nanos() / u128::from(done.max(1));
-        time >= self.alone && rest >= self.rest.as_nanos()
-    }
+/// How many threads share a time if each is to get as much as this.
+fn share(time: Duration, each: Duration) -> usize {
+    usize::try_from(time.as_nanos() / each.as_nanos()).unwrap_or(usize::MAX)
 }
 
 /// The threads.
@@ -78,93 +91,48 @@ pub struct Pool {
 
 struct Shared {
     jobs: Mutex<Vec<Arc<Job>>>,
-    wake: Condvar,
-    /// Counts jobs listed, so that a spinning worker notices one without the lock.
-    listed: AtomicU64,
-    /// Jobs that end before this count: there is none under way if it is `listed`.
-    unlisted: AtomicU64,
+    /// How many jobs there are that have chunks to take, so that nobody looks for one in vain.
+    open: AtomicUsize,
     stop: AtomicBool,
-    /// The threads that look for jobs of a stream, and their cores.
-    lookers: Mutex<Vec<(u64, i32)>>,
-    /// The thread from which the last job came, and its core.
-    owner: Mutex<(ThreadId, i32)>,
-    /// Where each worker slept last.
-    beds: Vec<Bed>,
+    /// Each worker's seat.
+    seats: Vec<Seat>,
+    lookers: Mutex<Lookers>,
+    last: Mutex<Last>,
     cores: Option<Cores>,
 }
 
-/// Where a worker sleeps: its name to the system, and its core.
-struct Bed {
-    thread: AtomicI32,
-    core: AtomicI32,
-}
-
-struct Job {
-    work: &'static dyn Work,
-    chunks: u64,
-    /// How many are taken from either end: from the last one in the upper half.
-    taken: AtomicU64,
-    done: AtomicU64,
-    owner: Thread,
-    /// Which waiting threads may help; 0: none.
-    stream: u64,
+/// The last job.
+struct Last {
+    owner: ThreadId,
     /// The owner's core.
     core: i32,
-    /// How many more threads may work on it.
-    places: AtomicUsize,
+    /// When it ended.
+    end: Instant,
+    /// What it and those before it in a row took, of which nobody came to share any.
+    alone: Duration,
 }
 
-/// Where the upper half of a counter begins, and the lower half of it.
-const HALF: u32 = 32;
-const LOWER: u64 = (1 << HALF) - 1;
-
-impl Job {
-    /// Takes and runs chunks until none is left, if there is a place. It stays taken: who leaves found no chunk.
-    fn help(&self) -> bool {
-        let (place, last) = (self.take_place(), Job::from_last());
-        if place {
-            while self.run_one(last) {}
+impl Last {
+    /// Whether what followed each other without a rest until now was enough work without help.
+    fn is_enough(&mut self) -> bool {
+        if self.end.elapsed() > LOOK {
+            self.alone = Duration::ZERO;
         }
-        place
+        self.alone >= ROW
     }
 
-    fn take_place(&self) -> bool {
-        self.places.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    /// A job ended that took so long, and somebody came to share it or not.
+    fn ended(&mut self, time: Duration, shared: bool) {
+        self.end = Instant::now();
+        self.alone = if shared { Duration::ZERO } else { self.alone.saturating_add(time) };
     }
+}
 
-    /// Whether this thread takes chunks from the last one on.
-    fn from_last() -> bool {
-        cores::here() % 2 == 1
-    }
-
-    /// Takes and runs a chunk, if one is left.
-    fn run_one(&self, last: bool) -> bool {
-        // Those who find nothing count too, but once each.
-        let taken = self.taken.fetch_add(if last { 1 << HALF } else { 1 }, Ordering::Relaxed);
-        let (first, from_last) = (taken & LOWER, taken >> HALF);
-        if first + from_last >= self.chunks {
-            return false;
-        }
-        self.work.run(if last { self.chunks - 1 - from_last } else { first });
-        if self.done.fetch_add(1, Ordering::AcqRel) + 1 == self.chunks {
-            self.owner.unpark();
-        }
-        true
-    }
-
-    /// The chunks that nobody has taken.
-    fn left(&self) -> u64 {
-        let taken = self.taken.load(Ordering::Relaxed);
-        self.chunks.saturating_sub((taken & LOWER) + (taken >> HALF))
-    }
-
-    fn open(&self) -> bool {
-        self.left() > 0 && self.places.load(Ordering::Relaxed) > 0
-    }
-
-    fn finished(&self) -> bool {
-        self.done.load(Ordering::Acquire) == self.chunks
-    }
+/// The seats of threads that wait for the end of a stream's commands.
+#[derive(Default)]
+struct Lookers {
+    taken: Vec<Arc<Seat>>,
+    free: Vec<Arc<Seat>>,
 }
 
 impl Pool {
@@ -173,21 +141,24 @@ impl Pool {
     pub fn new(threads: usize) -> Pool {
         let shared = Arc::new(Shared {
             jobs: Mutex::new(Vec::new()),
-            wake: Condvar::new(),
-            listed: AtomicU64::new(0),
-            unlisted: AtomicU64::new(0),
+            open: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
+            seats: (1..threads.max(2)).map(|_| Seat::new()).collect(),
             lookers: Mutex::default(),
-            owner: Mutex::new((thread::current().id(), -1)),
-            beds: (1..threads.max(2)).map(|_| Bed { thread: AtomicI32::new(0), core: AtomicI32::new(-1) }).collect(),
+            last: Mutex::new(Last {
+                owner: thread::current().id(),
+                core: -1,
+                end: Instant::now(),
+                alone: Duration::ZERO,
+            }),
             cores: Cores::allowed(),
         });
-        let workers = (0..shared.beds.len())
+        let workers = (0..shared.seats.len())
             .filter_map(|i| {
                 let shared = shared.clone();
                 // A thread that the system refuses is one worker less; with none, the bringing thread does all.
                 let builder = thread::Builder::new().name(format!("cloom-{i}")).stack_size(WORKER_STACK);
-                builder.spawn(move || shared.work(i)).ok()
+                builder.spawn(move || shared.work(&shared.seats[i])).ok()
             })
             .collect();
         Pool { shared, workers, threads: threads.max(1), process: std::process::id() }
@@ -198,84 +169,56 @@ impl Pool {
         !self.workers.is_empty() && self.process == std::process::id()
     }
 
-    /// Runs chunks `0..chunks` and returns when all are done. With `join` false the calling thread only waits, and workers alone
-    /// run chunks; else threads that wait for this `stream` may [help](Pool::help), and no worker is woken before the calling thread has
-    /// worked for as long as `patience` says, and then only if what is left will take it so much longer.
-    pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, stream: u64, patience: Patience) {
+    /// Runs chunks `0..chunks` and returns when all are done, and what time they took all threads together. With `join` false the calling
+    /// thread only waits, and workers alone run chunks; else threads that wait for this `stream` may [help](Pool::help). How many threads
+    /// come is a matter of the time that it takes one thread, as far as is known: `Duration::MAX` if it is not.
+    pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, stream: u64, expected: Duration) -> Duration {
         if !self.alive() || (chunks == 1 && join) {
+            let begin = Instant::now();
             (0..chunks).for_each(|c| work.run(c));
-            return;
+            return begin.elapsed();
         }
-        debug_assert!(chunks < 1 << (HALF - 1), "some chunks for each thread");
         // SAFETY: the reference is used only by threads that took a chunk below `chunks`, and this function does not return
         // before all of these are done. A worker that still holds the job afterwards only reads its counters.
         let work: &'static dyn Work = unsafe { std::mem::transmute::<&dyn Work, &'static dyn Work>(work) };
-        let job = Arc::new(Job {
-            work,
-            chunks,
-            taken: AtomicU64::new(0),
-            done: AtomicU64::new(0),
-            owner: thread::current(),
-            stream: if join { stream } else { 0 },
-            core: cores::here(),
-            places: AtomicUsize::new(self.threads),
-        });
-        *self.shared.owner.lock() = (job.owner.id(), job.core);
-        self.shared.jobs.lock().push(job.clone());
-        self.shared.listed.fetch_add(1, Ordering::Release);
-        let joined = join && job.take_place();
-        let last = Job::from_last();
-        if !joined || patience.alone.is_zero() {
-            self.call(&job, joined);
-        } else {
-            let (begin, mut run) = (Instant::now(), 0);
-            while job.run_one(last) {
-                run += 1;
-                if job.open() && patience.is_over(begin.elapsed(), run, job.left()) {
-                    self.call(&job, joined);
-                    break;
-                }
-            }
+        let job = Arc::new(Job::new(work, chunks, self.threads, if join { stream } else { 0 }));
+        let shared = &*self.shared;
+        let row_is_enough = {
+            let mut last = shared.last.lock();
+            (last.owner, last.core) = (job.owner.id(), job.core);
+            last.is_enough()
+        };
+        shared.jobs.lock().push(job.clone());
+        shared.open.fetch_add(1, Ordering::SeqCst);
+        let most = chunks.min(self.threads as u64) as usize - usize::from(join);
+        let mut awake_only = join && expected < LONG;
+        let wanted = share(expected, if awake_only { OFFER } else { WAKE }).max(1).min(most);
+        let mut asked = shared.ask(&job, wanted, !awake_only);
+        if asked == 0 && row_is_enough {
+            asked = shared.ask(&job, wanted, true);
         }
-        while joined && job.run_one(last) {}
-        let arrived = || job.places.load(Ordering::Relaxed) + usize::from(joined) < self.threads;
-        // The first look lets others have the core. Who was to come and did not waits there perhaps, and then moves away.
-        let over = job.finished() && arrived();
-        if !over && !look(SPIN, || job.finished()) {
+        if join && job.take_place() {
+            shared.run(&job, |done, begin| {
+                if awake_only && let Some(rest) = worth_help(begin.elapsed(), done, job.left()) {
+                    asked += shared.ask(&job, share(rest, WAKE).min(most).saturating_sub(asked), true);
+                    awake_only = false;
+                }
+            });
+        }
+        // Who was asked to come and did not waits for this core perhaps, and then moves away.
+        let shares = job.comers() > usize::from(join);
+        if job.finished() && !shares {
+            thread::yield_now();
+        }
+        if !job.finished() && !look(LOOK, || job.finished()) {
             while !job.finished() {
                 thread::park();
             }
         }
-        self.shared.jobs.lock().retain(|j| !Arc::ptr_eq(j, &job));
-        self.shared.unlisted.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Sees to it that threads come to a job that has just been listed, or on which only its owner works.
-    fn call(&self, job: &Job, joined: bool) {
-        let places = (self.threads - usize::from(joined)).min(self.workers.len());
-        let left = job.left().saturating_sub(u64::from(joined));
-        // To wake a thread takes as long as a good part of many a launch: those that look already come first.
-        let helpers = left.min(places.saturating_sub(self.arrived(job, joined)) as u64);
-        if helpers > 0 {
-            self.shared.move_away(job.core);
-        }
-        for _ in 0..helpers {
-            self.shared.wake.notify_one();
-        }
-    }
-
-    /// How many of those that look for this job have found it. Who looks does so some times in a microsecond, unless its core was taken
-    /// from it: nobody waits for such a one.
-    fn arrived(&self, job: &Job, joined: bool) -> usize {
-        let look = |l: &&(u64, i32)| l.0 == job.stream && l.1 != job.core;
-        let awake = if job.stream == 0 { 0 } else { self.shared.lookers.lock().iter().filter(look).count() };
-        let arrived = || self.threads - usize::from(joined) - job.places.load(Ordering::Relaxed);
-        let mut looks = 0;
-        while arrived() < awake.min(self.threads - 1) && looks < AWAIT {
-            looks += 1;
-            std::hint::spin_loop();
-        }
-        arrived()
+        shared.jobs.lock().retain(|j| !Arc::ptr_eq(j, &job));
+        let busy = job.busy();
+        shared.last.lock().ended(busy, shares);
+        busy
     }
 
     /// Looks for a moment until `done` says so, or until there is a job of this stream that has a place and whose owner has another
@@ -287,35 +230,30 @@ impl Pool {
             return wait(done);
         }
         if movable {
-            let (owner, core) = *shared.owner.lock();
+            let (owner, core) = {
+                let last = shared.last.lock();
+                (last.owner, last.core)
+            };
             if owner != thread::current().id() {
                 shared.stay_off(core);
             }
         }
-        let here = cores::here();
-        shared.lookers.lock().push((stream, here));
-        let (mut found, mut in_the_way) = (None, false);
-        let came = look(LOOKS, || {
-            if shared.listed.load(Ordering::Relaxed) != shared.unlisted.load(Ordering::Relaxed) {
-                // Those that bring and take jobs come first.
-                let jobs = shared.jobs.try_lock();
-                let job = jobs.and_then(|jobs| jobs.iter().find(|j| j.stream == stream && j.open()).cloned());
-                // Here it would only take time from its owner.
-                in_the_way = job.as_ref().is_some_and(|j| j.core >= 0 && j.core == cores::here());
-                found = job.filter(|_| !in_the_way);
+        let seat = shared.sit(stream);
+        let listed = shared.open_job(|j| j.stream == stream);
+        let came = listed.is_some() || look(LOOK, || seat.filled() || done());
+        let came = match seat.leave().or(listed) {
+            // Here it would only take time from its owner.
+            Some(job) if job.core >= 0 && job.core == cores::here() => false,
+            Some(job) if !done() && job.take_place() => {
+                shared.run(&job, |_, _| ());
+                true
             }
-            found.is_some() || in_the_way || done()
-        });
-        let mut lookers = shared.lookers.lock();
-        if let Some(at) = lookers.iter().position(|l| *l == (stream, here)) {
-            lookers.swap_remove(at);
-        }
-        drop(lookers);
-        if in_the_way {
-            return false;
-        }
-        // If others have taken all places meanwhile, there is nothing left to look for but the end.
-        found.map_or(came, |job| job.help() || done())
+            // If others have taken all places meanwhile, there is nothing left to look for but the end.
+            Some(_) => done(),
+            None => came,
+        };
+        shared.get_up(seat);
+        came
     }
 }
 
@@ -326,9 +264,7 @@ impl Drop for Pool {
             // The threads do not exist here, and joining would wait for ever.
             return self.workers.drain(..).for_each(std::mem::forget);
         }
-        // The lock orders the flag before the look of a worker that is about to sleep.
-        drop(self.shared.jobs.lock());
-        self.shared.wake.notify_all();
+        self.workers.iter().for_each(|w| w.thread().unpark());
         for worker in self.workers.drain(..) {
             // A worker never panics: work does not unwind.
             let _ = worker.join();
@@ -337,13 +273,37 @@ impl Drop for Pool {
 }
 
 impl Shared {
-    /// Keeps workers that sleep on a core off it.
-    fn move_away(&self, core: i32) {
-        let Some(cores) = &self.cores else { return };
-        for bed in self.beds.iter().filter(|b| core >= 0 && b.core.load(Ordering::Relaxed) == core) {
-            cores.keep_off(bed.thread.load(Ordering::Relaxed), core);
-            // Once is enough: it wakes elsewhere.
-            bed.core.store(-1, Ordering::Relaxed);
+    /// Asks so many threads to come to a job: those that look for jobs and, if wished, those that sleep. How many were there.
+    fn ask(&self, job: &Arc<Job>, wanted: usize, wake: bool) -> usize {
+        let mut asked = 0;
+        if wanted > 0 && job.stream != 0 {
+            for seat in self.lookers.lock().taken.iter().filter(|s| s.stream() == job.stream) {
+                // One on the owner's core is told, so that it goes, but not counted on.
+                asked += usize::from(seat.offer(job, Mode::Looking) && seat.place().1 != job.core);
+            }
+        }
+        // Always the same ones first: others may sleep deeply.
+        for mode in [Mode::Looking, Mode::Asleep].into_iter().take(if wake { 2 } else { 1 }) {
+            for seat in &self.seats {
+                if asked >= wanted {
+                    return asked;
+                }
+                if seat.mode() == mode {
+                    if mode == Mode::Asleep {
+                        self.move_away(seat, job.core);
+                    }
+                    asked += usize::from(seat.offer(job, mode));
+                }
+            }
+        }
+        asked
+    }
+
+    /// Keeps a worker that sits on a core off it.
+    fn move_away(&self, seat: &Seat, core: i32) {
+        let (thread, place) = seat.place();
+        if let Some(cores) = self.cores.as_ref().filter(|_| core >= 0 && place == core) {
+            cores.keep_off(thread, core);
         }
     }
 
@@ -354,29 +314,51 @@ impl Shared {
         }
     }
 
-    fn work(&self, worker: usize) {
-        let bed = &self.beds[worker];
-        bed.thread.store(cores::this_thread(), Ordering::Relaxed);
-        loop {
-            let seen = self.listed.load(Ordering::Acquire);
-            let job = self.jobs.lock().iter().find(|j| j.open()).cloned();
-            if let Some(job) = &job {
+    /// Runs chunks of a job in which the thread has a place.
+    fn run(&self, job: &Job, between: impl FnMut(u64, Instant)) {
+        if job.run(between) {
+            self.open.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The oldest job that has a place and chunks left.
+    fn open_job(&self, wanted: impl Fn(&Job) -> bool) -> Option<Arc<Job>> {
+        if self.open.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
+        self.jobs.lock().iter().find(|j| j.open() && wanted(j)).cloned()
+    }
+
+    /// A seat for a thread that waits.
+    fn sit(&self, stream: u64) -> Arc<Seat> {
+        let mut lookers = self.lookers.lock();
+        let seat = lookers.free.pop().unwrap_or_else(|| Arc::new(Seat::new()));
+        seat.sit(stream);
+        lookers.taken.push(seat.clone());
+        seat
+    }
+
+    /// Gives a seat back that its thread has left.
+    fn get_up(&self, seat: Arc<Seat>) {
+        let mut lookers = self.lookers.lock();
+        lookers.taken.retain(|s| !Arc::ptr_eq(s, &seat));
+        lookers.free.push(seat);
+    }
+
+    fn work(&self, seat: &Seat) {
+        let stop = || self.stop.load(Ordering::Acquire);
+        while !stop() {
+            seat.sit(0);
+            // What was listed before others could see that it looks.
+            let listed = self.open_job(|_| true);
+            if listed.is_none() && !look(LOOK, || seat.filled() || stop()) {
+                seat.sleep(stop);
+            }
+            if let Some(job) = seat.leave().or(listed) {
                 self.stay_off(job.core);
-            }
-            if job.is_some_and(|job| job.help()) {
-                continue;
-            }
-            if self.stop.load(Ordering::Acquire) {
-                return;
-            }
-            let fresh = || self.listed.load(Ordering::Acquire) != seen || self.stop.load(Ordering::Acquire);
-            if look(SPIN, fresh) {
-                continue;
-            }
-            bed.core.store(cores::here(), Ordering::Relaxed);
-            let mut jobs = self.jobs.lock();
-            while !jobs.iter().any(|j| j.open()) && !self.stop.load(Ordering::Acquire) {
-                self.wake.wait(&mut jobs);
+                if job.take_place() {
+                    self.run(&job, |_, _| ());
+                }
             }
         }
     }
@@ -385,6 +367,10 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parking_lot::Condvar;
+    use std::sync::atomic::AtomicU64;
+
+    const UNKNOWN: Duration = Duration::MAX;
 
     struct Count(Vec<AtomicU64>);
 
@@ -403,10 +389,9 @@ mod tests {
                 s.spawn(move || {
                     for round in 0..200u64 {
                         let n = 1 + (round * 7 + caller) % 50;
-                        let patience =
-                            Patience { alone: Duration::from_nanos(round % 2 * 1000), ..Patience::default() };
+                        let expected = [Duration::ZERO, ALONE, LONG, UNKNOWN][round as usize % 4];
                         let count = Count((0..n).map(|_| AtomicU64::new(0)).collect());
-                        pool.run(&count, n, round % 3 != 0, 0, patience);
+                        pool.run(&count, n, round % 3 != 0, 0, expected);
                         assert!(count.0.iter().all(|c| c.load(Ordering::Relaxed) == 1));
                     }
                 });
@@ -424,7 +409,7 @@ mod tests {
         }
         let pool = Pool::new(1);
         let work = Where(Mutex::new(Vec::new()));
-        pool.run(&work, 3, false, 0, Patience::default());
+        pool.run(&work, 3, false, 0, UNKNOWN);
         let seen = work.0.into_inner();
         assert!(seen.len() == 3 && !seen.contains(&thread::current().id()));
     }
@@ -457,7 +442,7 @@ mod tests {
         let (held, shared) = (Together::new(3), Together::new(2));
         thread::scope(|s| {
             // The only worker is held up until the third thread arrives in the first job.
-            s.spawn(|| pool.run(&held, 2, true, 1, Patience::default()));
+            s.spawn(|| pool.run(&held, 2, true, 1, UNKNOWN));
             held.changed.wait_while(&mut held.inside.lock(), |i| i.len() < 2);
             let waiting = s.spawn(|| {
                 if let Some(cores) = &pool.shared.cores {
@@ -468,7 +453,7 @@ mod tests {
             if let Some(cores) = &pool.shared.cores {
                 cores.keep_off(cores::this_thread(), 1);
             }
-            pool.run(&shared, 2, true, 9, Patience::default());
+            pool.run(&shared, 2, true, 9, UNKNOWN);
             assert!(waiting.join().unwrap(), "the thread found nothing to help with");
             held.run(2);
         });
@@ -488,7 +473,7 @@ mod tests {
                         }
                     });
                 }
-                pool.run(&job, 1000, true, 9, Patience::default());
+                pool.run(&job, 1000, true, 9, UNKNOWN);
                 over.store(true, Ordering::Relaxed);
             });
             let mut seen = job.inside.into_inner();
@@ -501,17 +486,66 @@ mod tests {
     #[test]
     fn no_worker_is_woken_for_what_is_soon_over() {
         let (pool, work) = (Pool::new(4), Together::new(1));
-        let (short, long) = (Duration::from_nanos(1), Duration::from_secs(60));
-        for (alone, rest) in [(long, Duration::ZERO), (short, long)] {
-            let asleep = || pool.shared.beds.iter().all(|b| b.core.load(Ordering::Relaxed) != -1);
-            while pool.shared.cores.is_some() && !asleep() {
+        while pool.shared.seats.iter().any(|s| s.mode() != Mode::Asleep) {
+            thread::yield_now();
+        }
+        pool.run(&work, 5, true, 0, LONG - Duration::from_nanos(1));
+        let seen = work.inside.into_inner();
+        assert!(seen.len() == 5 && seen.iter().all(|&id| id == thread::current().id()));
+        assert!(pool.shared.seats.iter().all(|s| s.mode() == Mode::Asleep));
+    }
+
+    #[test]
+    fn as_many_threads_are_asked_as_the_time_is_worth() {
+        let pool = Pool::new(8);
+        for (expected, comers) in [(5 * OFFER, 5), (Duration::ZERO, 0), (100 * OFFER, 7)] {
+            while pool.shared.seats.iter().any(|s| s.mode() != Mode::Asleep) {
                 thread::yield_now();
             }
-            thread::sleep(Duration::from_millis(5));
-            pool.run(&work, 5, true, 0, Patience { alone, rest });
+            // All are made to look.
+            pool.run(&Together::new(8), 8, true, 0, UNKNOWN);
+            struct Nothing;
+            impl Work for Nothing {
+                fn run(&self, _: u64) {}
+            }
+            let looking = || pool.shared.seats.iter().filter(|s| s.mode() == Mode::Looking).count();
+            let job = Arc::new(Job::new(&Nothing, 100, 8, 0));
+            let wanted = share(expected, OFFER);
+            let (asked, there) = (pool.shared.ask(&job, wanted, false), looking());
+            assert!(
+                asked <= comers && asked + there >= comers.min(1),
+                "{asked} were asked of {there} for {expected:?}"
+            );
         }
-        let seen = work.inside.into_inner();
-        assert!(seen.len() == 10 && seen.iter().all(|&id| id == thread::current().id()));
+    }
+
+    #[test]
+    fn a_row_of_short_jobs_is_enough_to_wake_for() {
+        let mut last = Last { owner: thread::current().id(), core: -1, end: Instant::now(), alone: Duration::ZERO };
+        let mut row = |rest: bool, shared: &[bool]| {
+            let mut job = |&shared: &bool| {
+                last.ended(ROW / 3 + OFFER, shared);
+                let ago = Instant::now().checked_sub(2 * LOOK).expect("the machine has run for longer");
+                // As if nothing else took time.
+                last.end = if rest { ago } else { Instant::now() + LOOK };
+                last.is_enough()
+            };
+            shared.iter().map(&mut job).collect::<Vec<bool>>()
+        };
+        assert_eq!(row(false, &[false; 5]), [false, false, true, true, true]);
+        assert_eq!(row(false, &[true, false, false, false]), [false, false, false, true]);
+        assert_eq!(row(true, &[false; 5]), [false; 5]);
+    }
+
+    #[test]
+    fn help_is_worth_its_time() {
+        let us = Duration::from_micros;
+        assert_eq!(worth_help(us(9), 1, 1000), None);
+        assert_eq!(worth_help(us(10), 10, 29), None);
+        assert_eq!(worth_help(us(10), 10, 30), Some(us(30)));
+        assert_eq!(worth_help(us(1000), 1, 1), Some(us(1000)));
+        assert_eq!(worth_help(Duration::MAX, 1, u64::MAX), Some(Duration::from_nanos(u64::MAX)));
+        assert_eq!((share(us(100), WAKE), share(us(3), OFFER), share(Duration::MAX, WAKE) > 1000), (6, 1, true));
     }
 
     #[test]
@@ -522,7 +556,7 @@ mod tests {
         }
         let moves = || {
             let before = cores::here();
-            *pool.shared.owner.lock() = (pool.workers[0].thread().id(), before);
+            (pool.shared.last.lock().owner, pool.shared.last.lock().core) = (pool.workers[0].thread().id(), before);
             pool.help(1, &|| true, true);
             before != cores::here()
         };
