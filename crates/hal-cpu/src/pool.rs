@@ -1,8 +1,8 @@
 //! A pool of threads that share the chunks of a [job] with the thread that brings it.
 //!
 //! Kernels come in rows, so that threads look for the next job for a moment before they sleep. Who brings a job offers it to those that
-//! look, each in a [seat] of its own, which costs next to nothing; works on it; and wakes sleeping threads only if what is left is worth it:
-//! to wake one takes as long as many a job, above all where cores sleep deeply, and it may wake behind the thread that wakes it
+//! look, each in a [seat] of its own, which costs next to nothing; works on it; and wakes sleeping threads only if what is left is worth
+//! it: to wake one takes as long as many a job, above all where cores sleep deeply, and it may wake behind the thread that wakes it
 //! ([`crate::cores`]). So threads that wait for a job's end in any case are asked first, if they have another core than its owner. How many
 //! are asked follows from the time that the job will take. Several threads may bring jobs at once; who is free again takes the oldest.
 

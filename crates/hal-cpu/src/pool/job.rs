@@ -86,8 +86,8 @@ impl Job {
         self.ends.places.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
     }
 
-    /// Runs chunks until none is left, for who has taken a place. What `between` does follows each; it gets their number and when they began. Whether
-    /// this thread was the one to find that there are no more.
+    /// Runs chunks until none is left, for who has taken a place. What `between` does follows each; it gets their number and when they
+    /// began. Whether this thread was the one to find that there are no more.
     pub fn run(&self, mut between: impl FnMut(u64, Instant)) -> bool {
         let (begin, mut run, mut closed) = (Instant::now(), 0, false);
         let parts = self.parts.len();
