@@ -322,8 +322,10 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
     let (local, global) = (range.local[0], range.global[0]);
     let items = product(range.global).unwrap_or(u64::MAX);
     let group = product(range.local).unwrap_or(u64::MAX).max(1);
-    // As many groups as it takes to share the work, if there are that many now.
-    let share = (items / (threads * CHUNKS_PER_THREAD)).max(group) / (group / local.max(1)).max(1);
+    // As many groups as it takes to share the work, if there are that many now; one thread does what takes little.
+    let little = item_time > 0 && items.saturating_mul(item_time) < ALONE.as_nanos() as u64 * PICO;
+    let parts = if little { 1 } else { threads * CHUNKS_PER_THREAD };
+    let share = (items / parts).max(group) / (group / local.max(1)).max(1);
     if local >= ROW && local.is_multiple_of(ROW) {
         let quick = (MERGED_TIME.as_nanos() as u64 * PICO).checked_div(item_time).unwrap_or(0);
         let together = (MERGED.min(quick) / group).min(share / local);
@@ -331,7 +333,11 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
         return range;
     }
     let most = share.next_multiple_of(u64::from(lanes.max(1)));
-    let wished = if global <= WHOLE_ROW { global } else { local.max(ROW).next_multiple_of(ROW) };
+    let wished = match global {
+        ..=WHOLE_ROW => global,
+        _ if little => WHOLE_ROW,
+        _ => local.max(ROW).next_multiple_of(ROW),
+    };
     if wished <= most {
         range.local[0] = wished.max(local);
     } else if most > local {
@@ -482,8 +488,11 @@ mod tests {
         assert_eq!(width([1 << 20, 8, 1], [64, 8, 1], 500), [128, 8, 1]);
         // Not if that took long, or if it took all the work that others could share; not before it is known.
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 40_000), [256, 1, 1]);
-        assert_eq!(width([8192, 1, 1], [64, 1, 1], 500), [256, 1, 1]);
+        assert_eq!(width([8192, 1, 1], [64, 1, 1], 5000), [256, 1, 1]);
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 0), [256, 1, 1]);
+        // What one thread does in a moment is not divided for others.
+        assert_eq!(width([2048, 1, 1], [64, 1, 1], 500), [1024, 1, 1]);
+        assert_eq!(width([2048, 1, 1], [1, 1, 1], 500), [1024, 1, 1]);
     }
 
     #[test]
