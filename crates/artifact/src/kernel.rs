@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct KernelArtifact {
     /// The kernel's name in the source.
     pub name: String,
-    /// What the code was made for, `triple:cpu` (`x86_64-unknown-linux-gnu:x86-64-v3`); a device refuses what it
-    /// cannot run.
+    /// What the code was made for, `triple:cpu` (`x86_64-unknown-linux-gnu:x86-64-v3`), perhaps followed by what its processors are
+    /// good at; a device refuses what it cannot run.
     pub target: String,
     /// A relocatable object file (ELF on a CPU) or a text that the device's driver takes.
     pub code: Vec<u8>,

@@ -31,8 +31,10 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
 fn may_use(target: &str) -> bool {
     const LEVELS: [(&str, &str); 3] = [("sse4.2", "x86-64-v2"), ("avx2", "x86-64-v3"), ("avx512", "x86-64-v4")];
     let Some(wanted) = env::CPU.get() else { return true };
-    match LEVELS.iter().find(|(name, level)| wanted == *name || wanted == *level) {
-        Some((_, level)) if target.ends_with(level) => true,
+    // What processors are good at may follow the instructions that they have.
+    let [instructions, have] = [&*wanted, target].map(|t| t.split('+').next().unwrap_or(t));
+    match LEVELS.iter().find(|(name, level)| instructions == *name || instructions == *level) {
+        Some((_, level)) if have.ends_with(level) => true,
         Some(_) => {
             let name = env::CPU.name;
             eprintln!(

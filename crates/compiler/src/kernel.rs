@@ -96,8 +96,8 @@ fn wish(compiler: &Compiler, program: &Program, target: &str, purpose: Purpose) 
             Variant::Lanes => None,
         },
     };
-    let bits = cloom_llvm::vector_bits(target);
-    compiler.lanes.map_or(Wish::Registers { bits, row }, Wish::Lanes)
+    let (bits, gathers) = (cloom_llvm::vector_bits(target), cloom_llvm::gathers(target));
+    compiler.lanes.map_or(Wish::Registers { bits, row, gathers }, Wish::Lanes)
 }
 
 /// Keeps the times of stages, and their texts if anybody wants them.

@@ -260,7 +260,7 @@ impl Cpu {
 
     /// The optimising devices for every set of instructions that the machine has, best last.
     pub fn levels(threads: usize) -> Vec<Self> {
-        let wishes = ["x86-64-v2", "x86-64-v3", "x86-64-v4"];
+        let wishes = ["x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+gather"];
         let mut list: Vec<Self> = Vec::new();
         for wish in wishes {
             let device = CpuDevice::new(threads, Some(wish));
@@ -296,8 +296,9 @@ impl Rung for Cpu {
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
-        let bits = cloom_llvm::vector_bits(&self.device.info().target);
-        let wish = self.lanes.map_or(Wish::Registers { bits, row: None }, Wish::Lanes);
+        let target = &self.device.info().target;
+        let (bits, gathers) = (cloom_llvm::vector_bits(target), cloom_llvm::gathers(target));
+        let wish = self.lanes.map_or(Wish::Registers { bits, row: None, gathers }, Wish::Lanes);
         let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify(&module).first() {
             return Err(format!("does not verify: {e}"));

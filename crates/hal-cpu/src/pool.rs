@@ -496,26 +496,21 @@ mod tests {
     }
 
     #[test]
-    fn as_many_threads_are_asked_as_the_time_is_worth() {
+    fn as_many_threads_are_asked_as_are_wanted() {
+        struct Nothing;
+        impl Work for Nothing {
+            fn run(&self, _: u64) {}
+        }
         let pool = Pool::new(8);
-        for (expected, comers) in [(5 * OFFER, 5), (Duration::ZERO, 0), (100 * OFFER, 7)] {
+        for wanted in [0, 1, 5, 7, 9] {
             while pool.shared.seats.iter().any(|s| s.mode() != Mode::Asleep) {
                 thread::yield_now();
             }
-            // All are made to look.
-            pool.run(&Together::new(8), 8, true, 0, UNKNOWN);
-            struct Nothing;
-            impl Work for Nothing {
-                fn run(&self, _: u64) {}
-            }
-            let looking = || pool.shared.seats.iter().filter(|s| s.mode() == Mode::Looking).count();
-            let job = Arc::new(Job::new(&Nothing, 100, 8, 0));
-            let wanted = share(expected, OFFER);
-            let (asked, there) = (pool.shared.ask(&job, wanted, false), looking());
-            assert!(
-                asked <= comers && asked + there >= comers.min(1),
-                "{asked} were asked of {there} for {expected:?}"
-            );
+            // No chunk is left: those that come go again.
+            let job = Arc::new(Job::new(&Nothing, 1, 8, 0));
+            job.run(|_, _| ());
+            assert_eq!(pool.shared.ask(&job, wanted, false), 0, "they sleep");
+            assert_eq!(pool.shared.ask(&job, wanted, true), wanted.min(7));
         }
     }
 

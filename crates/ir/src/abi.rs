@@ -13,6 +13,10 @@
 //! A local pointer argument stands in the argument block as its byte offset in local memory (`i64`), so that the block is shared
 //! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension.
 
+/// What follows the CPU's name in that of a target (`triple:cpu+gather`) if its processors gather from addresses in a vector faster than
+/// they load lane by lane. The instructions are the same.
+pub const GATHERS: &str = "+gather";
+
 /// `i32`: number of dimensions.
 pub const LAUNCH_WORK_DIM: u64 = 0;
 /// `i32`: not zero if what the launch writes is more than the caches keep, so that it may go past them.

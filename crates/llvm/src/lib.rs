@@ -23,7 +23,7 @@ mod target;
 mod warm_up;
 
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
+use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op, abi};
 use handles::{Context, LlvmModule};
 use optimise::Effort;
 use std::time::{Duration, Instant};
@@ -74,9 +74,15 @@ pub enum Error {
     Internal(String),
 }
 
+/// Whether a target's processors gather from addresses in a vector faster than they load lane by lane.
+pub fn gathers(target: &str) -> bool {
+    target.ends_with(abi::GATHERS)
+}
+
 /// The bits of a vector register of a target; of one that is not known, the least there is.
 pub fn vector_bits(target: &str) -> u32 {
-    match target.rsplit(':').next() {
+    let instructions = target.strip_suffix(abi::GATHERS).unwrap_or(target);
+    match instructions.rsplit(':').next() {
         Some("x86-64-v4") => 512,
         Some("x86-64-v3") => 256,
         _ => 128,

@@ -141,6 +141,7 @@ impl FunctionCx<'_, '_> {
             UnOp::BitReverse => self.intrinsic("llvm.bitreverse", &[llvm], &[a]),
             UnOp::Fabs => self.intrinsic("llvm.fabs", &[llvm], &[a]),
             UnOp::Sqrt => self.intrinsic("llvm.sqrt", &[llvm], &[a]),
+            UnOp::Rsqrt => self.rsqrt(ty, a),
             UnOp::RsqrtNear | UnOp::RecipNear => self.near(op, ty, a),
             UnOp::Floor => self.intrinsic("llvm.floor", &[llvm], &[a]),
             UnOp::Ceil => self.intrinsic("llvm.ceil", &[llvm], &[a]),

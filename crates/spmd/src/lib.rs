@@ -263,6 +263,7 @@ fn group_function(
                 let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
                 let mut item = analyse(func, &params, &bounds, &shapes, &down, &mut notes)?;
                 item.outputs = outputs.stores(&item.func, &item.loops, &params);
+                item.gathers = matches!(wish, Wish::Registers { gathers: true, .. });
                 Body::Lanes(Box::new(item))
             } else {
                 Body::Item(func)

@@ -43,6 +43,8 @@ pub enum Wish {
         bits: u32,
         /// How many work-items the rows of groups have, if that is known.
         row: Option<u16>,
+        /// Whether gathering from addresses in a vector is faster than loading lane by lane.
+        gathers: bool,
     },
 }
 
@@ -311,7 +313,9 @@ mod tests {
     fn chosen(text: &str) -> u16 {
         let mut module = cloom_ir::parse(text).unwrap();
         let kernel = module.kernels().next().unwrap();
-        crate::work_group_function(&mut module, kernel, Wish::Registers { bits: 256, row: None }).unwrap().lanes
+        crate::work_group_function(&mut module, kernel, Wish::Registers { bits: 256, row: None, gathers: false })
+            .unwrap()
+            .lanes
     }
 
     /// The lanes for a kernel that adds a short vector to itself.

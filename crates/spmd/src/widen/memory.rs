@@ -36,6 +36,9 @@ const MOST_LINES: u64 = 8;
 /// Bytes of a private array for all lanes; with larger ones, work-items run one at a time.
 const MAX_ARRAY: u64 = 2 << 20;
 
+/// Narrower numbers have no instruction to gather them.
+const GATHERED_BITS: u32 = 32;
+
 impl Widener<'_> {
     /// Room for each lane's copy of a private array.
     pub(super) fn private_array(&mut self, inst: Inst, size: u64, align: u32) -> Result<(), Limit> {
@@ -281,9 +284,12 @@ impl Widener<'_> {
     }
 
     /// Whether lanes are accessed one after the other by scalar addresses: whole short vectors, and what is at fixed distances or else has
-    /// addresses with a part in common. Memory of a lane that is off must not be touched.
+    /// addresses with a part in common, unless the machine gathers such faster. Memory of a lane that is off must not be touched.
     fn lane_by_lane(&self, unit: Type, p: Value) -> bool {
         let strided = matches!(self.values[p.index()], Some(Wide::Strided { cond: None, .. }));
+        if self.item.gathers && !unit.is_vector() && !strided && unit.scalar.bits() >= GATHERED_BITS {
+            return false;
+        }
         self.may_step(unit) && (unit.is_vector() || strided || self.has_common_part(p, ADDRESS_DEPTH))
     }
 

@@ -91,6 +91,8 @@ pub struct Analysed {
     pub(crate) walks: bool,
     /// Stores to what is only written ([`crate::outputs`]).
     pub(crate) outputs: FxHashSet<Inst>,
+    /// Whether the machine gathers faster than it loads lane by lane.
+    pub(crate) gathers: bool,
 }
 
 impl Analysed {
@@ -134,6 +136,7 @@ impl Analysed {
             columns: None,
             walks: false,
             outputs: FxHashSet::default(),
+            gathers: false,
         })
     }
 }
