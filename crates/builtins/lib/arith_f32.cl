@@ -1,7 +1,7 @@
 // Functions of float that are exact or need no more than one rounding: fdim fract frexp ilogb ldexp logb maxmag minmag modf
 // nan nextafter round rsqrt hypot fmod remainder remquo.
 //
-// In: floats; out: the exact result, correctly rounded, but for hypot (1 ULP) and rsqrt (1.2 ULP). Everything but the
+// In: floats; out: the exact result, correctly rounded, but for hypot (1 ULP) and rsqrt (1 ULP). Everything but the
 // division with remainder is free of branches.
 
 #define FN __attribute__((overloadable))
@@ -43,7 +43,7 @@ FN float round(float x)
 
 FN float rsqrt(float x)
 {
-    return __cl_rsqrt(x);
+    return 1.0f / __cl_sqrt(x);
 }
 
 FN float nextafter(float x, float y)

@@ -157,7 +157,6 @@ pub const ROWS: &[Row] = &[
     // What the library is written with; visible in it only.
     row("__cl_fma", F, V, "T(T,T,T)", Lower::Fma),
     row("__cl_sqrt", F, V, "T(T)", Lower::Unary(UnOp::Sqrt)),
-    row("__cl_rsqrt", FS, V, "T(T)", Lower::Unary(UnOp::Rsqrt)),
     row("__cl_fabs", F, V, "T(T)", Lower::Unary(UnOp::Fabs)),
     row("__cl_floor", F, V, "T(T)", Lower::Unary(UnOp::Floor)),
     row("__cl_ceil", F, V, "T(T)", Lower::Unary(UnOp::Ceil)),

@@ -3,14 +3,14 @@
 use crate::outcome::Failure;
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
-use cloom_ir::abi::GATHERS;
+use cloom_ir::abi::INTEL;
 
 /// Name, level of the x86-64 psABI, and what it brings; the least first.
 pub const LEVELS: &[(&str, &str, &str)] = &[
     ("sse4.2", "x86-64-v2", "vectors of 128 bits"),
     ("avx2", "x86-64-v3", "vectors of 256 bits, fused multiply-add, half conversion"),
     ("avx512", "x86-64-v4", "vectors of 512 bits, masks"),
-    ("avx512+gather", "x86-64-v4+gather", "the same, for processors that gather quickly"),
+    ("avx512+intel", "x86-64-v4+intel", "the same, tuned for Intel's processors"),
 ];
 
 /// What code for this machine is compiled for, at most the level named: `triple:level`.
@@ -20,8 +20,8 @@ pub fn native(at_most: Option<&str>) -> String {
 
 /// Whether this machine runs code of a level.
 pub fn runs(level: &str) -> bool {
-    // Who gathers slowly gathers.
-    let instructions = |target: &str| target.strip_suffix(GATHERS).unwrap_or(target).to_owned();
+    // Every processor runs what is tuned for others.
+    let instructions = |target: &str| target.strip_suffix(INTEL).unwrap_or(target).to_owned();
     let wanted = LEVELS.iter().position(|l| l.1 == instructions(level));
     let have = LEVELS.iter().position(|l| instructions(&native(None)).ends_with(l.1));
     wanted.is_some() && wanted <= have
@@ -49,6 +49,6 @@ mod tests {
         assert!(target(Some("mmx")).unwrap_err().message.contains("sse4.2, avx2, avx512"));
         assert!(runs("x86-64-v2") || native(None).ends_with(":x86-64"));
         assert!(!runs("x86-64-v9"));
-        assert_eq!(runs("x86-64-v4"), runs("x86-64-v4+gather"));
+        assert_eq!(runs("x86-64-v4"), runs("x86-64-v4+intel"));
     }
 }

@@ -260,7 +260,7 @@ impl Cpu {
 
     /// The optimising devices for every set of instructions that the machine has, best last.
     pub fn levels(threads: usize) -> Vec<Self> {
-        let wishes = ["x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+gather"];
+        let wishes = ["x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+intel"];
         let mut list: Vec<Self> = Vec::new();
         for wish in wishes {
             let device = CpuDevice::new(threads, Some(wish));

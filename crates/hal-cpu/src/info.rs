@@ -9,10 +9,10 @@ use std::fs;
 const LEVELS: [&str; 4] = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
 
 /// The triple and level that code for this machine is compiled for. `wanted` (a level, or `sse4.2`, `avx2`, `avx512`) lowers it, or says
-/// whether it gathers (`avx512+gather`).
+/// whether it is tuned for Intel's processors (`avx512+intel`).
 pub fn target(wanted: Option<&str>) -> String {
     let best = best_level();
-    let wished = wanted.and_then(|w| w.strip_suffix(abi::GATHERS));
+    let wished = wanted.and_then(|w| w.strip_suffix(abi::INTEL));
     let level = match wished.or(wanted) {
         Some("sse4.2" | "x86-64-v2") => 1,
         Some("avx2" | "x86-64-v3") => 2,
@@ -21,24 +21,24 @@ pub fn target(wanted: Option<&str>) -> String {
         _ => best,
     };
     let level = level.min(best);
-    let gathers = level == GATHERING && (wished.is_some() || wanted.is_none() && gathers_quickly());
-    format!("{TRIPLE}:{}{}", LEVELS[level], if gathers { abi::GATHERS } else { "" })
+    let tuned = level == TUNED && (wished.is_some() || wanted.is_none() && is_like_intel());
+    format!("{TRIPLE}:{}{}", LEVELS[level], if tuned { abi::INTEL } else { "" })
 }
 
 /// Whether code for `target` runs here.
 pub fn runs(target: &str) -> bool {
     let level = target.strip_prefix(TRIPLE).and_then(|rest| rest.strip_prefix(':'));
-    let level = level.map(|l| l.strip_suffix(abi::GATHERS).unwrap_or(l));
+    let level = level.map(|l| l.strip_suffix(abi::INTEL).unwrap_or(l));
     LEVELS.iter().position(|&l| Some(l) == level).is_some_and(|l| l <= best_level())
 }
 
-/// The level whose gathers are good for something.
-const GATHERING: usize = 3;
+/// The level that is tuned.
+const TUNED: usize = 3;
 
 /// Whether the machine gathers faster than it loads lane by lane: Intel's processors do (a Xeon of 2023 took a quarter to two fifths of the
 /// time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long), unless the system has slowed gathers down to keep what they
 /// read secret.
-fn gathers_quickly() -> bool {
+fn is_like_intel() -> bool {
     let secret = fs::read_to_string("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
     let slowed = secret.is_ok_and(|text| text.starts_with("Mitigation"));
     vendor() == *b"GenuineIntel" && !slowed
@@ -152,7 +152,7 @@ mod tests {
         assert!(target(Some("sse4.2")).ends_with("x86-64-v2"));
         assert!(runs(&target(Some("avx512"))));
         assert!(runs(&target(None)));
-        assert!(runs(&target(Some("avx512+gather"))) && !target(Some("avx2+gather")).ends_with(abi::GATHERS));
+        assert!(runs(&target(Some("avx512+intel"))) && !target(Some("avx2+intel")).ends_with(abi::INTEL));
         assert!(!runs("nvptx64-nvidia-cuda:sm_90"));
         assert!(!runs("x86_64-unknown-linux-gnu:x86-64-v9"));
     }

@@ -13,9 +13,9 @@
 //! A local pointer argument stands in the argument block as its byte offset in local memory (`i64`), so that the block is shared
 //! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension.
 
-/// What follows the CPU's name in that of a target (`triple:cpu+gather`) if its processors gather from addresses in a vector faster than
-/// they load lane by lane. The instructions are the same.
-pub const GATHERS: &str = "+gather";
+/// What follows the CPU's name in that of a target (`triple:cpu+intel`) if, of the same instructions, its processors are good at others
+/// than most: they gather from addresses in a vector faster than they load lane by lane, and take long for roots and quotients.
+pub const INTEL: &str = "+intel";
 
 /// `i32`: number of dimensions.
 pub const LAUNCH_WORK_DIM: u64 = 0;

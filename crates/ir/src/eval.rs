@@ -75,8 +75,6 @@ pub fn unary(op: UnOp, ty: Scalar, a: u64) -> u64 {
             Scalar::F32 => u64::from(f32::from_bits(a as u32).sqrt().to_bits()),
             _ => from_f64(ty, to_f64(ty, a).sqrt()),
         },
-        // Rounded twice, as by most machines.
-        UnOp::Rsqrt => u64::from((1.0 / f32::from_bits(a as u32).sqrt()).to_bits()),
         // In doubles the second rounding is far below what is promised.
         UnOp::RsqrtNear => from_f64(ty, 1.0 / to_f64(ty, a).sqrt()),
         UnOp::RecipNear => from_f64(ty, 1.0 / to_f64(ty, a)),

@@ -289,9 +289,6 @@ named! {
         Fabs "fabs",
         /// Square root, correctly rounded.
         Sqrt "sqrt",
-        /// One by the square root of an `f32`: 1.2 ULP at most, and which of these numbers depends on the machine. The results for zeros
-        /// and infinities are exact.
-        Rsqrt "rsqrt",
         /// About one by the square root of an `f32`: 6144 ULP (1.5 · 2⁻¹²) at most, and which of these numbers depends on the machine.
         /// Denormal operands may count as zeros. The results for zeros and infinities are exact.
         RsqrtNear "rsqrt_near",

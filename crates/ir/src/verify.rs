@@ -318,7 +318,7 @@ impl Verifier<'_> {
                 );
                 a[0] == r
                     && match op {
-                        UnOp::Rsqrt | UnOp::RsqrtNear | UnOp::RecipNear => r.scalar == Scalar::F32,
+                        UnOp::RsqrtNear | UnOp::RecipNear => r.scalar == Scalar::F32,
                         _ if float => r.is_float(),
                         _ => r.is_int(),
                     }

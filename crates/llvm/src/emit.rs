@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
-use crate::target::Level;
+use crate::target::{Level, Machine};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Scalar, Space, Term, Type, Value};
 use llvm_sys::core::*;
@@ -17,14 +17,15 @@ pub fn module(
     reachable: &[FuncRef],
     context: &Context,
     llvm: &LlvmModule<'_>,
-    level: Level,
+    machine: &Machine,
     denorms_are_zero: bool,
 ) -> Result<(), Error> {
     let mut cx = Cx {
         module,
         context: context.raw,
         llvm: llvm.raw,
-        level,
+        level: machine.level,
+        intel: machine.intel,
         denorms_are_zero,
         functions: HashMap::new(),
         globals: HashMap::new(),
@@ -56,6 +57,8 @@ pub struct Cx<'m> {
     pub context: LLVMContextRef,
     pub llvm: LLVMModuleRef,
     pub level: Level,
+    /// Whether code is tuned for Intel's processors.
+    pub intel: bool,
     denorms_are_zero: bool,
     pub functions: HashMap<FuncRef, (LLVMTypeRef, LLVMValueRef)>,
     globals: HashMap<GlobalRef, LLVMValueRef>,

@@ -1,17 +1,13 @@
-//! Reciprocals and reciprocal roots that need not be exact: the processor's estimate, and a step of Newton's method.
+//! Reciprocals and reciprocal roots that need not be exact: the processor's estimate.
 //!
 //! In go floats of any number of lanes; out come numbers with an error of at most 1.5 · 2⁻¹² of the result (2⁻¹⁴ with AVX-512). One
-//! instruction stands in place of a square root and a division, for which a processor has one slow unit. Zeros, infinities and NaN have
-//! their exact results; denormal operands count as zeros but with AVX-512.
-//!
-//! A step of Newton's method doubles the bits. It needs four multiplications and a choice for zeros and infinities: where that was measured
-//! with AVX2 (Zen 3), it took longer than root and division, and denormal operands would be lost. With AVX-512 it takes as long on Zen 5,
-//! and half as long on Intel's processors, whose unit for roots is narrower than a vector.
+//! instruction stands in place of a square root and a division, for which a processor has one slow unit. A step of Newton's method, which
+//! would double the bits, needs four multiplications and a choice for zeros and infinities: where it was measured (Zen 3), that took
+//! longer than root and division. Zeros, infinities and NaN have their exact results; denormal operands count as zeros but with AVX-512.
 
 use crate::emit::FunctionCx;
 use crate::target::Level;
 use cloom_ir::{BinOp, Scalar, Type, UnOp};
-use llvm_sys::LLVMRealPredicate;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
@@ -28,28 +24,6 @@ impl FunctionCx<'_, '_> {
         let one = self.cx.constant(ty, 1f32.to_bits().into());
         let by = if root { self.unary(UnOp::Sqrt, ty, x) } else { x };
         self.arithmetic(BinOp::Fdiv, one, by)
-    }
-
-    /// One by the square root of `x`, in scalars as in vectors, so that a kernel's results do not depend on how many lanes it has.
-    pub fn rsqrt(&self, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
-        let one = self.cx.constant(ty, 1f32.to_bits().into());
-        if self.cx.level != Level::V4 {
-            return self.arithmetic(BinOp::Fdiv, one, self.unary(UnOp::Sqrt, ty, x));
-        }
-        // The root is a normal number, even of the least denormal one, so that no bits are lost. The error that is left of the estimate is
-        // below 2⁻²⁷, that of the root's rounding, halved, is 2⁻²⁵, and then comes the last rounding: 1.2 ULP.
-        let near = self.estimate(true, ty, x);
-        let root = self.arithmetic(BinOp::Fmul, x, near);
-        let fma = |a, b, c| self.intrinsic("llvm.fma", &[self.cx.ty(ty)], &[a, b, c]);
-        let error = fma(self.unary(UnOp::Fneg, ty, root), near, one);
-        let half = self.arithmetic(BinOp::Fmul, near, self.cx.constant(ty, 0.5f32.to_bits().into()));
-        let better = fma(half, error, near);
-        // Of zeros and infinities the root is zero times infinity, and the estimate exact.
-        // SAFETY: as below.
-        unsafe {
-            let ordered = LLVMBuildFCmp(self.builder.0, LLVMRealPredicate::LLVMRealORD, error, error, NO_NAME);
-            LLVMBuildSelect(self.builder.0, ordered, better, near, NO_NAME)
-        }
     }
 
     /// The processor's estimate, in registers that are as wide as the vector, or as wide as they get.

@@ -19,6 +19,7 @@ mod masks;
 mod memory;
 mod ops;
 mod optimise;
+mod roots;
 mod target;
 mod warm_up;
 
@@ -76,12 +77,12 @@ pub enum Error {
 
 /// Whether a target's processors gather from addresses in a vector faster than they load lane by lane.
 pub fn gathers(target: &str) -> bool {
-    target.ends_with(abi::GATHERS)
+    target.ends_with(abi::INTEL)
 }
 
 /// The bits of a vector register of a target; of one that is not known, the least there is.
 pub fn vector_bits(target: &str) -> u32 {
-    let instructions = target.strip_suffix(abi::GATHERS).unwrap_or(target);
+    let instructions = target.strip_suffix(abi::INTEL).unwrap_or(target);
     match instructions.rsplit(':').next() {
         Some("x86-64-v4") => 512,
         Some("x86-64-v3") => 256,
@@ -157,7 +158,7 @@ fn generate(
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[func].name);
     machine.prepare(&llvm);
-    emit::module(module, func, reachable, &context, &llvm, machine.level, options.denorms_are_zero)?;
+    emit::module(module, func, reachable, &context, &llvm, &machine, options.denorms_are_zero)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));

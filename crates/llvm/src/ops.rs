@@ -141,7 +141,6 @@ impl FunctionCx<'_, '_> {
             UnOp::BitReverse => self.intrinsic("llvm.bitreverse", &[llvm], &[a]),
             UnOp::Fabs => self.intrinsic("llvm.fabs", &[llvm], &[a]),
             UnOp::Sqrt => self.intrinsic("llvm.sqrt", &[llvm], &[a]),
-            UnOp::Rsqrt => self.rsqrt(ty, a),
             UnOp::RsqrtNear | UnOp::RecipNear => self.near(op, ty, a),
             UnOp::Floor => self.intrinsic("llvm.floor", &[llvm], &[a]),
             UnOp::Ceil => self.intrinsic("llvm.ceil", &[llvm], &[a]),
@@ -193,6 +192,10 @@ impl FunctionCx<'_, '_> {
                 BinOp::Fadd | BinOp::Fsub | BinOp::Fmul | BinOp::Fdiv => {
                     if ty.scalar == Scalar::F16 {
                         self.half_arithmetic(op, ty, x, y)
+                    } else if op == BinOp::Fdiv
+                        && let Some(square) = self.root_below_one(ty, va, vb)
+                    {
+                        self.one_by_root(ty, square)
                     } else {
                         self.arithmetic(op, x, y)
                     }

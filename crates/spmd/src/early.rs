@@ -107,8 +107,7 @@ impl Search<'_> {
         }
         let long = matches!(
             data.op,
-            Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv)
-                | Op::Unary(UnOp::Sqrt | UnOp::Rsqrt)
+            Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv) | Op::Unary(UnOp::Sqrt)
         );
         data.args.iter().try_fold(Cost { long, height: 0 }, |all, &a| {
             let arg = self.cost(a, depth - 1)?;

@@ -151,7 +151,7 @@ fn cost(item: &Analysed, op: &Op, first: Option<Value>, result: Value) -> (u32, 
     let is_float = matches!(ty.scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
     let (latency, work) = match op {
         Op::Const(_) | Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle(_) => (0, 0),
-        Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt | UnOp::Rsqrt) => (26, 10),
+        Op::Binary(BinOp::Fdiv) | Op::Unary(UnOp::Sqrt) => (26, 10),
         Op::Binary(op) if is_integer_division(*op) => (60, 60),
         Op::Binary(BinOp::Mul) | Op::Fma => (8, 1),
         Op::Binary(_) | Op::Unary(_) if is_float => (8, 1),

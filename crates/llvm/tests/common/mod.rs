@@ -59,7 +59,7 @@ impl PrintSink for Prints {
 /// Every target that this machine runs, with and without optimisation.
 pub fn variants() -> Vec<(CpuDevice, cloom_llvm::Options)> {
     let mut list: Vec<(CpuDevice, cloom_llvm::Options)> = Vec::new();
-    for wish in ["sse4.2", "avx2", "avx512"] {
+    for wish in ["sse4.2", "avx2", "avx512", "avx512+intel"] {
         let device = CpuDevice::new(2, Some(wish));
         let target = device.info().target.clone();
         if list.iter().any(|(_, o)| o.target == target) {

@@ -37,7 +37,7 @@ pub(super) fn weights(
                     if strided(0) { 3 } else { 12 }
                 }
                 Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv)
-                | Op::Unary(UnOp::Sqrt | UnOp::Rsqrt) => 8,
+                | Op::Unary(UnOp::Sqrt) => 8,
                 Op::Call(_) | Op::Printf(_) | Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => {
                     must = true;
                     pays = true;

@@ -287,7 +287,7 @@ impl Widener<'_> {
     /// addresses with a part in common, unless the machine gathers such faster. Memory of a lane that is off must not be touched.
     fn lane_by_lane(&self, unit: Type, p: Value) -> bool {
         let strided = matches!(self.values[p.index()], Some(Wide::Strided { cond: None, .. }));
-        if self.item.gathers && !unit.is_vector() && !strided && unit.scalar.bits() >= GATHERED_BITS {
+        if self.item.gathers && !unit.is_vector() && unit.scalar.bits() >= GATHERED_BITS {
             return false;
         }
         self.may_step(unit) && (unit.is_vector() || strided || self.has_common_part(p, ADDRESS_DEPTH))
