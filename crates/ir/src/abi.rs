@@ -14,7 +14,7 @@
 //! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension.
 
 /// What follows the CPU's name in that of a target (`triple:cpu+intel`) if, of the same instructions, its processors are good at others
-/// than most: they gather from addresses in a vector faster than they load lane by lane, and take long for roots and quotients.
+/// than most: they gather from addresses in a vector faster than they load lane by lane.
 pub const INTEL: &str = "+intel";
 
 /// `i32`: number of dimensions.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
-use crate::target::{Level, Machine};
+use crate::target::Level;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Scalar, Space, Term, Type, Value};
 use llvm_sys::core::*;
@@ -17,15 +17,14 @@ pub fn module(
     reachable: &[FuncRef],
     context: &Context,
     llvm: &LlvmModule<'_>,
-    machine: &Machine,
+    level: Level,
     denorms_are_zero: bool,
 ) -> Result<(), Error> {
     let mut cx = Cx {
         module,
         context: context.raw,
         llvm: llvm.raw,
-        level: machine.level,
-        intel: machine.intel,
+        level,
         denorms_are_zero,
         functions: HashMap::new(),
         globals: HashMap::new(),
@@ -57,8 +56,6 @@ pub struct Cx<'m> {
     pub context: LLVMContextRef,
     pub llvm: LLVMModuleRef,
     pub level: Level,
-    /// Whether code is tuned for Intel's processors.
-    pub intel: bool,
     denorms_are_zero: bool,
     pub functions: HashMap<FuncRef, (LLVMTypeRef, LLVMValueRef)>,
     globals: HashMap<GlobalRef, LLVMValueRef>,

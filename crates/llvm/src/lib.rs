@@ -19,7 +19,6 @@ mod masks;
 mod memory;
 mod ops;
 mod optimise;
-mod roots;
 mod target;
 mod warm_up;
 
@@ -158,7 +157,7 @@ fn generate(
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[func].name);
     machine.prepare(&llvm);
-    emit::module(module, func, reachable, &context, &llvm, &machine, options.denorms_are_zero)?;
+    emit::module(module, func, reachable, &context, &llvm, machine.level, options.denorms_are_zero)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));

@@ -192,10 +192,6 @@ impl FunctionCx<'_, '_> {
                 BinOp::Fadd | BinOp::Fsub | BinOp::Fmul | BinOp::Fdiv => {
                     if ty.scalar == Scalar::F16 {
                         self.half_arithmetic(op, ty, x, y)
-                    } else if op == BinOp::Fdiv
-                        && let Some(square) = self.root_below_one(ty, va, vb)
-                    {
-                        self.one_by_root(ty, square)
                     } else {
                         self.arithmetic(op, x, y)
                     }

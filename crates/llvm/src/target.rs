@@ -101,8 +101,6 @@ pub struct Machine {
     triple: CString,
     /// What it can do.
     pub level: Level,
-    /// Whether code is tuned for Intel's processors.
-    pub intel: bool,
 }
 
 // SAFETY: a machine has no tie to the thread that made it, and one thread at a time has it.
@@ -158,8 +156,7 @@ impl Machine {
         });
         let refuse = |why: &str| Error::Target(target.to_owned(), why.to_owned());
         let (triple, cpu) = target.split_once(':').ok_or_else(|| refuse("expected triple:cpu"))?;
-        let tuned = cpu.strip_suffix(abi::INTEL);
-        let level = Level::find(triple, tuned.unwrap_or(cpu)).map_err(refuse)?;
+        let level = Level::find(triple, cpu.strip_suffix(abi::INTEL).unwrap_or(cpu)).map_err(refuse)?;
         let (triple, cpu_name) = (c_string(triple), c_string(level.cpu()));
         let mut found = ptr::null_mut();
         let mut message = ptr::null_mut();
@@ -187,7 +184,7 @@ impl Machine {
         if raw.is_null() {
             return Err(refuse("no such machine"));
         }
-        Ok(Machine { raw, name: target.to_owned(), effort, triple, level, intel: tuned.is_some() })
+        Ok(Machine { raw, name: target.to_owned(), effort, triple, level })
     }
 
     /// Tells a module what it is for.
