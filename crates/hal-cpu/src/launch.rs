@@ -391,7 +391,7 @@ impl Running<'_> {
             self.groups(self.first, end);
             self.first = end;
             let time = start.elapsed();
-            let worth = pool::worth_help(time, end, self.count - end).is_some();
+            let worth = pool::worth_help(time, end, || self.count - end).is_some();
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || worth {
                 note(time, end.max(1));
                 return Duration::from_nanos(((time.as_nanos() / u128::from(end.max(1))) as u64).max(1));

@@ -70,10 +70,13 @@ pub fn wait(done: &dyn Fn() -> bool) -> bool {
 
 /// Whether it is time to ask for help after this time, in which so many things were done and so many were left: then gives how long these
 /// take one thread.
-pub fn worth_help(time: Duration, done: u64, left: u64) -> Option<Duration> {
-    let rest = u128::from(left).saturating_mul(time.as_nanos()) / u128::from(done.max(1));
+pub fn worth_help(time: Duration, done: u64, left: impl FnOnce() -> u64) -> Option<Duration> {
+    if time < ALONE {
+        return None;
+    }
+    let rest = u128::from(left()).saturating_mul(time.as_nanos()) / u128::from(done.max(1));
     let rest = Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX));
-    (time >= ALONE && rest >= REST).then_some(rest)
+    (rest >= REST).then_some(rest)
 }
 
 /// How many threads share a time if each is to get as much as this.
@@ -188,18 +191,22 @@ impl Pool {
             (last.owner, last.core) = (job.owner.id(), job.core);
             last.is_enough()
         };
-        shared.jobs.lock().push(job.clone());
-        shared.open.fetch_add(1, Ordering::SeqCst);
+        {
+            let mut jobs = shared.jobs.lock();
+            // Who finds it in the list may be the one to count it as closed.
+            shared.open.fetch_add(1, Ordering::SeqCst);
+            jobs.push(job.clone());
+        }
         let most = chunks.min(self.threads as u64) as usize - usize::from(join);
         let mut awake_only = join && expected < LONG;
         let wanted = share(expected, if awake_only { OFFER } else { WAKE }).max(1).min(most);
         let mut asked = shared.ask(&job, wanted, !awake_only);
-        if asked == 0 && row_is_enough {
+        if asked == 0 && awake_only && row_is_enough {
             asked = shared.ask(&job, wanted, true);
         }
         if join && job.take_place() {
             shared.run(&job, |done, begin| {
-                if awake_only && let Some(rest) = worth_help(begin.elapsed(), done, job.left()) {
+                if awake_only && let Some(rest) = worth_help(begin.elapsed(), done, || job.left()) {
                     asked += shared.ask(&job, share(rest, WAKE).min(most).saturating_sub(asked), true);
                     awake_only = false;
                 }
@@ -535,11 +542,11 @@ mod tests {
     #[test]
     fn help_is_worth_its_time() {
         let us = Duration::from_micros;
-        assert_eq!(worth_help(us(9), 1, 1000), None);
-        assert_eq!(worth_help(us(10), 10, 29), None);
-        assert_eq!(worth_help(us(10), 10, 30), Some(us(30)));
-        assert_eq!(worth_help(us(1000), 1, 1), Some(us(1000)));
-        assert_eq!(worth_help(Duration::MAX, 1, u64::MAX), Some(Duration::from_nanos(u64::MAX)));
+        assert_eq!(worth_help(us(9), 1, || 1000), None);
+        assert_eq!(worth_help(us(10), 10, || 29), None);
+        assert_eq!(worth_help(us(10), 10, || 30), Some(us(30)));
+        assert_eq!(worth_help(us(1000), 1, || 1), Some(us(1000)));
+        assert_eq!(worth_help(Duration::MAX, 1, || u64::MAX), Some(Duration::from_nanos(u64::MAX)));
         assert_eq!((share(us(100), WAKE), share(us(3), OFFER), share(Duration::MAX, WAKE) > 1000), (6, 1, true));
     }
 
