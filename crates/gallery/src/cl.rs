@@ -494,7 +494,8 @@ impl Session {
                     }
                 }
             };
-            set.map_err(Error::call(format!("clSetKernelArg({}, {i})", kernel.name)))?;
+            // The text only if it is needed: it takes longer than the call.
+            set.map_err(|e| Error::call(format!("clSetKernelArg({}, {i})", kernel.name))(e))?;
         }
         let event = self.enqueue(kernel, global, local)?;
         self.events.borrow_mut().push(event);
