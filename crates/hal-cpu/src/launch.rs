@@ -317,7 +317,8 @@ fn product(sizes: [u64; 3]) -> Option<u64> {
 }
 
 /// The groups for a kernel that cannot tell them: no fewer than keep all threads busy, but wide enough to fill one vector at least.
-/// (A vector of few work-items takes as long as a full one.) What a work-item takes is given in picoseconds, 0 if nobody knows.
+/// (A vector of few work-items takes as long as a full one.) What a work-item takes is given in picoseconds, 0 if nobody knows. Few groups
+/// that take long are halved: two for each of sixteen threads, of 0.4 ms each, took 1.2 ms as soon as one thread came late.
 fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRange {
     let (local, global) = (range.local[0], range.global[0]);
     let items = product(range.global).unwrap_or(u64::MAX);
@@ -326,6 +327,16 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
     let little = item_time > 0 && items.saturating_mul(item_time) < ALONE.as_nanos() as u64 * PICO;
     let parts = if little { 1 } else { threads * CHUNKS_PER_THREAD };
     let share = (items / parts).max(group) / (group / local.max(1)).max(1);
+    let rows = group / local.max(1);
+    let is_long = |width: u64| item_time.saturating_mul(width * rows) > MERGED_TIME.as_nanos() as u64 * PICO;
+    let mut part = local;
+    while part.is_multiple_of(2 * u64::from(lanes.max(1))) && is_long(part) && items / (part * rows).max(1) < parts {
+        part /= 2;
+    }
+    if part < local {
+        range.local[0] = part;
+        return range;
+    }
     if local >= ROW && local.is_multiple_of(ROW) {
         let quick = (MERGED_TIME.as_nanos() as u64 * PICO).checked_div(item_time).unwrap_or(0);
         let together = (MERGED.min(quick) / group).min(share / local);
@@ -490,6 +501,12 @@ mod tests {
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 40_000), [256, 1, 1]);
         assert_eq!(width([8192, 1, 1], [64, 1, 1], 5000), [256, 1, 1]);
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 0), [256, 1, 1]);
+        // Few that take long are halved, down to a vector.
+        let few = |global: u64, local: u64, threads| {
+            let range = NdRange { work_dim: 1, offset: [0; 3], global: [global, 1, 1], local: [local, 1, 1] };
+            regroup(range, threads, 32, 3_000_000).local[0]
+        };
+        assert_eq!([few(4096, 128, 2), few(4096, 128, 16), few(8192, 128, 16), few(960, 96, 16)], [128, 32, 32, 96]);
         // What one thread does in a moment is not divided for others.
         assert_eq!(width([2048, 1, 1], [64, 1, 1], 500), [1024, 1, 1]);
         assert_eq!(width([2048, 1, 1], [1, 1, 1], 500), [1024, 1, 1]);
