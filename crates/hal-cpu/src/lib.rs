@@ -2,7 +2,7 @@
 //!
 //! In comes a [`KernelArtifact`](cloom_artifact::KernelArtifact) with a relocatable ELF object; it is mapped and linked in
 //! the process (no system linker is needed). A launch is cut into chunks of consecutive groups, which the calling thread and the
-//! workers take from one counter. What a work-group function gets is fixed in `cloom_ir::abi`.
+//! workers share. What a work-group function gets is fixed in `cloom_ir::abi`.
 
 mod arena;
 mod cores;
