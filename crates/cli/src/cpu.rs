@@ -3,7 +3,7 @@
 use crate::outcome::Failure;
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
-use cloom_ir::abi::INTEL;
+use cloom_ir::abi::instructions;
 
 /// Name, level of the x86-64 psABI, and what it brings; the least first.
 pub const LEVELS: &[(&str, &str, &str)] = &[
@@ -21,7 +21,6 @@ pub fn native(at_most: Option<&str>) -> String {
 /// Whether this machine runs code of a level.
 pub fn runs(level: &str) -> bool {
     // Every processor runs what is tuned for others.
-    let instructions = |target: &str| target.strip_suffix(INTEL).unwrap_or(target).to_owned();
     let wanted = LEVELS.iter().position(|l| l.1 == instructions(level));
     let have = LEVELS.iter().position(|l| instructions(&native(None)).ends_with(l.1));
     wanted.is_some() && wanted <= have

@@ -28,7 +28,7 @@ pub fn target(wanted: Option<&str>) -> String {
 /// Whether code for `target` runs here.
 pub fn runs(target: &str) -> bool {
     let level = target.strip_prefix(TRIPLE).and_then(|rest| rest.strip_prefix(':'));
-    let level = level.map(|l| l.strip_suffix(abi::INTEL).unwrap_or(l));
+    let level = level.map(abi::instructions);
     LEVELS.iter().position(|&l| Some(l) == level).is_some_and(|l| l <= best_level())
 }
 
@@ -39,9 +39,11 @@ const TUNED: usize = 3;
 /// time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long), unless the system has slowed gathers down to keep what they
 /// read secret.
 fn is_like_intel() -> bool {
-    let secret = fs::read_to_string("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
-    let slowed = secret.is_ok_and(|text| text.starts_with("Mitigation"));
-    vendor() == *b"GenuineIntel" && !slowed
+    let slowed = || {
+        let secret = fs::read_to_string("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
+        secret.is_ok_and(|text| text.starts_with("Mitigation"))
+    };
+    vendor() == *b"GenuineIntel" && !slowed()
 }
 
 /// The processor's vendor as it says itself.

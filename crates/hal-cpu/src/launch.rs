@@ -324,21 +324,22 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
     let items = product(range.global).unwrap_or(u64::MAX);
     let group = product(range.local).unwrap_or(u64::MAX).max(1);
     // As many groups as it takes to share the work, if there are that many now; one thread does what takes little.
-    let little = item_time > 0 && items.saturating_mul(item_time) < ALONE.as_nanos() as u64 * PICO;
+    let picos = |time: Duration| time.as_nanos() as u64 * PICO;
+    let little = item_time > 0 && items.saturating_mul(item_time) < picos(ALONE);
     let parts = if little { 1 } else { threads * CHUNKS_PER_THREAD };
-    let share = (items / parts).max(group) / (group / local.max(1)).max(1);
-    let rows = group / local.max(1);
-    let is_long = |width: u64| item_time.saturating_mul(width * rows) > MERGED_TIME.as_nanos() as u64 * PICO;
-    let mut part = local;
-    while part.is_multiple_of(2 * u64::from(lanes.max(1))) && is_long(part) && items / (part * rows).max(1) < parts {
-        part /= 2;
+    let rows = (group / local.max(1)).max(1);
+    let share = (items / parts).max(group) / rows;
+    let is_long = |width: u64| item_time.saturating_mul(width * rows) > picos(MERGED_TIME);
+    let mut half = local;
+    while half.is_multiple_of(2 * u64::from(lanes.max(1))) && is_long(half) && items / (half * rows).max(1) < parts {
+        half /= 2;
     }
-    if part < local {
-        range.local[0] = part;
+    if half < local {
+        range.local[0] = half;
         return range;
     }
     if local >= ROW && local.is_multiple_of(ROW) {
-        let quick = (MERGED_TIME.as_nanos() as u64 * PICO).checked_div(item_time).unwrap_or(0);
+        let quick = picos(MERGED_TIME).checked_div(item_time).unwrap_or(0);
         let together = (MERGED.min(quick) / group).min(share / local);
         range.local[0] = local * together.max(1);
         return range;

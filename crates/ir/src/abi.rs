@@ -17,6 +17,11 @@
 /// than most: they gather from addresses in a vector faster than they load lane by lane.
 pub const INTEL: &str = "+intel";
 
+/// A target's name, or a CPU's, without what its processors are good at: what they must have to run its code.
+pub fn instructions(target: &str) -> &str {
+    target.strip_suffix(INTEL).unwrap_or(target)
+}
+
 /// `i32`: number of dimensions.
 pub const LAUNCH_WORK_DIM: u64 = 0;
 /// `i32`: not zero if what the launch writes is more than the caches keep, so that it may go past them.

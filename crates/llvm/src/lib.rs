@@ -81,8 +81,7 @@ pub fn gathers(target: &str) -> bool {
 
 /// The bits of a vector register of a target; of one that is not known, the least there is.
 pub fn vector_bits(target: &str) -> u32 {
-    let instructions = target.strip_suffix(abi::INTEL).unwrap_or(target);
-    match instructions.rsplit(':').next() {
+    match abi::instructions(target).rsplit(':').next() {
         Some("x86-64-v4") => 512,
         Some("x86-64-v3") => 256,
         _ => 128,

@@ -156,7 +156,7 @@ impl Machine {
         });
         let refuse = |why: &str| Error::Target(target.to_owned(), why.to_owned());
         let (triple, cpu) = target.split_once(':').ok_or_else(|| refuse("expected triple:cpu"))?;
-        let level = Level::find(triple, cpu.strip_suffix(abi::INTEL).unwrap_or(cpu)).map_err(refuse)?;
+        let level = Level::find(triple, abi::instructions(cpu)).map_err(refuse)?;
         let (triple, cpu_name) = (c_string(triple), c_string(level.cpu()));
         let mut found = ptr::null_mut();
         let mut message = ptr::null_mut();
