@@ -13,7 +13,7 @@
 //! 6. `carried`, `rows`, `fission`, `ahead`: elements that rounds leave to the next one, several rounds at once where lanes walk along
 //!    rows, short vectors by parts where they are too wide for the registers, and hints where lanes walk in steps that no processor
 //!    foresees; `ranges`, `narrow`: integers in 16 bits where these suffice. `pressure`, `latency`, `streams`, `plan`: how many work-
-//!    items to a vector.
+//!    items to a vector; `scattered`: hints where none has a neighbour.
 //! 7. `widen`: its code for a vector, once for full vectors and once with a mask for the last of a row.
 //! 8. `reach`, `group`: loops over the vectors of a group for each continuation, up to the last one that has something to do; a dispatcher
 //!    goes from one to the next.
@@ -51,6 +51,7 @@ mod rebuilt;
 pub mod regions;
 pub mod remarks;
 mod rows;
+mod scattered;
 mod shape;
 mod splice;
 mod ssa;
@@ -286,6 +287,7 @@ fn group_function(
         }
     }
     if width.lanes == 1 {
+        let scatters = plan::scatters(&items);
         if plan::may_have_lanes(wish) {
             // Nothing of what was found out about lanes came to pass.
             notes = vec![remarks::no_lanes()];
@@ -295,6 +297,10 @@ fn group_function(
             if let Body::Item(func) = &mut part.body {
                 subgroup::alone(func);
                 cloom_passes::run_named(func, &["pieces", "dce"]);
+                if scatters {
+                    notes.extend(scattered::hint(func, &part.params).into_iter().map(remarks::scattered));
+                    cloom_passes::run_named(func, &["cse"]);
+                }
             }
         }
     }

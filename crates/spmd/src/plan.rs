@@ -223,7 +223,7 @@ const PER_ACCESS: u64 = 6;
 /// Whether a kernel, without loops, only reads and writes at places that follow no rule, and does little else: an index out of a table, a
 /// hash. Lanes would be put together for a few operations and taken apart again, while a processor has as many accesses under way
 /// without vectors. (One added to floats far apart: 22 ms in lanes, 13 without.)
-fn scatters(items: &[&Analysed]) -> bool {
+pub fn scatters(items: &[&Analysed]) -> bool {
     let (mut apart, mut together, mut rest, mut stores, mut loops) = (0u64, 0u64, 0u64, 0u64, false);
     for_each_varying(items, |item, data, _, times| {
         loops |= times > 1;

@@ -163,6 +163,15 @@ pub(crate) fn ahead(span: Span) -> Remark {
     }
 }
 
+/// An access for which later work-items' places are told.
+pub(crate) fn scattered(span: Span) -> Remark {
+    Remark {
+        span,
+        what: "access: fetches ahead what later work-items touch".into(),
+        why: "neighbours are far apart in memory, at places that are computed from their ids".into(),
+    }
+}
+
 /// A loop that does some components of its vectors at a time.
 pub(crate) fn parts(span: Span) -> Remark {
     Remark {
