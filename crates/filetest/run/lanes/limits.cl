@@ -46,6 +46,13 @@ kernel void k(global int *out, global const int *in, int low, int high, int smal
   WRAP((short)max((short)(gid * 600), (short)-100));
   WRAP(max((char)gid, (char)-5));
   WRAP(min((long)gid - 40, -3L));
+  // Of two that move, one in steps as wide as a row: either way round.
+  MIX(max(i / 100, i % 100));
+  MIX(max(i % 100, i / 100));
+  MIX(min(i / 32, i));
+  MIX(min(i, i / 32));
+  MIX(max((int)(u / (uint)high), i - 40));
+  MIX(min(u / (uint)high, u % (uint)high));
   // The numbers themselves, not only what lies there.
   h = h * 31 + clamp(i - 10, low, high) * 7 + (i + 5) % 13;
   if (gid >= 1024)

@@ -80,7 +80,10 @@ impl Gen {
         let (c, last) = (self.rng.below(60), IN - 1);
         let width = self.rng.pick(&["16", "20", "32", "64", "items", "(items + 5)", "n", "(n + 30)"]);
         let signed = format!("((int){id} - {})", self.rng.pick(&[0u64, 0, c]));
-        match self.rng.below(6) {
+        let one = self.rng.pick(&["min", "max"]);
+        match self.rng.below(8) {
+            6 => format!("{one}({id} / (uint){width}, {id} % (uint){width}) & {last}u"),
+            7 => format!("(uint){one}({signed} % (int){width}, {signed} / (int){width}) & {last}u"),
             0 => format!("({id} / (uint){width} * {c}u + {id} % (uint){width}) & {last}u"),
             1 => format!("(uint)({signed} / (int){width} * {c} + {signed} % (int){width}) & {last}u"),
             2 => format!("(({id} + {c}u) >> 4) * 9u + ({id} + {c}u & 15u) & {last}u"),

@@ -14,7 +14,9 @@ use cloom_ir::{BinOp, Inst, IntCc, Op, Scalar, Value};
 impl Widener<'_> {
     /// The smaller or larger one of a strided number and one that is the same for all lanes.
     pub(super) fn limited(&mut self, op: BinOp, args: [Value; 2], by: i64, cond: Option<Value>) -> Result<Wide, Limit> {
-        let [x, limit] = if self.item.shapes.is_uniform(args[0]) { [args[1], args[0]] } else { args };
+        // (A limit that is a quotient steps too, by nothing.)
+        let steps = |v: Value| matches!(self.item.shapes.of(v), Shape::Strided { by: 1.. | ..=-1, .. });
+        let [x, limit] = if steps(args[0]) { args } else { [args[1], args[0]] };
         let (base, bound) = (self.base(x)?, self.base(limit)?);
         let signed = matches!(op, BinOp::Smin | BinOp::Smax);
         let lower = matches!(op, BinOp::Smax | BinOp::Umax);
