@@ -3,7 +3,7 @@
 use super::{Lanes, Wide, Widener};
 use crate::Limit;
 use crate::shape::Shape;
-use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, IntCc, Op, Type, UnOp, Value};
+use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, IntCc, Op, Type, UnOp, Value, ValueDef};
 use smallvec::{SmallVec, smallvec};
 
 /// How deep a base is widened operand by operand.
@@ -117,7 +117,43 @@ impl Widener<'_> {
             }
         }
         let base = self.base(v)?;
-        Ok(self.b().cast(op, base, to))
+        match (self.item.shapes.of(v), self.mask) {
+            (Shape::Strided { by, .. }, Some(mask)) if self.may_wrap_where_off(v) => {
+                Ok(self.wide_base_from_first_on(base, by, mask, op, to))
+            }
+            _ => Ok(self.b().cast(op, base, to)),
+        }
+    }
+
+    /// Whether lane 0 of a value that wraps in no lane that is on may have wrapped where it is off: what comes from an earlier block or is
+    /// one of two was computed in its own width.
+    fn may_wrap_where_off(&self, v: Value) -> bool {
+        let func = &self.item.func;
+        match func.values[v].def {
+            ValueDef::Param(b, _) => b != func.entry(),
+            ValueDef::Inst(i) => {
+                let own = [BinOp::Add, BinOp::Sub, BinOp::Mul].map(Op::Binary);
+                func.insts[i].op == Op::Select || own.contains(&func.insts[i].op)
+            }
+        }
+    }
+
+    /// Lane 0 of a widened value, exact for the lanes that are on: from the first of these, which has not wrapped.
+    fn wide_base_from_first_on(&mut self, base: Value, by: i64, mask: Value, op: CastOp, to: Type) -> Value {
+        let bits = self.b().ballot(mask);
+        let first = self.b().unary(UnOp::Ctz, bits);
+        let by = self.b().iconst(Type::I64, by as u64);
+        let ahead = self.b().binary(BinOp::Mul, first, by);
+        let narrow = self.func.ty(base);
+        let (near, far) = (self.to_width(ahead, narrow), self.to_width(ahead, to));
+        let there = self.b().binary(BinOp::Add, base, near);
+        let wide = self.b().cast(op, there, to);
+        self.b().binary(BinOp::Sub, wide, far)
+    }
+
+    /// The low bits of a number of 64.
+    fn to_width(&mut self, v: Value, ty: Type) -> Value {
+        if ty == Type::I64 { v } else { self.b().cast(CastOp::Trunc, v, ty) }
     }
 
     /// Whether no lane of a strided value wraps, as a scalar.
