@@ -41,6 +41,11 @@ impl CpuDevice {
         self
     }
 
+    /// Bytes of the machine's memory.
+    pub(crate) fn memory_size(&self) -> u64 {
+        self.info.memory_size
+    }
+
     /// Bytes of the last cache.
     pub(crate) fn cache_size(&self) -> u64 {
         self.info.cache_size

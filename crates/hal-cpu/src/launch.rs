@@ -169,6 +169,9 @@ thread_local! {
     static MEMORY: RefCell<ThreadMemory> = RefCell::default();
 }
 
+/// Groups that are under way may keep one part of so many of the memory.
+const SCRATCH_PART: u64 = 4;
+
 /// Chunks that each thread takes of a launch: enough that threads end together.
 const CHUNKS_PER_THREAD: u64 = 16;
 /// None takes less than this if there are enough groups: to take one and get ready for it takes a tenth of that.
@@ -225,6 +228,11 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let code = Code::of(kernel, &range)?;
     if artifact.private_size > WORKER_PRIVATE {
         return Err(HalError::OutOfMemory(artifact.private_size));
+    }
+    // What work-items keep across barriers, of a group for each thread, may take a part of the memory but not all of it.
+    let scratch = code.scratch.saturating_mul(device.threads() as u64);
+    if scratch > device.memory_size() / SCRATCH_PART {
+        return Err(HalError::OutOfMemory(scratch));
     }
     // The caller's stack is the application's: large private arrays go to a worker's.
     let join = artifact.private_size <= CALLER_PRIVATE;
@@ -414,36 +422,43 @@ impl Running<'_> {
 
     /// Runs some consecutive groups on this thread.
     fn groups(&self, from: u64, to: u64) {
-        MEMORY.with_borrow_mut(|memory| {
-            let Some(local) = memory.local.get(self.local + 2 * abi::LOCAL_MARGIN) else {
-                self.out_of_memory.store(true, Ordering::Relaxed);
-                return;
-            };
-            // In the block, which has room for it.
-            let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
-            let _fpenv = fpenv::enter(self.denorms_are_zero);
-            let mut at = from;
-            while at < to {
-                let (id, row) = place(self.groups, self.band, at);
-                // All groups of a row have the same size, but perhaps the last one. Better code is asked for before each.
-                let row = row.min(to - at).min(if self.next.is_some() { 1 } else { u64::MAX });
-                let code = self.next.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
-                let Some(scratch) = memory.scratch.get(code.scratch) else {
-                    self.out_of_memory.store(true, Ordering::Relaxed);
-                    return;
-                };
-                self.row(code.function, id, row, local, scratch);
-                at += row;
-            }
-            memory.local.trim();
-            memory.scratch.trim();
-        });
+        // A thread that ends has no memory of its own any more, but may end by a destructor that launches.
+        let run = |memory: &RefCell<ThreadMemory>| self.groups_with(&mut memory.borrow_mut(), from, to);
+        if MEMORY.try_with(run).is_err() {
+            self.groups_with(&mut ThreadMemory::default(), from, to);
+        }
         // Whoever is told that these groups are done finds what they wrote.
         #[cfg(target_arch = "x86_64")]
         if self.descriptor.past_caches != 0 {
             // SAFETY: every processor that this is compiled for has the instruction.
             unsafe { std::arch::x86_64::_mm_sfence() };
         }
+    }
+
+    /// Runs some consecutive groups in a thread's memory.
+    fn groups_with(&self, memory: &mut ThreadMemory, from: u64, to: u64) {
+        let Some(local) = memory.local.get(self.local + 2 * abi::LOCAL_MARGIN) else {
+            self.out_of_memory.store(true, Ordering::Relaxed);
+            return;
+        };
+        // In the block, which has room for it.
+        let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
+        let _fpenv = fpenv::enter(self.denorms_are_zero);
+        let mut at = from;
+        while at < to {
+            let (id, row) = place(self.groups, self.band, at);
+            // All groups of a row have the same size, but perhaps the last one. Better code is asked for before each.
+            let row = row.min(to - at).min(if self.next.is_some() { 1 } else { u64::MAX });
+            let code = self.next.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
+            let Some(scratch) = memory.scratch.get(code.scratch) else {
+                self.out_of_memory.store(true, Ordering::Relaxed);
+                return;
+            };
+            self.row(code.function, id, row, local, scratch);
+            at += row;
+        }
+        memory.local.trim();
+        memory.scratch.trim();
     }
 
     /// Runs so many groups that follow each other in dimension 0.

@@ -174,7 +174,8 @@ impl Pool {
 
     /// Runs chunks `0..chunks` and returns when all are done, and what time they took all threads together. With `join` false the calling
     /// thread only waits, and workers alone run chunks; else threads that wait for this `stream` may [help](Pool::help). How many threads
-    /// come is a matter of the time that it takes one thread, as far as is known: `Duration::MAX` if it is not.
+    /// come is a matter of the time that it takes one thread, as far as is known: `Duration::MAX` if it is not. A panic in a chunk is one of
+    /// this function, when all others are done.
     pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, stream: u64, expected: Duration) -> Duration {
         if !self.alive() || (chunks == 1 && join) {
             let begin = Instant::now();
@@ -225,6 +226,7 @@ impl Pool {
         shared.jobs.lock().retain(|j| !Arc::ptr_eq(j, &job));
         let busy = job.busy();
         shared.last.lock().ended(busy, shares);
+        assert!(!job.failed(), "a part of a launch failed");
         busy
     }
 
@@ -273,7 +275,7 @@ impl Drop for Pool {
         }
         self.workers.iter().for_each(|w| w.thread().unpark());
         for worker in self.workers.drain(..) {
-            // A worker never panics: work does not unwind.
+            // A worker never panics: a job catches what its work throws.
             let _ = worker.join();
         }
     }
@@ -375,6 +377,7 @@ impl Shared {
 mod tests {
     use super::*;
     use parking_lot::Condvar;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::AtomicU64;
 
     const UNKNOWN: Duration = Duration::MAX;
@@ -404,6 +407,26 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn a_chunk_that_fails_fails_its_job_when_all_others_are_done() {
+        struct Fails(Count);
+        impl Work for Fails {
+            fn run(&self, chunk: u64) {
+                self.0.run(chunk);
+                assert_ne!(chunk % 10, 3, "expected in this test");
+            }
+        }
+        let pool = Pool::new(3);
+        for join in [true, false] {
+            let work = Fails(Count((0..40).map(|_| AtomicU64::new(0)).collect()));
+            let ran = catch_unwind(AssertUnwindSafe(|| pool.run(&work, 40, join, 0, UNKNOWN)));
+            assert!(ran.is_err() && work.0.0.iter().all(|c| c.load(Ordering::Relaxed) == 1));
+        }
+        let count = Count((0..40).map(|_| AtomicU64::new(0)).collect());
+        pool.run(&count, 40, false, 0, UNKNOWN);
+        assert!(count.0.iter().all(|c| c.load(Ordering::Relaxed) == 1));
     }
 
     #[test]

@@ -144,6 +144,17 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
 }
 
 #[test]
+fn groups_that_would_keep_most_of_the_memory_are_refused() {
+    let device = CpuDevice::new(4, None);
+    let kernel = device.load(artifact(&device, object("all"), "count", device.info().memory_size / 1024)).unwrap();
+    let sink = Lines(Mutex::default());
+    let range = range([4096, 1, 1], [1024, 1, 1]);
+    let launch =
+        Launch { kernel: &*kernel, range, args: &[0; 8], local_size: 4096, print: &sink, better: None, stream: 0 };
+    assert!(matches!(device.launch(&launch), Err(HalError::OutOfMemory(_))));
+}
+
+#[test]
 fn groups_that_begin_after_better_code_is_there_run_it() {
     use std::sync::atomic::{AtomicU64, Ordering};
     let code = object("all");

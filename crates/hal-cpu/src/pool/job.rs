@@ -8,7 +8,8 @@
 
 use super::Work;
 use crate::cores;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -42,6 +43,8 @@ struct Ends {
     /// The parts of which every chunk is taken.
     empty: AtomicUsize,
     done: AtomicU64,
+    /// Whether a chunk ended in a panic.
+    failed: AtomicBool,
     /// Nanoseconds that threads spent here, all together.
     busy: AtomicU64,
 }
@@ -73,6 +76,7 @@ impl Job {
                 places: AtomicUsize::new(threads),
                 empty: AtomicUsize::new(0),
                 done: AtomicU64::new(0),
+                failed: AtomicBool::new(false),
                 busy: AtomicU64::new(0),
             },
             owner: thread::current(),
@@ -98,7 +102,12 @@ impl Job {
             }
             loop {
                 match self.take(part, part != own) {
-                    Taken::Chunk(chunk) => self.work.run(chunk),
+                    // Whatever happens in a chunk, it is counted: the owner waits for all, whose memory they work on.
+                    Taken::Chunk(chunk) => {
+                        if catch_unwind(AssertUnwindSafe(|| self.work.run(chunk))).is_err() {
+                            self.ends.failed.store(true, Ordering::Relaxed);
+                        }
+                    }
                     Taken::Nothing { last } => {
                         closed |= last;
                         break;
@@ -160,6 +169,11 @@ impl Job {
     /// Whether every chunk is done.
     pub fn finished(&self) -> bool {
         self.ends.done.load(Ordering::Acquire) == self.chunks
+    }
+
+    /// Whether a chunk ended in a panic, once all are done.
+    pub fn failed(&self) -> bool {
+        self.ends.failed.load(Ordering::Relaxed)
     }
 
     /// The time that threads spent here, all together.

@@ -58,9 +58,9 @@ impl Seat {
         }
     }
 
-    /// What the thread does, a moment ago.
+    /// What the thread does. Who has made a job known before finds a thread that looks or sleeps, or the thread finds the job.
     pub fn mode(&self) -> Mode {
-        match self.mode.load(Ordering::Relaxed) {
+        match self.mode.load(Ordering::SeqCst) {
             m if m == Mode::Looking as u8 => Mode::Looking,
             m if m == Mode::Asleep as u8 => Mode::Asleep,
             _ => Mode::Away,
