@@ -18,11 +18,8 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
     });
     let cpu = CpuDevice::new(threads, env::CPU.get().as_deref());
     let devices: Vec<Arc<dyn Device>> = if may_use(&cpu.info().target) { vec![Arc::new(cpu)] } else { Vec::new() };
-    // SAFETY: both functions are ours, take nothing and may run at these moments.
-    unsafe {
-        libc::atexit(at_exit);
-        libc::pthread_atfork(None, None, Some(in_child));
-    }
+    // SAFETY: the function is ours, takes nothing and may run in a child.
+    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     Platform::new(engine, devices)
 });
 
@@ -64,13 +61,6 @@ pub fn is_orphan() -> bool {
 extern "C" fn in_child() {
     if PLATFORM.engine().is_active() {
         ORPHAN.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Threads must not run kernels or compile while the process tears down what they use.
-extern "C" fn at_exit() {
-    if !is_orphan() {
-        PLATFORM.engine().stop();
     }
 }
 

@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 const PART: &str = "CLOOM_TEST_PART";
@@ -51,6 +52,7 @@ fn the_part_of_a_child() {
         Ok("print") => print(),
         Ok("platforms") => platforms(),
         Ok("exit") => exit_with_work(),
+        Ok("finish") => finish_at_exit(),
         Ok("fork") => fork(),
         Ok("build") => build(),
         Ok("level") => level(),
@@ -305,6 +307,44 @@ fn a_process_may_exit_while_kernels_run() {
         let status = wait(child("exit").stdout(Stdio::null()).spawn().unwrap());
         assert_eq!(status.code(), Some(0), "{status}");
         assert!(begin.elapsed() < Duration::from_secs(20));
+    }
+}
+
+/// Ends the process while launches wait, and enqueues and finishes more where destructors of static objects would.
+fn finish_at_exit() {
+    static LATE: AtomicPtr<(Session, Obj, Obj)> = AtomicPtr::new(null_mut());
+    extern "C" fn late() {
+        // SAFETY: this thread left it there, and nothing takes it away.
+        let Some((t, kernel, buffer)) = (unsafe { LATE.load(Ordering::Relaxed).as_ref() }) else { return };
+        for _ in 0..5 {
+            drop(t.launch(kernel, &[1 << 16], &[64]));
+        }
+        ok(api().clFinish(t.queue()));
+        let right = t.read::<u32>(buffer, 1 << 16) == vec![45; 1 << 16];
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(if right { 7 } else { 8 }) };
+    }
+    let t = Session::new();
+    let kernel = t.kernel("kernel void k(global uint *p) { p[get_global_id(0)]++; }");
+    let buffer = t.buffer(0, 4 << 16);
+    t.arg_mem(&kernel, 0, &buffer);
+    for n in 0..40 {
+        drop(t.launch(&kernel, &[1 << 16], &[64]));
+        if n < 20 {
+            ok(api().clFinish(t.queue()));
+        }
+    }
+    LATE.store(Box::into_raw(Box::new((t, kernel, buffer))), Ordering::Relaxed);
+    // SAFETY: the function takes nothing.
+    assert_eq!(unsafe { libc::atexit(late) }, 0);
+    std::process::exit(0);
+}
+
+#[test]
+fn a_process_may_finish_its_work_while_it_exits() {
+    for _ in 0..5 {
+        let status = wait(child("finish").stdout(Stdio::null()).spawn().unwrap());
+        assert_eq!(status.code(), Some(7), "{status}");
     }
 }
 

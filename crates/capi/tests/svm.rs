@@ -89,6 +89,93 @@ fn a_kernel_works_on_any_memory_of_the_host() {
     assert!(values.iter().enumerate().all(|(i, &v)| v == 2 * i as u32));
 }
 
+/// Kernels that work for a while, and that wait until the host writes a number. Shared memory for both, if the device has any
+/// with atomics.
+fn waiting(properties: u64) -> Option<(Session, Obj, Obj, Handle)> {
+    let t = session(properties)?;
+    if t.device_info::<u64>(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_ATOMICS == 0 {
+        return None;
+    }
+    let work = t.kernel("kernel void k(global uint *p, uint n) { for (uint i = 0; i < n; i++) *p = *p * 3 + i; }");
+    let wait = t.kernel(
+        "typedef struct { global uint *flag; } at;
+         kernel void k(global at *p) { while (atomic_add(p->flag, 0) == 0) ; }",
+    );
+    let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+    let memory = t.clSVMAlloc(t.context(), flags, 256, 0);
+    assert!(!memory.is_null());
+    ok(t.clSetKernelArgSVMPointer(work.h, 0, memory.cast::<u8>().wrapping_add(128).cast()));
+    t.arg(&work, 1, 3_000_000u32);
+    // SAFETY: in the allocation, and nothing else uses it yet.
+    unsafe { memory.cast::<u8>().add(64).cast::<Handle>().write(memory) };
+    Some((t, work, wait, memory))
+}
+
+fn buffer_at(t: &Session, flags: u64, size: usize, at: Handle) -> Obj {
+    let mut code = 0;
+    let buffer = t.clCreateBuffer(t.context(), flags, size, at, &mut code);
+    ok(code);
+    Obj::mem(buffer)
+}
+
+/// Writes the number that the kernel waits for.
+fn let_go(memory: Handle, value: u32) {
+    // SAFETY: in the allocation, of which kernels and host use this word by atomic operations alone.
+    unsafe { std::sync::atomic::AtomicU32::from_ptr(memory.cast()) }.store(value, std::sync::atomic::Ordering::SeqCst);
+}
+
+#[test]
+fn who_waits_for_one_command_runs_no_other_that_waits_for_the_host() {
+    let Some((t, work, wait, memory)) = waiting(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) else { return };
+    ok(t.clSetKernelArgSVMPointer(wait.h, 0, memory.cast::<u8>().wrapping_add(64).cast()));
+    for _ in 0..5 {
+        let_go(memory, 0);
+        let first = t.launch(&work, &[1], &[1]);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let second = t.launch(&wait, &[1], &[1]);
+        ok(t.clWaitForEvents(1, &first.h));
+        let_go(memory, 1);
+        ok(t.clWaitForEvents(1, &second.h));
+    }
+    t.clSVMFree(t.context(), memory);
+}
+
+#[test]
+fn what_may_wait_for_the_host_does_not_keep_it_however_it_got_the_memory() {
+    for in_buffer in [false, true] {
+        let Some((t, _, wait, memory)) = waiting(0) else { return };
+        let pointers = memory.cast::<u8>().wrapping_add(64);
+        let buffer = match in_buffer {
+            true => {
+                let wait = "kernel void k(global uint *p) { while (atomic_add(p, 0) == 0) ; }";
+                Some((t.kernel(wait), buffer_at(&t, CL_MEM_USE_HOST_PTR, 64, memory)))
+            }
+            false => None,
+        };
+        let (wait, buffer) = match buffer {
+            Some((wait, buffer)) => (wait, buffer),
+            None => {
+                let pointed = [memory.cast_const()];
+                ok(t.clSetKernelExecInfo(wait.h, CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, pointed.as_ptr().cast()));
+                (wait, buffer_at(&t, CL_MEM_COPY_HOST_PTR, 8, pointers.cast()))
+            }
+        };
+        t.arg_mem(&wait, 0, &buffer);
+        let_go(memory, 1);
+        // Often enough that it is known to be short.
+        for _ in 0..200 {
+            drop(t.launch(&wait, &[1], &[1]));
+            t.finish();
+        }
+        let_go(memory, 0);
+        drop(t.launch(&wait, &[1], &[1]));
+        let_go(memory, 1);
+        t.finish();
+        drop(buffer);
+        t.clSVMFree(t.context(), memory);
+    }
+}
+
 #[test]
 fn commands_copy_fill_and_migrate() {
     let Some(t) = session(0) else { return };

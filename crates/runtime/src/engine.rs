@@ -4,7 +4,7 @@ use crate::tasks::Tasks;
 use crate::toolchain::Toolchain;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Native kernels that run at a time; more wait. Large, because they may wait for each other.
 const NATIVE_THREADS: usize = 64;
@@ -73,14 +73,5 @@ impl Engine {
     /// Whether a thread may have been started: a child after `fork` cannot use the engine then.
     pub fn is_active(&self) -> bool {
         self.active.load(Ordering::Relaxed)
-    }
-
-    /// For the end of the process: starts nothing more, and gives what runs a moment to end.
-    pub fn stop(&self) {
-        let patience = Duration::from_millis(500);
-        self.callbacks.stop(Duration::ZERO);
-        self.commands.stop(patience);
-        self.natives.stop(Duration::ZERO);
-        self.builds.stop(patience);
     }
 }

@@ -4,6 +4,7 @@
 //! called one after the other, in the order in which the statuses came, on a thread that runs nothing else, so that they may call
 //! back into the interface and block.
 
+use crate::ending;
 use crate::execute::{Command, CommandType, Dependents, finish, hand_on};
 use crate::status::{bail, ensure};
 use crate::{Attachment, Context, Error, Queue, QueueFlags, Result, Status};
@@ -268,6 +269,12 @@ impl Event {
         None
     }
 
+    /// Whether it is done only after another command of its queue that may run now. Who waits for this one must run no other: a kernel may
+    /// wait for what the host writes to shared memory once this one is done.
+    fn needs(&self, other: &Event, queue: &Queue) -> bool {
+        if queue.in_order() { other.id <= self.id } else { other.id == self.id }
+    }
+
     /// Waits until it is done, and helps its queue meanwhile. Returns the status.
     pub fn wait(&self) -> i32 {
         let mut helped = false;
@@ -276,14 +283,20 @@ impl Event {
             if status <= COMPLETE {
                 break status;
             }
-            if self.queue.as_ref().is_some_and(|q| q.run_one()) {
-                helped = true;
-                continue;
+            if let Some(queue) = self.queue.as_ref().filter(|_| !ending::ends()) {
+                if queue.run_one(|other| self.needs(other, queue)) {
+                    helped = true;
+                    continue;
+                }
+                // What is left is for others, who may expect it of this thread.
+                if std::mem::take(&mut helped) {
+                    Queue::leave(queue);
+                }
             }
             // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most of them. A long
             // one begins meanwhile, perhaps, and can use this thread.
             let done = || self.done.load(Ordering::Acquire);
-            if self.queue.as_ref().is_some_and(|q| q.help(&done)) {
+            if self.queue.as_ref().is_some_and(|q| !ending::ends() && q.help(&done)) {
                 continue;
             }
             let mut state = self.state.lock();

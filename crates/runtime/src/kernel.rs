@@ -8,6 +8,7 @@ use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 /// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it; a command does.
@@ -90,6 +91,8 @@ pub struct Kernel {
     /// One per device of the program.
     codes: Vec<Option<Arc<KernelCode>>>,
     args: Mutex<Vec<Option<ArgValue>>>,
+    /// Whether it reaches shared memory through pointers in memory.
+    shares: AtomicBool,
 }
 
 impl Kernel {
@@ -101,14 +104,21 @@ impl Kernel {
     ) -> Arc<Kernel> {
         program.count_kernel(true);
         let args = Mutex::new(meta.params.iter().map(|_| None).collect());
-        Arc::new(Kernel { attachment: Attachment::default(), program, name: name.to_owned(), meta, codes, args })
+        let (attachment, shares) = Default::default();
+        Arc::new(Kernel { attachment, program, name: name.to_owned(), meta, codes, args, shares })
     }
 
     /// `clCloneKernel`: another kernel with the same arguments.
     pub fn duplicate(&self) -> Arc<Kernel> {
         let copy = Kernel::new(self.program.clone(), &self.name, self.meta.clone(), self.codes.clone());
         copy.args.lock().clone_from(&self.args.lock());
+        copy.shares.store(self.shares.load(Ordering::Relaxed), Ordering::Relaxed);
         copy
+    }
+
+    /// Notes that it reaches shared memory through pointers in memory (`clSetKernelExecInfo`).
+    pub fn share(&self) {
+        self.shares.store(true, Ordering::Relaxed);
     }
 
     /// The program.
@@ -233,6 +243,7 @@ impl Kernel {
     /// are not dropped under the lock, where the last reference to one would call the application.
     pub(crate) fn pack(&self, artifact: &KernelArtifact, packed: &mut Packed) -> Result<()> {
         packed.local_size = artifact.local_size;
+        packed.shares = self.shares.load(Ordering::Relaxed);
         packed.block.resize(artifact.arg_block as usize, 0);
         let args = self.args.lock();
         ensure!(
@@ -256,6 +267,7 @@ impl Kernel {
                         )
                     };
                     word = buffer.device_address().to_le_bytes();
+                    packed.shares |= buffer.is_shared();
                     packed.buffers.push(buffer);
                     &word
                 }

@@ -1,6 +1,7 @@
 //! Launching kernels: the range checked, the local size chosen where the application leaves it open, and the way on: a short launch
 //! that nothing holds back runs at once, without a command; any other is a command of the queue.
 
+use crate::ending;
 use crate::event::Profiling;
 use crate::execute::{CommandType, attempt, status};
 use crate::kernel::Packed;
@@ -76,7 +77,11 @@ impl Queue {
         let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
         // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what needs much stack
         // runs on a thread of the device.
-        let here = is_short && quick.is_none() && !packed.shares && loaded.artifact().private_size <= SHORT_STACK;
+        let here = is_short
+            && !ending::ends()
+            && quick.is_none()
+            && !packed.shares
+            && loaded.artifact().private_size <= SHORT_STACK;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
             if let Some(done) = short.run(wait, || run(self.device(), &**loaded, range, &packed, None, 0))? {
@@ -161,31 +166,22 @@ fn settle(input: &RangeInput, required: Option<[u32; 3]>, max_group: u64) -> Res
         ensure!(o.checked_add(g).is_some(), InvalidGlobalOffset, "offset {o} plus size {g} in dimension {d} overflows");
     }
     let required: Option<[u64; 3]> = required.map(|r| r.map(u64::from));
-    let local = match input.local {
-        Some(local) => {
-            let local = padded(local, 1);
-            let items = local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
-            ensure!(items != Some(0), InvalidWorkGroupSize, "the local size {local:?} is empty");
-            if let Some(required) = required {
-                ensure!(
-                    local == required,
-                    InvalidWorkGroupSize,
-                    "the local size is {local:?}, the kernel requires {required:?}"
-                );
-            }
-            for (d, &l) in local.iter().enumerate() {
-                ensure!(
-                    l <= max_group,
-                    InvalidWorkItemSize,
-                    "the local size in dimension {d} is {l}, more than {max_group}"
-                );
-            }
-            let fits = items.is_some_and(|n| n <= max_group);
-            ensure!(fits, InvalidWorkGroupSize, "the local size {local:?} has more than {max_group} work-items");
-            local
-        }
-        None => required.unwrap_or_else(|| choose(global, max_group)),
-    };
+    let given = input.local.map(|local| padded(local, 1));
+    if let (Some(local), Some(required)) = (given, required) {
+        ensure!(
+            local == required || local.contains(&0),
+            InvalidWorkGroupSize,
+            "the local size is {local:?}, the kernel requires {required:?}"
+        );
+    }
+    let local = given.or(required).unwrap_or_else(|| choose(global, max_group));
+    let items = local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+    ensure!(items != Some(0), InvalidWorkGroupSize, "the local size {local:?} is empty");
+    for (d, &l) in local.iter().enumerate() {
+        ensure!(l <= max_group, InvalidWorkItemSize, "the local size in dimension {d} is {l}, more than {max_group}");
+    }
+    let fits = items.is_some_and(|n| n <= max_group);
+    ensure!(fits, InvalidWorkGroupSize, "the local size {local:?} has more than {max_group} work-items");
     for d in 0..3 {
         let (g, l) = (global[d], local[d]);
         ensure!(
@@ -238,6 +234,9 @@ mod tests {
         assert_eq!(status(range([128, 1, 1], Some([128, 1, 1])), None), Some(Status::InvalidWorkItemSize));
         assert_eq!(status(good, Some([4, 4, 2])), Some(Status::InvalidWorkGroupSize));
         assert_eq!(status(range([8, 8, 8], None), Some([3, 1, 1])), Some(Status::InvalidWorkGroupSize));
+        // What the kernel requires has the same limits as what the launch says.
+        assert_eq!(status(range([8, 128, 8], None), Some([1, 128, 1])), Some(Status::InvalidWorkItemSize));
+        assert_eq!(status(range([8, 16, 8], None), Some([8, 16, 1])), Some(Status::InvalidWorkGroupSize));
     }
 
     #[test]

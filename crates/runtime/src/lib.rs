@@ -10,6 +10,7 @@ mod build;
 mod code;
 mod context;
 mod device;
+mod ending;
 mod engine;
 mod event;
 mod execute;

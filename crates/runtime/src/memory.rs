@@ -22,6 +22,8 @@ pub struct Buffer {
     size: u64,
     flags: MemFlags,
     host_ptr: Option<HostPtr>,
+    /// Whether that is memory that the host may use at the same time as kernels.
+    shared: bool,
     storage: Arc<dyn Memory>,
     properties: Option<Vec<u64>>,
     pub(crate) mappings: Mutex<Vec<Mapping>>,
@@ -109,6 +111,7 @@ impl Buffer {
             size,
             flags,
             host_ptr: host_ptr.filter(|_| used),
+            shared: used && host_ptr.is_some_and(|p| context.svm_contains(p.address())),
             storage,
             properties,
             mappings: Mutex::default(),
@@ -151,6 +154,7 @@ impl Buffer {
             size,
             flags,
             host_ptr: self.host_ptr,
+            shared: self.shared,
             storage: self.storage.clone(),
             properties: None,
             mappings: Mutex::default(),
@@ -191,6 +195,11 @@ impl Buffer {
     /// The application's memory that it uses, of `CL_MEM_USE_HOST_PTR`: at this buffer's origin.
     pub fn host_ptr(&self) -> Option<usize> {
         Some(self.host_ptr?.address() + self.origin as usize)
+    }
+
+    /// Whether its bytes are shared memory, which the host may use at the same time as kernels.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
     }
 
     /// How often it is mapped now.

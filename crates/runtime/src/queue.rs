@@ -4,6 +4,7 @@
 //! order: they do not hand on failure, which only wait lists do.
 
 use crate::KernelCode;
+use crate::ending;
 use crate::event::{COMPLETE, Edge, Event};
 use crate::execute::{Command, CommandType, Work, start, start_here};
 use crate::status::{bail, ensure};
@@ -139,10 +140,13 @@ impl Queue {
         work: Work,
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait)?;
-        let event = Event::new(&self.context, Some(self), kind);
-        let command = Command::new(event.clone(), work, measured);
+        let event;
+        let command;
         {
             let mut state = self.state.lock();
+            // Here, so that events are numbered in the order of the queue.
+            event = Event::new(&self.context, Some(self), kind);
+            command = Command::new(event.clone(), work, measured);
             if self.in_order() {
                 if let Some(last) = state.last.replace(event.clone()) {
                     command.wait_for(Edge::Order, &last);
@@ -163,8 +167,8 @@ impl Queue {
         wait.iter().for_each(|e| command.wait_for(Edge::Wait, e));
         if command.release() {
             match urgency {
-                Urgency::Queue => start(command),
-                Urgency::Here | Urgency::Wait => start_here(command),
+                Urgency::Here | Urgency::Wait if !ending::ends() => start_here(command),
+                _ => start(command),
             }
         }
         if urgency == Urgency::Wait {
@@ -264,7 +268,7 @@ impl Queue {
         queue.context.engine().commands.submit(Box::new(move || {
             let waits = || !this.ready.lock().is_empty();
             loop {
-                while this.run_one() {}
+                while this.run_one(|_| true) {}
                 // Out of order, a command may be ready while this thread helps with another one's launch: it must find a thread.
                 if !this.in_order() {
                     break;
@@ -280,9 +284,12 @@ impl Queue {
         }));
     }
 
-    /// Runs a command that may run, if there is one, on this thread. Who calls this goes on until there is none, or [leaves](Self::leave).
-    pub(crate) fn run_one(&self) -> bool {
-        let command = self.ready.lock().pop_front();
+    /// Runs a command that may run and that this thread `may` run, if there is one. Who calls this goes on until there is none, or
+    /// [leaves](Self::leave).
+    pub(crate) fn run_one(&self, may: impl Fn(&Event) -> bool) -> bool {
+        let mut ready = self.ready.lock();
+        let command = ready.iter().position(|c| may(&c.event)).and_then(|at| ready.remove(at));
+        drop(ready);
         match command {
             Some(command) => {
                 command.run(Some(self));

@@ -27,7 +27,6 @@ struct Shared {
     limit: usize,
     state: Mutex<State>,
     wake: Condvar,
-    quiet: Condvar,
 }
 
 /// Threads that run tasks.
@@ -37,22 +36,13 @@ impl Tasks {
     /// No thread is started before the first task.
     pub fn new(name: &'static str, limit: usize) -> Tasks {
         let state = State { tasks: VecDeque::new(), threads: 0, idle: 0, stopped: false };
-        Tasks(Arc::new(Shared {
-            name,
-            limit: limit.max(1),
-            state: Mutex::new(state),
-            wake: Condvar::new(),
-            quiet: Condvar::new(),
-        }))
+        Tasks(Arc::new(Shared { name, limit: limit.max(1), state: Mutex::new(state), wake: Condvar::new() }))
     }
 
     /// Runs a task soon. If the system gives no thread at all, runs it here.
     pub fn submit(&self, task: Task) {
         let shared = &self.0;
         let mut state = shared.state.lock();
-        if state.stopped {
-            return;
-        }
         state.tasks.push_back(task);
         if state.idle >= state.tasks.len() {
             shared.wake.notify_one();
@@ -76,23 +66,6 @@ impl Tasks {
         } else {
             shared.wake.notify_one();
         }
-    }
-
-    /// Takes no more tasks, forgets those that wait, and waits a while for those that run.
-    pub fn stop(&self, patience: Duration) {
-        let mut state = self.0.state.lock();
-        state.stopped = true;
-        let forgotten = std::mem::take(&mut state.tasks);
-        self.0.wake.notify_all();
-        let until = std::time::Instant::now() + patience;
-        while state.threads > state.idle {
-            if self.0.quiet.wait_until(&mut state, until).timed_out() {
-                break;
-            }
-        }
-        drop(state);
-        // Dropping a task may drop the application's objects, and the process is ending: leave them.
-        forgotten.into_iter().for_each(std::mem::forget);
     }
 }
 
@@ -124,7 +97,6 @@ impl Shared {
             }
         }
         state.threads -= 1;
-        self.quiet.notify_all();
     }
 }
 

@@ -121,9 +121,9 @@ pub fn set_arg(kernel: Handle<Kernel>, index: u32, value: HostMemory) -> Result<
     kernel.get()?.set_svm_arg(index, value.address())
 }
 
-/// Which shared memory a kernel reaches through pointers in memory: all of it, so there is nothing to note.
+/// Which shared memory a kernel reaches through pointers in memory: all of it, so that only the fact matters.
 pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) -> Result<()> {
-    kernel.get()?;
+    let kernel = kernel.get()?;
     let good = match name {
         cl::KERNEL_EXEC_INFO_SVM_PTRS => size > 0 && size.is_multiple_of(size_of::<usize>()),
         cl::KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => size == size_of::<u32>(),
@@ -132,5 +132,6 @@ pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemo
     if value.is_null() || !good {
         return fail(Status::InvalidValue, format!("a value that is NULL or of {size} bytes"));
     }
+    kernel.share();
     Ok(())
 }
