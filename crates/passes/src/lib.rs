@@ -19,6 +19,7 @@ pub mod licm;
 pub mod mem2reg;
 pub mod params;
 pub mod pieces;
+pub mod reducible;
 pub mod select;
 pub mod simplify_cfg;
 pub mod unroll;
@@ -51,6 +52,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "arms", about: "what both arms of a branch begin or end with", run: arms::run },
     Pass { name: "select", about: "choices in place of branches to next to nothing", run: select::run },
     Pass { name: "pieces", about: "bytes of what was loaded are loaded where they are used", run: pieces::run },
+    Pass { name: "reducible", about: "cycles with several entries get one", run: reducible::run },
     Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
 ];
 

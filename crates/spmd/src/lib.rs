@@ -25,7 +25,7 @@
 //!
 //! A sub-group is a vector, the work-items of a row that run in step (`widen::subgroup`); without vectors, each work-item is one.
 //!
-//! What cannot be put into lanes (cycles with two entries, endless loops) runs one work-item at a time, and a remark says why.
+//! What cannot be put into lanes (endless loops, code that is too large) runs one work-item at a time, and a remark says why.
 
 mod ahead;
 mod bounds;
@@ -244,6 +244,9 @@ fn group_function(
     for index in 0..plan.continuations.len() {
         let ItemFunction { mut func, params } = item::function(module, split, plan, context, index);
         let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
+        if plan::may_have_lanes(wish) {
+            cloom_passes::run_named(&mut func, &["reducible"]);
+        }
         clean_up(&mut func);
         let divides = (2..=choices::MAX_CONTINUATIONS).contains(&plan.continuations.len()) && !plan.own_next;
         let bounds: Vec<u64> = params.iter().map(|&p| group::bound_of(p)).collect();

@@ -145,14 +145,14 @@ impl Widener<'_> {
         let by = self.b().iconst(Type::I64, by as u64);
         let ahead = self.b().binary(BinOp::Mul, first, by);
         let narrow = self.func.ty(base);
-        let (near, far) = (self.to_width(ahead, narrow), self.to_width(ahead, to));
+        let (near, far) = (self.low_bits(ahead, narrow), self.low_bits(ahead, to));
         let there = self.b().binary(BinOp::Add, base, near);
         let wide = self.b().cast(op, there, to);
         self.b().binary(BinOp::Sub, wide, far)
     }
 
     /// The low bits of a number of 64.
-    fn to_width(&mut self, v: Value, ty: Type) -> Value {
+    fn low_bits(&mut self, v: Value, ty: Type) -> Value {
         if ty == Type::I64 { v } else { self.b().cast(CastOp::Trunc, v, ty) }
     }
 
