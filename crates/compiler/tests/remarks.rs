@@ -38,6 +38,34 @@ kernel void across(global int *p, local int *l) {
 }
 
 #[test]
+fn the_width_loops_and_what_is_done_lane_by_lane_have_their_reasons() {
+    let text = remarks(
+        "kernel void k(global int *p, global int *sum, local int *bins, int n) {
+  int i = get_global_id(0), s = 0;
+  for (int j = 0; j < n; j++)
+    s += p[i] ^ j;
+  while (s > 3)
+    s -= s / 4;
+  atomic_add(sum, s);
+  atomic_inc(&bins[s & 7]);
+  atomic_max(&p[s], i);
+  p[i] = s;
+}",
+        None,
+    );
+    for (line, what) in [
+        ("k.cl:3:", "loop: as many rounds for all lanes"),
+        ("k.cl:5:", "loop: goes on until the last lane has left"),
+        ("k.cl:7:", "atomic operation: put together"),
+        ("k.cl:8:", "atomic operation: lane by lane, without a lock"),
+        ("k.cl:9:", "atomic operation: lane by lane: "),
+        ("remark: ", " work-items to a vector: "),
+    ] {
+        assert!(text.lines().any(|l| l.starts_with(line) && l.contains(what)), "{what}:\n{text}");
+    }
+}
+
+#[test]
 fn a_kernel_without_lanes_has_no_remarks_about_them() {
     // Short vectors that need all registers as they are, and whose components meet.
     let text = remarks(
@@ -54,6 +82,6 @@ fn a_kernel_without_lanes_has_no_remarks_about_them() {
 }",
         None,
     );
-    assert!(text.contains("one work-item at a time") && text.contains("they work on short vectors"), "{text}");
+    assert!(text.contains("one work-item at a time") && text.contains("one at a time: its loops use more short vectors"), "{text}");
     assert!(!text.contains("lane by lane") && !text.contains("under masks"), "{text}");
 }

@@ -280,7 +280,7 @@ fn group_function(
     if cloom_ir::subgroup::uses(split) {
         // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered along rows. Reductions
         // halve them.
-        width = Width::new(1 << width.lanes.ilog2());
+        width = Width { order: [0, 1, 2], lanes: 1 << width.lanes.ilog2(), ..width };
     } else if !any_groups(module, split, plan) && !matches!(wish, Wish::Lanes(_)) {
         let required = split.kernel.as_ref().is_some_and(|k| k.reqd_group_size.is_some());
         row_lanes = (!required).then_some(width.lanes);
@@ -293,7 +293,7 @@ fn group_function(
         let scatters = plan::scatters(&items);
         if plan::may_have_lanes(wish) {
             // Nothing of what was found out about lanes came to pass.
-            notes = vec![remarks::no_lanes()];
+            notes.clear();
         }
         for part in parts.iter_mut().flat_map(Tree::leaves_mut) {
             part.body.take_lanes_away();
@@ -306,6 +306,9 @@ fn group_function(
                 }
             }
         }
+    }
+    if plan::may_have_lanes(wish) {
+        notes.push(remarks::width(width));
     }
     let are_past_caches = |p: &Part| p.body.lanes().is_some_and(|item| !item.outputs.is_empty());
     let outputs = if parts.iter().flat_map(Tree::leaves).any(are_past_caches) { outputs.bytes } else { 0 };

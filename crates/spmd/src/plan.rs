@@ -23,12 +23,14 @@ pub struct Width {
     pub dim: usize,
     /// The dimensions by the loops over a group's vectors, the innermost first.
     pub order: [usize; 3],
+    /// Why so many lanes, in words.
+    pub why: &'static str,
 }
 
 impl Width {
     /// Vectors along dimension 0, row after row.
     pub fn new(lanes: u16) -> Width {
-        Width { lanes, dim: 0, order: [0, 1, 2] }
+        Width { lanes, dim: 0, order: [0, 1, 2], why: "so many were asked for" }
     }
 }
 
@@ -111,38 +113,62 @@ pub fn choose(items: &[&Analysed], wish: Wish, row: u32) -> Width {
     let fits = |lanes: u32| pressure.halves * lanes * 8 <= room * filled && straight * lanes <= room * SPILLED;
     let columns = items.iter().filter_map(|item| item.columns).max();
     let waits = pressure.halves * one <= room && items.iter().any(|item| latency::waits_alone(item, one));
-    let lanes = match () {
-        () if pressure.halves * one > 2 * room && 2 * pressure.in_vectors > pressure.halves => 1,
-        () if fill_registers(items, bits) && !waits => 1,
-        () if items.iter().any(|item| reads_registers(item, bits)) => 1,
-        () if scatters(items) || items.iter().any(|item| moves_apart(item)) => 1,
-        () if counts(items) => {
-            if items.iter().any(|item| item.counts_side_by_side()) {
-                one
-            } else {
-                1
-            }
+    let (lanes, why) = match () {
+        () if pressure.halves * one > 2 * room && 2 * pressure.in_vectors > pressure.halves => {
+            (1, "its loops use more short vectors at a time than there are registers for a vector of work-items each")
         }
-        () if columns == Some(Column::Written) => one.min(OPEN_WRITTEN),
-        () if columns == Some(Column::Read) || items.iter().any(|item| streams::are_written(item)) => one.min(OPEN),
-        () if items.iter().any(|item| item.walks_rows()) || !fits(INTERLEAVED * one) => one,
+        () if fill_registers(items, bits) && !waits => {
+            (1, "nearly all is done on short vectors, which fill the registers as they are")
+        }
+        () if items.iter().any(|item| reads_registers(item, bits)) => {
+            (1, "its loops read short vectors as long as registers, far apart from work-item to work-item")
+        }
+        () if scatters(items) => (1, "it only changes what is scattered in memory"),
+        () if items.iter().any(|item| moves_apart(item)) => {
+            (1, "a loop for some of the work-items does little but change what is scattered in memory")
+        }
+        () if counts(items) => match items.iter().any(|item| item.counts_side_by_side()) {
+            true => {
+                (one, "it mostly counts by atomic operations, and neighbours read side by side: one register a value")
+            }
+            false => (1, "it mostly counts by atomic operations, which lanes do one by one"),
+        },
+        () if columns == Some(Column::Written) => {
+            (one.min(OPEN_WRITTEN), "lanes write down the columns of a matrix: few cache lines at a time")
+        }
+        () if columns == Some(Column::Read) => {
+            (one.min(OPEN), "lanes read down the columns of a matrix: few cache lines at a time")
+        }
+        () if items.iter().any(|item| streams::are_written(item)) => {
+            (one.min(OPEN), "each lane writes along a row of its own: few cache lines at a time")
+        }
+        () if items.iter().any(|item| item.walks_rows()) => {
+            (one, "one register a value: each lane reads along a row of its own")
+        }
+        () if !fits(INTERLEAVED * one) => (one, "one register a value: more would not fit"),
         () => {
             let most = (row / one).clamp(INTERLEAVED, MOST);
-            let gains = match items.iter().any(|item| ahead::is_fetched(item)) {
-                true => most,
+            let (gains, why) = match items.iter().any(|item| ahead::is_fetched(item)) {
+                true => (most, "many registers a value: lanes read in order what they step through together"),
                 false => {
                     let gains = |item: &&Analysed| latency::registers(item, INTERLEAVED, most, bits > 256);
-                    items.iter().map(gains).min().unwrap_or(INTERLEAVED)
+                    match items.iter().map(gains).min().unwrap_or(INTERLEAVED) {
+                        INTERLEAVED => (INTERLEAVED, "two registers a value hide much of the latency"),
+                        more => (more, "more than two registers a value: its loops wait for themselves"),
+                    }
                 }
             };
             let widths = (0..=gains.ilog2()).rev().map(|n| (one << n).min(MAX_LANES));
-            widths.into_iter().find(|&lanes| fits(lanes)).unwrap_or(one)
+            (widths.into_iter().find(|&lanes| fits(lanes)).unwrap_or(one), why)
         }
     };
     // What is beyond the end of a row would be off in every vector.
-    let lanes = lanes.min(row.next_power_of_two());
+    let (lanes, why) = match row.next_power_of_two() {
+        row if row < lanes => (row, "rows of groups have no more, as far as is known"),
+        _ => (lanes, why),
+    };
     let order = if columns.is_some() && lanes > 1 { [1, 0, 2] } else { [0, 1, 2] };
-    Width { order, ..Width::new(lanes as u16) }
+    Width { order, why, ..Width::new(lanes as u16) }
 }
 
 /// Calls `f` with each value that an instruction gives or stores and that differs between lanes in any way, and how often.

@@ -3,10 +3,11 @@
 use crate::context::{Context, Slot};
 use crate::divergence::{Cause, Divergence};
 use crate::item::Param;
+use crate::plan::Width;
 use crate::regions::Plan;
 use crate::shape::{self, Shape};
 use crate::widen::Analysed;
-use cloom_ir::{Entity, Function, Inst, Op, Span, Value, ValueDef};
+use cloom_ir::{Entity, Function, Inst, Op, Space, Span, Value, ValueDef};
 
 /// One decision.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,12 +22,15 @@ pub struct Remark {
 
 /// What a branch is called that work-items of a group may take differently,
 const DIVERGENT: &str = "divergent branch";
-/// and what becomes of it in lanes.
+/// and what becomes of it in lanes,
 const UNDER_MASKS: &str = "branch under masks";
+/// or if it leaves a loop.
+const UNTIL_LAST: &str = "loop: goes on until the last lane has left";
 
 /// Puts the remarks about work-items and about lanes together: what is said of a branch in lanes says the other, too.
 pub(crate) fn together(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
-    let masked: Vec<Span> = lanes.iter().filter(|r| r.what == UNDER_MASKS).map(|r| r.span).collect();
+    let in_lanes = |r: &&Remark| r.what == UNDER_MASKS || r.what == UNTIL_LAST;
+    let masked: Vec<Span> = lanes.iter().filter(in_lanes).map(|r| r.span).collect();
     let said = |r: &Remark| r.what == DIVERGENT && masked.contains(&r.span);
     let mut all: Vec<Remark> = items.into_iter().filter(|r| !said(r)).collect();
     // What stands before a barrier and behind it is there in several continuations.
@@ -88,15 +92,18 @@ pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
     for &b in &func.layout {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
-            let kind = match data.op {
-                Op::Load { .. } => "load",
-                Op::Store { .. } => "store",
-                _ => continue,
-            };
             // What the compiler put there itself has no place in the source.
             if data.span == Span::NONE {
                 continue;
             }
+            let kind = match data.op {
+                Op::Load { .. } => "load",
+                Op::Store { .. } => "store",
+                _ => {
+                    remarks.extend(apart(item, i));
+                    continue;
+                }
+            };
             let p = data.args[0];
             let value = data.result.unwrap_or(data.args.last().copied().unwrap_or(p));
             let size = i64::from(func.ty(value).bytes());
@@ -117,23 +124,48 @@ pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
             remarks.push(Remark { span: data.span, what: format!("{kind}: {what}"), why });
         }
         let block = &func.blocks[b];
-        let decides = block.term.operand().filter(|_| item.shapes.diverges(b) && block.term_span != Span::NONE);
-        if let Some(cond) = decides {
-            let why = cause(item, params, item.shapes.cause(cond));
-            remarks.push(Remark { span: block.term_span, what: UNDER_MASKS.into(), why });
-        }
+        let Some(cond) = block.term.operand().filter(|_| block.term_span != Span::NONE) else { continue };
+        let leaves = item.loops.loops.iter().any(|l| l.exits.iter().any(|&(from, _)| from == b));
+        let (what, why) = match (item.shapes.diverges(b), leaves) {
+            (true, leaves) => {
+                (if leaves { UNTIL_LAST } else { UNDER_MASKS }, cause(item, params, item.shapes.cause(cond)))
+            }
+            (false, true) => ("loop: as many rounds for all lanes", "what ends it is the same in all lanes".into()),
+            (false, false) => continue,
+        };
+        remarks.push(Remark { span: block.term_span, what: what.into(), why });
     }
     remarks
 }
 
-/// A kernel that is better off without lanes.
-pub(crate) fn no_lanes() -> Remark {
-    Remark {
-        span: Span::NONE,
-        what: "work-items run one at a time".into(),
-        why: "they work on short vectors, which fill the registers as they are, mostly count by atomic operations, or only scatter"
-            .into(),
-    }
+/// What becomes of an instruction for which there may be none for vectors.
+fn apart(item: &Analysed, i: Inst) -> Option<Remark> {
+    let data = &item.func.insts[i];
+    let differ = data.args.iter().any(|&a| !item.shapes.is_uniform(a));
+    let (what, why) = match data.op {
+        Op::AtomicRmw { .. } if item.shapes.is_uniform(data.args[0]) => {
+            ("atomic operation: put together, where it can be", "the address is the same in all lanes")
+        }
+        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => match item.func.ty(data.args[0]).space() {
+            Some(Space::Local | Space::Private) => {
+                ("atomic operation: lane by lane, without a lock", "one thread runs a group")
+            }
+            _ => ("atomic operation: lane by lane", "lanes have addresses of their own, which may be the same"),
+        },
+        Op::Call(_) if differ => ("call: lane by lane", "the function was too large to be inlined"),
+        Op::Printf(_) => ("printf: lane by lane", "each work-item prints"),
+        _ => return None,
+    };
+    Some(Remark { span: data.span, what: what.into(), why: why.into() })
+}
+
+/// How many work-items there are to a vector.
+pub(crate) fn width(width: Width) -> Remark {
+    let what = match width.lanes {
+        1 => "work-items run one at a time".into(),
+        lanes => format!("{lanes} work-items to a vector"),
+    };
+    Remark { span: Span::NONE, what, why: width.why.into() }
 }
 
 /// An element of a private array that a loop reads back.
@@ -255,6 +287,7 @@ fn op_name(op: &Op) -> &'static str {
         Op::Binary(op) => op.name(),
         Op::Cast(op) => op.name(),
         Op::Select => "select",
+        Op::PtrAdd => "ptradd",
         _ => "operation",
     }
 }
