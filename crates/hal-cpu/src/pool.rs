@@ -174,8 +174,8 @@ impl Pool {
 
     /// Runs chunks `0..chunks` and returns when all are done, and what time they took all threads together. With `join` false the calling
     /// thread only waits, and workers alone run chunks; else threads that wait for this `stream` may [help](Pool::help). How many threads
-    /// come is a matter of the time that it takes one thread, as far as is known: `Duration::MAX` if it is not. A panic in a chunk is one of
-    /// this function, when all others are done.
+    /// come is a matter of the time that it takes one thread, as far as is known: `Duration::MAX` if it is not. A panic in a chunk
+    /// is one of this function, when all others are done.
     pub fn run(&self, work: &dyn Work, chunks: u64, join: bool, stream: u64, expected: Duration) -> Duration {
         if !self.alive() || (chunks == 1 && join) {
             let begin = Instant::now();

@@ -9,9 +9,11 @@
 //! ```
 //!
 //! No processor foresees such places, and what it has under way by itself is less than memory could serve. (3 M floats far apart, on two
-//! cores that share their third cache with others: 10 ms, with hints 32, 64 and 128 work-items before 6, 4 and 2.3.) The places are computed twice, which costs little beside a miss, but pays only where misses
-//! are: so a few work-items' places are computed here, with likely sizes, to see how far apart they are. (Software prefetching for
-//! indirect accesses, as Ainsworth and Jones describe it, without the loads on the way.)
+//! cores that share their third cache with others: 10 ms, with hints 32, 64 and 128 work-items before 6, 4 and 2.3.)
+//!
+//! The places are computed twice, which costs little beside a miss, but pays only where misses are: so a few work-items' places are
+//! computed here, with likely sizes, to see how far apart they are. (Software prefetching for indirect accesses, as Ainsworth and Jones
+//! describe it, without the loads on the way.)
 
 use crate::item::Param;
 use cloom_ir::eval;
