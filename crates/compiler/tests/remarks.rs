@@ -82,6 +82,9 @@ fn a_kernel_without_lanes_has_no_remarks_about_them() {
 }",
         None,
     );
-    assert!(text.contains("one work-item at a time") && text.contains("one at a time: its loops use more short vectors"), "{text}");
+    assert!(
+        text.contains("one work-item at a time") && text.contains("one at a time: its loops use more short vectors"),
+        "{text}"
+    );
     assert!(!text.contains("lane by lane") && !text.contains("under masks"), "{text}");
 }
