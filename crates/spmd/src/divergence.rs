@@ -29,12 +29,19 @@ pub enum Cause {
 pub struct Divergence {
     cause: Vec<Option<Cause>>,
     branch: Vec<bool>,
+    last_differs: Vec<bool>,
 }
 
 impl Divergence {
     /// Whether all work-items that compute the value together get the same.
     pub fn is_uniform(&self, v: Value) -> bool {
         self.cause[v.index()].is_none()
+    }
+
+    /// Whether it is computed in a loop that work-items leave in different rounds. Then what they have of it behind the loop may differ, even
+    /// if it is uniform: nothing uses it there.
+    pub fn last_differs(&self, v: Value) -> bool {
+        self.last_differs[v.index()]
     }
 
     /// What first made the value vary.
@@ -68,7 +75,11 @@ fn between(func: &Function, varying: &[Value], loads: bool) -> Divergence {
         post: &post,
         users: users(func, &cfg),
         home: homes(func, &cfg),
-        result: Divergence { cause: vec![None; func.values.len()], branch: vec![false; func.blocks.len()] },
+        result: Divergence {
+            cause: vec![None; func.values.len()],
+            branch: vec![false; func.blocks.len()],
+            last_differs: vec![false; func.values.len()],
+        },
         work: Vec::new(),
     };
     for &b in cfg.rpo() {
@@ -89,10 +100,12 @@ fn between(func: &Function, varying: &[Value], loads: bool) -> Divergence {
     a.result
 }
 
-/// What uses a value: an instruction's result, or the terminator of a block.
+/// What uses a value: an instruction's result, an instruction in a block whose result, if it has any, does not differ by it, or the
+/// terminator of a block.
 #[derive(Clone, Copy)]
 enum User {
     Result(Value),
+    Effect(Block),
     Term(Block),
 }
 
@@ -101,12 +114,9 @@ fn users(func: &Function, cfg: &Cfg) -> Vec<Vec<User>> {
     for &b in cfg.rpo() {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
-            if let Some(r) = data.result {
-                for (k, &a) in data.args.iter().enumerate() {
-                    if !is_exchanged(&data.op, k) {
-                        users[a.index()].push(User::Result(r));
-                    }
-                }
+            for (k, &a) in data.args.iter().enumerate() {
+                let differs = data.result.filter(|_| !is_exchanged(&data.op, k));
+                users[a.index()].push(differs.map_or(User::Effect(b), User::Result));
             }
         }
         func.blocks[b].term.for_each_use(|v| users[v.index()].push(User::Term(b)));
@@ -182,6 +192,7 @@ impl Analysis<'_> {
         for user in std::mem::take(&mut self.users[v.index()]) {
             match user {
                 User::Result(r) => self.mark(r, cause),
+                User::Effect(_) => {}
                 User::Term(b) => {
                     let func = self.func;
                     for e in func.blocks[b].term.edges() {
@@ -239,6 +250,7 @@ impl Analysis<'_> {
                 let params = func.blocks[x].params.iter().copied();
                 let results = func.blocks[x].insts.iter().filter_map(|&i| func.insts[i].result);
                 for v in params.chain(results) {
+                    self.result.last_differs[v.index()] = true;
                     if self.used_outside(v, &inside) {
                         self.mark(v, cause);
                     }
@@ -250,6 +262,7 @@ impl Analysis<'_> {
     fn used_outside(&self, v: Value, inside: &[bool]) -> bool {
         // Users of values that are already marked were taken; these need no second look.
         self.users[v.index()].iter().any(|u| match u {
+            User::Effect(b) => !inside[b.index()],
             User::Term(b) => {
                 !inside[b.index()] || self.func.blocks[*b].term.edges().iter().any(|e| !inside[e.block.index()])
             }

@@ -15,7 +15,7 @@
 //!
 //! What the group keeps is the value from which the work-item's came. Else some way from there to the barrier would lead through its
 //! definition once more, and so would a way from the kernel's start, past the definition of the work-item's value, to where that
-//! is used; but a definition is on all ways to its uses.
+//! is used; but a definition is on all ways to its uses. Only a loop that work-items leave in different rounds leaves each with another one.
 
 use crate::divergence::Divergence;
 use crate::regions::{Continuation, is_cheap};
@@ -67,6 +67,9 @@ impl Search<'_> {
                     return true;
                 }
                 // (The address of a private array is one of each work-item's own, whatever is the same about it.)
+                if self.divergence.is_uniform(a) && self.divergence.last_differs(a) {
+                    return false;
+                }
                 if self.divergence.is_uniform(a) && !matches!(self.func.def_op(a), Some(Op::Alloca { .. })) {
                     leaves.push(a);
                     return true;
