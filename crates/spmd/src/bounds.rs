@@ -4,7 +4,7 @@
 //! launch, not from branches. That no global id reaches 2³¹ is a condition on launches ([`crate::MAX_ID`]), not a fact.
 
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{BinOp, CastOp, Edge, Entity, Flags, Function, Op, Scalar, Type, Value, ValueDef};
+use cloom_ir::{BinOp, CastOp, Edge, Entity, Flags, Function, Op, Scalar, Type, Value, ValueDef, eval};
 
 /// What is known about the integers of a function.
 pub struct Bounds {
@@ -108,8 +108,16 @@ impl Bounds {
     /// Whether the lanes of a strided value keep their distances when it is read as a signed (or unsigned) number of more bits.
     ///
     /// They do if every value that it is made of is bounded away from the wrap, uniform, or a sum or product that the source promises
-    /// not to wrap. A promise speaks for lanes that are on; see [`crate::widen`] for how bases are computed where lane 0 may be off.
-    pub fn lanes_do_not_wrap(&self, func: &Function, v: Value, signed: bool, uniform: &dyn Fn(Value) -> bool) -> bool {
+    /// not to wrap, and whose distances do not wrap either: two lanes may be on that are further apart than the type has positive numbers. A
+    /// promise speaks for lanes that are on; see [`crate::widen`] for how bases are computed where lane 0 may be off. `stride` gives the
+    /// distance of neighbours, as far as it is known, 0 for what is uniform.
+    pub fn lanes_do_not_wrap(
+        &self,
+        func: &Function,
+        v: Value,
+        signed: bool,
+        stride: &dyn Fn(Value) -> Option<i64>,
+    ) -> bool {
         let promise = if signed { Flags::NSW } else { Flags::NUW };
         let mut seen = vec![v];
         let mut at = 0;
@@ -118,8 +126,8 @@ impl Bounds {
             if seen.len() > 64 {
                 return false;
             }
-            // Strides are small here: what stays below the middle does not come near the wrap.
-            if uniform(x) || self.max(x) <= func.ty(x).scalar.mask() >> 1 {
+            // What stays below the middle does not come near the wrap.
+            if stride(x) == Some(0) || self.max(x) <= func.ty(x).scalar.mask() >> 1 {
                 continue;
             }
             let next: Vec<Value> = match func.values[x].def {
@@ -128,7 +136,10 @@ impl Bounds {
                 ValueDef::Inst(i) => {
                     let data = &func.insts[i];
                     match &data.op {
-                        Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul) if data.flags.contains(promise) => {
+                        Op::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul)) if data.flags.contains(promise) => {
+                            if distance(func, *op, &data.args, signed, stride) != stride(x).map(i128::from) {
+                                return false;
+                            }
                             data.args.to_vec()
                         }
                         // A sum that keeps below the wrap by its bounds, though not below the middle.
@@ -152,6 +163,29 @@ impl Bounds {
         // Narrow types have no room for the margin.
         let limit = func.ty(sum).scalar.mask().checked_sub(1 << 12);
         bound.zip(limit).is_some_and(|(b, limit)| b < limit)
+    }
+}
+
+/// How far lanes of a sum or product are apart, computed without a wrap.
+fn distance(
+    func: &Function,
+    op: BinOp,
+    args: &[Value],
+    signed: bool,
+    stride: &dyn Fn(Value) -> Option<i64>,
+) -> Option<i128> {
+    let of = |k: usize| stride(args[k]).map(i128::from);
+    let (a, b) = (of(0)?, of(1)?);
+    let factor = |k: usize| {
+        let bits = func.const_bits(args[k])?;
+        Some(if signed { eval::signed(func.ty(args[k]).scalar, bits).into() } else { i128::from(bits) })
+    };
+    match op {
+        BinOp::Add => Some(a + b),
+        BinOp::Sub => Some(a - b),
+        _ if b == 0 => a.checked_mul(factor(1)?),
+        _ if a == 0 => b.checked_mul(factor(0)?),
+        _ => None,
     }
 }
 

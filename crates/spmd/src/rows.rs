@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
         let size = i64::from(ty.scalar.bytes());
         let apart = match self.item.shapes.of(data.args[0]) {
             Shape::Varying => true,
-            Shape::Strided { by, tested } => !tested && by.abs() > i64::from(UNROLLED) * size,
+            Shape::Strided { by, tested } => !tested && by.unsigned_abs() > u64::from(UNROLLED) * size.unsigned_abs(),
             _ => false,
         };
         // What the stores write, it does not read.

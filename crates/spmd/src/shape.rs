@@ -395,8 +395,12 @@ impl Analysis<'_> {
             Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) if func.ty(data.args[0]).scalar != Scalar::I1 => {
                 let (by, tested) = of(0)?;
                 let signed = *op == CastOp::Sext;
-                let safe =
-                    self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &|v| self.shape(v) == Shape::Uniform);
+                let stride = |v: Value| match self.shape(v) {
+                    Shape::Uniform => Some(0),
+                    Shape::Strided { by, .. } => Some(by),
+                    _ => None,
+                };
+                let safe = self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &stride);
                 if safe {
                     give(by, tested)
                 } else if is_near(by) {

@@ -30,7 +30,9 @@ pub fn are_written(item: &Analysed) -> bool {
             let Op::Store { .. } = data.op else { return false };
             let p = data.args[0];
             let outside = func.ty(p).space() == Some(Space::Global);
-            outside && item.is_far(p) && slope(func, l, p, DEPTH).is_some_and(|by| by != 0 && by.abs() < FAR)
+            outside
+                && item.is_far(p)
+                && slope(func, l, p, DEPTH).is_some_and(|by| by != 0 && by.unsigned_abs() < FAR.unsigned_abs())
         })
     })
 }

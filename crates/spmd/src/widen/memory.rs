@@ -311,7 +311,7 @@ impl Widener<'_> {
 
     /// The address of a lane at a fixed distance.
     fn step(&mut self, base: Value, by: i64, lane: u16) -> Value {
-        self.b().ptr_offset(base, (i64::from(lane) * by) as u64)
+        self.b().ptr_offset(base, i64::from(lane).wrapping_mul(by) as u64)
     }
 
     /// One lane of a number or an address: by lane from its operands, where a part of the sum is the same for all lanes or in step. What
@@ -322,7 +322,7 @@ impl Widener<'_> {
             Wide::Uniform(x) => return Ok(x),
             Wide::Strided { base, by, .. } => {
                 let ty = self.func.ty(base);
-                let by = (i64::from(lane) * by) as u64;
+                let by = i64::from(lane).wrapping_mul(by) as u64;
                 if ty.is_ptr() {
                     return Ok(self.b().ptr_offset(base, by));
                 }

@@ -158,7 +158,7 @@ impl Analysed {
     /// Whether the lanes of an address are not on one cache line, as far as is known.
     pub(crate) fn is_far(&self, address: Value) -> bool {
         match self.shapes.of(address) {
-            Shape::Strided { by, .. } => by.abs() > FAR,
+            Shape::Strided { by, .. } => by.unsigned_abs() > FAR.unsigned_abs(),
             shape => shape == Shape::Varying,
         }
     }

@@ -73,13 +73,16 @@ impl Widener<'_> {
         let result = data.result.map_or(Type::I64, |r| func.ty(r));
         if let Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) = data.op {
             let from = data.args[0];
-            // An operand that was tested elsewhere may wrap here all the same.
+            // An operand that was tested elsewhere may wrap here all the same. Where the test holds, lane 0 is as the others are, on or off.
             if data.result.is_some_and(|r| matches!(self.item.shapes.of(r), Shape::Strided { tested: true, .. })) {
                 let signed = op == CastOp::Sext;
                 if !self.is_limited(from, signed) {
                     let test = self.no_wrap(from, by, signed)?;
                     cond = Some(self.and(cond, test));
                 }
+                let narrow = self.base(from)?;
+                let base = self.b().cast(op, narrow, result);
+                return Ok(Wide::Strided { base, by, cond });
             }
             let base = self.wide_base(from, op, result, WIDEN_DEPTH)?;
             return Ok(Wide::Strided { base, by, cond });
@@ -114,6 +117,13 @@ impl Widener<'_> {
                 let a = self.wide_base(data.args[0], op, to, depth - 1)?;
                 let b = self.wide_base(data.args[1], op, to, depth - 1)?;
                 return Ok(self.b().binary(bin, a, b));
+            }
+            // One of two for all lanes. (Code that only some lanes would run may have been moved to where all are on.)
+            if data.op == Op::Select && self.item.shapes.is_uniform(data.args[0]) {
+                let a = self.wide_base(data.args[1], op, to, depth - 1)?;
+                let b = self.wide_base(data.args[2], op, to, depth - 1)?;
+                let cond = self.base(data.args[0])?;
+                return Ok(self.b().select(cond, a, b));
             }
         }
         let base = self.base(v)?;
