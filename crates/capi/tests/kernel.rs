@@ -98,6 +98,11 @@ fn a_kernel_tells_what_its_groups_need() {
     ok(t.clSetKernelArg(kernel.h, 2, 1000, null()));
     let after: u64 = info(of(&kernel, CL_KERNEL_LOCAL_MEM_SIZE));
     assert!(after >= before + 1000 && after < before + 1200, "{before} {after}");
+    ok(t.clSetKernelArg(kernel.h, 2, usize::MAX, null()));
+    assert_eq!(info::<u64>(of(&kernel, CL_KERNEL_LOCAL_MEM_SIZE)), u64::MAX);
+    // What no launch may have is no size that one may have.
+    let huge = t.kernel("kernel __attribute__((reqd_work_group_size(4294967295, 4294967295, 4294967295))) void k() {}");
+    assert_eq!(info::<usize>(of(&huge, CL_KERNEL_WORK_GROUP_SIZE)), most);
     // There is one device, so it need not be named.
     let ask = |s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, null_mut(), CL_KERNEL_WORK_GROUP_SIZE, s, v, r);
     assert_eq!(info::<usize>(ask), most);

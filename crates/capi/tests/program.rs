@@ -308,6 +308,52 @@ fn compiling_and_linking_apart() {
     let (linked, code) = link(&t, "", &[&one, &library]);
     ok(code);
     assert_eq!(run(&t, &linked.unwrap(), 4), 8);
+    // A device that is named twice is one.
+    let (device, inputs, mut code) = ([t.device, t.device], [one.h, two.h], 1);
+    let (devices, list) = (device.as_ptr(), inputs.as_ptr());
+    let linked = t.clLinkProgram(t.context(), 2, devices, c"".as_ptr(), 2, list, None, null_mut(), &mut code);
+    ok(code);
+    assert_eq!(run(&t, &Obj::program(linked), 5), 10);
+}
+
+/// What the x86 control register of floating-point numbers says: all exceptions masked, round to nearest.
+#[cfg(target_arch = "x86_64")]
+const DEFAULT: u32 = 0x1f80;
+
+/// Sets it for this thread, as `fesetround`, `feenableexcept` and `-ffast-math` do.
+#[cfg(target_arch = "x86_64")]
+fn set_float_mode(csr: u32) {
+    // SAFETY: the values of this test have no reserved bit; Rust code in between computes with no floats.
+    unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &csr, options(nostack)) };
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn code_does_not_depend_on_how_the_application_rounds_or_what_it_traps() {
+    let t = Session::new();
+    // The value of `n` makes the program another one, so that none comes from the cache.
+    let source = |n: u32| {
+        format!(
+            "kernel void k(global uint *p) {{
+               p[0] = as_uint(0.1f); p[1] = as_uint(1.1e-38f * 0.1f); p[2] = as_uint(0.0f / 0.0f) & 0x7f800000;
+               p[3] = as_uint(exp(1.5f)); p[4] = as_uint2(0.1 * 3.0).x; p[5] = as_uint(1.0f / 0.0f); p[6] = {n}; }}"
+        )
+    };
+    let want = [0x3dcccccd, 0x000bfa5a, 0x7f800000, 0x408f69ff, 0x33333334, 0x7f800000];
+    // The default; upwards; to zero; flushing denormals; trapping invalid operations and divisions by zero.
+    for (n, mode) in [DEFAULT, 0x5f80, 0x7f80, 0x9fc0, 0x1d00].into_iter().enumerate() {
+        let n = std::process::id() * 8 + n as u32;
+        let text = source(n);
+        let buffer = t.buffer(0, 28);
+        set_float_mode(mode);
+        let kernel = t.kernel(&text);
+        t.arg_mem(&kernel, 0, &buffer);
+        let event = t.launch(&kernel, &[1], &[]);
+        set_float_mode(DEFAULT);
+        drop(event);
+        let got = t.read::<u32>(&buffer, 7);
+        assert_eq!((&got[..6], got[6]), (&want[..], n), "mode {mode:#x}");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! The floating-point environment of a launch: round to nearest, no traps, denormals kept unless the program gave them up.
+//! The floating-point environment of kernels and of their compiler: round to nearest, no traps, denormals kept unless the program gave
+//! them up.
 //!
-//! A host may have changed its own (games flush denormals; some libraries unmask traps), so each thread sets it before it
-//! runs groups and puts back what it found.
+//! A host may have changed its own (`-ffast-math` flushes denormals; some libraries unmask traps), so each thread sets it before it
+//! runs groups, and the interface before it does anything, and puts back what it found. Threads begin with what their maker has.
 
 use std::arch::asm;
 
@@ -43,7 +44,7 @@ fn get() -> u32 {
 
 fn set(csr: u32) {
     // SAFETY: ldmxcsr reads four bytes; the value has no reserved bit set (it was read from the register, or is one of the
-    // constants above). Rust code that runs in this environment in between is only the launcher's loop, which has no floats.
+    // constants above). Rust code counts on the default one; in another, only the launcher's loop runs in between, which has no floats.
     unsafe { asm!("ldmxcsr [{}]", in(reg) &csr, options(nostack, preserves_flags)) };
 }
 

@@ -7,7 +7,7 @@
 mod arena;
 mod cores;
 mod device;
-mod fpenv;
+pub mod fpenv;
 mod info;
 mod launch;
 mod loader;

@@ -166,6 +166,7 @@ impl Program {
         let mut units = Vec::new();
         for input in inputs {
             ensure!(Arc::ptr_eq(input.context(), context), InvalidContext, "an input program is of another context");
+            let mut unit_of_all = None;
             for device in devices {
                 let i = input.index_of(device).map_err(|e| Error::new(Status::InvalidOperation, e.why))?;
                 let running = input.build(i).status == BuildKind::InProgress;
@@ -174,11 +175,10 @@ impl Program {
                 let Some(unit) = unit else {
                     bail!(InvalidOperation, "an input program is neither compiled (clCompileProgram) nor a library");
                 };
-                // The code of a program is the same for each device: it becomes machine code only later.
-                if Arc::ptr_eq(device, &devices[0]) {
-                    units.push(unit);
-                }
+                // The code of a program is the same for each device, named once or twice: it becomes machine code only later.
+                unit_of_all.get_or_insert(unit);
             }
+            units.extend(unit_of_all);
         }
         Ok((devices.to_vec(), units))
     }
@@ -230,11 +230,16 @@ impl Program {
         engine.activate();
         let context = self.context().clone();
         let engine_of_task = engine.clone();
+        let program = self.clone();
         engine.builds.submit(Box::new(move || {
             // The application asks for the status; the callback of the context has been told.
             drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
             drop(context);
-            engine_of_task.callbacks.submit(notify);
+            // The program is there until the application has been told of it, even if it gave it up meanwhile.
+            engine_of_task.callbacks.submit(Box::new(move || {
+                notify();
+                drop(program);
+            }));
         }));
         Ok(())
     }

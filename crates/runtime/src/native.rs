@@ -10,17 +10,18 @@ pub type NativeFunction = Box<dyn FnOnce(&[usize]) + Send>;
 
 /// A function of the application, with the buffers that it works on.
 pub struct NativeKernel {
-    /// The buffers, held until it has run.
-    pub buffers: Vec<Arc<Buffer>>,
-    /// Called with the host address of each buffer.
+    /// The buffers, held until it has run; some may be none.
+    pub buffers: Vec<Option<Arc<Buffer>>>,
+    /// Called with the host address of each buffer, 0 for none.
     pub run: NativeFunction,
 }
 
 impl Queue {
     /// Runs a native kernel.
     pub fn native(self: &Arc<Queue>, kernel: NativeKernel, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        kernel.buffers.iter().try_for_each(|b| self.check_buffer(b))?;
-        let addresses: Option<Vec<usize>> = kernel.buffers.iter().map(|b| b.host_address()).collect();
+        kernel.buffers.iter().flatten().try_for_each(|b| self.check_buffer(b))?;
+        let address = |b: &Option<Arc<Buffer>>| b.as_ref().map_or(Some(0), |b| b.host_address());
+        let addresses: Option<Vec<usize>> = kernel.buffers.iter().map(address).collect();
         ensure!(addresses.is_some(), InvalidOperation, "the device's memory is not in the host's address space");
         let addresses = addresses.unwrap_or_default();
         let work = Box::new(move || {

@@ -52,15 +52,17 @@ impl PrintSink for Printer<'_> {
         let out = printf::format(format, args, read);
         let mut text = self.text.lock();
         let text = &mut *text;
-        let mut line = text.begun.remove(&item).unwrap_or_default();
-        text.begun_bytes -= line.len();
-        line.extend(out);
-        // Up to the last line break it is whole.
-        let whole = line.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
-        text.lines.extend(line.drain(..whole));
-        if !line.is_empty() {
-            text.begun_bytes += line.len();
-            text.begun.insert(item, line);
+        // Up to the last line break it is whole. What was begun before has none.
+        let (whole, rest) = out.split_at(out.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1));
+        if !whole.is_empty() {
+            let line = text.begun.remove(&item).unwrap_or_default();
+            text.begun_bytes -= line.len();
+            text.lines.extend(line);
+            text.lines.extend(whole);
+        }
+        if !rest.is_empty() {
+            text.begun_bytes += rest.len();
+            text.begun.entry(item).or_default().extend(rest);
         }
         let bound = limits::PRINTF_BUFFER as usize;
         if text.begun_bytes > bound {

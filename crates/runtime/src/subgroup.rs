@@ -23,7 +23,8 @@ pub fn of_local_size(code: &KernelCode, sizes: &[u64]) -> Result<Subgroups> {
     let artifact = code.loaded_for(&range)?.artifact();
     let (dim, lanes) = (usize::from(artifact.dim).min(2), u64::from(artifact.lanes));
     let row = local[dim];
-    Ok(Subgroups { max_size: row.min(lanes), count: row.div_ceil(lanes) * local.iter().product::<u64>() / row })
+    let rows = (0..3).filter(|&d| d != dim).fold(1u64, |n, d| n.saturating_mul(local[d]));
+    Ok(Subgroups { max_size: row.min(lanes), count: row.div_ceil(lanes).saturating_mul(rows) })
 }
 
 /// A local size whose groups have so many sub-groups, full ones if that is possible; zeros if there is none.

@@ -131,11 +131,15 @@ pub fn work_group_info(
     let required = kernel.meta().reqd_group_size;
     match name {
         cl::KERNEL_WORK_GROUP_SIZE => {
-            let required = required.map(|sizes| sizes.iter().map(|&s| s as usize).product());
-            info.value(required.unwrap_or(code.device().max_group_size() as usize))
+            // One that no launch may have leaves the device's.
+            let most = code.device().max_group_size();
+            let required = required.map(|sizes| sizes.iter().fold(1u64, |n, &s| n.saturating_mul(u64::from(s))));
+            info.value(required.unwrap_or(most).min(most) as usize)
         }
         cl::KERNEL_COMPILE_WORK_GROUP_SIZE => info.array(&required.unwrap_or([0; 3]).map(|s| s as usize)),
-        cl::KERNEL_LOCAL_MEM_SIZE => info.value(code.loaded()?.artifact().local_size + kernel.local_arg_bytes()),
+        cl::KERNEL_LOCAL_MEM_SIZE => {
+            info.value(code.loaded()?.artifact().local_size.saturating_add(kernel.local_arg_bytes()))
+        }
         cl::KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(device::group_multiple(code.device())),
         cl::KERNEL_PRIVATE_MEM_SIZE => info.value(code.loaded()?.artifact().private_size),
         cl::KERNEL_GLOBAL_WORK_SIZE => {

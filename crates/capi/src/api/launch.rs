@@ -1,6 +1,6 @@
 //! Launching kernels and native kernels.
 
-use super::{fail, give, list, wait_list};
+use super::{fail, give, wait_list};
 use crate::args::{HostMemory, In, Out};
 use crate::callback::{self, NativeFn};
 use crate::handle::Handle;
@@ -78,7 +78,12 @@ pub fn native(
     if (num == 0) != places.is_null() {
         return fail(Status::InvalidValue, format!("there are {num} buffers, and args_mem_loc says something else"));
     }
-    let buffers = list(num, buffers)?.unwrap_or_default();
+    if (num == 0) != buffers.is_null() {
+        return fail(Status::InvalidValue, format!("there are {num} buffers, and mem_list says something else"));
+    }
+    // A handle may be NULL.
+    let buffer = |h: Handle<Buffer>| if h.is_null() { Ok(None) } else { h.get().map(Some) };
+    let buffers = buffers.take(num as usize).into_iter().map(buffer).collect::<Result<_>>()?;
     let wait = wait_list(count, events)?;
     // Pointers stay aligned in a copy that is.
     let mut block = vec![0u64; size.div_ceil(8)];
