@@ -329,10 +329,18 @@ impl Sema<'_> {
     /// The bytes of an object of `size` bytes with this initial value; reports what is not constant.
     pub(super) fn eval_init(&mut self, init: &Init, size: u64) -> Option<Data> {
         let mut data = Data { bytes: vec![0; usize::try_from(size).ok()?], relocs: Vec::new() };
+        let mut written = 0;
         for (offset, e) in &init.parts {
             if e.is_error() {
                 return None;
             }
+            // An earlier part of the same place (a designator used twice) gives way.
+            let end = offset.saturating_add(self.types.size(e.ty.ty));
+            if *offset < written {
+                self.fuel = self.fuel.saturating_sub(data.relocs.len() as u64);
+                data.relocs.retain(|r| r.0 + 8 <= *offset || r.0 >= end);
+            }
+            written = written.max(end);
             if let Err(span) = self.eval_part(*offset, e, &mut data) {
                 self.not_constant(span, "the initial value of constant data");
                 return None;
@@ -368,12 +376,7 @@ impl Sema<'_> {
             data.relocs.extend(relocs.into_iter().map(|r| (r.0 + offset, r.1, r.2)));
             return Ok(());
         }
-        // An earlier part of the same place (a designator used twice) gives way.
         let size = self.types.size(e.ty.ty);
-        if data.relocs.last().is_some_and(|r| r.0 + 8 > offset) {
-            self.fuel = self.fuel.saturating_sub(data.relocs.len() as u64);
-            data.relocs.retain(|r| r.0 + 8 <= offset || r.0 >= offset + size);
-        }
         match self.eval(e)? {
             CVal::Lanes(lanes) => {
                 let mut bytes = Vec::new();

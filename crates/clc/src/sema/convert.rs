@@ -6,7 +6,7 @@ use super::tree::{Expr, ExprKind};
 use super::types::{QTy, Ty, TyKind, space_name};
 use crate::source::{Diagnostic, Severity, Span};
 use cloom_builtins::Elem;
-use cloom_ir::Space;
+use cloom_ir::{BinOp, Space};
 use smallvec::smallvec;
 
 impl Sema<'_> {
@@ -94,6 +94,17 @@ impl Sema<'_> {
         Expr::value(ExprKind::Splat(Box::new(e)), ty, span)
     }
 
+    /// A `bool` as a vector: lanes of integers are all ones if it is true.
+    fn truth_in_lanes(&mut self, e: Expr, ty: Ty, elem: Elem) -> Expr {
+        let whole = self.splat(e, ty);
+        if elem.is_float() {
+            return whole;
+        }
+        let span = whole.span;
+        let zero = self.constant(0, ty, span);
+        Expr::value(ExprKind::Binary(BinOp::Sub, Box::new(zero), Box::new(whole)), ty, span)
+    }
+
     /// Small integers as `int`.
     pub(super) fn promote(&mut self, e: Expr) -> Expr {
         match *self.types.kind(e.ty.ty) {
@@ -161,7 +172,8 @@ impl Sema<'_> {
         }
         match (self.types.kind(from).clone(), self.types.kind(to).clone()) {
             (TyKind::Bool | TyKind::Scalar(_), TyKind::Bool | TyKind::Scalar(_)) => return self.convert(e, to),
-            (TyKind::Bool | TyKind::Scalar(_), TyKind::Vector(..)) => return self.splat(e, to),
+            (TyKind::Bool, TyKind::Vector(elem, _)) => return self.truth_in_lanes(e, to, elem),
+            (TyKind::Scalar(_), TyKind::Vector(..)) => return self.splat(e, to),
             (TyKind::Pointer(_), TyKind::Bool) => return self.convert(e, to),
             (TyKind::Pointer(a), TyKind::Pointer(b)) => return self.assigned_pointer(e, a, b, to, verb, span),
             (TyKind::Bool | TyKind::Scalar(_), TyKind::Pointer(_)) if self.types.is_integer(from) => {
@@ -314,7 +326,8 @@ impl Sema<'_> {
         let mut out = match (self.types.kind(from).clone(), self.types.kind(to).clone()) {
             (TyKind::Bool | TyKind::Scalar(_), TyKind::Bool | TyKind::Scalar(_))
             | (TyKind::Pointer(_), TyKind::Bool) => self.convert(e, to),
-            (TyKind::Bool | TyKind::Scalar(_), TyKind::Vector(..)) => self.splat(e, to),
+            (TyKind::Bool, TyKind::Vector(elem, _)) => self.truth_in_lanes(e, to, elem),
+            (TyKind::Scalar(_), TyKind::Vector(..)) => self.splat(e, to),
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
                 if a.space != b.space {
                     let message = format!(

@@ -435,7 +435,12 @@ impl Sema<'_> {
             return Expr::error(span);
         }
         if let [one] = elems {
-            let e = self.expr(one);
+            let mut e = self.expr(one);
+            if e.ty.ty == Ty::BOOL {
+                // A component, which is a number, not a cast.
+                e = self.rvalue(e);
+                e = self.promote(e);
+            }
             return self.cast(e, ty, span);
         }
         let Some((elem, lanes)) = self.types.numeric(ty) else { return Expr::error(span) };

@@ -73,13 +73,14 @@ impl Sema<'_> {
         let ty = self.types.intern(TyKind::Array(of, Some(size)));
         let ty = QTy { ty, ..self.unit.globals[id.0 as usize].ty };
         out.zero |= size < n;
-        out.parts.push((offset, Expr { kind: ExprKind::Global(id), ty, lvalue: true, span: e.span }));
+        self.begin_again(offset, n, out);
+        self.part(offset, Expr { kind: ExprKind::Global(id), ty, lvalue: true, span: e.span }, out);
         true
     }
 
     /// A list in braces.
     pub(super) fn init_list(&mut self, qty: &mut QTy, list: &ast::InitList) -> Init {
-        let mut out = Init { zero: true, parts: Vec::new() };
+        let mut out = Init { zero: true, ..Init::default() };
         if let [InitEntry { designators, value: Initializer::Expr(e) }] = &list.entries[..]
             && designators.is_empty()
             && self.init_string(qty, 0, e, &mut out)
@@ -299,6 +300,7 @@ impl Sema<'_> {
                 return;
             }
         }
+        self.begin_again(offset, self.types.size(ty.ty), out);
         self.braced(ty.ty, offset, list, out);
     }
 
@@ -344,6 +346,17 @@ impl Sema<'_> {
 
     fn part(&self, offset: u64, value: Expr, out: &mut Init) {
         out.parts.push((offset, value));
+        out.end = out.end.max(offset + 1);
+    }
+
+    /// A braced list or a string is the whole value of an object, also of one that has had parts (a designator used twice): these are gone,
+    /// and what the list does not name is zero. (C99 6.7.8, 19 and 21.)
+    fn begin_again(&mut self, offset: u64, size: u64, out: &mut Init) {
+        let work = out.parts.len() as u64 / 16;
+        if offset < out.end && self.fuel > work {
+            self.fuel -= work;
+            out.parts.retain(|(at, _)| *at < offset || *at - offset >= size);
+        }
     }
 }
 

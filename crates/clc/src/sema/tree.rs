@@ -175,6 +175,8 @@ pub struct Init {
     pub zero: bool,
     /// Offset and value.
     pub parts: Vec<(u64, Expr)>,
+    /// No part begins here or behind.
+    pub end: u64,
 }
 
 /// An expression.

@@ -174,7 +174,8 @@ impl Parser<'_> {
             let base = self.node(kind, span, height.max(inner));
             return self.postfix(base);
         }
-        if self.is(TokenKind::LParen) && self.is_vector(&ty) {
+        // Behind a parenthesis, the name of a type is that of a cast of the operand.
+        if self.is(TokenKind::LParen) && self.is_vector(&ty) && !self.starts_type(self.ahead(1)) {
             let base = self.vector_literal(open, ty, height);
             return self.postfix(base);
         }
