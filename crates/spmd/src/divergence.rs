@@ -38,8 +38,8 @@ impl Divergence {
         self.cause[v.index()].is_none()
     }
 
-    /// Whether it is computed in a loop that work-items leave in different rounds. Then what they have of it behind the loop may differ, even
-    /// if it is uniform: nothing uses it there.
+    /// Whether it is computed in a loop that work-items leave in different rounds. Then what they have of it behind the loop may differ,
+    /// even if it is uniform: nothing uses it there.
     pub fn last_differs(&self, v: Value) -> bool {
         self.last_differs[v.index()]
     }

@@ -15,7 +15,8 @@
 //!
 //! What the group keeps is the value from which the work-item's came. Else some way from there to the barrier would lead through its
 //! definition once more, and so would a way from the kernel's start, past the definition of the work-item's value, to where that
-//! is used; but a definition is on all ways to its uses. Only a loop that work-items leave in different rounds leaves each with another one.
+//! is used; but a definition is on all ways to its uses. Only a loop that work-items leave in different rounds leaves
+//! each with another one.
 
 use crate::divergence::Divergence;
 use crate::regions::{Continuation, is_cheap};

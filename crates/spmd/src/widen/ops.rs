@@ -73,7 +73,8 @@ impl Widener<'_> {
         let result = data.result.map_or(Type::I64, |r| func.ty(r));
         if let Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) = data.op {
             let from = data.args[0];
-            // An operand that was tested elsewhere may wrap here all the same. Where the test holds, lane 0 is as the others are, on or off.
+            // An operand that was tested elsewhere may wrap here all the same. Where the test holds, lane 0 is as the others are, on or
+            // off.
             if data.result.is_some_and(|r| matches!(self.item.shapes.of(r), Shape::Strided { tested: true, .. })) {
                 let signed = op == CastOp::Sext;
                 if !self.is_limited(from, signed) {
