@@ -190,8 +190,9 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
     let count = |counts: &[i32], n: i32| counts.iter().filter(|&&c| c == n).count();
     let switched = run(20, &better);
     assert_eq!(count(&switched, 1) + count(&switched, 10), 5 * 333, "each item once");
-    // Twenty groups asked in vain; each of three threads may have been about to run one with what it had.
-    assert!((200..=230).contains(&count(&switched, 1)), "{}", count(&switched, 1));
+    // Twenty groups asked in vain, of which five, the last ones of rows, have seven work-items less; each of three threads may have been
+    // about to run one with what it had.
+    assert!((165..=230).contains(&count(&switched, 1)), "{}", count(&switched, 1));
     assert_eq!(count(&run(u64::MAX, &better), 1), 5 * 333);
     assert_eq!(count(&run(0, &better), 10), 5 * 333);
     assert_eq!(count(&run(0, &unlike), 1), 5 * 333);
