@@ -103,6 +103,21 @@ fn a_kernel_tells_what_its_groups_need() {
     // What no launch may have is no size that one may have.
     let huge = t.kernel("kernel __attribute__((reqd_work_group_size(4294967295, 4294967295, 4294967295))) void k() {}");
     assert_eq!(info::<usize>(of(&huge, CL_KERNEL_WORK_GROUP_SIZE)), most);
+    // More work-items than there is memory for are refused at once: each keeps 8 MB across the barrier. (A machine with very much memory
+    // and few cores has room for all.)
+    let keeps = t.kernel(
+        "kernel void k(global int *o) {
+           int a[2000000];
+           for (int i = 0; i < 2000000; i += o[0]) a[i] = i;
+           barrier(CLK_LOCAL_MEM_FENCE);
+           o[get_global_id(0) + 1] = a[o[1] + get_local_id(0)]; }",
+    );
+    let few: usize = info(of(&keeps, CL_KERNEL_WORK_GROUP_SIZE));
+    let size = few + 1;
+    let buffer = t.buffer_of(&vec![1_000_000u32; size + 1]);
+    t.arg_mem(&keeps, 0, &buffer);
+    let code = t.clEnqueueNDRangeKernel(t.queue(), keeps.h, 1, null(), &size, &size, 0, null(), null_mut());
+    assert_eq!(code, if few < most { CL_OUT_OF_RESOURCES } else { CL_INVALID_WORK_ITEM_SIZE });
     // There is one device, so it need not be named.
     let ask = |s, v, r| t.clGetKernelWorkGroupInfo(kernel.h, null_mut(), CL_KERNEL_WORK_GROUP_SIZE, s, v, r);
     assert_eq!(info::<usize>(ask), most);

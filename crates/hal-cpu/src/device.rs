@@ -90,6 +90,10 @@ impl Device for CpuDevice {
         Ok(Arc::new(CpuKernel { artifact, image, item_time: AtomicU64::new(0) }))
     }
 
+    fn max_group(&self, artifact: &KernelArtifact) -> u64 {
+        launch::max_group(self, artifact)
+    }
+
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError> {
         let kernel = launch::cpu_kernel(launch.kernel);
         let kernel = kernel.ok_or_else(|| HalError::BadCode("another device's kernel".into()))?;

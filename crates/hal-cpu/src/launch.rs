@@ -5,6 +5,7 @@ use crate::device::CpuKernel;
 use crate::fpenv;
 use crate::loader::Image;
 use crate::pool::{self, ALONE, LONG, Work};
+use cloom_artifact::KernelArtifact;
 use cloom_hal::{Better, HalError, Kernel, Launch, NdRange, PrintSink};
 use cloom_ir::abi;
 use std::any::Any;
@@ -215,6 +216,19 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
     run_aligned(device, kernel, &Launch { args: aligned, ..*launch })
 }
 
+/// What work-items keep across barriers, of a group for each thread, may take a part of the memory but not all of it.
+fn scratch_of_thread(device: &crate::CpuDevice) -> u64 {
+    device.memory_size() / SCRATCH_PART / device.threads() as u64
+}
+
+/// The work-items of the largest group, of rows of whole vectors, that a thread has scratch for.
+pub fn max_group(device: &crate::CpuDevice, artifact: &KernelArtifact) -> u64 {
+    let room = scratch_of_thread(device).saturating_sub(artifact.scratch_fixed);
+    let items = room.checked_div(artifact.scratch_per_item).unwrap_or(u64::MAX);
+    let lanes = u64::from(artifact.lanes.max(1));
+    if items < lanes { items } else { items / lanes * lanes }
+}
+
 fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     let artifact = &*kernel.artifact;
     let item_time = kernel.item_time.load(Ordering::Relaxed);
@@ -229,10 +243,8 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     if artifact.private_size > WORKER_PRIVATE {
         return Err(HalError::OutOfMemory(artifact.private_size));
     }
-    // What work-items keep across barriers, of a group for each thread, may take a part of the memory but not all of it.
-    let scratch = code.scratch.saturating_mul(device.threads() as u64);
-    if scratch > device.memory_size() / SCRATCH_PART {
-        return Err(HalError::OutOfMemory(scratch));
+    if code.scratch > scratch_of_thread(device) {
+        return Err(HalError::OutOfMemory(code.scratch));
     }
     // The caller's stack is the application's: large private arrays go to a worker's.
     let join = artifact.private_size <= CALLER_PRIVATE;

@@ -131,6 +131,11 @@ pub trait Device: Send + Sync {
     fn wrap_host(&self, address: usize, size: u64) -> Option<Arc<dyn Memory>>;
     /// Makes code runnable.
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
+    /// How many work-items of a group it has the memory for, by what the code says that each keeps across barriers.
+    fn max_group(&self, artifact: &KernelArtifact) -> u64 {
+        let _ = artifact;
+        u64::MAX
+    }
     /// Runs every group; returns when all are done.
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError>;
     /// Waits for a moment, until `done` says so or a launch of this stream is under way that can use the calling thread: then runs

@@ -72,6 +72,15 @@ impl Queue {
             kernel.name(),
             packed.local_size
         );
+        if loaded.artifact().scratch_per_item > 0 {
+            let (group, most) = (range.local.iter().product::<u64>(), code.device().hal().max_group(loaded.artifact()));
+            ensure!(
+                group <= most,
+                OutOfResources,
+                "a group of {group} work-items of kernel `{}` keeps more across barriers than there is memory for; {most} fit",
+                kernel.name()
+            );
+        }
         // The range was checked: it has fewer work-items than 2^64 where groups can be counted; else it is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
         let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
