@@ -108,6 +108,15 @@ impl KernelCode {
         if asked || self.executable.expect(&self.name, variant) { Ok(loaded) } else { self.loaded_for(range) }
     }
 
+    /// The work-items of the largest group that can be launched, by the code that there is, or else by quick code: whoever asks wants to
+    /// launch soon, and does not wait for better.
+    pub fn max_group(&self) -> u64 {
+        let made = self.variants[Variant::Lanes.index()].get().and_then(|made| made.as_ref().ok());
+        let code = made.or_else(|| self.quick());
+        let kept = code.map_or(u64::MAX, |code| self.device.hal().max_group(code.artifact()));
+        self.device.max_group_size().min(kept)
+    }
+
     fn variant(&self, variant: Variant) -> Result<&Arc<dyn hal::Kernel>> {
         let load = || self.load(self.executable.kernel(&self.name, variant));
         self.variants[variant.index()].get_or_init(load).as_ref().map_err(Clone::clone)
@@ -121,11 +130,12 @@ impl KernelCode {
         {
             return None;
         }
+        self.quick().filter(|_| self.executable.made_kernel(&self.name, Variant::Lanes).is_none())
+    }
+
+    fn quick(&self) -> Option<&Arc<dyn hal::Kernel>> {
         let load = || self.load(Ok(self.executable.quick_kernel(&self.name)?)).ok();
-        self.quick
-            .get_or_init(load)
-            .as_ref()
-            .filter(|_| self.executable.made_kernel(&self.name, Variant::Lanes).is_none())
+        self.quick.get_or_init(load).as_ref()
     }
 
     /// The code for most launches, if it is made and right for this range.

@@ -131,9 +131,8 @@ pub fn work_group_info(
     let required = kernel.meta().reqd_group_size;
     match name {
         cl::KERNEL_WORK_GROUP_SIZE => {
-            // One that no launch may have leaves the device's. What work-items keep across barriers takes memory.
-            let kept = code.device().hal().max_group(code.loaded()?.artifact());
-            let most = code.device().max_group_size().min(kept);
+            // A required size that no launch may have leaves the others.
+            let most = code.max_group();
             let required = required.map(|sizes| sizes.iter().fold(1u64, |n, &s| n.saturating_mul(u64::from(s))));
             info.value(required.unwrap_or(most).min(most) as usize)
         }
