@@ -22,8 +22,9 @@ pub struct KernelArtifact {
     pub local_size: u64,
     /// Work-items in a vector.
     pub lanes: u16,
-    /// The dimension along which the work-items of a vector are neighbours.
-    pub dim: u8,
+    /// The dimensions of a launch in the order of the code's: the work-items of a vector are neighbours in the first of these. The
+    /// launcher hands over sizes, ids and offsets in this order.
+    pub axes: [u8; 3],
     /// No global id of a launch may be larger.
     pub max_id: u64,
     /// Whether the kernel cannot tell how its work-items are grouped, so that the launcher may group them as it likes.

@@ -149,7 +149,7 @@ mod tests {
             arg_block: 0,
             local_size: 0,
             lanes: 1,
-            dim: 0,
+            axes: [0, 1, 2],
             max_id: u64::MAX,
             any_groups: false,
             columns: false,

@@ -44,6 +44,8 @@ pub enum Variant {
     /// For groups whose rows have at most two to this power work-items, and more than half as many; 6 at most. Only where it matters:
     /// [`KernelArtifact::row_lanes`].
     Rows(u8),
+    /// For launches that are short in the dimension along which lanes lie otherwise: along dimension 0.
+    Straight,
 }
 
 /// Rows longer than two to this power need no code of their own.
@@ -51,7 +53,7 @@ const MOST_ROW: u8 = 6;
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 3 + MOST_ROW as usize;
+    pub const COUNT: usize = 4 + MOST_ROW as usize;
 
     /// For groups whose rows have so many work-items.
     pub fn of_row(length: u64) -> Variant {
@@ -64,7 +66,8 @@ impl Variant {
         match self {
             Variant::Lanes => 0,
             Variant::Plain => 1,
-            Variant::Rows(power) => (2 + usize::from(power)).min(Self::COUNT - 1),
+            Variant::Straight => 2,
+            Variant::Rows(power) => (3 + usize::from(power)).min(Self::COUNT - 1),
         }
     }
 }
@@ -86,18 +89,19 @@ const MAX_QUICK: usize = 10_000;
 
 /// How wide vectors are on a target.
 fn wish(compiler: &Compiler, program: &Program, target: &str, purpose: Purpose) -> Wish {
-    let row = match purpose {
+    let (row, straight) = match purpose {
         // Without optimisation, work-items run one after the other, as they are written.
         _ if program.options().opt_disable => return Wish::Lanes(1),
         Purpose::Begin => return Wish::Lanes(1),
         Purpose::Stay(variant) | Purpose::Show(variant) => match variant {
             Variant::Plain => return Wish::Lanes(1),
-            Variant::Rows(power) => Some(1 << power.min(MOST_ROW)),
-            Variant::Lanes => None,
+            Variant::Rows(power) => (Some(1 << power.min(MOST_ROW)), false),
+            Variant::Lanes => (None, false),
+            Variant::Straight => (None, true),
         },
     };
     let (bits, gathers) = (cloom_llvm::vector_bits(target), cloom_llvm::gathers(target));
-    compiler.lanes.map_or(Wish::Registers { bits, row, gathers }, Wish::Lanes)
+    compiler.lanes.map_or(Wish::Registers { bits, row, gathers, straight }, Wish::Lanes)
 }
 
 /// Keeps the times of stages, and their texts if anybody wants them.
@@ -228,7 +232,7 @@ pub fn compile(
         arg_block,
         local_size: group.local_size,
         lanes: group.lanes,
-        dim: group.dim,
+        axes: group.axes,
         max_id: group.max_id,
         any_groups: group.any_groups,
         columns: group.columns,

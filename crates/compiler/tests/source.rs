@@ -292,6 +292,37 @@ fn vectors_are_no_longer_than_the_rows_of_groups() {
 }
 
 #[test]
+fn lanes_lie_along_the_dimension_that_memory_follows() {
+    let axes = |body: &str, variant| {
+        let source = format!(
+            "kernel void k(global float *p, global float *q, int w, local float *t) {{
+                 int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+                 int lx = get_local_id(0), ly = get_local_id(1);
+                 {body}
+             }}"
+        );
+        let compiler = compiler();
+        let program = program(&compiler, &source, "");
+        let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v4");
+        executable.kernel("k", variant).unwrap().artifact.axes
+    };
+    let most = |body| axes(body, Variant::Lanes);
+    assert_eq!(most("q[y * w + x] = p[y * w + x];"), [0, 1, 2]);
+    assert_eq!(most("q[x * w + y] = p[x * w + y];"), [1, 0, 2]);
+    assert_eq!(most("q[(x * w + y) * w + z] = p[(x * w + y) * w + z];"), [2, 1, 0]);
+    assert_eq!(most("q[x * w + y] = p[y * w + x];"), [0, 1, 2], "one way is as good as the other");
+    assert_eq!(most("q[y] = p[y] + 1.0f;"), [1, 0, 2], "along dimension 0 all do the same");
+    let product = "float s = 0; for (int k = 0; k < w; k++) s += p[x * w + k] * p[k * w + y]; q[x * w + y] = s;";
+    assert_eq!(most(product), [1, 0, 2]);
+    assert_eq!(axes(product, Variant::Straight), [0, 1, 2], "launches that are short in dimension 1");
+    assert_eq!(axes(product, Variant::Plain), [1, 0, 2], "caches are as glad without lanes");
+    let tile = "t[ly * 16 + lx] = p[y * w + x]; barrier(1); q[(x - lx + ly) * w + y - ly + lx] = t[lx * 16 + ly];";
+    assert_eq!(most(tile), [0, 1, 2]);
+    let turned = "t[lx * 16 + ly] = p[x * w + y]; barrier(1); q[x * w + y] = t[lx * 16 + 15 - ly];";
+    assert_eq!(most(turned), [1, 0, 2], "behind a barrier too");
+}
+
+#[test]
 fn numbers_that_some_work_items_change_at_places_without_a_rule_need_no_lanes() {
     let lanes = |body: &str| {
         let source = format!(

@@ -44,7 +44,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         arg_block: 8,
         local_size: group.local_size,
         lanes: group.lanes,
-        dim: group.dim,
+        axes: group.axes,
         max_id: group.max_id,
         any_groups: group.any_groups,
         columns: group.columns,

@@ -180,7 +180,7 @@ impl Ready for Interpreted {
                     kernel: self.kernel,
                     func: g.func,
                     lanes: g.lanes,
-                    dim: g.dim,
+                    axes: g.axes,
                     scratch_fixed: g.scratch_fixed,
                     scratch_per_item: g.scratch_per_item,
                     local_size: g.local_size,
@@ -293,7 +293,7 @@ impl Rung for Cpu {
         let kernel = find(&module, kernel)?;
         let target = &self.device.info().target;
         let (bits, gathers) = (cloom_llvm::vector_bits(target), cloom_llvm::gathers(target));
-        let wish = self.lanes.map_or(Wish::Registers { bits, row: None, gathers }, Wish::Lanes);
+        let wish = self.lanes.map_or(Wish::Registers { bits, row: None, gathers, straight: false }, Wish::Lanes);
         let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify(&module).first() {
             return Err(format!("does not verify: {e}"));
@@ -322,7 +322,7 @@ impl Rung for Cpu {
             arg_block,
             local_size: group.local_size,
             lanes: group.lanes,
-            dim: group.dim,
+            axes: group.axes,
             max_id: group.max_id,
             any_groups: group.any_groups,
             columns: group.columns,

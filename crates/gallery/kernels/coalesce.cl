@@ -28,6 +28,15 @@ __kernel void coalesce_permuted(__global float *a, unsigned n)
         a[j] += 1.0f;
 }
 
+// The ids the other way round: neighbours in dimension 0 are a row apart, those in dimension 1 side by side.
+__kernel void coalesce_turned(__global float *a, unsigned n, unsigned w)
+{
+    const unsigned y = get_global_id(0), x = get_global_id(1);
+
+    if (x < w && y * w + x < n)
+        a[y * w + x] += 1.0f;
+}
+
 // Off by one element: each vector straddles two segments.
 __kernel void coalesce_misaligned(__global float *a, unsigned n)
 {

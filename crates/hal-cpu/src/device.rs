@@ -86,6 +86,11 @@ impl Device for CpuDevice {
                 artifact.target, self.info.target
             )));
         }
+        let mut axes = artifact.axes;
+        axes.sort_unstable();
+        if axes != [0, 1, 2] {
+            return Err(HalError::BadCode(format!("{:?} is no order of dimensions", artifact.axes)));
+        }
         let image = Image::load(&artifact.code, &artifact.entry)?;
         Ok(Arc::new(CpuKernel { artifact, image, item_time: AtomicU64::new(0) }))
     }

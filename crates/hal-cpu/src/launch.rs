@@ -82,9 +82,7 @@ impl Code {
     fn of(kernel: &CpuKernel, range: &NdRange) -> Result<Code, HalError> {
         let artifact = &*kernel.artifact;
         let mut rounded = range.local;
-        if let Some(size) = rounded.get_mut(usize::from(artifact.dim)) {
-            *size = size.checked_next_multiple_of(u64::from(artifact.lanes.max(1))).unwrap_or(*size);
-        }
+        rounded[0] = rounded[0].checked_next_multiple_of(u64::from(artifact.lanes.max(1))).unwrap_or(rounded[0]);
         let items = product(rounded);
         let scratch = items.and_then(|n| artifact.scratch_per_item.checked_mul(n));
         let scratch = scratch.and_then(|s| s.checked_add(artifact.scratch_fixed));
@@ -142,7 +140,7 @@ impl Next<'_> {
         *self.code.get_or_init(|| {
             let better = cpu_kernel(&*found)?;
             let (a, b) = (&*self.current.artifact, &*better.artifact);
-            let same = a.any_groups == b.any_groups
+            let same = (a.any_groups, a.axes) == (b.any_groups, b.axes)
                 && (a.arg_block, a.local_size) == (b.arg_block, b.local_size)
                 && a.printf_formats == b.printf_formats
                 && a.denorms_are_zero == b.denorms_are_zero;
@@ -232,9 +230,11 @@ pub fn max_group(device: &crate::CpuDevice, artifact: &KernelArtifact) -> u64 {
 fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     let artifact = &*kernel.artifact;
     let item_time = kernel.item_time.load(Ordering::Relaxed);
+    // From here on, dimensions are the code's.
+    let range = launch.range.in_order(artifact.axes);
     let range = match artifact.any_groups {
-        true => regroup(launch.range, device.threads() as u64, artifact.lanes, item_time),
-        false => launch.range,
+        true => regroup(range, device.threads() as u64, artifact.lanes, item_time),
+        false => range,
     };
     let groups = range.groups();
     let count = product(groups);

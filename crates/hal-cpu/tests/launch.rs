@@ -90,7 +90,7 @@ fn artifact(device: &CpuDevice, code: Vec<u8>, entry: &str, per_item: u64) -> Ar
         arg_block: 8,
         local_size: 0,
         lanes: 1,
-        dim: 0,
+        axes: [0, 1, 2],
         max_id: u64::MAX,
         any_groups: false,
         columns: false,

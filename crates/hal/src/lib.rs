@@ -66,6 +66,13 @@ impl NdRange {
     pub fn groups(&self) -> [u64; 3] {
         std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
     }
+
+    /// The same with the dimensions in another order, as `KernelArtifact::axes` has it for the code of a kernel.
+    pub fn in_order(self, axes: [u8; 3]) -> NdRange {
+        let order = |sizes: [u64; 3]| axes.map(|d| sizes[usize::from(d)]);
+        let (offset, global, local) = (order(self.offset), order(self.global), order(self.local));
+        NdRange { offset, global, local, ..self }
+    }
 }
 
 /// Device memory. Reads and writes are of bytes and checked against its size by the caller.

@@ -78,8 +78,8 @@ pub struct WorkGroupLayout {
     pub func: FuncRef,
     /// Work-items in a vector.
     pub lanes: u16,
-    /// The dimension along which they are neighbours.
-    pub dim: u8,
+    /// The dimensions of a launch in the order that the function has them in: lanes are neighbours in the first.
+    pub axes: [u8; 3],
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,
     /// and for each work-item of the enqueued local size, rounded up to whole vectors.
@@ -218,6 +218,7 @@ impl<'p> Machine<'p> {
     ) -> Result<(), Fault> {
         let program = self.program;
         let meta = check(&program.module.funcs[layout.kernel], range, args)?;
+        let range = &in_order(range, layout.axes);
         if program.module.funcs[layout.func].params.len() != 5 {
             return Err(FaultKind::BadLaunch("not a work-group function").into());
         }
@@ -237,11 +238,8 @@ impl<'p> Machine<'p> {
         put3(&mut launch, abi::LAUNCH_NUM_GROUPS, range.groups());
         let launch = self.memory.allocate_with(&launch)?;
         self.memory.protect(launch);
-        let mut local = range.local;
-        if let Some(size) = local.get_mut(usize::from(layout.dim)) {
-            *size = size.next_multiple_of(u64::from(layout.lanes.max(1)));
-        }
-        let items: u64 = local.iter().product();
+        let [x, y, z] = range.local;
+        let items = x.next_multiple_of(u64::from(layout.lanes.max(1))) * y * z;
         let scratch_size = layout.scratch_fixed + layout.scratch_per_item * items;
         let mut fuel = self.options.fuel;
         let mut item = Item::default();
@@ -315,6 +313,12 @@ fn put3(bytes: &mut [u8], at: u64, x: [u64; 3]) {
 fn groups(range: &NdRange) -> impl Iterator<Item = [u64; 3]> + use<> {
     let n = range.groups();
     (0..n[2]).flat_map(move |z| (0..n[1]).flat_map(move |y| (0..n[0]).map(move |x| [x, y, z])))
+}
+
+/// A range with its dimensions in another order.
+fn in_order(range: &NdRange, axes: [u8; 3]) -> NdRange {
+    let order = |sizes: [u64; 3]| axes.map(|d| sizes[usize::from(d)]);
+    NdRange { offset: order(range.offset), global: order(range.global), local: order(range.local), ..*range }
 }
 
 fn group_size(range: &NdRange, group: [u64; 3]) -> [u64; 3] {

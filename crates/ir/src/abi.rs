@@ -11,7 +11,8 @@
 //! | 4 | `ptr<context>` | scratch: the context of values that live across barriers |
 //!
 //! A local pointer argument stands in the argument block as its byte offset in local memory (`i64`), so that the block is shared
-//! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension.
+//! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension, in the order in
+//! which the function has the dimensions of a launch.
 
 /// What follows the CPU's name in that of a target (`triple:cpu+intel`) if, of the same instructions, its processors are good at others
 /// than most: they gather from addresses in a vector faster than they load lane by lane.

@@ -1,8 +1,8 @@
 //! The code of a kernel on a device: which of several suits a launch, and what a launch will take.
 //!
 //! In come artifacts of the compiler, when a launch needs them; out go loaded kernels. There is code for most launches, made as soon as a
-//! kernel object is; plain code for what that does not take; code for groups with short rows, made in the background when one
-//! is launched; and quick code to begin with.
+//! kernel object is; plain code for what that does not take; code for groups with short rows and for launches that are short where lanes
+//! lie, made in the background when one is launched; and quick code to begin with.
 
 use crate::toolchain::{Executable, Variant};
 use crate::{Device, Error, Result, Status};
@@ -89,7 +89,7 @@ impl KernelCode {
         let loaded = self.loaded()?;
         match variant_for(loaded.artifact(), range) {
             // What suits most launches is right for these too.
-            variant @ Variant::Rows(_) => self.variant(variant).or(Ok(loaded)),
+            variant @ (Variant::Rows(_) | Variant::Straight) => self.variant(variant).or(Ok(loaded)),
             variant => self.variant(variant),
         }
     }
@@ -100,7 +100,8 @@ impl KernelCode {
         let loaded = self.loaded()?;
         let variant = variant_for(loaded.artifact(), range);
         let known = self.variants[variant.index()].get().is_some();
-        if known || !matches!(variant, Variant::Rows(_)) || self.executable.made_kernel(&self.name, variant).is_some() {
+        let waits = !matches!(variant, Variant::Rows(_) | Variant::Straight);
+        if known || waits || self.executable.made_kernel(&self.name, variant).is_some() {
             return self.loaded_for(range);
         }
         let bit = 1 << variant.index();
@@ -108,13 +109,25 @@ impl KernelCode {
         if asked || self.executable.expect(&self.name, variant) { Ok(loaded) } else { self.loaded_for(range) }
     }
 
+    /// In which order the code has the dimensions of a launch, by the code that there is, or else by quick code.
+    pub(crate) fn axes(&self) -> Result<[u8; 3]> {
+        let code = match self.quick_or_made() {
+            Some(code) => code,
+            None => self.loaded()?,
+        };
+        Ok(code.artifact().axes)
+    }
+
     /// The work-items of the largest group that can be launched, by the code that there is, or else by quick code: whoever asks wants to
     /// launch soon, and does not wait for better.
     pub fn max_group(&self) -> u64 {
-        let made = self.variants[Variant::Lanes.index()].get().and_then(|made| made.as_ref().ok());
-        let code = made.or_else(|| self.quick());
-        let kept = code.map_or(u64::MAX, |code| self.device.hal().max_group(code.artifact()));
+        let kept = self.quick_or_made().map_or(u64::MAX, |code| self.device.hal().max_group(code.artifact()));
         self.device.max_group_size().min(kept)
+    }
+
+    fn quick_or_made(&self) -> Option<&Arc<dyn hal::Kernel>> {
+        let made = self.variants[Variant::Lanes.index()].get().and_then(|made| made.as_ref().ok());
+        made.or_else(|| self.quick())
     }
 
     fn variant(&self, variant: Variant) -> Result<&Arc<dyn hal::Kernel>> {
@@ -159,7 +172,8 @@ const MIN_LANES: u64 = 4;
 
 /// Which code is right, and good, for a launch, by what is known of that for most: plain code if the ids are too large for it, or
 /// the groups so small that vectors would be all but empty (a histogram of groups of one took 46 times as long); code for such rows if
-/// vectors would be longer than these, or could be longer. (A matrix turned by tiles of 16: five times as fast with 16 lanes as with 32.)
+/// vectors would be longer than these, or could be longer; code for lanes along dimension 0 if a launch is that short only where they would
+/// lie otherwise. (A matrix turned by tiles of 16: five times as fast with 16 lanes as with 32.)
 fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
     let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
     if largest.is_some_and(|id| id > artifact.max_id) {
@@ -167,8 +181,11 @@ fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
     }
     // Where nobody can tell, groups are put together into rows.
     let rows = if artifact.any_groups { &range.global } else { &range.local };
-    let row = rows.get(usize::from(artifact.dim)).copied().unwrap_or(1);
+    let row = rows.get(usize::from(artifact.axes[0])).copied().unwrap_or(1);
     let lanes = u64::from(artifact.lanes);
+    if artifact.axes[0] != 0 && 4 * row <= lanes && 2 * rows[0] >= lanes {
+        return Variant::Straight;
+    }
     match artifact.row_lanes.map(u64::from) {
         None if row.saturating_mul(8) <= lanes => Variant::Plain,
         Some(most) if most >= MIN_LANES && 2 * row <= MIN_LANES => Variant::Plain,
@@ -208,7 +225,7 @@ mod tests {
             arg_block: 0,
             local_size: 0,
             lanes,
-            dim: 0,
+            axes: [0, 1, 2],
             max_id: 1 << 30,
             any_groups: row_lanes.is_none(),
             columns: false,
@@ -226,6 +243,24 @@ mod tests {
     fn chosen(artifact: &KernelArtifact, global: u64, row: u64) -> Variant {
         let range = hal::NdRange { work_dim: 2, offset: [0; 3], global: [global, 64, 1], local: [row, 4, 1] };
         variant_for(artifact, &range)
+    }
+
+    #[test]
+    fn launches_that_are_short_where_lanes_lie_get_lanes_along_dimension_0() {
+        let down = |row_lanes| KernelArtifact { axes: [1, 0, 2], ..artifact(16, row_lanes) };
+        let chosen = |artifact: &KernelArtifact, global: [u64; 3], local: [u64; 3]| {
+            variant_for(artifact, &hal::NdRange { work_dim: 2, offset: [0; 3], global, local })
+        };
+        use Variant::{Lanes, Plain, Straight};
+        let free = down(None);
+        assert_eq!(chosen(&free, [1000, 1000, 1], [1, 1, 1]), Lanes);
+        assert_eq!(chosen(&free, [1, 1000, 1], [1, 1, 1]), Lanes);
+        assert_eq!(chosen(&free, [1000, 3, 1], [1, 1, 1]), Straight);
+        assert_eq!(chosen(&free, [2, 2, 1], [1, 1, 1]), Plain, "neither is long");
+        let tile = down(Some(16));
+        assert_eq!(chosen(&tile, [1000, 1000, 1], [16, 16, 1]), Lanes);
+        assert_eq!(chosen(&tile, [1000, 1000, 1], [64, 1, 1]), Straight);
+        assert_eq!(chosen(&tile, [1000, 1000, 1], [1, 64, 1]), Lanes);
     }
 
     #[test]

@@ -48,7 +48,9 @@ impl Queue {
         ensure!(same, InvalidContext, "the kernel is of another context than the queue");
         let code = kernel.code_for_launch(self.device())?;
         let required = kernel.meta().reqd_group_size;
-        let range = settle(input, required, self.device().max_group_size())?;
+        let chosen = input.local.is_none() && input.work_dim > 1;
+        let axes = if chosen { code.axes()? } else { [0, 1, 2] };
+        let range = settle(input, required, self.device().max_group_size(), axes)?;
         let Some(range) = range else {
             kernel.check_args()?;
             // Nothing to run, but an event and its place in the order.
@@ -162,8 +164,13 @@ impl Short<'_> {
     }
 }
 
-/// Checks a range; `None` when there is nothing to run.
-fn settle(input: &RangeInput, required: Option<[u32; 3]>, max_group: u64) -> Result<Option<hal::NdRange>> {
+/// Checks a range; `None` when there is nothing to run. If the local size is chosen, it is for code with the dimensions in this order.
+fn settle(
+    input: &RangeInput,
+    required: Option<[u32; 3]>,
+    max_group: u64,
+    axes: [u8; 3],
+) -> Result<Option<hal::NdRange>> {
     let dim = input.work_dim as usize;
     ensure!((1..=3).contains(&dim), InvalidWorkDimension, "work_dim is {dim}, not 1, 2 or 3");
     let padded =
@@ -183,7 +190,7 @@ fn settle(input: &RangeInput, required: Option<[u32; 3]>, max_group: u64) -> Res
             "the local size is {local:?}, the kernel requires {required:?}"
         );
     }
-    let local = given.or(required).unwrap_or_else(|| choose(global, max_group));
+    let local = given.or(required).unwrap_or_else(|| choose(global, max_group, axes));
     let items = local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
     ensure!(items != Some(0), InvalidWorkGroupSize, "the local size {local:?} is empty");
     for (d, &l) in local.iter().enumerate() {
@@ -205,28 +212,31 @@ fn settle(input: &RangeInput, required: Option<[u32; 3]>, max_group: u64) -> Res
     Ok(Some(hal::NdRange { work_dim: input.work_dim, offset, global, local }))
 }
 
-/// A local size that divides the global size: as near to the preferred number of items as its divisors allow, dimension 0
-/// first, because neighbours in it touch neighbouring memory.
-fn choose(global: [u64; 3], max_group: u64) -> [u64; 3] {
+/// A local size that divides the global size: as near to the preferred number of items as its divisors allow, the code's
+/// innermost dimension first, because neighbours in it touch neighbouring memory.
+fn choose(global: [u64; 3], max_group: u64, axes: [u8; 3]) -> [u64; 3] {
     let mut left = PREFERRED_GROUP.min(max_group);
-    global.map(|g| {
-        let most = left.min(g).max(1);
-        let best = (1..=most).rev().find(|n| g.is_multiple_of(*n)).unwrap_or(1);
-        left /= best;
-        best
-    })
+    let mut local = [1; 3];
+    for d in axes.map(usize::from) {
+        let most = left.min(global[d]).max(1);
+        local[d] = (1..=most).rev().find(|n| global[d].is_multiple_of(*n)).unwrap_or(1);
+        left /= local[d];
+    }
+    local
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const AS_WRITTEN: [u8; 3] = [0, 1, 2];
+
     fn range(global: [u64; 3], local: Option<[u64; 3]>) -> RangeInput {
         RangeInput { work_dim: 3, offset: None, global: Some(global), local }
     }
 
     fn status(input: RangeInput, required: Option<[u32; 3]>) -> Option<Status> {
-        settle(&input, required, 64).err().map(|e| e.status)
+        settle(&input, required, 64, AS_WRITTEN).err().map(|e| e.status)
     }
 
     #[test]
@@ -250,26 +260,30 @@ mod tests {
 
     #[test]
     fn an_empty_range_runs_nothing_and_is_no_error() {
-        assert_eq!(settle(&range([8, 0, 8], None), None, 64), Ok(None));
-        assert_eq!(settle(&RangeInput { work_dim: 1, ..RangeInput::default() }, None, 64), Ok(None));
+        assert_eq!(settle(&range([8, 0, 8], None), None, 64, AS_WRITTEN), Ok(None));
+        assert_eq!(settle(&RangeInput { work_dim: 1, ..RangeInput::default() }, None, 64, AS_WRITTEN), Ok(None));
     }
 
     #[test]
     fn dimensions_beyond_work_dim_are_not_looked_at() {
         let input =
             RangeInput { work_dim: 1, global: Some([5, 0, 0]), local: Some([5, 0, 0]), offset: Some([1, 9, 9]) };
-        let range = settle(&input, None, 64).unwrap().unwrap();
+        let range = settle(&input, None, 64, AS_WRITTEN).unwrap().unwrap();
         assert_eq!((range.global, range.local, range.offset), ([5, 1, 1], [5, 1, 1], [1, 0, 0]));
     }
 
     #[test]
     fn a_chosen_local_size_divides_and_fits() {
         for global in [[1, 1, 1], [7, 1, 1], [1024, 1024, 1], [100, 30, 7], [64, 64, 64], [1 << 40, 3, 5]] {
-            let local = choose(global, 64);
-            assert!((0..3).all(|d| global[d] % local[d] == 0), "{global:?}: {local:?}");
-            assert!(local.iter().product::<u64>() <= 64);
+            for axes in [AS_WRITTEN, [1, 0, 2], [2, 1, 0]] {
+                let local = choose(global, 64, axes);
+                assert!((0..3).all(|d| global[d] % local[d] == 0), "{global:?}: {local:?}");
+                assert!(local.iter().product::<u64>() <= 64);
+            }
         }
-        assert_eq!(choose([1024, 1, 1], 64), [64, 1, 1]);
-        assert_eq!(choose([4, 1024, 1], 64), [4, 16, 1]);
+        assert_eq!(choose([1024, 1, 1], 64, AS_WRITTEN), [64, 1, 1]);
+        assert_eq!(choose([4, 1024, 1], 64, AS_WRITTEN), [4, 16, 1]);
+        assert_eq!(choose([1024, 1024, 1], 64, [1, 0, 2]), [1, 64, 1], "lanes lie along dimension 1");
+        assert_eq!(choose([30, 4, 8], 64, [2, 1, 0]), [2, 4, 8]);
     }
 }

@@ -9,6 +9,7 @@
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory; `choices`: several
 //!    functions, if the group knows which of several things they do; `early`: what the group computes once.
+//!    `axes`: along which dimension of a launch lanes lie.
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
 //! 6. `carried`, `rows`, `fission`, `ahead`: elements that rounds leave to the next one, several rounds at once where lanes walk along
 //!    rows, short vectors by parts where they are too wide for the registers, and hints where lanes walk in steps that no processor
@@ -28,6 +29,7 @@
 //! What cannot be put into lanes (endless loops, code that is too large) runs one work-item at a time, and a remark says why.
 
 mod ahead;
+mod axes;
 mod bounds;
 mod canon;
 mod carried;
@@ -60,8 +62,9 @@ mod subgroup;
 mod unsigned;
 mod widen;
 
+pub use axes::Axes;
 use choices::Choice;
-use cloom_ir::{FuncRef, Function, Module, Op, Span};
+use cloom_ir::{FuncRef, Function, Module, Op, Query, Span};
 use context::Context;
 use group::{Body, Part, Tree};
 use item::{ItemFunction, Param};
@@ -80,8 +83,9 @@ pub struct WorkGroup {
     pub func: FuncRef,
     /// Work-items in a vector.
     pub lanes: u16,
-    /// The dimension along which they are neighbours.
-    pub dim: u8,
+    /// The dimensions of a launch in the order of the code's: lanes are neighbours in the first. Its descriptors have sizes, ids and
+    /// offsets in this order.
+    pub axes: Axes,
     /// No global id of a launch may be larger.
     pub max_id: u64,
     /// Whether the kernel cannot tell how its work-items are grouped.
@@ -157,7 +161,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         }
         made => made,
     };
-    let Made { func, local_size, width, row_lanes, outputs, remarks: lane_remarks } = made?;
+    let Made { func, local_size, axes, width, row_lanes, outputs, remarks: lane_remarks } = made?;
     let mut remarks = remarks::together(remarks::collect(&split, &plan, &context, &divergence), lane_remarks);
     if let Some(why) = refused {
         remarks.push(Remark {
@@ -170,7 +174,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
     Ok(WorkGroup {
         func,
         lanes: width.lanes,
-        dim: width.dim as u8,
+        axes,
         // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
         max_id: if plan::may_have_lanes(wish) && refused.is_none() { MAX_ID } else { u64::MAX },
         any_groups: any_groups(module, &split, &plan),
@@ -191,7 +195,7 @@ fn any_groups(module: &Module, kernel: &Function, plan: &Plan) -> bool {
 
 /// Whether a kernel can tell how its work-items are grouped: by asking, or by what they share.
 fn knows_groups(module: &Module, kernel: &Function) -> bool {
-    use cloom_ir::{ParamKind, Query, Scope, Space};
+    use cloom_ir::{ParamKind, Scope, Space};
     let insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
     let asks = insts.map(|&i| &kernel.insts[i].op).any(|op| match *op {
         Op::Query { what, .. } => {
@@ -206,24 +210,31 @@ fn knows_groups(module: &Module, kernel: &Function) -> bool {
 }
 
 /// The work-items of a row of a group, if it matters how they are grouped: as the kernel requires, else as `wish` says, else a guess.
-fn row_of(kernel: &Function, wish: Wish) -> u32 {
-    let required = kernel.kernel.as_ref().and_then(|k| k.reqd_group_size).map(|size| size[0]);
+fn row_of(kernel: &Function, wish: Wish, axes: Axes) -> u32 {
+    let required = required(kernel).map(|size| size[usize::from(axes[0])]);
     let known = match wish {
         Wish::Registers { row, .. } => row.map(u32::from),
         Wish::Lanes(_) => None,
     };
     let asks_below = || {
         let mut insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
-        insts.any(|&i| matches!(kernel.insts[i].op, Op::Query { dim: 1.., .. }))
+        insts
+            .any(|&i| matches!(kernel.insts[i].op, Op::Query { what, dim } if dim != axes[0] && what != Query::WorkDim))
     };
     let row = required.or(known).unwrap_or_else(|| if asks_below() { plan::TILE } else { plan::MAX_LANES });
     row.clamp(1, plan::MAX_LANES)
+}
+
+/// The size of groups that a kernel requires.
+fn required(kernel: &Function) -> Option<[u32; 3]> {
+    kernel.kernel.as_ref()?.reqd_group_size
 }
 
 /// A kernel's work-group function for one width.
 struct Made {
     func: Function,
     local_size: u64,
+    axes: Axes,
     width: Width,
     row_lanes: Option<u16>,
     outputs: u32,
@@ -238,21 +249,28 @@ fn group_function(
     context: &Context,
     wish: Wish,
 ) -> Result<Made, Limit> {
-    let mut parts = Vec::new();
-    let mut notes = Vec::new();
-    let outputs = Outputs::of(split);
+    let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
+    let bounds = |params: &[Param]| -> Vec<u64> { params.iter().map(|&p| group::bound_of(p)).collect() };
+    let mut items = Vec::new();
     for index in 0..plan.continuations.len() {
         let ItemFunction { mut func, params } = item::function(module, split, plan, context, index);
-        let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
         if plan::may_have_lanes(wish) {
             cloom_passes::run_named(&mut func, &["reducible"]);
         }
         clean_up(&mut func);
-        let divides = (2..=choices::MAX_CONTINUATIONS).contains(&plan.continuations.len()) && !plan.own_next;
-        let bounds: Vec<u64> = params.iter().map(|&p| group::bound_of(p)).collect();
-        if plan::may_have_lanes(wish) && unsigned::run(&mut func, &bounds) {
+        if plan::may_have_lanes(wish) && unsigned::run(&mut func, &bounds(&params)) {
             clean_up(&mut func);
         }
+        items.push((func, params));
+    }
+    let axes = axes(module, split, plan, context, &items, wish);
+    let mut parts = Vec::new();
+    let mut notes = Vec::new();
+    let outputs = Outputs::of(split);
+    for (func, mut params) in items {
+        axes::rename(&mut params, axes);
+        let divides = (2..=choices::MAX_CONTINUATIONS).contains(&plan.continuations.len()) && !plan.own_next;
+        let bounds = bounds(&params);
         let choice = match divides {
             true => choices::divide(func, &params, &clean_up),
             false => Choice::One(func),
@@ -262,10 +280,9 @@ fn group_function(
             let early = early::run(module, &mut item);
             let ItemFunction { func, params } = item;
             let body = if plan::may_have_lanes(wish) {
-                let dim = 0;
-                let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, dim)).collect();
+                let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 0)).collect();
                 let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
-                let mut item = analyse(func, &params, &bounds, &shapes, &down, &mut notes)?;
+                let mut item = analyse(func, &params, axes, &bounds, &shapes, &down, &mut notes)?;
                 item.outputs = outputs.stores(&item.func, &item.loops, &params);
                 item.gathers = matches!(wish, Wish::Registers { gathers: true, .. });
                 Body::Lanes(Box::new(item))
@@ -282,9 +299,8 @@ fn group_function(
         // halve them.
         width = Width { order: [0, 1, 2], lanes: 1 << width.lanes.ilog2(), ..width };
     } else if !any_groups(module, split, plan) && !matches!(wish, Wish::Lanes(_)) {
-        let required = split.kernel.as_ref().is_some_and(|k| k.reqd_group_size.is_some());
-        row_lanes = (!required).then_some(width.lanes);
-        let row = row_of(split, wish);
+        row_lanes = required(split).is_none().then_some(width.lanes);
+        let row = row_of(split, wish, axes);
         if row < plan::MAX_LANES {
             width = plan::choose(&items, wish, row);
         }
@@ -308,6 +324,7 @@ fn group_function(
         }
     }
     if plan::may_have_lanes(wish) {
+        notes.extend(remarks::axes(axes));
         notes.push(remarks::width(width));
     }
     let are_past_caches = |p: &Part| p.body.lanes().is_some_and(|item| !item.outputs.is_empty());
@@ -316,7 +333,25 @@ fn group_function(
     if width.lanes > 1 {
         cloom_passes::run_named(&mut func, &["params", "fold", "cse", "dce"]);
     }
-    Ok(Made { func, local_size, width, row_lanes, outputs, remarks: notes })
+    Ok(Made { func, local_size, axes, width, row_lanes, outputs, remarks: notes })
+}
+
+/// The order of dimensions for a kernel's continuations.
+fn axes(
+    module: &Module,
+    split: &Function,
+    plan: &Plan,
+    context: &Context,
+    items: &[(Function, Vec<Param>)],
+    wish: Wish,
+) -> Axes {
+    // Programs expect neighbours in a sub-group to be neighbours in dimension 0.
+    if matches!(wish, Wish::Registers { straight: true, .. }) || cloom_ir::subgroup::uses(split) {
+        return axes::AS_WRITTEN;
+    }
+    let group = required(split).filter(|_| !any_groups(module, split, plan));
+    let parts = items.iter().map(|(func, params)| (func, &params[..]));
+    axes::choose(parts, &group::bound_of, &|p, dim| group::shape_of(p, split, context, dim), group)
 }
 
 /// A continuation's function in canonical form, with what is known about its lanes. The shapes of its parameters are given for lanes along
@@ -324,6 +359,7 @@ fn group_function(
 fn analyse(
     mut func: Function,
     params: &[Param],
+    axes: Axes,
     bounds: &[u64],
     shapes: &[Shape],
     down: &[Shape],
@@ -339,7 +375,7 @@ fn analyse(
         item.columns = item.goes_down(&down);
     }
     item.walks = rows::are_deepest(&item);
-    notes.extend(remarks::lanes(&item, params));
+    notes.extend(remarks::lanes(&item, params, axes));
     let again = |old: &Analysed, func: Function, unspecified: canon::Unspecified| -> Result<Analysed, Limit> {
         let mut new = Analysed::new(func, shapes, bounds, unspecified)?;
         (new.columns, new.walks) = (old.columns, old.walks);

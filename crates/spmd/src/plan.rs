@@ -1,4 +1,4 @@
-//! The plan: how many lanes, along which dimension.
+//! The plan: how many lanes, and in which order vectors run.
 
 use crate::shape::Shape;
 use crate::widen::Analysed;
@@ -19,9 +19,7 @@ pub enum Column {
 pub struct Width {
     /// Work-items in a vector; 1: no vectors.
     pub lanes: u16,
-    /// The dimension along which they are neighbours.
-    pub dim: usize,
-    /// The dimensions by the loops over a group's vectors, the innermost first.
+    /// The dimensions of the code by the loops over a group's vectors, the innermost first.
     pub order: [usize; 3],
     /// Why so many lanes, in words.
     pub why: &'static str,
@@ -30,7 +28,7 @@ pub struct Width {
 impl Width {
     /// Vectors along dimension 0, row after row.
     pub fn new(lanes: u16) -> Width {
-        Width { lanes, dim: 0, order: [0, 1, 2], why: "so many were asked for" }
+        Width { lanes, order: [0, 1, 2], why: "so many were asked for" }
     }
 }
 
@@ -47,6 +45,9 @@ pub enum Wish {
         row: Option<u16>,
         /// Whether gathering from addresses in a vector is faster than loading lane by lane.
         gathers: bool,
+        /// Whether lanes lie along dimension 0 of a launch, although another one would suit the kernel better: for launches that are
+        /// short there.
+        straight: bool,
     },
 }
 
@@ -339,9 +340,13 @@ mod tests {
     fn chosen(text: &str) -> u16 {
         let mut module = cloom_ir::parse(text).unwrap();
         let kernel = module.kernels().next().unwrap();
-        crate::work_group_function(&mut module, kernel, Wish::Registers { bits: 256, row: None, gathers: false })
-            .unwrap()
-            .lanes
+        crate::work_group_function(
+            &mut module,
+            kernel,
+            Wish::Registers { bits: 256, row: None, gathers: false, straight: false },
+        )
+        .unwrap()
+        .lanes
     }
 
     /// The lanes for a kernel that adds a short vector to itself.

@@ -1,5 +1,6 @@
 //! Remarks: what was decided for a kernel and why, as data for the build log, `cloom show` and `cloom explain`.
 
+use crate::axes::{AS_WRITTEN, Axes};
 use crate::context::{Context, Slot};
 use crate::divergence::{Cause, Divergence};
 use crate::item::Param;
@@ -86,7 +87,8 @@ pub fn collect(func: &Function, plan: &Plan, context: &Context, divergence: &Div
 }
 
 /// What became of the accesses and branches of one continuation in lanes.
-pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
+pub(crate) fn lanes(item: &Analysed, params: &[Param], axes: Axes) -> Vec<Remark> {
+    let cause = |v: Value| cause(item, params, axes, item.shapes.cause(v));
     let func = &item.func;
     let mut remarks = Vec::new();
     for &b in &func.layout {
@@ -119,7 +121,7 @@ pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
                     ),
                 },
                 Shape::Strided { by, .. } => ("lane by lane or shuffled", format!("lanes are {by} bytes apart")),
-                Shape::Varying => ("lane by lane", cause(item, params, item.shapes.cause(p))),
+                Shape::Varying => ("lane by lane", cause(p)),
             };
             remarks.push(Remark { span: data.span, what: format!("{kind}: {what}"), why });
         }
@@ -127,9 +129,7 @@ pub(crate) fn lanes(item: &Analysed, params: &[Param]) -> Vec<Remark> {
         let Some(cond) = block.term.operand().filter(|_| block.term_span != Span::NONE) else { continue };
         let leaves = item.loops.loops.iter().any(|l| l.exits.iter().any(|&(from, _)| from == b));
         let (what, why) = match (item.shapes.diverges(b), leaves) {
-            (true, leaves) => {
-                (if leaves { UNTIL_LAST } else { UNDER_MASKS }, cause(item, params, item.shapes.cause(cond)))
-            }
+            (true, leaves) => (if leaves { UNTIL_LAST } else { UNDER_MASKS }, cause(cond)),
             (false, true) => ("loop: as many rounds for all lanes", "what ends it is the same in all lanes".into()),
             (false, false) => continue,
         };
@@ -157,6 +157,15 @@ fn apart(item: &Analysed, i: Inst) -> Option<Remark> {
         _ => return None,
     };
     Some(Remark { span: data.span, what: what.into(), why: why.into() })
+}
+
+/// Why lanes lie along another dimension than the first, if they do.
+pub(crate) fn axes(axes: Axes) -> Option<Remark> {
+    (axes != AS_WRITTEN).then(|| Remark {
+        span: Span::NONE,
+        what: format!("lanes lie along dimension {}", axes[0]),
+        why: "that is where neighbours in memory are".into(),
+    })
 }
 
 /// How many work-items there are to a vector.
@@ -224,18 +233,18 @@ pub(crate) fn narrow(span: Span) -> Remark {
 }
 
 /// Why a value differs between lanes, in words.
-fn cause(item: &Analysed, params: &[Param], cause: Option<shape::Cause>) -> String {
+fn cause(item: &Analysed, params: &[Param], axes: Axes, cause: Option<shape::Cause>) -> String {
     match cause {
         Some(shape::Cause::Source(i)) => match item.func.insts[i].op {
             Op::Load { .. } => "it depends on a value from memory".into(),
             _ => "it depends on an atomic operation or a call".into(),
         },
-        Some(shape::Cause::Param(n)) => parameter(params, n),
+        Some(shape::Cause::Param(n)) => parameter(params, axes, n),
         Some(shape::Cause::Wrap(_)) => "an index may wrap where it is widened".into(),
         // Truth values are never evenly apart: what is compared is the reason.
         Some(shape::Cause::Stride(i)) if matches!(item.func.insts[i].op, Op::Icmp(_) | Op::Fcmp(_)) => {
             match origin(item, i) {
-                Some(n) => parameter(params, n),
+                Some(n) => parameter(params, axes, n),
                 None => "it compares numbers that differ between lanes".into(),
             }
         }
@@ -247,10 +256,11 @@ fn cause(item: &Analysed, params: &[Param], cause: Option<shape::Cause>) -> Stri
     }
 }
 
-fn parameter(params: &[Param], n: u32) -> String {
+fn parameter(params: &[Param], axes: Axes, n: u32) -> String {
+    let written = |d: u8| axes[usize::from(d)];
     match params.get(n as usize) {
-        Some(Param::LocalId(d)) => format!("it depends on get_local_id({d})"),
-        Some(Param::GlobalId(d)) => format!("it depends on get_global_id({d})"),
+        Some(&Param::LocalId(d)) => format!("it depends on get_local_id({})", written(d)),
+        Some(&Param::GlobalId(d)) => format!("it depends on get_global_id({})", written(d)),
         _ => "it depends on a value from before a barrier".into(),
     }
 }

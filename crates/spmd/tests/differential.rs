@@ -51,7 +51,7 @@ fn group(mut module: Module, lanes: u16) -> (Module, WorkGroupLayout) {
         kernel,
         func: made.func,
         lanes: made.lanes,
-        dim: made.dim,
+        axes: made.axes,
         scratch_fixed: made.scratch_fixed,
         scratch_per_item: made.scratch_per_item,
         local_size: made.local_size,

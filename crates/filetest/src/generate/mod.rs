@@ -113,6 +113,8 @@ struct Gen {
     budget: i32,
     /// How often the loops around run together.
     trips: u64,
+    /// Dimensions, from that whose neighbours are neighbours in memory.
+    axes: [u8; 3],
 }
 
 /// Functions that every program has, one a line.
@@ -133,6 +135,9 @@ const PRELUDE: [&str; 11] = [
     "kernel void other(global uint *o, uint base, uint v) { if (v & 1u) o[base + 3] += v; else o[base + (v & 7u)] ^= v; }",
 ];
 
+/// Half of all programs have dimension 0 along memory.
+const AXES: [[u8; 3]; 4] = [[0, 1, 2], [1, 0, 2], [0, 1, 2], [2, 1, 0]];
+
 /// The program of a seed.
 pub fn generate(seed: u64, profile: Profile) -> Generated {
     let mut g = Gen {
@@ -152,6 +157,7 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
         names: 0,
         budget: 0,
         trips: 1,
+        axes: AXES[seed as usize / 4 % AXES.len()],
     };
     // Some have groups that fill the widest vectors.
     if g.rng.chance(20) {
@@ -336,7 +342,7 @@ impl Gen {
              + get_global_size(0) * (get_global_id(2) - get_global_offset(2)));",
             "uint h = gid;",
         ]
-        .map(Stmt::line)
+        .map(|line| Stmt::Line(self.in_order(line)))
         .into();
         let read = |text: &str, ty, uniform| Place { text: text.into(), ty, writable: false, uniform, private: false };
         self.places.extend([
@@ -382,10 +388,25 @@ impl Gen {
         tree.push(Stmt::block(head, body));
     }
 
+    /// A text with the program's dimensions in place of 0, 1 and 2.
+    fn in_order(&self, text: &str) -> String {
+        let [x, y, z] = self.axes.map(|d| format!("({d})"));
+        text.replace("(0)", "(x)").replace("(1)", "(y)").replace("(2)", &z).replace("(x)", &x).replace("(y)", &y)
+    }
+
     /// Ranges: groups of one work-item, odd groups, full and partial ones, one to three dimensions, with offsets. A group has
     /// at most [`LOCAL`] work-items.
     fn ranges(&mut self) -> Vec<NdRange> {
-        let range = |work_dim, global, local, offset| NdRange { work_dim, offset, global, local };
+        let axes = self.axes;
+        let range = |work_dim, global: [u64; 3], local: [u64; 3], offset: [u64; 3]| {
+            let placed = |sizes: [u64; 3]| {
+                let mut at = sizes;
+                axes.iter().zip(sizes).for_each(|(&d, size)| at[usize::from(d)] = size);
+                at
+            };
+            let work_dim = if axes == AXES[0] { work_dim } else { 3 };
+            NdRange { work_dim, offset: placed(offset), global: placed(global), local: placed(local) }
+        };
         let partial = self.profile == Profile::Total;
         let mut list = vec![
             range(1, [3, 1, 1], [1, 1, 1], [0; 3]),

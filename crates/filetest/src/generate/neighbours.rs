@@ -34,6 +34,7 @@ impl Gen {
         let c = self.rng.below(100);
         let k = self.rng.pick(&[1u64, 2, 3, 7, 40, 64, 255]);
         let id = self.rng.pick(&["lid", "gid", "(uint)get_global_id(0)", "(uint)get_local_id(0)"]);
+        let id = &self.in_order(id);
         match self.rng.below(42) {
             0 | 1 => format!("{id} + {c}u"),
             2 => format!("{}u - {id}", 300 + c),

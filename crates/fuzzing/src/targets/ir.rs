@@ -184,7 +184,7 @@ fn stages(module: &Module, kernel: FuncRef, vectors: [u16; 2]) -> Result<(), Str
             kernel,
             func: made.func,
             lanes: made.lanes,
-            dim: made.dim,
+            axes: made.axes,
             scratch_fixed: made.scratch_fixed,
             scratch_per_item: made.scratch_per_item,
             local_size: made.local_size,

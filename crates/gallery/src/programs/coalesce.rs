@@ -1,5 +1,5 @@
-//! `coalesce`: one is added to floats in memory. Which element a work-item takes decides how much memory moves: in order, permuted,
-//! misaligned, with gaps, scattered, and records of three floats directly and through local memory.
+//! `coalesce`: one is added to floats in memory. Which element a work-item takes decides how much memory moves: in order, permuted, with
+//! ids the other way round, misaligned, with gaps, scattered, and records of three floats directly and through local memory.
 
 use crate::args;
 use crate::cl::{Arg, Session, round_up};
@@ -11,6 +11,9 @@ use crate::random::Random;
 pub struct Coalesce;
 
 const SOURCE: &str = include_str!("../../kernels/coalesce.cl");
+
+/// Groups of the variant with two dimensions: square.
+const TILE: usize = 16;
 
 /// Whether the variant adds to the element at all.
 fn touched(variant: &str, i: usize) -> bool {
@@ -47,6 +50,7 @@ impl Program for Coalesce {
             Variant { name: "in_order", about: "a work-item an element" },
             Variant { name: "idle", about: "every eighth work-item does nothing" },
             Variant { name: "permuted", about: "out of order inside sixteen elements" },
+            Variant { name: "turned", about: "a row along dimension 1" },
             Variant { name: "misaligned", about: "off by one element" },
             Variant { name: "stride2", about: "every other element" },
             Variant { name: "scattered", about: "neighbours far apart" },
@@ -83,14 +87,20 @@ impl Program for Coalesce {
                 let group = 1 << group.ilog2();
                 (n.next_power_of_two().max(group), group)
             }
+            "turned" => (n, TILE * TILE),
             v => (round_up(items(v, n), group), group),
         };
         let times = session.measure(params.iterations, |_| {
-            if variant == "float3_local" {
-                session.launch(&kernel, args![&buffer, count, Arg::Local(local * 12)], &[global], &[local])?;
-            } else {
-                session.launch(&kernel, args![&buffer, count], &[global], &[local])?;
-            }
+            match variant {
+                "float3_local" => {
+                    session.launch(&kernel, args![&buffer, count, Arg::Local(local * 12)], &[global], &[local])?
+                }
+                "turned" => {
+                    let sizes = [round_up(h, TILE), round_up(w, TILE)];
+                    session.launch(&kernel, args![&buffer, count, w as u32], &sizes, &[TILE, TILE])?
+                }
+                _ => session.launch(&kernel, args![&buffer, count], &[global], &[local])?,
+            };
             Ok(true)
         })?;
         // One addition is rounded the same everywhere.

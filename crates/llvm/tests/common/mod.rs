@@ -119,7 +119,7 @@ impl<'d> Prepared<'d> {
             arg_block: 16,
             local_size: 256,
             lanes: 1,
-            dim: 0,
+            axes: [0, 1, 2],
             max_id: u64::MAX,
             any_groups: false,
             columns: false,

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The loops end at the last vector that has something to do ([`crate::reach`]).
-//! One of the loops steps over its dimension by whole vectors; a vector that sticks out of the group is masked. With one lane
+//! The one over dimension 0 steps by whole vectors; a vector that sticks out of the group is masked. With one lane
 //! the function of the work-item is copied in as it is.
 
 mod ends;
@@ -225,7 +225,7 @@ impl Emitter<'_> {
                         if what == Query::EnqueuedNumSubgroups {
                             self.subgroups(sizes)
                         } else {
-                            let (row, lanes) = (sizes[self.width.dim], u64::from(self.width.lanes));
+                            let (row, lanes) = (sizes[0], u64::from(self.width.lanes));
                             let mut b = self.at(entry);
                             let lanes = b.iconst(Type::I64, lanes);
                             b.binary(BinOp::Umin, row, lanes)
@@ -272,14 +272,13 @@ impl Emitter<'_> {
 
     /// How many vectors a group of this size has, in the prologue.
     fn subgroups(&mut self, sizes: [Value; 3]) -> Value {
-        let (dim, lanes) = (self.width.dim, u64::from(self.width.lanes));
+        let lanes = u64::from(self.width.lanes);
         let entry = self.prologue;
         let mut b = self.at(entry);
         let (rest, lanes) = (b.iconst(Type::I64, lanes - 1), b.iconst(Type::I64, lanes));
-        let row = b.binary_flags(BinOp::Add, sizes[dim], rest, Flags::NUW | Flags::NSW);
+        let row = b.binary_flags(BinOp::Add, sizes[0], rest, Flags::NUW | Flags::NSW);
         let row = b.binary(BinOp::Udiv, row, lanes);
-        let rows = (0..3).filter(|&d| d != dim);
-        rows.fold(row, |n, d| b.binary_flags(BinOp::Mul, n, sizes[d], Flags::NUW | Flags::NSW))
+        sizes[1..].iter().fold(row, |n, &size| b.binary_flags(BinOp::Mul, n, size, Flags::NUW | Flags::NSW))
     }
 
     fn argument(&mut self, n: usize) -> Result<Value, Limit> {
@@ -368,8 +367,8 @@ impl Emitter<'_> {
     /// The loop nest of a part of a continuation. Gives the block after it, with the exit number as parameter if exits are counted.
     fn item_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Limit> {
         let [inner, middle, outer] = self.width.order;
-        let (dim, lanes) = (self.width.dim, u64::from(self.width.lanes));
-        let step = |d: usize| if d == dim { lanes } else { 1 };
+        let lanes = u64::from(self.width.lanes);
+        let step = |d: usize| if d == 0 { lanes } else { 1 };
         let f = &mut self.func;
         let [o_head, m_head, i_head, m_step, o_step, start, latch, done] = std::array::from_fn(|_| f.add_block());
         // Each header has the id of its dimension, the vector's number and the exit number.
@@ -453,7 +452,7 @@ impl Emitter<'_> {
                     self.at(end).jump(latch, exit.as_slice());
                 }
             }
-            Body::Lanes(item) => self.vectors(item, values, start, latch, ids[dim], i_exit, dim)?,
+            Body::Lanes(item) => self.vectors(item, values, start, latch, ids[0], i_exit)?,
         }
         Ok(done)
     }
@@ -474,10 +473,9 @@ impl Emitter<'_> {
         latch: Block,
         first: Value,
         so_far: Option<Value>,
-        dim: usize,
     ) -> Result<(), Limit> {
         let lanes = self.width.lanes;
-        let size = self.sizes[dim];
+        let size = self.sizes[0];
         let past_caches = if item.outputs.is_empty() { None } else { Some(self.past_caches()) };
         let (full, some) = (self.func.add_block(), self.func.add_block());
         let mut b = Builder::new(&mut self.func, start);
@@ -557,11 +555,11 @@ impl Emitter<'_> {
         (uniform, early): (&FxHashMap<Value, Value>, &[Value]),
         start: Block,
     ) -> Result<Vec<Wide>, Limit> {
-        let (dim, lanes) = (self.width.dim, u64::from(self.width.lanes));
+        let lanes = u64::from(self.width.lanes);
         let mut record = None;
         let mut values = Vec::new();
         for &p in &part.params {
-            let shape = shape_of(p, self.kernel, self.context, dim);
+            let shape = shape_of(p, self.kernel, self.context, 0);
             let base = match p {
                 Param::LocalId(d) => place.ids[usize::from(d)],
                 Param::GlobalId(d) => {
@@ -570,7 +568,7 @@ impl Emitter<'_> {
                 }
                 Param::Subgroup(Query::SubgroupLocalId) => self.at(start).iconst(Type::I64, 0),
                 Param::Subgroup(Query::SubgroupSize) => {
-                    let (size, first) = (self.sizes[dim], place.ids[dim]);
+                    let (size, first) = (self.sizes[0], place.ids[0]);
                     let mut b = self.at(start);
                     let left = b.binary(BinOp::Sub, size, first);
                     let lanes = b.iconst(Type::I64, lanes);

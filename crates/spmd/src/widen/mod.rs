@@ -142,7 +142,7 @@ impl Analysed {
 }
 
 /// How often something is done in a loop, for lack of knowledge. Loops in loops are not taken for more: they are often short.
-const IN_LOOP: u64 = 8;
+pub(crate) const IN_LOOP: u64 = 8;
 
 impl Analysed {
     /// How often a block is run, roughly.
