@@ -166,7 +166,11 @@ impl Folder<'_> {
             return Folded::Is(a);
         }
         let Some((inner, x)) = self.cast_of(a) else {
-            return if op == CastOp::Trunc { self.cut_off(a, ty) } else { Folded::Keep };
+            return match op {
+                CastOp::Trunc => self.cut_off(a, ty),
+                CastOp::Bitcast => self.constant_bytes(a, ty),
+                _ => Folded::Keep,
+            };
         };
         let source = self.func.ty(x);
         let cast = |op: CastOp| Folded::Becomes(Op::Cast(op), smallvec![x], flags);

@@ -1,7 +1,7 @@
-//! Rules for short vectors: a lane that was put in is the lane that comes out.
+//! Rules for short vectors: a lane that was put in is the lane that comes out; the bytes of constants as other constants.
 
 use super::{Folded, Folder};
-use cloom_ir::{Args, Flags, Op, Type, Value};
+use cloom_ir::{Args, Flags, Op, Scalar, Type, Value};
 use smallvec::smallvec;
 
 /// Vectors longer than OpenCL's are left as they are.
@@ -87,6 +87,31 @@ impl Folder<'_> {
             (Op::Build, args) => Some(args.iter().copied().collect()),
             (Op::Splat, args) => Some(std::iter::repeat_n(args[0], ty.lanes.into()).collect()),
             _ => None,
+        }
+    }
+
+    /// The bytes of a vector of constants as a vector of other lanes.
+    pub(super) fn constant_bytes(&mut self, a: Value, ty: Type) -> Folded {
+        let from = self.func.ty(a);
+        let plain = |ty: Type| !ty.is_ptr() && ty.scalar != Scalar::I1 && ty.lanes.is_power_of_two();
+        let same_size = from.scalar.bits() * u32::from(from.lanes) == ty.scalar.bits() * u32::from(ty.lanes);
+        if !plain(from) || !plain(ty) || !same_size || from.lanes.max(ty.lanes) > MAX_LANES {
+            return Folded::Keep;
+        }
+        let Some(lanes) = self.lanes(a) else { return Folded::Keep };
+        let Some(bits) = lanes.iter().map(|&lane| self.bits(lane)).collect::<Option<Vec<u64>>>() else {
+            return Folded::Keep;
+        };
+        let bytes: Vec<u8> =
+            bits.iter().flat_map(|b| b.to_le_bytes().into_iter().take(from.scalar.bytes() as usize)).collect();
+        let number = |b: &[u8]| b.iter().rev().fold(0u64, |n, &byte| n << 8 | u64::from(byte));
+        let numbers: Vec<u64> = bytes.chunks_exact(ty.scalar.bytes() as usize).map(number).collect();
+        match numbers[..] {
+            [one] => Folded::Const(one),
+            _ => {
+                let args = numbers.iter().map(|&n| self.iconst(ty.lane(), n)).collect();
+                Folded::Becomes(Op::Build, args, Flags::empty())
+            }
         }
     }
 
