@@ -464,7 +464,6 @@ impl Emitter<'_> {
     }
 
     /// One vector: full or masked.
-    #[expect(clippy::too_many_arguments, reason = "the loop's values have no other home")]
     fn vectors(
         &mut self,
         item: &Analysed,
