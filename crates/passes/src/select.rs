@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Work-items that go different ways run both arms anyway. Without the branch a loop is a straight line, of which more can be told, and no
-//! mask is needed. Outside of loops branches stay: there is little to gain. (In the colours behind the loop of a Mandelbrot set, choices
-//! took a tenth of its speed.)
+//! mask is needed. Outside of loops only branches to empty blocks go, as in the steps of a sorting network; others stay: there is little to
+//! gain. (In the colours behind the loop of a Mandelbrot set, choices took a tenth of its speed.)
 //!
 //! What moves out of an arm is computed where it was not needed before: only what is pure and cheap. Addresses are left to their branches,
 //! for what they point into can then still be seen.
@@ -28,7 +28,8 @@ pub fn run(func: &mut Function) -> bool {
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let mut changed = false;
     // Inner branches first: an arm without its branch may be small enough.
-    for &b in cfg.rpo().iter().rev().filter(|&&b| loops.innermost(b).is_some()) {
+    for &b in cfg.rpo().iter().rev() {
+        let most = if loops.innermost(b).is_some() { MAX_INSTS } else { 0 };
         let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
         let arm = |e: &Edge| Arm::find(func, &cfg, e);
         let (x, y) = (arm(&then), arm(&els));
@@ -39,7 +40,7 @@ pub fn run(func: &mut Function) -> bool {
             (_, Some(y)) if y.out.block == then.block => (Arm::none(then), y),
             _ => continue,
         };
-        changed |= choose(func, b, cond, &x, &y);
+        changed |= choose(func, b, cond, &x, &y, most);
     }
     if changed {
         crate::util::remove_unreachable(func);
@@ -82,12 +83,12 @@ fn is_cheap(op: &Op) -> bool {
     }
 }
 
-/// Puts a choice in place of a branch, if it is small.
-fn choose(func: &mut Function, b: Block, cond: Value, x: &Arm, y: &Arm) -> bool {
+/// Puts a choice in place of a branch, if its arms have at most so many instructions.
+fn choose(func: &mut Function, b: Block, cond: Value, x: &Arm, y: &Arm, most: usize) -> bool {
     let differ: Vec<(Value, Value)> = x.out.args.iter().copied().zip(y.out.args.iter().copied()).collect();
     let chosen = differ.iter().filter(|(x, y)| x != y).count();
     let scalars = differ.iter().all(|&(v, w)| v == w || !(func.ty(v).is_ptr() || func.ty(v).is_vector()));
-    if x.out.block == b || chosen > MAX_VALUES || !scalars || x.size(func) + y.size(func) > MAX_INSTS {
+    if x.out.block == b || chosen > MAX_VALUES || !scalars || x.size(func) + y.size(func) > most {
         return false;
     }
     for arm in [x, y].into_iter().filter_map(|a| a.block) {
