@@ -8,6 +8,7 @@
 //! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at once.
 
 mod convert;
+mod division;
 mod emit;
 mod estimate;
 mod guard;
