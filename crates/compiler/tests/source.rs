@@ -349,6 +349,39 @@ fn numbers_that_some_work_items_change_at_places_without_a_rule_need_no_lanes() 
 }
 
 #[test]
+fn loops_along_rows_get_no_more_lanes_than_their_lines_find_room_and_sparse_rows_none() {
+    let lanes = |body: &str, target: &str| {
+        let source = format!(
+            "kernel void k(global const float *a, global const float *x, global const int *c, global float *q, int w) {{
+                 int i = get_global_id(0);
+                 float s = 0;
+                 {body}
+             }}"
+        );
+        let compiler = compiler();
+        let program = program(&compiler, &source, "");
+        let executable = compiler.executable(&program, &format!("x86_64-unknown-linux-gnu:{target}"));
+        executable.kernel("k", Variant::Lanes).unwrap().artifact.lanes
+    };
+    let v4 = |body| lanes(body, "x86-64-v4");
+    assert_eq!(v4("for (int j = 0; j < w; j++) q[i * w + j] = s += q[i * w + j];"), 8, "one line a lane");
+    assert_eq!(v4("for (int j = 0; j < w; j++) q[i * w + j] = s += a[i * w + j];"), 4, "two");
+    let chain = "for (int j = 0; j < w; j++) q[i * w + j] = s = fma(s, 0.5f, fma(fma(s, s, 1.0f), s, a[i * w + j]));";
+    assert_eq!(v4(chain), 8, "it waits longer for itself than for lines");
+    let sparse = "for (int j = c[i]; j < c[i + 1]; j++) s += a[j] * x[c[j + w]]; q[i] = s;";
+    assert_eq!(v4(sparse), 1);
+    assert!(lanes(sparse, "x86-64-v4+intel") > 1, "it gathers");
+    assert!(
+        v4("for (int j = 0; j < w; j++) s += a[i * w + j] * x[c[i * w + j]]; q[i] = s;") > 1,
+        "all rows are as long"
+    );
+    assert!(
+        v4("for (int j = 0; j < c[i]; j++) s += a[j * w + i] * x[j]; q[i] = s;") > 1,
+        "neighbours read side by side"
+    );
+}
+
+#[test]
 fn outputs_are_buffers_that_are_only_written_by_groups_that_tell_each_other_nothing() {
     let outputs = |body: &str| {
         let source = format!(

@@ -20,9 +20,9 @@ const WORTHWHILE_OF_PLENTY: u32 = 7;
 
 /// What one round of a loop takes, in half cycles: two instructions begin in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Round {
+pub struct Round {
     /// From the results of the last round to those of this one.
-    latency: u32,
+    pub latency: u32,
     /// For each register that a value takes.
     work: u32,
 }
@@ -109,7 +109,8 @@ pub fn registers(item: &Analysed, least: u32, most: u32, plenty: bool) -> u32 {
     all.min().unwrap_or(least)
 }
 
-fn round(item: &Analysed, l: &Loop) -> Round {
+/// What a round of a loop takes.
+pub fn round(item: &Analysed, l: &Loop) -> Round {
     let func = &item.func;
     let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
     // When a value is there, after the round's beginning; what does not wait for the last round is not in it.
