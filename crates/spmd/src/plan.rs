@@ -1,9 +1,9 @@
 //! The plan: how many lanes, and in which order vectors run.
 
 use crate::shape::Shape;
-use crate::widen::Analysed;
+use crate::widen::{Analysed, FAR};
 use crate::{ahead, latency, pressure, streams};
-use cloom_ir::{InstData, Op, Scalar, Type, Value};
+use cloom_ir::{InstData, Op, Scalar, Space, Type, Value};
 
 /// What lanes do in a matrix whose rows they go across. Writing needs more of the caches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -130,7 +130,7 @@ pub fn choose(items: &[&Analysed], wish: Wish, row: u32) -> Width {
             (1, "a loop for some of the work-items does little but change what is scattered in memory")
         }
         () if items.iter().any(|item| reads_apart(item)) => {
-            (1, "a loop that work-items leave in different rounds does little but read what is scattered")
+            (1, "a loop for some of the work-items does little but read and write what is scattered in buffers")
         }
         () if counts(items) => match items.iter().any(|item| item.counts_side_by_side()) {
             true => {
@@ -279,11 +279,12 @@ fn moves_apart(item: &Analysed) -> bool {
     apart(item).any(|a| changed(&a) && a.together == 0 && a.computes < a.read.len() + a.written.len())
 }
 
-/// Whether work-items read numbers of which each lies elsewhere, in one of the deepest loops, which they leave in different rounds, and
-/// compute less than they read there: rows of a sparse matrix. Lanes that have left take as long as those that go on. (Rows of up to 15
-/// numbers, on AVX-512: 2.2 ms with 8 lanes, 1.2 with 16, 0.6 without.) Where the machine gathers, nobody has measured it.
+/// Whether work-items read and write buffers at places of which each lies elsewhere, in one of the deepest loops and only some of them at a
+/// time, and compute less than they read there: rows of a sparse matrix, neighbours in a graph. Lanes that are off take as long as those
+/// that are on. (Rows of up to 15 numbers, on AVX-512: 2.2 ms with 8 lanes, 1.2 with 16, 0.6 without.) Where the machine gathers, nobody
+/// has measured it.
 fn reads_apart(item: &Analysed) -> bool {
-    let reads = |a: &Apart| a.read.len() > 1 && a.written.is_empty() && a.together == 0;
+    let reads = |a: &Apart| a.read.len() + a.written.len() > 1 && !a.read.is_empty() && a.together == 0 && a.outside;
     !item.gathers && apart(item).any(|a| reads(&a) && a.computes < a.read.len())
 }
 
@@ -294,6 +295,8 @@ struct Apart {
     written: Vec<Value>,
     /// Accesses at other ones,
     together: usize,
+    /// whether all of them are to buffers,
+    outside: bool,
     /// and what is computed for each work-item, but addresses.
     computes: usize,
 }
@@ -302,13 +305,23 @@ struct Apart {
 fn apart(item: &Analysed) -> impl Iterator<Item = Apart> {
     let func = &item.func;
     let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
+    let apart = |p: Value| match item.shapes.of(p) {
+        Shape::Strided { by, .. } => by.unsigned_abs() >= FAR.unsigned_abs(),
+        shape => shape == Shape::Varying,
+    };
     latency::deepest(item).into_iter().filter(|l| item.masked.is_masked(l.header)).map(move |l| {
-        let mut found = Apart { read: Vec::new(), written: Vec::new(), together: 0, computes: 0 };
+        let mut found = Apart { read: Vec::new(), written: Vec::new(), together: 0, outside: true, computes: 0 };
         for data in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]) {
             match data.op {
-                Op::Load { .. } if varying(data.args[0]) => found.read.push(data.args[0]),
-                Op::Store { .. } if varying(data.args[0]) => found.written.push(data.args[0]),
-                Op::Load { .. } | Op::Store { .. } => found.together += 1,
+                Op::Load { .. } | Op::Store { .. } => {
+                    let p = data.args[0];
+                    found.outside &= func.ty(p).space() == Some(Space::Global);
+                    match (apart(p), data.result.is_some()) {
+                        (true, true) => found.read.push(p),
+                        (true, false) => found.written.push(p),
+                        (false, _) => found.together += 1,
+                    }
+                }
                 // What computes addresses is as quick alone.
                 Op::Unary(_) | Op::Binary(_) | Op::Fma | Op::Fcmp(_) | Op::Select => {
                     let r = data.result.filter(|&r| varying(r));
