@@ -130,7 +130,7 @@ pub fn choose(items: &[&Analysed], wish: Wish, row: u32) -> Width {
             (1, "a loop for some of the work-items does little but change what is scattered in memory")
         }
         () if items.iter().any(|item| reads_apart(item)) => {
-            (1, "a loop for some of the work-items does little but read and write what is scattered in buffers")
+            (1, "a loop for some of the work-items does little but read what is scattered in buffers")
         }
         () if counts(items) => match items.iter().any(|item| item.counts_side_by_side()) {
             true => {
@@ -276,16 +276,15 @@ pub fn scatters(items: &[&Analysed]) -> bool {
 /// on AVX-512: 0.52 ms with 8 lanes, 0.34 without.)
 fn moves_apart(item: &Analysed) -> bool {
     let changed = |a: &Apart| a.written.iter().any(|p| a.read.contains(p));
-    apart(item).any(|a| changed(&a) && a.together == 0 && a.computes < a.read.len() + a.written.len())
+    apart(item, i64::MAX).any(|a| changed(&a) && a.together == 0 && a.computes < a.read.len() + a.written.len())
 }
 
-/// Whether work-items read and write buffers at places of which each lies elsewhere, in one of the deepest loops and only some of them at a
-/// time, and compute less than they read there: rows of a sparse matrix, neighbours in a graph. Lanes that are off take as long as those
-/// that are on. (Rows of up to 15 numbers, on AVX-512: 2.2 ms with 8 lanes, 1.2 with 16, 0.6 without.) Where the machine gathers, nobody
-/// has measured it.
+/// Whether work-items read buffers at places of which each lies elsewhere, in one of the deepest loops and only some of them at a time, and
+/// compute less than they read there: rows of a sparse matrix. Lanes that are off take as long as those that are on. (Rows of up to 15
+/// numbers, on AVX-512: 2.2 ms with 8 lanes, 1.2 with 16, 0.6 without.) Where the machine gathers, nobody has measured it.
 fn reads_apart(item: &Analysed) -> bool {
-    let reads = |a: &Apart| a.read.len() + a.written.len() > 1 && !a.read.is_empty() && a.together == 0 && a.outside;
-    !item.gathers && apart(item).any(|a| reads(&a) && a.computes < a.read.len())
+    let reads = |a: &Apart| a.read.len() > 1 && a.written.is_empty() && a.together == 0 && a.outside;
+    !item.gathers && apart(item, FAR).any(|a| reads(&a) && a.computes < a.read.len())
 }
 
 /// What is done in a loop for some of the work-items only.
@@ -301,12 +300,12 @@ struct Apart {
     computes: usize,
 }
 
-/// The deepest loops under masks.
-fn apart(item: &Analysed) -> impl Iterator<Item = Apart> {
+/// The deepest loops under masks. Lanes that are evenly so many bytes apart count as if no rule told where they are.
+fn apart(item: &Analysed, far: i64) -> impl Iterator<Item = Apart> {
     let func = &item.func;
     let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
-    let apart = |p: Value| match item.shapes.of(p) {
-        Shape::Strided { by, .. } => by.unsigned_abs() >= FAR.unsigned_abs(),
+    let apart = move |p: Value| match item.shapes.of(p) {
+        Shape::Strided { by, .. } => by.unsigned_abs() >= far.unsigned_abs(),
         shape => shape == Shape::Varying,
     };
     latency::deepest(item).into_iter().filter(|l| item.masked.is_masked(l.header)).map(move |l| {
