@@ -47,10 +47,12 @@ pub fn run(func: &mut Function) -> bool {
         for l in loops.without_inner() {
             let walk = walk(func, l);
             let around = l.parent.map(|p| &loops.loops[p]).filter(|_| walk == Walk::Array);
-            if let Some((rounds, size)) = around.and_then(|around| nest(func, &cfg, &loops, around, l)) {
+            if let Some(around) = around
+                && let Some((rounds, size)) = nest(func, &cfg, &loops, around, l)
+            {
                 if growth + size <= GROWTH {
                     growth += size;
-                    around.into_iter().for_each(|around| unroll(func, around, rounds));
+                    unroll(func, around, rounds);
                     // The inner loops' limits are numbers after this. What is known of the loops is not true any more.
                     crate::params::run(func);
                     fold::run(func);
@@ -92,7 +94,7 @@ pub fn run(func: &mut Function) -> bool {
 fn join_latches(func: &mut Function) -> bool {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
-    let several: Vec<&Loop> = loops.loops.iter().filter(|l| l.latches.len() > 1 && leaves_early(l)).collect();
+    let several: Vec<&Loop> = loops.loops.iter().filter(|l| l.latches.len() > 1 && leaves_at_header(l)).collect();
     let walking: Vec<&Loop> = several.into_iter().filter(|l| walk(func, l) == Walk::Array).collect();
     for l in &walking {
         let back = |func: &Function| -> Vec<Edge> {
@@ -123,7 +125,7 @@ fn join_latches(func: &mut Function) -> bool {
 }
 
 /// Whether the header is a loop's only way out.
-fn leaves_early(l: &Loop) -> bool {
+fn leaves_at_header(l: &Loop) -> bool {
     l.exits.len() == 1 && l.exits[0].0 == l.header
 }
 
@@ -224,7 +226,7 @@ fn count(
     each: &mut dyn FnMut(&FxHashMap<Value, u64>),
 ) -> Option<usize> {
     let &[latch] = l.latches.as_slice() else { return None };
-    if !leaves_early(l) {
+    if !leaves_at_header(l) {
         return None;
     }
     if l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| matches!(func.insts[i].op, Op::Alloca { .. })) {

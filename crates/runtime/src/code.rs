@@ -111,7 +111,7 @@ impl KernelCode {
 
     /// In which order the code has the dimensions of a launch, by the code that there is, or else by quick code.
     pub(crate) fn axes(&self) -> Result<[u8; 3]> {
-        let code = match self.quick_or_made() {
+        let code = match self.made_or_quick() {
             Some(code) => code,
             None => self.loaded()?,
         };
@@ -121,11 +121,12 @@ impl KernelCode {
     /// The work-items of the largest group that can be launched, by the code that there is, or else by quick code: whoever asks wants to
     /// launch soon, and does not wait for better.
     pub fn max_group(&self) -> u64 {
-        let kept = self.quick_or_made().map_or(u64::MAX, |code| self.device.hal().max_group(code.artifact()));
+        let kept = self.made_or_quick().map_or(u64::MAX, |code| self.device.hal().max_group(code.artifact()));
         self.device.max_group_size().min(kept)
     }
 
-    fn quick_or_made(&self) -> Option<&Arc<dyn hal::Kernel>> {
+    /// The code for most launches if it is there, or else quick code.
+    fn made_or_quick(&self) -> Option<&Arc<dyn hal::Kernel>> {
         let made = self.variants[Variant::Lanes.index()].get().and_then(|made| made.as_ref().ok());
         made.or_else(|| self.quick())
     }
