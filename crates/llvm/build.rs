@@ -1,18 +1,24 @@
 //! Links LLVM 19 statically: asks `llvm-config-19` for the libraries of the few components that are used.
 //!
 //! The bindings crate can link LLVM itself, but only all of it, which makes the driver a sixth larger.
+//!
+//! `LLVM_SYS_191_PREFIX` is the folder of LLVM. When this is compiled on another kind of machine, which cannot run the `llvm-config`
+//! there, the names of the libraries come from its own one, and `lib` in that folder has them; the libraries that LLVM needs are then
+//! looked for in `<machine>-linux-gnu` beside that folder, where Debian has them.
 
-use std::path::PathBuf;
+use std::env;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const COMPONENTS: &[&str] = &["x86", "passes", "bitwriter"];
+const DEBIAN: &str = "/usr/lib/llvm-19";
 
 fn main() {
     println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
     println!("cargo::rerun-if-changed=build.rs");
-    let prefix =
-        std::env::var_os("LLVM_SYS_191_PREFIX").map_or_else(|| PathBuf::from("/usr/lib/llvm-19"), PathBuf::from);
-    let config = prefix.join("bin/llvm-config");
+    let prefix = env::var_os("LLVM_SYS_191_PREFIX").map_or_else(|| PathBuf::from(DEBIAN), PathBuf::from);
+    let machine = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+    let is_cross = env::var("HOST") != env::var("TARGET");
+    let config = if is_cross { Path::new(DEBIAN) } else { &prefix }.join("bin/llvm-config");
     let ask = |args: &[&str]| {
         let output = Command::new(&config).args(args).output().unwrap_or_else(|e| {
             panic!("cannot run {}: {e}; install llvm-19-dev, or set LLVM_SYS_191_PREFIX", config.display())
@@ -20,10 +26,13 @@ fn main() {
         assert!(output.status.success(), "{} {args:?} failed", config.display());
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
-    println!("cargo::rustc-link-search=native={}", ask(&["--libdir"]));
-    let mut components = COMPONENTS.to_vec();
-    if std::env::var_os("CARGO_FEATURE_AARCH64").is_some() {
-        components.push("aarch64");
+    let libraries = if is_cross { prefix.join("lib").display().to_string() } else { ask(&["--libdir"]) };
+    println!("cargo::rustc-link-search=native={libraries}");
+    let mut components = vec!["passes", "bitwriter"];
+    for (family, component) in [("x86_64", "x86"), ("aarch64", "aarch64")] {
+        if machine == family || env::var_os("CARGO_FEATURE_FOREIGN").is_some() {
+            components.push(component);
+        }
     }
     let libs = ask(&[&["--link-static", "--libs"], &components[..]].concat());
     for lib in libs.split_whitespace().filter_map(|l| l.strip_prefix("-l")) {
@@ -32,6 +41,7 @@ fn main() {
     for lib in ["z", "zstd"] {
         println!("cargo::rustc-link-lib=static={lib}");
     }
-    println!("cargo::rustc-link-search=native=/usr/lib/x86_64-linux-gnu");
+    let beside = prefix.parent().filter(|_| is_cross).unwrap_or(Path::new("/usr/lib"));
+    println!("cargo::rustc-link-search=native={}/{machine}-linux-gnu", beside.display());
     println!("cargo::rustc-link-lib=dylib=stdc++");
 }

@@ -1,5 +1,6 @@
 //! The platform of this process: made at the first call, never undone.
 
+use cloom_caps::cpu::{Level, instructions, names};
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
@@ -26,12 +27,9 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
 /// Whether what would run is what `CLOOM_CPU` asks for. A level that the machine lacks is refused: a lower one in its place would
 /// let a test or a measurement pass for what it is not.
 fn may_use(target: &str) -> bool {
-    const LEVELS: [(&str, &str); 3] = [("sse4.2", "x86-64-v2"), ("avx2", "x86-64-v3"), ("avx512", "x86-64-v4")];
     let Some(wanted) = env::CPU.get() else { return true };
-    // What processors are good at may follow the instructions that they have.
-    let [instructions, have] = [&*wanted, target].map(|t| t.split('+').next().unwrap_or(t));
-    match LEVELS.iter().find(|(name, level)| instructions == *name || instructions == *level) {
-        Some((_, level)) if have.ends_with(level) => true,
+    match Level::named(instructions(&wanted)) {
+        Some(level) if Level::of(target) == Some(level) => true,
         Some(_) => {
             let name = env::CPU.name;
             eprintln!(
@@ -40,7 +38,7 @@ fn may_use(target: &str) -> bool {
             false
         }
         None => {
-            eprintln!("cloom: {}={wanted} is unknown (sse4.2, avx2, avx512); using {target}", env::CPU.name);
+            eprintln!("cloom: {}={wanted} is unknown ({}); using {target}", env::CPU.name, names().join(", "));
             true
         }
     }

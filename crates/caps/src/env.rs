@@ -43,7 +43,7 @@ pub const THREADS: Var = Var {
 /// `CLOOM_CPU`
 pub const CPU: Var = Var {
     name: "CLOOM_CPU",
-    meaning: "the instructions that code is made of: sse4.2, avx2, avx512 or avx512+intel; refused if the machine lacks it",
+    meaning: "the instructions that code is made of: sse4.2, avx2, avx512 or avx512+intel (on Arm neon); refused if the machine lacks it",
     default: "what the machine has",
 };
 /// `CLOOM_CACHE`

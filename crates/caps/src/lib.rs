@@ -3,6 +3,7 @@
 //! The front end derives its macros from them, the runtime its strings and version arrays. A row stands here only if a
 //! test passed with it.
 
+pub mod cpu;
 pub mod env;
 
 /// A version as OpenCL packs it: major in the top 10 bits, minor in the next 10, patch in the low 12.

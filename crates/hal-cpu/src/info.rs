@@ -1,39 +1,30 @@
 //! What this CPU is: from `/proc/cpuinfo`, `/sys` and the instruction `cpuid`. Everything has a fallback.
 
+use cloom_caps::cpu;
 use cloom_hal::DeviceInfo;
-use cloom_ir::abi;
 use std::fs;
 
-/// Levels of the x86-64 psABI that code is made for, best last. A level stands for a set of features, and every CPU of the
-/// last decade has one of them.
-const LEVELS: [&str; 4] = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
-
-/// The triple and level that code for this machine is compiled for. `wanted` (a level, or `sse4.2`, `avx2`, `avx512`) lowers it, or says
-/// whether it is tuned for Intel's processors (`avx512+intel`).
+/// What code for this machine is compiled for. `wanted` (a level by one of its names) lowers it, or says whether it is tuned for Intel's
+/// processors (`avx512+intel`).
 pub fn target(wanted: Option<&str>) -> String {
-    let best = best_level();
-    let wished = wanted.and_then(|w| w.strip_suffix(abi::INTEL));
-    let level = match wished.or(wanted) {
-        Some("sse4.2" | "x86-64-v2") => 1,
-        Some("avx2" | "x86-64-v3") => 2,
-        Some("avx512" | "x86-64-v4") => 3,
-        Some("x86-64") => 0,
-        _ => best,
+    let Some(best) = cpu::best() else {
+        // A target that no code is made for: whoever compiles for it is told so.
+        return format!("{}:{}", cpu::HOST, std::env::consts::ARCH);
     };
-    let level = level.min(best);
-    let tuned = level == TUNED && (wished.is_some() || wanted.is_none() && is_like_intel());
-    format!("{TRIPLE}:{}{}", LEVELS[level], if tuned { abi::INTEL } else { "" })
+    let wished = wanted.and_then(|w| w.strip_suffix(cpu::INTEL));
+    let level = wished.or(wanted).and_then(cpu::Level::named).filter(|&l| is_at_most(l, best)).unwrap_or(best);
+    let tuned = level.may_be_tuned() && (wished.is_some() || wanted.is_none() && is_like_intel());
+    level.target() + if tuned { cpu::INTEL } else { "" }
 }
 
 /// Whether code for `target` runs here.
 pub fn runs(target: &str) -> bool {
-    let level = target.strip_prefix(TRIPLE).and_then(|rest| rest.strip_prefix(':'));
-    let level = level.map(abi::instructions);
-    LEVELS.iter().position(|&l| Some(l) == level).is_some_and(|l| l <= best_level())
+    cpu::Level::of(target).zip(cpu::best()).is_some_and(|(level, best)| is_at_most(level, best))
 }
 
-/// The level that is tuned.
-const TUNED: usize = 3;
+fn is_at_most(level: &cpu::Level, best: &cpu::Level) -> bool {
+    level.triple == best.triple && level.vector_bits <= best.vector_bits
+}
 
 /// Whether the machine gathers faster than it loads lane by lane: Intel's processors do (a Xeon of 2023 took a quarter to two fifths of the
 /// time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long), unless the system has slowed gathers down to keep what they
@@ -43,36 +34,53 @@ fn is_like_intel() -> bool {
         let secret = fs::read_to_string("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
         secret.is_ok_and(|text| text.starts_with("Mitigation"))
     };
-    vendor() == *b"GenuineIntel" && !slowed()
+    cpuid_vendor() == *b"GenuineIntel" && !slowed()
 }
 
 /// The processor's vendor as it says itself.
-fn vendor() -> [u8; 12] {
-    let mut name = [0; 12];
+fn cpuid_vendor() -> [u8; 12] {
     #[cfg(target_arch = "x86_64")]
     {
         let leaf = std::arch::x86_64::__cpuid(0);
         let words = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
-        name.copy_from_slice(words.as_flattened());
+        words.as_flattened().try_into().unwrap_or_default()
     }
-    name
+    #[cfg(not(target_arch = "x86_64"))]
+    [0; 12]
 }
 
-const TRIPLE: &str = "x86_64-unknown-linux-gnu";
-
-fn best_level() -> usize {
-    macro_rules! have {
-        ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
-    }
-    if !have!("sse3" "ssse3" "sse4.1" "sse4.2" "popcnt" "cmpxchg16b") {
-        0
-    } else if !have!("avx" "avx2" "bmi1" "bmi2" "f16c" "fma" "lzcnt" "movbe") {
-        1
-    } else if !have!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl") {
-        2
-    } else {
-        3
-    }
+/// Vendor and name of an Arm processor, by the numbers in its main ID register, which is all that it says of itself.
+fn arm_processor(implementer: u32, part: u32) -> (&'static str, String) {
+    let vendor = match implementer {
+        0x41 => "ARM",
+        0x42 => "Broadcom",
+        0x43 => "Cavium",
+        0x46 => "Fujitsu",
+        0x48 => "HiSilicon",
+        0x4e => "NVIDIA",
+        0x51 => "Qualcomm",
+        0x61 => "Apple",
+        0x6d => "Microsoft",
+        0xc0 => "Ampere",
+        _ => "unknown",
+    };
+    let core = match (implementer, part) {
+        (0x41, 0xd03) => "Cortex-A53",
+        (0x41, 0xd05) => "Cortex-A55",
+        (0x41, 0xd07) => "Cortex-A57",
+        (0x41, 0xd08) => "Cortex-A72",
+        (0x41, 0xd0b) => "Cortex-A76",
+        (0x41, 0xd0c) => "Neoverse-N1",
+        (0x41, 0xd40) => "Neoverse-V1",
+        (0x41, 0xd49) => "Neoverse-N2",
+        (0x41, 0xd4f) => "Neoverse-V2",
+        (0x41, 0xd8e) => "Neoverse-N3",
+        (0x4e, 0x004) => "Carmel",
+        (0xc0, 0xac3) => "Ampere-1",
+        (0xc0, 0xac4) => "Ampere-1A",
+        _ => return (vendor, format!("{vendor} CPU, part {part:#05x}")),
+    };
+    (vendor, format!("{vendor} {core}"))
 }
 
 /// Describes the machine; `threads` is how many will work.
@@ -84,22 +92,24 @@ pub fn detect(threads: usize, target: String) -> DeviceInfo {
             (k.trim() == key).then(|| v.trim().to_owned())
         })
     };
-    let vendor = field("vendor_id").unwrap_or_else(|| "unknown".into());
+    let number = |key: &str| u32::from_str_radix(field(key)?.strip_prefix("0x")?, 16).ok();
+    let arm = number("CPU implementer").map(|maker| arm_processor(maker, number("CPU part").unwrap_or(0)));
+    let (vendor, arm_name) = arm.map_or((None, None), |(vendor, name)| (Some(vendor), Some(name)));
+    let vendor = field("vendor_id").or_else(|| vendor.map(str::to_owned)).unwrap_or_else(|| "unknown".into());
     DeviceInfo {
-        name: field("model name").unwrap_or_else(|| "CPU".into()),
+        name: field("model name").or(arm_name).unwrap_or_else(|| "CPU".into()),
         vendor_id: match vendor.as_str() {
             "GenuineIntel" => 0x8086,
             "AuthenticAMD" => 0x1022,
+            "ARM" => 0x13b5,
+            "Apple" => 0x106b,
+            "NVIDIA" => 0x10de,
+            "Qualcomm" => 0x5143,
+            "Ampere" => 0x1def,
             _ => 0,
         },
         vendor,
-        vector_bits: if target.ends_with("v4") {
-            512
-        } else if target.ends_with("v3") {
-            256
-        } else {
-            128
-        },
+        vector_bits: cpu::Level::of(&target).map_or(128, |level| level.vector_bits),
         target,
         compute_units: threads as u32,
         clock_mhz: clock_mhz().or_else(|| Some(field("cpu MHz")?.parse::<f64>().ok()? as u32)).unwrap_or(1000),
@@ -151,12 +161,29 @@ mod tests {
 
     #[test]
     fn a_wish_lowers_the_level_and_never_raises_it() {
-        assert!(target(Some("sse4.2")).ends_with("x86-64-v2"));
-        assert!(runs(&target(Some("avx512"))));
+        let least = cpu::here().next().unwrap();
+        assert_eq!(target(Some(least.name)), least.target());
+        assert!(cpu::names().iter().all(|name| runs(&target(Some(name)))));
         assert!(runs(&target(None)));
-        assert!(runs(&target(Some("avx512+intel"))) && !target(Some("avx2+intel")).ends_with(abi::INTEL));
+        assert!(!target(Some("avx2+intel")).ends_with(cpu::INTEL));
         assert!(!runs("nvptx64-nvidia-cuda:sm_90"));
         assert!(!runs("x86_64-unknown-linux-gnu:x86-64-v9"));
+        let foreign = cpu::LEVELS.iter().find(|l| l.triple != cpu::HOST).unwrap();
+        assert!(!runs(&foreign.target()));
+    }
+
+    #[test]
+    fn registers_are_as_wide_as_the_level_has_them() {
+        for name in cpu::names() {
+            let target = target(Some(&name));
+            assert_eq!(detect(1, target.clone()).vector_bits, cpu::Level::of(&target).unwrap().vector_bits, "{target}");
+        }
+    }
+
+    #[test]
+    fn arm_processors_are_named() {
+        assert_eq!(arm_processor(0x41, 0xd0c), ("ARM", "ARM Neoverse-N1".to_owned()));
+        assert_eq!(arm_processor(0x61, 0x22), ("Apple", "Apple CPU, part 0x022".to_owned()));
     }
 
     #[test]

@@ -13,5 +13,6 @@ mod launch;
 mod loader;
 mod memory;
 mod pool;
+mod relocate;
 
 pub use device::CpuDevice;

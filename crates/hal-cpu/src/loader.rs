@@ -1,10 +1,11 @@
-//! Maps and links a relocatable x86-64 ELF object in this process.
+//! Maps and links a relocatable ELF object for this family of machines in this process.
 //!
-//! All sections that need memory go into one mapping, grouped by permission, so that 32-bit relative references reach. Memory is
+//! All sections that need memory go into one mapping, grouped by permission, so that relative references reach. Memory is
 //! written first, then made executable or read-only: no page is ever both writable and executable. Only three
 //! symbols may come from outside (`memcpy`, `memmove`, `memset`), each through a stub beside the code. Whatever is unknown in the object is
 //! an error, never a guess: the bytes may come from a damaged cache.
 
+use crate::relocate::{Machine, Patch, STUB, publish};
 use cloom_hal::HalError;
 use object::elf::{self, FileHeader64};
 use object::read::elf::{ElfFile64, FileHeader as _};
@@ -17,9 +18,7 @@ use std::ptr;
 
 type Elf<'d> = ElfFile64<'d, LittleEndian>;
 
-const PAGE: usize = 4096;
-/// `jmp [rip+0]` and the address.
-const STUB: usize = 16;
+const PAGE: usize = Machine::HOST.page();
 
 /// Code and data in memory.
 pub struct Image {
@@ -60,8 +59,8 @@ impl Image {
     pub fn load(code: &[u8], entry: &str) -> Result<Image, HalError> {
         let file = Elf::parse(code).map_err(|e| bad(e.to_string()))?;
         let header: &FileHeader64<LittleEndian> = file.elf_header();
-        if header.e_machine(LittleEndian) != elf::EM_X86_64 || header.e_type(LittleEndian) != elf::ET_REL {
-            return Err(bad("not a relocatable x86-64 object"));
+        if header.e_machine(LittleEndian) != Machine::HOST.elf() || header.e_type(LittleEndian) != elf::ET_REL {
+            return Err(bad("not a relocatable object for this machine"));
         }
         let layout = Layout::of(&file)?;
         let mut image = Image::map(layout.size, layout.data.clone())?;
@@ -139,9 +138,7 @@ impl Image {
             self.write(at, data)?;
         }
         for (name, &at) in &layout.stubs {
-            let mut stub = [0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xcc, 0xcc];
-            stub[6..14].copy_from_slice(&(external(name)? as u64).to_le_bytes());
-            self.write(at, &stub)?;
+            self.write(at, &Machine::HOST.stub(external(name)? as u64))?;
         }
         Ok(())
     }
@@ -159,33 +156,31 @@ impl Image {
                 let symbol = file.symbol_by_index(symbol).map_err(|e| bad(e.to_string()))?;
                 let RelocationFlags::Elf { r_type } = reloc.flags() else { return Err(bad("a foreign relocation")) };
                 let mut target = layout.symbol(&symbol)?;
-                let got =
-                    matches!(r_type, elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX);
-                if got {
+                if Machine::HOST.reads_slot(r_type) {
                     let slot = *layout.slots.get(&target).ok_or_else(|| bad("no slot for an address"))?;
                     self.write(slot, &(base + target as u64).to_le_bytes())?;
                     target = slot;
                 }
                 let value = (base + target as u64).wrapping_add_signed(reloc.addend());
-                let relative = value.wrapping_sub(base + place as u64) as i64;
-                match r_type {
-                    elf::R_X86_64_64 => self.write(place, &value.to_le_bytes())?,
-                    elf::R_X86_64_PC64 => self.write(place, &relative.to_le_bytes())?,
-                    elf::R_X86_64_PC32 | elf::R_X86_64_PLT32 => self.write32(place, relative)?,
-                    _ if got => self.write32(place, relative)?,
-                    other => return Err(bad(format!("relocation type {other}"))),
+                match Machine::HOST.patch(r_type, self.word(place)?, base + place as u64, value)? {
+                    Patch::Word(word) => self.write(place, &word.to_le_bytes())?,
+                    Patch::Long(long) => self.write(place, &long.to_le_bytes())?,
                 }
             }
         }
         Ok(())
     }
 
-    fn write32(&self, place: usize, value: i64) -> Result<(), HalError> {
-        let value = i32::try_from(value).map_err(|_| bad("a reference does not reach"))?;
-        self.write(place, &value.to_le_bytes())
+    fn word(&self, at: usize) -> Result<u32, HalError> {
+        let from = self.bytes(at, 4)?;
+        let mut word = [0; 4];
+        // SAFETY: the range was checked, and nobody else knows the mapping.
+        unsafe { ptr::copy_nonoverlapping(from, word.as_mut_ptr(), 4) };
+        Ok(u32::from_le_bytes(word))
     }
 
     fn protect(&self, layout: &Layout) -> Result<(), HalError> {
+        publish(self.base as usize, layout.code_end);
         let parts =
             [(0..layout.code_end, libc::PROT_READ | libc::PROT_EXEC), (layout.data_end..layout.size, libc::PROT_READ)];
         for (range, protection) in parts.into_iter().filter(|(r, _)| !r.is_empty()) {
@@ -273,7 +268,7 @@ impl Layout {
                 else {
                     continue;
                 };
-                if matches!(r_type, elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX) {
+                if Machine::HOST.reads_slot(r_type) {
                     let symbol = file.symbol_by_index(symbol).map_err(|e| bad(e.to_string()))?;
                     let target = self.symbol(&symbol)?;
                     self.slots.entry(target).or_insert_with(|| {

@@ -14,15 +14,6 @@
 //! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension, in the order in
 //! which the function has the dimensions of a launch.
 
-/// What follows the CPU's name in that of a target (`triple:cpu+intel`) if, of the same instructions, its processors are good at others
-/// than most: they gather from addresses in a vector faster than they load lane by lane.
-pub const INTEL: &str = "+intel";
-
-/// A target's name, or a CPU's, without what its processors are good at: what they must have to run its code.
-pub fn instructions(target: &str) -> &str {
-    target.strip_suffix(INTEL).unwrap_or(target)
-}
-
 /// `i32`: number of dimensions.
 pub const LAUNCH_WORK_DIM: u64 = 0;
 /// `i32`: not zero if what the launch writes is more than the caches keep, so that it may go past them.

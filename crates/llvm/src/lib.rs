@@ -23,8 +23,9 @@ mod optimise;
 mod target;
 mod warm_up;
 
+use cloom_caps::cpu;
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op, abi};
+use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
 use handles::{Context, LlvmModule};
 use optimise::Effort;
 use std::time::{Duration, Instant};
@@ -77,16 +78,12 @@ pub enum Error {
 
 /// Whether a target's processors gather from addresses in a vector faster than they load lane by lane.
 pub fn gathers(target: &str) -> bool {
-    target.ends_with(abi::INTEL)
+    target.ends_with(cpu::INTEL)
 }
 
 /// The bits of a vector register of a target; of one that is not known, the least there is.
 pub fn vector_bits(target: &str) -> u32 {
-    match abi::instructions(target).rsplit(':').next() {
-        Some("x86-64-v4") => 512,
-        Some("x86-64-v3") => 256,
-        _ => 128,
-    }
+    cpu::Level::of(target).map_or(128, |level| level.vector_bits)
 }
 
 /// Private memory that a kernel may have: what the launcher's threads have as stack, less what everything else needs there.

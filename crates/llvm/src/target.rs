@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::handles::{LlvmModule, c_string, take_message};
 use crate::optimise::Effort;
-use cloom_ir::abi;
+use cloom_caps::cpu;
 use llvm_sys::core::*;
 use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
@@ -20,8 +20,7 @@ pub enum Output {
     Assembly,
 }
 
-/// What code may use: the levels of the x86-64 psABI, without the first, because without SSE 4.1 rounding would need a library; and
-/// AArch64, which always has its vector unit.
+/// What code may use, by `cloom_caps`'s table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// SSE 4.2.
@@ -30,46 +29,27 @@ pub enum Level {
     V3,
     /// AVX-512.
     V4,
-    /// NEON. Only with the feature `aarch64`.
+    /// NEON.
     Neon,
 }
 
-/// The triple of the machines that run what is compiled.
-pub const TRIPLE: &str = "x86_64-unknown-linux-gnu";
-
 impl Level {
-    /// What this machine has.
-    pub fn of_host() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            macro_rules! have { ($($name:tt)*) => { $(is_x86_feature_detected!($name))&&* } }
-            if have!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl") {
-                return Level::V4;
-            }
-            if is_x86_feature_detected!("avx2") {
-                return Level::V3;
-            }
-        }
-        Level::V2
-    }
-
-    /// The level of a target, or why there is no code for it.
-    fn find(triple: &str, cpu: &str) -> Result<Self, &'static str> {
-        let (levels, wrong): (&[Level], _) = match triple {
-            TRIPLE => (&[Level::V2, Level::V3, Level::V4], "the CPU must be x86-64-v2, x86-64-v3 or x86-64-v4"),
-            "aarch64-unknown-linux-gnu" if cfg!(feature = "aarch64") => (&[Level::Neon], "the CPU must be generic"),
-            _ => return Err("no code is made for this triple"),
+    /// The level of a target and LLVM's names for machine and CPU, or why there is no code for it.
+    fn find(target: &str) -> Result<(Self, &'static cpu::Level), String> {
+        let of_family = |l: &&cpu::Level| target.split(':').next() == Some(l.triple);
+        let Some(found) = cpu::Level::of(target) else {
+            let cpus: Vec<_> = cpu::LEVELS.iter().filter(of_family).map(|l| l.cpu).collect();
+            return Err(match &*cpus {
+                [] if !target.contains(':') => "expected triple:cpu".to_owned(),
+                [] => "no code is made for this triple".to_owned(),
+                cpus => format!("the CPU must be {}", cpus.join(" or ")),
+            });
         };
-        levels.iter().copied().find(|l| l.cpu() == cpu).ok_or(wrong)
-    }
-
-    /// Bits of a vector register; `None` if masks have registers of their own.
-    pub fn mask_register(self) -> Option<u32> {
-        match self {
-            Level::V2 | Level::Neon => Some(128),
-            Level::V3 => Some(256),
-            Level::V4 => None,
+        if !families().contains(&found.triple) {
+            return Err("this compiler is without that machine".to_owned());
         }
+        let level = [Level::V2, Level::V3, Level::V4, Level::Neon].into_iter().find(|l| l.cpu() == found.cpu);
+        Ok((level.ok_or("no code is made for this CPU")?, found))
     }
 
     /// LLVM's name.
@@ -82,6 +62,15 @@ impl Level {
         }
     }
 
+    /// Bits of a vector register; `None` if masks have registers of their own.
+    pub fn mask_register(self) -> Option<u32> {
+        match self {
+            Level::V2 | Level::Neon => Some(128),
+            Level::V3 => Some(256),
+            Level::V4 => None,
+        }
+    }
+
     /// Whether a multiplication and an addition are one instruction.
     pub fn has_fma(self) -> bool {
         self != Level::V2
@@ -91,6 +80,11 @@ impl Level {
     pub fn has_f16c(self) -> bool {
         self != Level::V2
     }
+}
+
+/// The machines that this compiler knows.
+fn families() -> &'static [&'static str] {
+    if cfg!(feature = "foreign") { &[cpu::X86_64, cpu::AARCH64] } else { &[cpu::HOST] }
 }
 
 /// A target machine.
@@ -141,11 +135,14 @@ impl Machine {
         INITIALISED.call_once(|| {
             // SAFETY: fills LLVM's registries; `Once` keeps it to one thread.
             unsafe {
-                LLVMInitializeX86TargetInfo();
-                LLVMInitializeX86Target();
-                LLVMInitializeX86TargetMC();
-                LLVMInitializeX86AsmPrinter();
-                #[cfg(feature = "aarch64")]
+                #[cfg(any(feature = "foreign", target_arch = "x86_64"))]
+                {
+                    LLVMInitializeX86TargetInfo();
+                    LLVMInitializeX86Target();
+                    LLVMInitializeX86TargetMC();
+                    LLVMInitializeX86AsmPrinter();
+                }
+                #[cfg(any(feature = "foreign", target_arch = "aarch64"))]
                 {
                     LLVMInitializeAArch64TargetInfo();
                     LLVMInitializeAArch64Target();
@@ -154,15 +151,14 @@ impl Machine {
                 }
             }
         });
-        let refuse = |why: &str| Error::Target(target.to_owned(), why.to_owned());
-        let (triple, cpu) = target.split_once(':').ok_or_else(|| refuse("expected triple:cpu"))?;
-        let level = Level::find(triple, abi::instructions(cpu)).map_err(refuse)?;
-        let (triple, cpu_name) = (c_string(triple), c_string(level.cpu()));
+        let refuse = |why: String| Error::Target(target.to_owned(), why);
+        let (level, names) = Level::find(target).map_err(refuse)?;
+        let (triple, cpu_name) = (c_string(names.triple), c_string(names.cpu));
         let mut found = ptr::null_mut();
         let mut message = ptr::null_mut();
         // SAFETY: the triple is a C string; results are written to the two pointers.
         if unsafe { LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut message) } != 0 {
-            return Err(refuse(&take_message(message)));
+            return Err(refuse(take_message(message)));
         }
         let level_of_effort = match effort {
             Effort::Full => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
@@ -182,7 +178,7 @@ impl Machine {
             )
         };
         if raw.is_null() {
-            return Err(refuse("no such machine"));
+            return Err(refuse("no such machine".to_owned()));
         }
         Ok(Machine { raw, name: target.to_owned(), effort, triple, level })
     }

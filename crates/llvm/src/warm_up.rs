@@ -3,7 +3,6 @@
 //! LLVM makes many of its tables when they are first used. The loop is made for this machine, as most kernels will be, so that the first of
 //! them finds the tables of instruction selection too.
 
-use crate::target::{Level, TRIPLE};
 use crate::{Error, Options, generate, reachable};
 
 /// With the parameters of a work-group function.
@@ -36,7 +35,7 @@ pub fn run() -> Result<(), Error> {
     let wrong = |why: String| Error::Internal(format!("the first code generation: {why}"));
     let module = cloom_ir::parse(LOOP).map_err(|e| wrong(e.to_string()))?;
     let func = module.find("warm_up").ok_or_else(|| wrong("no function".into()))?;
-    let target = format!("{TRIPLE}:{}", Level::of_host().cpu());
+    let target = cloom_caps::cpu::best().ok_or_else(|| wrong("no code is made for this machine".into()))?.target();
     let options = Options { target, optimise: true, texts: false, denorms_are_zero: false };
     generate(&module, func, &reachable(&module, func), 0, &options).map(drop)
 }

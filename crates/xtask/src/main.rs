@@ -1,8 +1,9 @@
-//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|hashcat|show`.
+//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|hashcat|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is enough.
 //! Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
 
+mod aarch64;
 mod demo;
 mod driver;
 mod hashcat;
@@ -20,6 +21,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   ci            formatting, lints, invariants, every test
   tidy          check the invariants of the workspace
   bless         run the tests and accept what golden files would change
+  aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Some("ci") => tests::ci(),
         Some("tidy") => tidy::run(),
         Some("bless") => tests::bless(rest),
+        Some("aarch64") => aarch64::run(rest),
         Some("hashcat") => hashcat::run(rest),
         Some("show") => demo::show(rest),
         Some("help" | "--help" | "-h") => {

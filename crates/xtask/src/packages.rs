@@ -1,5 +1,6 @@
 //! The system packages that building and testing need, installed when missing.
 
+use crate::tools::{must, succeeds};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -31,20 +32,50 @@ pub fn install(packages: &[&str]) -> Result<()> {
     let list = missing.join(" ");
     eprintln!("xtask: installing missing system packages: {list}");
     let advice = || format!("install them yourself: apt-get install {list}");
-    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");
-    let apt = |args: &[&str]| -> Result<bool> {
-        let mut command = if root { Command::new("apt-get") } else { Command::new("sudo") };
-        if !root {
-            command.arg("apt-get");
-        }
-        let status = command.env("DEBIAN_FRONTEND", "noninteractive").args(args).stdout(Stdio::null()).status();
-        Ok(status.with_context(advice)?.success())
-    };
     // The lists of a fresh machine may be empty or old.
     let install: Vec<&str> = ["install", "-y", "--no-install-recommends"].into_iter().chain(missing.clone()).collect();
-    apt(&["update"])?;
-    if !apt(&install)? {
+    apt(&["update"]).with_context(advice)?;
+    if !apt(&install).with_context(advice)? {
         bail!("apt-get could not install the packages; {}", advice());
     }
     Ok(())
+}
+
+/// Runs `apt-get` with the rights that it needs; whether it succeeded.
+fn apt(args: &[&str]) -> Result<bool> {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");
+    let mut command = Command::new(if root { "apt-get" } else { "sudo" });
+    if !root {
+        command.arg("apt-get");
+    }
+    succeeds(command.env("DEBIAN_FRONTEND", "noninteractive").args(args).stdout(Stdio::null()))
+}
+
+/// Unpacks packages for another architecture into a folder, unless it has them; the system stays as it is.
+pub fn unpack(architecture: &str, packages: &[&str], folder: &Path) -> Result<()> {
+    let done = folder.join("unpacked");
+    let list = packages.join(" ");
+    if std::fs::read_to_string(&done).is_ok_and(|text| text == list) {
+        return Ok(());
+    }
+    eprintln!("xtask: unpacking packages for {architecture}: {list}");
+    std::fs::create_dir_all(folder)?;
+    let folder = folder.canonicalize()?;
+    // For these calls alone; what is installed keeps to the machine's own architecture.
+    let also = format!("APT::Architectures::={architecture}");
+    if !apt(&["-o", &also, "update"])? {
+        bail!("apt-get could not read the lists of {architecture}");
+    }
+    let names: Vec<String> = packages.iter().map(|name| format!("{name}:{architecture}")).collect();
+    must(
+        Command::new("apt-get").args(["-o", &also, "download"]).args(&names).current_dir(&folder).stdout(Stdio::null()),
+    )?;
+    for entry in std::fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "deb") {
+            must(Command::new("dpkg").arg("-x").arg(&path).arg(&folder))?;
+            std::fs::remove_file(&path)?;
+        }
+    }
+    Ok(std::fs::write(done, list)?)
 }

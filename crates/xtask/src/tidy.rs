@@ -19,10 +19,10 @@ const ONLY: &[(&str, &[&str])] = &[
     ("passes", &["ir"]),
     ("spmd", &["ir", "passes"]),
     ("interp", &["ir", "builtins"]),
-    ("llvm", &["ir"]),
+    ("llvm", &["caps", "ir"]),
     ("artifact", &["caps"]),
     ("hal", &["artifact"]),
-    ("hal-cpu", &["artifact", "hal", "ir"]),
+    ("hal-cpu", &["artifact", "caps", "hal", "ir"]),
     ("gallery", &[]),
     ("xtask", &[]),
 ];

@@ -2,6 +2,7 @@
 
 use super::Finding;
 use crate::cpu;
+use cloom_caps::cpu::{INTEL, Level, here};
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
@@ -16,12 +17,17 @@ pub fn look() -> Vec<Finding> {
         AREA,
         format!("{}, {} threads, {} of memory", info.name, info.compute_units, crate::stats::bytes(info.memory_size)),
     )];
-    for (name, level, what) in cpu::LEVELS {
+    let chosen = Level::of(&info.target);
+    for level in here() {
+        let Level { name, cpu, brings, .. } = level;
         let has = if cpu::runs(level) { "has" } else { "lacks" };
-        let chosen = if info.target.ends_with(level) { "; kernels are compiled for it" } else { "" };
-        findings.push(Finding::info(AREA, format!("{has} {name} ({level}, {what}){chosen}")));
+        let is_chosen = if chosen == Some(level) { "; kernels are compiled for it" } else { "" };
+        findings.push(Finding::info(AREA, format!("{has} {name} ({cpu}, {brings}){is_chosen}")));
     }
-    if !cpu::LEVELS.iter().any(|l| info.target.ends_with(l.1)) {
+    if info.target.ends_with(INTEL) {
+        findings.push(Finding::info(AREA, "kernels are tuned for Intel's processors"));
+    }
+    if chosen.is_none() {
         findings.push(Finding::problem(
             AREA,
             format!("code would be made for {}, which Cloom does not support", info.target),
