@@ -104,7 +104,7 @@ fn show_has_every_stage_of_one_kernel() {
     // It sums up in local memory: vectors are as long as the rows of its groups.
     let lanes =
         |row: &str| b.cloom(&format!("show kernels.cl -k total --json {row}")).expect(0).json()["lanes"].as_u64();
-    assert!(lanes("") > Some(8));
+    assert!(lanes("") >= Some(8));
     assert_eq!(lanes("--row 7"), Some(8));
     b.cloom("show kernels.cl -k total --row 0").expect(2);
     // The barrier and the branch under it are what there is to remark.

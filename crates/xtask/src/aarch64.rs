@@ -15,6 +15,7 @@ const TRIPLE: &str = "aarch64-unknown-linux-gnu";
 const CARGO: &str = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU";
 /// What runs here: a cross compiler and an emulator.
 const TOOLS: &[&str] = &["g++-aarch64-linux-gnu", "qemu-user"];
+const CC: &str = "aarch64-linux-gnu-gcc";
 /// What is linked.
 const LIBRARIES: &[&str] =
     &["llvm-19-dev", "libgmp-dev", "libgmp10", "libmpfr-dev", "libmpfr6", "libzstd-dev", "zlib1g-dev"];
@@ -50,7 +51,8 @@ fn emulate(command: &mut Command) -> Result<()> {
     command
         .args(["--target", TRIPLE, "--features", "gmp-mpfr-sys/force-cross"])
         .env("LLVM_SYS_191_PREFIX", root.join("usr/lib/llvm-19"))
-        .env(format!("{CARGO}_LINKER"), "aarch64-linux-gnu-gcc")
+        .env(format!("{CARGO}_LINKER"), CC)
+        .env("TARGET_CC", CC)
         .env(format!("{CARGO}_RUSTFLAGS"), format!("-L native={libraries}"))
         .env(
             format!("{CARGO}_RUNNER"),

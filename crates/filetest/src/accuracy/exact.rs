@@ -29,12 +29,12 @@ pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
         "copysign" => value(x.copysign(y)),
         "sign" => value(if x.is_nan() || x == 0.0 { if x.is_nan() { 0.0 } else { x } } else { 1f64.copysign(x) }),
         "step" => value(if y < x { 0.0 } else { 1.0 }),
-        "fmin" => value(x.min(y)),
-        "fmax" => value(x.max(y)),
+        "fmin" => value(or_number(f64::min, x, y)),
+        "fmax" => value(or_number(f64::max, x, y)),
         "maxmag" | "minmag" => {
             let first = if name == "maxmag" { x.abs() > y.abs() } else { x.abs() < y.abs() };
             let second = if name == "maxmag" { y.abs() > x.abs() } else { y.abs() < x.abs() };
-            let neither = if name == "maxmag" { x.max(y) } else { x.min(y) };
+            let neither = or_number(if name == "maxmag" { f64::max } else { f64::min }, x, y);
             value(if first {
                 x
             } else if second {
@@ -95,6 +95,15 @@ pub fn same(name: &str, want: &Outcome, got: &Outcome) -> bool {
         (a.is_nan() && b.is_nan()) || a.to_bits() == b.to_bits() || (free_zero && a == 0.0 && b == 0.0)
     };
     equal(want.value, got.value) && equal(want.second, got.second) && want.n == got.n
+}
+
+/// The smaller or larger of two; of a number and no number the number, also if that signals, where Rust's functions differ by machine.
+fn or_number(of: fn(f64, f64) -> f64, x: f64, y: f64) -> f64 {
+    match (x.is_nan(), y.is_nan()) {
+        (false, false) => of(x, y),
+        (true, _) => y,
+        (_, true) => x,
+    }
 }
 
 /// The exponent of a finite number other than zero.
