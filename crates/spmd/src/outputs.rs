@@ -81,16 +81,20 @@ fn tells_others(func: &Function, op: &Op, p: Option<Value>) -> bool {
 }
 
 /// The parameter that an address lies in.
-fn buffer(func: &Function, mut p: Value) -> Option<usize> {
-    loop {
-        if func.ty(p).space() != Some(Space::Global) {
-            return None;
+fn buffer(func: &Function, p: Value) -> Option<usize> {
+    let base = base(func, p);
+    match func.values[base].def {
+        ValueDef::Param(b, k) if func.ty(base).space() == Some(Space::Global) && func.layout.first() == Some(&b) => {
+            Some(k as usize)
         }
-        let entry = *func.layout.first()?;
-        match func.values[p].def {
-            ValueDef::Param(b, k) => return (b == entry).then_some(k as usize),
-            ValueDef::Inst(i) if func.insts[i].op == Op::PtrAdd => p = func.insts[i].args[0],
-            ValueDef::Inst(_) => return None,
-        }
+        _ => None,
     }
+}
+
+/// Where an address begins, as far as it is a sum.
+pub fn base(func: &Function, mut p: Value) -> Value {
+    while let Some(data) = func.def_inst(p).map(|i| &func.insts[i]).filter(|data| data.op == Op::PtrAdd) {
+        p = data.args[0];
+    }
+    p
 }

@@ -14,6 +14,7 @@
 //! wait for each other. Sums along the rows of one such matrix into another one: 1.4 ms with 8 lanes, 1.0 with 4.)
 
 use crate::latency;
+use crate::outputs::base;
 use crate::shape::signed_const;
 use crate::widen::{Analysed, FAR};
 use cloom_ir::loops::Loop;
@@ -42,7 +43,7 @@ pub fn written(item: &Analysed) -> Option<u32> {
                 if let Some(&written) = data.args.get(1) {
                     elements = Some((by.abs() / i64::from(func.ty(written).bytes())).max(1));
                 }
-                let buffer = buffer(func, p);
+                let buffer = base(func, p);
                 if !buffers.contains(&buffer) {
                     buffers.push(buffer);
                 }
@@ -52,17 +53,6 @@ pub fn written(item: &Analysed) -> Option<u32> {
         Some(if waits { 1 } else { buffers.len() as u32 })
     };
     latency::deepest(item).into_iter().filter_map(open).max()
-}
-
-/// Where an address begins, as far as it is a sum.
-fn buffer(func: &Function, mut p: Value) -> Value {
-    for _ in 0..DEPTH {
-        match func.def_inst(p).map(|i| &func.insts[i]) {
-            Some(data) if data.op == Op::PtrAdd => p = data.args[0],
-            _ => break,
-        }
-    }
-    p
 }
 
 /// By how much a value grows from round to round, if that is a constant and nothing wraps.
