@@ -172,6 +172,8 @@ pub enum Lower {
     BinarySign(BinOp, BinOp),
     /// One fused multiply-add.
     Fma,
+    /// That, or a product and a sum where it is quicker.
+    Mad,
     /// Instructions that the front end writes.
     Special(Special),
 }

@@ -20,6 +20,9 @@ pub struct Target {
     pub fp16: bool,
     /// Images.
     pub images: bool,
+    /// Multiplies and adds `float` and `double` in one instruction. Where it does not, nothing is contracted: to round once takes
+    /// 20 times as long as to round twice there.
+    pub fma: bool,
 }
 
 impl Default for Target {
@@ -28,7 +31,8 @@ impl Default for Target {
         let tables = [cloom_caps::DEVICE_EXTENSIONS, cloom_caps::C_FEATURES];
         let features: Vec<String> = tables.iter().flat_map(|t| t.iter()).map(|n| n.name.to_owned()).collect();
         let has = |name: &str| features.iter().any(|f| f == name);
-        Self { fp64: has("cl_khr_fp64"), fp16: has("cl_khr_fp16"), images: has("__opencl_c_images"), features }
+        let [fp64, fp16, images] = ["cl_khr_fp64", "cl_khr_fp16", "__opencl_c_images"].map(has);
+        Self { fp64, fp16, images, fma: false, features }
     }
 }
 
@@ -97,10 +101,13 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
         since = Instant::now();
     };
     let c_version = options.std.map_or(120, |s| s.number());
+    let contract = mode == Mode::User && target.fma;
+    let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
+    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma);
     let pp = PpOptions {
         c_version,
         features: target.features.clone(),
-        predefined: cloom_builtins::CONSTANTS.iter().map(|&(n, t)| (n.to_owned(), t.to_owned())).collect(),
+        predefined: constants.map(|&(n, t)| (n.to_owned(), t.to_owned())).collect(),
         images: target.images,
         fast_relaxed_math: options.fast_relaxed_math,
         macros: options.macros.clone(),
@@ -115,7 +122,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
         fp16: target.fp16,
         fp64: target.fp64,
         single_precision_constant: options.single_precision_constant,
-        fp_contract: mode == Mode::User,
+        contract,
         c_version,
     };
     let (typed, types) = analyse(&mut session, &unit, sema);
@@ -124,7 +131,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let module = if session.diags.has_errors() {
         None
     } else {
-        Some(lower(&session, &typed, &types, LowerOptions { fast_math: fast_math(options) }))
+        Some(lower(&session, &typed, &types, LowerOptions { fast_math: fast_math(options), contract }))
     };
     drop(typed);
     stage("lower");

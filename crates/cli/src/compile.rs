@@ -107,7 +107,7 @@ fn kernels(program: &Program) -> Vec<KernelInfo> {
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let target = cpu::target(options.cpu.as_deref())?;
     let compiler = Compiler::new(Config::default());
-    let built = build(&compiler, options)?;
+    let built = build(&compiler, &target, options)?;
     let program = match &built.result {
         Ok(program) => program,
         Err(kind) => {
@@ -156,7 +156,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
 }
 
 /// Compiles and links what was named.
-fn build(compiler: &Compiler, options: &Options) -> Result<Compilation, Failure> {
+fn build(compiler: &Compiler, target: &str, options: &Options) -> Result<Compilation, Failure> {
     let text = options.build.text();
     let mut log = String::new();
     let mut parts = Vec::new();
@@ -169,9 +169,9 @@ fn build(compiler: &Compiler, options: &Options) -> Result<Compilation, Failure>
         }
         let source = Source { name: &file.name, text: &file.bytes };
         if options.files.len() == 1 && !options.no_link && !options.library {
-            return Ok(compiler.build(&source, &text));
+            return Ok(compiler.build(&source, &text, target));
         }
-        let compiled = compiler.compile(&source, &text, &[]);
+        let compiled = compiler.compile(&source, &text, &[], target);
         log += &compiled.log;
         match compiled.result {
             Ok(program) => parts.push(program),

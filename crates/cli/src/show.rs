@@ -131,7 +131,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let compiler = Compiler::new(Config { lanes: Config::from_env().lanes, ..Config::default() });
     let source = Source { name: &subject.text.name, text: &subject.text.bytes };
     let start = Instant::now();
-    let built = compiler.build(&source, &subject.options);
+    let built = compiler.build(&source, &subject.options, &target);
     let front = start.elapsed();
     let program = built.result.map_err(|kind| match kind {
         BuildFailure::Options => Failure::wrong(&built.log),

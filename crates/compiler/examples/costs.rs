@@ -52,7 +52,7 @@ fn main() {
     for round in ["cold", "warm"] {
         let begin = Instant::now();
         let compiler = Compiler::new(Config::default());
-        let built = compiler.build(&source, "");
+        let built = compiler.build(&source, "", &device.info().target);
         let Ok(program) = built.result else { panic!("{}", built.log) };
         let front = begin.elapsed();
         let executable = compiler.executable(&program, &device.info().target);

@@ -28,14 +28,14 @@ pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String), Str
     if diagnostics.has_errors() { Err(log) } else { Ok((options, log)) }
 }
 
-/// Compiles a source.
-pub fn compile(source: &Source<'_>, text: &str, set: OptionSet, headers: &[Header]) -> Compilation {
+/// Compiles a source. The target decides what is contracted; the macros tell, and that is all.
+pub fn compile(source: &Source<'_>, text: &str, set: OptionSet, headers: &[Header], target: &str) -> Compilation {
     let (build, warnings) = match options(text, set) {
         Ok(parsed) => parsed,
         Err(log) => return Compilation { result: Err(Failure::Options), log, times: Vec::new() },
     };
     let mut resolver = Resolver::new(headers, &build.include_dirs);
-    let (module, log, times) = run(source, &build, &mut resolver);
+    let (module, log, times) = run(source, &build, &mut resolver, target);
     let result = module
         .ok_or(Failure::Program)
         .map(|module| Arc::new(Program::new(module, ImageKind::Object, build, text.to_owned())));
@@ -46,8 +46,9 @@ fn run(
     source: &Source<'_>,
     options: &BuildOptions,
     headers: &mut (dyn IncludeResolver + Send),
+    target: &str,
 ) -> (Option<Module>, String, Vec<Timing>) {
-    let target = Target::default();
+    let target = Target { fma: cloom_llvm::has_fma(target), ..Target::default() };
     let input = Input { name: source.name, source: source.text, headers, options, target: &target };
     let output = cloom_clc::compile(input, Mode::User);
     let log = output.log();

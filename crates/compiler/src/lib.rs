@@ -149,9 +149,10 @@ impl Compiler {
         })
     }
 
-    /// Compiles a source and links it alone (`clBuildProgram`).
-    pub fn build(&self, source: &Source<'_>, options: &str) -> Compilation {
-        let front = || front::compile(source, options, OptionSet::Build, &[]);
+    /// Compiles a source and links it alone (`clBuildProgram`). The program runs on every target; it rounds like one that is quick
+    /// on this one.
+    pub fn build(&self, source: &Source<'_>, options: &str, target: &str) -> Compilation {
+        let front = || front::compile(source, options, OptionSet::Build, &[], target);
         let compiled = match source.text.len() > SMALL {
             true => cloom_llvm::prepare_meanwhile(front),
             false => front(),
@@ -165,9 +166,9 @@ impl Compiler {
         }
     }
 
-    /// Compiles a source (`clCompileProgram`).
-    pub fn compile(&self, source: &Source<'_>, options: &str, headers: &[Header]) -> Compilation {
-        front::compile(source, options, OptionSet::Compile, headers)
+    /// Compiles a source (`clCompileProgram`); of the target see [`Compiler::build`].
+    pub fn compile(&self, source: &Source<'_>, options: &str, headers: &[Header], target: &str) -> Compilation {
+        front::compile(source, options, OptionSet::Compile, headers, target)
     }
 
     /// Links compiled programs and libraries (`clLinkProgram`).

@@ -7,6 +7,7 @@ use cloom_compiler::{CompileError, Compiler, Config, Failure, Header, Program, S
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
 use common::{Arg, buffer, build, compiler, floats, ints, launch, program, run};
+use std::sync::Arc;
 
 const REDUCE: &str = r#"
 // Sums each group's part; works for every local size.
@@ -86,7 +87,7 @@ fn programs_are_compiled_apart_with_headers_and_linked() {
     let device = CpuDevice::new(1, None);
     let headers = [Header { name: "twice.h".into(), text: b"int twice(int x);".to_vec() }];
     let part = |name: &str, text: &str| {
-        let done = compiler.compile(&Source { name, text: text.as_bytes() }, "", &headers);
+        let done = compiler.compile(&Source { name, text: text.as_bytes() }, "", &headers, &device.info().target);
         done.result.unwrap_or_else(|_| panic!("{}", done.log))
     };
     let main = part(
@@ -142,6 +143,27 @@ fn the_disk_cache_gives_the_same_code_and_ignores_what_is_damaged() {
     let third = get();
     assert!(!third.cached);
     assert_eq!(first.artifact, third.artifact);
+}
+
+#[test]
+fn what_is_contracted_suits_the_target_and_each_has_its_place_in_the_cache() {
+    let dir = tempfile::tempdir().unwrap();
+    let compiler = Compiler::new(Config { cache_dir: Some(dir.path().join("cache")), ..Config::default() });
+    let [v2, v3] = ["x86-64-v2", "x86-64-v3"].map(|level| format!("x86_64-unknown-linux-gnu:{level}"));
+    let program = |target: &str| {
+        let built = compiler.build(&Source { name: "test.cl", text: REDUCE.as_bytes() }, "", target);
+        built.result.unwrap_or_else(|_| panic!("{}", built.log))
+    };
+    let fused = |p: &Program| p.module().to_string().contains(" fma ");
+    let (slow, quick) = (program(&v2), program(&v3));
+    assert!(!fused(&slow) && fused(&quick));
+    // A binary rounds on every machine as it did where it was made.
+    assert!(fused(&compiler.load(&quick.encode()).unwrap()));
+    // So for one target there may be code of both.
+    let code = |p: &Arc<Program>| compiler.executable(p, &v2).kernel("saxpy", Variant::Lanes).unwrap().clone();
+    let [of_slow, of_quick] = [code(&slow), code(&quick)];
+    assert!(!of_slow.cached && !of_quick.cached && of_slow.artifact != of_quick.artifact);
+    assert!(code(&slow).cached && code(&slow).artifact == of_slow.artifact);
 }
 
 #[test]

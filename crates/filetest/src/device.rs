@@ -3,7 +3,18 @@
 use cloom_compiler::{Compiler, Config, Executable, Source, Variant};
 use cloom_hal::{Device, Launch, Memory, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// This machine with the instructions that `CLOOM_CPU` names, or with all that it has.
+pub fn cpu(threads: usize) -> CpuDevice {
+    CpuDevice::new(threads, cloom_caps::env::CPU.get().as_deref())
+}
+
+/// Whether [`cpu`] multiplies and adds in one instruction.
+pub fn multiplies_and_adds() -> bool {
+    static FMA: LazyLock<bool> = LazyLock::new(|| cloom_llvm::has_fma(&cpu(1).info().target));
+    *FMA
+}
 
 /// A compiler and a CPU device.
 pub struct Bench {
@@ -38,14 +49,15 @@ impl PrintSink for NoPrints {
 impl Bench {
     /// A device with this many threads.
     pub fn new(threads: usize) -> Self {
-        Self { compiler: Compiler::new(Config::default()), device: CpuDevice::new(threads, None) }
+        Self { compiler: Compiler::new(Config::default()), device: cpu(threads) }
     }
 
     /// Builds a program.
     pub fn build(&self, source: &str, options: &str) -> Result<Built<'_>, String> {
-        let built = self.compiler.build(&Source { name: "test.cl", text: source.as_bytes() }, options);
+        let target = &self.device.info().target;
+        let built = self.compiler.build(&Source { name: "test.cl", text: source.as_bytes() }, options, target);
         let program = built.result.map_err(|_| built.log)?;
-        let executable = self.compiler.executable(&program, &self.device.info().target);
+        let executable = self.compiler.executable(&program, target);
         Ok(Built { bench: self, executable })
     }
 }

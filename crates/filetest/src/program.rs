@@ -2,18 +2,19 @@
 
 use crate::case::{CaseArg, NdRange};
 use crate::header::{self, Header};
-use crate::rungs::{self, Ready, Rung};
+use crate::rungs::{self, Cpu, Ready, Rung};
 use cloom_compiler::{Compiler, Source};
 use cloom_ir::Module;
 
-/// Compiles a source and links one kernel with all that it calls: the only one, unless it is named.
+/// Compiles a source and links one kernel for a target with all that it calls: the only one, unless it is named.
 pub fn compile(
     compiler: &Compiler,
     source: &str,
     options: &str,
+    target: &str,
     kernel: Option<&str>,
 ) -> Result<(Module, String), String> {
-    let built = compiler.build(&Source { name: "program.cl", text: source.as_bytes() }, options);
+    let built = compiler.build(&Source { name: "program.cl", text: source.as_bytes() }, options, target);
     let program = built.result.map_err(|_| built.log.clone())?;
     let first = program.kernels().next().map(|k| k.0.to_owned()).ok_or("the program has no kernel")?;
     let name = kernel.map_or(first, str::to_owned);
@@ -44,23 +45,23 @@ fn ranges(in_subgroups: bool) -> Vec<NdRange> {
 
 /// Runs a file. Without a `run:` line, it checks itself: its kernel `test` gets a buffer of `int` with one element for each work-item,
 /// and must leave zero in all; anything else is the number of the line that found something wrong. Each is -1 before.
-pub fn test(compiler: &Compiler, text: &str, cpu: Option<&dyn Rung>) -> Result<(), String> {
+pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
     let header = header::parse(text, "//")?;
     if header.runs.is_empty() {
-        let list: Vec<&dyn Rung> = rungs::INTERPRETED.into_iter().chain(cpu).collect();
-        return check_itself(compiler, text, &list);
+        let list: Vec<&dyn Rung> = rungs::INTERPRETED.into_iter().chain([cpu as &dyn Rung]).collect();
+        return check_itself(compiler, text, cpu.target(), &list);
     }
     for run in &header.runs {
-        let (module, name) = compile(compiler, text, "", run.1.as_deref())?;
+        let (module, name) = compile(compiler, text, "", cpu.target(), run.1.as_deref())?;
         let header = Header { runs: vec![(run.0, Some(name))], ..header.clone() };
-        crate::ir_file::run_module(module, &header, cpu)?;
+        crate::ir_file::run_module(module, &header, Some(cpu))?;
     }
     Ok(())
 }
 
 /// Runs a program that checks itself, see [`test`], on these rungs; if it can tell its sub-groups, on more ranges.
-pub fn check_itself(compiler: &Compiler, text: &str, rungs: &[&dyn Rung]) -> Result<(), String> {
-    let (module, kernel) = compile(compiler, text, "-cl-std=CL3.0", Some("test"))?;
+pub fn check_itself(compiler: &Compiler, text: &str, target: &str, rungs: &[&dyn Rung]) -> Result<(), String> {
+    let (module, kernel) = compile(compiler, text, "-cl-std=CL3.0", target, Some("test"))?;
     let in_subgroups = cloom_ir::subgroup::module_uses(&module);
     let list: Vec<(&&dyn Rung, Box<dyn Ready + '_>)> = rungs
         .iter()

@@ -1,6 +1,7 @@
 //! The ways to run a case. Each takes the program as it was written and does all that its stage needs.
 
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
+use crate::device::cpu;
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink};
 use cloom_hal_cpu::CpuDevice;
@@ -229,13 +230,18 @@ pub struct Cpu {
 impl Cpu {
     /// A device with this many threads; `optimise` as of the code generator.
     pub fn new(threads: usize, optimise: bool) -> Self {
-        Self { device: CpuDevice::new(threads, None), optimise, lanes: None, stage: Stage::Group }
+        Self { device: cpu(threads), optimise, lanes: None, stage: Stage::Group }
     }
 
     /// The optimising device, for vectors of so many work-items, whose outputs go past the caches.
     pub fn with_lanes(threads: usize, lanes: u16) -> Self {
-        let device = CpuDevice::new(threads, None).with_cache(0);
+        let device = cpu(threads).with_cache(0);
         Self { device, optimise: true, lanes: Some(lanes), stage: Stage::Group }
+    }
+
+    /// What its code is made for.
+    pub fn target(&self) -> &str {
+        &self.device.info().target
     }
 
     /// The same device for a module that went through the scalar passes already.

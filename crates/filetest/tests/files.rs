@@ -15,6 +15,6 @@ fn files_of_ir_give_what_they_expect() {
 fn programs_agree_on_every_rung() {
     let compiler = Compiler::new(Config::default());
     for cpu in Cpu::levels(2) {
-        for_each_file(&files("run", "cl"), |_, text| program::test(&compiler, text, Some(&cpu)));
+        for_each_file(&files("run", "cl"), |_, text| program::test(&compiler, text, &cpu));
     }
 }

@@ -47,7 +47,8 @@ fn every_math_function_gives_the_same_bits_on_every_rung() {
             }
             let [a, b, c] = arrays.map(CaseArg::Buffer);
             let fresh = |size: usize| CaseArg::Buffer(vec![0; samples.len() * size]);
-            let (module, kernel) = program::compile(&compiler, &kernel(name, sig, p, 1), "", None).unwrap();
+            let (module, kernel) =
+                program::compile(&compiler, &kernel(name, sig, p, 1), "", cpus[0].target(), None).unwrap();
             let case = Case {
                 module,
                 kernel,

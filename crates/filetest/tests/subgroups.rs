@@ -7,7 +7,7 @@ use cloom_filetest::{files, for_each_file, program};
 #[test]
 fn groups_work_together_in_the_interpreter() {
     let compiler = Compiler::new(Config::default());
-    for_each_file(&files("groups", "cl"), |_, text| program::check_itself(&compiler, text, &IN_SUBGROUPS));
+    for_each_file(&files("groups", "cl"), |_, text| program::check_itself(&compiler, text, "", &IN_SUBGROUPS));
 }
 
 #[test]
@@ -18,5 +18,5 @@ fn groups_work_together_on_the_cpu() {
     cpus.push(Cpu::with_lanes(1, 64).plain());
     cpus.extend(Cpu::levels(1));
     let rungs: Vec<&dyn Rung> = cpus.iter().map(|cpu| cpu as &dyn Rung).collect();
-    for_each_file(&files("groups", "cl"), |_, text| program::check_itself(&compiler, text, &rungs));
+    for_each_file(&files("groups", "cl"), |_, text| program::check_itself(&compiler, text, cpus[0].target(), &rungs));
 }

@@ -81,6 +81,11 @@ pub fn gathers(target: &str) -> bool {
     target.ends_with(cpu::INTEL)
 }
 
+/// Whether a target multiplies and adds in one instruction; one that is not known does not.
+pub fn has_fma(target: &str) -> bool {
+    target::Level::of(target).is_ok_and(|(level, _)| level.has_fma())
+}
+
 /// The bits of a vector register of a target; of one that is not known, the least there is.
 pub fn vector_bits(target: &str) -> u32 {
     cpu::Level::of(target).map_or(128, |level| level.vector_bits)

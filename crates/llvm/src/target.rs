@@ -35,7 +35,7 @@ pub enum Level {
 
 impl Level {
     /// The level of a target and LLVM's names for machine and CPU, or why there is no code for it.
-    fn find(target: &str) -> Result<(Self, &'static cpu::Level), String> {
+    pub fn of(target: &str) -> Result<(Self, &'static cpu::Level), String> {
         let of_family = |l: &&cpu::Level| target.split(':').next() == Some(l.triple);
         let Some(found) = cpu::Level::of(target) else {
             let cpus: Vec<_> = cpu::LEVELS.iter().filter(of_family).map(|l| l.cpu).collect();
@@ -152,7 +152,7 @@ impl Machine {
             }
         });
         let refuse = |why: String| Error::Target(target.to_owned(), why);
-        let (level, names) = Level::find(target).map_err(refuse)?;
+        let (level, names) = Level::of(target).map_err(refuse)?;
         let (triple, cpu_name) = (c_string(names.triple), c_string(names.cpu));
         let mut found = ptr::null_mut();
         let mut message = ptr::null_mut();

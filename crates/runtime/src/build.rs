@@ -250,12 +250,14 @@ impl Program {
             ProgramOrigin::Source(text) => text.as_slice(),
             ProgramOrigin::Binary | ProgramOrigin::Linked => &[],
         };
+        // One program for all: the devices are parts of one machine.
+        let target = &self.devices()[selected[0]].info().target;
         match job {
             Job::Build => match self.unit(selected[0]) {
                 Some(unit) if *self.origin() == ProgramOrigin::Binary => Ok((unit, String::new())),
-                _ => toolchain.build(&CompileInput { source, options, headers: &[] }),
+                _ => toolchain.build(&CompileInput { source, options, headers: &[], target }),
             },
-            Job::Compile(headers) => toolchain.compile(&CompileInput { source, options, headers: &headers }),
+            Job::Compile(headers) => toolchain.compile(&CompileInput { source, options, headers: &headers, target }),
             Job::Link(units) => toolchain.link(&units, options),
         }
     }

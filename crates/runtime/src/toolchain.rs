@@ -25,6 +25,8 @@ pub struct CompileInput<'a> {
     pub options: &'a str,
     /// Embedded headers.
     pub headers: &'a [Header],
+    /// What it will run on. It runs elsewhere too, but may be slower.
+    pub target: &'a str,
 }
 
 /// A kernel of a program.
@@ -178,14 +180,14 @@ const SOURCE_NAME: &str = "program.cl";
 impl Toolchain for Cloom {
     fn build(&self, input: &CompileInput<'_>) -> Outcome {
         let source = compiler::Source { name: SOURCE_NAME, text: input.source };
-        outcome(self.0.build(&source, input.options))
+        outcome(self.0.build(&source, input.options, input.target))
     }
 
     fn compile(&self, input: &CompileInput<'_>) -> Outcome {
         let source = compiler::Source { name: SOURCE_NAME, text: input.source };
         let header = |h: &Header| compiler::Header { name: h.name.clone(), text: h.text.clone() };
         let headers: Vec<compiler::Header> = input.headers.iter().map(header).collect();
-        outcome(self.0.compile(&source, input.options, &headers))
+        outcome(self.0.compile(&source, input.options, &headers, input.target))
     }
 
     fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome {

@@ -62,6 +62,7 @@ impl Fn<'_, '_> {
                         self.bin(op, values[0], values[1])
                     }
                     Lower::Fma => self.push_fast(Op::Fma, &values, ty),
+                    Lower::Mad => self.mad([values[0], values[1], values[2]], ty),
                     Lower::Special(s) => self.composed(s, name, &values, elem, ty),
                     Lower::Each(_) | Lower::Exact => self.zero(ty),
                 }
@@ -202,7 +203,7 @@ impl Fn<'_, '_> {
             Special::Max => self.bin(pick(BinOp::Smax, BinOp::Umax), v[0], v[1]),
             Special::Mix => {
                 let way = self.bin(BinOp::Fsub, v[1], v[0]);
-                self.push_fast(Op::Fma, &[way, v[2], v[0]], ty)
+                self.mad([way, v[2], v[0]], ty)
             }
             Special::Step => {
                 let (zero, one) = (self.float(ty, 0.0), self.float(ty, 1.0));
@@ -218,7 +219,7 @@ impl Fn<'_, '_> {
                 let t = self.bin(BinOp::Fmin, t, one);
                 let square = self.bin(BinOp::Fmul, t, t);
                 let (two, three) = (self.float(ty, -2.0), self.float(ty, 3.0));
-                let factor = self.push_fast(Op::Fma, &[t, two, three], ty);
+                let factor = self.mad([t, two, three], ty);
                 self.bin(BinOp::Fmul, square, factor)
             }
             Special::Degrees => {
@@ -330,6 +331,15 @@ impl Fn<'_, '_> {
         let ty = self.ty(v);
         let zero = self.zero(ty);
         self.b().icmp(IntCc::Slt, v, zero)
+    }
+
+    /// `a * b + c`, rounded once or twice, whichever is quick.
+    fn mad(&mut self, [a, b, c]: [Value; 3], ty: Type) -> Value {
+        if self.lw.opts.contract {
+            return self.push_fast(Op::Fma, &[a, b, c], ty);
+        }
+        let product = self.bin(BinOp::Fmul, a, b);
+        self.bin(BinOp::Fadd, product, c)
     }
 
     /// `a * b + c` exactly, then to the nearest value of the type.

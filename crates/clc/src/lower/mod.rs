@@ -29,6 +29,8 @@ use rustc_hash::FxHashMap;
 pub struct LowerOptions {
     /// Permissions written on each floating-point instruction.
     pub fast_math: Flags,
+    /// Whether functions that may round `a * b + c` once do.
+    pub contract: bool,
 }
 
 /// Lowers a program.

@@ -8,7 +8,7 @@ use super::tree::{Cc, Data, Expr, ExprKind, GlobalId, Init, Lanes};
 use super::types::{Ty, TyKind, Types, elem_signed, ir_scalar};
 use crate::source::Span;
 use cloom_builtins::Elem;
-use cloom_ir::{CastOp, Scalar, eval};
+use cloom_ir::{BinOp, CastOp, Scalar, eval};
 use smallvec::smallvec;
 
 /// A known value.
@@ -100,8 +100,7 @@ impl Sema<'_> {
                 let s = scalar(&self.types, e.ty.ty);
                 let (a, b) = (self.lanes(a)?, self.lanes(b)?);
                 // What divides by zero has no value in C; the message is better than a surprise.
-                use cloom_ir::BinOp as B;
-                if matches!(op, B::Sdiv | B::Udiv | B::Srem | B::Urem) && b.contains(&0) {
+                if matches!(op, BinOp::Sdiv | BinOp::Udiv | BinOp::Srem | BinOp::Urem) && b.contains(&0) {
                     return stuck;
                 }
                 a.iter().zip(&b).map(|(&a, &b)| eval::binary(*op, s, a, b)).collect()
@@ -201,7 +200,13 @@ impl Sema<'_> {
                             let op = if signed { so } else { uo };
                             Ok(eval::binary(op, s, lane(&known, 0, i), lane(&known, 1, i)))
                         }
-                        Lower::Fma => Ok(eval::fma(s, lane(&known, 0, i), lane(&known, 1, i), lane(&known, 2, i))),
+                        Lower::Mad if !self.opts.contract => {
+                            let product = eval::binary(BinOp::Fmul, s, lane(&known, 0, i), lane(&known, 1, i));
+                            Ok(eval::binary(BinOp::Fadd, s, product, lane(&known, 2, i)))
+                        }
+                        Lower::Fma | Lower::Mad => {
+                            Ok(eval::fma(s, lane(&known, 0, i), lane(&known, 1, i), lane(&known, 2, i)))
+                        }
                         _ => Err(e.span),
                     })
                     .collect::<Result<Lanes, Span>>()?

@@ -43,8 +43,8 @@ pub struct SemaOptions {
     pub fp64: bool,
     /// `-cl-single-precision-constant`
     pub single_precision_constant: bool,
-    /// Whether `a * b + c` is contracted where no pragma says otherwise.
-    pub fp_contract: bool,
+    /// Whether `a * b + c` and `mad` are one operation, the first of them unless a pragma forbids it.
+    pub contract: bool,
     /// The version of the language: 100, 110, 120, 200, 300.
     pub c_version: u32,
 }
@@ -127,7 +127,7 @@ struct SwitchCx {
 
 /// Analyses a program.
 pub fn analyse(session: &mut Session, unit: &ast::TranslationUnit, opts: SemaOptions) -> (Unit, Types) {
-    let contract = opts.fp_contract;
+    let contract = opts.contract;
     let mut sema = Sema {
         session,
         opts,
@@ -168,7 +168,7 @@ impl Sema<'_> {
 
     fn pragma(&mut self, p: &ast::Pragma) {
         if let ast::PragmaKind::FpContract(on) = p.kind {
-            self.contract = on.unwrap_or(self.opts.fp_contract);
+            self.contract = self.opts.contract && on.unwrap_or(true);
         }
     }
 

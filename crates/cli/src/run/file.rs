@@ -6,7 +6,7 @@ use super::shape::Sizes;
 use super::{Options, reference};
 use crate::outcome::{Answer, Exit, Failure};
 use crate::stats::{self, Summary};
-use crate::{driver, source};
+use crate::{cpu, driver, source};
 use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source};
 use cloom_gallery::{Arg, Buffer, Picture, Session};
 use cloom_ir::KernelMeta;
@@ -64,7 +64,8 @@ pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
     let compiler = Compiler::new(Config::default());
     let build_options = options.build.text();
     // Cloom's front end says what the parameters are, whatever platform runs the kernel.
-    let compiled = compiler.build(&Source { name: &text.name, text: &text.bytes }, &build_options);
+    let source = Source { name: &text.name, text: &text.bytes };
+    let compiled = compiler.build(&source, &build_options, &cpu::target(None)?);
     let program = compiled.result.map_err(|kind| match kind {
         BuildFailure::Options => Failure::wrong(&compiled.log),
         BuildFailure::Program => Failure::finding(&compiled.log),

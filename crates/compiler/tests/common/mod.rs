@@ -23,8 +23,10 @@ pub fn compiler() -> Arc<Compiler> {
     Compiler::new(Config::default())
 }
 
+/// Compiles for this machine.
 pub fn build(compiler: &Compiler, source: &str, options: &str) -> Compilation {
-    compiler.build(&Source { name: "test.cl", text: source.as_bytes() }, options)
+    let target = CpuDevice::new(1, None).info().target.clone();
+    compiler.build(&Source { name: "test.cl", text: source.as_bytes() }, options, &target)
 }
 
 pub fn program(compiler: &Compiler, source: &str, options: &str) -> Arc<Program> {

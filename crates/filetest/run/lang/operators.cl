@@ -92,10 +92,16 @@ kernel void test(global int *out) {
   float a = 1 + FLT_EPSILON, s = -(1 + 2 * FLT_EPSILON);
   volatile float va = a, vs = s;
   CHECK(no_contraction(va, va, vs) == 0);
-  CHECK(va * va + vs == FLT_EPSILON * FLT_EPSILON && vs + va * va == FLT_EPSILON * FLT_EPSILON && va * va - -vs != 0);
+#ifdef FP_FAST_FMAF
+  float rest = FLT_EPSILON * FLT_EPSILON;
+#else
+  float rest = 0;
+#endif
+  CHECK(va * va + vs == rest && vs + va * va == rest && va * va - -vs == rest && mad(va, va, vs) == rest);
+  CHECK(mad(1 + FLT_EPSILON, 1 + FLT_EPSILON, -(1 + 2 * FLT_EPSILON)) == rest && fma(va, va, vs) != 0);
   float acc = vs;
   acc += va * va;
-  CHECK(acc == FLT_EPSILON * FLT_EPSILON);
+  CHECK(acc == rest);
   size_t zero = 0;
   CHECK(zero - 1 > 0 && (int)(zero - 1) == -1 && (zero - 1) / 2 == LONG_MAX);
   int neg = -2;

@@ -3,6 +3,7 @@
 
 use super::Precision::{Double, Single};
 use super::{Outcome, Precision, Sample};
+use crate::device;
 
 /// FP_ILOGB0 and FP_ILOGBNAN of the front end.
 const LOG_OF_ZERO: i32 = i32::MIN;
@@ -43,6 +44,10 @@ pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
                 neither
             })
         }
+        "mad" if !device::multiplies_and_adds() => value(match precision {
+            Single => f64::from(x as f32 * y as f32 + z as f32),
+            Double => x * y + z,
+        }),
         "fma" | "mad" => value(match precision {
             Single => f64::from((x as f32).mul_add(y as f32, z as f32)),
             Double => x.mul_add(y, z),

@@ -10,7 +10,7 @@ pub const TARGET: Target =
 
 fn corpus() -> Vec<Vec<u8>> {
     let build = |text: &Vec<u8>| {
-        let built = compiler().build(&Source { name: "program.cl", text }, "-cl-std=CL3.0");
+        let built = compiler().build(&Source { name: "program.cl", text }, "-cl-std=CL3.0", super::cpu());
         built.result.ok().map(|program| program.encode())
     };
     let mut list: Vec<Vec<u8>> = programs().iter().filter_map(build).collect();

@@ -121,7 +121,7 @@ fn corpus() -> Vec<Vec<u8>> {
     // What the front end makes, as it goes into binaries.
     for text in super::programs() {
         let source = cloom_compiler::Source { name: "program.cl", text: &text };
-        if let Ok(program) = super::compiler().build(&source, "-cl-std=CL3.0").result {
+        if let Ok(program) = super::compiler().build(&source, "-cl-std=CL3.0", super::cpu()).result {
             list.push(program.module().to_string().into_bytes());
         }
     }

@@ -85,7 +85,7 @@ kernel void k(global TYPE *p) { p[get_global_id(0)] = N * 0.1f + sqrt(3.0f); }
 fn run(input: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(input);
     let source = Source { name: "program.cl", text: PROGRAM.as_bytes() };
-    let built = compiler().build(&source, &text);
+    let built = compiler().build(&source, &text, super::cpu());
     let mut inputs = Vec::new();
     match built.result {
         Ok(program) => {
@@ -95,8 +95,8 @@ fn run(input: &[u8]) -> Result<(), String> {
         Err(_) if built.log.is_empty() => return Err("a build fails without a word".into()),
         Err(_) => {}
     }
-    inputs.extend(compiler().compile(&source, &text, &[]).result);
-    inputs.extend(compiler().compile(&source, "", &[]).result);
+    inputs.extend(compiler().compile(&source, &text, &[], super::cpu()).result);
+    inputs.extend(compiler().compile(&source, "", &[], super::cpu()).result);
     let linked = compiler().link(&inputs, &text);
     if linked.result.is_err() && linked.log.is_empty() {
         return Err("a link fails without a word".into());
