@@ -64,6 +64,12 @@ fn other_nextafter(p: Precision, s: &Sample, got: f64) -> bool {
     (zero && got.abs() == least && (got > 0.0) == (y > x)) || (x.abs() == least && got == 0.0)
 }
 
+/// Where `mad` rounds twice, the product may have been denormal, and vanished.
+fn without_product(p: Precision, s: &Sample, got: f64) -> bool {
+    let [x, y, z] = s.x;
+    p.is_denormal(x * y) && (got == z || got == 0.0 && p.is_denormal(z))
+}
+
 fn check(p: Precision) {
     let bench = Bench::new(1);
     let mut failures = Vec::new();
@@ -81,7 +87,8 @@ fn check(p: Precision) {
             let best = flushed(p, s).iter().filter_map(|s| want(name, p, s)).map(error).fold(f64::INFINITY, f64::min);
             met += 1;
             let fine = (best.is_finite() && best <= limit(name, p))
-                || (name == "nextafter" && other_nextafter(p, s, got.value));
+                || (name == "nextafter" && other_nextafter(p, s, got.value))
+                || (name == "mad" && without_product(p, s, got.value));
             if !fine {
                 failures.push(format!("{name}: {best} ULP at {s:?}: got {got:?}, want {:?}", want(name, p, s)));
                 break;
