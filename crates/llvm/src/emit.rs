@@ -31,6 +31,7 @@ pub fn module(
         pending: Vec::new(),
         data_size: 0,
         zeros: None,
+        fused: HashMap::new(),
     };
     for &f in reachable {
         cx.declare(f, f == root);
@@ -64,6 +65,8 @@ pub struct Cx<'m> {
     data_size: u64,
     /// Zeros that lanes that are off load, made on first use.
     zeros: Option<LLVMValueRef>,
+    /// Functions that are fused operations, with their types, made on first use.
+    pub fused: HashMap<Type, (LLVMTypeRef, LLVMValueRef)>,
 }
 
 impl Cx<'_> {
@@ -152,6 +155,22 @@ impl Cx<'_> {
                 value,
                 if root { LLVMLinkage::LLVMExternalLinkage } else { LLVMLinkage::LLVMInternalLinkage },
             );
+            self.describe(value);
+            if root {
+                // Descriptors, arguments, local memory and scratch are blocks of their own: a kernel cannot come by their
+                // addresses in another way.
+                for index in 1..=func.params.len() as u32 {
+                    LLVMAddAttributeAtIndex(value, index, self.attribute("noalias"));
+                }
+            }
+            self.functions.insert(f, (ty, value));
+        }
+    }
+
+    /// Tells LLVM what holds for every function.
+    pub fn describe(&self, value: LLVMValueRef) {
+        // SAFETY: see `scalar`.
+        unsafe {
             let whole = LLVMAttributeFunctionIndex;
             LLVMAddAttributeAtIndex(value, whole, self.attribute("nounwind"));
             LLVMAddAttributeAtIndex(value, whole, self.text_attribute("target-cpu", self.level.cpu()));
@@ -166,14 +185,6 @@ impl Cx<'_> {
             // A frame larger than a page touches each page, so that an overflow meets the guard page.
             LLVMAddAttributeAtIndex(value, whole, self.text_attribute("probe-stack", "inline-asm"));
             LLVMAddAttributeAtIndex(value, whole, self.text_attribute(STACK_REPORT.0, STACK_REPORT.1));
-            if root {
-                // Descriptors, arguments, local memory and scratch are blocks of their own: a kernel cannot come by their
-                // addresses in another way.
-                for index in 1..=func.params.len() as u32 {
-                    LLVMAddAttributeAtIndex(value, index, self.attribute("noalias"));
-                }
-            }
-            self.functions.insert(f, (ty, value));
         }
     }
 

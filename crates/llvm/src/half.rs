@@ -1,12 +1,12 @@
-//! Halves and sums rounded to odd: arithmetic that LLVM would do with library calls, or round twice.
+//! Halves: arithmetic that LLVM would do with library calls, or round twice.
 //!
 //! A half is an `i16` of LLVM throughout. LLVM's own `half` has calling conventions, libcalls and legalisations of its own, which
 //! differ between CPUs; converting to float and back, explicitly, leaves nothing to them. Converting is one instruction where
 //! the CPU has it (F16C), integer arithmetic elsewhere. One operation on floats, rounded to half, is the correctly rounded operation on
-//! halves, because 24 ≥ 2·11 + 2; only `fma` needs more.
+//! halves, because 24 ≥ 2·11 + 2; only `fma` needs more: see there.
 
 use crate::emit::FunctionCx;
-use cloom_ir::{BinOp, CastOp, Scalar, Type, UnOp};
+use cloom_ir::{BinOp, Scalar, Type, UnOp};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMIntPredicate as Int, LLVMRealPredicate as Real};
@@ -41,69 +41,6 @@ impl FunctionCx<'_, '_> {
         if ty.scalar == Scalar::F16 { self.to_float(ty, a) } else { a }
     }
 
-    /// `a * b + c`, rounded once.
-    pub fn fma(&self, ty: Type, args: [LLVMValueRef; 3]) -> LLVMValueRef {
-        if ty.scalar == Scalar::F64 || ty.scalar == Scalar::F32 && self.cx.level.has_fma() {
-            return self.intrinsic("llvm.fma", &[self.cx.ty(ty)], &args);
-        }
-        // The product is exact in f64; the sum, rounded to odd, keeps the last rounding right.
-        let wide = ty.with_scalar(Scalar::F64);
-        let [x, y, z] = args.map(|a| self.cast(CastOp::Fext, ty, wide, a));
-        // SAFETY: see `half_unary`.
-        let product = unsafe { LLVMBuildFMul(self.builder.0, x, y, NO_NAME) };
-        let sum = self.odd_sum(wide, product, z);
-        self.cast(CastOp::Ftrunc, wide, ty, sum)
-    }
-
-    /// The sum of doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last bit is set. (Boldo and
-    /// Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008.)
-    fn odd_sum(&self, ty: Type, p: LLVMValueRef, z: LLVMValueRef) -> LLVMValueRef {
-        let b = self.builder.0;
-        let int = ty.with_scalar(Scalar::I64);
-        // SAFETY: see `half_unary`.
-        unsafe {
-            let sub = |x, y| LLVMBuildFSub(b, x, y, NO_NAME);
-            let sum = LLVMBuildFAdd(b, p, z, NO_NAME);
-            // Knuth's exact error of a sum.
-            let t = sub(sum, p);
-            let error = LLVMBuildFAdd(b, sub(p, sub(sum, t)), sub(z, t), NO_NAME);
-            let zero = LLVMConstNull(self.cx.ty(ty));
-            // Infinities and NaN have an error that is NaN, which this comparison lets be.
-            let inexact = LLVMBuildFCmp(b, Real::LLVMRealONE, error, zero, NO_NAME);
-            let outward = LLVMBuildICmp(
-                b,
-                Int::LLVMIntEQ,
-                LLVMBuildFCmp(b, Real::LLVMRealOGT, error, zero, NO_NAME),
-                LLVMBuildFCmp(b, Real::LLVMRealOGT, sum, zero, NO_NAME),
-                NO_NAME,
-            );
-            self.to_odd(ty, int, sum, inexact, outward)
-        }
-    }
-
-    /// `x`, or its neighbour away from or toward zero if it is inexact and its last bit is clear.
-    fn to_odd(
-        &self,
-        ty: Type,
-        int: Type,
-        x: LLVMValueRef,
-        inexact: LLVMValueRef,
-        outward: LLVMValueRef,
-    ) -> LLVMValueRef {
-        let b = self.builder.0;
-        // SAFETY: see `half_unary`.
-        unsafe {
-            let one = self.cx.constant(int, 1);
-            let bits = LLVMBuildBitCast(b, x, self.cx.ty(int), NO_NAME);
-            let low = LLVMBuildAnd(b, bits, one, NO_NAME);
-            let even = LLVMBuildICmp(b, Int::LLVMIntEQ, low, self.cx.constant(int, 0), NO_NAME);
-            let (out, inn) = (LLVMBuildAdd(b, bits, one, NO_NAME), LLVMBuildSub(b, bits, one, NO_NAME));
-            let moved = LLVMBuildSelect(b, outward, out, inn, NO_NAME);
-            let move_it = LLVMBuildAnd(b, inexact, even, NO_NAME);
-            LLVMBuildBitCast(b, LLVMBuildSelect(b, move_it, moved, bits, NO_NAME), self.cx.ty(ty), NO_NAME)
-        }
-    }
-
     /// Double to half through float, rounded once: the float is rounded to odd, so that the second rounding sees whether the
     /// first was exact.
     pub fn double_to_half(&self, from: Type, a: LLVMValueRef) -> LLVMValueRef {
@@ -115,8 +52,8 @@ impl FunctionCx<'_, '_> {
             let back = LLVMBuildFPExt(b, near, self.cx.ty(from), NO_NAME);
             let inexact = LLVMBuildFCmp(b, Real::LLVMRealONE, back, a, NO_NAME);
             let magnitude = |v| self.intrinsic("llvm.fabs", &[self.cx.ty(from)], &[v]);
-            let outward = LLVMBuildFCmp(b, Real::LLVMRealOLT, magnitude(back), magnitude(a), NO_NAME);
-            let odd = self.to_odd(float, from.with_scalar(Scalar::I32), near, inexact, outward);
+            let too_large = LLVMBuildFCmp(b, Real::LLVMRealOGT, magnitude(back), magnitude(a), NO_NAME);
+            let odd = self.to_odd(float, near, inexact, too_large);
             self.to_half(float, odd)
         }
     }

@@ -11,6 +11,7 @@ mod convert;
 mod division;
 mod emit;
 mod estimate;
+mod fma;
 mod guard;
 mod half;
 mod handles;

@@ -1,0 +1,249 @@
+//! `a * b + c`, rounded once, where no instruction does that.
+//!
+//! The product of two floats is exact in `f64`. The sum is not, and rounding it to a float rounds twice, which goes wrong only where the
+//! first rounding made a tie for the second, or where the float is denormal and its last bits are others. Most vectors have no such
+//! lane: they are done after a look at the bits of their sums. Of the rest, the sum is rounded to odd, which never makes a tie.
+//!
+//! The product of two doubles is the exact sum of two doubles unless it is very large or very small. Vectors with such a lane call the
+//! host's function for each lane, and so do doubles that are no vectors.
+
+use crate::emit::FunctionCx;
+use crate::handles::c_string;
+use cloom_ir::{CastOp, Scalar, Type};
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMIntPredicate as Int, LLVMLinkage, LLVMRealPredicate as Real};
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+impl FunctionCx<'_, '_> {
+    /// `a * b + c`, rounded once.
+    pub fn fma(&mut self, ty: Type, args: [LLVMValueRef; 3]) -> LLVMValueRef {
+        match ty.scalar {
+            Scalar::F32 | Scalar::F64 if self.cx.level.has_fma() => return self.fused(ty, args),
+            Scalar::F64 if !ty.is_vector() => return self.fused(ty, args),
+            Scalar::F64 => return self.call_of_doubles(ty, args),
+            _ => {}
+        }
+        let wide = ty.with_scalar(Scalar::F64);
+        let [x, y, z] = args.map(|a| self.cast(CastOp::Fext, ty, wide, a));
+        let product = self.product(x, y);
+        let exact = || self.cast(CastOp::Ftrunc, wide, ty, self.odd_sum(wide, product, z));
+        if ty.scalar == Scalar::F16 {
+            return exact();
+        }
+        // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
+        let sum = unsafe { LLVMBuildFAdd(self.builder.0, product, z, NO_NAME) };
+        let near = self.cast(CastOp::Ftrunc, wide, ty, sum);
+        self.unless(ty, self.rounds_twice(ty, sum), near, exact)
+    }
+
+    /// The operation of LLVM: an instruction, or a call for each lane.
+    fn fused(&self, ty: Type, args: [LLVMValueRef; 3]) -> LLVMValueRef {
+        self.intrinsic("llvm.fma", &[self.cx.ty(ty)], &args)
+    }
+
+    /// [`Self::doubles`] in a function of its own: it has a hundred instructions, and the library's functions of doubles call it as often.
+    fn call_of_doubles(&mut self, ty: Type, mut args: [LLVMValueRef; 3]) -> LLVMValueRef {
+        let b = self.builder.0;
+        // SAFETY: see `fma`; the builder comes back to where it was.
+        unsafe {
+            let (of, callee) = match self.cx.fused.get(&ty) {
+                Some(&known) => known,
+                None => {
+                    let here = LLVMGetInsertBlock(b);
+                    let llvm = self.cx.ty(ty);
+                    let of = LLVMFunctionType(llvm, [llvm; 3].as_mut_ptr(), 3, 0);
+                    let callee = LLVMAddFunction(self.cx.llvm, c_string(&format!("fma.{ty}")).as_ptr(), of);
+                    LLVMSetLinkage(callee, LLVMLinkage::LLVMInternalLinkage);
+                    self.cx.describe(callee);
+                    let caller = std::mem::replace(&mut self.llvm, callee);
+                    let block = LLVMAppendBasicBlockInContext(self.cx.context, callee, c"start".as_ptr());
+                    LLVMPositionBuilderAtEnd(b, block);
+                    LLVMBuildRet(b, self.doubles(ty, [0, 1, 2].map(|i| LLVMGetParam(callee, i))));
+                    self.llvm = caller;
+                    LLVMPositionBuilderAtEnd(b, here);
+                    self.cx.fused.insert(ty, (of, callee));
+                    (of, callee)
+                }
+            };
+            LLVMBuildCall2(b, of, callee, args.as_mut_ptr(), 3, NO_NAME)
+        }
+    }
+
+    /// Of doubles, by the exact sum of the parts of the product, unless parts are too large or too small.
+    fn doubles(&self, ty: Type, args: [LLVMValueRef; 3]) -> LLVMValueRef {
+        let product = self.product(args[0], args[1]);
+        let near = self.sum_of_three(ty, args, product);
+        self.unless(ty, self.leaves_range(ty, args, product), near, || self.fused(ty, args))
+    }
+
+    fn product(&self, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: see `fma`.
+        unsafe { LLVMBuildFMul(self.builder.0, x, y, NO_NAME) }
+    }
+
+    /// What was found already, unless a lane of it is doubtful: then all lanes are found in another way.
+    fn unless(
+        &self,
+        ty: Type,
+        doubtful: LLVMValueRef,
+        mut near: LLVMValueRef,
+        otherwise: impl FnOnce() -> LLVMValueRef,
+    ) -> LLVMValueRef {
+        let b = self.builder.0;
+        let any = self.any(ty.with_scalar(Scalar::I1), doubtful);
+        // SAFETY: see `fma`; each block that is made here ends with a branch or is where the builder stays.
+        unsafe {
+            let [rare, join] = [c"fma.rare", c"fma.end"]
+                .map(|name| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr()));
+            let mut here = LLVMGetInsertBlock(b);
+            self.seldom(LLVMBuildCondBr(b, any, rare, join));
+
+            LLVMPositionBuilderAtEnd(b, rare);
+            let mut exact = otherwise();
+            let mut from_rare = LLVMGetInsertBlock(b);
+            LLVMBuildBr(b, join);
+
+            LLVMPositionBuilderAtEnd(b, join);
+            let result = LLVMBuildPhi(b, self.cx.ty(ty), NO_NAME);
+            LLVMAddIncoming(result, &mut near, &mut here, 1);
+            LLVMAddIncoming(result, &mut exact, &mut from_rare, 1);
+            result
+        }
+    }
+
+    /// Twice the upper half of each double: its exponent and the first bits, without the sign.
+    fn magnitude(&self, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let (long, int) = (ty.with_scalar(Scalar::I64), ty.with_scalar(Scalar::I32));
+        // SAFETY: see `fma`.
+        unsafe {
+            let bits = LLVMBuildBitCast(b, x, self.cx.ty(long), NO_NAME);
+            let high = LLVMBuildLShr(b, bits, self.cx.constant(long, 32), NO_NAME);
+            let high = LLVMBuildTrunc(b, high, self.cx.ty(int), NO_NAME);
+            LLVMBuildAdd(b, high, high, NO_NAME)
+        }
+    }
+
+    /// Whether [`Self::sum_of_three`] may be wrong: a number is so large that its parts may not be finite, or product and third operand are
+    /// so small that bits of the product may lie below the least double. (Beside an operand that is larger these do not count.)
+    fn leaves_range(&self, ty: Type, args: [LLVMValueRef; 3], product: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let int = ty.with_scalar(Scalar::I32);
+        // As `magnitude` has powers of two.
+        let power = |n: i64| ((n + 1023) as u64) << 21;
+        // SAFETY: see `fma`.
+        unsafe {
+            let [x, y, z] = args.map(|a| self.magnitude(ty, a));
+            let larger = |x, y| self.intrinsic("llvm.umax", &[self.cx.ty(int)], &[x, y]);
+            let n = |bits| self.cx.constant(int, bits);
+            let too_large = LLVMBuildICmp(b, Int::LLVMIntUGE, larger(larger(x, y), z), n(power(990)), NO_NAME);
+            let above = LLVMBuildSub(b, larger(self.magnitude(ty, product), z), n(power(-850)), NO_NAME);
+            let outside = LLVMBuildICmp(b, Int::LLVMIntUGE, above, n(power(1020) - power(-850)), NO_NAME);
+            LLVMBuildOr(b, too_large, outside, NO_NAME)
+        }
+    }
+
+    /// The product as a sum of two doubles (Dekker), and the sum of these and the third operand with all but the last addition exact or
+    /// rounded to odd (Boldo and Melquiond, as below).
+    fn sum_of_three(&self, ty: Type, [x, y, z]: [LLVMValueRef; 3], product: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        // SAFETY: see `fma`.
+        unsafe {
+            let (add, sub) = (|x, y| LLVMBuildFAdd(b, x, y, NO_NAME), |x, y| LLVMBuildFSub(b, x, y, NO_NAME));
+            let factor = self.cx.constant(ty, 134_217_729f64.to_bits());
+            // Halves of 26 bits.
+            let split = |x| {
+                let scaled = self.product(x, factor);
+                let high = sub(scaled, sub(scaled, x));
+                (high, sub(x, high))
+            };
+            let ((x1, x0), (y1, y0)) = (split(x), split(y));
+            let rest = sub(self.product(x1, y1), product);
+            let rest = add(add(rest, self.product(x1, y0)), self.product(x0, y1));
+            let rest = add(rest, self.product(x0, y0));
+            let (small, small_error) = self.exact_sum(z, rest);
+            let (large, large_error) = self.exact_sum(product, small);
+            add(large, self.odd_sum(ty, small_error, large_error))
+        }
+    }
+
+    /// Of sums of doubles, whether a float next to each may be wrong because the sum was rounded before: the sum is in the middle between
+    /// two floats, or the float denormal. Some that are right are among them.
+    fn rounds_twice(&self, ty: Type, sum: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let (long, int) = (ty.with_scalar(Scalar::I64), ty.with_scalar(Scalar::I32));
+        let n = |bits: u64| self.cx.constant(int, bits);
+        // SAFETY: see `fma`.
+        unsafe {
+            let bits = LLVMBuildBitCast(b, sum, self.cx.ty(long), NO_NAME);
+            let low = LLVMBuildTrunc(b, bits, self.cx.ty(int), NO_NAME);
+            // A float has 29 bits less.
+            let below = LLVMBuildAnd(b, low, n(0x1fff_ffff), NO_NAME);
+            let tie = LLVMBuildICmp(b, Int::LLVMIntEQ, below, n(0x1000_0000), NO_NAME);
+            // Below 2^-126, but not zero, which is exact. No sum is a denormal double.
+            let less_one = LLVMBuildSub(b, self.magnitude(ty, sum), n(1), NO_NAME);
+            let denormal = LLVMBuildICmp(b, Int::LLVMIntULT, less_one, n(0x7020_0000 - 1), NO_NAME);
+            LLVMBuildOr(b, tie, denormal, NO_NAME)
+        }
+    }
+
+    /// Tells LLVM that a branch mostly goes its second way.
+    fn seldom(&self, branch: LLVMValueRef) {
+        let cx = self.cx.context;
+        // SAFETY: names are given with their lengths; the branch is an instruction of this context.
+        unsafe {
+            let name = "branch_weights";
+            let weight = |n| LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(cx), n, 0));
+            let mut parts = [LLVMMDStringInContext2(cx, name.as_ptr().cast(), name.len()), weight(1), weight(1000)];
+            let node = LLVMMDNodeInContext2(cx, parts.as_mut_ptr(), parts.len());
+            let kind = LLVMGetMDKindIDInContext(cx, c"prof".as_ptr(), 4);
+            LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(cx, node));
+        }
+    }
+
+    /// A sum and its error, of which the sum is rounded (Knuth).
+    fn exact_sum(&self, x: LLVMValueRef, y: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
+        let b = self.builder.0;
+        // SAFETY: see `fma`.
+        unsafe {
+            let sub = |x, y| LLVMBuildFSub(b, x, y, NO_NAME);
+            let sum = LLVMBuildFAdd(b, x, y, NO_NAME);
+            let t = sub(sum, x);
+            (sum, LLVMBuildFAdd(b, sub(x, sub(sum, t)), sub(y, t), NO_NAME))
+        }
+    }
+
+    /// The sum of doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last bit is set. (Boldo and
+    /// Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008.)
+    fn odd_sum(&self, ty: Type, p: LLVMValueRef, z: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let int = ty.with_scalar(Scalar::I64);
+        // SAFETY: see `fma`.
+        unsafe {
+            let (sum, error) = self.exact_sum(p, z);
+            let size = self.intrinsic("llvm.fabs", &[self.cx.ty(ty)], &[error]);
+            // Infinities and NaN have an error that is NaN, which this comparison lets be.
+            let inexact = LLVMBuildFCmp(b, Real::LLVMRealOGT, size, LLVMConstNull(self.cx.ty(ty)), NO_NAME);
+            let bits = |x| LLVMBuildBitCast(b, x, self.cx.ty(int), NO_NAME);
+            let signs = LLVMBuildXor(b, bits(error), bits(sum), NO_NAME);
+            let too_large = LLVMBuildICmp(b, Int::LLVMIntSLT, signs, LLVMConstNull(self.cx.ty(int)), NO_NAME);
+            self.to_odd(ty, sum, inexact, too_large)
+        }
+    }
+
+    /// What was rounded to `x`, rounded to odd: toward zero, with the last bit set if it was not exact.
+    pub fn to_odd(&self, ty: Type, x: LLVMValueRef, inexact: LLVMValueRef, too_large: LLVMValueRef) -> LLVMValueRef {
+        let b = self.builder.0;
+        let int = self.cx.ty(ty.with_scalar(if ty.scalar == Scalar::F64 { Scalar::I64 } else { Scalar::I32 }));
+        // SAFETY: see `fma`.
+        unsafe {
+            let bits = LLVMBuildBitCast(b, x, int, NO_NAME);
+            let one_less = LLVMBuildSExt(b, LLVMBuildAnd(b, inexact, too_large, NO_NAME), int, NO_NAME);
+            let toward_zero = LLVMBuildAdd(b, bits, one_less, NO_NAME);
+            let odd = LLVMBuildOr(b, toward_zero, LLVMBuildZExt(b, inexact, int, NO_NAME), NO_NAME);
+            LLVMBuildBitCast(b, odd, self.cx.ty(ty), NO_NAME)
+        }
+    }
+}
