@@ -180,6 +180,10 @@ impl Machine {
         if raw.is_null() {
             return Err(refuse("no such machine".to_owned()));
         }
+        // Where nothing is optimised, some targets select instructions in another way, which takes minutes for vectors of more lanes than
+        // a register has.
+        // SAFETY: the machine was made.
+        unsafe { LLVMSetTargetMachineGlobalISel(raw, 0) };
         Ok(Machine { raw, name: target.to_owned(), effort, triple, level })
     }
 
