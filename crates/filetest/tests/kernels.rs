@@ -72,3 +72,13 @@ fn generated_kernels_agree_on_every_rung() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n----\n"));
     println!("{} kernels, {} passed over", agreed.load(Ordering::Relaxed), next.into_inner() - first - count);
 }
+
+/// Code generation once went round in circles over these for ever.
+#[test]
+fn kernels_that_code_generation_did_not_end_for() {
+    let ladder = Ladder::new();
+    for seed in [608338, 704914, 723161] {
+        let program = generate(seed, if seed % 4 == 0 { Profile::Portable } else { Profile::Total });
+        assert!(matches!(ladder.check(&program), Verdict::Agree), "seed {seed}");
+    }
+}

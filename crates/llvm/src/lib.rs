@@ -142,13 +142,14 @@ fn generate(
     if insts > MAX_INSTS {
         return Err(Error::Limit(format!("{insts} instructions, {MAX_INSTS} are the limit")));
     }
-    let effort = match options.optimise {
-        true => {
-            let most = |count: fn(&Function) -> usize| functions().map(count).max().unwrap_or(0);
-            Effort::of(most(|f| f.layout.len()), most(loops), insts)
-        }
+    let most = |count: fn(&Function) -> usize| functions().map(count).max().unwrap_or(0);
+    let mut effort = match options.optimise {
+        true => Effort::of(most(|f| f.layout.len()), most(loops), insts),
         false => Effort::None,
     };
+    if functions().any(|f| f.values.values().any(|v| v.ty.is_vector())) {
+        effort = effort.with_vectors(most(loops));
+    }
     let mut times = Vec::with_capacity(5);
     let mut since = Instant::now();
     let mut stage = |name| {
@@ -168,7 +169,7 @@ fn generate(
     llvm.verify()?;
     stage("llvm ir");
     optimise::run(&llvm, &machine, effort)?;
-    if effort != Effort::None && masks::widen(&llvm, machine.level) {
+    if effort >= Effort::Quick && masks::widen(&llvm, machine.level) {
         llvm.verify()?;
     }
     stage("llvm passes");

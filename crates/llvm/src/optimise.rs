@@ -17,11 +17,17 @@ const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixp
 /// For large functions: what is nearly linear.
 const QUICK_PASSES: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
+/// So many loops are too many for strength reduction.
+const MANY_LOOPS: usize = 700;
+
 /// How much is tried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Effort {
     /// Instructions are translated one by one.
     None,
+    /// The same for functions with vectors. The plainest way to select instructions goes round in circles for ever over some shuffles of
+    /// narrow lanes (LLVM 19); the one of optimised code does not.
+    Plain,
     /// What is nearly linear in time.
     Quick,
     /// Everything.
@@ -33,18 +39,23 @@ impl Effort {
     /// code generation but the plainest includes, takes time in the cube of their number: 16 s for 1200, which 400 barriers make.
     pub fn of(blocks: usize, loops: usize, insts: usize) -> Effort {
         match () {
-            () if loops > 700 => Effort::None,
+            () if loops > MANY_LOOPS => Effort::None,
             () if blocks <= 1_000 && insts <= 40_000 => Effort::Full,
             () if blocks <= 8_000 && insts <= 150_000 => Effort::Quick,
             () => Effort::None,
         }
+    }
+
+    /// The same for functions with vectors and so many loops.
+    pub fn with_vectors(self, loops: usize) -> Effort {
+        if self == Effort::None && loops <= MANY_LOOPS { Effort::Plain } else { self }
     }
 }
 
 /// Optimises a verified module in place.
 pub fn run(module: &LlvmModule<'_>, machine: &Machine, effort: Effort) -> Result<(), Error> {
     let passes = match effort {
-        Effort::None => return Ok(()),
+        Effort::None | Effort::Plain => return Ok(()),
         Effort::Quick => c_string(QUICK_PASSES),
         Effort::Full => c_string(PASSES),
     };
@@ -74,5 +85,8 @@ mod tests {
         assert_eq!(Effort::of(100, 50, 100_000), Effort::Quick);
         assert_eq!(Effort::of(2_000, 1_200, 20_000), Effort::None);
         assert_eq!(Effort::of(100_000, 1, 300_000), Effort::None);
+        assert_eq!(Effort::None.with_vectors(1), Effort::Plain);
+        assert_eq!(Effort::None.with_vectors(1_200), Effort::None);
+        assert_eq!(Effort::Full.with_vectors(1), Effort::Full);
     }
 }

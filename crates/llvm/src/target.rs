@@ -162,7 +162,7 @@ impl Machine {
         }
         let level_of_effort = match effort {
             Effort::Full => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
-            Effort::Quick => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
+            Effort::Quick | Effort::Plain => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
             Effort::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
         };
         // SAFETY: the target was found; strings live through the call.
