@@ -233,17 +233,21 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// What was rounded to `x`, rounded to odd: toward zero, with the last bit set if it was not exact.
+    /// What was rounded to `x`, rounded to odd: if it is not exact and the last bit is clear, the neighbour on the other side.
     pub fn to_odd(&self, ty: Type, x: LLVMValueRef, inexact: LLVMValueRef, too_large: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
-        let int = self.cx.ty(ty.with_scalar(if ty.scalar == Scalar::F64 { Scalar::I64 } else { Scalar::I32 }));
+        let int = ty.with_scalar(if ty.scalar == Scalar::F64 { Scalar::I64 } else { Scalar::I32 });
+        // Fewer instructions add the mask `too_large` and set the bit by `inexact`; these send LLVM 19 round in circles for AVX-512.
         // SAFETY: see `fma`.
         unsafe {
-            let bits = LLVMBuildBitCast(b, x, int, NO_NAME);
-            let one_less = LLVMBuildSExt(b, LLVMBuildAnd(b, inexact, too_large, NO_NAME), int, NO_NAME);
-            let toward_zero = LLVMBuildAdd(b, bits, one_less, NO_NAME);
-            let odd = LLVMBuildOr(b, toward_zero, LLVMBuildZExt(b, inexact, int, NO_NAME), NO_NAME);
-            LLVMBuildBitCast(b, odd, self.cx.ty(ty), NO_NAME)
+            let one = self.cx.constant(int, 1);
+            let bits = LLVMBuildBitCast(b, x, self.cx.ty(int), NO_NAME);
+            let low = LLVMBuildAnd(b, bits, one, NO_NAME);
+            let even = LLVMBuildICmp(b, Int::LLVMIntEQ, low, LLVMConstNull(self.cx.ty(int)), NO_NAME);
+            let (more, less) = (LLVMBuildAdd(b, bits, one, NO_NAME), LLVMBuildSub(b, bits, one, NO_NAME));
+            let moved = LLVMBuildSelect(b, too_large, less, more, NO_NAME);
+            let move_it = LLVMBuildAnd(b, inexact, even, NO_NAME);
+            LLVMBuildBitCast(b, LLVMBuildSelect(b, move_it, moved, bits, NO_NAME), self.cx.ty(ty), NO_NAME)
         }
     }
 }

@@ -147,8 +147,8 @@ fn generate(
         true => Effort::of(most(|f| f.layout.len()), most(loops), insts),
         false => Effort::None,
     };
-    if functions().any(|f| f.values.values().any(|v| v.ty.is_vector())) {
-        effort = effort.with_vectors(most(loops));
+    if effort == Effort::None && functions().any(|f| f.values.values().any(|v| v.ty.is_vector())) {
+        effort = Effort::of_vectors(most(loops));
     }
     let mut times = Vec::with_capacity(5);
     let mut since = Instant::now();

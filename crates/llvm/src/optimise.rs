@@ -46,9 +46,9 @@ impl Effort {
         }
     }
 
-    /// The same for functions with vectors and so many loops.
-    pub fn with_vectors(self, loops: usize) -> Effort {
-        if self == Effort::None && loops <= MANY_LOOPS { Effort::Plain } else { self }
+    /// What stands for [`Effort::None`] on functions with vectors and so many loops.
+    pub fn of_vectors(loops: usize) -> Effort {
+        if loops <= MANY_LOOPS { Effort::Plain } else { Effort::None }
     }
 }
 
@@ -85,8 +85,7 @@ mod tests {
         assert_eq!(Effort::of(100, 50, 100_000), Effort::Quick);
         assert_eq!(Effort::of(2_000, 1_200, 20_000), Effort::None);
         assert_eq!(Effort::of(100_000, 1, 300_000), Effort::None);
-        assert_eq!(Effort::None.with_vectors(1), Effort::Plain);
-        assert_eq!(Effort::None.with_vectors(1_200), Effort::None);
-        assert_eq!(Effort::Full.with_vectors(1), Effort::Full);
+        assert_eq!(Effort::of_vectors(1), Effort::Plain);
+        assert_eq!(Effort::of_vectors(1_200), Effort::None);
     }
 }
