@@ -75,7 +75,17 @@ impl Level {
 
     /// The level of this family of machines with a name, whichever of its two.
     pub fn named(name: &str) -> Option<&'static Level> {
-        here().find(|l| l.name == name || l.cpu == name)
+        here().find(|l| l.is_called(name))
+    }
+
+    /// Whether one of its two names is this.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.cpu == name
+    }
+
+    /// Whether this machine has it.
+    pub fn is_here(&self) -> bool {
+        self.triple == HOST && has(self.cpu)
     }
 }
 
@@ -86,17 +96,28 @@ pub fn here() -> impl DoubleEndedIterator<Item = &'static Level> {
 
 /// The best level that this machine has; `None` if it has none.
 pub fn best() -> Option<&'static Level> {
-    here().rev().find(|level| is_here(level))
+    here().rev().find(|level| level.is_here())
 }
 
+/// The bits of a vector register of a target; of one that is not known, the least there is.
+pub fn vector_bits(target: &str) -> u32 {
+    Level::of(target).map_or(128, |level| level.vector_bits)
+}
+
+/// Whether a target's processors gather from addresses in a vector faster than they load lane by lane.
+pub fn gathers(target: &str) -> bool {
+    target.ends_with(INTEL)
+}
+
+/// Whether this machine has a level of its family.
 #[cfg(target_arch = "x86_64")]
-fn is_here(level: &Level) -> bool {
+fn has(cpu: &str) -> bool {
     macro_rules! have {
         ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
     }
     let least = have!("sse3" "ssse3" "sse4.1" "sse4.2" "popcnt" "cmpxchg16b");
     let avx2 = || least && have!("avx" "avx2" "bmi1" "bmi2" "f16c" "fma" "lzcnt" "movbe");
-    match level.cpu {
+    match cpu {
         "x86-64-v2" => least,
         "x86-64-v3" => avx2(),
         _ => avx2() && have!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"),
@@ -104,7 +125,7 @@ fn is_here(level: &Level) -> bool {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn is_here(_: &Level) -> bool {
+fn has(_: &str) -> bool {
     true
 }
 

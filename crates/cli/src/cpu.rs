@@ -1,7 +1,7 @@
 //! The instruction sets that code is made for, under the names that `CLOOM_CPU` takes.
 
 use crate::outcome::Failure;
-use cloom_caps::cpu::{INTEL, LEVELS, Level};
+use cloom_caps::cpu::{LEVELS, Level, instructions};
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
 
@@ -10,16 +10,11 @@ pub fn native(at_most: Option<&str>) -> String {
     CpuDevice::new(1, at_most).info().target.clone()
 }
 
-/// Whether this machine runs code of a level.
-pub fn runs(level: &Level) -> bool {
-    Level::of(&native(Some(level.name))) == Some(level)
-}
-
 /// The target of a name, whether this machine runs it or not; without a name, what the driver would choose here.
 pub fn target(name: Option<&str>) -> Result<String, Failure> {
     let Some(name) = name else { return Ok(native(cloom_caps::env::CPU.get().as_deref())) };
-    let (plain, tuned) = name.strip_suffix(INTEL).map_or((name, ""), |plain| (plain, INTEL));
-    let is_meant = |l: &&Level| (l.name == plain || l.cpu == plain) && (tuned.is_empty() || l.may_be_tuned());
+    let (plain, tuned) = name.split_at(instructions(name).len());
+    let is_meant = |l: &&Level| l.is_called(plain) && (tuned.is_empty() || l.may_be_tuned());
     let Some(level) = LEVELS.iter().find(is_meant) else {
         let names: Vec<_> = LEVELS.iter().flat_map(Level::names).collect();
         return Err(Failure::wrong(format!("--cpu {name}: give one of {}", names.join(", "))));
@@ -39,7 +34,7 @@ mod tests {
         assert!(target(Some("avx2+intel")).is_err());
         assert!(target(Some("mmx")).unwrap_err().message.contains("sse4.2, avx2, avx512, avx512+intel, neon"));
         let least = cpu::here().next().unwrap();
-        assert!(runs(least) || native(None) != least.target());
-        assert!(LEVELS.iter().filter(|l| l.triple != cpu::HOST).all(|l| !runs(l)));
+        assert!(least.is_here() || native(None) != least.target());
+        assert!(LEVELS.iter().filter(|l| l.triple != cpu::HOST).all(|l| !l.is_here()));
     }
 }

@@ -4,6 +4,7 @@ use crate::cache::{Cache, Key};
 use crate::program::Program;
 use crate::{CompileError, Compiler, Timing, library};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_caps::cpu;
 use cloom_ir::{KernelMeta, Module, ParamKind};
 use cloom_passes::CALLEES;
 use cloom_spmd::{Remark, Wish, WorkGroup};
@@ -100,7 +101,7 @@ fn wish(compiler: &Compiler, program: &Program, target: &str, purpose: Purpose) 
             Variant::Straight => (None, true),
         },
     };
-    let (bits, gathers) = (cloom_llvm::vector_bits(target), cloom_llvm::gathers(target));
+    let (bits, gathers) = (cpu::vector_bits(target), cpu::gathers(target));
     compiler.lanes.map_or(Wish::Registers { bits, row, gathers, straight }, Wish::Lanes)
 }
 

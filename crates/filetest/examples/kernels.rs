@@ -10,8 +10,7 @@ fn main() {
     let word = args.get(2).map(String::as_str);
     let ladder = Ladder::new();
     for seed in number(0)..number(0) + number(1) {
-        let profile =
-            if seed.is_multiple_of(4) || word == Some("portable") { Profile::Portable } else { Profile::Total };
+        let profile = if word == Some("portable") { Profile::Portable } else { Profile::of(seed) };
         let program = generate(seed, profile);
         if word == Some("print") {
             println!("{}", program.source());

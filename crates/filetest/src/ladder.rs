@@ -79,7 +79,6 @@ const ORDER: &str = "the order matters";
 /// All rungs.
 pub struct Ladder {
     compiler: Arc<Compiler>,
-    target: String,
     code: Code,
     /// Code that is not optimised for each of [`LANES`],
     plain: Vec<Cpu>,
@@ -147,7 +146,6 @@ impl Ladder {
         let lanes = |threads| LANES.map(move |lanes| Cpu::with_lanes(threads, lanes).passed());
         Self {
             compiler: Compiler::new(Config::default()),
-            target: Cpu::new(1, true).target().to_owned(),
             code,
             plain: lanes(2).map(Cpu::plain).into(),
             optimised: lanes(1).into(),
@@ -179,7 +177,7 @@ impl Ladder {
 
     /// Compiles a source to linked IR.
     pub fn module(&self, source: &str, options: &str) -> Result<Module, String> {
-        Ok(program::compile(&self.compiler, source, options, &self.target, Some("k"))?.0)
+        Ok(program::compile(&self.compiler, source, options, self.plain[0].target(), Some("k"))?.0)
     }
 
     /// Runs a program on the rungs for its seed.

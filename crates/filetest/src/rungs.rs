@@ -3,6 +3,7 @@
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
 use crate::device::cpu;
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_caps::cpu::{gathers, names, vector_bits};
 use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
@@ -261,10 +262,9 @@ impl Cpu {
 
     /// The optimising devices for every set of instructions that the machine has, best last.
     pub fn levels(threads: usize) -> Vec<Self> {
-        let wishes = ["x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+intel"];
         let mut list: Vec<Self> = Vec::new();
-        for wish in wishes {
-            let device = CpuDevice::new(threads, Some(wish));
+        for wish in names() {
+            let device = CpuDevice::new(threads, Some(&wish));
             if list.iter().all(|cpu| cpu.device.info().target != device.info().target) {
                 list.push(Self { device, optimise: true, lanes: None, stage: Stage::Group });
             }
@@ -298,7 +298,7 @@ impl Rung for Cpu {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let target = &self.device.info().target;
-        let (bits, gathers) = (cloom_llvm::vector_bits(target), cloom_llvm::gathers(target));
+        let (bits, gathers) = (vector_bits(target), gathers(target));
         let wish = self.lanes.map_or(Wish::Registers { bits, row: None, gathers, straight: false }, Wish::Lanes);
         let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify(&module).first() {

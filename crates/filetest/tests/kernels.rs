@@ -33,8 +33,7 @@ fn generated_kernels_agree_on_every_rung() {
                 // Programs that take too long do not count.
                 while agreed.load(Ordering::Relaxed) < count && failures.lock().is_ok_and(|f| f.len() < 10) {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    let profile = if seed.is_multiple_of(4) { Profile::Portable } else { Profile::Total };
-                    let program = generate(seed, profile);
+                    let program = generate(seed, Profile::of(seed));
                     running.lock().unwrap().insert(seed, Instant::now());
                     let verdict = ladder.check(&program);
                     running.lock().unwrap().remove(&seed);
@@ -78,7 +77,7 @@ fn generated_kernels_agree_on_every_rung() {
 fn kernels_that_code_generation_did_not_end_for() {
     let ladder = Ladder::new();
     for seed in [608338, 704914, 723161] {
-        let program = generate(seed, if seed % 4 == 0 { Profile::Portable } else { Profile::Total });
+        let program = generate(seed, Profile::of(seed));
         assert!(matches!(ladder.check(&program), Verdict::Agree), "seed {seed}");
     }
 }

@@ -11,19 +11,15 @@ pub fn target(wanted: Option<&str>) -> String {
         // A target that no code is made for: whoever compiles for it is told so.
         return format!("{}:{}", cpu::HOST, std::env::consts::ARCH);
     };
-    let wished = wanted.and_then(|w| w.strip_suffix(cpu::INTEL));
-    let level = wished.or(wanted).and_then(cpu::Level::named).filter(|&l| is_at_most(l, best)).unwrap_or(best);
-    let tuned = level.may_be_tuned() && (wished.is_some() || wanted.is_none() && is_like_intel());
+    let wished = wanted.map(cpu::instructions).and_then(cpu::Level::named);
+    let level = wished.filter(|level| level.is_here()).unwrap_or(best);
+    let tuned = level.may_be_tuned() && wanted.map_or_else(is_like_intel, cpu::gathers);
     level.target() + if tuned { cpu::INTEL } else { "" }
 }
 
 /// Whether code for `target` runs here.
 pub fn runs(target: &str) -> bool {
-    cpu::Level::of(target).zip(cpu::best()).is_some_and(|(level, best)| is_at_most(level, best))
-}
-
-fn is_at_most(level: &cpu::Level, best: &cpu::Level) -> bool {
-    level.triple == best.triple && level.vector_bits <= best.vector_bits
+    cpu::Level::of(target).is_some_and(cpu::Level::is_here)
 }
 
 /// Whether the machine gathers faster than it loads lane by lane: Intel's processors do (a Xeon of 2023 took a quarter to two fifths of the
@@ -94,7 +90,7 @@ pub fn detect(threads: usize, target: String) -> DeviceInfo {
     };
     let number = |key: &str| u32::from_str_radix(field(key)?.strip_prefix("0x")?, 16).ok();
     let arm = number("CPU implementer").map(|maker| arm_processor(maker, number("CPU part").unwrap_or(0)));
-    let (vendor, arm_name) = arm.map_or((None, None), |(vendor, name)| (Some(vendor), Some(name)));
+    let (vendor, arm_name) = arm.unzip();
     let vendor = field("vendor_id").or_else(|| vendor.map(str::to_owned)).unwrap_or_else(|| "unknown".into());
     DeviceInfo {
         name: field("model name").or(arm_name).unwrap_or_else(|| "CPU".into()),
@@ -109,7 +105,7 @@ pub fn detect(threads: usize, target: String) -> DeviceInfo {
             _ => 0,
         },
         vendor,
-        vector_bits: cpu::Level::of(&target).map_or(128, |level| level.vector_bits),
+        vector_bits: cpu::vector_bits(&target),
         target,
         compute_units: threads as u32,
         clock_mhz: clock_mhz().or_else(|| Some(field("cpu MHz")?.parse::<f64>().ok()? as u32)).unwrap_or(1000),

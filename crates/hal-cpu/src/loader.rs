@@ -5,7 +5,7 @@
 //! symbols may come from outside (`memcpy`, `memmove`, `memset`), each through a stub beside the code. Whatever is unknown in the object is
 //! an error, never a guess: the bytes may come from a damaged cache.
 
-use crate::relocate::{Machine, Patch, STUB, publish};
+use crate::relocate::{Machine, Patch, STUB, bad, publish};
 use cloom_hal::HalError;
 use object::elf::{self, FileHeader64};
 use object::read::elf::{ElfFile64, FileHeader as _};
@@ -48,10 +48,6 @@ enum Group {
     Code,
     Data,
     Constant,
-}
-
-fn bad(what: impl Into<String>) -> HalError {
-    HalError::BadCode(what.into())
 }
 
 impl Image {

@@ -108,7 +108,8 @@ impl Machine {
     }
 }
 
-fn bad(what: impl Into<String>) -> HalError {
+/// Why an object is refused.
+pub fn bad(what: impl Into<String>) -> HalError {
     HalError::BadCode(what.into())
 }
 

@@ -24,7 +24,6 @@ mod optimise;
 mod target;
 mod warm_up;
 
-use cloom_caps::cpu;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
 use handles::{Context, LlvmModule};
@@ -77,19 +76,9 @@ pub enum Error {
     Internal(String),
 }
 
-/// Whether a target's processors gather from addresses in a vector faster than they load lane by lane.
-pub fn gathers(target: &str) -> bool {
-    target.ends_with(cpu::INTEL)
-}
-
 /// Whether a target multiplies and adds in one instruction; one that is not known does not.
 pub fn has_fma(target: &str) -> bool {
     target::Level::of(target).is_ok_and(|(level, _)| level.has_fma())
-}
-
-/// The bits of a vector register of a target; of one that is not known, the least there is.
-pub fn vector_bits(target: &str) -> u32 {
-    cpu::Level::of(target).map_or(128, |level| level.vector_bits)
 }
 
 /// Private memory that a kernel may have: what the launcher's threads have as stack, less what everything else needs there.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use cloom_ir::{BinOp, Builder, Flags, Module, Scalar, Type, Value};
+use cloom_ir::{Flags, Module, Scalar, Type};
 
 struct Random(u64);
 
@@ -82,20 +82,12 @@ fn run(
     let row = n * bytes;
     let mut module = Module::new();
     let func = common::group_function(&mut module, |b, abi| {
-        let (from, to) = (common::buffer(b, abi, 0), common::buffer(b, abi, 1));
-        let group = common::group_id(b, abi);
-        let at = |b: &mut Builder<'_>, base: Value, stride: usize| {
-            let stride = b.iconst(Type::I64, stride as u64);
-            let by = b.binary(BinOp::Mul, group, stride);
-            b.ptr_add(base, by)
-        };
-        let first = at(b, from, 3 * row);
+        let (first, p) = (common::part(b, abi, 0, 3 * row), common::part(b, abi, 1, row));
         let args = [0, 1, 2].map(|k| {
             let p = b.ptr_offset(first, (k * row) as u64);
             b.load(Type::vector(s, lanes), p, 1, Flags::empty())
         });
         let result = b.fma(args[0], args[1], args[2]);
-        let p = at(b, to, row);
         b.store(p, result, 1, Flags::empty());
         b.ret(None);
     });

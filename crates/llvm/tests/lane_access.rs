@@ -86,14 +86,7 @@ fn check(s: Scalar, lanes: u16, volatile: bool, space: Space) {
     let flags = if volatile { Flags::VOLATILE } else { Flags::empty() };
     let mut module = Module::new();
     let func = common::group_function(&mut module, |b, abi| {
-        let (from, to) = (common::buffer(b, abi, 0), common::buffer(b, abi, 1));
-        let group = common::group_id(b, abi);
-        let at = |b: &mut Builder<'_>, base: Value, stride: usize| {
-            let stride = b.iconst(Type::I64, stride as u64);
-            let by = b.binary(BinOp::Mul, group, stride);
-            b.ptr_add(base, by)
-        };
-        let (from, to) = (at(b, from, stride), at(b, to, out_stride));
+        let (from, to) = (common::part(b, abi, 0, stride), common::part(b, abi, 1, out_stride));
         let row = load_pointer(b, from);
         let row = b.cast(CastOp::Space, row, Type::ptr(space));
         let p = b.ptr_offset(from, mask_at as u64);

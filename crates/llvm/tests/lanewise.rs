@@ -166,23 +166,16 @@ fn check(s: Scalar, lanes: u16) {
     let slot = lane_count * 8;
     let mut module = Module::new();
     let func = common::group_function(&mut module, |b, abi| {
-        let (from, to) = (common::buffer(b, abi, 0), common::buffer(b, abi, 1));
-        let group = common::group_id(b, abi);
-        let at = |b: &mut Builder<'_>, base: Value, stride: usize, offset: usize| {
-            let stride = b.iconst(Type::I64, stride as u64);
-            let by = b.binary(BinOp::Mul, group, stride);
-            let p = b.ptr_add(base, by);
-            b.ptr_offset(p, offset as u64)
-        };
+        let (from, to) = (common::part(b, abi, 0, 3 * lane_count * bytes), common::part(b, abi, 1, slot * cases.len()));
         let ty = Type::vector(s, lanes);
         let args = [0, 1, 2].map(|k| {
-            let p = at(b, from, 3 * lane_count * bytes, k * lane_count * bytes);
+            let p = b.ptr_offset(from, (k * lane_count * bytes) as u64);
             load(b, p, ty)
         });
         for (k, case) in cases.iter().enumerate() {
             let v = (case.build)(b, args);
             assert_eq!(b.ty(v), ty.with_scalar(case.ret));
-            let p = at(b, to, slot * cases.len(), k * slot);
+            let p = b.ptr_offset(to, (k * slot) as u64);
             store(b, p, v);
         }
         b.ret(None);

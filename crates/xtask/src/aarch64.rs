@@ -29,17 +29,15 @@ pub fn run(args: &[String]) -> Result<Outcome> {
         command.args(TESTS.iter().flat_map(|name| ["-p", name]));
     }
     command.args(args);
-    if cfg!(target_arch = "aarch64") {
-        packages::ensure()?;
-    } else {
+    packages::ensure()?;
+    if !cfg!(target_arch = "aarch64") {
         emulate(&mut command)?;
     }
-    Ok(if succeeds(&mut command)? { Outcome::Fine } else { Outcome::Findings })
+    Ok(Outcome::of(succeeds(&mut command)?))
 }
 
 /// Makes a command of cargo one for the other machine, whose programs an emulator runs.
 fn emulate(command: &mut Command) -> Result<()> {
-    packages::ensure()?;
     packages::install(TOOLS)?;
     let root = target().join("aarch64-root");
     packages::unpack("arm64", LIBRARIES, &root)?;

@@ -45,11 +45,11 @@ pub fn run() -> Result<Outcome> {
         good &= succeeds(command.arg("--output").arg(&picture))?;
     }
     println!("pictures are in {}", out.display());
-    Ok(if good { Outcome::Fine } else { Outcome::Findings })
+    Ok(Outcome::of(good))
 }
 
 /// `cloom show` with the arguments given.
 pub fn show(args: &[String]) -> Result<Outcome> {
     let good = succeeds(Command::new(build()?.join("cloom")).arg("show").args(args))?;
-    Ok(if good { Outcome::Fine } else { Outcome::Findings })
+    Ok(Outcome::of(good))
 }

@@ -83,5 +83,5 @@ pub fn run(args: &[String]) -> Result<Outcome> {
         .context("cannot run build_all")?;
     child.stdin.take().context("build_all takes no list")?.write_all(list.as_bytes())?;
     let good = child.wait()?.success();
-    Ok(if good { Outcome::Fine } else { Outcome::Findings })
+    Ok(Outcome::of(good))
 }

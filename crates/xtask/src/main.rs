@@ -33,6 +33,13 @@ pub enum Outcome {
     Findings,
 }
 
+impl Outcome {
+    /// What it is if all is well or not.
+    fn of(good: bool) -> Outcome {
+        if good { Outcome::Fine } else { Outcome::Findings }
+    }
+}
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let rest = args.get(1..).unwrap_or_default();

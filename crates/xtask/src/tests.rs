@@ -6,10 +6,6 @@ use anyhow::Result;
 use std::process::Command;
 use std::time::Instant;
 
-fn outcome(good: bool) -> Outcome {
-    if good { Outcome::Fine } else { Outcome::Findings }
-}
-
 /// Tests all packages, or those that the arguments name.
 fn cargo_test(args: &[String]) -> Command {
     let some = args.iter().take_while(|a| *a != "--").any(|a| a.starts_with("-p") || a.starts_with("--package"));
@@ -35,7 +31,7 @@ pub fn test(args: &[String]) -> Result<Outcome> {
     let vendors = driver::registered()?;
     let good = succeeds(cargo_test(args).env(driver::VENDORS, vendors))?;
     println!("xtask test: {} in {} s", if good { "all tests passed" } else { "FAILED" }, start.elapsed().as_secs());
-    Ok(outcome(good))
+    Ok(Outcome::of(good))
 }
 
 /// What must hold before a change goes to the main branch.
@@ -57,5 +53,5 @@ pub fn bless(args: &[String]) -> Result<Outcome> {
     let vendors = driver::registered()?;
     let good = succeeds(cargo_test(args).env("BLESS", "1").env(driver::VENDORS, vendors))?;
     println!("xtask bless: look at the changes before you commit them");
-    Ok(outcome(good))
+    Ok(Outcome::of(good))
 }

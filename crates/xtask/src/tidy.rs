@@ -63,7 +63,7 @@ pub fn run() -> Result<Outcome> {
         eprintln!("tidy: {finding}");
     }
     println!("xtask tidy: {} findings", findings.len());
-    Ok(if findings.is_empty() { Outcome::Fine } else { Outcome::Findings })
+    Ok(Outcome::of(findings.is_empty()))
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

@@ -1,7 +1,6 @@
 //! The environment variables that matter: Cloom's own, from their table, and those of the loaders and the dynamic linker.
 
 use super::Finding;
-use crate::cpu;
 use cloom_caps::cpu::{Level, instructions, names};
 use cloom_caps::env;
 use serde::Serialize;
@@ -70,7 +69,7 @@ fn judge_cpu(value: &str) -> Option<Finding> {
             let what = format!("CLOOM_CPU={value} is not known and ignored");
             Some(Finding::warning(AREA, what, format!("set it to one of {}, or unset it", names().join(", "))))
         }
-        Some(level) if !cpu::runs(level) => {
+        Some(level) if !level.is_here() => {
             let what = format!("CLOOM_CPU={value} is more than this machine has; the driver offers no device");
             Some(Finding::problem(AREA, what, "unset it"))
         }

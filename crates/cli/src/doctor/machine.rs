@@ -2,7 +2,7 @@
 
 use super::Finding;
 use crate::cpu;
-use cloom_caps::cpu::{INTEL, Level, here};
+use cloom_caps::cpu::{Level, gathers, here};
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
@@ -20,11 +20,11 @@ pub fn look() -> Vec<Finding> {
     let chosen = Level::of(&info.target);
     for level in here() {
         let Level { name, cpu, brings, .. } = level;
-        let has = if cpu::runs(level) { "has" } else { "lacks" };
+        let has = if level.is_here() { "has" } else { "lacks" };
         let is_chosen = if chosen == Some(level) { "; kernels are compiled for it" } else { "" };
         findings.push(Finding::info(AREA, format!("{has} {name} ({cpu}, {brings}){is_chosen}")));
     }
-    if info.target.ends_with(INTEL) {
+    if gathers(&info.target) {
         findings.push(Finding::info(AREA, "kernels are tuned for Intel's processors"));
     }
     if chosen.is_none() {

@@ -33,6 +33,13 @@ pub enum Profile {
     Portable,
 }
 
+impl Profile {
+    /// The one of a seed: a quarter of the programs runs anywhere.
+    pub fn of(seed: u64) -> Profile {
+        if seed.is_multiple_of(4) { Profile::Portable } else { Profile::Total }
+    }
+}
+
 /// Words of `out` of each work-item.
 pub const OUT: u64 = 16;
 /// Words of `in`.

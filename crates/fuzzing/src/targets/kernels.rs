@@ -11,7 +11,7 @@ pub const TARGET: Target = Target { name: "kernels", corpus: Vec::new, words: &[
 fn run(input: &[u8]) -> Result<(), String> {
     static LADDER: LazyLock<Ladder> = LazyLock::new(Ladder::new);
     let seed: u64 = String::from_utf8_lossy(input).trim().parse().map_err(|_| "the input is no number")?;
-    let profile = if seed.is_multiple_of(4) { Profile::Portable } else { Profile::Total };
+    let profile = Profile::of(seed);
     let program = generate(seed, profile);
     match LADDER.check(&program) {
         Verdict::Agree | Verdict::TooLong => Ok(()),

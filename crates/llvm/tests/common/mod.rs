@@ -5,7 +5,7 @@
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_hal::{Device, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
-use cloom_ir::{Builder, Flags, FuncRef, Function, Linkage, Module, Space, Type, Value, verify};
+use cloom_ir::{BinOp, Builder, Flags, FuncRef, Function, Linkage, Module, Space, Type, Value, verify};
 use std::sync::{Arc, Mutex};
 
 /// The parameters of a work-group function.
@@ -45,6 +45,14 @@ pub fn group_id(b: &mut Builder<'_>, abi: &Abi) -> Value {
     b.load(Type::I64, abi.group, 8, Flags::empty())
 }
 
+/// Where a group's part of a buffer begins, if each has so many bytes.
+pub fn part(b: &mut Builder<'_>, abi: &Abi, n: u64, bytes: usize) -> Value {
+    let (buffer, group) = (buffer(b, abi, n), group_id(b, abi));
+    let bytes = b.iconst(Type::I64, bytes as u64);
+    let by = b.binary(BinOp::Mul, group, bytes);
+    b.ptr_add(buffer, by)
+}
+
 /// Format, work-item, argument block.
 pub type Print = (u32, u64, Vec<u8>);
 
@@ -59,8 +67,8 @@ impl PrintSink for Prints {
 /// Every target that this machine runs, with and without optimisation.
 pub fn variants() -> Vec<(CpuDevice, cloom_llvm::Options)> {
     let mut list: Vec<(CpuDevice, cloom_llvm::Options)> = Vec::new();
-    for wish in ["sse4.2", "avx2", "avx512", "avx512+intel"] {
-        let device = CpuDevice::new(2, Some(wish));
+    for wish in cloom_caps::cpu::names() {
+        let device = CpuDevice::new(2, Some(&wish));
         let target = device.info().target.clone();
         if list.iter().any(|(_, o)| o.target == target) {
             continue;
@@ -68,7 +76,7 @@ pub fn variants() -> Vec<(CpuDevice, cloom_llvm::Options)> {
         for optimise in [true, false] {
             let target = target.clone();
             let options = cloom_llvm::Options { target, optimise, denorms_are_zero: false, texts: false };
-            list.push((CpuDevice::new(2, Some(wish)), options));
+            list.push((CpuDevice::new(2, Some(&wish)), options));
         }
     }
     list
