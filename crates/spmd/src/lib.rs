@@ -35,6 +35,7 @@ mod canon;
 mod carried;
 mod choices;
 pub mod context;
+mod counted;
 pub mod divergence;
 mod early;
 mod fission;

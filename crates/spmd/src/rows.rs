@@ -19,13 +19,14 @@
 //! Lanes that leave such a loop in different rounds do several at once as long as each that is left has so many to come, which they ask
 //! each other; a round at a time otherwise. So what is the same for all of them in a round, a counter perhaps, stays the same.
 
+use crate::counted::{Counted, copy_inst};
 use crate::latency;
 use crate::shape::{Shape, signed_const};
 use crate::widen::Analysed;
 use cloom_ir::loops::Loop;
 use cloom_ir::{
-    Args, BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Span, Term, Type,
-    Value, ValueDef,
+    BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Span, Term, Type, Value,
+    ValueDef,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,7 +49,7 @@ pub fn unroll(item: &Analysed) -> Option<(Function, Vec<Span>)> {
     let mut places = Vec::new();
     for w in &walks {
         w.write(&mut func);
-        places.push(func.blocks[w.header].term_span);
+        places.push(func.blocks[w.counted.header].term_span);
     }
     Some((func, places))
 }
@@ -61,15 +62,9 @@ pub fn are_deepest(item: &Analysed) -> bool {
 /// A loop of a header that decides and one block that does the work.
 struct Walk<'a> {
     item: &'a Analysed,
-    header: Block,
-    body: Block,
-    /// Number of the header's parameter that counts, and by how much.
-    counter: usize,
+    counted: Counted,
+    /// By how much it counts.
     step: u64,
-    /// It goes on while the counter is less than this, or equal to it,
-    bound: Value,
-    /// compared in this way.
-    less: IntCc,
     /// Whether lanes leave it in different rounds.
     diverges: bool,
     /// Whether it stores to private memory.
@@ -81,78 +76,44 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn find(item: &'a Analysed, l: &Loop) -> Option<Walk<'a>> {
         let func = &item.func;
-        let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
-        let (header, body) = (*header, *body);
-        let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
-        let straight =
-            *latch == body && matches!(func.blocks[body].term, Term::Jump(_)) && func.blocks[body].params.is_empty();
-        let insts = || func.blocks[header].insts.iter().chain(&func.blocks[body].insts);
+        let counted = Counted::find(func, l)?;
         let stores_own = |i: Inst| {
             let data = &func.insts[i];
             matches!(data.op, Op::Store { .. })
                 && !data.flags.contains(Flags::VOLATILE)
                 && func.ty(data.args[0]).space() == Some(Space::Private)
         };
-        let reads_only = |&i: &Inst| {
+        let reads_only = |i: Inst| {
             let data = &func.insts[i];
             data.op.is_pure()
                 || matches!(data.op, Op::Load { .. }) && !data.flags.contains(Flags::VOLATILE)
                 || stores_own(i)
         };
-        if !straight || insts().count() > MAX_INSTS || !insts().all(reads_only) {
+        if counted.insts(func).count() > MAX_INSTS || !counted.insts(func).all(reads_only) {
             return None;
         }
-        let stores = insts().any(|&i| stores_own(i));
-        let diverges = item.shapes.diverges(header);
-        // The condition, turned so that it stays while the counter is less.
-        let compare = &func.insts[func.def_inst(*cond)?];
-        let Op::Icmp(mut cc) = compare.op else { return None };
-        let (mut counter, mut bound) = (compare.args[0], compare.args[1]);
-        if then.block != body {
-            cc = cc.negated();
-        }
-        if matches!(func.values[bound].def, ValueDef::Param(b, _) if b == header) {
-            (counter, bound, cc) = (bound, counter, cc.swapped());
-        }
-        if !matches!(cc, IntCc::Ult | IntCc::Slt | IntCc::Ule | IntCc::Sle) || els.block == then.block {
-            return None;
-        }
-        let ValueDef::Param(at, k) = func.values[counter].def else { return None };
         let mut walk = Walk {
             item,
-            header,
-            body,
-            counter: k as usize,
+            counted,
             step: 0,
-            bound,
-            less: cc,
-            diverges,
-            stores,
+            diverges: item.shapes.diverges(counted.header),
+            stores: counted.insts(func).any(stores_own),
             loads: FxHashSet::default(),
         };
         // Narrower counters than `int` may not hold the steps of several rounds.
-        if at != header || walk.is_inside(bound) || func.ty(counter).scalar.bits() < 32 {
+        if func.ty(counted.bound).scalar.bits() < 32 {
             return None;
         }
-        walk.step = walk.added(walk.counter).filter(|&s| s > 0).map(|s| s as u64).filter(|&s| s <= MAX_STEP)?;
-        walk.loads = func.blocks[body].insts.iter().copied().filter(|&i| walk.is_along_row(i)).collect();
+        walk.step = walk.added(counted.counter).filter(|&s| s > 0).map(|s| s as u64).filter(|&s| s <= MAX_STEP)?;
+        walk.loads = func.blocks[counted.body].insts.iter().copied().filter(|&i| walk.is_along_row(i)).collect();
         (!walk.loads.is_empty()).then_some(walk)
-    }
-
-    fn is_inside(&self, v: Value) -> bool {
-        self.item.func.is_defined_in(v, &[self.header, self.body])
-    }
-
-    /// What parameter `k` of the header has for the next round.
-    fn next(&self, k: usize) -> Option<Value> {
-        self.item.func.blocks[self.body].term.edge(0).map(|e| e.args[k])
     }
 
     /// The constant that is added to parameter `k` of the header each round.
     fn added(&self, k: usize) -> Option<i64> {
         let func = &self.item.func;
-        let param = func.blocks[self.header].params[k];
-        let data = &func.insts[func.def_inst(self.next(k)?)?];
+        let param = func.blocks[self.counted.header].params[k];
+        let data = &func.insts[func.def_inst(self.counted.next(func, k)?)?];
         match data.op {
             Op::Binary(BinOp::Add) | Op::PtrAdd if data.args[0] == param => signed_const(func, data.args[1]),
             _ => None,
@@ -162,7 +123,7 @@ impl<'a> Walk<'a> {
     /// By how much a value grows each round.
     fn slope(&self, v: Value, depth: u32) -> Option<i64> {
         let func = &self.item.func;
-        if !self.is_inside(v) {
+        if !self.counted.is_inside(func, v) {
             return Some(0);
         }
         if depth == 0 {
@@ -198,9 +159,11 @@ impl<'a> Walk<'a> {
         if depth == 0 {
             return false;
         }
-        let signed = matches!(self.less, IntCc::Slt | IntCc::Sle);
+        let signed = matches!(self.counted.less, IntCc::Slt | IntCc::Sle);
         let bounded = signed == (promise == Flags::NSW);
-        if !self.is_inside(v) || v == func.blocks[self.header].params[self.counter] && bounded {
+        if !self.counted.is_inside(func, v)
+            || v == func.blocks[self.counted.header].params[self.counted.counter] && bounded
+        {
             return true;
         }
         func.def_inst(v).is_some_and(|i| {
@@ -243,7 +206,7 @@ impl<'a> Walk<'a> {
     }
 
     fn write_before(&self, func: &mut Function) {
-        let (header, body) = (self.header, self.body);
+        let Counted { header, body, .. } = self.counted;
         let span = func.blocks[header].term_span;
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
         let [head, rounds, rest] = std::array::from_fn(|_| func.add_block());
@@ -260,11 +223,11 @@ impl<'a> Walk<'a> {
         let params: Vec<Value> = types.iter().map(|&ty| func.add_block_param(head, ty)).collect();
         let mut map: FxHashMap<Value, Value> = FxHashMap::default();
         map.extend(func.blocks[header].params.iter().copied().zip(params.iter().copied()));
-        self.copy(func, header, head, &mut map);
-        let counter = params[self.counter];
+        Counted::copy(func, header, head, &mut map);
+        let counter = params[self.counted.counter];
         let mut b = Builder::new(func, head);
         b.span = span;
-        let some = b.icmp(self.less, counter, self.bound);
+        let some = b.icmp(self.counted.less, counter, self.counted.bound);
         let enough = self.enough(&mut b, counter);
         let all = b.binary(BinOp::And, some, enough);
         b.branch(all, rounds, rest);
@@ -276,7 +239,7 @@ impl<'a> Walk<'a> {
 
     /// Where lanes leave the loop in different rounds, all that are left decide together, and go round from one latch.
     fn write_beside(&self, func: &mut Function) {
-        let (header, body) = (self.header, self.body);
+        let Counted { header, body, .. } = self.counted;
         let span = func.blocks[header].term_span;
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
         let [choice, rounds, latch] = std::array::from_fn(|_| func.add_block());
@@ -290,7 +253,7 @@ impl<'a> Walk<'a> {
         }
         let params: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
         func.set_term(latch, Term::Jump(Edge::new(header, params)), span);
-        let counter = func.blocks[header].params[self.counter];
+        let counter = func.blocks[header].params[self.counted.counter];
         let mut b = Builder::new(func, choice);
         b.span = span;
         let enough = self.enough(&mut b, counter);
@@ -306,18 +269,18 @@ impl<'a> Walk<'a> {
     /// Whether [`UNROLLED`] rounds are to come, if one is.
     fn enough(&self, b: &mut Builder<'_>, counter: Value) -> Value {
         let last = b.iconst(b.ty(counter), u64::from(UNROLLED - 1) * self.step);
-        let left = b.binary(BinOp::Sub, self.bound, counter);
-        let more = if matches!(self.less, IntCc::Sle | IntCc::Ule) { IntCc::Uge } else { IntCc::Ugt };
+        let left = b.binary(BinOp::Sub, self.counted.bound, counter);
+        let more = if matches!(self.counted.less, IntCc::Sle | IntCc::Ule) { IntCc::Uge } else { IntCc::Ugt };
         b.icmp(more, left, last)
     }
 
     /// Several rounds, with the values that `map` has for those of the first one. Gives the parameters of the next round.
     fn write_rounds(&self, func: &mut Function, rounds: Block, map: &mut FxHashMap<Value, Value>) -> Vec<Value> {
-        let (header, body) = (self.header, self.body);
+        let Counted { header, body, .. } = self.counted;
         let mut wholes = FxHashMap::default();
         for round in 0..UNROLLED {
             if round > 0 {
-                self.copy(func, header, rounds, map);
+                Counted::copy(func, header, rounds, map);
             }
             for k in 0..func.blocks[body].insts.len() {
                 let i = func.blocks[body].insts[k];
@@ -332,12 +295,6 @@ impl<'a> Walk<'a> {
             map.extend(func.blocks[header].params.iter().copied().zip(next));
         }
         func.blocks[header].params.iter().map(|p| map[p]).collect()
-    }
-
-    fn copy(&self, func: &mut Function, from: Block, to: Block, map: &mut FxHashMap<Value, Value>) {
-        for k in 0..func.blocks[from].insts.len() {
-            copy_inst(func, func.blocks[from].insts[k], to, map);
-        }
     }
 
     /// One element of the vector that the first round loads.
@@ -358,16 +315,5 @@ impl<'a> Walk<'a> {
         b.span = data.span;
         let whole = *wholes.entry(i).or_insert_with(|| b.load(Type::vector(ty.scalar, UNROLLED), p, align, data.flags));
         map.insert(result, b.extract_lane(whole, round));
-    }
-}
-
-fn copy_inst(func: &mut Function, i: Inst, to: Block, map: &mut FxHashMap<Value, Value>) {
-    let data = func.insts[i].clone();
-    let args: Args = data.args.iter().map(|a| map.get(a).copied().unwrap_or(*a)).collect();
-    let ty = data.result.map(|r| func.ty(r));
-    let mut b = Builder::new(func, to);
-    b.span = data.span;
-    if let (Some(new), Some(old)) = (b.push(data.op, args, ty, data.flags), data.result) {
-        map.insert(old, new);
     }
 }
