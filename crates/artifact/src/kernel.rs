@@ -39,6 +39,9 @@ pub struct KernelArtifact {
     pub scratch_fixed: u64,
     /// plus this for each work-item of the enqueued local size, rounded up to whole vectors.
     pub scratch_per_item: u64,
+    /// If groups beside each other in the first dimension may run in one call: bytes that each work-item reads or writes in a step that
+    /// all of them take together, beside its neighbours'; else 0.
+    pub step_bytes: u32,
     /// Private memory of a work-item, as reported to the application.
     pub private_size: u64,
     /// The local size that the source requires.

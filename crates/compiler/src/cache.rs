@@ -157,6 +157,7 @@ mod tests {
             row_lanes: None,
             scratch_fixed: 0,
             scratch_per_item: 0,
+            step_bytes: 0,
             private_size: 0,
             reqd_group_size: None,
             denorms_are_zero: false,

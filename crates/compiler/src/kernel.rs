@@ -241,6 +241,7 @@ pub fn compile(
         row_lanes: group.row_lanes,
         scratch_fixed: group.scratch_fixed,
         scratch_per_item: group.scratch_per_item,
+        step_bytes: group.step_bytes,
         private_size: compiled.private_size,
         reqd_group_size: meta.reqd_group_size,
         denorms_are_zero,

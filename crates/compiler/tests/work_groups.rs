@@ -52,6 +52,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         row_lanes: group.row_lanes,
         scratch_fixed: group.scratch_fixed,
         scratch_per_item: group.scratch_per_item,
+        step_bytes: group.step_bytes,
         private_size: code.private_size,
         reqd_group_size: None,
         denorms_are_zero: false,

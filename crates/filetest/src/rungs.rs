@@ -185,6 +185,7 @@ impl Ready for Interpreted {
                     axes: g.axes,
                     scratch_fixed: g.scratch_fixed,
                     scratch_per_item: g.scratch_per_item,
+                    step_bytes: g.step_bytes,
                     local_size: g.local_size,
                 };
                 machine.run_work_groups(&layout, range, &values, &mut log)
@@ -336,6 +337,7 @@ impl Rung for Cpu {
             row_lanes: group.row_lanes,
             scratch_fixed: group.scratch_fixed,
             scratch_per_item: group.scratch_per_item,
+            step_bytes: group.step_bytes,
             private_size: code.private_size,
             reqd_group_size: None,
             denorms_are_zero: false,

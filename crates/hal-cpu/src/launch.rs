@@ -2,6 +2,7 @@
 
 use crate::arena::{ALIGN, Arena, Block};
 use crate::device::CpuKernel;
+use crate::division::Division;
 use crate::fpenv;
 use crate::loader::Image;
 use crate::pool::{self, ALONE, LONG, Work};
@@ -34,6 +35,9 @@ struct LaunchDescriptor {
 struct GroupDescriptor {
     id: [u64; 3],
     local_size: [u64; 3],
+    count: u64,
+    local_stride: u64,
+    scratch_stride: u64,
 }
 
 const _: () = {
@@ -49,6 +53,9 @@ const _: () = {
     assert!(size_of::<LaunchDescriptor>() as u64 == abi::LAUNCH_SIZE);
     assert!(offset_of!(GroupDescriptor, id) as u64 == abi::GROUP_ID);
     assert!(offset_of!(GroupDescriptor, local_size) as u64 == abi::GROUP_LOCAL_SIZE);
+    assert!(offset_of!(GroupDescriptor, count) as u64 == abi::GROUP_COUNT);
+    assert!(offset_of!(GroupDescriptor, local_stride) as u64 == abi::GROUP_LOCAL_STRIDE);
+    assert!(offset_of!(GroupDescriptor, scratch_stride) as u64 == abi::GROUP_SCRATCH_STRIDE);
     assert!(size_of::<GroupDescriptor>() as u64 == abi::GROUP_SIZE);
 };
 
@@ -75,22 +82,40 @@ impl PrintState<'_> {
 struct Code {
     function: GroupFn,
     scratch: u64,
+    /// Groups that it runs in one call, at most.
+    together: u64,
 }
 
 impl Code {
     /// Of a kernel for these groups.
-    fn of(kernel: &CpuKernel, range: &NdRange) -> Result<Code, HalError> {
+    fn of(kernel: &CpuKernel, range: &NdRange, local: u64) -> Result<Code, HalError> {
         let artifact = &*kernel.artifact;
         let mut rounded = range.local;
         rounded[0] = rounded[0].checked_next_multiple_of(u64::from(artifact.lanes.max(1))).unwrap_or(rounded[0]);
         let items = product(rounded);
         let scratch = items.and_then(|n| artifact.scratch_per_item.checked_mul(n));
         let scratch = scratch.and_then(|s| s.checked_add(artifact.scratch_fixed));
+        let scratch = scratch.ok_or(HalError::OutOfMemory(u64::MAX))?;
         Ok(Code {
+            together: together(artifact.step_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
             // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact declares.
             function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
-            scratch: scratch.ok_or(HalError::OutOfMemory(u64::MAX))?,
+            scratch,
         })
+    }
+}
+
+/// Groups that take steps through memory together read so many bytes in order in each step, if there are as many groups,
+const STEP: u64 = 2048;
+/// and have no more local memory and scratch than the first cache has room for beside what they read.
+const STEP_MEMORY: u64 = 16 << 10;
+
+/// How many groups of so many work-items run in one call, if each work-item takes steps of so many bytes, and a group has so much memory.
+fn together(step_bytes: u32, items: u64, memory: u64) -> u64 {
+    let step = items.saturating_mul(u64::from(step_bytes));
+    match step {
+        0 => 1,
+        step => STEP.div_ceil(step).min(STEP_MEMORY / memory.max(1)).max(1),
     }
 }
 
@@ -111,10 +136,11 @@ pub struct Running<'a> {
     groups: [u64; 3],
     /// Rows of groups that are run together, column by column; 1: each on its own.
     band: u64,
-    /// Groups before this one are done; chunks are counted from here.
+    /// Groups before this one are done.
     first: u64,
     count: u64,
-    chunk: u64,
+    /// The chunks of the others.
+    division: Division,
     local: u64,
     denorms_are_zero: bool,
     out_of_memory: AtomicBool,
@@ -126,6 +152,8 @@ struct Next<'a> {
     current: &'a CpuKernel,
     /// Bytes of private memory that it may need: it runs on the stack that was chosen for the other code.
     private: u64,
+    /// Bytes of a group's local memory.
+    local: u64,
     code: OnceLock<Option<Code>>,
     state: &'a PrintState<'a>,
 }
@@ -144,7 +172,7 @@ impl Next<'_> {
                 && (a.arg_block, a.local_size) == (b.arg_block, b.local_size)
                 && a.printf_formats == b.printf_formats
                 && a.denorms_are_zero == b.denorms_are_zero;
-            let code = Code::of(better, range).ok().filter(|_| same && b.private_size <= self.private);
+            let code = Code::of(better, range, self.local).ok().filter(|_| same && b.private_size <= self.private);
             // Kept as long as groups may run it.
             drop(self.state.better.set(found.clone()));
             code
@@ -239,7 +267,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let groups = range.groups();
     let count = product(groups);
     let count = count.ok_or_else(|| HalError::Device("a range of more than 2^64 groups".into()))?;
-    let code = Code::of(kernel, &range)?;
+    let code = Code::of(kernel, &range, launch.local_size)?;
     if artifact.private_size > WORKER_PRIVATE {
         return Err(HalError::OutOfMemory(artifact.private_size));
     }
@@ -257,6 +285,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
             find,
             current: kernel,
             private: if join { CALLER_PRIVATE } else { WORKER_PRIVATE },
+            local: launch.local_size,
             code: OnceLock::new(),
             state: &state,
         }),
@@ -276,7 +305,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         band: if artifact.columns && range.local[1] >= TALL { BAND.min(groups[1]) } else { 1 },
         first: 0,
         count,
-        chunk: 1,
+        division: Division::new(0, count, 1, 1, 1),
         local: launch.local_size,
         denorms_are_zero: artifact.denorms_are_zero,
         out_of_memory: AtomicBool::new(false),
@@ -301,9 +330,10 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
         // Large enough to be worth taking, but one for each thread if there are as many groups.
         let enough = (left / (threads * CHUNKS_PER_THREAD)).max(groups_in(CHUNK_TIME, group_time));
-        running.chunk = enough.clamp(1, left.div_ceil(threads));
+        let unit = enough.clamp(1, left.div_ceil(threads));
+        running.division = Division::new(running.first, count, unit, code.together, threads);
         let expected = if group_time.is_zero() { Duration::MAX } else { times(group_time, left) };
-        let busy = device.pool().run(&running, left.div_ceil(running.chunk), join, launch.stream, expected);
+        let busy = device.pool().run(&running, running.division.chunks(), join, launch.stream, expected);
         if listed {
             note(busy, left);
         }
@@ -402,8 +432,8 @@ fn times(each: Duration, count: u64) -> Duration {
 
 impl Work for Running<'_> {
     fn run(&self, chunk: u64) {
-        let from = self.first + chunk * self.chunk;
-        self.groups(from, (from + self.chunk).min(self.count));
+        let (from, to) = self.division.groups(chunk);
+        self.groups(from, to);
     }
 }
 
@@ -449,41 +479,54 @@ impl Running<'_> {
 
     /// Runs some consecutive groups in a thread's memory.
     fn groups_with(&self, memory: &mut ThreadMemory, from: u64, to: u64) {
-        let Some(local) = memory.local.get(self.local + 2 * abi::LOCAL_MARGIN) else {
-            self.out_of_memory.store(true, Ordering::Relaxed);
-            return;
-        };
-        // In the block, which has room for it.
-        let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
         let _fpenv = fpenv::enter(self.denorms_are_zero);
         let mut at = from;
         while at < to {
             let (id, row) = place(self.groups, self.band, at);
-            // All groups of a row have the same size, but perhaps the last one. Better code is asked for before each.
-            let row = row.min(to - at).min(if self.next.is_some() { 1 } else { u64::MAX });
+            // All groups of a row have the same size, but perhaps the last one. Better code is asked for before each call.
             let code = self.next.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
-            let Some(scratch) = memory.scratch.get(code.scratch) else {
+            let row = row.min(to - at).min(if self.next.is_some() { code.together } else { u64::MAX });
+            let together = code.together.min(row);
+            let strides = [self.local, code.scratch].map(|size| size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)));
+            let local = memory.local.get(strides[0] * together + 2 * abi::LOCAL_MARGIN);
+            let (Some(local), Some(scratch)) = (local, memory.scratch.get(strides[1] * together)) else {
                 self.out_of_memory.store(true, Ordering::Relaxed);
                 return;
             };
-            self.row(code.function, id, row, local, scratch);
+            // In the block, which has room for it.
+            let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
+            self.row(&code, id, row, (local, scratch), strides);
             at += row;
         }
         memory.local.trim();
         memory.scratch.trim();
     }
 
-    /// Runs so many groups that follow each other in dimension 0.
-    fn row(&self, function: GroupFn, first: [u64; 3], count: u64, local: *mut u8, scratch: *mut u8) {
+    /// Runs so many groups that follow each other in dimension 0, in memory for as many as the code runs in one call.
+    fn row(&self, code: &Code, first: [u64; 3], count: u64, (local, scratch): (*mut u8, *mut u8), strides: [u64; 2]) {
         let size = |d: usize, id: u64| self.range.local[d].min(self.range.global[d] - id * self.range.local[d]);
-        let mut group = GroupDescriptor { id: first, local_size: [0, size(1, first[1]), size(2, first[2])] };
-        for id in first[0]..first[0] + count {
+        let mut group = GroupDescriptor {
+            id: first,
+            local_size: [0, size(1, first[1]), size(2, first[2])],
+            count: 1,
+            local_stride: strides[0],
+            scratch_stride: strides[1],
+        };
+        let (mut id, end) = (first[0], first[0] + count);
+        while id < end {
             group.id[0] = id;
             group.local_size[0] = size(0, id);
+            if code.together > 1 {
+                // Groups of one size: all but perhaps the last one of the row.
+                let whole = self.range.global[0] / self.range.local[0];
+                group.count = code.together.min(end - id).min(whole.saturating_sub(id)).max(1);
+            }
             // SAFETY: the interface is the one that the code was compiled for (`cloom_ir::abi`): descriptors live through the call,
             // the argument block has the artifact's size (checked by the device), local memory and scratch are as large as the
-            // artifact asks and this thread's own. What the kernel does with the program's pointers is the program's responsibility.
-            unsafe { function(&self.descriptor, self.args.as_ptr(), &group, local, scratch) };
+            // artifact asks for so many groups, and this thread's own. What the kernel does with the program's pointers is the
+            // program's responsibility.
+            unsafe { (code.function)(&self.descriptor, self.args.as_ptr(), &group, local, scratch) };
+            id += group.count;
         }
     }
 }

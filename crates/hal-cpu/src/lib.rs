@@ -7,6 +7,7 @@
 mod arena;
 mod cores;
 mod device;
+mod division;
 pub mod fpenv;
 mod info;
 mod launch;

@@ -103,6 +103,7 @@ fn artifact(device: &CpuDevice, code: Vec<u8>, entry: &str, per_item: u64) -> Ar
         row_lanes: None,
         scratch_fixed: 64,
         scratch_per_item: per_item,
+        step_bytes: 0,
         private_size: 512,
         reqd_group_size: None,
         denorms_are_zero: false,

@@ -84,9 +84,14 @@ pub struct WorkGroupLayout {
     pub scratch_fixed: u64,
     /// and for each work-item of the enqueued local size, rounded up to whole vectors.
     pub scratch_per_item: u64,
+    /// Not 0 if it can run several groups that lie beside each other.
+    pub step_bytes: u32,
     /// Bytes of static local memory.
     pub local_size: u64,
 }
+
+/// Groups that functions run in one call which can run several.
+const TOGETHER: u64 = 3;
 
 /// Work-items of a group, at most.
 const MAX_ITEMS: u64 = 1 << 20;
@@ -244,14 +249,26 @@ impl<'p> Machine<'p> {
         let mut fuel = self.options.fuel;
         let mut item = Item::default();
         let mut run = || {
-            for group in groups(range) {
+            let mut left = groups(range).peekable();
+            while let Some(group) = left.next() {
+                let size = group_size(range, group);
+                let mut count = 1;
+                let beside = |next: &[u64; 3]| next[1..] == group[1..] && group_size(range, *next) == size;
+                while layout.step_bytes > 0 && count < TOGETHER && left.next_if(beside).is_some() {
+                    count += 1;
+                }
+                let [local_stride, scratch_stride] =
+                    [local_size, scratch_size].map(|size| size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)));
                 let mut descriptor = vec![0u8; abi::GROUP_SIZE as usize];
                 put3(&mut descriptor, abi::GROUP_ID, group);
-                put3(&mut descriptor, abi::GROUP_LOCAL_SIZE, group_size(range, group));
+                put3(&mut descriptor, abi::GROUP_LOCAL_SIZE, size);
+                put(&mut descriptor, abi::GROUP_COUNT, count);
+                put(&mut descriptor, abi::GROUP_LOCAL_STRIDE, local_stride);
+                put(&mut descriptor, abi::GROUP_SCRATCH_STRIDE, scratch_stride);
                 let descriptor = self.memory.allocate_with(&descriptor)?;
                 self.memory.protect(descriptor);
-                let local = self.memory.allocate(local_size)?;
-                let scratch = self.memory.allocate(scratch_size)?;
+                let local = self.memory.allocate(local_stride * (count - 1) + local_size)?;
+                let scratch = self.memory.allocate(scratch_stride * (count - 1) + scratch_size)?;
                 item.start(program, layout.func, &[launch, block.address, descriptor, local, scratch], None);
                 let mut shared = Shared {
                     program,

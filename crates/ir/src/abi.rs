@@ -1,12 +1,12 @@
 //! How a work-group function meets the launch machinery: the contract between `spmd`, the interpreter and the devices.
 //!
-//! `spmd` turns a kernel into an ordinary function of the parameters below, which runs all work-items of one group:
+//! `spmd` turns a kernel into an ordinary function of the parameters below, which runs all work-items of one group, or of several:
 //!
 //! | # | type | what |
 //! |---|---|---|
 //! | 0 | `ptr<context>` | the launch descriptor, one per launch, read only |
 //! | 1 | `ptr<constant>` | the argument block, one per launch, read only: see [`KernelMeta::layout`](crate::KernelMeta::layout) |
-//! | 2 | `ptr<context>` | the group descriptor, one per group, read only |
+//! | 2 | `ptr<context>` | the group descriptor, one per call, read only |
 //! | 3 | `ptr<local>` | the group's local memory: static variables first, then the local arguments; with a margin ([`LOCAL_MARGIN`]) |
 //! | 4 | `ptr<context>` | scratch: the context of values that live across barriers |
 //!
@@ -38,8 +38,15 @@ pub const LAUNCH_SIZE: u64 = 120;
 pub const GROUP_ID: u64 = 0;
 /// `[3]`: local size of this group, smaller than enqueued at an edge.
 pub const GROUP_LOCAL_SIZE: u64 = 24;
+/// Groups that follow each other in dimension 0 from this one on, all of the same size, that the call runs: 1 but for functions that say
+/// they can run several.
+pub const GROUP_COUNT: u64 = 48;
+/// Bytes from one group's local memory to the next one's, a multiple of [`BLOCK_ALIGN`],
+pub const GROUP_LOCAL_STRIDE: u64 = 56;
+/// and from one group's scratch to the next one's.
+pub const GROUP_SCRATCH_STRIDE: u64 = 64;
 /// Bytes of the group descriptor.
-pub const GROUP_SIZE: u64 = 48;
+pub const GROUP_SIZE: u64 = 72;
 
 /// Alignment of every block of memory that a work-group function gets.
 pub const BLOCK_ALIGN: u32 = 128;

@@ -234,6 +234,7 @@ mod tests {
             row_lanes,
             scratch_fixed: 0,
             scratch_per_item: 0,
+            step_bytes: 0,
             private_size: 0,
             reqd_group_size: None,
             denorms_are_zero: false,

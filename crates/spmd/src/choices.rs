@@ -68,14 +68,15 @@ impl Choice {
     }
 }
 
-/// Divides a function. `clean_up` takes away what cannot run any more.
-pub fn divide(func: Function, params: &[Param], clean_up: &dyn Fn(&mut Function)) -> Choice {
-    divide_at(func, params, clean_up, DEPTH)
+/// Divides a function. `clean_up` takes away what cannot run any more. What follows a stop ([`crate::steps`]) is either some rounds more or
+/// all the rest of the kernel, which often needs what was kept in another form: they are divided in any case.
+pub fn divide(func: Function, params: &[Param], stop: bool, clean_up: &dyn Fn(&mut Function)) -> Choice {
+    divide_at(func, params, stop, clean_up, DEPTH)
 }
 
-fn divide_at(func: Function, params: &[Param], clean_up: &dyn Fn(&mut Function), depth: u32) -> Choice {
+fn divide_at(func: Function, params: &[Param], stop: bool, clean_up: &dyn Fn(&mut Function), depth: u32) -> Choice {
     let known = limits(&func, params);
-    if depth == 0 || func.size() > MAX_INSTS || known == ALL {
+    if depth == 0 || !stop && (func.size() > MAX_INSTS || known == ALL) {
         return Choice::One(func);
     }
     let mut shared = Shared::new(&func, params);
@@ -98,8 +99,8 @@ fn divide_at(func: Function, params: &[Param], clean_up: &dyn Fn(&mut Function),
             clean_up(&mut way);
             way
         });
-        if ways.iter().any(|way| limits(way, params) > known) {
-            let ways = Box::new(ways.map(|way| divide_at(way, params, clean_up, depth - 1)));
+        if stop || ways.iter().any(|way| limits(way, params) > known) {
+            let ways = Box::new(ways.map(|way| divide_at(way, params, false, clean_up, depth - 1)));
             return Choice::By { func: Box::new(func), cond, ways };
         }
     }

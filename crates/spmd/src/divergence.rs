@@ -57,16 +57,29 @@ impl Divergence {
 
 /// Analyses a kernel: what differs between the work-items of a group.
 pub fn analyse(func: &Function) -> Divergence {
-    between(func, &[], true)
+    between(func, &[], &Sources { loads: true, groups: false })
+}
+
+/// Analyses a kernel: what differs between work-items of several groups of one size that lie beside each other.
+pub fn between_groups(func: &Function) -> Divergence {
+    between(func, &[], &Sources { loads: true, groups: true })
 }
 
 /// Analyses the function of one work-item: what differs between the lanes of a vector, when `varying` are the parameters that do. A
 /// load from one address gives all lanes the same, since they run in step.
 pub fn between_lanes(func: &Function, varying: &[Value]) -> Divergence {
-    between(func, varying, false)
+    between(func, varying, &Sources { loads: false, groups: false })
 }
 
-fn between(func: &Function, varying: &[Value], loads: bool) -> Divergence {
+/// What differs of itself.
+struct Sources {
+    /// What is loaded, and what a sub-group finds out.
+    loads: bool,
+    /// The group's place.
+    groups: bool,
+}
+
+fn between(func: &Function, varying: &[Value], sources: &Sources) -> Divergence {
     let cfg = Cfg::new(func);
     let post = DomTree::post(func, &cfg);
     let mut a = Analysis {
@@ -84,7 +97,7 @@ fn between(func: &Function, varying: &[Value], loads: bool) -> Divergence {
     };
     for &b in cfg.rpo() {
         for &i in &func.blocks[b].insts {
-            if is_source(func, i, loads)
+            if is_source(func, i, sources)
                 && let Some(r) = func.insts[i].result
             {
                 a.mark(r, Cause::Source(i));
@@ -152,13 +165,15 @@ fn homes(func: &Function, cfg: &Cfg) -> Vec<Option<Block>> {
     home
 }
 
-fn is_source(func: &Function, inst: Inst, loads: bool) -> bool {
+fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
     let data = &func.insts[inst];
+    let &Sources { loads, groups } = sources;
     match &data.op {
         Op::Query {
             what: Query::GlobalId | Query::LocalId | Query::SubgroupLocalId | Query::SubgroupSize | Query::SubgroupId,
             ..
         } => true,
+        Op::Query { what: Query::GroupId, .. } => groups,
         // What a sub-group finds out is its own.
         op if op.is_subgroup() => loads || is_own_share(op),
         Op::Load { .. } => loads && func.ty(data.args[0]).space() != Some(Space::Constant),

@@ -4,7 +4,8 @@
 //! `<kernel>.wg` with the parameters of [`cloom_ir::abi`], verified again. Data flows through the modules in this order:
 //!
 //! 1. [`divergence`]: which values and branches are the same for all work-items of a group, and what first made a value differ.
-//! 2. [`regions`]: the kernel is cut at its barriers into continuations; which values live across them, and which of these are cheaper
+//! 2. `steps`: stops in loops that go through memory in the steps of a grid, in which work-items wait for each other.
+//!    [`regions`]: the kernel is cut at its barriers into continuations; which values live across them, and which of these are cheaper
 //!    to compute again: from what is known anyway, or (`rebuilt`) from what the group keeps.
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory; `choices`: several
@@ -58,6 +59,7 @@ mod scattered;
 mod shape;
 mod splice;
 mod ssa;
+mod steps;
 mod streams;
 mod subgroup;
 mod unsigned;
@@ -67,14 +69,16 @@ pub use axes::Axes;
 use choices::Choice;
 use cloom_ir::{FuncRef, Function, Module, Op, Query, Span};
 use context::Context;
+use divergence::Divergence;
 use group::{Body, Part, Tree};
 use item::{ItemFunction, Param};
 use outputs::Outputs;
 use plan::Width;
 pub use plan::Wish;
-use regions::Plan;
+use regions::{Barrier, Plan};
 pub use remarks::Remark;
 use shape::Shape;
+use steps::Steps;
 use widen::Analysed;
 
 /// What the launcher must know about a work-group function.
@@ -101,6 +105,8 @@ pub struct WorkGroup {
     pub scratch_per_item: u64,
     /// Bytes of static local memory.
     pub local_size: u64,
+    /// If groups beside each other may run together: bytes that each work-item reads or writes in a step, beside its neighbours'; else 0.
+    pub step_bytes: u32,
     /// Bytes that each work-item writes to buffers that are only written, if the code can do so past the caches.
     pub outputs: u32,
     /// What was decided and why.
@@ -146,23 +152,29 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
     if barriers.len() > MAX_BARRIERS {
         return Err(Limit::Barriers(barriers.len(), MAX_BARRIERS));
     }
-    let divergence = divergence::analyse(&split);
-    let plan = regions::plan(&split, barriers, &divergence);
-    let context = context::lay_out(&split, &plan, &divergence);
     let mut refused = None;
     let mut wish = wish;
     if plan::may_have_lanes(wish) && split.size() > MAX_INSTS {
         refused = Some("it is too large");
         wish = Wish::Lanes(1);
     }
-    let made = match group_function(module, &split, &plan, &context, wish) {
-        Err(Limit::Lanes(why)) if plan::may_have_lanes(wish) => {
-            refused = Some(why);
-            group_function(module, &split, &plan, &context, Wish::Lanes(1))
+    let stepped = plan::may_have_lanes(wish).then(|| stepped(module, func, wish)).flatten();
+    let (draft, made, step_bytes) = match stepped {
+        Some(stepped) => stepped,
+        None => {
+            let draft = Draft::new(split, barriers);
+            let made = match group_function(module, &draft, wish) {
+                Err(Limit::Lanes(why)) if plan::may_have_lanes(wish) => {
+                    refused = Some(why);
+                    group_function(module, &draft, Wish::Lanes(1))?
+                }
+                made => made?,
+            };
+            (draft, made, 0)
         }
-        made => made,
     };
-    let Made { func, local_size, axes, width, row_lanes, outputs, remarks: lane_remarks } = made?;
+    let Draft { split, divergence, plan, context } = draft;
+    let Made { func, local_size, axes, width, row_lanes, outputs, remarks: lane_remarks } = made;
     let mut remarks = remarks::together(remarks::collect(&split, &plan, &context, &divergence), lane_remarks);
     if let Some(why) = refused {
         remarks.push(Remark {
@@ -185,13 +197,52 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         scratch_fixed: context.fixed,
         scratch_per_item: context.per_item,
         local_size,
+        step_bytes,
         remarks,
     })
 }
 
+/// A kernel that was cut into continuations.
+struct Draft {
+    split: Function,
+    divergence: Divergence,
+    plan: Plan,
+    context: Context,
+}
+
+impl Draft {
+    fn new(split: Function, barriers: Vec<Barrier>) -> Draft {
+        let divergence = divergence::analyse(&split);
+        let plan = regions::plan(&split, barriers, &divergence);
+        let context = context::lay_out(&split, &plan, &divergence);
+        Draft { split, divergence, plan, context }
+    }
+}
+
+/// The kernel with stops in the loops that go through memory in the steps of a grid, if it has such loops, several groups can take these
+/// steps together, and work-items lie in lanes; and how many bytes of a step are a work-item's.
+fn stepped(module: &Module, kernel: &Function, wish: Wish) -> Option<(Draft, Made, u32)> {
+    if !steps::asks_for_grid(kernel) {
+        return None;
+    }
+    let mut split = kernel.clone();
+    cloom_passes::run_named(&mut split, &["select", "simplify-cfg"]);
+    let barriers = regions::split_at_barriers(&mut split);
+    // Tests ask for lanes, and have few elements.
+    let least = if matches!(wish, Wish::Lanes(_)) { 0 } else { steps::MIN_ELEMENTS };
+    let Steps { stops, bytes } = steps::insert(&mut split, &barriers, least)?;
+    let draft = Draft::new(split, [barriers, stops].concat());
+    // A private array takes longer to keep than memory gains.
+    if !draft.plan.begins_together() || !draft.plan.kept_arrays.is_empty() {
+        return None;
+    }
+    let made = group_function(module, &draft, wish).ok().filter(|made| made.width.lanes > 1)?;
+    Some((draft, made, bytes))
+}
+
 /// Whether work-items may be grouped otherwise than the program says.
 fn any_groups(module: &Module, kernel: &Function, plan: &Plan) -> bool {
-    plan.continuations.len() == 1 && !knows_groups(module, kernel)
+    !plan.waits() && !knows_groups(module, kernel)
 }
 
 /// Whether a kernel can tell how its work-items are grouped: by asking, or by what they share.
@@ -243,13 +294,8 @@ struct Made {
 }
 
 /// The function for one width.
-fn group_function(
-    module: &Module,
-    split: &Function,
-    plan: &Plan,
-    context: &Context,
-    wish: Wish,
-) -> Result<Made, Limit> {
+fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Limit> {
+    let Draft { split, plan, context, .. } = draft;
     let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
     let bounds = |params: &[Param]| -> Vec<u64> { params.iter().map(|&p| group::bound_of(p)).collect() };
     let mut items = Vec::new();
@@ -268,12 +314,12 @@ fn group_function(
     let mut parts = Vec::new();
     let mut notes = Vec::new();
     let outputs = Outputs::of(split);
-    for (func, mut params) in items {
+    for (index, (func, mut params)) in items.into_iter().enumerate() {
         axes::rename(&mut params, axes);
         let divides = (2..=choices::MAX_CONTINUATIONS).contains(&plan.continuations.len()) && !plan.own_next;
         let bounds = bounds(&params);
         let choice = match divides {
-            true => choices::divide(func, &params, &clean_up),
+            true => choices::divide(func, &params, index > 0 && plan.together[index], &clean_up),
             false => Choice::One(func),
         };
         parts.push(choice.into_tree(&params, &mut |func| {

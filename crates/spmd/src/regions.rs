@@ -5,7 +5,7 @@
 //! barriers stand in loops or branches; each is cloned from its own start, so that a work-item's control flow is simply that of
 //! the source. Then: which values live across a barrier, and which of them are computed again instead of kept.
 
-use crate::divergence::Divergence;
+use crate::divergence::{self, Divergence};
 use crate::rebuilt;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -20,6 +20,8 @@ pub struct Barrier {
     pub after: Block,
     /// Where the barrier stands in the source.
     pub span: Span,
+    /// Whether nobody asked for it: a stop, see [`crate::steps`].
+    pub stop: bool,
 }
 
 /// Where a continuation may go.
@@ -59,6 +61,21 @@ pub struct Plan {
     pub kept_arrays: Vec<Value>,
     /// Whether each work-item keeps its own next continuation, because a branch that may differ decides it.
     pub own_next: bool,
+    /// Which continuations the work-items of several groups may run together: the first and those behind stops, if there are stops and all
+    /// groups agree where to go on.
+    pub together: Vec<bool>,
+}
+
+impl Plan {
+    /// Whether work-items wait for each other because the kernel says so.
+    pub fn waits(&self) -> bool {
+        self.continuations.len() > 1 && !self.together.iter().all(|&together| together)
+    }
+
+    /// Whether the work-items of several groups may run together at first.
+    pub fn begins_together(&self) -> bool {
+        self.together[0]
+    }
 }
 
 /// Ends a block at each barrier. The barriers are returned in order of place.
@@ -77,7 +94,7 @@ pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
             let (term, term_span) = (func.blocks[before].term.clone(), func.blocks[before].term_span);
             func.set_term(after, term, term_span);
             func.set_term(before, Term::Jump(Edge::new(after, [])), span);
-            barriers.push(Barrier { before, after, span });
+            barriers.push(Barrier { before, after, span, stop: false });
         }
         i += 1;
     }
@@ -100,20 +117,36 @@ pub fn plan(func: &Function, barriers: Vec<Barrier>, divergence: &Divergence) ->
     let recomputed = recomputable(func, &cfg);
     let kept_arrays =
         if barriers.is_empty() { Vec::new() } else { live_across(func, &cfg, &mut continuations, &recomputed) };
-    let own_next = continuations.len() > 1 && exits_differ(func, &cfg, &barrier_after, divergence);
+    let own_next = continuations.len() > 1 && exits_differ(func, cfg.rpo(), &cfg, &barrier_after, divergence);
+    let mut together = vec![false; continuations.len()];
+    if !own_next && barriers.iter().any(|b| b.stop) {
+        let stops = || [true].into_iter().chain(barriers.iter().map(|b| b.stop));
+        let first: Vec<Block> =
+            continuations.iter().zip(stops()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
+        if !exits_differ(func, &first, &cfg, &barrier_after, &divergence::between_groups(func)) {
+            together = stops().collect();
+        }
+    }
     let rebuilt = match own_next {
         // Work-items wait at different barriers: what the group keeps may be another one's.
         true => vec![false; func.values.len()],
         false => rebuilt::find(func, divergence, &recomputed, &mut continuations),
     };
-    Plan { continuations, barrier_after, recomputed, rebuilt, kept_arrays, own_next }
+    Plan { continuations, barrier_after, recomputed, rebuilt, kept_arrays, own_next, together }
 }
 
-/// Whether a branch that sends work-items different ways has a barrier or an end on only some of these ways, before they meet.
-fn exits_differ(func: &Function, cfg: &Cfg, barrier_after: &[Option<usize>], divergence: &Divergence) -> bool {
+/// Whether a branch at the end of one of these blocks that sends work-items different ways has a barrier or an end on only some of these
+/// ways, before they meet.
+fn exits_differ(
+    func: &Function,
+    blocks: &[Block],
+    cfg: &Cfg,
+    barrier_after: &[Option<usize>],
+    divergence: &Divergence,
+) -> bool {
     let post = DomTree::post(func, cfg);
     let mut stamp = vec![usize::MAX; func.blocks.len()];
-    cfg.rpo().iter().filter(|&&b| divergence.is_divergent_branch(b)).any(|&branch| {
+    blocks.iter().filter(|&&b| divergence.is_divergent_branch(b)).any(|&branch| {
         let meet = post.idom(branch);
         let mut stack: Vec<Block> = func.blocks[branch].term.edges().iter().map(|e| e.block).collect();
         while let Some(b) = stack.pop() {

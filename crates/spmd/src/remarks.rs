@@ -54,11 +54,20 @@ pub fn collect(func: &Function, plan: &Plan, context: &Context, divergence: &Div
             .iter()
             .position(|&n| n == Some(i))
             .map_or(Span::NONE, |b| func.blocks[cloom_ir::Block::new(b)].term_span);
-        remarks.push(Remark {
-            span,
-            what: format!("barrier: continuation {i}"),
-            why: format!("{kept} values are kept for each work-item across it, {shared} once for the group"),
-        });
+        let (what, why) = if plan.together[i] {
+            (
+                format!("loop: the work-items of several groups stop in it and wait for each other: continuation {i}"),
+                format!(
+                    "in the steps of a grid they go through memory in order; {kept} values are kept for each of them"
+                ),
+            )
+        } else {
+            (
+                format!("barrier: continuation {i}"),
+                format!("{kept} values are kept for each work-item across it, {shared} once for the group"),
+            )
+        };
+        remarks.push(Remark { span, what, why });
     }
     if plan.own_next {
         remarks.push(Remark {

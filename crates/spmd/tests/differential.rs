@@ -54,6 +54,7 @@ fn group(mut module: Module, lanes: u16) -> (Module, WorkGroupLayout) {
         axes: made.axes,
         scratch_fixed: made.scratch_fixed,
         scratch_per_item: made.scratch_per_item,
+        step_bytes: made.step_bytes,
         local_size: made.local_size,
     };
     (module, layout)

@@ -9,6 +9,7 @@
 //! operations touch, 16 numbers in `table`, 128 words of local memory, and 12 columns with a word for each work-item.
 
 mod expr;
+mod grid;
 mod group;
 mod memory;
 mod neighbours;
@@ -94,6 +95,8 @@ struct Struct {
 /// The generator's state.
 struct Gen {
     rng: Rng,
+    /// For loops in the steps of the grid alone, so that the rest of a kernel is what it was before there were such loops.
+    grid: Rng,
     profile: Profile,
     /// What can be read here.
     places: Vec<Place>,
@@ -149,6 +152,7 @@ const AXES: [[u8; 3]; 4] = [[0, 1, 2], [1, 0, 2], [0, 1, 2], [2, 1, 0]];
 pub fn generate(seed: u64, profile: Profile) -> Generated {
     let mut g = Gen {
         rng: Rng::new(seed),
+        grid: Rng::new(seed.rotate_left(16)),
         profile,
         places: Vec::new(),
         structs: Vec::new(),
@@ -371,7 +375,11 @@ impl Gen {
         let at = At { uniform: true, in_loop: false, in_switch: false, returns: Some(None), kernel: true };
         self.budget = 14 + self.rng.below(14) as i32;
         let places = self.places.len();
-        for _ in 0..10 {
+        let grid = self.grid.chance(25).then(|| self.grid.below(3));
+        for part in 0..10 {
+            if grid == Some(part) {
+                body.extend(self.grid_loop());
+            }
             // The scope stays open for what follows.
             let before = self.places.len();
             let mut part = self.open_body(at);

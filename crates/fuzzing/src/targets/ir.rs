@@ -187,6 +187,7 @@ fn stages(module: &Module, kernel: FuncRef, vectors: [u16; 2]) -> Result<(), Str
             axes: made.axes,
             scratch_fixed: made.scratch_fixed,
             scratch_per_item: made.scratch_per_item,
+            step_bytes: made.step_bytes,
             local_size: made.local_size,
         };
         interpret(&module, kernel, Some(&layout));

@@ -135,6 +135,7 @@ impl<'d> Prepared<'d> {
             row_lanes: None,
             scratch_fixed: 256,
             scratch_per_item: 0,
+            step_bytes: 0,
             private_size: compiled.private_size,
             reqd_group_size: None,
             denorms_are_zero: false,

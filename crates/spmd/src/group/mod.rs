@@ -7,11 +7,19 @@
 //!                      └▶ done 0 ─▶ pre 1 … (by the exit that the work-items took)
 //! ```
 //!
+//! If several groups run together ([`crate::steps`]), there is a loop over them ([`several`]) around the nest of each continuation up
+//! to the first barrier, and one around all that follows:
+//!
+//! ```text
+//! prologue ─▶ group k: nest 0 ─▶ group k: nest 1 ⟲ ─▶ group k: nest 2 ─▶ nest 3 … ─▶ end of group k
+//! ```
+//!
 //! The loops end at the last vector that has something to do ([`crate::reach`]).
 //! The one over dimension 0 steps by whole vectors; a vector that sticks out of the group is masked. With one lane
 //! the function of the work-item is copied in as it is.
 
 mod ends;
+mod several;
 
 use crate::Limit;
 use crate::context::{Context, Slot, memory_type, slot_align};
@@ -134,6 +142,8 @@ pub fn work_group(
         local: abi[3],
         scratch: abi[4],
         prologue,
+        home: prologue,
+        number: None,
         known: FxHashMap::default(),
         sizes: [abi[0]; 3],
         func,
@@ -170,11 +180,30 @@ struct Emitter<'a> {
     local: Value,
     scratch: Value,
     prologue: Block,
+    /// Where what is the same for the whole group is computed: the prologue, or where a round of a loop over groups begins.
+    home: Block,
+    /// The group's number in such a loop.
+    number: Option<Value>,
     /// What is the same for the whole group.
     known: FxHashMap<Param, Value>,
     /// The group's local size.
     sizes: [Value; 3],
     func: Function,
+}
+
+/// Where continuations begin, and the end.
+struct Targets {
+    pre: Vec<Block>,
+    end: Block,
+}
+
+impl Targets {
+    fn of(&self, exit: Exit) -> Block {
+        match exit {
+            Exit::Barrier(n) => self.pre[n],
+            Exit::Return => self.end,
+        }
+    }
 }
 
 /// Where one vector stands.
@@ -191,18 +220,18 @@ impl Emitter<'_> {
     }
 
     fn load_at(&mut self, base: Value, offset: u64, ty: Type) -> Value {
-        let entry = self.prologue;
-        let mut b = self.at(entry);
+        let home = self.home;
+        let mut b = self.at(home);
         let p = b.ptr_offset(base, offset);
         b.load(ty, p, ty.scalar.bytes(), Flags::empty())
     }
 
-    /// Something that is the same for the whole group, loaded in the prologue.
+    /// Something that is the same for the whole group, loaded where it begins.
     fn shared(&mut self, p: Param) -> Result<Value, Limit> {
         if let Some(&v) = self.known.get(&p) {
             return Ok(v);
         }
-        let entry = self.prologue;
+        let entry = self.home;
         let (launch, group, local, scratch) = (self.launch, self.group, self.local, self.scratch);
         let value = match p {
             Param::Kernel(n) => self.argument(n as usize)?,
@@ -214,7 +243,15 @@ impl Emitter<'_> {
                     Query::GlobalOffset => self.load_at(launch, abi::LAUNCH_GLOBAL_OFFSET + d, Type::I64),
                     Query::EnqueuedLocalSize => self.load_at(launch, abi::LAUNCH_LOCAL_SIZE + d, Type::I64),
                     Query::NumGroups => self.load_at(launch, abi::LAUNCH_NUM_GROUPS + d, Type::I64),
-                    Query::GroupId => self.load_at(group, abi::GROUP_ID + d, Type::I64),
+                    Query::GroupId => {
+                        let first = self.load_at(group, abi::GROUP_ID + d, Type::I64);
+                        match self.number.filter(|_| dim == 0) {
+                            Some(number) => {
+                                self.at(entry).binary_flags(BinOp::Add, first, number, Flags::NUW | Flags::NSW)
+                            }
+                            None => first,
+                        }
+                    }
                     Query::LocalSize => self.sizes[usize::from(dim)],
                     Query::NumSubgroups => self.subgroups(self.sizes),
                     Query::EnqueuedNumSubgroups | Query::MaxSubgroupSize => {
@@ -261,19 +298,19 @@ impl Emitter<'_> {
         Ok(value)
     }
 
-    /// Whether outputs may go past the caches, in the prologue.
+    /// Whether outputs may go past the caches.
     fn past_caches(&mut self) -> Value {
-        let (entry, launch) = (self.prologue, self.launch);
+        let (entry, launch) = (self.home, self.launch);
         let flag = self.load_at(launch, abi::LAUNCH_PAST_CACHES, Type::I32);
         let mut b = self.at(entry);
         let zero = b.iconst(Type::I32, 0);
         b.icmp(IntCc::Ne, flag, zero)
     }
 
-    /// How many vectors a group of this size has, in the prologue.
+    /// How many vectors a group of this size has.
     fn subgroups(&mut self, sizes: [Value; 3]) -> Value {
         let lanes = u64::from(self.width.lanes);
-        let entry = self.prologue;
+        let entry = self.home;
         let mut b = self.at(entry);
         let (rest, lanes) = (b.iconst(Type::I64, lanes - 1), b.iconst(Type::I64, lanes));
         let row = b.binary_flags(BinOp::Add, sizes[0], rest, Flags::NUW | Flags::NSW);
@@ -282,7 +319,7 @@ impl Emitter<'_> {
     }
 
     fn argument(&mut self, n: usize) -> Result<Value, Limit> {
-        let (entry, kernel, args, local) = (self.prologue, self.kernel, self.args, self.local);
+        let (entry, kernel, args, local) = (self.home, self.kernel, self.args, self.local);
         let default = KernelMeta::default();
         let meta = kernel.kernel.as_deref().unwrap_or(&default);
         let (offsets, _) = meta.layout();
@@ -311,34 +348,48 @@ impl Emitter<'_> {
         let pre: Vec<Block> = plan.continuations.iter().map(|_| self.func.add_block()).collect();
         let end = self.func.add_block();
         self.at(end).ret(None);
-        for (index, (c, part)) in plan.continuations.iter().zip(parts).enumerate() {
-            let counted = c.exits.len() > 1 || plan.own_next;
-            let mut done = Vec::new();
-            self.tree(c, part, pre[index], counted, &mut done)?;
-            let target = |exit: Exit| match exit {
-                Exit::Barrier(n) => pre[n],
-                Exit::Return => end,
-            };
-            if !counted {
-                let to = c.exits.first().map_or(end, |&e| target(e));
-                done.into_iter().for_each(|done| self.at(done).jump(to, &[]));
-                continue;
+        let targets = Targets { pre, end };
+        let first = if plan.begins_together() {
+            self.several(parts, &targets)?
+        } else {
+            for (index, part) in parts.iter().enumerate() {
+                let (done, counted) = self.continuation(index, part, targets.pre[index])?;
+                done.into_iter().for_each(|done| self.go_on(index, done, counted, &targets));
             }
-            // With their own next, work-items may wait at any barrier, not only at those that this region reaches.
-            let cases: Vec<(u64, Edge)> = if plan.own_next {
-                (1..pre.len()).map(|n| (n as u64, Edge::new(pre[n], []))).collect()
-            } else {
-                let barriers = c.exits.iter().filter(|&&e| e != Exit::Return);
-                barriers.map(|&e| (exit_number(e), Edge::new(target(e), []))).collect()
-            };
-            for done in done {
-                let value = self.func.blocks[done].params[0];
-                self.at(done).term(Term::Switch { value, cases: cases.clone(), default: Edge::new(end, []) });
-            }
-        }
+            targets.pre[0]
+        };
         let entry = self.prologue;
-        self.at(entry).jump(pre[0], &[]);
+        self.at(entry).jump(first, &[]);
         Ok(())
+    }
+
+    /// The loop nests of a continuation, which begin at `pre`. Gives the blocks after them, and whether these have the exit's number as
+    /// parameter.
+    fn continuation(&mut self, index: usize, part: &Tree, pre: Block) -> Result<(Vec<Block>, bool), Limit> {
+        let c = &self.plan.continuations[index];
+        let counted = c.exits.len() > 1 || self.plan.own_next;
+        let mut done = Vec::new();
+        self.tree(c, part, pre, counted, &mut done)?;
+        Ok((done, counted))
+    }
+
+    /// Goes from the end of a continuation's loops to where its work-items went.
+    fn go_on(&mut self, index: usize, done: Block, counted: bool, targets: &Targets) {
+        let (plan, pre) = (self.plan, &targets.pre);
+        let exits = &plan.continuations[index].exits;
+        if !counted {
+            let to = exits.first().map_or(targets.end, |&e| targets.of(e));
+            return self.at(done).jump(to, &[]);
+        }
+        // With their own next, work-items may wait at any barrier, not only at those that this region reaches.
+        let cases: Vec<(u64, Edge)> = if plan.own_next {
+            (1..pre.len()).map(|n| (n as u64, Edge::new(pre[n], []))).collect()
+        } else {
+            let barriers = exits.iter().filter(|&&e| e != Exit::Return);
+            barriers.map(|&e| (exit_number(e), Edge::new(targets.of(e), []))).collect()
+        };
+        let value = self.func.blocks[done].params[0];
+        self.at(done).term(Term::Switch { value, cases, default: Edge::new(targets.end, []) });
     }
 
     /// The loop nests of a continuation. Gives the blocks after them.

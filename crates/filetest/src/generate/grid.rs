@@ -1,0 +1,55 @@
+//! Loops that go through `in` in the steps of the grid.
+
+use super::tree::Stmt;
+use super::{Gen, IN};
+
+impl Gen {
+    /// Such a loop, and what it found. The sums may be of any kind that a work-item keeps from round to round.
+    pub fn grid_loop(&mut self) -> Vec<Stmt> {
+        let [w, a, b, v] = ["gw", "ga", "gb", "gv"];
+        let ty = self.grid.pick(&["uint", "uint", "int", "ulong", "size_t", "long"]);
+        let init = self.grid.pick(&[
+            "get_global_id(0)",
+            "get_global_id(0)",
+            "get_global_id(0) - get_global_offset(0)",
+            "get_group_id(0) * get_local_size(0) + get_local_id(0)",
+        ]);
+        let step = self.grid.pick(&[
+            "get_global_size(0)",
+            "get_global_size(0)",
+            "get_num_groups(0) * get_local_size(0)",
+            "2 * get_global_size(0)",
+        ]);
+        let [init, step] = [init, step].map(|text| self.in_order(text));
+        let wide = self.grid.chance(25);
+        let most = IN / if wide { 4 } else { 1 };
+        let limit = match self.grid.below(4) {
+            0 => format!("({ty})((uint)n % {most}u)"),
+            1 => format!("({ty})(items * 3u % {most}u)"),
+            _ => (most - 1 - self.grid.below(most / 3)).to_string(),
+        };
+        let less = self.grid.pick(&["<", "<", "<="]);
+        let bytes = "((const global uchar *)in)";
+        let mut lines = vec![format!("{a} = {a} * 31u + in[{w}];")];
+        if wide {
+            lines.push(format!("{v} = {v} * 3u + ((const global uint4 *)in)[{w}];"));
+        }
+        for line in [
+            format!("{b} ^= in[{w}] >> 3 ^ (uint){w};"),
+            format!("{b} += {bytes}[{w}] < 100 ? {a} : (uint){w};"),
+            format!("{v}.yz += {bytes}[2 * {w}];"),
+            format!("{b} += in[in[{w}] & {}u];", IN - 1),
+            format!("if (in[{w}] & 1u) h ^= {a};"),
+        ] {
+            if self.grid.chance(30) {
+                lines.push(line);
+            }
+        }
+        let head = format!("for ({ty} {w} = {init}; {w} {less} {limit}; {w} += {step}) {{");
+        vec![
+            Stmt::Line(format!("uint {a} = gid, {b} = h; uint4 {v} = (uint4)(gid, 1u, 2u, h);")),
+            Stmt::block(head, lines.into_iter().map(Stmt::Line).collect()),
+            Stmt::Line(format!("h = h * 31u + {a} + {b} * 3u + ({v}.x ^ {v}.y * 5u ^ {v}.z * 7u ^ {v}.w * 9u);")),
+        ]
+    }
+}
