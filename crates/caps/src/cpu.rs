@@ -104,8 +104,9 @@ pub fn vector_bits(target: &str) -> u32 {
     Level::of(target).map_or(128, |level| level.vector_bits)
 }
 
-/// Whether a target's processors gather from addresses in a vector faster than they load lane by lane.
-pub fn gathers(target: &str) -> bool {
+/// Whether a target's processors are like Intel's: they gather from addresses in a vector faster than they load lane by lane, and hints
+/// bring what is far apart in memory as fast as it comes in order.
+pub fn is_like_intel(target: &str) -> bool {
     target.ends_with(INTEL)
 }
 

@@ -101,8 +101,8 @@ fn wish(compiler: &Compiler, program: &Program, target: &str, purpose: Purpose) 
             Variant::Straight => (None, true),
         },
     };
-    let (bits, gathers) = (cpu::vector_bits(target), cpu::gathers(target));
-    compiler.lanes.map_or(Wish::Registers { bits, row, gathers, straight }, Wish::Lanes)
+    let (bits, intel) = (cpu::vector_bits(target), cpu::is_like_intel(target));
+    compiler.lanes.map_or(Wish::Registers { bits, row, intel, straight }, Wish::Lanes)
 }
 
 /// Keeps the times of stages, and their texts if anybody wants them.

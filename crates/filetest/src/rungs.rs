@@ -3,7 +3,7 @@
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
 use crate::device::cpu;
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_caps::cpu::{gathers, names, vector_bits};
+use cloom_caps::cpu::{is_like_intel, names, vector_bits};
 use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
@@ -299,8 +299,8 @@ impl Rung for Cpu {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let target = &self.device.info().target;
-        let (bits, gathers) = (vector_bits(target), gathers(target));
-        let wish = self.lanes.map_or(Wish::Registers { bits, row: None, gathers, straight: false }, Wish::Lanes);
+        let (bits, intel) = (vector_bits(target), is_like_intel(target));
+        let wish = self.lanes.map_or(Wish::Registers { bits, row: None, intel, straight: false }, Wish::Lanes);
         let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify(&module).first() {
             return Err(format!("does not verify: {e}"));

@@ -13,7 +13,7 @@ pub fn target(wanted: Option<&str>) -> String {
     };
     let wished = wanted.map(cpu::instructions).and_then(cpu::Level::named);
     let level = wished.filter(|level| level.is_here()).unwrap_or(best);
-    let tuned = level.may_be_tuned() && wanted.map_or_else(is_like_intel, cpu::gathers);
+    let tuned = level.may_be_tuned() && wanted.map_or_else(is_like_intel, cpu::is_like_intel);
     level.target() + if tuned { cpu::INTEL } else { "" }
 }
 
@@ -22,9 +22,9 @@ pub fn runs(target: &str) -> bool {
     cpu::Level::of(target).is_some_and(cpu::Level::is_here)
 }
 
-/// Whether the machine gathers faster than it loads lane by lane: Intel's processors do (a Xeon of 2023 took a quarter to two fifths of the
-/// time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long), unless the system has slowed gathers down to keep what they
-/// read secret.
+/// Whether the machine is like Intel's ([`cpu::is_like_intel`]). These gather faster than they load lane by lane (a Xeon of 2023 took a
+/// quarter to two fifths of the time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long), unless the system has slowed
+/// gathers down to keep what they read secret.
 fn is_like_intel() -> bool {
     let slowed = || {
         let secret = fs::read_to_string("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");

@@ -607,6 +607,13 @@ mod tests {
     }
 
     #[test]
+    fn so_many_groups_run_together_as_make_a_row_and_find_room() {
+        assert_eq!([together(0, 64, 512), together(4, 64, 512), together(16, 64, 512)], [1, 8, 2]);
+        assert_eq!([together(4, 1024, 512), together(4, 64, 4096), together(4, 64, 1 << 20)], [1, 4, 1]);
+        assert_eq!(together(4, u64::MAX, 0), 1);
+    }
+
+    #[test]
     fn groups_of_few_work_items_fill_a_vector() {
         assert_eq!(width(32, 2, 16), 16);
         assert_eq!(width(10, 2, 16), 10);

@@ -220,9 +220,9 @@ impl Draft {
 }
 
 /// The kernel with stops in the loops that go through memory in the steps of a grid, if it has such loops, several groups can take these
-/// steps together, and work-items lie in lanes; and how many bytes of a step are a work-item's.
+/// steps together, work-items lie in lanes, and hints would not do as well; and how many bytes of a step are a work-item's.
 fn stepped(module: &Module, kernel: &Function, wish: Wish) -> Option<(Draft, Made, u32)> {
-    if !steps::asks_for_grid(kernel) {
+    if !steps::asks_for_grid(kernel) || matches!(wish, Wish::Registers { intel: true, .. }) {
         return None;
     }
     let mut split = kernel.clone();
@@ -331,7 +331,7 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
                 let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
                 let mut item = analyse(func, &params, axes, &bounds, &shapes, &down, &mut notes)?;
                 item.outputs = outputs.stores(&item.func, &item.loops, &params);
-                item.gathers = matches!(wish, Wish::Registers { gathers: true, .. });
+                item.gathers = matches!(wish, Wish::Registers { intel: true, .. });
                 Body::Lanes(Box::new(item))
             } else {
                 Body::Item(func)

@@ -43,8 +43,8 @@ pub enum Wish {
         bits: u32,
         /// How many work-items the rows of groups have, if that is known.
         row: Option<u16>,
-        /// Whether gathering from addresses in a vector is faster than loading lane by lane.
-        gathers: bool,
+        /// Whether gathering from addresses in a vector is faster than loading lane by lane, and hints are as good as order in memory.
+        intel: bool,
         /// Whether lanes lie along dimension 0 of a launch, although another one would suit the kernel better: for launches that are
         /// short there.
         straight: bool,
@@ -382,7 +382,7 @@ mod tests {
         crate::work_group_function(
             &mut module,
             kernel,
-            Wish::Registers { bits: 256, row: None, gathers: false, straight: false },
+            Wish::Registers { bits: 256, row: None, intel: false, straight: false },
         )
         .unwrap()
         .lanes

@@ -19,7 +19,9 @@
 //! Groups can do that together as long as none of their work-items stops anywhere else: up to the first barrier. They agree on each
 //! branch there that decides where to go on, see [`crate::divergence::between_groups`]. How many there are is the launcher's choice.
 //!
-//! What lies in the caches anyway gains nothing, so short loops do not stop.
+//! What lies in the caches anyway gains nothing, so short loops do not stop. Nor do Intel's processors gain: there, hints of what is
+//! far away ([`crate::ahead`]) bring it as fast. (The same sums on two and on sixteen cores of a Xeon: 0.77 to 1.05 times as fast with
+//! stops, of short vectors 1.2.)
 
 use crate::counted::{Counted, copy_inst};
 use crate::divergence::{self, Divergence};

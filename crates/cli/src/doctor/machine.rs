@@ -2,7 +2,7 @@
 
 use super::Finding;
 use crate::cpu;
-use cloom_caps::cpu::{Level, gathers, here};
+use cloom_caps::cpu::{Level, here, is_like_intel};
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
@@ -24,7 +24,7 @@ pub fn look() -> Vec<Finding> {
         let is_chosen = if chosen == Some(level) { "; kernels are compiled for it" } else { "" };
         findings.push(Finding::info(AREA, format!("{has} {name} ({cpu}, {brings}){is_chosen}")));
     }
-    if gathers(&info.target) {
+    if is_like_intel(&info.target) {
         findings.push(Finding::info(AREA, "kernels are tuned for Intel's processors"));
     }
     if chosen.is_none() {
