@@ -1,19 +1,21 @@
-//! Loops of two blocks that count: a header that decides, and one block that does the work.
+//! Loops that count: a header that decides, and blocks that do the work, of which one goes back.
 //!
-//! Most loops of kernels have this form once small branches are choices. What several rounds of one become is written by copying the two
-//! blocks, with a map from a round's values to its copies.
+//! Most loops of kernels have this form, and most of these one block beside the header once small branches are choices. What several
+//! rounds of one become is written by copying the blocks, with a map from a round's values to its copies.
 
 use cloom_ir::loops::Loop;
 use cloom_ir::{Args, Block, Builder, Function, Inst, IntCc, Op, Term, Value, ValueDef};
 use rustc_hash::FxHashMap;
 
 /// Such a loop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Counted {
-    /// Decides,
+    /// Decides; nothing else leaves the loop.
     pub header: Block,
-    /// and does the work.
+    /// Goes back to the header: all the work, in a loop of two blocks.
     pub body: Block,
+    /// All blocks in reverse postorder, the header first.
+    pub blocks: Vec<Block>,
     /// Number of the header's parameter that counts.
     pub counter: usize,
     /// The loop goes on while the counter is less than this, or equal to it: the same in all rounds,
@@ -25,16 +27,18 @@ pub struct Counted {
 impl Counted {
     /// The loop, if it is one.
     pub fn find(func: &Function, l: &Loop) -> Option<Counted> {
-        let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
-        let (header, body) = (*header, *body);
+        let (header, &[body]) = (l.header, &l.latches[..]) else { return None };
         let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
-        let straight =
-            *latch == body && matches!(func.blocks[body].term, Term::Jump(_)) && func.blocks[body].params.is_empty();
+        let inside = |b: Block| l.blocks.contains(&b);
+        let leaves_once = l.exits.iter().all(|&(from, _)| from == header) && inside(then.block) != inside(els.block);
+        if !leaves_once || !matches!(func.blocks[body].term, Term::Jump(_)) || body == header {
+            return None;
+        }
         // The condition, turned so that the loop goes on while the counter is less.
         let compare = &func.insts[func.def_inst(*cond)?];
         let Op::Icmp(mut less) = compare.op else { return None };
         let (mut counter, mut bound) = (compare.args[0], compare.args[1]);
-        if then.block != body {
+        if !inside(then.block) {
             less = less.negated();
         }
         if matches!(func.values[bound].def, ValueDef::Param(b, _) if b == header) {
@@ -42,19 +46,23 @@ impl Counted {
         }
         let counts = matches!(less, IntCc::Ult | IntCc::Slt | IntCc::Ule | IntCc::Sle);
         let ValueDef::Param(at, k) = func.values[counter].def else { return None };
-        let found = Counted { header, body, counter: k as usize, bound, less };
-        let good = straight && counts && els.block != then.block && at == header && !found.is_inside(func, bound);
-        good.then_some(found)
+        let found = Counted { header, body, blocks: l.blocks.clone(), counter: k as usize, bound, less };
+        (counts && at == header && !found.is_inside(func, bound)).then_some(found)
+    }
+
+    /// Whether it has two blocks, and the second one nothing but what the first one has.
+    pub fn is_straight(&self, func: &Function) -> bool {
+        self.blocks.len() == 2 && func.blocks[self.body].params.is_empty()
     }
 
     /// Whether a value is computed in the loop.
     pub fn is_inside(&self, func: &Function, v: Value) -> bool {
-        func.is_defined_in(v, &[self.header, self.body])
+        func.is_defined_in(v, &self.blocks)
     }
 
     /// Its instructions.
-    pub fn insts<'f>(&self, func: &'f Function) -> impl Iterator<Item = Inst> + 'f {
-        func.blocks[self.header].insts.iter().chain(&func.blocks[self.body].insts).copied()
+    pub fn insts<'f>(&'f self, func: &'f Function) -> impl Iterator<Item = Inst> + 'f {
+        self.blocks.iter().flat_map(|&b| &func.blocks[b].insts).copied()
     }
 
     /// What parameter `k` of the header has for the next round.

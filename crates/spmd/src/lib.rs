@@ -158,21 +158,17 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         refused = Some("it is too large");
         wish = Wish::Lanes(1);
     }
-    let stepped = plan::may_have_lanes(wish).then(|| stepped(module, func, wish)).flatten();
-    let (draft, made, step_bytes) = match stepped {
-        Some(stepped) => stepped,
-        None => {
-            let draft = Draft::new(split, barriers);
-            let made = match group_function(module, &draft, wish) {
-                Err(Limit::Lanes(why)) if plan::may_have_lanes(wish) => {
-                    refused = Some(why);
-                    group_function(module, &draft, Wish::Lanes(1))?
-                }
-                made => made?,
-            };
-            (draft, made, 0)
+    let draft = Draft::new(split, barriers);
+    let made = match group_function(module, &draft, wish) {
+        Err(Limit::Lanes(why)) if plan::may_have_lanes(wish) => {
+            refused = Some(why);
+            group_function(module, &draft, Wish::Lanes(1))?
         }
+        made => made?,
     };
+    // What has no lanes has a reason, which the loops with stops would hide.
+    let stepped = if made.width.lanes > 1 { stepped(module, func, wish) } else { None };
+    let (draft, made, step_bytes) = stepped.unwrap_or((draft, made, 0));
     let Draft { split, divergence, plan, context } = draft;
     let Made { func, local_size, axes, width, row_lanes, outputs, remarks: lane_remarks } = made;
     let mut remarks = remarks::together(remarks::collect(&split, &plan, &context, &divergence), lane_remarks);
@@ -316,10 +312,13 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
     let outputs = Outputs::of(split);
     for (index, (func, mut params)) in items.into_iter().enumerate() {
         axes::rename(&mut params, axes);
+        // Rounds between two stops come first; what they read comes in order, and needs no hints.
+        let stop = index > 0 && plan.together[index];
+        let mut is_rounds = stop;
         let divides = (2..=choices::MAX_CONTINUATIONS).contains(&plan.continuations.len()) && !plan.own_next;
         let bounds = bounds(&params);
         let choice = match divides {
-            true => choices::divide(func, &params, index > 0 && plan.together[index], &clean_up),
+            true => choices::divide(func, &params, stop, &clean_up),
             false => Choice::One(func),
         };
         parts.push(choice.into_tree(&params, &mut |func| {
@@ -329,7 +328,8 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
             let body = if plan::may_have_lanes(wish) {
                 let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 0)).collect();
                 let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
-                let mut item = analyse(func, &params, axes, &bounds, &shapes, &down, &mut notes)?;
+                let hints = !std::mem::take(&mut is_rounds);
+                let mut item = analyse(func, &params, axes, &bounds, (&shapes, &down), hints, &mut notes)?;
                 item.outputs = outputs.stores(&item.func, &item.loops, &params);
                 item.gathers = matches!(wish, Wish::Registers { intel: true, .. });
                 Body::Lanes(Box::new(item))
@@ -408,8 +408,8 @@ fn analyse(
     params: &[Param],
     axes: Axes,
     bounds: &[u64],
-    shapes: &[Shape],
-    down: &[Shape],
+    (shapes, down): (&[Shape], &[Shape]),
+    hints: bool,
     notes: &mut Vec<Remark>,
 ) -> Result<Analysed, Limit> {
     let unspecified = canon::run(&mut func, &|f| {
@@ -434,7 +434,7 @@ fn analyse(
         (fission::divide, remarks::parts),
         (ahead::read, remarks::ahead),
     ];
-    for (step, remark) in steps {
+    for (step, remark) in steps.into_iter().take(if hints { 4 } else { 3 }) {
         if let Some((func, places)) = step(&item) {
             notes.extend(places.into_iter().map(remark));
             item = again(&item, func, unspecified.clone())?;

@@ -76,7 +76,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn find(item: &'a Analysed, l: &Loop) -> Option<Walk<'a>> {
         let func = &item.func;
-        let counted = Counted::find(func, l)?;
+        let counted = Counted::find(func, l).filter(|l| l.is_straight(func))?;
         let stores_own = |i: Inst| {
             let data = &func.insts[i];
             matches!(data.op, Op::Store { .. })
@@ -92,20 +92,14 @@ impl<'a> Walk<'a> {
         if counted.insts(func).count() > MAX_INSTS || !counted.insts(func).all(reads_only) {
             return None;
         }
-        let mut walk = Walk {
-            item,
-            counted,
-            step: 0,
-            diverges: item.shapes.diverges(counted.header),
-            stores: counted.insts(func).any(stores_own),
-            loads: FxHashSet::default(),
-        };
         // Narrower counters than `int` may not hold the steps of several rounds.
         if func.ty(counted.bound).scalar.bits() < 32 {
             return None;
         }
-        walk.step = walk.added(counted.counter).filter(|&s| s > 0).map(|s| s as u64).filter(|&s| s <= MAX_STEP)?;
-        walk.loads = func.blocks[counted.body].insts.iter().copied().filter(|&i| walk.is_along_row(i)).collect();
+        let (diverges, stores) = (item.shapes.diverges(counted.header), counted.insts(func).any(stores_own));
+        let mut walk = Walk { item, counted, step: 0, diverges, stores, loads: FxHashSet::default() };
+        walk.step = walk.added(walk.counted.counter).filter(|&s| s > 0).map(|s| s as u64).filter(|&s| s <= MAX_STEP)?;
+        walk.loads = func.blocks[walk.counted.body].insts.iter().copied().filter(|&i| walk.is_along_row(i)).collect();
         (!walk.loads.is_empty()).then_some(walk)
     }
 

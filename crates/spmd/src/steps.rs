@@ -14,7 +14,7 @@
 //! which all work-items do [`ROUNDS`] rounds and stop until the others did as many; what is left at the end does the loop as it was.
 //! A stop is a barrier that nobody asked for: what lives across it is in the context, which costs less than what memory gains
 //! if it comes once in so many rounds. (A sum of 64 MiB in groups of 64, which take steps together by eights: 36 GB/s before,
-//! 50 with stops every four rounds, 28 every round.)
+//! 50 to 57 with stops every eight rounds, 28 every round. Hints of what comes next would slow it down by a sixth then.)
 //!
 //! Groups can do that together as long as none of their work-items stops anywhere else: up to the first barrier. They agree on each
 //! branch there that decides where to go on, see [`crate::divergence::between_groups`]. How many there are is the launcher's choice.
@@ -34,10 +34,11 @@ use cloom_ir::{
 };
 use rustc_hash::FxHashMap;
 
-/// Rounds between two stops, at most,
-const ROUNDS: u32 = 8;
-/// and the bytes that a work-item reads or writes by one access in these.
-const BETWEEN: u32 = 64;
+/// Rounds between two stops.
+const ROUNDS: u64 = 8;
+
+/// Loops that read or write more bytes with one access have pieces of memory so long that hints do as well, and better.
+const MOST_BYTES: u32 = 8;
 
 /// Loops with more instructions do so much between two rounds that memory is not what they wait for.
 const MAX_INSTS: usize = 48;
@@ -111,6 +112,8 @@ struct Stride {
     init: Value,
     /// and what is added to it in each round, before the loop.
     step: Value,
+    /// Whether the kernel computes the place itself.
+    computed: bool,
     bytes: u32,
 }
 
@@ -150,34 +153,39 @@ impl Stride {
             if !is_access || data.flags.contains(Flags::VOLATILE) || !outside() {
                 return None;
             }
-            if follows(func, &l, data.args[0], DEPTH) {
-                let value = data.result.or(data.args.get(1).copied())?;
-                bytes = bytes.max(func.ty(value).bytes());
+            // What lies elsewhere in each lane takes longer than what comes in order can gain.
+            if !follows(func, &l, data.args[0], DEPTH) {
+                return None;
             }
+            let value = data.result.or(data.args.get(1).copied())?;
+            bytes = bytes.max(func.ty(value).bytes());
         }
-        (bytes > 0).then_some(Stride { l, init, step, bytes })
-    }
-
-    /// Rounds between two stops.
-    fn rounds(&self) -> u64 {
-        u64::from((BETWEEN / self.bytes).clamp(1, ROUNDS))
+        (1..=MOST_BYTES).contains(&bytes).then_some(Stride {
+            l,
+            init,
+            step,
+            computed: !is_query(func, init, &[Query::GlobalId]),
+            bytes,
+        })
     }
 
     /// Writes the loop with the stop before the one that is there.
     ///
     /// ```text
-    /// before ─▶ test ─▶ stop ┄▶ head ─▶ rounds ─▶ stop
-    ///             │               └───▶ rest ─▶ header, as it was
-    ///             └──────────────────────────────▶ header
+    /// before ─▶ test ─▶ stop ┄▶ head ─▶ rounds ─▶ test_round ─▶ round ⟲
+    ///             │       ▲       │                   │
+    ///             │       └───────┼───────────────────┘
+    ///             │               └▶ rest ─▶ header, as it was
+    ///             └─────────────────────────▶ header
     /// ```
     fn write(&self, func: &mut Function, least: u64) -> Barrier {
-        let Stride { l, init, step, .. } = *self;
+        let &Stride { ref l, init, step, .. } = self;
         let span = func.blocks[l.header].term_span;
         let params = func.blocks[l.header].params.clone();
         let types: Vec<Type> = params.iter().map(|&p| func.ty(p)).collect();
         let ty = types[l.counter];
         let signed = matches!(l.less, IntCc::Slt | IntCc::Sle);
-        let [test, stop, head, rounds, rest] = std::array::from_fn(|_| func.add_block());
+        let [test, stop, head, rounds, test_round, round, rest] = std::array::from_fn(|_| func.add_block());
         let outside: Vec<Block> = func.layout.iter().copied().filter(|&b| b != l.body).collect();
         for b in outside {
             func.blocks[b].term.edges_mut().into_iter().filter(|e| e.block == l.header).for_each(|e| e.block = test);
@@ -200,8 +208,8 @@ impl Stride {
         if matches!(l.less, IntCc::Sle | IntCc::Ule) {
             bound = b.binary(BinOp::Add, bound, one);
         }
-        let last = last_of(&mut b, init);
-        let all_rounds = b.iconst(Type::I64, self.rounds());
+        let last = last_place(&mut b);
+        let all_rounds = b.iconst(Type::I64, ROUNDS);
         let ahead = b.binary(BinOp::Mul, step64, all_rounds);
         let limit = b.binary(BinOp::Sub, bound, last);
         let limit = b.binary(BinOp::Sub, limit, ahead);
@@ -210,8 +218,12 @@ impl Stride {
         let is_step = b.icmp(IntCc::Ult, is_step, most);
         let is_long = b.icmp(IntCc::Sge, bound, few);
         let more = b.icmp(IntCc::Sge, limit, zero);
-        let all = b.binary(BinOp::And, is_step, is_long);
-        let all = b.binary(BinOp::And, all, more);
+        let mut all = b.binary(BinOp::And, is_step, is_long);
+        all = b.binary(BinOp::And, all, more);
+        if self.computed {
+            let same = is_global_id(&mut b);
+            all = b.binary(BinOp::And, all, same);
+        }
         let some = Edge::new(stop, [zero].into_iter().chain(others.clone().map(|k| first[k])));
         b.term(Term::Branch { cond: all, then: some, els: Edge::new(l.header, first.iter().copied()) });
 
@@ -221,40 +233,82 @@ impl Stride {
         let more = b.icmp(IntCc::Sle, far, limit);
         b.branch(more, rounds, rest);
 
-        let promise = if signed { Flags::NSW | Flags::NUW } else { Flags::NUW };
-        let narrow = |b: &mut Builder<'_>| if ty == Type::I64 { far } else { b.cast(CastOp::Trunc, far, ty) };
         b.switch_to(rounds);
-        let by = narrow(&mut b);
-        let mut counter = b.binary_flags(BinOp::Add, init, by, promise);
-        let mut values = kept.clone();
-        let again = l.next(func, l.counter);
-        for round in 0..self.rounds() {
-            let mut map: FxHashMap<Value, Value> = others.clone().map(|k| params[k]).zip(values).collect();
-            map.insert(params[l.counter], counter);
-            for i in l.insts(func).collect::<Vec<_>>() {
-                if func.insts[i].result == again && round + 1 < self.rounds() {
-                    let mut b = Builder { span, ..Builder::new(func, rounds) };
-                    counter = b.binary_flags(BinOp::Add, counter, step, promise);
-                    map.extend(again.map(|v| (v, counter)));
-                } else {
-                    copy_inst(func, i, rounds, &mut map);
-                }
+        let end = b.binary_flags(BinOp::Add, far, ahead, Flags::NSW | Flags::NUW);
+        // What the kernel computes is this, but nobody would see that neighbours have neighbouring numbers.
+        let first = match (self.computed, ty == Type::I64) {
+            (false, _) => init,
+            (true, true) => b.query(Query::GlobalId, 0),
+            (true, false) => {
+                let id = b.query(Query::GlobalId, 0);
+                b.cast(CastOp::Trunc, id, ty)
             }
-            let next = |k: usize| l.next(func, k).map_or(params[k], |v| map.get(&v).copied().unwrap_or(v));
-            values = others.clone().map(next).collect();
-        }
-        let mut b = Builder { span, ..Builder::new(func, rounds) };
-        let far_next = b.binary_flags(BinOp::Add, far, ahead, Flags::NSW | Flags::NUW);
-        b.term(Term::Jump(Edge::new(stop, [far_next].into_iter().chain(values))));
+        };
+        b.term(Term::Jump(Edge::new(test_round, [far].into_iter().chain(kept.iter().copied()))));
+        b.switch_to(test_round);
+        let at = b.func.add_block_param(test_round, Type::I64);
+        let values: Vec<Value> = others.clone().map(|k| b.func.add_block_param(test_round, types[k])).collect();
+        let more = b.icmp(IntCc::Ult, at, end);
+        let back = Edge::new(stop, [end].into_iter().chain(values.iter().copied()));
+        b.term(Term::Branch { cond: more, then: Edge::new(round, []), els: back });
+        b.switch_to(round);
+        let promise = if signed { Flags::NSW | Flags::NUW } else { Flags::NUW };
+        let by = if ty == Type::I64 { at } else { b.cast(CastOp::Trunc, at, ty) };
+        let counter = b.binary_flags(BinOp::Add, first, by, promise);
+        let mut map: FxHashMap<Value, Value> = others.clone().map(|k| params[k]).zip(values).collect();
+        map.insert(params[l.counter], counter);
+        let (done, next) = self.write_round(func, round, map);
+        let mut b = Builder { span, ..Builder::new(func, done) };
+        let at = b.binary_flags(BinOp::Add, at, step64, Flags::NSW | Flags::NUW);
+        b.term(Term::Jump(Edge::new(test_round, [at].into_iter().chain(others.clone().map(|k| next[k])))));
 
         b.switch_to(rest);
-        let by = narrow(&mut b);
+        let by = if ty == Type::I64 { far } else { b.cast(CastOp::Trunc, far, ty) };
         let counter = b.binary(BinOp::Add, init, by);
         let mut left = kept;
         left.insert(l.counter, counter);
         b.jump(l.header, &left);
         func.blocks[stop].term_span = span;
         Barrier { before: stop, after: head, span, stop: true }
+    }
+}
+
+impl Stride {
+    /// One round at the end of a block, with the values that `map` has for the header's parameters. Gives the block after it and what the
+    /// header gets next.
+    fn write_round(&self, func: &mut Function, at: Block, mut map: FxHashMap<Value, Value>) -> (Block, Vec<Value>) {
+        let header = self.l.header;
+        let end = func.add_block();
+        let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
+        let next = types.into_iter().map(|ty| func.add_block_param(end, ty)).collect();
+        let mut homes: FxHashMap<Block, Block> = FxHashMap::default();
+        for &block in &self.l.blocks {
+            let copy = if block == header { at } else { func.add_block() };
+            homes.insert(block, copy);
+            if block != header {
+                for p in func.blocks[block].params.clone() {
+                    let ty = func.ty(p);
+                    map.insert(p, func.add_block_param(copy, ty));
+                }
+            }
+        }
+        for &block in &self.l.blocks {
+            for i in func.blocks[block].insts.clone() {
+                copy_inst(func, i, homes[&block], &mut map);
+            }
+            let (mut term, span) = (func.blocks[block].term.clone(), func.blocks[block].term_span);
+            if block == header {
+                // The round is known to come.
+                let stays = term.edges().into_iter().find(|e| homes.contains_key(&e.block)).cloned();
+                stays.into_iter().for_each(|stays| term = Term::Jump(stays));
+            }
+            term.map_uses(|v| map.get(&v).copied().unwrap_or(v));
+            for e in term.edges_mut() {
+                e.block = if e.block == header { end } else { homes[&e.block] };
+            }
+            func.set_term(homes[&block], term, span);
+        }
+        (end, next)
     }
 }
 
@@ -292,32 +346,19 @@ fn is_query(func: &Function, mut v: Value, queries: &[Query]) -> bool {
     false
 }
 
-/// The largest that such a value is, for any work-item of the range, in 64 bits. It is less than 2^31, and so are its parts.
-fn last_of(b: &mut Builder<'_>, v: Value) -> Value {
-    let Some(i) = b.func.def_inst(v) else { return v };
-    let data = b.func.insts[i].clone();
-    let one = b.iconst(Type::I64, 1);
-    match data.op {
-        Op::Query { what: Query::GlobalId, dim } => {
-            let (size, offset) = (b.query(Query::GlobalSize, dim), b.query(Query::GlobalOffset, dim));
-            let end = b.binary(BinOp::Add, size, offset);
-            b.binary(BinOp::Sub, end, one)
-        }
-        Op::Query { what: Query::LocalId, dim } => {
-            let size = b.query(Query::EnqueuedLocalSize, dim);
-            b.binary(BinOp::Sub, size, one)
-        }
-        Op::Query { what: Query::GroupId, dim } => {
-            let groups = b.query(Query::NumGroups, dim);
-            b.binary(BinOp::Sub, groups, one)
-        }
-        Op::Query { dim, .. } => b.query(Query::EnqueuedLocalSize, dim),
-        Op::Binary(op) => {
-            let (x, y) = (last_of(b, data.args[0]), last_of(b, data.args[1]));
-            b.binary(op, x, y)
-        }
-        _ => last_of(b, data.args[0]),
-    }
+/// The place of the last work-item, in 64 bits. It is less than 2^31.
+fn last_place(b: &mut Builder<'_>) -> Value {
+    let (size, offset) = (b.query(Query::GlobalSize, 0), b.query(Query::GlobalOffset, 0));
+    let (end, one) = (b.binary(BinOp::Add, size, offset), b.iconst(Type::I64, 1));
+    b.binary(BinOp::Sub, end, one)
+}
+
+/// Whether the place that a work-item computes is its global id: in groups of the size that the launch says, and without an offset.
+fn is_global_id(b: &mut Builder<'_>) -> Value {
+    let (size, enqueued) = (b.query(Query::LocalSize, 0), b.query(Query::EnqueuedLocalSize, 0));
+    let (offset, zero) = (b.query(Query::GlobalOffset, 0), b.iconst(Type::I64, 0));
+    let (whole, from_zero) = (b.icmp(IntCc::Eq, size, enqueued), b.icmp(IntCc::Eq, offset, zero));
+    b.binary(BinOp::And, whole, from_zero)
 }
 
 /// Whether an address is made of the counter: not of anything that was loaded.
