@@ -107,8 +107,9 @@ impl Code {
 
 /// Groups that take steps through memory together read so many bytes in order in each step, if there are as many groups,
 const STEP: u64 = 2048;
-/// and have no more local memory and scratch than the first cache has room for beside what they read.
-const STEP_MEMORY: u64 = 16 << 10;
+/// and have no more local memory and scratch than the second cache has room for. (What a group touches is mostly a small part of it: the
+/// library's functions of work-groups have room for the largest groups.)
+const STEP_MEMORY: u64 = 512 << 10;
 
 /// How many groups of so many work-items run in one call, if each work-item takes steps of so many bytes, and a group has so much memory.
 fn together(step_bytes: u32, items: u64, memory: u64) -> u64 {
@@ -609,7 +610,7 @@ mod tests {
     #[test]
     fn so_many_groups_run_together_as_make_a_row_and_find_room() {
         assert_eq!([together(0, 64, 512), together(4, 64, 512), together(16, 64, 512)], [1, 8, 2]);
-        assert_eq!([together(4, 1024, 512), together(4, 64, 4096), together(4, 64, 1 << 20)], [1, 4, 1]);
+        assert_eq!([together(4, 1024, 512), together(4, 64, 128 << 10), together(4, 64, 1 << 20)], [1, 4, 1]);
         assert_eq!(together(4, u64::MAX, 0), 1);
     }
 
