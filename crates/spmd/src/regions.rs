@@ -9,7 +9,7 @@ use crate::divergence::{self, Divergence};
 use crate::rebuilt;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{BinOp, Block, CastOp, Edge, Entity, Function, Op, Span, Term, Value, ValueDef};
+use cloom_ir::{BinOp, Block, CastOp, Edge, Entity, Flags, Function, Op, Span, Term, Value, ValueDef};
 
 /// A barrier: the block that ends at it, and the one that follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,7 +123,8 @@ pub fn plan(func: &Function, barriers: Vec<Barrier>, divergence: &Divergence) ->
         let stops = || [true].into_iter().chain(barriers.iter().map(|b| b.stop));
         let first: Vec<Block> =
             continuations.iter().zip(stops()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
-        if !exits_differ(func, &first, &cfg, &barrier_after, &divergence::between_groups(func)) {
+        let groups = divergence::between_groups(func);
+        if !exits_differ(func, &first, &cfg, &barrier_after, &groups) && !may_wait(func, &first) {
             together = stops().collect();
         }
     }
@@ -160,6 +161,18 @@ fn exits_differ(
             stack.extend(edges.iter().map(|e| e.block));
         }
         false
+    })
+}
+
+/// Whether these blocks may wait for other groups, as in scans that hand sums on: nobody promises that it works, but it does where groups
+/// run one after the other. Such a wait looks at memory by atomic operations or as volatile.
+fn may_wait(func: &Function, blocks: &[Block]) -> bool {
+    blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]).any(|data| {
+        let atomic = matches!(
+            data.op,
+            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. }
+        );
+        atomic || data.flags.contains(Flags::VOLATILE) || matches!(data.op, Op::Fence { .. } | Op::Call(_))
     })
 }
 

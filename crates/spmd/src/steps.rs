@@ -30,7 +30,7 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Flags, Function, IntCc, Op, Query, Space, Term, Type, Value, ValueDef,
+    BinOp, Block, Builder, CastOp, Edge, Entity, Flags, Function, IntCc, Op, Query, Space, Term, Type, Value, ValueDef,
 };
 use rustc_hash::FxHashMap;
 
@@ -46,8 +46,10 @@ const MAX_INSTS: usize = 48;
 /// What a work-item keeps across a stop, in bytes: more takes longer to load and store than is gained.
 const MAX_KEPT: u32 = 32;
 
-/// Loops over fewer elements find them in the caches.
+/// Loops over fewer elements find them in the caches,
 pub const MIN_ELEMENTS: u64 = 1 << 18;
+/// and steps of one in so many of these are those of few work-items, which read in order as they are.
+const SHORT: u64 = 1 << 10;
 
 /// How far back expressions are followed.
 const DEPTH: u32 = 8;
@@ -67,7 +69,7 @@ pub fn asks_for_grid(func: &Function) -> bool {
 }
 
 /// Puts stops into the loops of a kernel that was split at these barriers, if it has such loops. Loops over fewer elements than `least` do
-/// not stop.
+/// not stop, nor do loops in much shorter steps than that.
 pub fn insert(func: &mut Function, barriers: &[Barrier], least: u64) -> Option<Steps> {
     let strides = find(func, barriers);
     let bytes = strides.iter().map(|s| s.bytes).max()?;
@@ -89,7 +91,7 @@ fn find(func: &Function, barriers: &[Barrier]) -> Vec<Stride> {
     }
     let divergence = divergence::between_groups(func);
     let behind = behind(func, barriers);
-    let first = candidates.into_iter().filter(|l| !behind[cloom_ir::Entity::index(l.header)]);
+    let first = candidates.into_iter().filter(|l| !behind[l.header.index()]);
     first.filter_map(|l| Stride::find(func, &cfg, &divergence, l)).collect()
 }
 
@@ -98,7 +100,7 @@ fn behind(func: &Function, barriers: &[Barrier]) -> Vec<bool> {
     let mut behind = vec![false; func.blocks.len()];
     let mut stack: Vec<Block> = barriers.iter().map(|b| b.after).collect();
     while let Some(b) = stack.pop() {
-        if !std::mem::replace(&mut behind[cloom_ir::Entity::index(b)], true) {
+        if !std::mem::replace(&mut behind[b.index()], true) {
             stack.extend(func.blocks[b].term.edges().iter().map(|e| e.block));
         }
     }
@@ -214,7 +216,8 @@ impl Stride {
         let limit = b.binary(BinOp::Sub, bound, last);
         let limit = b.binary(BinOp::Sub, limit, ahead);
         let (most, few) = (b.iconst(Type::I64, crate::MAX_ID), b.iconst(Type::I64, least));
-        let is_step = b.binary(BinOp::Sub, step64, one);
+        let shortest = b.iconst(Type::I64, (least / SHORT).max(1));
+        let is_step = b.binary(BinOp::Sub, step64, shortest);
         let is_step = b.icmp(IntCc::Ult, is_step, most);
         let is_long = b.icmp(IntCc::Sge, bound, few);
         let more = b.icmp(IntCc::Sge, limit, zero);
