@@ -30,7 +30,7 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Entity, Flags, Function, IntCc, Op, Query, Space, Term, Type, Value, ValueDef,
+    BinOp, Block, Builder, CastOp, Edge, Entity, Flags, Function, IntCc, Op, Query, Space, Term, Type, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -137,7 +137,7 @@ impl Stride {
         if !matches!(ty, Type::I32 | Type::I64) || !known(step) || !known(l.bound) || func.const_bits(step).is_some() {
             return None;
         }
-        if !is_place(func, init, DEPTH) || l.insts(func).count() > MAX_INSTS {
+        if !is_place(func, init) || l.insts(func).count() > MAX_INSTS {
             return None;
         }
         let kept = func.blocks[l.header].params.iter().filter(|&&p| p != counter).map(|&p| func.ty(p).bytes());
@@ -316,37 +316,40 @@ impl Stride {
 }
 
 /// Whether a value is a work-item's place in the whole range: its global id, or what it asks for to compute it.
-fn is_place(func: &Function, v: Value, depth: u32) -> bool {
-    let ValueDef::Inst(i) = func.values[v].def else { return false };
-    let data = &func.insts[i];
+fn is_place(func: &Function, v: Value) -> bool {
     let is = |v: Value, what: &[Query]| is_query(func, v, what);
     let is_first = |v: Value| {
         let (id, size) = ([Query::GroupId], [Query::LocalSize, Query::EnqueuedLocalSize]);
         let pair = |x, y| is(x, &id) && is(y, &size);
-        let product = func.def_inst(v).map(|i| &func.insts[i]).filter(|p| p.op == Op::Binary(BinOp::Mul));
+        let product = func.def_inst(uncast(func, v)).map(|i| &func.insts[i]);
+        let product = product.filter(|p| p.op == Op::Binary(BinOp::Mul));
         product.is_some_and(|p| pair(p.args[0], p.args[1]) || pair(p.args[1], p.args[0]))
     };
-    match (&data.op, &data.args[..]) {
-        (Op::Query { what: Query::GlobalId, dim: 0 }, _) => true,
-        (Op::Cast(CastOp::Trunc | CastOp::Zext | CastOp::Sext), &[x]) => depth > 0 && is_place(func, x, depth - 1),
-        (Op::Binary(BinOp::Add), &[x, y]) => {
-            let pair = |x, y| is_first(x) && is(y, &[Query::LocalId]);
+    let is_sum = || {
+        let sum = func.def_inst(uncast(func, v)).map(|i| &func.insts[i]);
+        let pair = |x, y| is_first(x) && is(y, &[Query::LocalId]);
+        sum.filter(|s| s.op == Op::Binary(BinOp::Add)).is_some_and(|s| {
+            let (x, y) = (s.args[0], s.args[1]);
             pair(x, y) || pair(y, x)
-        }
-        _ => false,
-    }
+        })
+    };
+    is(v, &[Query::GlobalId]) || is_sum()
 }
 
 /// Whether a value is one of these for dimension 0, perhaps with other bits.
-fn is_query(func: &Function, mut v: Value, queries: &[Query]) -> bool {
-    while let Some(i) = func.def_inst(v) {
+fn is_query(func: &Function, v: Value, queries: &[Query]) -> bool {
+    matches!(func.def_op(uncast(func, v)), Some(Op::Query { what, dim: 0 }) if queries.contains(what))
+}
+
+/// What a number is without conversions that keep it: ids and sizes have 31 bits.
+fn uncast(func: &Function, mut v: Value) -> Value {
+    while let Some(i) = func.def_inst(v).filter(|_| func.ty(v).scalar.bits() >= 32) {
         match func.insts[i].op {
             Op::Cast(CastOp::Trunc | CastOp::Zext | CastOp::Sext) => v = func.insts[i].args[0],
-            Op::Query { what, dim: 0 } => return queries.contains(&what),
-            _ => return false,
+            _ => break,
         }
     }
-    false
+    v
 }
 
 /// The place of the last work-item, in 64 bits. It is less than 2^31.
