@@ -69,7 +69,7 @@ pub struct Plan {
 impl Plan {
     /// Whether work-items wait for each other because the kernel says so.
     pub fn waits(&self) -> bool {
-        self.continuations.len() > 1 && !self.together.iter().all(|&together| together)
+        self.together.iter().skip(1).any(|&together| !together)
     }
 
     /// Whether the work-items of several groups may run together at first.
