@@ -148,6 +148,8 @@ const GUARDS: usize = 16;
 pub struct Buffer<T: Plain> {
     memory: memory::Buffer<T>,
     len: usize,
+    // Which one of the session's buffers this is: a platform may give a handle out again.
+    number: u32,
     guard: T,
 }
 
@@ -166,8 +168,8 @@ impl<T: Plain> Buffer<T> {
 /// An argument of a kernel.
 #[derive(Clone, Copy)]
 pub enum Arg {
-    /// A buffer.
-    Memory(cl_mem),
+    /// A buffer, and which one of its session's it is.
+    Memory(cl_mem, u32),
     /// An `uint`.
     U32(u32),
     /// An `int`.
@@ -195,11 +197,24 @@ impl Arg {
         bytes.get_mut(..value.len())?.copy_from_slice(value);
         Some(Arg::Value { bytes, len: value.len() })
     }
+
+    /// Whether both are the same to a kernel.
+    fn is(&self, other: &Arg) -> bool {
+        match (self, other) {
+            (Arg::Memory(a, i), Arg::Memory(b, j)) => a == b && i == j,
+            (Arg::U32(a), Arg::U32(b)) => a == b,
+            (Arg::I32(a), Arg::I32(b)) => a == b,
+            (Arg::F32(a), Arg::F32(b)) => a.to_bits() == b.to_bits(),
+            (Arg::Local(a), Arg::Local(b)) => a == b,
+            (Arg::Value { bytes: a, len: m }, Arg::Value { bytes: b, len: n }) => m == n && a.get(..*m) == b.get(..*m),
+            _ => false,
+        }
+    }
 }
 
 impl<T: Plain> From<&Buffer<T>> for Arg {
     fn from(b: &Buffer<T>) -> Arg {
-        Arg::Memory(b.memory.get())
+        Arg::Memory(b.memory.get(), b.number)
     }
 }
 
@@ -249,7 +264,8 @@ impl Built {
         }
         let kernel = opencl3::kernel::Kernel::create(&self.program, name)
             .map_err(Error::call(format!("clCreateKernel(\"{name}\")")))?;
-        Ok(Kernel { kernel, name: name.to_owned() })
+        let count = kernel.num_args().map_err(Error::call("clGetKernelInfo"))? as usize;
+        Ok(Kernel { kernel, name: name.to_owned(), set: RefCell::new(vec![None; count]), most: Cell::new(None) })
     }
 
     /// The program's binary for the session's device.
@@ -259,17 +275,14 @@ impl Built {
     }
 }
 
-/// A kernel of a built program.
+/// A kernel of a built program. It keeps what is asked or said once: programs of many short launches spend their time on calls.
 pub struct Kernel {
     kernel: opencl3::kernel::Kernel,
     name: String,
-}
-
-impl Kernel {
-    /// How many arguments it takes.
-    pub fn arguments(&self) -> Result<u32> {
-        self.kernel.num_args().map_err(Error::call("clGetKernelInfo"))
-    }
+    // The arguments as they are set.
+    set: RefCell<Vec<Option<Arg>>>,
+    // Work-items that a group may have on the session's device.
+    most: Cell<Option<usize>>,
 }
 
 /// How long each iteration took.
@@ -421,10 +434,12 @@ impl Session {
         let len = data.len() + GUARDS;
         // SAFETY: no host pointer is given.
         let memory = unsafe { memory::Buffer::<T>::create(&self.context, CL_MEM_READ_WRITE, len, ptr::null_mut()) };
+        let number = self.buffers.replace(self.buffers.get().wrapping_add(1));
         let buffer = Buffer {
             memory: memory.map_err(Error::call(format!("clCreateBuffer of {len} elements")))?,
             len: data.len(),
-            guard: T::guard(self.buffers.replace(self.buffers.get().wrapping_add(1))),
+            number,
+            guard: T::guard(number),
         };
         self.write(&buffer, data)?;
         self.write_at(&buffer, data.len(), &[buffer.guard; GUARDS])?;
@@ -470,19 +485,22 @@ impl Session {
 
     /// Enqueues a kernel. An empty local size leaves the choice to the platform.
     pub fn launch(&self, kernel: &Kernel, args: &[Arg], global: &[usize], local: &[usize]) -> Result<()> {
-        let count = kernel.arguments()? as usize;
-        if count != args.len() {
-            return Err(Error::Params(format!("{} takes {count} arguments, not {}", kernel.name, args.len())));
+        let mut set = kernel.set.borrow_mut();
+        if set.len() != args.len() {
+            return Err(Error::Params(format!("{} takes {} arguments, not {}", kernel.name, set.len(), args.len())));
         }
         self.check_shape(kernel, global, local)?;
-        for (i, arg) in args.iter().enumerate() {
+        for (i, (arg, known)) in args.iter().zip(set.iter_mut()).enumerate() {
+            if known.as_ref().is_some_and(|known| known.is(arg)) {
+                continue;
+            }
             let k = &kernel.kernel;
             let i = i as u32;
             // SAFETY: each argument is passed with the size of its own type, which clSetKernelArg compares with the kernel's;
             // memory handles come from buffers.
-            let set = unsafe {
+            let called = unsafe {
                 match arg {
-                    Arg::Memory(m) => k.set_arg(i, m),
+                    Arg::Memory(m, _) => k.set_arg(i, m),
                     Arg::U32(v) => k.set_arg(i, v),
                     Arg::I32(v) => k.set_arg(i, v),
                     Arg::F32(v) => k.set_arg(i, v),
@@ -495,7 +513,8 @@ impl Session {
                 }
             };
             // The text only if it is needed: it takes longer than the call.
-            set.map_err(|e| Error::call(format!("clSetKernelArg({}, {i})", kernel.name))(e))?;
+            called.map_err(|e| Error::call(format!("clSetKernelArg({}, {i})", kernel.name))(e))?;
+            *known = Some(*arg);
         }
         let event = self.enqueue(kernel, global, local)?;
         self.events.borrow_mut().push(event);
@@ -537,10 +556,15 @@ impl Session {
             return bad(format!("{}: the local size {local:?} does not divide {global:?}", kernel.name));
         }
         let group: usize = local.iter().product();
-        let most = kernel
-            .kernel
-            .get_work_group_size(self.context.default_device())
-            .map_err(Error::call("clGetKernelWorkGroupInfo"))?;
+        let most = match kernel.most.get() {
+            Some(most) => most,
+            None => {
+                let device = self.context.default_device();
+                let asked = kernel.kernel.get_work_group_size(device);
+                asked.map_err(Error::call("clGetKernelWorkGroupInfo"))?
+            }
+        };
+        kernel.most.set(Some(most));
         if group > most {
             return bad(format!(
                 "{}: {group} work-items a group, this device takes {most}; choose smaller -tw and -th",

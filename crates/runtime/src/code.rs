@@ -8,7 +8,7 @@ use crate::toolchain::{Executable, Variant};
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
 use cloom_hal as hal;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
@@ -31,10 +31,14 @@ pub(crate) struct Cost {
     known: AtomicU64,
     /// Counts short launches.
     short: AtomicU64,
+    /// The last launch took far longer than was expected.
+    doubted: AtomicBool,
 }
 
 /// One of so many short launches is measured: to read the clock takes as long as some of them.
 const MEASURED: u64 = 16;
+/// So many times what was expected is far longer.
+const FAR: u64 = 2;
 
 impl Cost {
     /// Nanoseconds that so many work-items will take, if they take what the last ones took.
@@ -47,11 +51,17 @@ impl Cost {
     pub fn is_due(&self) -> bool {
         let n = self.short.load(Ordering::Relaxed);
         self.short.store(n.wrapping_add(1), Ordering::Relaxed);
-        n.is_multiple_of(MEASURED)
+        n.is_multiple_of(MEASURED) || self.doubted.load(Ordering::Relaxed)
     }
 
-    /// So many took so many nanoseconds.
+    /// So many took so many nanoseconds. What took far longer than expected must do so again to be believed: another program may have
+    /// had the core, and the launches that follow would go to another thread, and those behind them too.
     pub fn learn(&self, items: u64, time: u64) {
+        let slow = self.expect(items).is_some_and(|expected| time / FAR > expected);
+        if slow && !self.doubted.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.doubted.store(false, Ordering::Relaxed);
         self.known.store((time.saturating_mul(1024) / items.max(1)).saturating_add(1), Ordering::Relaxed);
     }
 }

@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 struct State {
     /// In order: the last command, until it is done.
     last: Option<Arc<Event>>,
+    /// In order: the last command that may take long or that waited for others, until it is done. All others are done soon.
+    slow: Option<Arc<Event>>,
     /// Out of order: the last barrier, until it is done.
     barrier: Option<Arc<Event>>,
     /// Out of order: every command that is not done, by its number.
@@ -33,6 +35,11 @@ pub(crate) enum Urgency {
     Here,
     /// On this one, and the caller waits for it in any case.
     Wait,
+}
+
+/// Whether nothing has to be waited for.
+fn ended(wait: &[Arc<Event>]) -> bool {
+    wait.iter().all(|e| e.status() == COMPLETE)
 }
 
 /// A command queue.
@@ -151,6 +158,9 @@ impl Queue {
                 if let Some(last) = state.last.replace(event.clone()) {
                     command.wait_for(Edge::Order, &last);
                 }
+                if urgency != Urgency::Here || !ended(wait) {
+                    state.slow = Some(event.clone());
+                }
             } else {
                 let all = matches!(kind, CommandType::Marker | CommandType::Barrier) && wait.is_empty();
                 if all {
@@ -185,16 +195,30 @@ impl Queue {
         Ok(event)
     }
 
-    /// Runs a short command at once on this thread, if nothing is outstanding that it had to wait for. There is no event and nothing
+    /// Runs a short command at once on this thread, if nothing is outstanding that it had to wait for long. There is no event and nothing
     /// is allocated: most of what a small command costs. Until it is done, no other command gets into the queue: its state is locked.
+    ///
+    /// Behind short commands alone it waits. Each of them would have run like this, had no long one been before it; and if it did not
+    /// wait, two threads would hand each other one short command after another until the application is out of them.
     pub(crate) fn alone<T>(&self, wait: &[Arc<Event>], run: impl FnOnce() -> T) -> Result<Option<T>> {
         self.check_wait_list(wait)?;
-        if wait.iter().any(|e| e.status() != COMPLETE) {
+        if !ended(wait) {
             return Ok(None);
         }
-        let Some(state) = self.state.try_lock().filter(|s| s.last.is_none() && s.live.is_empty()) else {
+        let Some(mut state) = self.state.try_lock() else { return Ok(None) };
+        if state.slow.is_none()
+            && let Some(last) = state.last.clone()
+        {
+            drop(state);
+            last.wait();
+            let Some(again) = self.state.try_lock() else { return Ok(None) };
+            state = again;
+        }
+        // Who waits for a command may be here before it has been forgotten.
+        let idle = state.last.as_ref().is_none_or(|e| e.status() <= COMPLETE) && state.live.is_empty();
+        if !idle {
             return Ok(None);
-        };
+        }
         self.context.engine().activate();
         let result = run();
         drop(state);
@@ -237,7 +261,8 @@ impl Queue {
     /// Forgets a command that is done.
     pub(crate) fn retire(&self, event: &Arc<Event>) {
         let mut state = self.state.lock();
-        let dropped = [state.last.take_if(|e| Arc::ptr_eq(e, event)), state.barrier.take_if(|e| Arc::ptr_eq(e, event))];
+        let State { last, slow, barrier, .. } = &mut *state;
+        let dropped = [last, slow, barrier].map(|known| known.take_if(|e| Arc::ptr_eq(e, event)));
         let live = state.live.remove(&event.id);
         drop(state);
         drop((dropped, live));
