@@ -218,7 +218,11 @@ mod tests {
         assert_eq!(cost.expect(1), None);
         cost.learn(64, 640);
         assert_eq!((cost.expect(64), cost.expect(1), cost.expect(6400)), (Some(640), Some(10), Some(64_000)));
+        // One launch that took far longer is no rule, two are; meanwhile each is measured.
         cost.learn(1, 1_000_000_000);
+        assert_eq!((cost.expect(1), cost.is_due(), cost.is_due()), (Some(10), true, true));
+        cost.learn(1, 1_000_000_000);
+        assert_eq!((cost.is_due(), cost.is_due()), (false, false));
         assert!(cost.expect(1).is_some_and(|t| t >= 1_000_000_000));
         assert!(cost.expect(u64::MAX).is_some_and(|t| t > 1_000_000_000));
         cost.learn(u64::MAX, 0);
