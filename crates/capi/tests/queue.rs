@@ -136,6 +136,26 @@ fn a_short_launch_keeps_its_place() {
 }
 
 #[test]
+fn a_short_launch_does_not_wait_behind_one_that_is_held_back() {
+    let t = Session::new();
+    let (kernel, buffer) = short_kernel(&t);
+    let gate = t.user_event();
+    t.arg(&kernel, 1, 1u32);
+    let held = t.launch_on(t.queue(), &kernel, &[1], &[1], &[gate.h]);
+    // Only this thread opens the gate: who waited here would wait for ever.
+    let behind: Vec<Obj> = (0..20).map(|_| t.launch(&kernel, &[1], &[1])).collect();
+    assert!(t.status(&held) > CL_COMPLETE && behind.iter().all(|e| t.status(e) > CL_COMPLETE));
+    t.complete(&gate, CL_COMPLETE);
+    t.finish();
+    assert_eq!(t.read::<u32>(&buffer, 1), [(1 << 21) - 1]);
+    // Behind short ones alone it may wait, and comes in its turn.
+    t.write(&buffer, 0, &[0u32]);
+    (0..20).for_each(|_| drop(t.launch(&kernel, &[1], &[1])));
+    t.finish();
+    assert_eq!(t.read::<u32>(&buffer, 1), [(1 << 20) - 1]);
+}
+
+#[test]
 fn a_short_launch_fails_with_its_wait_list() {
     let t = Session::new();
     let (kernel, buffer) = short_kernel(&t);
