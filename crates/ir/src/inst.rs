@@ -58,12 +58,14 @@ bitflags! {
         const SELDOM = 512;
         /// What is stored is not read soon: it may go past the caches, at whose lines it is aligned as far as it is that long.
         const PAST_CACHES = 1024;
+        /// A truth that may be taken for false: what it allows pays only where no lane of a vector is off.
+        const OPTIONAL = 2048;
     }
 }
 
 impl Flags {
     /// Name of each flag in the text form, in printing order.
-    pub const NAMES: [(Flags, &'static str); 11] = [
+    pub const NAMES: [(Flags, &'static str); 12] = [
         (Flags::NSW, "nsw"),
         (Flags::NUW, "nuw"),
         (Flags::NNAN, "nnan"),
@@ -75,6 +77,7 @@ impl Flags {
         (Flags::VOLATILE, "volatile"),
         (Flags::SELDOM, "seldom"),
         (Flags::PAST_CACHES, "past_caches"),
+        (Flags::OPTIONAL, "optional"),
     ];
 }
 

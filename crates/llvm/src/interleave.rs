@@ -143,6 +143,16 @@ impl FunctionCx<'_, '_> {
 
     /// Lanes of a vector from `first` on; from where they come, if they were put there as they are.
     fn block(&self, v: Value, first: u32, count: u32) -> LLVMValueRef {
+        let (v, first) = self.origin(v, first, count);
+        let (x, ty) = (self.value(v), self.func.ty(v));
+        if u32::from(ty.lanes) == count {
+            return x;
+        }
+        self.pick(x, x, first..first + count)
+    }
+
+    /// Where lanes were before they were put there as they are: the vector, and the first one's number in it.
+    fn origin(&self, v: Value, first: u32, count: u32) -> (Value, u32) {
         let (mut v, mut first) = (v, first as u16);
         for _ in 0..MAX_COMPONENTS {
             let Some(data) = self.func.def_inst(v).map(|i| &self.func.insts[i]) else { break };
@@ -156,11 +166,7 @@ impl FunctionCx<'_, '_> {
             }
             (v, first) = if start < lanes { (data.args[0], start) } else { (data.args[1], start - lanes) };
         }
-        let (x, ty) = (self.value(v), self.func.ty(v));
-        if u32::from(ty.lanes) == count {
-            return x;
-        }
-        self.pick(x, x, u32::from(first)..u32::from(first) + count)
+        (v, first.into())
     }
 
     /// Lanes of `x` then `y`.
@@ -200,6 +206,21 @@ impl FunctionCx<'_, '_> {
                 pieces.chunks(4).map(|p| self.transposed(per, self.halves(per, [p[0], p[1], p[2], p[3]]))[c as usize]);
             return self.whole(rows.collect(), per);
         }
+        if source.bits == 32
+            && n == 4
+            && per == 16
+            && pieces.len().is_multiple_of(4)
+            && let Some(items) = self.items_of_four(source)
+        {
+            let squares = items.chunks(16).map(|items| {
+                let q = std::array::from_fn(|j| self.whole((0..4).map(|i| items[4 * i + j]).collect(), 4));
+                self.transposed(per, q)[c as usize]
+            });
+            return self.whole(squares.collect(), per);
+        }
+        if source.bits == 32 && n == 16 && per == 16 && pieces.len().is_multiple_of(16) {
+            return self.whole(pieces.chunks(16).map(|rows| self.column(rows, c)).collect(), per);
+        }
         while n > 1 && pieces.len() > 1 {
             pieces = pieces.chunks(2).map(|p| self.pick(p[0], p[1], (0..per).map(|i| 2 * i + c % 2))).collect();
             (n, c) = (n / 2, c / 2);
@@ -208,6 +229,27 @@ impl FunctionCx<'_, '_> {
             return self.pick(pieces[0], pieces[0], (0..per / n).map(|i| n * i + c));
         }
         self.whole(pieces, per)
+    }
+
+    /// The items of four components, if each was put there as it is: loaded by itself.
+    fn items_of_four(&self, source: Source) -> Option<Vec<LLVMValueRef>> {
+        let item = |k: u32| {
+            let (v, _) = self.origin(source.v, 4 * k, 4);
+            (self.func.ty(v).lanes == 4).then(|| self.value(v))
+        };
+        (0..source.lanes / 4).map(item).collect()
+    }
+
+    /// Column `c` of sixteen rows of sixteen: squares of four in the blocks of four rows, then the blocks.
+    fn column(&self, rows: &[LLVMValueRef], c: u32) -> LLVMValueRef {
+        let (block, c) = (c / 4, c % 4);
+        let square = |r: &[LLVMValueRef]| self.transposed(16, [r[0], r[1], r[2], r[3]])[c as usize];
+        let two = |x, y, from: u32| {
+            let blocks = [from, from + 2, 4 + from, 6 + from];
+            self.pick(x, y, blocks.into_iter().flat_map(|b| 4 * b..4 * b + 4))
+        };
+        let s: Vec<_> = rows.chunks(4).map(square).collect();
+        two(two(s[0], s[1], block % 2), two(s[2], s[3], block % 2), block / 2)
     }
 
     /// The items of `n` components that stand one after the other.

@@ -307,6 +307,7 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
         items.push((func, params));
     }
     let axes = axes(module, split, plan, context, &items, wish);
+    let register = wish.register();
     let mut parts = Vec::new();
     let mut notes = Vec::new();
     let outputs = Outputs::of(split);
@@ -329,7 +330,7 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
                 let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 0)).collect();
                 let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
                 let hints = !std::mem::take(&mut is_rounds);
-                let mut item = analyse(func, &params, axes, &bounds, (&shapes, &down), hints, &mut notes)?;
+                let mut item = analyse(func, &params, axes, &bounds, (&shapes, &down), (hints, register), &mut notes)?;
                 item.outputs = outputs.stores(&item.func, &item.loops, &params);
                 item.gathers = matches!(wish, Wish::Registers { intel: true, .. });
                 Body::Lanes(Box::new(item))
@@ -409,7 +410,7 @@ fn analyse(
     axes: Axes,
     bounds: &[u64],
     (shapes, down): (&[Shape], &[Shape]),
-    hints: bool,
+    (hints, register): (bool, u32),
     notes: &mut Vec<Remark>,
 ) -> Result<Analysed, Limit> {
     let unspecified = canon::run(&mut func, &|f| {
@@ -421,18 +422,19 @@ fn analyse(
         let down = shape::analyse(&item.func, down, &bounds::Bounds::new(&item.func, bounds), &unspecified);
         item.columns = item.goes_down(&down);
     }
-    item.walks = rows::are_deepest(&item);
+    item.walks = rows::are_deepest(&item, register);
     notes.extend(remarks::lanes(&item, params, axes));
     let again = |old: &Analysed, func: Function, unspecified: canon::Unspecified| -> Result<Analysed, Limit> {
         let mut new = Analysed::new(func, shapes, bounds, unspecified)?;
         (new.columns, new.walks) = (old.columns, old.walks);
         Ok(new)
     };
-    let steps: [Step; 4] = [
-        (carried::carry, remarks::carried),
-        (rows::unroll, remarks::rows),
-        (fission::divide, remarks::parts),
-        (ahead::read, remarks::ahead),
+    let rows = |item: &Analysed| rows::unroll(item, register);
+    let steps: [Step<'_>; 4] = [
+        (&carried::carry, remarks::carried),
+        (&rows, remarks::rows),
+        (&fission::divide, remarks::parts),
+        (&ahead::read, remarks::ahead),
     ];
     for (step, remark) in steps.into_iter().take(if hints { 4 } else { 3 }) {
         if let Some((func, places)) = step(&item) {
@@ -449,7 +451,7 @@ fn analyse(
 }
 
 /// A change to the loops of a function, with the places where it changed some, and what to say of these.
-type Step = (fn(&Analysed) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark);
+type Step<'a> = (&'a dyn Fn(&Analysed) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark);
 
 /// What a continuation's function goes through: its variables become values, and small branches choices. What begins a loop behind a
 /// barrier is often a constant.

@@ -51,6 +51,18 @@ pub enum Wish {
     },
 }
 
+impl Wish {
+    /// Bytes of a vector register, or of a number for each lane; 16 to 64.
+    pub fn register(self) -> u32 {
+        let bytes = match self {
+            Wish::Lanes(n) => u32::from(n) * 4,
+            Wish::Registers { bits, .. } => bits / 8,
+        };
+        // In many lanes, long rows would be more than is loaded in pieces.
+        if bytes > 64 { 16 } else { bytes.max(16).next_power_of_two() }
+    }
+}
+
 /// Registers to a vector: two at once hide much of the latency of arithmetic and leave enough registers. (Mandelbrot on AVX2, against
 /// one: 1.45 times as fast; with four, values are spilled, and it is no faster than with one.)
 const INTERLEAVED: u32 = 2;

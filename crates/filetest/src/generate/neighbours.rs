@@ -152,13 +152,19 @@ impl Gen {
     /// A loop in which each work-item walks along a row of its own; the last row may end with the buffer.
     fn row(&mut self, out: &mut Vec<Stmt>) {
         let (q, sum) = (self.name("q"), self.name("sum"));
+        // A long one goes on in the rows that follow.
+        let long = self.rng.chance(40);
+        let wide = if long { self.rng.pick(&[1u8, 1, 1, 4]) } else { 1 };
         let pitch = 1 + self.rng.below(7);
-        let ty = self.rng.pick(&["uint", "int", "ushort", "uchar", "float"]);
-        let first = self.rng.pick(&[0, 1, IN - 128 * pitch]);
-        let last = if first == 1 { 128 } else { 0 };
+        let types = ["uint", "int", "float", "ushort", "uchar"];
+        let ty = self.rng.pick(if long { &types[..3] } else { &types });
+        let first = if long { self.rng.below(2) } else { self.rng.pick(&[0, 1, IN - 128 * pitch]) };
+        let last = if long || first == 1 { 128 } else { 0 };
         let id = self.rng.pick(&["lid", "(int)lid", "(size_t)lid"]);
-        let pitch = if self.rng.chance(50) { format!("{pitch}") } else { format!("(n - 5 + {pitch})") };
+        let pitch =
+            if self.rng.chance(if long { 20 } else { 50 }) { format!("{pitch}") } else { format!("(n - 5 + {pitch})") };
         let n = match self.rng.below(4) {
+            _ if long => format!("({} / {wide})", self.rng.pick(&["(58 + n)", "95", "(42 + n)"])),
             0 => pitch.clone(),
             1 => self.rng.below(8).to_string(),
             2 => format!("(int)({} & 7u)", self.as_same(true, |g| g.expr(Ty::UINT, 1))),
@@ -166,7 +172,13 @@ impl Gen {
         };
         let end = format!("min({n}, {pitch} + {last})");
         let step = self.rng.pick(&["++", "++", " += 2"]);
-        let load = format!("((const global {ty} *)(in + {first}))[{id} * {pitch} + {q}]");
+        let load = match wide {
+            1 => format!("((const global {ty} *)(in + {first}))[{id} * {pitch} + {q}]"),
+            _ => {
+                let part = self.rng.pick(&["x", "y"]);
+                format!("vload{wide}({q}, (const global {ty} *)(in + {first}) + {id} * {pitch}).{part}")
+            }
+        };
         let load = if ty == "float" { format!("(float)(as_uint({load}) & 1023u)") } else { load };
         let add = match self.rng.below(3) {
             0 => format!("{sum} += {load};"),

@@ -56,9 +56,12 @@ impl Widener<'_> {
     /// The instruction on lane 0 of its operands.
     pub(super) fn clone_scalar(&mut self, inst: Inst) -> Result<Option<Value>, Limit> {
         let data = &self.item.func.insts[inst];
+        if data.flags.contains(Flags::OPTIONAL) && self.mask.is_some() {
+            return Ok(Some(self.b().iconst(Type::I1, 0)));
+        }
         let args: Args = data.args.iter().map(|&a| self.base(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| self.item.func.ty(r));
-        Ok(self.b().push(data.op.clone(), args, ty, data.flags))
+        Ok(self.b().push(data.op.clone(), args, ty, data.flags - Flags::OPTIONAL))
     }
 
     fn strided(&mut self, inst: Inst, by: i64) -> Result<Wide, Limit> {
