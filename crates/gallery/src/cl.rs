@@ -150,7 +150,6 @@ pub struct Buffer<T: Plain> {
     len: usize,
     // Which one of the session's buffers this is: a platform may give a handle out again.
     number: u32,
-    guard: T,
 }
 
 impl<T: Plain> Buffer<T> {
@@ -439,10 +438,9 @@ impl Session {
             memory: memory.map_err(Error::call(format!("clCreateBuffer of {len} elements")))?,
             len: data.len(),
             number,
-            guard: T::guard(number),
         };
         self.write(&buffer, data)?;
-        self.write_at(&buffer, data.len(), &[buffer.guard; GUARDS])?;
+        self.write_at(&buffer, data.len(), &[T::guard(number); GUARDS])?;
         Ok(buffer)
     }
 
@@ -474,7 +472,8 @@ impl Session {
         // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call blocks.
         unsafe { self.queue.enqueue_read_buffer(&buffer.memory, CL_BLOCKING, 0, &mut data, &[]) }
             .map_err(Error::call("clEnqueueReadBuffer"))?;
-        match data[buffer.len..].iter().position(|g| !g.same_bits(buffer.guard)) {
+        let guard = T::guard(buffer.number);
+        match data[buffer.len..].iter().position(|g| !g.same_bits(guard)) {
             None => {
                 data.truncate(buffer.len);
                 Ok(data)
@@ -559,12 +558,12 @@ impl Session {
         let most = match kernel.most.get() {
             Some(most) => most,
             None => {
-                let device = self.context.default_device();
-                let asked = kernel.kernel.get_work_group_size(device);
-                asked.map_err(Error::call("clGetKernelWorkGroupInfo"))?
+                let asked = kernel.kernel.get_work_group_size(self.context.default_device());
+                let most = asked.map_err(Error::call("clGetKernelWorkGroupInfo"))?;
+                kernel.most.set(Some(most));
+                most
             }
         };
-        kernel.most.set(Some(most));
         if group > most {
             return bad(format!(
                 "{}: {group} work-items a group, this device takes {most}; choose smaller -tw and -th",

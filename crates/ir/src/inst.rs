@@ -742,6 +742,11 @@ impl Op {
         )
     }
 
+    /// Whether it reads or writes memory atomically.
+    pub fn is_atomic(&self) -> bool {
+        matches!(self, Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. })
+    }
+
     /// Whether the work-items of a sub-group execute it together. It must not get into or out of a branch: who is here would change.
     /// (To passes, that is an effect.)
     pub fn is_subgroup(&self) -> bool {

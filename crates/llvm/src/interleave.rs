@@ -200,16 +200,10 @@ impl FunctionCx<'_, '_> {
 
     /// Component `c` of `n`.
     fn take_component(&self, source: Source, per: u32, mut n: u32, mut c: u32) -> LLVMValueRef {
-        let mut pieces = self.registers(source, per);
-        if source.bits == 32 && n == 4 && is_square(per, &pieces) {
-            let rows =
-                pieces.chunks(4).map(|p| self.transposed(per, self.halves(per, [p[0], p[1], p[2], p[3]]))[c as usize]);
-            return self.whole(rows.collect(), per);
-        }
         if source.bits == 32
             && n == 4
             && per == 16
-            && pieces.len().is_multiple_of(4)
+            && source.lanes.is_multiple_of(4 * per)
             && let Some(items) = self.items_of_four(source)
         {
             let squares = items.chunks(16).map(|items| {
@@ -217,6 +211,12 @@ impl FunctionCx<'_, '_> {
                 self.transposed(per, q)[c as usize]
             });
             return self.whole(squares.collect(), per);
+        }
+        let mut pieces = self.registers(source, per);
+        if source.bits == 32 && n == 4 && is_square(per, &pieces) {
+            let rows =
+                pieces.chunks(4).map(|p| self.transposed(per, self.halves(per, [p[0], p[1], p[2], p[3]]))[c as usize]);
+            return self.whole(rows.collect(), per);
         }
         if source.bits == 32 && n == 16 && per == 16 && pieces.len().is_multiple_of(16) {
             return self.whole(pieces.chunks(16).map(|rows| self.column(rows, c)).collect(), per);

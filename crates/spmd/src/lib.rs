@@ -430,13 +430,14 @@ fn analyse(
         Ok(new)
     };
     let rows = |item: &Analysed| rows::unroll(item, register);
+    let ahead = |item: &Analysed| if hints { ahead::read(item) } else { None };
     let steps: [Step<'_>; 4] = [
         (&carried::carry, remarks::carried),
         (&rows, remarks::rows),
         (&fission::divide, remarks::parts),
-        (&ahead::read, remarks::ahead),
+        (&ahead, remarks::ahead),
     ];
-    for (step, remark) in steps.into_iter().take(if hints { 4 } else { 3 }) {
+    for (step, remark) in steps {
         if let Some((func, places)) = step(&item) {
             notes.extend(places.into_iter().map(remark));
             item = again(&item, func, unspecified.clone())?;

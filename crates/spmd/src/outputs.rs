@@ -73,7 +73,7 @@ impl Outputs {
 fn tells_others(func: &Function, op: &Op, p: Option<Value>) -> bool {
     let own = || p.is_some_and(|p| matches!(func.ty(p).space(), Some(Space::Local | Space::Private)));
     match op {
-        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. } => !own(),
+        op if op.is_atomic() => !own(),
         Op::Fence { scope, .. } => !matches!(scope, Scope::Group | Scope::SubGroup),
         Op::Call(_) => true,
         _ => false,

@@ -168,11 +168,8 @@ fn exits_differ(
 /// run one after the other. Such a wait looks at memory by atomic operations or as volatile.
 fn may_wait(func: &Function, blocks: &[Block]) -> bool {
     blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]).any(|data| {
-        let atomic = matches!(
-            data.op,
-            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. }
-        );
-        atomic || data.flags.contains(Flags::VOLATILE) || matches!(data.op, Op::Fence { .. } | Op::Call(_))
+        let looks = data.op.is_atomic() || matches!(data.op, Op::Fence { .. } | Op::Call(_));
+        looks || data.flags.contains(Flags::VOLATILE)
     })
 }
 

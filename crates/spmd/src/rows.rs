@@ -125,18 +125,14 @@ impl<'a> Walk<'a> {
         let func = &self.item.func;
         let body = &func.blocks[self.counted.body].insts;
         let bytes = |i: Inst| func.insts[i].result.map_or(0, |r| func.ty(r).bytes());
-        let along = |rounds: u16| -> FxHashSet<Inst> {
-            body.iter()
-                .copied()
-                .filter(|&i| bytes(i) * u32::from(rounds) <= register && self.is_along_row(i, rounds))
-                .collect()
-        };
+        let along: Vec<Inst> = body.iter().copied().filter(|&i| self.is_along_row(i)).collect();
         // Lanes that leave in different rounds seldom all have many to come.
-        let most = if self.diverges { UNROLLED } else { (register / Type::I32.bytes()) as u16 };
+        let most = if self.diverges { UNROLLED } else { u16::MAX };
         let copied = self.counted.insts(func).filter(|&i| !matches!(func.insts[i].op, Op::Const(_))).count();
         let mut levels: Vec<Level> = Vec::new();
         for rounds in [16, 8, UNROLLED, 2].into_iter().filter(|&n| n <= most) {
-            let loads = along(rounds);
+            let fits = |i: &Inst| bytes(*i) * u32::from(rounds) <= register && self.is_one_piece(*i, rounds);
+            let loads: FxHashSet<Inst> = along.iter().copied().filter(fits).collect();
             // The first level has what it has room for; that of four rounds, what is shorter.
             let fills = loads.iter().any(|&i| bytes(i) * u32::from(rounds) == register);
             let few = rounds <= UNROLLED || copied * usize::from(rounds) <= MAX_COPIES && self.may_have(rounds);
@@ -223,27 +219,35 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Whether an instruction loads, in each of so many rounds, the next element of a row that only its lane reads.
-    fn is_along_row(&self, i: Inst, rounds: u16) -> bool {
+    /// Whether an instruction loads, round after round, the elements of a row that only its lane reads.
+    fn is_along_row(&self, i: Inst) -> bool {
         let func = &self.item.func;
         let data = &func.insts[i];
         let (Op::Load { .. }, Some(result)) = (&data.op, data.result) else { return false };
         let ty = func.ty(result);
-        let size = i64::from(ty.scalar.bytes()) * i64::from(ty.lanes);
-        let apart = match self.item.shapes.of(data.args[0]) {
-            Shape::Varying => true,
-            Shape::Strided { by, tested } => !tested && by.unsigned_abs() > u64::from(rounds) * size.unsigned_abs(),
-            _ => false,
-        };
+        let apart = matches!(self.item.shapes.of(data.args[0]), Shape::Varying | Shape::Strided { tested: false, .. });
         // What the stores write, it does not read.
         let outside = matches!(func.ty(data.args[0]).space(), Some(Space::Global | Space::Constant | Space::Local));
         let words = matches!(ty.scalar, Scalar::F32 | Scalar::I32);
-        let scalar = words || matches!(ty.scalar, Scalar::I16 | Scalar::I8) && rounds == UNROLLED;
+        let known = words && ty.lanes.is_power_of_two() || matches!(ty, Type::I16 | Type::I8);
         apart
-            && if ty.is_vector() { words && ty.lanes.is_power_of_two() } else { scalar }
+            && known
             && self.item.shapes.arrays.unit(data.args[0]).is_none()
             && (outside || !self.stores)
-            && self.slope(data.args[0], 12) == Some(size)
+            && self.slope(data.args[0], 12) == Some(i64::from(ty.bytes()))
+    }
+
+    /// Whether what such an instruction loads in so many rounds is a piece for each lane: those of neighbours have nothing in common.
+    fn is_one_piece(&self, i: Inst, rounds: u16) -> bool {
+        let func = &self.item.func;
+        let data = &func.insts[i];
+        let Some(ty) = data.result.map(|r| func.ty(r)) else { return false };
+        let is_apart = match self.item.shapes.of(data.args[0]) {
+            Shape::Strided { by, .. } => by.unsigned_abs() > u64::from(rounds) * u64::from(ty.bytes()),
+            _ => true,
+        };
+        // Four shorter numbers are a number.
+        is_apart && (ty.scalar.bits() >= 32 || rounds == UNROLLED)
     }
 
     /// Puts loops of several rounds before this one, or the several rounds beside the one.

@@ -239,14 +239,12 @@ impl Stride {
         b.switch_to(rounds);
         let end = b.binary_flags(BinOp::Add, far, ahead, Flags::NSW | Flags::NUW);
         // What the kernel computes is this, but nobody would see that neighbours have neighbouring numbers.
-        let first = match (self.computed, ty == Type::I64) {
-            (false, _) => init,
-            (true, true) => b.query(Query::GlobalId, 0),
-            (true, false) => {
-                let id = b.query(Query::GlobalId, 0);
-                b.cast(CastOp::Trunc, id, ty)
-            }
-        };
+        let narrow = |b: &mut Builder<'_>, v| if ty == Type::I64 { v } else { b.cast(CastOp::Trunc, v, ty) };
+        let mut first = init;
+        if self.computed {
+            let id = b.query(Query::GlobalId, 0);
+            first = narrow(&mut b, id);
+        }
         b.term(Term::Jump(Edge::new(test_round, [far].into_iter().chain(kept.iter().copied()))));
         b.switch_to(test_round);
         let at = b.func.add_block_param(test_round, Type::I64);
@@ -256,7 +254,7 @@ impl Stride {
         b.term(Term::Branch { cond: more, then: Edge::new(round, []), els: back });
         b.switch_to(round);
         let promise = if signed { Flags::NSW | Flags::NUW } else { Flags::NUW };
-        let by = if ty == Type::I64 { at } else { b.cast(CastOp::Trunc, at, ty) };
+        let by = narrow(&mut b, at);
         let counter = b.binary_flags(BinOp::Add, first, by, promise);
         let mut map: FxHashMap<Value, Value> = others.clone().map(|k| params[k]).zip(values).collect();
         map.insert(params[l.counter], counter);
@@ -266,7 +264,7 @@ impl Stride {
         b.term(Term::Jump(Edge::new(test_round, [at].into_iter().chain(others.clone().map(|k| next[k])))));
 
         b.switch_to(rest);
-        let by = if ty == Type::I64 { far } else { b.cast(CastOp::Trunc, far, ty) };
+        let by = narrow(&mut b, far);
         let counter = b.binary(BinOp::Add, init, by);
         let mut left = kept;
         left.insert(l.counter, counter);
@@ -314,22 +312,14 @@ impl Stride {
 /// Whether a value is a work-item's place in the whole range: its global id, or what it asks for to compute it.
 fn is_place(func: &Function, v: Value) -> bool {
     let is = |v: Value, what: &[Query]| is_query(func, v, what);
-    let is_first = |v: Value| {
-        let (id, size) = ([Query::GroupId], [Query::LocalSize, Query::EnqueuedLocalSize]);
-        let pair = |x, y| is(x, &id) && is(y, &size);
-        let product = func.def_inst(uncast(func, v)).map(|i| &func.insts[i]);
-        let product = product.filter(|p| p.op == Op::Binary(BinOp::Mul));
-        product.is_some_and(|p| pair(p.args[0], p.args[1]) || pair(p.args[1], p.args[0]))
+    // Whether a value is what an operation makes of such a pair, in either order.
+    let makes = |v: Value, op: BinOp, pair: &dyn Fn(Value, Value) -> bool| {
+        let data = func.def_inst(uncast(func, v)).map(|i| &func.insts[i]).filter(|data| data.op == Op::Binary(op));
+        data.is_some_and(|data| pair(data.args[0], data.args[1]) || pair(data.args[1], data.args[0]))
     };
-    let is_sum = || {
-        let sum = func.def_inst(uncast(func, v)).map(|i| &func.insts[i]);
-        let pair = |x, y| is_first(x) && is(y, &[Query::LocalId]);
-        sum.filter(|s| s.op == Op::Binary(BinOp::Add)).is_some_and(|s| {
-            let (x, y) = (s.args[0], s.args[1]);
-            pair(x, y) || pair(y, x)
-        })
-    };
-    is(v, &[Query::GlobalId]) || is_sum()
+    let is_size = |v| is(v, &[Query::LocalSize, Query::EnqueuedLocalSize]);
+    let is_first = |v| makes(v, BinOp::Mul, &|x, y| is(x, &[Query::GroupId]) && is_size(y));
+    is(v, &[Query::GlobalId]) || makes(v, BinOp::Add, &|x, y| is_first(x) && is(y, &[Query::LocalId]))
 }
 
 /// Whether a value is one of these for dimension 0, perhaps with other bits.
