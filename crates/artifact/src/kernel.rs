@@ -24,24 +24,24 @@ pub struct KernelArtifact {
     pub lanes: u16,
     /// The dimensions of a launch in the order of the code's: the work-items of a vector are neighbours in the first of these. The
     /// launcher hands over sizes, ids and offsets in this order.
-    pub axes: [u8; 3],
+    pub dim_order: [u8; 3],
     /// No global id of a launch may be larger.
     pub max_id: u64,
     /// Whether the kernel cannot tell how its work-items are grouped, so that the launcher may group them as it likes.
-    pub any_groups: bool,
+    pub regroupable: bool,
     /// Whether what work-items below each other touch lies together in memory, and what those side by side touch does not.
-    pub columns: bool,
+    pub column_access: bool,
     /// Bytes that each work-item writes to buffers that are only written, if the code can do so past the caches.
-    pub outputs: u32,
+    pub write_only_bytes: u32,
     /// The lanes of code for groups with long rows, if a kernel has code of its own for short ones.
-    pub row_lanes: Option<u16>,
+    pub long_row_width: Option<u16>,
     /// Scratch of a group: this much,
     pub scratch_fixed: u64,
     /// plus this for each work-item of the enqueued local size, rounded up to whole vectors.
     pub scratch_per_item: u64,
     /// If groups beside each other in the first dimension may run in one call: bytes that each work-item reads or writes in a step that
     /// all of them take together, beside its neighbours'; else 0.
-    pub step_bytes: u32,
+    pub grid_stride_bytes: u32,
     /// Private memory of a work-item, as reported to the application.
     pub private_size: u64,
     /// The local size that the source requires.

@@ -231,7 +231,7 @@ fn emit(compiler: &Compiler, program: &Program, target: &str, options: &Options)
     }
     let mut out = Vec::new();
     for kernel in chosen {
-        let built = compiler.stages(program, kernel, target, cloom_compiler::Variant::Lanes).map_err(|e| match e {
+        let built = compiler.stages(program, kernel, target, cloom_compiler::Variant::Vector).map_err(|e| match e {
             cloom_compiler::CompileError::NoKernel(_) => {
                 Failure::wrong(format!("there is no kernel `{kernel}`; there are: {}", all.join(", ")))
             }

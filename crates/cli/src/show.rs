@@ -142,7 +142,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let (code, mut total) = first_code(&compiler, &program, &kernel, &target)?;
     total += front;
     let times: Vec<Timing> = built.times.into_iter().chain(code).collect();
-    let variant = options.row.map_or(Variant::Lanes, Variant::of_row);
+    let variant = options.row.map_or(Variant::Vector, Variant::of_row);
     let shown = compiler.stages(&program, &kernel, &target, variant).map_err(finding)?;
     let lanes = shown.artifact.lanes;
 
@@ -181,7 +181,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     if !subject.options.is_empty() {
         let _ = writeln!(out, "options {}", subject.options);
     }
-    let _ = match (lanes, shown.artifact.row_lanes) {
+    let _ = match (lanes, shown.artifact.long_row_width) {
         (0 | 1, _) => writeln!(out, "one work-item at a time"),
         (lanes, Some(long)) if lanes != long => {
             writeln!(out, "{lanes} work-items at a time; {long} where rows of groups are long (--row)")
@@ -218,7 +218,7 @@ fn first_code(
 ) -> Result<(Vec<Timing>, Duration), Failure> {
     let start = Instant::now();
     let executable = compiler.executable(program, target);
-    let built = executable.kernel(kernel, Variant::Lanes).map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
+    let built = executable.kernel(kernel, Variant::Vector).map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
     let total = start.elapsed();
     let mut times = built.times.clone();
     let device = cloom_hal_cpu::CpuDevice::new(1, None);

@@ -58,7 +58,8 @@ fn main() {
         let executable = compiler.executable(&program, &device.info().target);
         let (compiled, load) = {
             let start = Instant::now();
-            let artifact = executable.kernel("step", Variant::Lanes).unwrap_or_else(|e| panic!("{e}")).artifact.clone();
+            let artifact =
+                executable.kernel("step", Variant::Vector).unwrap_or_else(|e| panic!("{e}")).artifact.clone();
             let compiled = start.elapsed();
             let start = Instant::now();
             device.load(artifact).unwrap_or_else(|e| panic!("{e}"));
@@ -66,9 +67,9 @@ fn main() {
         };
         println!("{round}: front end {front:?}, kernel {compiled:?}, load {load:?}, all {:?}", begin.elapsed());
         if round == "warm" {
-            let kernel = executable.kernel("empty", Variant::Lanes).unwrap_or_else(|e| panic!("{e}")).artifact.clone();
+            let kernel = executable.kernel("empty", Variant::Vector).unwrap_or_else(|e| panic!("{e}")).artifact.clone();
             launches(&device, &*device.load(kernel).unwrap_or_else(|e| panic!("{e}")));
-            let step = executable.kernel("step", Variant::Lanes).unwrap_or_else(|e| panic!("{e}"));
+            let step = executable.kernel("step", Variant::Vector).unwrap_or_else(|e| panic!("{e}"));
             let times: Vec<String> = step.times.iter().map(|t| format!("{} {:?}", t.stage, t.time)).collect();
             println!("stages of step: {}", times.join(", "));
         }

@@ -80,7 +80,7 @@ impl Executable {
 
     fn quick(self: &Arc<Self>, i: usize) -> Option<Arc<KernelArtifact>> {
         let (name, cells) = self.kernels.get(i)?;
-        if cells.of(Variant::Lanes).get().is_some() {
+        if cells.of(Variant::Vector).get().is_some() {
             return None;
         }
         let make = || {
@@ -89,10 +89,10 @@ impl Executable {
             }
             if let Some(built) = kernel::cached(&self.compiler, &self.program, name, &self.target) {
                 // Somebody else may have been quicker.
-                let _ = cells.of(Variant::Lanes).set(Ok(built));
+                let _ = cells.of(Variant::Vector).set(Ok(built));
                 return None;
             }
-            self.compiler.queue.hurry(self, i, Variant::Lanes);
+            self.compiler.queue.hurry(self, i, Variant::Vector);
             let quick = kernel::compile(&self.compiler, &self.program, name, &self.target, Purpose::Begin);
             quick.ok().map(|built| built.artifact)
         };
@@ -121,7 +121,7 @@ impl Executable {
     /// Makes code of a kernel with which it can begin.
     pub(crate) fn prepare_first(self: &Arc<Self>, i: usize) {
         if self.quick(i).is_none() {
-            self.prepare(i, Variant::Lanes);
+            self.prepare(i, Variant::Vector);
         }
     }
 

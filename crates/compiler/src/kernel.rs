@@ -39,14 +39,14 @@ pub struct Built {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Variant {
     /// For ordinary launches.
-    Lanes,
+    Vector,
     /// For launches with ids of any size.
-    Plain,
+    Scalar,
     /// For groups whose rows have at most two to this power work-items, and more than half as many; 6 at most. Only where it matters:
-    /// [`KernelArtifact::row_lanes`].
-    Rows(u8),
+    /// [`KernelArtifact::long_row_width`].
+    ShortRow(u8),
     /// For launches that are short in the dimension along which lanes lie otherwise: along dimension 0.
-    Straight,
+    Dim0,
 }
 
 /// Rows longer than two to this power need no code of their own.
@@ -59,16 +59,16 @@ impl Variant {
     /// For groups whose rows have so many work-items.
     pub fn of_row(length: u64) -> Variant {
         let power = length.clamp(1, 1 << MOST_ROW).next_power_of_two().ilog2();
-        Variant::Rows(power as u8)
+        Variant::ShortRow(power as u8)
     }
 
     /// A number for each, from 0 on.
     pub fn index(self) -> usize {
         match self {
-            Variant::Lanes => 0,
-            Variant::Plain => 1,
-            Variant::Straight => 2,
-            Variant::Rows(power) => (3 + usize::from(power)).min(Self::COUNT - 1),
+            Variant::Vector => 0,
+            Variant::Scalar => 1,
+            Variant::Dim0 => 2,
+            Variant::ShortRow(power) => (3 + usize::from(power)).min(Self::COUNT - 1),
         }
     }
 }
@@ -95,10 +95,10 @@ fn wish(compiler: &Compiler, program: &Program, target: &str, purpose: Purpose) 
         _ if program.options().opt_disable => return Wish::Lanes(1),
         Purpose::Begin => return Wish::Lanes(1),
         Purpose::Stay(variant) | Purpose::Show(variant) => match variant {
-            Variant::Plain => return Wish::Lanes(1),
-            Variant::Rows(power) => (Some(1 << power.min(MOST_ROW)), false),
-            Variant::Lanes => (None, false),
-            Variant::Straight => (None, true),
+            Variant::Scalar => return Wish::Lanes(1),
+            Variant::ShortRow(power) => (Some(1 << power.min(MOST_ROW)), false),
+            Variant::Vector => (None, false),
+            Variant::Dim0 => (None, true),
         },
     };
     let (bits, intel) = (cpu::vector_bits(target), cpu::is_like_intel(target));
@@ -171,7 +171,7 @@ fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
 /// A kernel's code for ordinary launches, if the disk cache has it.
 pub fn cached(compiler: &Compiler, program: &Program, name: &str, target: &str) -> Option<Built> {
     compiler.cache.as_ref()?;
-    let wish = wish(compiler, program, target, Purpose::Stay(Variant::Lanes));
+    let wish = wish(compiler, program, target, Purpose::Stay(Variant::Vector));
     stored(&place(compiler, program, &extract(program, name).ok()?, name, target, wish)?, name, target)
 }
 
@@ -233,15 +233,15 @@ pub fn compile(
         arg_block,
         local_size: group.local_size,
         lanes: group.lanes,
-        axes: group.axes,
+        dim_order: group.dim_order,
         max_id: group.max_id,
-        any_groups: group.any_groups,
-        columns: group.columns,
-        outputs: group.outputs,
-        row_lanes: group.row_lanes,
+        regroupable: group.regroupable,
+        column_access: group.column_access,
+        write_only_bytes: group.write_only_bytes,
+        long_row_width: group.long_row_width,
         scratch_fixed: group.scratch_fixed,
         scratch_per_item: group.scratch_per_item,
-        step_bytes: group.step_bytes,
+        grid_stride_bytes: group.grid_stride_bytes,
         private_size: compiled.private_size,
         reqd_group_size: meta.reqd_group_size,
         denorms_are_zero,
@@ -264,7 +264,7 @@ pub fn vectorised(
     let mut module = linked(program, name)?;
     let kernel = module.find(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
     cloom_passes::run(&mut module, kernel, |_, _| {});
-    let wish = wish(compiler, program, target, Purpose::Stay(Variant::Lanes));
+    let wish = wish(compiler, program, target, Purpose::Stay(Variant::Vector));
     let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
     Ok((group, module.files))
 }

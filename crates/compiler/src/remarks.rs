@@ -25,7 +25,11 @@ pub fn text(compiler: &Compiler, program: &Program, target: &str) -> String {
         let _ = match group.lanes {
             0 | 1 => writeln!(out, "remark: kernel `{name}`: one work-item at a time"),
             lanes => {
-                writeln!(out, "remark: kernel `{name}`: {lanes} work-items at a time along dimension {}", group.axes[0])
+                writeln!(
+                    out,
+                    "remark: kernel `{name}`: {lanes} work-items at a time along dimension {}",
+                    group.dim_order[0]
+                )
             }
         };
         for remark in group.remarks {

@@ -27,7 +27,7 @@ fn programs_check_themselves() {
                 break;
             };
             let executable = compiler.executable(&program, &device.info().target);
-            if let Err(e) = executable.kernel("test", Variant::Lanes) {
+            if let Err(e) = executable.kernel("test", Variant::Vector) {
                 wrong.push(format!("{name} with {options:?}: {e}"));
                 break;
             }

@@ -77,8 +77,8 @@ fn what_is_wrong_is_told_and_told_apart() {
     assert!(undefined.log.contains("`f"), "{}", undefined.log);
     let program = program(&compiler, REDUCE, "");
     let executable = compiler.executable(&program, "nvptx64-nvidia-cuda:sm_90");
-    assert!(matches!(executable.kernel("reduce", Variant::Lanes), Err(CompileError::Codegen(_))));
-    assert_eq!(executable.kernel("other", Variant::Lanes).err(), Some(CompileError::NoKernel("other".into())));
+    assert!(matches!(executable.kernel("reduce", Variant::Vector), Err(CompileError::Codegen(_))));
+    assert_eq!(executable.kernel("other", Variant::Vector).err(), Some(CompileError::NoKernel("other".into())));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn the_disk_cache_gives_the_same_code_and_ignores_what_is_damaged() {
     let get = || {
         let compiler = Compiler::new(config.clone());
         let executable = compiler.executable(&program(&compiler, REDUCE, ""), &device.info().target);
-        executable.kernel("saxpy", Variant::Lanes).unwrap().clone()
+        executable.kernel("saxpy", Variant::Vector).unwrap().clone()
     };
     let (first, second) = (get(), get());
     assert!(!first.cached && second.cached);
@@ -160,7 +160,7 @@ fn what_is_contracted_suits_the_target_and_each_has_its_place_in_the_cache() {
     // A binary rounds on every machine as it did where it was made.
     assert!(fused(&compiler.load(&quick.encode()).unwrap()));
     // So for one target there may be code of both.
-    let code = |p: &Arc<Program>| compiler.executable(p, &v2).kernel("saxpy", Variant::Lanes).unwrap().clone();
+    let code = |p: &Arc<Program>| compiler.executable(p, &v2).kernel("saxpy", Variant::Vector).unwrap().clone();
     let [of_slow, of_quick] = [code(&slow), code(&quick)];
     assert!(!of_slow.cached && !of_quick.cached && of_slow.artifact != of_quick.artifact);
     assert!(code(&slow).cached && code(&slow).artifact == of_slow.artifact);
@@ -189,8 +189,8 @@ fn a_kernel_begins_with_quick_code_if_better_code_is_being_made() {
     run(&device, quick, [100, 1, 1], [7, 1, 1], &[Arg::Buffer(&*p)]);
     assert_eq!(ints(&*p), (0..100).map(|x| 3 * x).collect::<Vec<_>>());
     assert!(executable.quick_kernel("sub").is_none(), "it sees its neighbours");
-    assert!(executable.kernel("k", Variant::Lanes).unwrap().artifact.lanes > 1);
-    assert!(executable.made_kernel("k", Variant::Lanes).is_some());
+    assert!(executable.kernel("k", Variant::Vector).unwrap().artifact.lanes > 1);
+    assert!(executable.made_kernel("k", Variant::Vector).is_some());
     for (config, options, why) in [
         (Config { background_threads: 0, ..config.clone() }, "", "nobody makes better code"),
         (Config { quick_start: false, ..config.clone() }, "", "it is switched off"),
@@ -209,7 +209,7 @@ fn many_threads_ask_for_kernels_while_the_background_compiles() {
     let compiler = Compiler::new(Config { cache_dir: None, background_threads: 2, ..Config::default() });
     let device = CpuDevice::new(2, None);
     let executable = compiler.executable(&program(&compiler, &kernels, ""), &device.info().target);
-    assert!((0..24).all(|i| executable.expect(&format!("k{i}"), Variant::Lanes)));
+    assert!((0..24).all(|i| executable.expect(&format!("k{i}"), Variant::Vector)));
     std::thread::scope(|scope| {
         for t in 0..4 {
             let (executable, device) = (&executable, &device);
@@ -230,7 +230,7 @@ fn stages_are_texts_in_order() {
     let compiler = compiler();
     let device = CpuDevice::new(1, None);
     let program = program(&compiler, REDUCE, "");
-    let built = compiler.stages(&program, "reduce", &device.info().target, Variant::Lanes).unwrap();
+    let built = compiler.stages(&program, "reduce", &device.info().target, Variant::Vector).unwrap();
     let names: Vec<&str> = built.stages.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names.first(), Some(&"ir"));
     assert!(names.ends_with(&["spmd", "llvm", "llvm-optimised", "asm"]), "{names:?}");
@@ -271,9 +271,9 @@ fn loops_that_wait_for_themselves_get_wider_vectors_where_rows_are_long() {
     let program = program(&compiler, source, "");
     let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v3");
     let lanes = |name, variant| executable.kernel(name, variant).unwrap().artifact.lanes;
-    let most = Variant::Lanes;
+    let most = Variant::Vector;
     assert_eq!(lanes("chain", most), 64, "eight registers: as many sums as keep two units busy for four cycles");
-    assert_eq!(lanes("grouped", Variant::Rows(5)), 32, "rows of groups have no more");
+    assert_eq!(lanes("grouped", Variant::ShortRow(5)), 32, "rows of groups have no more");
     assert_eq!(lanes("walks", most), 64, "the more side by side, the more memory in order");
     assert_eq!(lanes("leaves", most), 16, "a wider vector would wait for the last of more");
     assert_eq!(lanes("busy", most), 16, "two registers to each of four sums");
@@ -303,19 +303,19 @@ fn vectors_are_no_longer_than_the_rows_of_groups() {
     let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v4");
     let lanes = |name, variant| {
         let artifact = &executable.kernel(name, variant).unwrap().artifact;
-        (artifact.lanes, artifact.row_lanes)
+        (artifact.lanes, artifact.long_row_width)
     };
-    assert_eq!(lanes("tile", Variant::Lanes), (16, Some(32)), "most tiles are 16 wide");
-    assert_eq!(lanes("tile", Variant::Rows(5)), (32, Some(32)));
-    assert_eq!(lanes("row", Variant::Lanes), (32, Some(32)), "rows of one dimension are long");
-    assert_eq!(lanes("row", Variant::Rows(3)), (8, Some(32)));
-    assert_eq!(lanes("small", Variant::Lanes), (8, None), "the program says so");
-    assert_eq!(lanes("free", Variant::Lanes), (32, None), "the launcher makes rows");
+    assert_eq!(lanes("tile", Variant::Vector), (16, Some(32)), "most tiles are 16 wide");
+    assert_eq!(lanes("tile", Variant::ShortRow(5)), (32, Some(32)));
+    assert_eq!(lanes("row", Variant::Vector), (32, Some(32)), "rows of one dimension are long");
+    assert_eq!(lanes("row", Variant::ShortRow(3)), (8, Some(32)));
+    assert_eq!(lanes("small", Variant::Vector), (8, None), "the program says so");
+    assert_eq!(lanes("free", Variant::Vector), (32, None), "the launcher makes rows");
 }
 
 #[test]
 fn lanes_lie_along_the_dimension_that_memory_follows() {
-    let axes = |body: &str, variant| {
+    let dim_order = |body: &str, variant| {
         let source = format!(
             "kernel void k(global float *p, global float *q, int w, local float *t) {{
                  int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
@@ -326,9 +326,9 @@ fn lanes_lie_along_the_dimension_that_memory_follows() {
         let compiler = compiler();
         let program = program(&compiler, &source, "");
         let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v4");
-        executable.kernel("k", variant).unwrap().artifact.axes
+        executable.kernel("k", variant).unwrap().artifact.dim_order
     };
-    let most = |body| axes(body, Variant::Lanes);
+    let most = |body| dim_order(body, Variant::Vector);
     assert_eq!(most("q[y * w + x] = p[y * w + x];"), [0, 1, 2]);
     assert_eq!(most("q[x * w + y] = p[x * w + y];"), [1, 0, 2]);
     assert_eq!(most("q[(x * w + y) * w + z] = p[(x * w + y) * w + z];"), [2, 1, 0]);
@@ -336,8 +336,8 @@ fn lanes_lie_along_the_dimension_that_memory_follows() {
     assert_eq!(most("q[y] = p[y] + 1.0f;"), [1, 0, 2], "along dimension 0 all do the same");
     let product = "float s = 0; for (int k = 0; k < w; k++) s += p[x * w + k] * p[k * w + y]; q[x * w + y] = s;";
     assert_eq!(most(product), [1, 0, 2]);
-    assert_eq!(axes(product, Variant::Straight), [0, 1, 2], "launches that are short in dimension 1");
-    assert_eq!(axes(product, Variant::Plain), [1, 0, 2], "caches are as glad without lanes");
+    assert_eq!(dim_order(product, Variant::Dim0), [0, 1, 2], "launches that are short in dimension 1");
+    assert_eq!(dim_order(product, Variant::Scalar), [1, 0, 2], "caches are as glad without lanes");
     let tile = "t[ly * 16 + lx] = p[y * w + x]; barrier(1); q[(x - lx + ly) * w + y - ly + lx] = t[lx * 16 + ly];";
     assert_eq!(most(tile), [0, 1, 2]);
     let turned = "t[lx * 16 + ly] = p[x * w + y]; barrier(1); q[x * w + y] = t[lx * 16 + 15 - ly];";
@@ -360,7 +360,7 @@ fn numbers_that_some_work_items_change_at_places_without_a_rule_need_no_lanes() 
         let compiler = compiler();
         let program = program(&compiler, &source, "");
         let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v4");
-        executable.kernel("k", Variant::Lanes).unwrap().artifact.lanes
+        executable.kernel("k", Variant::Vector).unwrap().artifact.lanes
     };
     assert_eq!(lanes("if (row > l) for (int j = 0; j < n; j++) a[row + j] -= f * a[j];"), 32, "one is for all");
     assert_eq!(lanes("if (row > l) for (int j = 0; j < n; j++) a[row + j] -= f * a[row / 2 + j];"), 1);
@@ -383,7 +383,7 @@ fn loops_along_rows_get_no_more_lanes_than_their_lines_find_room_and_sparse_rows
         let compiler = compiler();
         let program = program(&compiler, &source, "");
         let executable = compiler.executable(&program, &format!("x86_64-unknown-linux-gnu:{target}"));
-        executable.kernel("k", Variant::Lanes).unwrap().artifact.lanes
+        executable.kernel("k", Variant::Vector).unwrap().artifact.lanes
     };
     let v4 = |body| lanes(body, "x86-64-v4");
     assert_eq!(v4("for (int j = 0; j < w; j++) q[i * w + j] = s += q[i * w + j];"), 8, "one line a lane");
@@ -419,7 +419,7 @@ fn outputs_are_buffers_that_are_only_written_by_groups_that_tell_each_other_noth
         let compiler = compiler();
         let program = program(&compiler, &source, "");
         let executable = compiler.executable(&program, "x86_64-unknown-linux-gnu:x86-64-v3");
-        executable.kernel("k", Variant::Lanes).unwrap().artifact.outputs
+        executable.kernel("k", Variant::Vector).unwrap().artifact.write_only_bytes
     };
     assert_eq!(outputs("b[i] = a[i];"), 4);
     assert_eq!(outputs("if (a[i] > 0) b[i] = a[i]; vstore4((float4)(a[i]), i, c);"), 20);
@@ -452,7 +452,7 @@ fn loops_over_short_vectors_are_divided_if_they_do_not_fit_in_the_registers() {
     let compiler = compiler();
     let divided = |source: String| {
         let program = program(&compiler, &source, "");
-        let built = compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3", Variant::Lanes).unwrap();
+        let built = compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3", Variant::Vector).unwrap();
         built.remarks.iter().any(|r| r.what.contains("divided"))
     };
     let each = "x = mad(y, 0.25f, x); y = mad(x, 0.5f, y);";
@@ -478,7 +478,7 @@ fn short_vectors_that_fill_registers_stay_whole_unless_they_wait_for_themselves(
             }}"
         );
         let program = program(&compiler, &source, "");
-        compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3", Variant::Lanes).unwrap().artifact.lanes
+        compiler.stages(&program, "k", "x86_64-unknown-linux-gnu:x86-64-v3", Variant::Vector).unwrap().artifact.lanes
     };
     assert_eq!(lanes("mad(v, 0.999f, 0.125f)"), 8, "two registers would wait four cycles for each other");
     assert_eq!(lanes("mad(v, p[k], p[k + 1])"), 1, "rounds have enough to load");

@@ -73,7 +73,7 @@ impl Built<'_> {
     /// Runs a kernel on a range.
     pub fn run_range(&self, kernel: &str, range: NdRange, args: &[Data<'_>]) -> Result<Vec<Vec<u8>>, String> {
         let device = &self.bench.device;
-        let built = self.executable.kernel(kernel, Variant::Lanes).map_err(|e| format!("{kernel}: {e}"))?;
+        let built = self.executable.kernel(kernel, Variant::Vector).map_err(|e| format!("{kernel}: {e}"))?;
         let loaded = device.load(built.artifact.clone()).map_err(|e| e.to_string())?;
         let artifact = loaded.artifact();
         if artifact.args.len() != args.len() {

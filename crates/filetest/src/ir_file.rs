@@ -159,17 +159,17 @@ fn llvm(module: &Module, func: FuncRef) -> Result<String, String> {
 /// Names values by their number in the arena; texts of tests are canonical, so that it is the number in the text.
 fn divergence(module: &Module, f: FuncRef) -> String {
     let func = &module.funcs[f];
-    let d = cloom_spmd::divergence::analyse(func);
+    let d = cloom_spmd::analysis::divergence::analyse(func);
     let mut out = String::new();
     // Writing to a string cannot fail.
     for v in func.values.keys() {
         if let Some(cause) = d.cause(v) {
             let cause = match cause {
-                cloom_spmd::divergence::Cause::Source(i) => {
+                cloom_spmd::analysis::divergence::Cause::Source(i) => {
                     func.insts[i].result.map_or("a source".into(), |r| format!("from {r}"))
                 }
-                cloom_spmd::divergence::Cause::Param => "by a parameter".to_owned(),
-                cloom_spmd::divergence::Cause::Branch(b) => format!("by the branch of {b}"),
+                cloom_spmd::analysis::divergence::Cause::Param => "by a parameter".to_owned(),
+                cloom_spmd::analysis::divergence::Cause::Branch(b) => format!("by the branch of {b}"),
             };
             let _ = writeln!(out, "{v} varies {cause}");
         }

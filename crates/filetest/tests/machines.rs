@@ -14,7 +14,7 @@ fn code_is_made_for_every_machine() {
             for options in ["", "-cl-opt-disable"] {
                 let built = compiler.build(&Source { name: "k.cl", text: source.as_bytes() }, options, &target);
                 let program = built.result.unwrap_or_else(|_| panic!("seed {seed}: {}", built.log));
-                let made = compiler.stages(&program, "k", &target, Variant::Lanes);
+                let made = compiler.stages(&program, "k", &target, Variant::Vector);
                 assert!(made.is_ok(), "seed {seed} for {target} with {options:?}: {:?}", made.err());
             }
         }

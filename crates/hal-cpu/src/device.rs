@@ -86,10 +86,10 @@ impl Device for CpuDevice {
                 artifact.target, self.info.target
             )));
         }
-        let mut axes = artifact.axes;
-        axes.sort_unstable();
-        if axes != [0, 1, 2] {
-            return Err(HalError::BadCode(format!("{:?} is no order of dimensions", artifact.axes)));
+        let mut dim_order = artifact.dim_order;
+        dim_order.sort_unstable();
+        if dim_order != [0, 1, 2] {
+            return Err(HalError::BadCode(format!("{:?} is no order of dimensions", artifact.dim_order)));
         }
         let image = Image::load(&artifact.code, &artifact.entry)?;
         Ok(Arc::new(CpuKernel { artifact, image, item_time: AtomicU64::new(0) }))

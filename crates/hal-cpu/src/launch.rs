@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 #[repr(C)]
 struct LaunchDescriptor {
     work_dim: u32,
-    past_caches: u32,
+    nontemporal: u32,
     global_offset: [u64; 3],
     global_size: [u64; 3],
     local_size: [u64; 3],
@@ -43,7 +43,7 @@ struct GroupDescriptor {
 const _: () = {
     use std::mem::offset_of;
     assert!(offset_of!(LaunchDescriptor, work_dim) as u64 == abi::LAUNCH_WORK_DIM);
-    assert!(offset_of!(LaunchDescriptor, past_caches) as u64 == abi::LAUNCH_PAST_CACHES);
+    assert!(offset_of!(LaunchDescriptor, nontemporal) as u64 == abi::LAUNCH_NONTEMPORAL);
     assert!(offset_of!(LaunchDescriptor, global_offset) as u64 == abi::LAUNCH_GLOBAL_OFFSET);
     assert!(offset_of!(LaunchDescriptor, global_size) as u64 == abi::LAUNCH_GLOBAL_SIZE);
     assert!(offset_of!(LaunchDescriptor, local_size) as u64 == abi::LAUNCH_LOCAL_SIZE);
@@ -97,7 +97,7 @@ impl Code {
         let scratch = scratch.and_then(|s| s.checked_add(artifact.scratch_fixed));
         let scratch = scratch.ok_or(HalError::OutOfMemory(u64::MAX))?;
         Ok(Code {
-            together: together(artifact.step_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
+            together: together(artifact.grid_stride_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
             // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact declares.
             function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
             scratch,
@@ -112,8 +112,8 @@ const STEP: u64 = 2048;
 const STEP_MEMORY: u64 = 512 << 10;
 
 /// How many groups of so many work-items run in one call, if each work-item takes steps of so many bytes, and a group has so much memory.
-fn together(step_bytes: u32, items: u64, memory: u64) -> u64 {
-    let step = items.saturating_mul(u64::from(step_bytes));
+fn together(grid_stride_bytes: u32, items: u64, memory: u64) -> u64 {
+    let step = items.saturating_mul(u64::from(grid_stride_bytes));
     match step {
         0 => 1,
         step => STEP.div_ceil(step).min(STEP_MEMORY / memory.max(1)).max(1),
@@ -169,7 +169,7 @@ impl Next<'_> {
         *self.code.get_or_init(|| {
             let better = cpu_kernel(&*found)?;
             let (a, b) = (&*self.current.artifact, &*better.artifact);
-            let same = (a.any_groups, a.axes) == (b.any_groups, b.axes)
+            let same = (a.regroupable, a.dim_order) == (b.regroupable, b.dim_order)
                 && (a.arg_block, a.local_size) == (b.arg_block, b.local_size)
                 && a.printf_formats == b.printf_formats
                 && a.denorms_are_zero == b.denorms_are_zero;
@@ -260,8 +260,8 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let artifact = &*kernel.artifact;
     let item_time = kernel.item_time.load(Ordering::Relaxed);
     // From here on, dimensions are the code's.
-    let range = launch.range.in_order(artifact.axes);
-    let range = match artifact.any_groups {
+    let range = launch.range.in_order(artifact.dim_order);
+    let range = match artifact.regroupable {
         true => regroup(range, device.threads() as u64, artifact.lanes, item_time),
         false => range,
     };
@@ -277,8 +277,9 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     }
     // The caller's stack is the application's: large private arrays go to a worker's.
     let join = artifact.private_size <= CALLER_PRIVATE;
-    let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(artifact.outputs)));
-    let past_caches = artifact.outputs > 0 && written >= device.cache_size();
+    let written =
+        product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(artifact.write_only_bytes)));
+    let nontemporal = artifact.write_only_bytes > 0 && written >= device.cache_size();
     let state = PrintState { image: &kernel.image, better: OnceLock::new(), sink: launch.print };
     let mut running = Running {
         code,
@@ -292,7 +293,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         }),
         descriptor: LaunchDescriptor {
             work_dim: range.work_dim,
-            past_caches: u32::from(past_caches),
+            nontemporal: u32::from(nontemporal),
             global_offset: range.offset,
             global_size: range.global,
             local_size: range.local,
@@ -303,7 +304,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         args: launch.args,
         range,
         groups,
-        band: if artifact.columns && range.local[1] >= TALL { BAND.min(groups[1]) } else { 1 },
+        band: if artifact.column_access && range.local[1] >= TALL { BAND.min(groups[1]) } else { 1 },
         first: 0,
         count,
         division: Division::new(0, count, 1, 1, 1),
@@ -472,7 +473,7 @@ impl Running<'_> {
         }
         // Whoever is told that these groups are done finds what they wrote.
         #[cfg(target_arch = "x86_64")]
-        if self.descriptor.past_caches != 0 {
+        if self.descriptor.nontemporal != 0 {
             // SAFETY: every processor that this is compiled for has the instruction.
             unsafe { std::arch::x86_64::_mm_sfence() };
         }

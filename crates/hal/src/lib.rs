@@ -67,9 +67,9 @@ impl NdRange {
         std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
     }
 
-    /// The same with the dimensions in another order, as `KernelArtifact::axes` has it for the code of a kernel.
-    pub fn in_order(self, axes: [u8; 3]) -> NdRange {
-        let order = |sizes: [u64; 3]| axes.map(|d| sizes[usize::from(d)]);
+    /// The same with the dimensions in another order, as `KernelArtifact::dim_order` has it for the code of a kernel.
+    pub fn in_order(self, dim_order: [u8; 3]) -> NdRange {
+        let order = |sizes: [u64; 3]| dim_order.map(|d| sizes[usize::from(d)]);
         let (offset, global, local) = (order(self.offset), order(self.global), order(self.local));
         NdRange { offset, global, local, ..self }
     }

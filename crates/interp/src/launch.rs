@@ -79,13 +79,13 @@ pub struct WorkGroupLayout {
     /// Work-items in a vector.
     pub lanes: u16,
     /// The dimensions of a launch in the order that the function has them in: lanes are neighbours in the first.
-    pub axes: [u8; 3],
+    pub dim_order: [u8; 3],
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,
     /// and for each work-item of the enqueued local size, rounded up to whole vectors.
     pub scratch_per_item: u64,
     /// Not 0 if it can run several groups that lie beside each other.
-    pub step_bytes: u32,
+    pub grid_stride_bytes: u32,
     /// Bytes of static local memory.
     pub local_size: u64,
 }
@@ -223,7 +223,7 @@ impl<'p> Machine<'p> {
     ) -> Result<(), Fault> {
         let program = self.program;
         let meta = check(&program.module.funcs[layout.kernel], range, args)?;
-        let range = &in_order(range, layout.axes);
+        let range = &in_order(range, layout.dim_order);
         if program.module.funcs[layout.func].params.len() != 5 {
             return Err(FaultKind::BadLaunch("not a work-group function").into());
         }
@@ -236,7 +236,7 @@ impl<'p> Machine<'p> {
         let mut launch = vec![0u8; abi::LAUNCH_SIZE as usize];
         put(&mut launch, abi::LAUNCH_WORK_DIM, u64::from(range.work_dim));
         // Which way outputs go makes no difference: both are taken.
-        put(&mut launch, abi::LAUNCH_PAST_CACHES, range.global[0] & 1);
+        put(&mut launch, abi::LAUNCH_NONTEMPORAL, range.global[0] & 1);
         put3(&mut launch, abi::LAUNCH_GLOBAL_OFFSET, range.offset);
         put3(&mut launch, abi::LAUNCH_GLOBAL_SIZE, range.global);
         put3(&mut launch, abi::LAUNCH_LOCAL_SIZE, range.local);
@@ -254,7 +254,7 @@ impl<'p> Machine<'p> {
                 let size = group_size(range, group);
                 let mut count = 1;
                 let beside = |next: &[u64; 3]| next[1..] == group[1..] && group_size(range, *next) == size;
-                while layout.step_bytes > 0 && count < TOGETHER && left.next_if(beside).is_some() {
+                while layout.grid_stride_bytes > 0 && count < TOGETHER && left.next_if(beside).is_some() {
                     count += 1;
                 }
                 let [local_stride, scratch_stride] =
@@ -333,8 +333,8 @@ fn groups(range: &NdRange) -> impl Iterator<Item = [u64; 3]> + use<> {
 }
 
 /// A range with its dimensions in another order.
-fn in_order(range: &NdRange, axes: [u8; 3]) -> NdRange {
-    let order = |sizes: [u64; 3]| axes.map(|d| sizes[usize::from(d)]);
+fn in_order(range: &NdRange, dim_order: [u8; 3]) -> NdRange {
+    let order = |sizes: [u64; 3]| dim_order.map(|d| sizes[usize::from(d)]);
     NdRange { offset: order(range.offset), global: order(range.global), local: order(range.local), ..*range }
 }
 

@@ -17,7 +17,7 @@
 /// `i32`: number of dimensions.
 pub const LAUNCH_WORK_DIM: u64 = 0;
 /// `i32`: not zero if what the launch writes is more than the caches keep, so that it may go past them.
-pub const LAUNCH_PAST_CACHES: u64 = 4;
+pub const LAUNCH_NONTEMPORAL: u64 = 4;
 /// `[3]`: global offset.
 pub const LAUNCH_GLOBAL_OFFSET: u64 = 8;
 /// `[3]`: global size.

@@ -55,11 +55,11 @@ bitflags! {
         /// The access must happen, once, as written.
         const VOLATILE = 256;
         /// The instruction runs seldom: short code is better than fast code.
-        const SELDOM = 512;
+        const COLD = 512;
         /// What is stored is not read soon: it may go past the caches, at whose lines it is aligned as far as it is that long.
-        const PAST_CACHES = 1024;
+        const NONTEMPORAL = 1024;
         /// A truth that may be taken for false: what it allows pays only where no lane of a vector is off.
-        const OPTIONAL = 2048;
+        const ASSUME_FALSE_OK = 2048;
     }
 }
 
@@ -75,9 +75,9 @@ impl Flags {
         (Flags::REASSOC, "reassoc"),
         (Flags::AFN, "afn"),
         (Flags::VOLATILE, "volatile"),
-        (Flags::SELDOM, "seldom"),
-        (Flags::PAST_CACHES, "past_caches"),
-        (Flags::OPTIONAL, "optional"),
+        (Flags::COLD, "cold"),
+        (Flags::NONTEMPORAL, "nontemporal"),
+        (Flags::ASSUME_FALSE_OK, "assume_false_ok"),
     ];
 }
 

@@ -236,7 +236,7 @@ impl FunctionCx<'_, '_> {
                 self.store_own_row(access, p, x, mask)
             }
             (Place::Row(p), Some(mask)) if !access.volatile && access.group == 1 && access.ty.lanes >= LOOP_LANES => {
-                let seldom = data.flags.contains(Flags::SELDOM);
+                let seldom = data.flags.contains(Flags::COLD);
                 self.store_some(access, p, x, mask, seldom)
             }
             _ => self.store_one_by_one(access, x),

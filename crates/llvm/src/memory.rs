@@ -75,7 +75,7 @@ impl FunctionCx<'_, '_> {
             let store = LLVMBuildStore(self.builder.0, self.value(data.args[1]), self.value(data.args[0]));
             LLVMSetAlignment(store, align);
             LLVMSetVolatile(store, i32::from(data.flags.contains(Flags::VOLATILE)));
-            if data.flags.contains(Flags::PAST_CACHES) {
+            if data.flags.contains(Flags::NONTEMPORAL) {
                 let mut one = LLVMValueAsMetadata(self.cx.constant(Type::I32, 1));
                 self.mark(store, "nontemporal", LLVMMDNodeInContext2(self.cx.context, &raw mut one, 1));
             }

@@ -68,7 +68,7 @@ impl Cost {
 
 impl KernelCode {
     pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
-        executable.expect(name, Variant::Lanes);
+        executable.expect(name, Variant::Vector);
         Arc::new(KernelCode {
             name: name.to_owned(),
             device,
@@ -91,7 +91,7 @@ impl KernelCode {
 
     /// The code in the device for most launches. Compiles it if nobody has.
     pub fn loaded(&self) -> Result<&Arc<dyn hal::Kernel>> {
-        self.variant(Variant::Lanes)
+        self.variant(Variant::Vector)
     }
 
     /// The code in the device for a range. Compiles it if nobody has.
@@ -99,7 +99,7 @@ impl KernelCode {
         let loaded = self.loaded()?;
         match variant_for(loaded.artifact(), range) {
             // What suits most launches is right for these too.
-            variant @ (Variant::Rows(_) | Variant::Straight) => self.variant(variant).or(Ok(loaded)),
+            variant @ (Variant::ShortRow(_) | Variant::Dim0) => self.variant(variant).or(Ok(loaded)),
             variant => self.variant(variant),
         }
     }
@@ -110,7 +110,7 @@ impl KernelCode {
         let loaded = self.loaded()?;
         let variant = variant_for(loaded.artifact(), range);
         let known = self.variants[variant.index()].get().is_some();
-        let waits = !matches!(variant, Variant::Rows(_) | Variant::Straight);
+        let waits = !matches!(variant, Variant::ShortRow(_) | Variant::Dim0);
         if known || waits || self.executable.made_kernel(&self.name, variant).is_some() {
             return self.loaded_for(range);
         }
@@ -120,12 +120,12 @@ impl KernelCode {
     }
 
     /// In which order the code has the dimensions of a launch, by the code that there is, or else by quick code.
-    pub(crate) fn axes(&self) -> Result<[u8; 3]> {
+    pub(crate) fn dim_order(&self) -> Result<[u8; 3]> {
         let code = match self.made_or_quick() {
             Some(code) => code,
             None => self.loaded()?,
         };
-        Ok(code.artifact().axes)
+        Ok(code.artifact().dim_order)
     }
 
     /// The work-items of the largest group that can be launched, by the code that there is, or else by quick code: whoever asks wants to
@@ -137,7 +137,7 @@ impl KernelCode {
 
     /// The code for most launches if it is there, or else quick code.
     fn made_or_quick(&self) -> Option<&Arc<dyn hal::Kernel>> {
-        let made = self.variants[Variant::Lanes.index()].get().and_then(|made| made.as_ref().ok());
+        let made = self.variants[Variant::Vector.index()].get().and_then(|made| made.as_ref().ok());
         made.or_else(|| self.quick())
     }
 
@@ -149,12 +149,12 @@ impl KernelCode {
     /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it gets that later.
     /// Nothing if there is no need, or few groups: each ends with the code that it began with, which may be thirty times slower.
     pub(crate) fn quick_for(&self, range: &hal::NdRange) -> Option<&Arc<dyn hal::Kernel>> {
-        if self.variants[Variant::Lanes.index()].get().is_some()
+        if self.variants[Variant::Vector.index()].get().is_some()
             || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS
         {
             return None;
         }
-        self.quick().filter(|_| self.executable.made_kernel(&self.name, Variant::Lanes).is_none())
+        self.quick().filter(|_| self.executable.made_kernel(&self.name, Variant::Vector).is_none())
     }
 
     fn quick(&self) -> Option<&Arc<dyn hal::Kernel>> {
@@ -164,8 +164,8 @@ impl KernelCode {
 
     /// The code for most launches, if it is made and right for this range.
     pub(crate) fn made_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
-        let artifact = self.executable.made_kernel(&self.name, Variant::Lanes)?;
-        let suits = variant_for(&artifact, range) != Variant::Plain;
+        let artifact = self.executable.made_kernel(&self.name, Variant::Vector)?;
+        let suits = variant_for(&artifact, range) != Variant::Scalar;
         suits.then(|| self.loaded())?.ok().cloned()
     }
 
@@ -188,23 +188,23 @@ const MIN_LANES: u64 = 4;
 fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
     let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
     if largest.is_some_and(|id| id > artifact.max_id) {
-        return Variant::Plain;
+        return Variant::Scalar;
     }
     // Where nobody can tell, groups are put together into rows.
-    let rows = if artifact.any_groups { &range.global } else { &range.local };
-    let row = rows.get(usize::from(artifact.axes[0])).copied().unwrap_or(1);
+    let rows = if artifact.regroupable { &range.global } else { &range.local };
+    let row = rows.get(usize::from(artifact.dim_order[0])).copied().unwrap_or(1);
     let lanes = u64::from(artifact.lanes);
-    if artifact.axes[0] != 0 && 4 * row <= lanes && 2 * rows[0] >= lanes {
-        return Variant::Straight;
+    if artifact.dim_order[0] != 0 && 4 * row <= lanes && 2 * rows[0] >= lanes {
+        return Variant::Dim0;
     }
-    match artifact.row_lanes.map(u64::from) {
-        None if row.saturating_mul(8) <= lanes => Variant::Plain,
-        Some(most) if most >= MIN_LANES && 2 * row <= MIN_LANES => Variant::Plain,
+    match artifact.long_row_width.map(u64::from) {
+        None if row.saturating_mul(8) <= lanes => Variant::Scalar,
+        Some(most) if most >= MIN_LANES && 2 * row <= MIN_LANES => Variant::Scalar,
         Some(most) => match row.min(most).next_power_of_two().clamp(MIN_LANES, most.max(MIN_LANES)) {
-            wanted if wanted == lanes || most < MIN_LANES => Variant::Lanes,
+            wanted if wanted == lanes || most < MIN_LANES => Variant::Vector,
             wanted => Variant::of_row(wanted),
         },
-        None => Variant::Lanes,
+        None => Variant::Vector,
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
     }
 
     /// Code with so many lanes for most groups.
-    fn artifact(lanes: u16, row_lanes: Option<u16>) -> KernelArtifact {
+    fn artifact(lanes: u16, long_row_width: Option<u16>) -> KernelArtifact {
         KernelArtifact {
             name: "k".into(),
             target: String::new(),
@@ -240,15 +240,15 @@ mod tests {
             arg_block: 0,
             local_size: 0,
             lanes,
-            axes: [0, 1, 2],
+            dim_order: [0, 1, 2],
             max_id: 1 << 30,
-            any_groups: row_lanes.is_none(),
-            columns: false,
-            outputs: 0,
-            row_lanes,
+            regroupable: long_row_width.is_none(),
+            column_access: false,
+            write_only_bytes: 0,
+            long_row_width,
             scratch_fixed: 0,
             scratch_per_item: 0,
-            step_bytes: 0,
+            grid_stride_bytes: 0,
             private_size: 0,
             reqd_group_size: None,
             denorms_are_zero: false,
@@ -263,34 +263,37 @@ mod tests {
 
     #[test]
     fn launches_that_are_short_where_lanes_lie_get_lanes_along_dimension_0() {
-        let down = |row_lanes| KernelArtifact { axes: [1, 0, 2], ..artifact(16, row_lanes) };
+        let down = |long_row_width| KernelArtifact { dim_order: [1, 0, 2], ..artifact(16, long_row_width) };
         let chosen = |artifact: &KernelArtifact, global: [u64; 3], local: [u64; 3]| {
             variant_for(artifact, &hal::NdRange { work_dim: 2, offset: [0; 3], global, local })
         };
-        use Variant::{Lanes, Plain, Straight};
+        use Variant::{Dim0, Scalar, Vector};
         let free = down(None);
-        assert_eq!(chosen(&free, [1000, 1000, 1], [1, 1, 1]), Lanes);
-        assert_eq!(chosen(&free, [1, 1000, 1], [1, 1, 1]), Lanes);
-        assert_eq!(chosen(&free, [1000, 3, 1], [1, 1, 1]), Straight);
-        assert_eq!(chosen(&free, [2, 2, 1], [1, 1, 1]), Plain, "neither is long");
+        assert_eq!(chosen(&free, [1000, 1000, 1], [1, 1, 1]), Vector);
+        assert_eq!(chosen(&free, [1, 1000, 1], [1, 1, 1]), Vector);
+        assert_eq!(chosen(&free, [1000, 3, 1], [1, 1, 1]), Dim0);
+        assert_eq!(chosen(&free, [2, 2, 1], [1, 1, 1]), Scalar, "neither is long");
         let tile = down(Some(16));
-        assert_eq!(chosen(&tile, [1000, 1000, 1], [16, 16, 1]), Lanes);
-        assert_eq!(chosen(&tile, [1000, 1000, 1], [64, 1, 1]), Straight);
-        assert_eq!(chosen(&tile, [1000, 1000, 1], [1, 64, 1]), Lanes);
+        assert_eq!(chosen(&tile, [1000, 1000, 1], [16, 16, 1]), Vector);
+        assert_eq!(chosen(&tile, [1000, 1000, 1], [64, 1, 1]), Dim0);
+        assert_eq!(chosen(&tile, [1000, 1000, 1], [1, 64, 1]), Vector);
     }
 
     #[test]
     fn groups_get_vectors_as_long_as_their_rows() {
         let tile = artifact(16, Some(64));
         let rows = [1, 2, 3, 8, 9, 16, 24, 64, 1000].map(|row| chosen(&tile, 1000, row));
-        use Variant::{Lanes, Plain, Rows};
-        assert_eq!(rows, [Plain, Plain, Rows(2), Rows(3), Lanes, Lanes, Rows(5), Rows(6), Rows(6)]);
-        assert_eq!(chosen(&tile, 2 << 30, 16), Plain, "ids are too large");
+        use Variant::{Scalar, ShortRow, Vector};
+        assert_eq!(
+            rows,
+            [Scalar, Scalar, ShortRow(2), ShortRow(3), Vector, Vector, ShortRow(5), ShortRow(6), ShortRow(6)]
+        );
+        assert_eq!(chosen(&tile, 2 << 30, 16), Scalar, "ids are too large");
         // A kernel without lanes has no other code, whatever the rows.
         let alone = artifact(1, Some(1));
-        assert_eq!([1, 8, 64].map(|row| chosen(&alone, 1000, row)), [Lanes; 3]);
+        assert_eq!([1, 8, 64].map(|row| chosen(&alone, 1000, row)), [Vector; 3]);
         // Groups that nobody can tell are put together.
         let free = artifact(16, None);
-        assert_eq!([(2, 1), (3, 1), (1000, 1)].map(|(n, row)| chosen(&free, n, row)), [Plain, Lanes, Lanes]);
+        assert_eq!([(2, 1), (3, 1), (1000, 1)].map(|(n, row)| chosen(&free, n, row)), [Scalar, Vector, Vector]);
     }
 }

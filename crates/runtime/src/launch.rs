@@ -49,8 +49,8 @@ impl Queue {
         let code = kernel.code_for_launch(self.device())?;
         let required = kernel.meta().reqd_group_size;
         let chosen = input.local.is_none() && input.work_dim > 1;
-        let axes = if chosen { code.axes()? } else { [0, 1, 2] };
-        let range = settle(input, required, self.device().max_group_size(), axes)?;
+        let dim_order = if chosen { code.dim_order()? } else { [0, 1, 2] };
+        let range = settle(input, required, self.device().max_group_size(), dim_order)?;
         let Some(range) = range else {
             kernel.check_args()?;
             // Nothing to run, but an event and its place in the order.
@@ -169,7 +169,7 @@ fn settle(
     input: &RangeInput,
     required: Option<[u32; 3]>,
     max_group: u64,
-    axes: [u8; 3],
+    dim_order: [u8; 3],
 ) -> Result<Option<hal::NdRange>> {
     let dim = input.work_dim as usize;
     ensure!((1..=3).contains(&dim), InvalidWorkDimension, "work_dim is {dim}, not 1, 2 or 3");
@@ -190,7 +190,7 @@ fn settle(
             "the local size is {local:?}, the kernel requires {required:?}"
         );
     }
-    let local = given.or(required).unwrap_or_else(|| choose(global, max_group, axes));
+    let local = given.or(required).unwrap_or_else(|| choose(global, max_group, dim_order));
     let items = local.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
     ensure!(items != Some(0), InvalidWorkGroupSize, "the local size {local:?} is empty");
     for (d, &l) in local.iter().enumerate() {
@@ -214,10 +214,10 @@ fn settle(
 
 /// A local size that divides the global size: as near to the preferred number of items as its divisors allow, the code's
 /// innermost dimension first, because neighbours in it touch neighbouring memory.
-fn choose(global: [u64; 3], max_group: u64, axes: [u8; 3]) -> [u64; 3] {
+fn choose(global: [u64; 3], max_group: u64, dim_order: [u8; 3]) -> [u64; 3] {
     let mut left = PREFERRED_GROUP.min(max_group);
     let mut local = [1; 3];
-    for d in axes.map(usize::from) {
+    for d in dim_order.map(usize::from) {
         let most = left.min(global[d]).max(1);
         local[d] = (1..=most).rev().find(|n| global[d].is_multiple_of(*n)).unwrap_or(1);
         left /= local[d];
@@ -275,8 +275,8 @@ mod tests {
     #[test]
     fn a_chosen_local_size_divides_and_fits() {
         for global in [[1, 1, 1], [7, 1, 1], [1024, 1024, 1], [100, 30, 7], [64, 64, 64], [1 << 40, 3, 5]] {
-            for axes in [AS_WRITTEN, [1, 0, 2], [2, 1, 0]] {
-                let local = choose(global, 64, axes);
+            for dim_order in [AS_WRITTEN, [1, 0, 2], [2, 1, 0]] {
+                let local = choose(global, 64, dim_order);
                 assert!((0..3).all(|d| global[d] % local[d] == 0), "{global:?}: {local:?}");
                 assert!(local.iter().product::<u64>() <= 64);
             }

@@ -21,7 +21,7 @@ pub fn of_local_size(code: &KernelCode, sizes: &[u64]) -> Result<Subgroups> {
     local.iter_mut().zip(sizes).for_each(|(l, &s)| *l = s.max(1));
     let range = NdRange { work_dim: sizes.len().clamp(1, 3) as u32, offset: [0; 3], global: local, local };
     let artifact = code.loaded_for(&range)?.artifact();
-    let (dim, lanes) = (usize::from(artifact.axes[0]).min(2), u64::from(artifact.lanes));
+    let (dim, lanes) = (usize::from(artifact.dim_order[0]).min(2), u64::from(artifact.lanes));
     let row = local[dim];
     let rows = (0..3).filter(|&d| d != dim).fold(1u64, |n, d| n.saturating_mul(local[d]));
     Ok(Subgroups { max_size: row.min(lanes), count: row.div_ceil(lanes).saturating_mul(rows) })

@@ -10,7 +10,7 @@
 //! 3. [`context`]: where the others are kept: once per group if uniform, else per work-item; also private arrays that live across.
 //! 4. `item`: each continuation as an ordinary function of one work-item, in which slots of the context are memory; `choices`: several
 //!    functions, if the group knows which of several things they do; `early`: what the group computes once.
-//!    `axes`: along which dimension of a launch lanes lie.
+//!    `dim_order`: along which dimension of a launch lanes lie.
 //! 5. `canon`, `shape`, `masked`: that function in canonical form; how its values are related from lane to lane; what runs under masks.
 //! 6. `carried`, `rows`, `fission`, `ahead`: elements that rounds leave to the next one, several rounds at once where lanes walk along
 //!    rows, short vectors by parts where they are too wide for the registers, and hints where lanes walk in steps that no processor
@@ -29,57 +29,34 @@
 //!
 //! What cannot be put into lanes (endless loops, code that is too large) runs one work-item at a time, and a remark says why.
 
-mod ahead;
-mod axes;
-mod bounds;
-mod canon;
-mod carried;
-mod choices;
-pub mod context;
-mod counted;
-pub mod divergence;
-mod early;
-mod fission;
-mod group;
-mod item;
-mod latency;
-mod masked;
-mod narrow;
-mod outputs;
-mod plan;
-mod pressure;
-mod private;
-mod ranges;
-mod reach;
-mod rebuilt;
-pub mod regions;
+pub mod analysis;
+mod cost;
+mod emit;
 pub mod remarks;
-mod rows;
-mod scattered;
-mod shape;
-mod splice;
-mod ssa;
-mod steps;
-mod streams;
-mod subgroup;
-mod unsigned;
-mod widen;
+pub mod split;
+mod transform;
 
-pub use axes::Axes;
-use choices::Choice;
+pub use analysis::dim_order::DimOrder;
+use analysis::divergence::{self, Divergence};
+use analysis::shape::{self, Shape};
+use analysis::write_only::Outputs;
+use analysis::{bounds, dim_order};
 use cloom_ir::{FuncRef, Function, Module, Op, Query, Span};
-use context::Context;
-use divergence::Divergence;
-use group::{Body, Part, Tree};
-use item::{ItemFunction, Param};
-use outputs::Outputs;
-use plan::Width;
-pub use plan::Wish;
-use regions::{Barrier, Plan};
+use cost::Width;
+pub use cost::Wish;
+use emit::group::{self, Body, Part, Tree};
+use emit::subgroup;
+use emit::widen::VectorInput;
 pub use remarks::Remark;
-use shape::Shape;
-use steps::Steps;
-use widen::Analysed;
+use split::continuation_fn::{self, ContinuationFunction, Param};
+use split::continuations::{self, Barrier, ContinuationGraph};
+use split::frame::{self, Frame};
+use transform::grid_stride::{self, Steps};
+use transform::versioning::{self, Choice};
+use transform::{
+    canonicalize, component_split, hoist_invariant, narrow, prefetch_loop, prefetch_scatter, row_transpose,
+    store_to_load, unsigned,
+};
 
 /// What the launcher must know about a work-group function.
 #[derive(Clone, PartialEq, Debug)]
@@ -90,15 +67,15 @@ pub struct WorkGroup {
     pub lanes: u16,
     /// The dimensions of a launch in the order of the code's: lanes are neighbours in the first. Its descriptors have sizes, ids and
     /// offsets in this order.
-    pub axes: Axes,
+    pub dim_order: DimOrder,
     /// No global id of a launch may be larger.
     pub max_id: u64,
     /// Whether the kernel cannot tell how its work-items are grouped.
-    pub any_groups: bool,
+    pub regroupable: bool,
     /// Whether lanes go across the rows of a matrix, and work-items below each other along them.
-    pub columns: bool,
+    pub column_access: bool,
     /// The lanes that it would have for groups with long rows, if it depends on these: [`Wish::Registers`].
-    pub row_lanes: Option<u16>,
+    pub long_row_width: Option<u16>,
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,
     /// and for each work-item of the group, with the local size in dimension `dim` rounded up to whole vectors.
@@ -106,9 +83,9 @@ pub struct WorkGroup {
     /// Bytes of static local memory.
     pub local_size: u64,
     /// If groups beside each other may run together: bytes that each work-item reads or writes in a step, beside its neighbours'; else 0.
-    pub step_bytes: u32,
+    pub grid_stride_bytes: u32,
     /// Bytes that each work-item writes to buffers that are only written, if the code can do so past the caches.
-    pub outputs: u32,
+    pub write_only_bytes: u32,
     /// What was decided and why.
     pub remarks: Vec<Remark>,
 }
@@ -148,19 +125,19 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
     }
     check_callees(module, kernel)?;
     let mut split = func.clone();
-    let barriers = regions::split_at_barriers(&mut split);
+    let barriers = continuations::split_at_barriers(&mut split);
     if barriers.len() > MAX_BARRIERS {
         return Err(Limit::Barriers(barriers.len(), MAX_BARRIERS));
     }
     let mut refused = None;
     let mut wish = wish;
-    if plan::may_have_lanes(wish) && split.size() > MAX_INSTS {
+    if cost::may_have_lanes(wish) && split.size() > MAX_INSTS {
         refused = Some("it is too large");
         wish = Wish::Lanes(1);
     }
     let draft = Draft::new(split, barriers);
     let made = match group_function(module, &draft, wish) {
-        Err(Limit::Lanes(why)) if plan::may_have_lanes(wish) => {
+        Err(Limit::Lanes(why)) if cost::may_have_lanes(wish) => {
             refused = Some(why);
             group_function(module, &draft, Wish::Lanes(1))?
         }
@@ -168,10 +145,10 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
     };
     // What has no lanes has a reason, which the loops with stops would hide.
     let stepped = if made.width.lanes > 1 { stepped(module, func, wish) } else { None };
-    let (draft, made, step_bytes) = stepped.unwrap_or((draft, made, 0));
-    let Draft { split, divergence, plan, context } = draft;
-    let Made { func, local_size, axes, width, row_lanes, outputs, remarks: lane_remarks } = made;
-    let mut remarks = remarks::together(remarks::collect(&split, &plan, &context, &divergence), lane_remarks);
+    let (draft, made, grid_stride_bytes) = stepped.unwrap_or((draft, made, 0));
+    let Draft { split, divergence, graph, frame } = draft;
+    let Made { func, local_size, dim_order, width, long_row_width, outputs, remarks: lane_remarks } = made;
+    let mut remarks = remarks::together(remarks::collect(&split, &graph, &frame, &divergence), lane_remarks);
     if let Some(why) = refused {
         remarks.push(Remark {
             span: cloom_ir::Span::NONE,
@@ -183,17 +160,17 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
     Ok(WorkGroup {
         func,
         lanes: width.lanes,
-        axes,
+        dim_order,
         // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
-        max_id: if plan::may_have_lanes(wish) && refused.is_none() { MAX_ID } else { u64::MAX },
-        any_groups: any_groups(module, &split, &plan),
-        columns: width.order[0] == 1,
-        row_lanes,
-        outputs,
-        scratch_fixed: context.fixed,
-        scratch_per_item: context.per_item,
+        max_id: if cost::may_have_lanes(wish) && refused.is_none() { MAX_ID } else { u64::MAX },
+        regroupable: regroupable(module, &split, &graph),
+        column_access: width.order[0] == 1,
+        long_row_width,
+        write_only_bytes: outputs,
+        scratch_fixed: frame.fixed,
+        scratch_per_item: frame.per_item,
         local_size,
-        step_bytes,
+        grid_stride_bytes,
         remarks,
     })
 }
@@ -202,34 +179,34 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
 struct Draft {
     split: Function,
     divergence: Divergence,
-    plan: Plan,
-    context: Context,
+    graph: ContinuationGraph,
+    frame: Frame,
 }
 
 impl Draft {
     fn new(split: Function, barriers: Vec<Barrier>) -> Draft {
         let divergence = divergence::analyse(&split);
-        let plan = regions::plan(&split, barriers, &divergence);
-        let context = context::lay_out(&split, &plan, &divergence);
-        Draft { split, divergence, plan, context }
+        let graph = continuations::build(&split, barriers, &divergence);
+        let frame = frame::lay_out(&split, &graph, &divergence);
+        Draft { split, divergence, graph, frame }
     }
 }
 
 /// The kernel with stops in the loops that go through memory in the steps of a grid, if it has such loops, several groups can take these
 /// steps together, work-items lie in lanes, and hints would not do as well; and how many bytes of a step are a work-item's.
 fn stepped(module: &Module, kernel: &Function, wish: Wish) -> Option<(Draft, Made, u32)> {
-    if !steps::asks_for_grid(kernel) || matches!(wish, Wish::Registers { intel: true, .. }) {
+    if !grid_stride::asks_for_grid(kernel) || matches!(wish, Wish::Registers { intel: true, .. }) {
         return None;
     }
     let mut split = kernel.clone();
     cloom_passes::run_named(&mut split, &["select", "simplify-cfg"]);
-    let barriers = regions::split_at_barriers(&mut split);
+    let barriers = continuations::split_at_barriers(&mut split);
     // Tests ask for lanes, and have few elements.
-    let least = if matches!(wish, Wish::Lanes(_)) { 0 } else { steps::MIN_ELEMENTS };
-    let Steps { stops, bytes } = steps::insert(&mut split, &barriers, least)?;
+    let least = if matches!(wish, Wish::Lanes(_)) { 0 } else { grid_stride::MIN_ELEMENTS };
+    let Steps { stops, bytes } = grid_stride::insert(&mut split, &barriers, least)?;
     let draft = Draft::new(split, [barriers, stops].concat());
     // A private array takes longer to keep than memory gains.
-    if !draft.plan.begins_together() || !draft.plan.kept_arrays.is_empty() {
+    if !draft.graph.begins_batched() || !draft.graph.kept_arrays.is_empty() {
         return None;
     }
     let made = group_function(module, &draft, wish).ok().filter(|made| made.width.lanes > 1)?;
@@ -237,8 +214,8 @@ fn stepped(module: &Module, kernel: &Function, wish: Wish) -> Option<(Draft, Mad
 }
 
 /// Whether work-items may be grouped otherwise than the program says.
-fn any_groups(module: &Module, kernel: &Function, plan: &Plan) -> bool {
-    !plan.waits() && !knows_groups(module, kernel)
+fn regroupable(module: &Module, kernel: &Function, graph: &ContinuationGraph) -> bool {
+    !graph.waits() && !knows_groups(module, kernel)
 }
 
 /// Whether a kernel can tell how its work-items are grouped: by asking, or by what they share.
@@ -258,19 +235,20 @@ fn knows_groups(module: &Module, kernel: &Function) -> bool {
 }
 
 /// The work-items of a row of a group, if it matters how they are grouped: as the kernel requires, else as `wish` says, else a guess.
-fn row_of(kernel: &Function, wish: Wish, axes: Axes) -> u32 {
-    let required = required(kernel).map(|size| size[usize::from(axes[0])]);
+fn row_of(kernel: &Function, wish: Wish, dim_order: DimOrder) -> u32 {
+    let required = required(kernel).map(|size| size[usize::from(dim_order[0])]);
     let known = match wish {
         Wish::Registers { row, .. } => row.map(u32::from),
         Wish::Lanes(_) => None,
     };
     let asks_below = || {
         let mut insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
-        insts
-            .any(|&i| matches!(kernel.insts[i].op, Op::Query { what, dim } if dim != axes[0] && what != Query::WorkDim))
+        insts.any(
+            |&i| matches!(kernel.insts[i].op, Op::Query { what, dim } if dim != dim_order[0] && what != Query::WorkDim),
+        )
     };
-    let row = required.or(known).unwrap_or_else(|| if asks_below() { plan::TILE } else { plan::MAX_LANES });
-    row.clamp(1, plan::MAX_LANES)
+    let row = required.or(known).unwrap_or_else(|| if asks_below() { cost::TILE } else { cost::MAX_LANES });
+    row.clamp(1, cost::MAX_LANES)
 }
 
 /// The size of groups that a kernel requires.
@@ -282,55 +260,57 @@ fn required(kernel: &Function) -> Option<[u32; 3]> {
 struct Made {
     func: Function,
     local_size: u64,
-    axes: Axes,
+    dim_order: DimOrder,
     width: Width,
-    row_lanes: Option<u16>,
+    long_row_width: Option<u16>,
     outputs: u32,
     remarks: Vec<Remark>,
 }
 
 /// The function for one width.
 fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Limit> {
-    let Draft { split, plan, context, .. } = draft;
+    let Draft { split, graph, frame, .. } = draft;
     let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
     let bounds = |params: &[Param]| -> Vec<u64> { params.iter().map(|&p| group::bound_of(p)).collect() };
     let mut items = Vec::new();
-    for index in 0..plan.continuations.len() {
-        let ItemFunction { mut func, params } = item::function(module, split, plan, context, index);
-        if plan::may_have_lanes(wish) {
+    for index in 0..graph.continuations.len() {
+        let ContinuationFunction { mut func, params } = continuation_fn::function(module, split, graph, frame, index);
+        if cost::may_have_lanes(wish) {
             cloom_passes::run_named(&mut func, &["reducible"]);
         }
         clean_up(&mut func);
-        if plan::may_have_lanes(wish) && unsigned::run(&mut func, &bounds(&params)) {
+        if cost::may_have_lanes(wish) && unsigned::run(&mut func, &bounds(&params)) {
             clean_up(&mut func);
         }
         items.push((func, params));
     }
-    let axes = axes(module, split, plan, context, &items, wish);
+    let dim_order = dim_order(module, split, graph, frame, &items, wish);
     let register = wish.register();
     let mut parts = Vec::new();
     let mut notes = Vec::new();
     let outputs = Outputs::of(split);
     for (index, (func, mut params)) in items.into_iter().enumerate() {
-        axes::rename(&mut params, axes);
+        dim_order::rename(&mut params, dim_order);
         // Rounds between two stops come first; what they read comes in order, and needs no hints.
-        let stop = index > 0 && plan.together[index];
+        let stop = index > 0 && graph.batched[index];
         let mut is_rounds = stop;
-        let divides = (2..=choices::MAX_CONTINUATIONS).contains(&plan.continuations.len()) && !plan.own_next;
+        let divides =
+            (2..=versioning::MAX_CONTINUATIONS).contains(&graph.continuations.len()) && !graph.divergent_dispatch;
         let bounds = bounds(&params);
         let choice = match divides {
-            true => choices::divide(func, &params, stop, &clean_up),
+            true => versioning::divide(func, &params, stop, &clean_up),
             false => Choice::One(func),
         };
         parts.push(choice.into_tree(&params, &mut |func| {
-            let mut item = ItemFunction { func, params: params.clone() };
-            let early = early::run(module, &mut item);
-            let ItemFunction { func, params } = item;
-            let body = if plan::may_have_lanes(wish) {
-                let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 0)).collect();
-                let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, context, 1)).collect();
+            let mut item = ContinuationFunction { func, params: params.clone() };
+            let early = hoist_invariant::run(module, &mut item);
+            let ContinuationFunction { func, params } = item;
+            let body = if cost::may_have_lanes(wish) {
+                let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, frame, 0)).collect();
+                let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, frame, 1)).collect();
                 let hints = !std::mem::take(&mut is_rounds);
-                let mut item = analyse(func, &params, axes, &bounds, (&shapes, &down), (hints, register), &mut notes)?;
+                let mut item =
+                    analyse(func, &params, dim_order, &bounds, (&shapes, &down), (hints, register), &mut notes)?;
                 item.outputs = outputs.stores(&item.func, &item.loops, &params);
                 item.gathers = matches!(wish, Wish::Registers { intel: true, .. });
                 Body::Lanes(Box::new(item))
@@ -340,22 +320,22 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
             Ok(Part { body, params, early })
         })?);
     }
-    let items: Vec<&Analysed> = parts.iter().flat_map(Tree::leaves).filter_map(|p| p.body.lanes()).collect();
-    let (mut width, mut row_lanes) = (plan::choose(&items, wish, plan::MAX_LANES), None);
+    let items: Vec<&VectorInput> = parts.iter().flat_map(Tree::leaves).filter_map(|p| p.body.lanes()).collect();
+    let (mut width, mut long_row_width) = (cost::choose(&items, wish, cost::MAX_LANES), None);
     if cloom_ir::subgroup::uses(split) {
         // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered along rows. Reductions
         // halve them.
         width = Width { order: [0, 1, 2], lanes: 1 << width.lanes.ilog2(), ..width };
-    } else if !any_groups(module, split, plan) && !matches!(wish, Wish::Lanes(_)) {
-        row_lanes = required(split).is_none().then_some(width.lanes);
-        let row = row_of(split, wish, axes);
-        if row < plan::MAX_LANES {
-            width = plan::choose(&items, wish, row);
+    } else if !regroupable(module, split, graph) && !matches!(wish, Wish::Lanes(_)) {
+        long_row_width = required(split).is_none().then_some(width.lanes);
+        let row = row_of(split, wish, dim_order);
+        if row < cost::MAX_LANES {
+            width = cost::choose(&items, wish, row);
         }
     }
     if width.lanes == 1 {
-        let scatters = plan::scatters(&items);
-        if plan::may_have_lanes(wish) {
+        let scatters = cost::scatters(&items);
+        if cost::may_have_lanes(wish) {
             // Nothing of what was found out about lanes came to pass.
             notes.clear();
         }
@@ -365,41 +345,41 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
                 subgroup::alone(func);
                 cloom_passes::run_named(func, &["pieces", "dce"]);
                 if scatters {
-                    notes.extend(scattered::hint(func, &part.params).into_iter().map(remarks::scattered));
+                    notes.extend(prefetch_scatter::hint(func, &part.params).into_iter().map(remarks::scattered));
                     cloom_passes::run_named(func, &["cse"]);
                 }
             }
         }
     }
-    if plan::may_have_lanes(wish) {
-        notes.extend(remarks::axes(axes));
+    if cost::may_have_lanes(wish) {
+        notes.extend(remarks::dim_order(dim_order));
         notes.push(remarks::width(width));
     }
     let are_past_caches = |p: &Part| p.body.lanes().is_some_and(|item| !item.outputs.is_empty());
     let outputs = if parts.iter().flat_map(Tree::leaves).any(are_past_caches) { outputs.bytes } else { 0 };
-    let (mut func, local_size) = group::work_group(module, split, plan, context, &parts, width)?;
+    let (mut func, local_size) = group::work_group(module, split, graph, frame, &parts, width)?;
     if width.lanes > 1 {
         cloom_passes::run_named(&mut func, &["params", "fold", "cse", "dce"]);
     }
-    Ok(Made { func, local_size, axes, width, row_lanes, outputs, remarks: notes })
+    Ok(Made { func, local_size, dim_order, width, long_row_width, outputs, remarks: notes })
 }
 
 /// The order of dimensions for a kernel's continuations.
-fn axes(
+fn dim_order(
     module: &Module,
     split: &Function,
-    plan: &Plan,
-    context: &Context,
+    graph: &ContinuationGraph,
+    frame: &Frame,
     items: &[(Function, Vec<Param>)],
     wish: Wish,
-) -> Axes {
+) -> DimOrder {
     // Programs expect neighbours in a sub-group to be neighbours in dimension 0.
     if matches!(wish, Wish::Registers { straight: true, .. }) || cloom_ir::subgroup::uses(split) {
-        return axes::AS_WRITTEN;
+        return dim_order::AS_WRITTEN;
     }
-    let group = required(split).filter(|_| !any_groups(module, split, plan));
+    let group = required(split).filter(|_| !regroupable(module, split, graph));
     let parts = items.iter().map(|(func, params)| (func, &params[..]));
-    axes::choose(parts, &group::bound_of, &|p, dim| group::shape_of(p, split, context, dim), group)
+    dim_order::choose(parts, &group::bound_of, &|p, dim| group::shape_of(p, split, frame, dim), group)
 }
 
 /// A continuation's function in canonical form, with what is known about its lanes. The shapes of its parameters are given for lanes along
@@ -407,34 +387,35 @@ fn axes(
 fn analyse(
     mut func: Function,
     params: &[Param],
-    axes: Axes,
+    dim_order: DimOrder,
     bounds: &[u64],
     (shapes, down): (&[Shape], &[Shape]),
     (hints, register): (bool, u32),
     notes: &mut Vec<Remark>,
-) -> Result<Analysed, Limit> {
-    let unspecified = canon::run(&mut func, &|f| {
+) -> Result<VectorInput, Limit> {
+    let unspecified = canonicalize::run(&mut func, &|f| {
         let varying = f.param_values().iter().zip(shapes).filter(|(_, s)| **s != Shape::Uniform);
         divergence::between_lanes(f, &varying.map(|(&p, _)| p).collect::<Vec<_>>())
     })?;
-    let mut item = Analysed::new(func, shapes, bounds, unspecified.clone())?;
+    let mut item = VectorInput::new(func, shapes, bounds, unspecified.clone())?;
     if params.iter().any(|p| matches!(p, Param::LocalId(1) | Param::GlobalId(1))) {
         let down = shape::analyse(&item.func, down, &bounds::Bounds::new(&item.func, bounds), &unspecified);
         item.columns = item.goes_down(&down);
     }
-    item.walks = rows::are_deepest(&item, register);
-    notes.extend(remarks::lanes(&item, params, axes));
-    let again = |old: &Analysed, func: Function, unspecified: canon::Unspecified| -> Result<Analysed, Limit> {
-        let mut new = Analysed::new(func, shapes, bounds, unspecified)?;
-        (new.columns, new.walks) = (old.columns, old.walks);
-        Ok(new)
-    };
-    let rows = |item: &Analysed| rows::unroll(item, register);
-    let ahead = |item: &Analysed| if hints { ahead::read(item) } else { None };
+    item.walks = row_transpose::are_deepest(&item, register);
+    notes.extend(remarks::lanes(&item, params, dim_order));
+    let again =
+        |old: &VectorInput, func: Function, unspecified: canonicalize::Unspecified| -> Result<VectorInput, Limit> {
+            let mut new = VectorInput::new(func, shapes, bounds, unspecified)?;
+            (new.columns, new.walks) = (old.columns, old.walks);
+            Ok(new)
+        };
+    let rows = |item: &VectorInput| row_transpose::unroll(item, register);
+    let ahead = |item: &VectorInput| if hints { prefetch_loop::read(item) } else { None };
     let steps: [Step<'_>; 4] = [
-        (&carried::carry, remarks::carried),
+        (&store_to_load::carry, remarks::carried),
         (&rows, remarks::rows),
-        (&fission::divide, remarks::parts),
+        (&component_split::divide, remarks::parts),
         (&ahead, remarks::ahead),
     ];
     for (step, remark) in steps {
@@ -452,7 +433,7 @@ fn analyse(
 }
 
 /// A change to the loops of a function, with the places where it changed some, and what to say of these.
-type Step<'a> = (&'a dyn Fn(&Analysed) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark);
+type Step<'a> = (&'a dyn Fn(&VectorInput) -> Option<(Function, Vec<Span>)>, fn(Span) -> Remark);
 
 /// What a continuation's function goes through: its variables become values, and small branches choices. What begins a loop behind a
 /// barrier is often a constant.

@@ -1,13 +1,13 @@
 //! Remarks: what was decided for a kernel and why, as data for the build log, `cloom show` and `cloom explain`.
 
-use crate::axes::{AS_WRITTEN, Axes};
-use crate::context::{Context, Slot};
-use crate::divergence::{Cause, Divergence};
-use crate::item::Param;
-use crate::plan::Width;
-use crate::regions::Plan;
-use crate::shape::{self, Shape};
-use crate::widen::Analysed;
+use crate::analysis::dim_order::{AS_WRITTEN, DimOrder};
+use crate::analysis::divergence::{Cause, Divergence};
+use crate::analysis::shape::{self, Shape};
+use crate::cost::Width;
+use crate::emit::widen::VectorInput;
+use crate::split::continuation_fn::Param;
+use crate::split::continuations::ContinuationGraph;
+use crate::split::frame::{Frame, Slot};
 use cloom_ir::{Entity, Function, Inst, Op, Space, Span, Value, ValueDef};
 
 /// One decision.
@@ -44,17 +44,17 @@ pub(crate) fn together(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
 }
 
 /// Writes down what the stages decided.
-pub fn collect(func: &Function, plan: &Plan, context: &Context, divergence: &Divergence) -> Vec<Remark> {
+pub fn collect(func: &Function, graph: &ContinuationGraph, frame: &Frame, divergence: &Divergence) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    for (i, c) in plan.continuations.iter().enumerate().skip(1) {
-        let kept = c.live_in.iter().filter(|v| matches!(context.slots[v.index()], Some(Slot::Item(_)))).count();
-        let shared = c.live_in.iter().filter(|v| matches!(context.slots[v.index()], Some(Slot::Group(_)))).count();
-        let span = plan
+    for (i, c) in graph.continuations.iter().enumerate().skip(1) {
+        let kept = c.live_in.iter().filter(|v| matches!(frame.slots[v.index()], Some(Slot::Item(_)))).count();
+        let shared = c.live_in.iter().filter(|v| matches!(frame.slots[v.index()], Some(Slot::Group(_)))).count();
+        let span = graph
             .barrier_after
             .iter()
             .position(|&n| n == Some(i))
             .map_or(Span::NONE, |b| func.blocks[cloom_ir::Block::new(b)].term_span);
-        let (what, why) = if plan.together[i] {
+        let (what, why) = if graph.batched[i] {
             (
                 format!("loop: the work-items of several groups stop in it and wait for each other: continuation {i}"),
                 format!(
@@ -69,7 +69,7 @@ pub fn collect(func: &Function, plan: &Plan, context: &Context, divergence: &Div
         };
         remarks.push(Remark { span, what, why });
     }
-    if plan.own_next {
+    if graph.divergent_dispatch {
         remarks.push(Remark {
             span: Span::NONE,
             what: "each work-item keeps its own next continuation".into(),
@@ -96,8 +96,8 @@ pub fn collect(func: &Function, plan: &Plan, context: &Context, divergence: &Div
 }
 
 /// What became of the accesses and branches of one continuation in lanes.
-pub(crate) fn lanes(item: &Analysed, params: &[Param], axes: Axes) -> Vec<Remark> {
-    let cause = |v: Value| cause(item, params, axes, item.shapes.cause(v));
+pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -> Vec<Remark> {
+    let cause = |v: Value| cause(item, params, dim_order, item.shapes.cause(v));
     let func = &item.func;
     let mut remarks = Vec::new();
     for &b in &func.layout {
@@ -148,7 +148,7 @@ pub(crate) fn lanes(item: &Analysed, params: &[Param], axes: Axes) -> Vec<Remark
 }
 
 /// What becomes of an instruction for which there may be none for vectors.
-fn apart(item: &Analysed, i: Inst) -> Option<Remark> {
+fn apart(item: &VectorInput, i: Inst) -> Option<Remark> {
     let data = &item.func.insts[i];
     let differ = data.args.iter().any(|&a| !item.shapes.is_uniform(a));
     let (what, why) = match data.op {
@@ -169,10 +169,10 @@ fn apart(item: &Analysed, i: Inst) -> Option<Remark> {
 }
 
 /// Why lanes lie along another dimension than the first, if they do.
-pub(crate) fn axes(axes: Axes) -> Option<Remark> {
-    (axes != AS_WRITTEN).then(|| Remark {
+pub(crate) fn dim_order(dim_order: DimOrder) -> Option<Remark> {
+    (dim_order != AS_WRITTEN).then(|| Remark {
         span: Span::NONE,
-        what: format!("lanes lie along dimension {}", axes[0]),
+        what: format!("lanes lie along dimension {}", dim_order[0]),
         why: "that is where neighbours in memory are".into(),
     })
 }
@@ -242,18 +242,18 @@ pub(crate) fn narrow(span: Span) -> Remark {
 }
 
 /// Why a value differs between lanes, in words.
-fn cause(item: &Analysed, params: &[Param], axes: Axes, cause: Option<shape::Cause>) -> String {
+fn cause(item: &VectorInput, params: &[Param], dim_order: DimOrder, cause: Option<shape::Cause>) -> String {
     match cause {
         Some(shape::Cause::Source(i)) => match item.func.insts[i].op {
             Op::Load { .. } => "it depends on a value from memory".into(),
             _ => "it depends on an atomic operation or a call".into(),
         },
-        Some(shape::Cause::Param(n)) => parameter(params, axes, n),
+        Some(shape::Cause::Param(n)) => parameter(params, dim_order, n),
         Some(shape::Cause::Wrap(_)) => "an index may wrap where it is widened".into(),
         // Truth values are never evenly apart: what is compared is the reason.
         Some(shape::Cause::Stride(i)) if matches!(item.func.insts[i].op, Op::Icmp(_) | Op::Fcmp(_)) => {
             match origin(item, i) {
-                Some(n) => parameter(params, axes, n),
+                Some(n) => parameter(params, dim_order, n),
                 None => "it compares numbers that differ between lanes".into(),
             }
         }
@@ -265,8 +265,8 @@ fn cause(item: &Analysed, params: &[Param], axes: Axes, cause: Option<shape::Cau
     }
 }
 
-fn parameter(params: &[Param], axes: Axes, n: u32) -> String {
-    let written = |d: u8| axes[usize::from(d)];
+fn parameter(params: &[Param], dim_order: DimOrder, n: u32) -> String {
+    let written = |d: u8| dim_order[usize::from(d)];
     match params.get(n as usize) {
         Some(&Param::LocalId(d)) => format!("it depends on get_local_id({})", written(d)),
         Some(&Param::GlobalId(d)) => format!("it depends on get_global_id({})", written(d)),
@@ -275,7 +275,7 @@ fn parameter(params: &[Param], axes: Axes, n: u32) -> String {
 }
 
 /// The parameter of the function that the lanes of an instruction's operands come from, if one is found.
-fn origin(item: &Analysed, inst: Inst) -> Option<u32> {
+fn origin(item: &VectorInput, inst: Inst) -> Option<u32> {
     let func = &item.func;
     let mut work: Vec<Value> = func.insts[inst].args.to_vec();
     let mut at = 0;

@@ -51,10 +51,10 @@ fn group(mut module: Module, lanes: u16) -> (Module, WorkGroupLayout) {
         kernel,
         func: made.func,
         lanes: made.lanes,
-        axes: made.axes,
+        dim_order: made.dim_order,
         scratch_fixed: made.scratch_fixed,
         scratch_per_item: made.scratch_per_item,
-        step_bytes: made.step_bytes,
+        grid_stride_bytes: made.grid_stride_bytes,
         local_size: made.local_size,
     };
     (module, layout)

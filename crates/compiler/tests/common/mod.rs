@@ -49,7 +49,7 @@ pub fn launch(
     local: [u64; 3],
     args: &[Arg<'_>],
 ) {
-    let built = executable.kernel(kernel, Variant::Lanes).unwrap_or_else(|e| panic!("{kernel}: {e}"));
+    let built = executable.kernel(kernel, Variant::Vector).unwrap_or_else(|e| panic!("{kernel}: {e}"));
     run(device, built.artifact.clone(), global, local, args);
 }
 

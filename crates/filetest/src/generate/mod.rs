@@ -124,7 +124,7 @@ struct Gen {
     /// How often the loops around run together.
     trips: u64,
     /// Dimensions, from that whose neighbours are neighbours in memory.
-    axes: [u8; 3],
+    dim_order: [u8; 3],
 }
 
 /// Functions that every program has, one a line.
@@ -168,7 +168,7 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
         names: 0,
         budget: 0,
         trips: 1,
-        axes: AXES[seed as usize / 4 % AXES.len()],
+        dim_order: AXES[seed as usize / 4 % AXES.len()],
     };
     // Some have groups that fill the widest vectors.
     if g.rng.chance(20) {
@@ -405,21 +405,21 @@ impl Gen {
 
     /// A text with the program's dimensions in place of 0, 1 and 2.
     fn in_order(&self, text: &str) -> String {
-        let [x, y, z] = self.axes.map(|d| format!("({d})"));
+        let [x, y, z] = self.dim_order.map(|d| format!("({d})"));
         text.replace("(0)", "(x)").replace("(1)", "(y)").replace("(2)", &z).replace("(x)", &x).replace("(y)", &y)
     }
 
     /// Ranges: groups of one work-item, odd groups, full and partial ones, one to three dimensions, with offsets. A group has
     /// at most [`LOCAL`] work-items.
     fn ranges(&mut self) -> Vec<NdRange> {
-        let axes = self.axes;
+        let dim_order = self.dim_order;
         let range = |work_dim, global: [u64; 3], local: [u64; 3], offset: [u64; 3]| {
             let placed = |sizes: [u64; 3]| {
                 let mut at = sizes;
-                axes.iter().zip(sizes).for_each(|(&d, size)| at[usize::from(d)] = size);
+                dim_order.iter().zip(sizes).for_each(|(&d, size)| at[usize::from(d)] = size);
                 at
             };
-            let work_dim = if axes == AXES[0] { work_dim } else { 3 };
+            let work_dim = if dim_order == AXES[0] { work_dim } else { 3 };
             NdRange { work_dim, offset: placed(offset), global: placed(global), local: placed(local) }
         };
         let partial = self.profile == Profile::Total;

@@ -184,10 +184,10 @@ fn stages(module: &Module, kernel: FuncRef, vectors: [u16; 2]) -> Result<(), Str
             kernel,
             func: made.func,
             lanes: made.lanes,
-            axes: made.axes,
+            dim_order: made.dim_order,
             scratch_fixed: made.scratch_fixed,
             scratch_per_item: made.scratch_per_item,
-            step_bytes: made.step_bytes,
+            grid_stride_bytes: made.grid_stride_bytes,
             local_size: made.local_size,
         };
         interpret(&module, kernel, Some(&layout));

@@ -209,7 +209,7 @@ fn compile(input: &[u8]) -> Result<(), String> {
 pub fn kernels(program: &cloom_compiler::Program) -> Result<(), String> {
     let names: Vec<String> = program.kernels().take(4).map(|k| k.0.to_owned()).collect();
     for name in names {
-        match compiler().stages(program, &name, cpu(), cloom_compiler::Variant::Lanes) {
+        match compiler().stages(program, &name, cpu(), cloom_compiler::Variant::Vector) {
             Err(CompileError::Library(e)) => return Err(e),
             Err(e) if e.to_string().contains("code generation failed") => return Err(e.to_string()),
             // Limits, and functions that nobody defined.

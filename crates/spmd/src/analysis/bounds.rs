@@ -1,0 +1,195 @@
+//! Bounds: how large values get, as far as one pass over the function can tell, and whether neighbouring lanes of a value can wrap.
+//!
+//! Only facts that hold for every lane count here, also for one that is off: they come from constants, widths and the ids of the
+//! launch, not from branches. That no global id reaches 2³¹ is a condition on launches ([`crate::MAX_ID`]), not a fact.
+
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{BinOp, CastOp, Edge, Entity, Flags, Function, Op, Scalar, Type, Value, ValueDef, eval};
+
+/// What is known about the integers of a function.
+pub struct Bounds {
+    /// No lane of the value is larger, as an unsigned number.
+    max: Vec<u64>,
+    /// So many low bits of every lane are zero.
+    zeros: Vec<u32>,
+}
+
+impl Bounds {
+    /// Finds the bounds; those of the function's parameters are given.
+    pub fn new(func: &Function, params: &[u64]) -> Bounds {
+        let full = |ty: Type| if ty.is_int() { ty.scalar.mask() } else { u64::MAX };
+        let mut b =
+            Bounds { max: func.values.values().map(|v| full(v.ty)).collect(), zeros: vec![0; func.values.len()] };
+        for (&p, &max) in func.param_values().iter().zip(params) {
+            b.max[p.index()] = max.min(full(func.ty(p)));
+        }
+        for &block in Cfg::new(func).rpo() {
+            for &i in &func.blocks[block].insts {
+                let data = &func.insts[i];
+                if let Some(r) = data.result
+                    && func.ty(r).is_int()
+                {
+                    let (max, zeros) = b.transfer(func, &data.op, &data.args, func.ty(r).scalar);
+                    b.max[r.index()] = max.min(full(func.ty(r)));
+                    b.zeros[r.index()] = zeros.min(func.ty(r).scalar.bits());
+                }
+            }
+        }
+        b
+    }
+
+    fn transfer(&self, func: &Function, op: &Op, args: &[Value], scalar: Scalar) -> (u64, u32) {
+        let max = |k: usize| self.max[args[k].index()];
+        let zeros = |k: usize| self.zeros[args[k].index()];
+        let all = scalar.mask();
+        // A sum or a product is exact only if its bound fits.
+        let fit = |x: Option<u64>| x.filter(|&x| x <= all).unwrap_or(all);
+        let constant = |k: usize| func.const_bits(args[k]);
+        if let Some(op) = self.unsigned(func, op, args) {
+            return self.transfer(func, &Op::Binary(op), args, scalar);
+        }
+        match op {
+            Op::Const(bits) => (*bits, if *bits == 0 { 64 } else { bits.trailing_zeros() }),
+            Op::Binary(BinOp::Add) => (fit(max(0).checked_add(max(1))), zeros(0).min(zeros(1))),
+            Op::Binary(BinOp::Sub) => (all, zeros(0).min(zeros(1))),
+            Op::Binary(BinOp::Mul) => (fit(max(0).checked_mul(max(1))), zeros(0).saturating_add(zeros(1))),
+            Op::Binary(BinOp::Shl) => match constant(1) {
+                Some(by) if by < u64::from(scalar.bits()) => {
+                    (fit(max(0).checked_mul(1 << by)), zeros(0).saturating_add(by as u32))
+                }
+                _ => (all, zeros(0)),
+            },
+            Op::Binary(BinOp::Lshr) => match constant(1) {
+                Some(by) if by < u64::from(scalar.bits()) => (max(0) >> by, zeros(0).saturating_sub(by as u32)),
+                _ => (max(0), 0),
+            },
+            Op::Binary(BinOp::And) => (max(0).min(max(1)), zeros(0).max(zeros(1))),
+            Op::Binary(BinOp::Or | BinOp::Xor) => {
+                let bits = max(0) | max(1);
+                (if bits == 0 { 0 } else { u64::MAX >> bits.leading_zeros() }, zeros(0).min(zeros(1)))
+            }
+            Op::Binary(BinOp::Umin) => (max(0).min(max(1)), 0),
+            Op::Binary(BinOp::Umax) => (max(0).max(max(1)), 0),
+            Op::Binary(BinOp::Udiv) => (constant(1).map_or(max(0), |by| max(0) / by.max(1)), 0),
+            Op::Binary(BinOp::Urem) => match constant(1) {
+                Some(by) if by > 0 => (max(0).min(by - 1), 0),
+                _ => (max(0), 0),
+            },
+            Op::Cast(CastOp::Trunc) if scalar != Scalar::I1 => (if max(0) <= all { max(0) } else { all }, zeros(0)),
+            Op::Cast(CastOp::Zext) => (max(0), if func.ty(args[0]).scalar == Scalar::I1 { 0 } else { zeros(0) }),
+            Op::Cast(CastOp::Sext) => {
+                let sign = func.ty(args[0]).scalar.mask() >> 1;
+                (if max(0) <= sign { max(0) } else { all }, if sign == 0 { 0 } else { zeros(0) })
+            }
+            Op::Select => (max(1).max(max(2)), zeros(1).min(zeros(2))),
+            _ => (all, 0),
+        }
+    }
+
+    /// The unsigned operation that gives the same as a signed one, if its operands are never negative.
+    pub fn unsigned(&self, func: &Function, op: &Op, args: &[Value]) -> Option<BinOp> {
+        let &Op::Binary(op) = op else { return None };
+        // What a shift counts by has no sign.
+        let signed = if op == BinOp::Ashr { &args[..1] } else { args };
+        let positive = |&v: &Value| func.ty(v).is_int() && self.max(v) <= func.ty(v).scalar.mask() >> 1;
+        (op.unsigned() != op && signed.iter().all(positive)).then(|| op.unsigned())
+    }
+
+    /// Low bits that are zero in every lane.
+    pub fn low_zeros(&self, v: Value) -> u32 {
+        self.zeros[v.index()]
+    }
+
+    /// The largest value of a lane, as an unsigned number.
+    pub fn max(&self, v: Value) -> u64 {
+        self.max[v.index()]
+    }
+
+    /// Whether the lanes of a strided value keep their distances when it is read as a signed (or unsigned) number of more bits.
+    ///
+    /// They do if every value that it is made of is bounded away from the wrap, uniform, or a sum or product that the source promises
+    /// not to wrap, and whose distances do not wrap either: two lanes may be on that are further apart than the type has positive
+    /// numbers. A promise speaks for lanes that are on; see [`crate::emit::widen`] for how bases are computed where lane 0 may be off. `stride`
+    /// gives the distance of neighbours, as far as it is known, 0 for what is uniform.
+    pub fn lanes_do_not_wrap(
+        &self,
+        func: &Function,
+        v: Value,
+        signed: bool,
+        stride: &dyn Fn(Value) -> Option<i64>,
+    ) -> bool {
+        let promise = if signed { Flags::NSW } else { Flags::NUW };
+        let mut seen = vec![v];
+        let mut at = 0;
+        while let Some(&x) = seen.get(at) {
+            at += 1;
+            if seen.len() > 64 {
+                return false;
+            }
+            // What stays below the middle does not come near the wrap.
+            if stride(x) == Some(0) || self.max(x) <= func.ty(x).scalar.mask() >> 1 {
+                continue;
+            }
+            let next: Vec<Value> = match func.values[x].def {
+                ValueDef::Param(b, _) if b == func.entry() => return false,
+                ValueDef::Param(b, k) => incoming(func, b, k as usize),
+                ValueDef::Inst(i) => {
+                    let data = &func.insts[i];
+                    match &data.op {
+                        Op::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul)) if data.flags.contains(promise) => {
+                            if distance(func, *op, &data.args, signed, stride) != stride(x).map(i128::from) {
+                                return false;
+                            }
+                            data.args.to_vec()
+                        }
+                        // A sum that keeps below the wrap by its bounds, though not below the middle.
+                        Op::Binary(BinOp::Add) if !signed && self.fits(func, x, &data.args) => data.args.to_vec(),
+                        Op::Select => data.args[1..].to_vec(),
+                        _ => return false,
+                    }
+                }
+            };
+            for n in next {
+                if !seen.contains(&n) {
+                    seen.push(n);
+                }
+            }
+        }
+        true
+    }
+
+    fn fits(&self, func: &Function, sum: Value, args: &[Value]) -> bool {
+        let bound = args.iter().try_fold(0u64, |a, &v| a.checked_add(self.max(v)));
+        // Narrow types have no room for the margin.
+        let limit = func.ty(sum).scalar.mask().checked_sub(1 << 12);
+        bound.zip(limit).is_some_and(|(b, limit)| b < limit)
+    }
+}
+
+/// How far lanes of a sum or product are apart, computed without a wrap.
+fn distance(
+    func: &Function,
+    op: BinOp,
+    args: &[Value],
+    signed: bool,
+    stride: &dyn Fn(Value) -> Option<i64>,
+) -> Option<i128> {
+    let of = |k: usize| stride(args[k]).map(i128::from);
+    let (a, b) = (of(0)?, of(1)?);
+    let factor = |k: usize| {
+        let bits = func.const_bits(args[k])?;
+        Some(if signed { eval::signed(func.ty(args[k]).scalar, bits).into() } else { i128::from(bits) })
+    };
+    match op {
+        BinOp::Add => Some(a + b),
+        BinOp::Sub => Some(a - b),
+        _ if b == 0 => a.checked_mul(factor(1)?),
+        _ if a == 0 => b.checked_mul(factor(0)?),
+        _ => None,
+    }
+}
+
+fn incoming(func: &Function, b: cloom_ir::Block, k: usize) -> Vec<Value> {
+    let edges = func.layout.iter().flat_map(|&x| func.blocks[x].term.edges());
+    edges.filter(|e: &&Edge| e.block == b).map(|e| e.args[k]).collect()
+}

@@ -1,0 +1,509 @@
+//! Shapes: how the values of neighbouring work-items are related, and which branches send them different ways.
+//!
+//! In comes the function of one work-item (see [`crate::split::continuation_fn`]) with the shapes of its parameters; out goes, for each value, whether it is
+//! the same in all lanes, a base plus a constant stride for each lane, or anything, with the first cause; and which branches diverge.
+//!
+//! Optimistic: everything begins unknown and only what has a cause falls, in rounds over the blocks in reverse postorder until nothing
+//! changes. A stride is modulo the width of its type. Widening a strided value needs a proof that no lane wraps: from a promise
+//! of the source (signed arithmetic) or from a bound of the value; without one it stands only where a test at run time confirms
+//! it ([`Shape::Strided`] with `tested`). So does a stride through `clamp` and `%`, which stencils apply to the indices of
+//! neighbours: it is lost only at the border.
+//!
+//! Where ways from a divergent branch meet again, lanes bring different values: labels spread from the successors of the branch, and a
+//! block that two labels reach is such a join (Rosemann, Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible
+//! Control Flow Graphs", 2021). Loops that diverge are in canonical form here ([`crate::transform::canonicalize`]), so that a value that lives on after
+//! its loop passes a parameter of the loop's one exit block; if the loop diverges, these parameters vary.
+
+use crate::analysis::bounds::Bounds;
+use crate::analysis::divergence;
+use crate::analysis::private_layout::{self, Arrays};
+use crate::transform::canonicalize::Unspecified;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{BinOp, Block, CastOp, Entity, Flags, Function, Inst, Op, Scalar, Term, Value};
+
+/// How lanes of a value are related.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Nothing is known to reach it yet.
+    Unknown,
+    /// The same in all lanes.
+    Uniform,
+    /// Lane `l` holds the value of lane 0 plus `l · by`, modulo the width.
+    Strided {
+        /// What is added from lane to lane; of addresses, in bytes.
+        by: i64,
+        /// Only if a test at run time says that no lane wraps or is cut off.
+        tested: bool,
+    },
+    /// Anything.
+    Varying,
+}
+
+impl Shape {
+    /// A stride that holds always; a stride of 0 is uniform.
+    pub fn strided(by: i64) -> Shape {
+        if by == 0 { Shape::Uniform } else { Shape::Strided { by, tested: false } }
+    }
+
+    fn join(self, other: Shape) -> Shape {
+        match (self, other) {
+            (Shape::Unknown, x) | (x, Shape::Unknown) => x,
+            (a, b) if a == b => a,
+            (Shape::Strided { by, tested }, Shape::Strided { by: other, tested: too }) if by == other => {
+                Shape::Strided { by, tested: tested | too }
+            }
+            _ => Shape::Varying,
+        }
+    }
+}
+
+/// Why a value varies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The instruction gives each lane its own: a load, an atomic operation, a call.
+    Source(Inst),
+    /// The lanes of parameter number n of the function.
+    Param(u32),
+    /// A strided value may wrap where it is widened.
+    Wrap(Inst),
+    /// It is strided, and the instruction does not keep strides.
+    Stride(Inst),
+    /// The branch at the end of this block sends lanes different ways, and the value depends on the way.
+    Branch(Block),
+}
+
+/// The result.
+pub struct Shapes {
+    shape: Vec<Shape>,
+    cause: Vec<Option<Cause>>,
+    divergent: Vec<bool>,
+    /// Blocks where lanes from different ways meet.
+    pub joins: Vec<bool>,
+    /// How private arrays lie.
+    pub arrays: Arrays,
+}
+
+impl Shapes {
+    /// The shape of a value.
+    pub fn of(&self, v: Value) -> Shape {
+        match self.shape[v.index()] {
+            // Never reached.
+            Shape::Unknown => Shape::Uniform,
+            s => s,
+        }
+    }
+
+    /// Whether all lanes hold the same.
+    pub fn is_uniform(&self, v: Value) -> bool {
+        self.of(v) == Shape::Uniform
+    }
+
+    /// What first made the value vary.
+    pub fn cause(&self, v: Value) -> Option<Cause> {
+        self.cause[v.index()]
+    }
+
+    /// Whether the block ends in a branch that sends lanes different ways.
+    pub fn diverges(&self, b: Block) -> bool {
+        self.divergent[b.index()]
+    }
+}
+
+/// Analyses a function whose parameters have these shapes.
+pub fn analyse(func: &Function, params: &[Shape], bounds: &Bounds, unspecified: &Unspecified) -> Shapes {
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let post = DomTree::post(func, &cfg);
+    let loops = Loops::new(func, &cfg, &dom);
+    let mut a = Analysis {
+        func,
+        cfg: &cfg,
+        dom: &dom,
+        post: &post,
+        loops: &loops,
+        bounds,
+        unspecified,
+        result: Shapes {
+            shape: vec![Shape::Unknown; func.values.len()],
+            cause: vec![None; func.values.len()],
+            divergent: vec![false; func.blocks.len()],
+            joins: vec![false; func.blocks.len()],
+            arrays: Arrays::find(func),
+        },
+        changed: false,
+    };
+    for (i, (&p, &s)) in func.param_values().iter().zip(params).enumerate() {
+        a.set(p, s, Some(Cause::Param(i as u32)));
+    }
+    loop {
+        a.changed = false;
+        a.round();
+        if !a.changed {
+            return a.result;
+        }
+    }
+}
+
+struct Analysis<'a> {
+    func: &'a Function,
+    cfg: &'a Cfg,
+    dom: &'a DomTree,
+    post: &'a DomTree,
+    loops: &'a Loops,
+    bounds: &'a Bounds,
+    unspecified: &'a Unspecified,
+    result: Shapes,
+    changed: bool,
+}
+
+impl Analysis<'_> {
+    fn shape(&self, v: Value) -> Shape {
+        self.result.shape[v.index()]
+    }
+
+    fn set(&mut self, v: Value, shape: Shape, cause: Option<Cause>) {
+        let old = self.shape(v);
+        let new = old.join(shape);
+        if new != old {
+            self.result.shape[v.index()] = new;
+            self.changed = true;
+            if new == Shape::Varying && self.result.cause[v.index()].is_none() {
+                self.result.cause[v.index()] = cause;
+            }
+        }
+    }
+
+    fn round(&mut self) {
+        let (func, cfg) = (self.func, self.cfg);
+        for &b in cfg.rpo() {
+            for &i in &func.blocks[b].insts {
+                if let Some(r) = func.insts[i].result {
+                    let (shape, cause) = self.transfer(i);
+                    self.set(r, shape, cause);
+                }
+            }
+            let term = &func.blocks[b].term;
+            let varies = |v: &Value| matches!(self.shape(*v), Shape::Strided { .. } | Shape::Varying);
+            let decides = matches!(term, Term::Branch { .. } | Term::Switch { .. });
+            if decides && term.operand().as_ref().is_some_and(varies) && !self.result.divergent[b.index()] {
+                self.result.divergent[b.index()] = true;
+                self.changed = true;
+                self.diverge(b);
+            }
+            for e in term.edges() {
+                for (k, &p) in func.blocks[e.block].params.iter().enumerate() {
+                    let from = e.args[k];
+                    if self.unspecified.contains(&from) {
+                        continue;
+                    }
+                    self.set(p, self.shape(from), self.result.cause[from.index()]);
+                }
+            }
+        }
+    }
+
+    /// Marks where ways from the branch at the end of `b` meet.
+    fn diverge(&mut self, b: Block) {
+        let (func, cfg) = (self.func, self.cfg);
+        let cause = Some(Cause::Branch(b));
+        let stop = self.post.idom(b);
+        let index = |x: Block| cfg.rpo_index(x).unwrap_or(0);
+        let mut label: rustc_hash::FxHashMap<Block, Block> = Default::default();
+        let mut heap = std::collections::BinaryHeap::new();
+        let mut joins = Vec::new();
+        let mut first = true;
+        let mut at = b;
+        loop {
+            let own = if first { None } else { label.get(&at).copied() };
+            first = false;
+            if own.is_none() || (Some(at) != stop && at != b) {
+                for e in func.blocks[at].term.edges() {
+                    let t = e.block;
+                    // Lanes that go round a loop together do so in step, but its header may be where the ways meet: each of two
+                    // latches brings arguments of its own. (Canonical form leaves no such loop today: its analysis is coarser.)
+                    let back = self.dom.dominates(t, at);
+                    if back && Some(t) != stop {
+                        continue;
+                    }
+                    // Two edges of the branch to one block are two ways.
+                    let l = own.unwrap_or(t);
+                    match label.get(&t) {
+                        None => {
+                            label.insert(t, l);
+                            heap.push(std::cmp::Reverse((index(t), t)));
+                        }
+                        Some(&old) if old != l || (own.is_none()) => {
+                            label.insert(t, t);
+                            joins.push(t);
+                        }
+                        Some(_) => {}
+                    }
+                }
+            }
+            match heap.pop() {
+                Some(std::cmp::Reverse((_, next))) => at = next,
+                None => break,
+            }
+        }
+        // Others may lead to a join too: from before a loop, say, whose header it is.
+        let on_way = |p: Block| p == b || Some(p) != stop && label.contains_key(&p);
+        for j in joins {
+            self.result.joins[j.index()] = true;
+            for (k, &p) in func.blocks[j].params.iter().enumerate() {
+                if !self.same_on_all_ways(j, k, &on_way) {
+                    self.set(p, Shape::Varying, cause);
+                }
+            }
+        }
+        // Lanes leave a loop in different rounds.
+        let mut inside = self.loops.innermost(b);
+        while let Some(l) = inside {
+            let data = &self.loops.loops[l];
+            for &(_, out) in data.exits.iter().filter(|x| x.0 == b) {
+                for &p in &func.blocks[out].params {
+                    self.set(p, Shape::Varying, cause);
+                }
+            }
+            inside = data.parent;
+        }
+    }
+
+    /// Whether parameter `k` of a block gets the same on all edges from blocks on the way.
+    fn same_on_all_ways(&self, b: Block, k: usize, on_way: &dyn Fn(Block) -> bool) -> bool {
+        let mut only = None;
+        self.cfg.preds(b).iter().filter(|&&p| on_way(p)).all(|&p| {
+            let edges = self.func.blocks[p].term.edges();
+            let args = edges.iter().filter(|e| e.block == b).map(|e| e.args[k]);
+            args.filter(|a| !self.unspecified.contains(a)).all(|a| *only.get_or_insert(a) == a)
+        })
+    }
+
+    fn transfer(&self, inst: Inst) -> (Shape, Option<Cause>) {
+        let func = self.func;
+        let data = &func.insts[inst];
+        let source = (Shape::Varying, Some(Cause::Source(inst)));
+        let shape = |k: usize| self.shape(data.args[k]);
+        match &data.op {
+            Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_) => return (Shape::Uniform, None),
+            // Each lane has its own; the widener decides how they lie.
+            Op::Alloca { .. } => {
+                return (Shape::strided(private_layout::stride(func, &self.result.arrays, inst)), None);
+            }
+            Op::SubgroupShuffle => {
+                return match shape(1) {
+                    same @ (Shape::Unknown | Shape::Uniform) => (same, None),
+                    _ => source,
+                };
+            }
+            op if op.is_subgroup() => {
+                return if divergence::is_own_share(op) { source } else { (Shape::Uniform, None) };
+            }
+            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => return source,
+            Op::Load { .. } => {
+                return match shape(0) {
+                    Shape::Unknown => (Shape::Unknown, None),
+                    // A volatile load is one of each work-item.
+                    Shape::Uniform if !data.flags.contains(Flags::VOLATILE) => (Shape::Uniform, None),
+                    _ => source,
+                };
+            }
+            _ => {}
+        }
+        if data.args.iter().any(|&a| self.shape(a) == Shape::Unknown) {
+            return (Shape::Unknown, None);
+        }
+        if data.args.iter().all(|&a| self.shape(a) == Shape::Uniform) {
+            return (Shape::Uniform, None);
+        }
+        if let Some(shape) = self.strides(inst) {
+            return (shape, None);
+        }
+        let varying = data.args.iter().find(|&&a| self.shape(a) == Shape::Varying);
+        match varying {
+            Some(&v) => (Shape::Varying, self.result.cause[v.index()]),
+            None if matches!(data.op, Op::Cast(CastOp::Sext | CastOp::Zext)) => {
+                (Shape::Varying, Some(Cause::Wrap(inst)))
+            }
+            None => (Shape::Varying, Some(Cause::Stride(inst))),
+        }
+    }
+
+    /// The stride of a result whose operands are uniform or strided, if it has one.
+    fn strides(&self, inst: Inst) -> Option<Shape> {
+        let func = self.func;
+        let data = &func.insts[inst];
+        let result = func.ty(data.result?);
+        if result.is_vector() || !(result.is_int() || result.is_ptr()) {
+            return None;
+        }
+        let of = |k: usize| match self.shape(data.args[k]) {
+            Shape::Uniform => Some((0, false)),
+            Shape::Strided { by, tested } => Some((by, tested)),
+            _ => None,
+        };
+        let constant = |k: usize| signed_const(func, data.args[k]);
+        // What is the same in all lanes only if a test says so is at a distance of 0.
+        let give = |by: i64, tested: bool| match (sign_extend(by as u64, result.scalar), tested) {
+            (0, false) => Some(Shape::Uniform),
+            (by, tested) => Some(Shape::Strided { by, tested }),
+        };
+        // Elements are as far apart as a vector is long, which nobody knows yet.
+        if data.op == Op::PtrAdd
+            && data.result.is_some_and(|r| self.result.arrays.unit(r).is_some())
+            && self.shape(data.args[1]) != Shape::Uniform
+        {
+            return None;
+        }
+        match &data.op {
+            Op::Binary(BinOp::Add) | Op::PtrAdd => {
+                let ((a, x), (b, y)) = (of(0)?, of(1)?);
+                give(a.wrapping_add(b), x | y)
+            }
+            Op::Binary(BinOp::Sub) => {
+                let ((a, x), (b, y)) = (of(0)?, of(1)?);
+                give(a.wrapping_sub(b), x | y)
+            }
+            // What is the same in all lanes gives the same.
+            Op::Binary(_) if of(0)?.0 == 0 && of(1)?.0 == 0 && result.scalar != Scalar::I1 => give(0, true),
+            Op::Binary(BinOp::Mul) => {
+                let (k, (by, tested)) = match (constant(0), constant(1)) {
+                    (_, Some(c)) => (c, of(0)?),
+                    (Some(c), _) => (c, of(1)?),
+                    _ => return None,
+                };
+                give(by.wrapping_mul(k), tested)
+            }
+            Op::Binary(BinOp::Shl) => {
+                let (by, tested) = of(0)?;
+                let amount = constant(1)? as u64 % u64::from(result.scalar.bits());
+                give(by.wrapping_shl(amount as u32), tested)
+            }
+            Op::Binary(BinOp::Or) => {
+                // Of bits that the other side surely has not, `or` is a sum.
+                let (c, (by, tested)) = (constant(1)?, of(0)?);
+                let low = self.bounds.low_zeros(data.args[0]).min(by.trailing_zeros());
+                if (c as u64) < 1u64 << low.min(63) { give(by, tested) } else { None }
+            }
+            Op::Cast(CastOp::Trunc) if result.scalar != Scalar::I1 => {
+                let (by, tested) = of(0)?;
+                give(by, tested)
+            }
+            Op::Cast(CastOp::Space | CastOp::PtrToInt | CastOp::IntToPtr) => {
+                let (by, tested) = of(0)?;
+                give(by, tested)
+            }
+            Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) if func.ty(data.args[0]).scalar != Scalar::I1 => {
+                let (by, tested) = of(0)?;
+                let signed = *op == CastOp::Sext;
+                let stride = |v: Value| match self.shape(v) {
+                    Shape::Uniform => Some(0),
+                    Shape::Strided { by, .. } => Some(by),
+                    _ => None,
+                };
+                let safe = self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &stride);
+                if safe {
+                    give(by, tested)
+                } else if is_near(by) {
+                    give(by, true)
+                } else {
+                    None
+                }
+            }
+            // All lanes have one quotient, or they have not, which a test tells: that of a row's length, say.
+            Op::Binary(BinOp::Udiv | BinOp::Sdiv) => match (of(0)?.0, of(1)?.0) {
+                (by, 0) if is_near(by) && constant(1).is_none_or(|d| d >= LANES) => give(0, true),
+                _ => None,
+            },
+            Op::Binary(BinOp::Lshr | BinOp::Ashr) => {
+                let (by, bits) = (of(0)?.0, constant(1)? as u64);
+                let parts = is_near(by) && bits < u64::from(result.scalar.bits()) && 1 << bits.min(62) >= LANES;
+                if parts { give(0, true) } else { None }
+            }
+            // Where a limit cuts no lane off, and where they have one quotient.
+            Op::Binary(BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax) => match (of(0)?.0, of(1)?.0) {
+                (by, 0) | (0, by) if is_near(by) => give(by, true),
+                _ => None,
+            },
+            Op::Binary(BinOp::Urem | BinOp::Srem) => match (of(0)?.0, of(1)?.0) {
+                (by, 0) if is_near(by) => give(by, true),
+                _ => None,
+            },
+            Op::Binary(BinOp::And) => {
+                let (by, low) = (of(0)?.0, constant(1)? as u64);
+                if is_near(by) && (low & result.scalar.mask()).wrapping_add(1).is_power_of_two() {
+                    give(by, true)
+                } else {
+                    None
+                }
+            }
+            Op::Select if self.shape(data.args[0]) == Shape::Uniform => {
+                let ((a, x), (b, y)) = (of(1)?, of(2)?);
+                if a == b { give(a, x | y) } else { None }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Of smaller divisors, the lanes of most vectors have several quotients.
+const LANES: i64 = 16;
+
+/// A stride is worth a test only where it is that of neighbours in memory.
+fn is_near(by: i64) -> bool {
+    by.unsigned_abs() <= 64
+}
+
+/// A constant, as a signed number.
+pub fn signed_const(func: &Function, v: Value) -> Option<i64> {
+    func.const_bits(v).map(|bits| sign_extend(bits, func.ty(v).scalar))
+}
+
+/// The bits of a value of this type as a signed number.
+pub fn sign_extend(bits: u64, scalar: Scalar) -> i64 {
+    let shift = 64 - scalar.bits();
+    ((bits << shift) as i64) >> shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shapes of the values of the first function, whose first parameter is strided.
+    fn shapes_of(text: &str) -> Shapes {
+        let module = cloom_ir::parse(text).unwrap();
+        let func = module.funcs.values().next().unwrap();
+        let params = vec![Shape::strided(1), Shape::Uniform, Shape::Uniform];
+        let bounds = Bounds::new(func, &[u64::MAX; 3]);
+        analyse(func, &params, &bounds, &Unspecified::default())
+    }
+
+    #[test]
+    fn two_latches_of_one_branch_meet_at_the_header() {
+        let shapes = shapes_of(
+            "func internal @f(i32, i32, i32) -> i32 {
+bb0(v0: i32, v1: i32, v2: i32):
+    v3: i1 = trunc v0
+    v4: i32 = const 0x0
+    v5: i32 = const 0x1
+    jump bb1(v4, v4)
+bb1(v6: i32, v7: i32):
+    v8: i1 = icmp slt v6, v1
+    br v8, bb2, bb4
+bb2:
+    v9: i32 = add v6, v5
+    br v3, bb1(v9, v7), bb3
+bb3:
+    v10: i32 = add v7, v2
+    jump bb1(v9, v10)
+bb4:
+    ret v7
+}",
+        );
+        // The counter is the same on both ways, the sum is not.
+        assert_eq!(shapes.of(Value::new(7)), Shape::Varying);
+        assert!(shapes.diverges(Block::new(2)) && !shapes.diverges(Block::new(1)));
+        assert!(shapes.joins[1]);
+    }
+}

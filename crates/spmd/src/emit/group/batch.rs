@@ -1,0 +1,110 @@
+//! Several groups in one call: a loop over them around each continuation up to the first barrier, and one around all that follows.
+//!
+//! The groups lie beside each other, and each has local memory and scratch of its own. Up to the first barrier all of them go the same
+//! way from stop to stop ([`crate::split::continuations::ContinuationGraph::together`]), so that the way of the last one is that of all.
+
+use super::{Emitter, Targets, Tree};
+use crate::Limit;
+use crate::split::continuation_fn::{DONE, exit_number};
+use crate::split::continuations::Exit;
+use cloom_ir::{BinOp, Block, Edge, Flags, IntCc, Term, Type, Value, abi};
+
+/// A loop over groups. Its header has the group's number and a number that goes round: of an exit, or of a continuation.
+struct Groups {
+    head: Block,
+    /// Where a group begins, and where it ends, with the number that goes on.
+    body: Block,
+    latch: Block,
+    /// Behind the loop; the last number.
+    done: Block,
+    number: Value,
+    goes_round: Value,
+}
+
+impl Emitter<'_> {
+    /// All continuations. Gives the block that the prologue goes to.
+    pub fn several(&mut self, parts: &[Tree], targets: &Targets) -> Result<Block, Limit> {
+        let graph = self.graph;
+        let (local, scratch) = (self.local, self.scratch);
+        let [count, local_stride, scratch_stride] =
+            [abi::GROUP_COUNT, abi::GROUP_LOCAL_STRIDE, abi::GROUP_SCRATCH_STRIDE]
+                .map(|at| self.load_at(self.group, at, Type::I64));
+        let begin = |e: &mut Self, groups: &Groups| {
+            e.home = groups.body;
+            e.number = Some(groups.number);
+            e.known.clear();
+            let mut b = e.at(groups.body);
+            let [l, s] = [(local, local_stride), (scratch, scratch_stride)].map(|(p, stride)| {
+                let by = b.binary_flags(BinOp::Mul, groups.number, stride, Flags::NUW | Flags::NSW);
+                b.ptr_add(p, by)
+            });
+            (e.local, e.scratch) = (l, s);
+        };
+        let (together, alone): (Vec<usize>, Vec<usize>) = (0..parts.len()).partition(|&n| graph.batched[n]);
+        let rest = (!alone.is_empty()).then(|| self.groups(count));
+        for &index in &together {
+            let groups = self.groups(count);
+            let none = self.at(targets.pre[index]).iconst(Type::I64, 0);
+            let nowhere = self.at(targets.pre[index]).iconst(Type::I32, DONE);
+            self.at(targets.pre[index]).jump(groups.head, &[none, nowhere]);
+            begin(self, &groups);
+            let (done, counted) = self.continuation(index, &parts[index], groups.body)?;
+            let exits = &graph.continuations[index].exits;
+            for done in done {
+                let exit = match counted {
+                    true => self.func.blocks[done].params[0],
+                    false => self.at(done).iconst(Type::I32, exits.first().map_or(DONE, |&e| exit_number(e))),
+                };
+                self.at(done).jump(groups.latch, &[exit]);
+            }
+            // From the last group's end: to a stop all go together, to a barrier and on from there one after the other.
+            let mut cases = Vec::new();
+            for &e in exits {
+                let Exit::Barrier(n) = e else { continue };
+                let way = match &rest {
+                    Some(rest) if !graph.batched[n] => {
+                        let way = self.func.add_block();
+                        let mut b = self.at(way);
+                        let (first, start) = (b.iconst(Type::I64, 0), b.iconst(Type::I32, exit_number(e)));
+                        b.jump(rest.head, &[first, start]);
+                        way
+                    }
+                    _ => targets.pre[n],
+                };
+                cases.push((exit_number(e), Edge::new(way, [])));
+            }
+            let value = self.func.blocks[groups.done].params[0];
+            self.at(groups.done).term(Term::Switch { value, cases, default: Edge::new(targets.end, []) });
+        }
+        let Some(rest) = rest else { return Ok(targets.pre[0]) };
+        begin(self, &rest);
+        let end = self.func.add_block();
+        let starts = alone.iter().map(|&n| (exit_number(Exit::Barrier(n)), Edge::new(targets.pre[n], []))).collect();
+        self.at(rest.body).term(Term::Switch { value: rest.goes_round, cases: starts, default: Edge::new(end, []) });
+        self.at(end).jump(rest.latch, &[rest.goes_round]);
+        self.at(rest.done).jump(targets.end, &[]);
+        let targets = Targets { pre: targets.pre.clone(), end };
+        for index in alone {
+            let (done, counted) = self.continuation(index, &parts[index], targets.pre[index])?;
+            done.into_iter().for_each(|done| self.go_on(index, done, counted, &targets));
+        }
+        Ok(targets.pre[0])
+    }
+
+    /// A loop over groups without a body.
+    fn groups(&mut self, count: Value) -> Groups {
+        let [head, body, latch, done] = std::array::from_fn(|_| self.func.add_block());
+        let number = self.func.add_block_param(head, Type::I64);
+        let goes_round = self.func.add_block_param(head, Type::I32);
+        let next = self.func.add_block_param(latch, Type::I32);
+        self.func.add_block_param(done, Type::I32);
+        let mut b = self.at(head);
+        let more = b.icmp(IntCc::Ult, number, count);
+        b.term(Term::Branch { cond: more, then: Edge::new(body, []), els: Edge::new(done, [goes_round]) });
+        b.switch_to(latch);
+        let one = b.iconst(Type::I64, 1);
+        let after = b.binary_flags(BinOp::Add, number, one, Flags::NUW | Flags::NSW);
+        b.jump(head, &[after, next]);
+        Groups { head, body, latch, done, number, goes_round }
+    }
+}

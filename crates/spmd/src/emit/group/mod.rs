@@ -1,0 +1,698 @@
+//! Writes the work-group function: a prologue, a loop nest over vectors of work-items for each continuation, and the dispatch.
+//!
+//! ```text
+//! prologue ─▶ pre 0 ─▶ outer ─▶ middle ─▶ inner ─▶ all lanes ──┬─▶ latch ─┐
+//!                      ▲        ▲         ▲   └──▶ some lanes ─┘         │
+//!                      └────────┴─────────┴──────────────────────────────┘
+//!                      └▶ done 0 ─▶ pre 1 … (by the exit that the work-items took)
+//! ```
+//!
+//! If several groups run together ([`crate::transform::grid_stride`]), there is a loop over them ([`several`]) around the nest of each continuation up
+//! to the first barrier, and one around all that follows:
+//!
+//! ```text
+//! prologue ─▶ group k: nest 0 ─▶ group k: nest 1 ⟲ ─▶ group k: nest 2 ─▶ nest 3 … ─▶ end of group k
+//! ```
+//!
+//! The loops end at the last vector that has something to do ([`crate::analysis::active_bound`]).
+//! The one over dimension 0 steps by whole vectors; a vector that sticks out of the group is masked. With one lane
+//! the function of the work-item is copied in as it is.
+
+mod batch;
+mod trip_count;
+
+use crate::Limit;
+use crate::analysis::private_layout::object_stride;
+use crate::analysis::shape::Shape;
+use crate::cost::Width;
+use crate::emit::splice;
+use crate::emit::widen::{self, VectorInput, Wide};
+use crate::split::continuation_fn::{DONE, Param, exit_number, from_memory};
+use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
+use crate::split::frame::{Frame, Slot, memory_type, slot_align};
+use cloom_ir::{
+    BinOp, Block, Builder, Edge, Entity, Flags, Function, GlobalRef, IntCc, KernelMeta, Linkage, Module, Op, ParamKind,
+    Query, Scalar, Space, Term, Type, Value, abi,
+};
+use rustc_hash::FxHashMap;
+
+/// A continuation, ready to be written.
+pub enum Body {
+    /// For one work-item.
+    Item(Function),
+    /// For a vector of them.
+    Lanes(Box<VectorInput>),
+}
+
+impl Body {
+    /// The analysed function, if it is for a vector.
+    pub fn lanes(&self) -> Option<&VectorInput> {
+        match self {
+            Body::Lanes(item) => Some(item),
+            Body::Item(_) => None,
+        }
+    }
+
+    /// Makes it one for a single work-item.
+    pub fn take_lanes_away(&mut self) {
+        if let Body::Lanes(item) = self {
+            *self = Body::Item(std::mem::replace(&mut item.func, Function::new("", Vec::new(), None)));
+        }
+    }
+}
+
+/// A continuation's code and what its parameters are.
+pub struct Part {
+    /// The code.
+    pub body: Body,
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// What is computed before ([`Param::GroupInvariant`]): values of this function.
+    pub early: Option<(Function, Vec<Value>)>,
+}
+
+/// What a continuation does: one thing, or one of two.
+pub enum Tree {
+    /// One.
+    Leaf(Box<Part>),
+    /// By what the group knows ([`crate::transform::versioning`]).
+    Choice {
+        /// The function that the condition is computed in,
+        func: Box<Function>,
+        /// and its parameters.
+        params: Vec<Param>,
+        /// The condition.
+        cond: Value,
+        /// Where it holds, and where it does not.
+        ways: Box<[Tree; 2]>,
+    },
+}
+
+impl Tree {
+    /// All parts.
+    pub fn leaves(&self) -> Vec<&Part> {
+        match self {
+            Tree::Leaf(part) => vec![part],
+            Tree::Choice { ways, .. } => ways.iter().flat_map(Tree::leaves).collect(),
+        }
+    }
+
+    /// All parts, to be changed.
+    pub fn leaves_mut(&mut self) -> Vec<&mut Part> {
+        match self {
+            Tree::Leaf(part) => vec![part],
+            Tree::Choice { ways, .. } => ways.iter_mut().flat_map(Tree::leaves_mut).collect(),
+        }
+    }
+}
+
+/// More instructions than this have no copy for full vectors: masks cost less than the time to compile it.
+const MAX_COPIED: usize = 1200;
+
+/// The work-group function of a split kernel, and the size of its static local memory.
+pub fn work_group(
+    module: &Module,
+    kernel: &Function,
+    graph: &ContinuationGraph,
+    frame: &Frame,
+    parts: &[Tree],
+    width: Width,
+) -> Result<(Function, u64), Limit> {
+    let types = vec![
+        Type::ptr(Space::Context),
+        Type::ptr(Space::Constant),
+        Type::ptr(Space::Context),
+        Type::ptr(Space::Local),
+        Type::ptr(Space::Context),
+    ];
+    let mut func = Function::new(format!("{}.wg", kernel.name), types.clone(), None);
+    func.linkage = Linkage::External;
+    let prologue = func.add_block();
+    let abi: Vec<Value> = types.into_iter().map(|ty| func.add_block_param(prologue, ty)).collect();
+    let (locals, local_size) = place_locals(module, parts);
+    let mut emitter = Emitter {
+        kernel,
+        graph,
+        frame,
+        width,
+        locals,
+        launch: abi[0],
+        args: abi[1],
+        group: abi[2],
+        local: abi[3],
+        scratch: abi[4],
+        prologue,
+        home: prologue,
+        number: None,
+        known: FxHashMap::default(),
+        sizes: [abi[0]; 3],
+        func,
+    };
+    emitter.continuations(parts)?;
+    Ok((emitter.func, local_size))
+}
+
+/// Offsets of the static local variables that the kernel uses.
+fn place_locals(module: &Module, parts: &[Tree]) -> (FxHashMap<GlobalRef, u64>, u64) {
+    let mut offsets = FxHashMap::default();
+    let mut end = 0u64;
+    for p in parts.iter().flat_map(Tree::leaves).flat_map(|p| &p.params) {
+        if let Param::Local(g) = *p {
+            offsets.entry(g).or_insert_with(|| {
+                let at = end.next_multiple_of(u64::from(module.globals[g].align));
+                end = at + module.globals[g].size;
+                at
+            });
+        }
+    }
+    (offsets, end)
+}
+
+struct Emitter<'a> {
+    kernel: &'a Function,
+    graph: &'a ContinuationGraph,
+    frame: &'a Frame,
+    width: Width,
+    locals: FxHashMap<GlobalRef, u64>,
+    launch: Value,
+    args: Value,
+    group: Value,
+    local: Value,
+    scratch: Value,
+    prologue: Block,
+    /// Where what is the same for the whole group is computed: the prologue, or where a round of a loop over groups begins.
+    home: Block,
+    /// The group's number in such a loop.
+    number: Option<Value>,
+    /// What is the same for the whole group.
+    known: FxHashMap<Param, Value>,
+    /// The group's local size.
+    sizes: [Value; 3],
+    func: Function,
+}
+
+/// Where continuations begin, and the end.
+struct Targets {
+    pre: Vec<Block>,
+    end: Block,
+}
+
+impl Targets {
+    fn of(&self, exit: Exit) -> Block {
+        match exit {
+            Exit::Barrier(n) => self.pre[n],
+            Exit::Return => self.end,
+        }
+    }
+}
+
+/// Where one vector stands.
+struct Place {
+    /// Local ids of its first work-item.
+    ids: [Value; 3],
+    /// Its number in the group.
+    number: Value,
+}
+
+impl Emitter<'_> {
+    fn at(&mut self, block: Block) -> Builder<'_> {
+        Builder::new(&mut self.func, block)
+    }
+
+    fn load_at(&mut self, base: Value, offset: u64, ty: Type) -> Value {
+        let home = self.home;
+        let mut b = self.at(home);
+        let p = b.ptr_offset(base, offset);
+        b.load(ty, p, ty.scalar.bytes(), Flags::empty())
+    }
+
+    /// Something that is the same for the whole group, loaded where it begins.
+    fn shared(&mut self, p: Param) -> Result<Value, Limit> {
+        if let Some(&v) = self.known.get(&p) {
+            return Ok(v);
+        }
+        let entry = self.home;
+        let (launch, group, local, scratch) = (self.launch, self.group, self.local, self.scratch);
+        let value = match p {
+            Param::Kernel(n) => self.argument(n as usize)?,
+            Param::Query(what, dim) => {
+                let d = 8 * u64::from(dim);
+                match what {
+                    Query::WorkDim => self.load_at(launch, abi::LAUNCH_WORK_DIM, Type::I32),
+                    Query::GlobalSize => self.load_at(launch, abi::LAUNCH_GLOBAL_SIZE + d, Type::I64),
+                    Query::GlobalOffset => self.load_at(launch, abi::LAUNCH_GLOBAL_OFFSET + d, Type::I64),
+                    Query::EnqueuedLocalSize => self.load_at(launch, abi::LAUNCH_LOCAL_SIZE + d, Type::I64),
+                    Query::NumGroups => self.load_at(launch, abi::LAUNCH_NUM_GROUPS + d, Type::I64),
+                    Query::GroupId => {
+                        let first = self.load_at(group, abi::GROUP_ID + d, Type::I64);
+                        match self.number.filter(|_| dim == 0) {
+                            Some(number) => {
+                                self.at(entry).binary_flags(BinOp::Add, first, number, Flags::NUW | Flags::NSW)
+                            }
+                            None => first,
+                        }
+                    }
+                    Query::LocalSize => self.sizes[usize::from(dim)],
+                    Query::NumSubgroups => self.subgroups(self.sizes),
+                    Query::EnqueuedNumSubgroups | Query::MaxSubgroupSize => {
+                        let mut sizes = self.sizes;
+                        for (d, size) in (0..).zip(&mut sizes) {
+                            *size = self.shared(Param::Query(Query::EnqueuedLocalSize, d))?;
+                        }
+                        if what == Query::EnqueuedNumSubgroups {
+                            self.subgroups(sizes)
+                        } else {
+                            let (row, lanes) = (sizes[0], u64::from(self.width.lanes));
+                            let mut b = self.at(entry);
+                            let lanes = b.iconst(Type::I64, lanes);
+                            b.binary(BinOp::Umin, row, lanes)
+                        }
+                    }
+                    Query::LocalId
+                    | Query::GlobalId
+                    | Query::SubgroupLocalId
+                    | Query::SubgroupSize
+                    | Query::SubgroupId => return Err(Limit::Lanes("an id is no query of the group")),
+                }
+            }
+            // The first global id of the group.
+            Param::GlobalId(dim) => {
+                let id = self.shared(Param::Query(Query::GroupId, dim))?;
+                let size = self.shared(Param::Query(Query::EnqueuedLocalSize, dim))?;
+                let offset = self.shared(Param::Query(Query::GlobalOffset, dim))?;
+                let mut b = self.at(entry);
+                let first = b.binary_flags(BinOp::Mul, id, size, Flags::NUW | Flags::NSW);
+                b.binary(BinOp::Add, first, offset)
+            }
+            Param::Local(g) => {
+                let offset = self.locals.get(&g).copied().unwrap_or(0);
+                self.at(entry).ptr_offset(local, offset)
+            }
+            Param::GroupSlot(v) => match self.frame.slots[v.index()] {
+                Some(Slot::Group(offset)) => self.at(entry).ptr_offset(scratch, offset),
+                _ => return Err(Limit::Lanes("a slot of the group is missing")),
+            },
+            _ => return Err(Limit::Lanes("a parameter is not the group's")),
+        };
+        self.known.insert(p, value);
+        Ok(value)
+    }
+
+    /// Whether outputs may go past the caches.
+    fn nontemporal(&mut self) -> Value {
+        let (entry, launch) = (self.home, self.launch);
+        let flag = self.load_at(launch, abi::LAUNCH_NONTEMPORAL, Type::I32);
+        let mut b = self.at(entry);
+        let zero = b.iconst(Type::I32, 0);
+        b.icmp(IntCc::Ne, flag, zero)
+    }
+
+    /// How many vectors a group of this size has.
+    fn subgroups(&mut self, sizes: [Value; 3]) -> Value {
+        let lanes = u64::from(self.width.lanes);
+        let entry = self.home;
+        let mut b = self.at(entry);
+        let (rest, lanes) = (b.iconst(Type::I64, lanes - 1), b.iconst(Type::I64, lanes));
+        let row = b.binary_flags(BinOp::Add, sizes[0], rest, Flags::NUW | Flags::NSW);
+        let row = b.binary(BinOp::Udiv, row, lanes);
+        sizes[1..].iter().fold(row, |n, &size| b.binary_flags(BinOp::Mul, n, size, Flags::NUW | Flags::NSW))
+    }
+
+    fn argument(&mut self, n: usize) -> Result<Value, Limit> {
+        let (entry, kernel, args, local) = (self.home, self.kernel, self.args, self.local);
+        let default = KernelMeta::default();
+        let meta = kernel.kernel.as_deref().unwrap_or(&default);
+        let (offsets, _) = meta.layout();
+        let (Some(param), Some(&offset)) = (meta.params.get(n), offsets.get(n)) else {
+            return Err(Limit::NotAKernel(kernel.name.clone()));
+        };
+        let ty = kernel.ty(kernel.param_values()[n]);
+        let mut b = self.at(entry);
+        let p = b.ptr_offset(args, u64::from(offset));
+        Ok(match param.kind {
+            ParamKind::Struct => p,
+            ParamKind::Local => {
+                let bytes = b.load(Type::I64, p, 8, Flags::empty());
+                b.ptr_add(local, bytes)
+            }
+            _ => b.load(ty, p, param.align, Flags::empty()),
+        })
+    }
+
+    fn continuations(&mut self, parts: &[Tree]) -> Result<(), Limit> {
+        let graph = self.graph;
+        for d in 0..3u64 {
+            let group = self.group;
+            self.sizes[d as usize] = self.load_at(group, abi::GROUP_LOCAL_SIZE + 8 * d, Type::I64);
+        }
+        let pre: Vec<Block> = graph.continuations.iter().map(|_| self.func.add_block()).collect();
+        let end = self.func.add_block();
+        self.at(end).ret(None);
+        let targets = Targets { pre, end };
+        let first = if graph.begins_batched() {
+            self.several(parts, &targets)?
+        } else {
+            for (index, part) in parts.iter().enumerate() {
+                let (done, counted) = self.continuation(index, part, targets.pre[index])?;
+                done.into_iter().for_each(|done| self.go_on(index, done, counted, &targets));
+            }
+            targets.pre[0]
+        };
+        let entry = self.prologue;
+        self.at(entry).jump(first, &[]);
+        Ok(())
+    }
+
+    /// The loop nests of a continuation, which begin at `pre`. Gives the blocks after them, and whether these have the exit's number as
+    /// parameter.
+    fn continuation(&mut self, index: usize, part: &Tree, pre: Block) -> Result<(Vec<Block>, bool), Limit> {
+        let c = &self.graph.continuations[index];
+        let counted = c.exits.len() > 1 || self.graph.divergent_dispatch;
+        let mut done = Vec::new();
+        self.tree(c, part, pre, counted, &mut done)?;
+        Ok((done, counted))
+    }
+
+    /// Goes from the end of a continuation's loops to where its work-items went.
+    fn go_on(&mut self, index: usize, done: Block, counted: bool, targets: &Targets) {
+        let (graph, pre) = (self.graph, &targets.pre);
+        let exits = &graph.continuations[index].exits;
+        if !counted {
+            let to = exits.first().map_or(targets.end, |&e| targets.of(e));
+            return self.at(done).jump(to, &[]);
+        }
+        // With their own next, work-items may wait at any barrier, not only at those that this region reaches.
+        let cases: Vec<(u64, Edge)> = if graph.divergent_dispatch {
+            (1..pre.len()).map(|n| (n as u64, Edge::new(pre[n], []))).collect()
+        } else {
+            let barriers = exits.iter().filter(|&&e| e != Exit::Return);
+            barriers.map(|&e| (exit_number(e), Edge::new(targets.of(e), []))).collect()
+        };
+        let value = self.func.blocks[done].params[0];
+        self.at(done).term(Term::Switch { value, cases, default: Edge::new(targets.end, []) });
+    }
+
+    /// The loop nests of a continuation. Gives the blocks after them.
+    fn tree(
+        &mut self,
+        c: &Continuation,
+        tree: &Tree,
+        pre: Block,
+        counted: bool,
+        done: &mut Vec<Block>,
+    ) -> Result<(), Limit> {
+        match tree {
+            Tree::Leaf(part) => done.push(self.item_loops(c, part, pre, counted)?),
+            Tree::Choice { func, params, cond, ways } => {
+                let uniform = self.load_uniform(c, pre);
+                let cond = self.anew(func, params, *cond, (&uniform, pre), &mut FxHashMap::default())?;
+                let [then, els] = std::array::from_fn(|_| self.func.add_block());
+                self.at(pre).branch(cond, then, els);
+                self.tree(c, &ways[0], then, counted, done)?;
+                self.tree(c, &ways[1], els, counted, done)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The loop nest of a part of a continuation. Gives the block after it, with the exit number as parameter if exits are counted.
+    fn item_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Limit> {
+        let [inner, middle, outer] = self.width.order;
+        let lanes = u64::from(self.width.lanes);
+        let step = |d: usize| if d == 0 { lanes } else { 1 };
+        let f = &mut self.func;
+        let [o_head, m_head, i_head, m_step, o_step, start, latch, done] = std::array::from_fn(|_| f.add_block());
+        // Each header has the id of its dimension, the vector's number and the exit number.
+        let carried = |f: &mut Function, block: Block, id: bool| {
+            let id = id.then(|| f.add_block_param(block, Type::I64));
+            let number = f.add_block_param(block, Type::I64);
+            let exit = counted.then(|| f.add_block_param(block, Type::I32));
+            (id.unwrap_or(number), number, exit)
+        };
+        let (o, o_number, o_exit) = carried(f, o_head, true);
+        let (m, m_number, m_exit) = carried(f, m_head, true);
+        let (i, i_number, i_exit) = carried(f, i_head, true);
+        let (_, ms_number, ms_exit) = carried(f, m_step, false);
+        let (_, os_number, os_exit) = carried(f, o_step, false);
+        let latch_exit = counted.then(|| f.add_block_param(latch, Type::I32));
+        if counted {
+            f.add_block_param(done, Type::I32);
+        }
+        let edge = |to: Block, values: &[Option<Value>]| Edge::new(to, values.iter().flatten().copied());
+
+        let uniform = self.load_uniform(c, pre);
+        let ends = self.ends(part, &uniform, pre, step)?;
+        let mut early = Vec::new();
+        if let Some((func, values)) = &part.early {
+            let mut known = FxHashMap::default();
+            for &v in values {
+                early.push(self.anew(func, &part.params, v, (&uniform, pre), &mut known)?);
+            }
+        }
+        let mut b = self.at(pre);
+        let zero = b.iconst(Type::I64, 0);
+        let none = counted.then(|| b.iconst(Type::I32, DONE));
+        b.term(Term::Jump(edge(o_head, &[Some(zero), Some(zero), none])));
+
+        b.switch_to(o_head);
+        let more = b.icmp(IntCc::Ult, o, ends.at[outer]);
+        let (then, els) = (edge(m_head, &[Some(zero), Some(o_number), o_exit]), edge(done, &[o_exit]));
+        b.term(Term::Branch { cond: more, then, els });
+
+        b.switch_to(m_head);
+        let more = b.icmp(IntCc::Ult, m, ends.at[middle]);
+        let (then, els) =
+            (edge(i_head, &[Some(zero), Some(m_number), m_exit]), edge(o_step, &[Some(m_number), m_exit]));
+        b.term(Term::Branch { cond: more, then, els });
+
+        b.switch_to(i_head);
+        let more = b.icmp(IntCc::Ult, i, ends.at[inner]);
+        let (then, els) = (edge(start, &[]), edge(m_step, &[Some(i_number), i_exit]));
+        b.term(Term::Branch { cond: more, then, els });
+
+        b.switch_to(m_step);
+        let by = b.iconst(Type::I64, step(middle));
+        let next = b.binary_flags(BinOp::Add, m, by, Flags::NUW | Flags::NSW);
+        // Vectors that have nothing to do keep their numbers.
+        let number = ends.row.map_or(ms_number, |n| b.binary_flags(BinOp::Add, m_number, n, Flags::NUW | Flags::NSW));
+        b.term(Term::Jump(edge(m_head, &[Some(next), Some(number), ms_exit])));
+
+        b.switch_to(o_step);
+        let by = b.iconst(Type::I64, step(outer));
+        let next = b.binary_flags(BinOp::Add, o, by, Flags::NUW | Flags::NSW);
+        let number = ends.plane.map_or(os_number, |n| b.binary_flags(BinOp::Add, o_number, n, Flags::NUW | Flags::NSW));
+        b.term(Term::Jump(edge(o_head, &[Some(next), Some(number), os_exit])));
+
+        b.switch_to(latch);
+        let (one, step) = (b.iconst(Type::I64, 1), b.iconst(Type::I64, step(inner)));
+        let next = b.binary_flags(BinOp::Add, i, step, Flags::NUW | Flags::NSW);
+        let number = b.binary_flags(BinOp::Add, i_number, one, Flags::NUW | Flags::NSW);
+        b.term(Term::Jump(edge(i_head, &[Some(next), Some(number), latch_exit])));
+
+        let mut ids = [i; 3];
+        ids[middle] = m;
+        ids[outer] = o;
+        let place = Place { ids, number: i_number };
+        let values = self.surroundings(part, &place, (&uniform, &early), start)?;
+        match &part.body {
+            Body::Item(item) => {
+                let values: Vec<Value> = values.into_iter().map(base_of).collect();
+                let ends = splice::splice(item, &mut self.func, start, &values);
+                for (end, number) in ends {
+                    let exit = i_exit.map(|so_far| self.lowest(end, so_far, number));
+                    self.at(end).jump(latch, exit.as_slice());
+                }
+            }
+            Body::Lanes(item) => self.vectors(item, values, start, latch, ids[0], i_exit)?,
+        }
+        Ok(done)
+    }
+
+    /// The exit number so far and that of one more work-item: with their own next, the lowest counts, else all have the same.
+    fn lowest(&mut self, block: Block, so_far: Value, number: Value) -> Value {
+        let own = self.graph.divergent_dispatch;
+        if own { self.at(block).binary(BinOp::Umin, so_far, number) } else { number }
+    }
+
+    /// One vector: full or masked.
+    fn vectors(
+        &mut self,
+        item: &VectorInput,
+        values: Vec<Wide>,
+        start: Block,
+        latch: Block,
+        first: Value,
+        so_far: Option<Value>,
+    ) -> Result<(), Limit> {
+        let lanes = self.width.lanes;
+        let size = self.sizes[0];
+        let nontemporal = if item.outputs.is_empty() { None } else { Some(self.nontemporal()) };
+        let (full, some) = (self.func.add_block(), self.func.add_block());
+        let mut b = Builder::new(&mut self.func, start);
+        let left = b.binary(BinOp::Sub, size, first);
+        if item.func.size() <= MAX_COPIED {
+            let all = b.iconst(Type::I64, u64::from(lanes));
+            let fits = b.icmp(IntCc::Uge, left, all);
+            b.branch(fits, full, some);
+            let (end, number) = widen::widen(item, lanes, &mut self.func, full, values.clone(), None, nontemporal)?;
+            self.close(end, number, None, so_far, latch);
+        } else {
+            b.jump(some, &[]);
+            self.func.layout.retain(|&x| x != full);
+        }
+        let mut b = Builder::new(&mut self.func, some);
+        let most = b.iconst(Type::I64, u64::from(lanes));
+        let left = b.binary(BinOp::Umin, left, most);
+        let left = b.cast(cloom_ir::CastOp::Trunc, left, Type::I32);
+        let left = b.splat(left, lanes);
+        let numbers = b.iota(Scalar::I32, lanes);
+        let mask = b.icmp(IntCc::Ult, numbers, left);
+        let (end, number) = widen::widen(item, lanes, &mut self.func, some, values, Some(mask), None)?;
+        self.close(end, number, Some(mask), so_far, latch);
+        Ok(())
+    }
+
+    /// Ends a vector's part of the continuation.
+    fn close(&mut self, end: Block, number: Wide, mask: Option<Value>, so_far: Option<Value>, latch: Block) {
+        let Some(so_far) = so_far else { return self.at(end).jump(latch, &[]) };
+        let own = self.graph.divergent_dispatch;
+        let number = match number {
+            Wide::Uniform(v) | Wide::Strided { base: v, .. } => v,
+            // The first lane is always on, and all go the same way.
+            Wide::Lanes(l) if !own => self.at(end).extract_lane(l[0], 0),
+            Wide::Lanes(l) => {
+                let mut b = self.at(end);
+                let mut all = l[0];
+                if let Some(mask) = mask {
+                    let ty = b.ty(all);
+                    let none = b.iconst(ty, DONE);
+                    all = b.select(mask, all, none);
+                }
+                let mut n = b.ty(all).lanes;
+                while n > 1 {
+                    let (low, high): (Vec<u16>, Vec<u16>) = ((0..n.div_ceil(2)).collect(), (n / 2..n).collect());
+                    let (x, y) = (b.shuffle(all, all, &low), b.shuffle(all, all, &high));
+                    all = b.binary(BinOp::Umin, x, y);
+                    n = n.div_ceil(2);
+                }
+                all
+            }
+        };
+        let exit = self.lowest(end, so_far, number);
+        self.at(end).jump(latch, &[exit]);
+    }
+
+    /// Uniform values that the continuation needs, loaded once before its loops: the first work-item may already store new ones.
+    fn load_uniform(&mut self, c: &Continuation, pre: Block) -> FxHashMap<Value, Value> {
+        let mut loaded = FxHashMap::default();
+        for &v in &c.live_in {
+            if let Some(Slot::Group(offset)) = self.frame.slots[v.index()] {
+                let (scratch, ty) = (self.scratch, self.kernel.ty(v));
+                let mut b = self.at(pre);
+                let p = b.ptr_offset(scratch, offset);
+                let value = from_memory(&mut b, p, ty);
+                loaded.insert(v, value);
+            }
+        }
+        loaded
+    }
+
+    /// The values of a continuation's parameters for one vector.
+    fn surroundings(
+        &mut self,
+        part: &Part,
+        place: &Place,
+        (uniform, early): (&FxHashMap<Value, Value>, &[Value]),
+        start: Block,
+    ) -> Result<Vec<Wide>, Limit> {
+        let lanes = u64::from(self.width.lanes);
+        let mut record = None;
+        let mut values = Vec::new();
+        for &p in &part.params {
+            let shape = shape_of(p, self.kernel, self.frame, 0);
+            let base = match p {
+                Param::LocalId(d) => place.ids[usize::from(d)],
+                Param::GlobalId(d) => {
+                    let first = self.shared(p)?;
+                    self.at(start).binary(BinOp::Add, first, place.ids[usize::from(d)])
+                }
+                Param::Subgroup(Query::SubgroupLocalId) => self.at(start).iconst(Type::I64, 0),
+                Param::Subgroup(Query::SubgroupSize) => {
+                    let (size, first) = (self.sizes[0], place.ids[0]);
+                    let mut b = self.at(start);
+                    let left = b.binary(BinOp::Sub, size, first);
+                    let lanes = b.iconst(Type::I64, lanes);
+                    b.binary(BinOp::Umin, left, lanes)
+                }
+                // Vectors are numbered as their first work-items are.
+                Param::Subgroup(_) => place.number,
+                Param::Uniform(v) => *uniform.get(&v).ok_or(Limit::Lanes("a value of the group is missing"))?,
+                Param::GroupInvariant(k) => early[k as usize],
+                Param::ItemSlot(v) | Param::Array(v) => match self.frame.slots[v.index()] {
+                    Some(Slot::Item(offset)) => self.in_record(&mut record, place, start, offset * lanes),
+                    _ => return Err(Limit::Lanes("a slot of the work-item is missing")),
+                },
+                Param::NextContinuation => {
+                    let offset = self.frame.next.ok_or(Limit::Lanes("a slot of the work-item is missing"))?;
+                    self.in_record(&mut record, place, start, offset * lanes)
+                }
+                _ => self.shared(p)?,
+            };
+            values.push(match shape {
+                Shape::Strided { by, .. } => Wide::Strided { base, by, cond: None },
+                _ => Wide::Uniform(base),
+            });
+        }
+        Ok(values)
+    }
+
+    /// An address in the vector's record.
+    fn in_record(&mut self, record: &mut Option<Value>, place: &Place, start: Block, offset: u64) -> Value {
+        let (scratch, fixed) = (self.scratch, self.frame.fixed);
+        let bytes = self.frame.per_item * u64::from(self.width.lanes);
+        let mut b = self.at(start);
+        let record = *record.get_or_insert_with(|| {
+            let size = b.iconst(Type::I64, bytes);
+            let at = b.binary_flags(BinOp::Mul, place.number, size, Flags::NUW | Flags::NSW);
+            let base = b.ptr_offset(scratch, fixed);
+            b.ptr_add(base, at)
+        });
+        b.ptr_offset(record, offset)
+    }
+}
+
+fn base_of(wide: Wide) -> Value {
+    match wide {
+        Wide::Uniform(v) | Wide::Strided { base: v, .. } => v,
+        Wide::Lanes(l) => l[0],
+    }
+}
+
+/// How the lanes of a parameter are related when vectors lie along `dim`.
+pub fn shape_of(p: Param, kernel: &Function, frame: &Frame, dim: usize) -> Shape {
+    match p {
+        Param::LocalId(d) | Param::GlobalId(d) if usize::from(d) == dim => Shape::strided(1),
+        Param::Subgroup(Query::SubgroupLocalId) => Shape::strided(1),
+        Param::ItemSlot(v) => {
+            let ty = memory_type(kernel.ty(v));
+            Shape::strided(object_stride(u64::from(ty.bytes()), slot_align(ty)))
+        }
+        Param::Array(v) => match (kernel.def_op(v), frame.slots[v.index()]) {
+            (Some(&Op::Alloca { size, align }), Some(_)) => Shape::strided(object_stride(size, align)),
+            _ => Shape::Uniform,
+        },
+        Param::NextContinuation => Shape::strided(4),
+        _ => Shape::Uniform,
+    }
+}
+
+/// The largest value of a parameter that is a number.
+pub fn bound_of(p: Param) -> u64 {
+    match p {
+        Param::LocalId(_) | Param::Query(Query::LocalSize | Query::EnqueuedLocalSize, _) => 1 << 20,
+        Param::Subgroup(Query::SubgroupId) => 1 << 20,
+        Param::Subgroup(_) => 64,
+        Param::GlobalId(_) | Param::Query(_, _) => crate::MAX_ID,
+        _ => u64::MAX,
+    }
+}

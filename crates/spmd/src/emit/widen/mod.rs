@@ -1,0 +1,529 @@
+//! Lanes: the function of one work-item becomes code for a vector of work-items.
+//!
+//! In comes the function of one work-item in canonical form with its analyses, the lanes of its parameters, and the mask of lanes that
+//! take part (none: all); out comes code in the work-group function, from a given block on.
+//!
+//! Unmasked blocks keep their branches. A masked region runs in one line: block after block in the order of the dominator tree, each under
+//! its mask, with a test that skips what a block dominates where no lane may be on and skipping pays or is needed. Block parameters are
+//! variables ([`crate::emit::ssa`]) that edges write: plainly on unmasked ways, blended where lanes from different ways meet. Values
+//! need nothing of this: a definition still dominates its uses, since the line keeps dominance.
+//!
+//! A lane that is off holds unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it (a load from a
+//! uniform address, a loop) stands only where a lane is on. A strided value is carried as lane 0's value alone, also where lane 0 is off:
+//! a promise not to wrap speaks only for lanes that are on, so bases are widened operand by operand ([`Widener::wide_base`]).
+
+mod address;
+mod aos_passthrough;
+mod atomic;
+mod clamp;
+mod control;
+mod memory;
+mod ops;
+mod scalar_mask;
+mod serial;
+mod subgroup;
+
+use crate::Limit;
+use crate::analysis::bounds::Bounds;
+use crate::analysis::latency;
+use crate::analysis::masked::{self, Masked};
+use crate::analysis::shape::{self, Shape, Shapes};
+use crate::cost::Column;
+use crate::emit::ssa::{Ssa, Var};
+use crate::transform::canonicalize::{self, Form, Unspecified};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Inst, Op, Scalar, Space, Span, Type, Value};
+use cloom_passes::pieces::Pieces;
+use rustc_hash::{FxHashMap, FxHashSet};
+use scalar_mask::Order;
+use smallvec::{SmallVec, smallvec};
+use std::cell::OnceCell;
+
+/// The components of a short vector, or the one value of a scalar, each with a lane for each work-item.
+pub type Lanes = SmallVec<[Value; 4]>;
+
+/// What a value of the work-item became.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Wide {
+    /// One value for all lanes.
+    Uniform(Value),
+    /// Lane 0's value, and how much is added from lane to lane.
+    Strided {
+        /// Lane 0's.
+        base: Value,
+        /// By lane.
+        by: i64,
+        /// If there, stride and base hold only where this is true; what needs the lanes whatever it says asks for [`Widener::lanes`] or
+        /// [`Widener::exact`].
+        cond: Option<Value>,
+    },
+    /// Anything.
+    Lanes(Lanes),
+}
+
+/// The function of one work-item, analysed.
+pub struct VectorInput {
+    /// The function, in canonical form.
+    pub func: Function,
+    pub(crate) cfg: Cfg,
+    pub(crate) dom: DomTree,
+    pub(crate) post: DomTree,
+    pub(crate) loops: Loops,
+    /// The shapes of its values.
+    pub shapes: Shapes,
+    /// Which blocks run under masks.
+    pub masked: Masked,
+    forms: Vec<Option<Form>>,
+    /// The loop that a block is the header of.
+    loop_of: FxHashMap<Block, usize>,
+    /// What each block and all that it dominates cost.
+    weight: Vec<Weight>,
+    unspecified: Unspecified,
+    /// Which values are used at all.
+    used: Vec<bool>,
+    /// Which are bytes of what was loaded: found when first asked for, which most kernels never do.
+    pieces: OnceCell<Pieces>,
+    /// What is done where neighbours in dimension 1 are what lies together in memory ([`VectorInput::goes_down`]).
+    pub(crate) columns: Option<Column>,
+    /// Whether lanes walk along rows where the time goes ([`crate::transform::row_transpose`]).
+    pub(crate) walks: bool,
+    /// Stores to what is only written ([`crate::analysis::write_only`]).
+    pub(crate) outputs: FxHashSet<Inst>,
+    /// Whether the machine gathers faster than it loads lane by lane.
+    pub(crate) gathers: bool,
+}
+
+impl VectorInput {
+    /// Analyses a function in canonical form.
+    pub fn new(
+        func: Function,
+        params: &[Shape],
+        bounds: &[u64],
+        unspecified: Unspecified,
+    ) -> Result<VectorInput, Limit> {
+        let cfg = Cfg::new(&func);
+        let dom = DomTree::new(&func, &cfg);
+        let post = DomTree::post(&func, &cfg);
+        let loops = Loops::new(&func, &cfg, &dom);
+        let bounds = Bounds::new(&func, bounds);
+        let shapes = shape::analyse(&func, params, &bounds, &unspecified);
+        let masked = masked::find(&func, &cfg, &dom, &post, &|b| shapes.diverges(b));
+        let forms: Vec<_> = loops.loops.iter().map(|l| canonicalize::form(&func, &cfg, l)).collect();
+        let loop_of = loops.loops.iter().enumerate().map(|(i, l)| (l.header, i)).collect();
+        for (l, f) in loops.loops.iter().zip(&forms) {
+            if masked.is_masked(l.header) && f.is_none() {
+                return Err(Limit::Lanes("a loop is not in canonical form"));
+            }
+        }
+        let mut used = vec![false; func.values.len()];
+        for &b in &func.layout {
+            let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
+            args.for_each(|a| used[a.index()] = true);
+            func.blocks[b].term.for_each_use(|v| used[v.index()] = true);
+        }
+        let weight = control::weights(&func, &cfg, &dom, &shapes, &loop_of);
+        Ok(VectorInput {
+            func,
+            cfg,
+            dom,
+            post,
+            loops,
+            shapes,
+            masked,
+            forms,
+            loop_of,
+            weight,
+            unspecified,
+            used,
+            pieces: OnceCell::new(),
+            columns: None,
+            walks: false,
+            outputs: FxHashSet::default(),
+            gathers: false,
+        })
+    }
+}
+
+/// How often something is done in a loop, for lack of knowledge. Loops in loops are not taken for more: they are often short.
+pub(crate) const IN_LOOP: u64 = 8;
+
+impl VectorInput {
+    /// How often a block is run, roughly.
+    pub(crate) fn times(&self, b: Block) -> u64 {
+        if self.loops.innermost(b).is_some() { IN_LOOP } else { 1 }
+    }
+
+    /// The values that are bytes of what was loaded.
+    fn pieces(&self) -> &Pieces {
+        self.pieces.get_or_init(|| Pieces::new(&self.func))
+    }
+
+    /// Whether the lanes of an address are not on one cache line, as far as is known.
+    pub(crate) fn is_far(&self, address: Value) -> bool {
+        match self.shapes.of(address) {
+            Shape::Strided { by, .. } => by.unsigned_abs() > FAR.unsigned_abs(),
+            shape => shape == Shape::Varying,
+        }
+    }
+
+    /// What those accesses to memory outside of the group do, if any, that are far apart between lanes, but side by side for work-items
+    /// that are neighbours in another dimension, as `down` has them.
+    pub(crate) fn goes_down(&self, down: &Shapes) -> Option<Column> {
+        let accesses = self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).filter_map(|&i| {
+            let data = &self.func.insts[i];
+            let (value, column) = match data.op {
+                Op::Load { .. } => (data.result?, Column::Read),
+                Op::Store { .. } => (*data.args.get(1)?, Column::Written),
+                _ => return None,
+            };
+            let size = i64::from(self.func.ty(value).bytes());
+            let far = self.is_far(data.args[0]);
+            let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
+            let down = matches!(down.of(data.args[0]), Shape::Strided { by, .. } if by == size);
+            (far && outside && down).then_some(column)
+        });
+        accesses.max()
+    }
+
+    /// Whether lanes read rows or short vectors of their own, at a distance, in the deepest loops.
+    pub(crate) fn walks_rows(&self) -> bool {
+        self.walks
+            || self.loads_in_deepest_loops().any(|(p, ty)| {
+                ty.is_vector()
+                    && ty.bytes() > 8
+                    && match self.shapes.of(p) {
+                        Shape::Strided { by, .. } => by != dense(ty),
+                        shape => shape == Shape::Varying,
+                    }
+            })
+    }
+
+    /// Whether lanes read what lies side by side in memory outside of the group, in the loop with the most atomic operations.
+    pub(crate) fn counts_side_by_side(&self) -> bool {
+        let blocks = || self.cfg.rpo().iter().filter_map(|&b| Some((b, self.loops.innermost(b)?)));
+        let insts = |l: usize| {
+            let blocks = blocks().filter(move |&(_, own)| own == l);
+            blocks.flat_map(|(b, _)| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i])
+        };
+        let atomics = |&l: &usize| insts(l).filter(|data| matches!(data.op, Op::AtomicRmw { .. })).count();
+        let most = blocks().map(|(_, l)| l).max_by_key(atomics);
+        most.into_iter().flat_map(insts).any(|data| {
+            let (Op::Load { .. }, Some(r)) = (&data.op, data.result) else { return false };
+            let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
+            outside && matches!(self.shapes.of(data.args[0]), Shape::Strided { by, .. } if by == dense(self.func.ty(r)))
+        })
+    }
+
+    /// The address and the type of each load in the loops where the time goes.
+    fn loads_in_deepest_loops(&self) -> impl Iterator<Item = (Value, Type)> {
+        let blocks = latency::deepest(self).into_iter().flat_map(|l| &l.blocks);
+        let insts = blocks.flat_map(|&b| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i]);
+        insts
+            .filter(|data| matches!(data.op, Op::Load { .. }))
+            .filter_map(|data| Some((data.args[0], self.func.ty(data.result?))))
+    }
+}
+
+/// The distance in bytes between neighbours in memory.
+fn dense(ty: Type) -> i64 {
+    i64::from(ty.scalar.bytes()) * i64::from(ty.lanes)
+}
+
+/// Bytes between lanes that are certainly not on one cache line.
+pub(crate) const FAR: i64 = 64;
+
+/// Writes the code of an analysed function from the end of `start` on. Gives the block that it ends in and the returned value. Where
+/// `nontemporal` is true, outputs may go past the caches.
+pub fn widen(
+    item: &VectorInput,
+    lanes: u16,
+    func: &mut Function,
+    start: Block,
+    params: Vec<Wide>,
+    mask: Option<Value>,
+    nontemporal: Option<Value>,
+) -> Result<(Block, Wide), Limit> {
+    let mut w = Widener {
+        item,
+        lanes,
+        func,
+        cur: start,
+        mask,
+        entry_mask: mask,
+        span: Span::NONE,
+        ssa: Ssa::default(),
+        values: vec![None; item.func.values.len()],
+        materialised: FxHashMap::default(),
+        vars: FxHashMap::default(),
+        tested: FxHashMap::default(),
+        mask_vars: FxHashMap::default(),
+        edge_masks: FxHashMap::default(),
+        blocks: FxHashMap::default(),
+        preds: FxHashMap::default(),
+        written: Default::default(),
+        loops: Vec::new(),
+        budget: COPIES,
+        rare: mask.is_some(),
+        done: Default::default(),
+        room: None,
+        stepped: SmallVec::new(),
+        orders: FxHashMap::default(),
+        nontemporal,
+        whole: aos_passthrough::params(item),
+    };
+    w.ssa.seal(w.func, start, Vec::new());
+    for (&p, wide) in item.func.param_values().iter().zip(params) {
+        w.values[p.index()] = Some(wide);
+    }
+    w.run()
+}
+
+/// What a block and all that it dominates cost.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Weight {
+    /// Roughly in instructions.
+    cost: u32,
+    /// It must not run without a lane.
+    must: bool,
+    /// It is cheaper without a mask.
+    pays: bool,
+}
+
+/// The weight of code that a function may have twice: for full vectors and for others.
+const COPIES: u32 = 2000;
+
+/// A loop that is being written.
+struct OpenLoop {
+    header: Block,
+    latch: Block,
+    exit: Block,
+    form: Form,
+    /// Whether lanes leave it in different rounds.
+    diverges: bool,
+    live: Option<Var>,
+    /// Where the loop goes on, and the blocks that lead there.
+    after: Block,
+    left: Vec<Block>,
+    /// Whether to go round again; known after the latch.
+    again: Option<Value>,
+}
+
+/// The state of the writing.
+pub(crate) struct Widener<'a> {
+    item: &'a VectorInput,
+    lanes: u16,
+    func: &'a mut Function,
+    /// Where code goes.
+    cur: Block,
+    /// The lanes that are on in the block being written; none: all.
+    mask: Option<Value>,
+    entry_mask: Option<Value>,
+    span: Span,
+    ssa: Ssa,
+    values: Vec<Option<Wide>>,
+    /// Values spread over lanes, by the block where that was done.
+    materialised: FxHashMap<(Value, Block), Lanes>,
+    /// Variables of block parameters: one for each component, or the base of a strided one, or base, condition and lanes if it is tested.
+    vars: FxHashMap<Value, SmallVec<[Var; 4]>>,
+    /// The lanes of block parameters whose stride is tested.
+    tested: FxHashMap<Value, Value>,
+    mask_vars: FxHashMap<Block, Var>,
+    /// Masks of blocks with one way in, and the scalar that skips them if there is one.
+    edge_masks: FxHashMap<Block, (Option<Value>, Option<Value>)>,
+    /// Where unmasked blocks, and masked ones that begin a region, begin.
+    blocks: FxHashMap<Block, Block>,
+    preds: FxHashMap<Block, Vec<Block>>,
+    /// Parameters of joins that an edge has written to.
+    written: FxHashSet<Value>,
+    loops: Vec<OpenLoop>,
+    /// How much code may still be there twice.
+    budget: u32,
+    /// Whether this is the copy for vectors that are not full.
+    rare: bool,
+    /// Blocks that are written.
+    done: FxHashSet<Block>,
+    /// Memory through which lanes are exchanged, if some are.
+    room: Option<Value>,
+    /// Distances between lanes at which they have been stored one by one.
+    stepped: SmallVec<[i64; 4]>,
+    /// Masks that compare strided numbers.
+    orders: FxHashMap<Value, Order>,
+    /// Whether what is only written may go past the caches.
+    nontemporal: Option<Value>,
+    /// Parameters of blocks that are not taken apart ([`units`]).
+    whole: FxHashSet<Value>,
+}
+
+impl Widener<'_> {
+    fn b(&mut self) -> Builder<'_> {
+        let mut b = Builder::new(self.func, self.cur);
+        b.span = self.span;
+        b
+    }
+
+    /// A type with a lane for each work-item.
+    fn wide_type(&self, ty: Type) -> Type {
+        Type::vector(ty.scalar, self.lanes)
+    }
+
+    fn mask_type(&self) -> Type {
+        Type::vector(Scalar::I1, self.lanes)
+    }
+
+    /// What a value of the work-item became.
+    fn get(&self, v: Value) -> Result<Wide, Limit> {
+        self.values[v.index()].clone().ok_or(Limit::Lanes("a value is used before it is written"))
+    }
+
+    fn set(&mut self, v: Value, wide: Wide) {
+        self.values[v.index()] = Some(wide);
+    }
+
+    /// Lane 0 of a value.
+    fn base(&mut self, v: Value) -> Result<Value, Limit> {
+        Ok(match self.get(v)? {
+            Wide::Uniform(x) | Wide::Strided { base: x, .. } => x,
+            Wide::Lanes(lanes) => {
+                let parts: Lanes = lanes.iter().map(|&l| self.b().extract_lane(l, 0)).collect();
+                if parts.len() == 1 { parts[0] } else { self.b().build(&parts) }
+            }
+        })
+    }
+
+    /// A value with a lane for each work-item.
+    fn lanes(&mut self, v: Value) -> Result<Lanes, Limit> {
+        let wide = self.get(v)?;
+        if let Wide::Lanes(l) = wide {
+            return Ok(l);
+        }
+        if let Some(l) = self.materialised.get(&(v, self.cur)) {
+            return Ok(l.clone());
+        }
+        let l = match wide {
+            Wide::Strided { cond: Some(_), .. } => self.lanes_of_tested(v)?,
+            _ => self.spread(&wide),
+        };
+        self.materialised.insert((v, self.cur), l.clone());
+        Ok(l)
+    }
+
+    /// Like [`Widener::get`], but a stride holds in any case.
+    fn exact(&mut self, v: Value) -> Result<Wide, Limit> {
+        match self.get(v)? {
+            Wide::Strided { cond: Some(_), .. } => Ok(Wide::Lanes(self.lanes(v)?)),
+            wide => Ok(wide),
+        }
+    }
+
+    /// The lanes of a value whose stride may not hold: computed lane by lane from the first operands whose strides do.
+    fn lanes_of_tested(&mut self, v: Value) -> Result<Lanes, Limit> {
+        let item = self.item;
+        // What is computed here. An operand's code may end in another block (a division's does), so that the block does not say what there
+        // is; but all of it stands before what follows.
+        let mut known: FxHashMap<Value, Lanes> = FxHashMap::default();
+        // Chains of sums may be long: no recursion.
+        let mut stack = vec![v];
+        while let Some(&x) = stack.last() {
+            if let Some(&lanes) = self.tested.get(&x) {
+                known.insert(x, smallvec![lanes]);
+                stack.pop();
+                continue;
+            }
+            let inst = item.func.def_inst(x).ok_or(Limit::Lanes("a tested value has no origin"))?;
+            let mut ready = true;
+            for &a in &item.func.insts[inst].args {
+                let tested = matches!(self.get(a)?, Wide::Strided { cond: Some(_), .. });
+                if !tested || known.contains_key(&a) {
+                    continue;
+                }
+                match self.materialised.get(&(a, self.cur)) {
+                    Some(lanes) => drop(known.insert(a, lanes.clone())),
+                    None => {
+                        stack.push(a);
+                        ready = false;
+                    }
+                }
+            }
+            if ready {
+                for a in &item.func.insts[inst].args {
+                    if let Some(lanes) = known.get(a) {
+                        self.materialised.insert((*a, self.cur), lanes.clone());
+                    }
+                }
+                let lanes = self.lanewise(inst)?;
+                known.insert(x, lanes);
+                stack.pop();
+            }
+        }
+        known.remove(&v).ok_or(Limit::Lanes("a tested value has no lanes"))
+    }
+
+    /// The one component of a scalar, with a lane for each work-item.
+    fn lane(&mut self, v: Value) -> Result<Value, Limit> {
+        Ok(self.lanes(v)?[0])
+    }
+
+    fn spread(&mut self, wide: &Wide) -> Lanes {
+        let n = self.lanes;
+        match *wide {
+            Wide::Lanes(ref l) => l.clone(),
+            Wide::Uniform(x) => {
+                let ty = self.func.ty(x);
+                (0..ty.lanes)
+                    .map(|c| {
+                        let part = if ty.is_vector() { self.b().extract_lane(x, c) } else { x };
+                        self.b().splat(part, n)
+                    })
+                    .collect()
+            }
+            Wide::Strided { base, by, .. } => {
+                let ty = self.func.ty(base);
+                let scalar = if ty.is_ptr() { Scalar::I64 } else { ty.scalar };
+                let mut b = self.b();
+                let all = b.splat(base, n);
+                let steps = b.iota(scalar, n);
+                let by = b.iconst(Type::vector(scalar, n), by as u64);
+                let steps = b.binary(BinOp::Mul, steps, by);
+                smallvec![if ty.is_ptr() { b.ptr_add(all, steps) } else { b.binary(BinOp::Add, all, steps) }]
+            }
+        }
+    }
+
+    /// `a` and `b` where both matter; nothing stands for all lanes.
+    fn and(&mut self, a: Option<Value>, b: Value) -> Value {
+        match a {
+            Some(a) => self.b().binary(BinOp::And, a, b),
+            None => b,
+        }
+    }
+
+    /// A mask as a value.
+    fn mask_value(&mut self, mask: Option<Value>) -> Value {
+        let ty = self.mask_type();
+        match mask {
+            Some(m) => m,
+            None => self.b().iconst(ty, 1),
+        }
+    }
+
+    fn not(&mut self, mask: Value) -> Value {
+        let ty = self.func.ty(mask);
+        let ones = self.b().iconst(ty, 1);
+        let not = self.b().binary_flags(BinOp::Xor, mask, ones, Flags::empty());
+        if let Some(order) = self.orders.get(&mask) {
+            self.orders.insert(not, order.negated());
+        }
+        not
+    }
+
+    fn new_block(&mut self) -> Block {
+        self.func.add_block()
+    }
+
+    /// Ends the current block with a jump to a block without other edges, and goes on there.
+    fn seal_one(&mut self, block: Block, pred: Block) {
+        self.ssa.seal(self.func, block, vec![pred]);
+    }
+}

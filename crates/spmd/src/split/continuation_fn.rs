@@ -1,0 +1,373 @@
+//! One continuation as a function of one work-item.
+//!
+//! In comes the split kernel with its plan; out goes, for a continuation, an ordinary function whose parameters are everything that the
+//! surroundings give ([`Param`]) and which returns the number of the exit that the work-item took ([`exit_number`]). What lives across
+//! barriers is loaded and stored through parameters that point to its slots, so that the stages after this one need to know nothing of
+//! barriers: they see memory.
+//!
+//! A value comes from one of four places: its clone; a load from its slot at the start; computation at the start ([`crate::split::remat`]);
+//! or, if the continuation both needs the old one and makes a new one (a barrier in a loop), a private variable that `mem2reg` turns back
+//! into values.
+
+use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
+use crate::split::frame::{Frame, Slot, memory_type, slot_align};
+use cloom_ir::{
+    Block, Builder, CastOp, Entity, Flags, Function, GlobalRef, Inst, IntCc, Module, Op, Query, Space, Term, Type,
+    Value,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a parameter of the function stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Param {
+    /// Parameter number n of the kernel.
+    Kernel(u32),
+    /// A query that is the same for the group.
+    Query(Query, u8),
+    /// `get_local_id`.
+    LocalId(u8),
+    /// `get_global_id`.
+    GlobalId(u8),
+    /// The work-item's place in its sub-group, or the sub-group's in the group: what differs from vector to vector.
+    Subgroup(Query),
+    /// The address of a variable in local memory.
+    Local(GlobalRef),
+    /// The value from before of one that is the same for the group.
+    Uniform(Value),
+    /// The address of the slot of a value that is the same for the group.
+    GroupSlot(Value),
+    /// The address of the work-item's slot of a value.
+    ItemSlot(Value),
+    /// The address of the work-item's copy of a private array that lives across barriers.
+    Array(Value),
+    /// The address of the number of the work-item's next continuation.
+    NextContinuation,
+    /// Something that is the same for the group, computed before its work-items run: see [`crate::transform::hoist_invariant`].
+    GroupInvariant(u32),
+}
+
+impl Param {
+    /// Whether it is the same for the group and known before its work-items run.
+    pub fn is_shared(self) -> bool {
+        matches!(self, Param::Kernel(_) | Param::Query(..) | Param::Uniform(_) | Param::Local(_))
+    }
+}
+
+/// The number that the function returns for a work-item that has ended.
+pub const DONE: u64 = u32::MAX as u64;
+
+/// The number that the function returns for an exit.
+pub fn exit_number(exit: Exit) -> u64 {
+    match exit {
+        Exit::Barrier(n) => n as u64,
+        Exit::Return => DONE,
+    }
+}
+
+/// The function of one continuation.
+pub struct ContinuationFunction {
+    /// The function.
+    pub func: Function,
+    /// What its parameters are.
+    pub params: Vec<Param>,
+}
+
+/// Writes the function of continuation `index`.
+pub fn function(
+    module: &Module,
+    kernel: &Function,
+    graph: &ContinuationGraph,
+    frame: &Frame,
+    index: usize,
+) -> ContinuationFunction {
+    let mut func = Function::new(format!("{}.item{index}", kernel.name), Vec::new(), Some(Type::I32));
+    let entry = func.add_block();
+    let mut e = Emitter {
+        module,
+        kernel,
+        graph,
+        frame,
+        index,
+        func,
+        entry,
+        params: FxHashMap::default(),
+        list: Vec::new(),
+        blocks: FxHashMap::default(),
+        values: FxHashMap::default(),
+        variables: FxHashMap::default(),
+        arrays: FxHashMap::default(),
+    };
+    e.region(&graph.continuations[index]);
+    let mut func = e.func;
+    func.params = e.list.iter().map(|&p| func.ty(e.params[&p])).collect();
+    ContinuationFunction { func, params: e.list }
+}
+
+struct Emitter<'a> {
+    module: &'a Module,
+    kernel: &'a Function,
+    graph: &'a ContinuationGraph,
+    frame: &'a Frame,
+    index: usize,
+    func: Function,
+    entry: Block,
+    params: FxHashMap<Param, Value>,
+    list: Vec<Param>,
+    blocks: FxHashMap<Block, Block>,
+    values: FxHashMap<Value, Value>,
+    /// Values with an old and a new definition, in private variables.
+    variables: FxHashMap<Value, Value>,
+    /// Private arrays that live within this continuation.
+    arrays: FxHashMap<Value, Value>,
+}
+
+impl Emitter<'_> {
+    fn at(&mut self, block: Block) -> Builder<'_> {
+        Builder::new(&mut self.func, block)
+    }
+
+    /// The parameter that stands for something, made on first use.
+    fn param(&mut self, p: Param, ty: Type) -> Value {
+        if let Some(&v) = self.params.get(&p) {
+            return v;
+        }
+        let v = self.func.add_block_param(self.entry, ty);
+        self.params.insert(p, v);
+        self.list.push(p);
+        v
+    }
+
+    fn region(&mut self, c: &Continuation) {
+        let kernel = self.kernel;
+        let mut start = self.entry;
+        // A work-item that waits elsewhere, or has ended, is passed over.
+        if self.graph.divergent_dispatch && self.index > 0 {
+            let (body, pass) = (self.func.add_block(), self.func.add_block());
+            let p = self.param(Param::NextContinuation, Type::ptr(Space::Context));
+            let number = self.index as u64;
+            let mut b = self.at(start);
+            let next = b.load(Type::I32, p, 4, Flags::empty());
+            let mine = b.iconst(Type::I32, number);
+            let here = b.icmp(IntCc::Eq, next, mine);
+            b.branch(here, body, pass);
+            b.switch_to(pass);
+            b.ret(Some(next));
+            start = body;
+        }
+        let mut defined = FxHashSet::default();
+        for &block in &c.blocks {
+            let new = self.func.add_block();
+            self.blocks.insert(block, new);
+            if block != kernel.entry() {
+                for &p in &kernel.blocks[block].params {
+                    let v = self.func.add_block_param(new, kernel.ty(p));
+                    self.values.insert(p, v);
+                    defined.insert(p);
+                }
+            }
+            defined.extend(kernel.blocks[block].insts.iter().filter_map(|&i| kernel.insts[i].result));
+        }
+        self.bring_in(c, start, &defined);
+        for &block in &c.blocks {
+            let new = self.blocks[&block];
+            if block != kernel.entry() {
+                for &p in &kernel.blocks[block].params {
+                    self.define(new, p, None);
+                }
+            }
+            for &inst in &kernel.blocks[block].insts {
+                self.clone_inst(new, inst);
+            }
+            self.clone_term(block, new, &defined);
+        }
+        let first = self.blocks[&c.start];
+        self.at(start).jump(first, &[]);
+    }
+
+    /// Loads what the continuation needs from before.
+    fn bring_in(&mut self, c: &Continuation, start: Block, defined: &FxHashSet<Value>) {
+        for &v in &c.live_in {
+            let ty = self.kernel.ty(v);
+            let old = match self.frame.slots[v.index()] {
+                Some(Slot::Group(_)) => self.param(Param::Uniform(v), ty),
+                Some(Slot::Item(_)) if !self.graph.kept_arrays.contains(&v) => {
+                    let p = self.param(Param::ItemSlot(v), Type::ptr(Space::Context));
+                    from_memory(&mut self.at(start), p, ty)
+                }
+                None if self.graph.rebuilt[v.index()] => self.rebuild(start, v),
+                _ => continue,
+            };
+            if !defined.contains(&v) {
+                self.values.insert(v, old);
+                continue;
+            }
+            let memory = memory_type(ty);
+            let entry = self.entry;
+            let variable = self.at(entry).alloca(u64::from(memory.bytes()), slot_align(ty));
+            self.variables.insert(v, variable);
+            to_memory(&mut self.at(start), variable, old, ty);
+        }
+    }
+
+    /// Makes a value from before again. The depth is bounded by the plan.
+    fn rebuild(&mut self, start: Block, v: Value) -> Value {
+        if self.graph.recomputed[v.index()] {
+            return self.resolve(start, v);
+        }
+        if let Some(Slot::Group(_)) = self.frame.slots[v.index()] {
+            return self.param(Param::Uniform(v), self.kernel.ty(v));
+        }
+        let Some(inst) = self.kernel.def_inst(v) else { return v };
+        let data = &self.kernel.insts[inst];
+        let args = data.args.iter().map(|&a| self.rebuild(start, a)).collect();
+        let new = self.func.make_inst(data.op.clone(), args, Some(self.kernel.ty(v)), data.flags, data.span);
+        self.func.blocks[start].insts.push(new);
+        self.func.insts[new].result.unwrap_or(v)
+    }
+
+    /// A value of the kernel got its clone (`new`; of a block parameter, the clone's parameter is known already).
+    fn define(&mut self, block: Block, v: Value, new: Option<Value>) {
+        if let Some(new) = new {
+            self.values.insert(v, new);
+        }
+        if let (Some(&variable), Some(&new)) = (self.variables.get(&v), self.values.get(&v)) {
+            let ty = self.kernel.ty(v);
+            to_memory(&mut self.at(block), variable, new, ty);
+        }
+    }
+
+    /// The clone of a value for a use at the end of `block`.
+    fn resolve(&mut self, block: Block, v: Value) -> Value {
+        let ty = self.kernel.ty(v);
+        if let Some(&variable) = self.variables.get(&v) {
+            return from_memory(&mut self.at(block), variable, ty);
+        }
+        if let Some(&known) = self.values.get(&v).or_else(|| self.arrays.get(&v)) {
+            return known;
+        }
+        if let Some(n) = self.kernel.param_values().iter().position(|&p| p == v) {
+            return self.param(Param::Kernel(n as u32), ty);
+        }
+        if let Some(&Op::Alloca { size, align }) = self.kernel.def_op(v) {
+            let entry = self.entry;
+            if self.frame.slots[v.index()].is_some() {
+                let p = self.param(Param::Array(v), Type::ptr(Space::Context));
+                let p = self.at(entry).cast(CastOp::Space, p, Type::ptr(Space::Private));
+                self.values.insert(v, p);
+                return p;
+            }
+            let p = self.at(entry).alloca(size, align);
+            self.arrays.insert(v, p);
+            return p;
+        }
+        // Recomputed at the start. The depth is bounded by the plan.
+        match self.kernel.def_inst(v) {
+            Some(inst) => self.materialise(self.entry, inst),
+            None => v,
+        }
+    }
+
+    fn clone_inst(&mut self, block: Block, inst: Inst) {
+        let data = &self.kernel.insts[inst];
+        if let Some(r) = data.result {
+            if matches!(data.op, Op::Alloca { .. }) {
+                return;
+            }
+            // After a barrier, a use may not lie behind the definition: recomputed values stand at the start.
+            if self.index > 0 && self.graph.recomputed[r.index()] {
+                return;
+            }
+        }
+        self.materialise(block, inst);
+    }
+
+    /// Clones an instruction at the end of `block`. Gives its result (of an instruction without, nothing of meaning).
+    fn materialise(&mut self, block: Block, inst: Inst) -> Value {
+        let data = &self.kernel.insts[inst];
+        let ty = data.result.map(|r| self.kernel.ty(r));
+        let replaced = match (&data.op, ty) {
+            (&Op::Query { what: Query::LocalId, dim }, Some(ty)) => Some(self.param(Param::LocalId(dim), ty)),
+            (&Op::Query { what: Query::GlobalId, dim }, Some(ty)) => Some(self.param(Param::GlobalId(dim), ty)),
+            (
+                &Op::Query { what: what @ (Query::SubgroupLocalId | Query::SubgroupSize | Query::SubgroupId), .. },
+                Some(ty),
+            ) => Some(self.param(Param::Subgroup(what), ty)),
+            (&Op::Query { what, dim }, Some(ty)) => Some(self.param(Param::Query(what, dim), ty)),
+            (&Op::GlobalAddr(g), Some(ty)) if self.module.globals[g].space == Space::Local => {
+                Some(self.param(Param::Local(g), ty))
+            }
+            _ => None,
+        };
+        if let (Some(new), Some(r)) = (replaced, data.result) {
+            self.define(block, r, Some(new));
+            return new;
+        }
+        let args = data.args.iter().map(|&a| self.resolve(block, a)).collect();
+        let new = self.func.make_inst(data.op.clone(), args, ty, data.flags, data.span);
+        self.func.blocks[block].insts.push(new);
+        match (data.result, self.func.insts[new].result) {
+            (Some(r), Some(v)) => {
+                self.define(block, r, Some(v));
+                v
+            }
+            _ => Value::new(0),
+        }
+    }
+
+    fn clone_term(&mut self, block: Block, new: Block, defined: &FxHashSet<Value>) {
+        let (kernel, graph) = (self.kernel, self.graph);
+        let span = kernel.blocks[block].term_span;
+        if let Some(next) = graph.barrier_after[block.index()] {
+            for &v in &graph.continuations[next].live_in {
+                let keep = defined.contains(&v) && !graph.kept_arrays.contains(&v);
+                let Some(slot) = self.frame.slots[v.index()].filter(|_| keep) else { continue };
+                let value = self.resolve(new, v);
+                let to = match slot {
+                    Slot::Item(_) => Param::ItemSlot(v),
+                    Slot::Group(_) => Param::GroupSlot(v),
+                };
+                let p = self.param(to, Type::ptr(Space::Context));
+                to_memory(&mut self.at(new), p, value, kernel.ty(v));
+            }
+            return self.leave(new, exit_number(Exit::Barrier(next)));
+        }
+        let mut term = kernel.blocks[block].term.clone();
+        if matches!(term, Term::Return(_) | Term::Unreachable) {
+            return self.leave(new, DONE);
+        }
+        term.map_uses(|v| self.resolve(new, v));
+        for e in term.edges_mut() {
+            e.block = self.blocks[&e.block];
+        }
+        self.func.set_term(new, term, span);
+    }
+
+    /// Ends the work-item's part of the continuation.
+    fn leave(&mut self, block: Block, exit: u64) {
+        let next =
+            self.graph.divergent_dispatch.then(|| self.param(Param::NextContinuation, Type::ptr(Space::Context)));
+        let mut b = self.at(block);
+        let exit = b.iconst(Type::I32, exit);
+        if let Some(p) = next {
+            b.store(p, exit, 4, Flags::empty());
+        }
+        b.ret(Some(exit));
+    }
+}
+
+/// Reads a value from its slot or variable.
+pub fn from_memory(b: &mut Builder<'_>, p: Value, ty: Type) -> Value {
+    let memory = memory_type(ty);
+    let value = b.load(memory, p, slot_align(ty), Flags::empty());
+    if memory == ty {
+        return value;
+    }
+    let zero = b.iconst(memory, 0);
+    b.icmp(IntCc::Ne, value, zero)
+}
+
+fn to_memory(b: &mut Builder<'_>, p: Value, value: Value, ty: Type) {
+    let memory = memory_type(ty);
+    let value = if memory == ty { value } else { b.cast(CastOp::Zext, value, memory) };
+    b.store(p, value, slot_align(ty), Flags::empty());
+}

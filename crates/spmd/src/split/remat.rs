@@ -1,0 +1,81 @@
+//! What work-items need after a barrier and can make again from what the group keeps.
+//!
+//! In comes a kernel with its continuations and what lives into each; out goes which of these values need no place for each work-item:
+//!
+//! ```c
+//! for (int d = 0; d < n; d++) {
+//!     const int j = d - (int)get_local_id(0);
+//!     barrier(CLK_LOCAL_MEM_FENCE);
+//!     line[j & 63] += row[j];        // j: again from d, which is the same for the group, and the id
+//! }
+//! ```
+//!
+//! That saves a load and a store in each round; above all, what was in memory would be any number to the stages after this one, while they
+//! see here that neighbours read neighbours.
+//!
+//! What the group keeps is the value from which the work-item's came. Else some way from there to the barrier would lead through its
+//! definition once more, and so would a way from the kernel's start, past the definition of the work-item's value, to where that
+//! is used; but a definition is on all ways to its uses. Only a loop that work-items leave in different rounds leaves
+//! each with another one.
+
+use crate::analysis::divergence::Divergence;
+use crate::split::continuations::{Continuation, is_cheap};
+use cloom_ir::{Entity, Function, Op, Value, ValueDef};
+
+/// How deep an expression may be.
+const DEPTH: u32 = 4;
+
+/// Finds them, and adds what they are made of to what lives into the continuations that need them.
+pub fn find(
+    func: &Function,
+    divergence: &Divergence,
+    recomputed: &[bool],
+    continuations: &mut [Continuation],
+) -> Vec<bool> {
+    let search = Search { func, divergence, recomputed };
+    let mut rebuilt = vec![false; func.values.len()];
+    for c in continuations {
+        let mut leaves = Vec::new();
+        for &v in &c.live_in {
+            let known = leaves.len();
+            rebuilt[v.index()] = !divergence.is_uniform(v) && search.leaves(v, DEPTH, &mut leaves);
+            if !rebuilt[v.index()] {
+                leaves.truncate(known);
+            }
+        }
+        leaves.retain(|u| !c.live_in.contains(u));
+        leaves.sort();
+        leaves.dedup();
+        c.live_in.extend(leaves);
+    }
+    rebuilt
+}
+
+struct Search<'a> {
+    func: &'a Function,
+    divergence: &'a Divergence,
+    recomputed: &'a [bool],
+}
+
+impl Search<'_> {
+    /// Collects what a value is made of by cheap operations: values that are the same for the group. False if there is anything else.
+    fn leaves(&self, v: Value, depth: u32, leaves: &mut Vec<Value>) -> bool {
+        let ValueDef::Inst(i) = self.func.values[v].def else { return false };
+        let data = &self.func.insts[i];
+        is_cheap(&data.op)
+            && data.args.iter().all(|&a| {
+                if self.recomputed[a.index()] {
+                    return true;
+                }
+                // (The address of a private array is one of each work-item's own, whatever is the same about it.)
+                if self.divergence.is_uniform(a) && self.divergence.last_differs(a) {
+                    return false;
+                }
+                if self.divergence.is_uniform(a) && !matches!(self.func.def_op(a), Some(Op::Alloca { .. })) {
+                    leaves.push(a);
+                    return true;
+                }
+                depth > 0 && self.leaves(a, depth - 1, leaves)
+            })
+    }
+}

@@ -1,0 +1,410 @@
+//! Canonical form: what a function must be like before lanes can be put into it.
+//!
+//! * One block ends the function.
+//! * No `switch` is masked: such a switch becomes a chain of branches.
+//! * Every masked loop has one latch and one way out, which leaves from the header or from the latch and leads to a block that has
+//!   no other predecessor. A loop with more ways out (`break`, `return`, several `continue`) gets a new latch to which
+//!   all of them lead, with a parameter that says whether the work-item goes on, and the number of the way if there are several; behind the
+//!   loop a chain of branches goes on by that number.
+//! * A value that is defined in such a loop and used after it passes a parameter of that block: there the lanes' values, which come from
+//!   different rounds, are put together.
+//!
+//! Irreducible graphs and endless loops are refused: such kernels run one work-item at a time.
+
+use crate::Limit;
+use crate::analysis::divergence::Divergence;
+use crate::analysis::masked::{self, Masked};
+use crate::emit::ssa::Ssa;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::{Loop, Loops};
+use cloom_ir::{Block, Builder, Edge, Entity, Function, IntCc, Op, Space, Term, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// More loops than this are not worth the time that restructuring them takes.
+const MAX_LOOPS: usize = 100;
+
+/// Values that nobody needs: arguments on ways where a parameter is not used later. Any value would do.
+pub type Unspecified = FxHashSet<Value>;
+
+/// Brings the function of one work-item, which returns the number of its exit, into canonical form.
+pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Result<Unspecified, Limit> {
+    let mut unspecified = Unspecified::default();
+    one_end(func);
+    sink_addresses(func);
+    // Each round restructures one loop; inner loops first.
+    for _ in 0..=MAX_LOOPS {
+        split_twins(func);
+        let cfg = Cfg::new(func);
+        let dom = DomTree::new(func, &cfg);
+        let post = DomTree::post(func, &cfg);
+        let loops = Loops::new(func, &cfg, &dom);
+        if !loops.is_reducible() {
+            return Err(Limit::Lanes("it has a cycle with two entries"));
+        }
+        check_ends(func, &cfg)?;
+        let divergence = analyse(func);
+        let masked = masked::find(func, &cfg, &dom, &post, &|b| divergence.is_divergent_branch(b));
+        if switches(func, &cfg, &masked) {
+            continue;
+        }
+        let wrong = loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && form(func, &cfg, l).is_none());
+        if let Some(l) = wrong {
+            restructure(func, l, &mut unspecified);
+            continue;
+        }
+        let open = loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && !is_closed(func, l));
+        if let Some(l) = open {
+            close(func, l);
+            continue;
+        }
+        return Ok(unspecified);
+    }
+    Err(Limit::Lanes("it has too many loops"))
+}
+
+/// All returns become one.
+fn one_end(func: &mut Function) {
+    let ends: Vec<Block> = func.layout.iter().copied().filter(|&b| func.blocks[b].term.edges().is_empty()).collect();
+    if let [only] = ends[..]
+        && matches!(func.blocks[only].term, Term::Return(_))
+        && only != func.entry()
+    {
+        return;
+    }
+    let end = func.add_block();
+    let number = func.add_block_param(end, Type::I32);
+    Builder::new(func, end).ret(Some(number));
+    for b in ends {
+        let value = match func.blocks[b].term {
+            Term::Return(Some(v)) => v,
+            // What cannot be reached may go anywhere.
+            _ => Builder::new(func, b).iconst(Type::I32, 0),
+        };
+        let span = func.blocks[b].term_span;
+        func.set_term(b, Term::Jump(Edge::new(end, [value])), span);
+    }
+}
+
+/// Addresses in private arrays that are computed in a loop and used behind it are computed again there, from the offset. As parameters
+/// they would hide which array they are in, which could then not lie by element ([`crate::analysis::private_layout`]).
+fn sink_addresses(func: &mut Function) {
+    let cfg = Cfg::new(func);
+    let dom = DomTree::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &dom);
+    let mut home: FxHashMap<Value, usize> = FxHashMap::default();
+    for &b in cfg.rpo() {
+        let Some(l) = loops.innermost(b) else { continue };
+        for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
+            if let (Op::PtrAdd, Some(r)) = (&data.op, data.result)
+                && func.ty(r).space() == Some(Space::Private)
+            {
+                home.insert(r, l);
+            }
+        }
+    }
+    if home.is_empty() {
+        return;
+    }
+    for &b in cfg.rpo() {
+        let left = |v: Value| home.get(&v).is_some_and(|&l| !loops.loops[l].blocks.contains(&b));
+        for i in std::mem::take(&mut func.blocks[b].insts) {
+            for k in 0..func.insts[i].args.len() {
+                // From the use back to what is there, then forth.
+                let mut chain = Vec::new();
+                let mut at = func.insts[i].args[k];
+                while left(at)
+                    && let Some(def) = func.def_inst(at)
+                {
+                    chain.push(def);
+                    at = func.insts[def].args[0];
+                }
+                for &def in chain.iter().rev() {
+                    let (by, span) = (func.insts[def].args[1], func.insts[def].span);
+                    let mut builder = Builder::new(func, b);
+                    builder.span = span;
+                    at = builder.ptr_add(at, by);
+                }
+                func.insts[i].args[k] = at;
+            }
+            func.blocks[b].insts.push(i);
+        }
+    }
+}
+
+/// A branch whose two ways lead to one block gets a block on one of them.
+fn split_twins(func: &mut Function) {
+    for k in 0..func.layout.len() {
+        let b = func.layout[k];
+        let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
+        if then.block == els.block {
+            let span = func.blocks[b].term_span;
+            let between = func.add_block();
+            func.set_term(between, Term::Jump(els), span);
+            func.set_term(b, Term::Branch { cond, then, els: Edge::new(between, []) }, span);
+        }
+    }
+}
+
+fn check_ends(func: &Function, cfg: &Cfg) -> Result<(), Limit> {
+    let mut reaches = vec![false; func.blocks.len()];
+    let mut stack: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| func.blocks[b].term.edges().is_empty()).collect();
+    while let Some(b) = stack.pop() {
+        if !std::mem::replace(&mut reaches[b.index()], true) {
+            stack.extend(cfg.preds(b).iter().copied());
+        }
+    }
+    if cfg.rpo().iter().all(|&b| reaches[b.index()]) { Ok(()) } else { Err(Limit::Lanes("a loop has no end")) }
+}
+
+/// Turns masked switches into chains of branches. Says whether there were any.
+fn switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> bool {
+    let mut any = false;
+    for &b in cfg.rpo() {
+        let Term::Switch { value, cases, default } = func.blocks[b].term.clone() else { continue };
+        if !masked.is_masked(b) && !masked.is_linear(b) {
+            continue;
+        }
+        any = true;
+        let ty = func.ty(value);
+        let span = func.blocks[b].term_span;
+        let mut at = b;
+        let last = cases.len().wrapping_sub(1);
+        if cases.is_empty() {
+            func.set_term(b, Term::Jump(default), span);
+            continue;
+        }
+        for (i, (bits, edge)) in cases.into_iter().enumerate() {
+            let mut builder = Builder::new(func, at);
+            builder.span = span;
+            let case = builder.iconst(ty, bits);
+            let cond = builder.icmp(IntCc::Eq, value, case);
+            let els = if i == last { default.clone() } else { Edge::new(func.add_block(), []) };
+            let next = els.block;
+            func.set_term(at, Term::Branch { cond, then: edge, els }, span);
+            at = next;
+        }
+    }
+    any
+}
+
+/// Where the one way out of a canonical loop leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// From the header; the one latch jumps back.
+    TopTested,
+    /// From the one latch, which else goes back.
+    BottomTested,
+}
+
+/// The form of a loop, if it is canonical.
+pub fn form(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Form> {
+    let ([latch], [(from, out)]) = (&l.latches[..], &l.exits[..]) else { return None };
+    if cfg.preds(*out).len() != 1 || !matches!(func.blocks[*from].term, Term::Branch { .. }) {
+        return None;
+    }
+    let back = func.blocks[*latch].term.edges().iter().filter(|e| e.block == l.header).count();
+    match () {
+        () if from == latch && back == 1 => Some(Form::BottomTested),
+        () if *from == l.header && matches!(func.blocks[*latch].term, Term::Jump(_)) => Some(Form::TopTested),
+        () => None,
+    }
+}
+
+/// Gives a loop one latch and one way out.
+fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
+    let inside: FxHashSet<Block> = l.blocks.iter().copied().collect();
+    // Only the exit block may be missing.
+    let simple = l.latches.len() == 1 && l.exits.len() == 1 && {
+        let (from, latch) = (l.exits[0].0, l.latches[0]);
+        let branch = matches!(func.blocks[from].term, Term::Branch { .. });
+        let jump = matches!(func.blocks[latch].term, Term::Jump(_));
+        branch && (from == latch || from == l.header && jump)
+    };
+    if simple {
+        let (from, _) = l.exits[0];
+        let out = func.add_block();
+        let mut old = None;
+        for e in func.blocks[from].term.edges_mut() {
+            if !inside.contains(&e.block) {
+                old = Some(std::mem::replace(e, Edge::new(out, [])));
+            }
+        }
+        if let Some(old) = old {
+            let span = func.blocks[from].term_span;
+            func.set_term(out, Term::Jump(old), span);
+        }
+        return;
+    }
+    let (latch, out) = (func.add_block(), func.add_block());
+    let types: Vec<Type> = func.blocks[l.header].params.iter().map(|&p| func.ty(p)).collect();
+    let carried: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
+    let mut ways: Vec<Edge> = Vec::new();
+    for &b in &l.blocks {
+        for e in func.blocks[b].term.edges() {
+            if !inside.contains(&e.block) && !ways.contains(e) {
+                ways.push(e.clone());
+            }
+        }
+    }
+    // Whether a work-item goes on is a mask, and costs nothing; which way out it takes is a number, if there are several.
+    let goes_on = func.add_block_param(latch, Type::I1);
+    let number = (ways.len() > 1).then(|| func.add_block_param(latch, Type::I32));
+    for &b in &l.blocks {
+        let mut term = func.blocks[b].term.clone();
+        let span = func.blocks[b].term_span;
+        let mut changed = false;
+        for e in term.edges_mut() {
+            let mut nothing = |func: &mut Function, ty: Type| {
+                let zero = Builder::new(func, b).iconst(ty, 0);
+                unspecified.insert(zero);
+                zero
+            };
+            let stays = e.block == l.header;
+            let (mut args, way) = if stays {
+                (e.args.to_vec(), number.map(|_| nothing(func, Type::I32)))
+            } else if inside.contains(&e.block) {
+                continue;
+            } else {
+                let args = types.iter().map(|&ty| nothing(func, ty)).collect();
+                let way = ways.iter().position(|w| w == e).unwrap_or_default();
+                (args, number.map(|_| Builder::new(func, b).iconst(Type::I32, way as u64)))
+            };
+            args.push(Builder::new(func, b).iconst(Type::I1, stays.into()));
+            *e = Edge::new(latch, args.into_iter().chain(way));
+            changed = true;
+        }
+        if changed {
+            func.set_term(b, term, span);
+        }
+    }
+    let mut b = Builder::new(func, latch);
+    b.term(Term::Branch { cond: goes_on, then: Edge::new(l.header, carried), els: Edge::new(out, []) });
+    // Values of the ways' arguments that are defined in the loop are closed later, with all others.
+    let mut at = out;
+    let count = ways.len();
+    for (i, way) in ways.into_iter().enumerate() {
+        let Some(number) = number.filter(|_| i + 1 < count) else {
+            func.set_term(at, Term::Jump(way), cloom_ir::Span::NONE);
+            break;
+        };
+        let mut b = Builder::new(func, at);
+        let this = b.iconst(Type::I32, i as u64);
+        let cond = b.icmp(IntCc::Eq, number, this);
+        let next = func.add_block();
+        func.set_term(at, Term::Branch { cond, then: way, els: Edge::new(next, []) }, cloom_ir::Span::NONE);
+        at = next;
+    }
+    repair(func, &inside, l.header, latch, out, unspecified);
+}
+
+/// After restructuring, definitions in the loop no longer dominate the latch: values used behind it reach it through parameters, and
+/// leave through parameters of the exit block.
+fn repair(
+    func: &mut Function,
+    inside: &FxHashSet<Block>,
+    header: Block,
+    latch: Block,
+    out: Block,
+    unspecified: &mut Unspecified,
+) {
+    let mut blocks = inside.clone();
+    blocks.insert(latch);
+    let used = used_outside(func, &blocks);
+    let cfg = Cfg::new(func);
+    let mut ssa = Ssa::default();
+    let reachable: Vec<Block> = cfg.rpo().to_vec();
+    for &b in &reachable {
+        let mut preds = cfg.preds(b).to_vec();
+        preds.sort();
+        preds.dedup();
+        ssa.seal(func, b, preds);
+    }
+    let mut renamed = FxHashMap::default();
+    for (v, home) in used {
+        let ty = func.ty(v);
+        let var = ssa.var(ty);
+        // Before its definition in a round, nobody needs it.
+        if home != header {
+            let zero = Builder::new(func, header).iconst(ty, 0);
+            func.move_last_to_front(header);
+            unspecified.insert(zero);
+            ssa.write(header, var, zero);
+        }
+        ssa.write(home, var, v);
+        let value = ssa.read(func, latch, var);
+        let p = func.add_block_param(out, ty);
+        for e in func.blocks[latch].term.edges_mut() {
+            if e.block == out {
+                e.args.push(value);
+            }
+        }
+        renamed.insert(v, p);
+    }
+    rename_outside(func, &blocks, &renamed);
+}
+
+/// Values defined in blocks and used outside of them, with the block of each.
+fn used_outside(func: &Function, blocks: &FxHashSet<Block>) -> Vec<(Value, Block)> {
+    let mut home = FxHashMap::default();
+    for &b in &func.layout {
+        if blocks.contains(&b) {
+            home.extend(func.blocks[b].params.iter().map(|&p| (p, b)));
+            home.extend(func.blocks[b].insts.iter().filter_map(|&i| func.insts[i].result).map(|r| (r, b)));
+        }
+    }
+    let mut found = Vec::new();
+    let mut seen = FxHashSet::default();
+    for &b in func.layout.iter().filter(|b| !blocks.contains(b)) {
+        let mut note = |v: Value| {
+            if let Some(&h) = home.get(&v)
+                && seen.insert(v)
+            {
+                found.push((v, h));
+            }
+        };
+        for &i in &func.blocks[b].insts {
+            func.insts[i].args.iter().copied().for_each(&mut note);
+        }
+        func.blocks[b].term.for_each_use(note);
+    }
+    found
+}
+
+fn rename_outside(func: &mut Function, blocks: &FxHashSet<Block>, renamed: &FxHashMap<Value, Value>) {
+    let map = |v: Value| renamed.get(&v).copied().unwrap_or(v);
+    for k in 0..func.layout.len() {
+        let b = func.layout[k];
+        if blocks.contains(&b) {
+            continue;
+        }
+        for i in func.blocks[b].insts.clone() {
+            for a in &mut func.insts[i].args {
+                *a = map(*a);
+            }
+        }
+        func.blocks[b].term.map_uses(map);
+    }
+}
+
+/// Whether nothing defined in the loop is used after it but through parameters of the exit block.
+fn is_closed(func: &Function, l: &Loop) -> bool {
+    used_outside(func, &l.blocks.iter().copied().collect()).is_empty()
+}
+
+/// Passes what is used after a loop through parameters of its exit block.
+fn close(func: &mut Function, l: &Loop) {
+    let blocks: FxHashSet<Block> = l.blocks.iter().copied().collect();
+    let (from, out) = l.exits[0];
+    let mut renamed = FxHashMap::default();
+    for (v, _) in used_outside(func, &blocks) {
+        let p = func.add_block_param(out, func.ty(v));
+        for e in func.blocks[from].term.edges_mut() {
+            if e.block == out {
+                e.args.push(v);
+            }
+        }
+        renamed.insert(v, p);
+    }
+    rename_outside(func, &blocks, &renamed);
+}

@@ -1,0 +1,261 @@
+//! Loops over short vectors that are too wide for the registers, done a part of the components at a time.
+//!
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one where each stands several times, one after
+//! the other.
+//!
+//! ```c
+//! for (int k = 0; k < n; k++)
+//!     v = mad(v, 0.999f, 0.125f);   // float16: sixteen registers to a vector of work-items, and two for the numbers
+//! ```
+//!
+//! In lanes every component is a vector of its own. What does not fit in the registers goes through memory in every round, and the next
+//! round waits for it. But components that only meet their like do not need each other: the loop runs for some of them, then for the
+//! next ones. It must do nothing else, and go round equally often for all work-items.
+
+use crate::analysis::pressure::words;
+use crate::analysis::shape::Shape;
+use crate::emit::widen::VectorInput;
+use cloom_ir::loops::Loop;
+use cloom_ir::{Args, Block, Builder, Edge, Function, Op, Span, Term, Type, Value};
+use rustc_hash::FxHashMap;
+
+/// Loops with more instructions are left as they are.
+const MAX_INSTS: usize = 200;
+
+/// Registers that most machines have, but two for the numbers that are computed with. (Sixteen chains in sixteen registers ran at 54
+/// percent of the machine's peak, since three went through memory and were waited for; twice eight run at 94.)
+const REGISTERS: u32 = 14;
+
+/// Operations deep, parts of vectors are computed anew.
+const ANEW: u32 = 4;
+
+/// The function with such loops divided, if it has any, and where in the source they are.
+pub fn divide(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
+    let wide: Vec<Wide> = item.loops.loops.iter().filter_map(|l| Wide::find(item, l)).collect();
+    if wide.is_empty() {
+        return None;
+    }
+    let mut func = item.func.clone();
+    let mut places = Vec::new();
+    for w in &wide {
+        places.push(func.blocks[w.header].term_span);
+        w.write(&mut func);
+    }
+    // Wholes that nobody needs any more.
+    cloom_passes::run_named(&mut func, &["dce"]);
+    Some((func, places))
+}
+
+/// A loop of a header that decides and one block that does the work.
+struct Wide {
+    header: Block,
+    body: Block,
+    /// Components of its vectors, and of a part of them.
+    lanes: u16,
+    part: u16,
+}
+
+/// The values of a part, by those of the whole.
+type Map = FxHashMap<Value, Value>;
+
+fn renamed(map: &Map, v: Value) -> Value {
+    map.get(&v).copied().unwrap_or(v)
+}
+
+fn mapped(map: &Map, values: &[Value]) -> Vec<Value> {
+    values.iter().map(|&v| renamed(map, v)).collect()
+}
+
+impl Wide {
+    fn find(item: &VectorInput, l: &Loop) -> Option<Wide> {
+        let func = &item.func;
+        let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
+        let (header, body) = (*header, *body);
+        let Term::Branch { then, els, .. } = &func.blocks[header].term else { return None };
+        let decides = (then.block == body) != (els.block == body) && !item.shapes.diverges(header);
+        let straight = *latch == body && matches!(func.blocks[body].term, Term::Jump(_));
+        let params = &func.blocks[header].params;
+        let lanes = params.iter().map(|&p| func.ty(p).lanes).max().filter(|&n| n >= 4)?;
+        let mut insts = func.blocks[header].insts.iter().chain(&func.blocks[body].insts);
+        let few = func.blocks[header].insts.len() + func.blocks[body].insts.len() <= MAX_INSTS;
+        // What differs between work-items is in vectors of so many components, and these do not mix.
+        let fits = |v: Value| match func.ty(v).lanes {
+            1 => item.shapes.of(v) != Shape::Varying,
+            n => n == lanes,
+        };
+        let apart = insts.all(|&i| {
+            let data = &func.insts[i];
+            let lanewise =
+                matches!(data.op, Op::Const(_) | Op::Unary(_) | Op::Binary(_) | Op::Fma | Op::Icmp(_) | Op::Fcmp(_))
+                    || matches!(data.op, Op::Cast(_) | Op::Select | Op::Splat);
+            lanewise && data.result.is_some_and(fits)
+        });
+        let simple = decides && straight && few && apart && params.iter().all(|&p| fits(p));
+        if !simple || !func.blocks[body].params.iter().all(|&p| fits(p)) {
+            return None;
+        }
+        // The registers of what goes from round to round decide.
+        let carried: u32 = params.iter().map(|&p| func.ty(p)).filter(|ty| ty.is_vector()).map(words).sum();
+        let mut part = lanes;
+        while part > 1 && carried * u32::from(part) > REGISTERS * u32::from(lanes) {
+            part /= 2;
+        }
+        (part < lanes && lanes.is_multiple_of(part)).then_some(Wide { header, body, lanes, part })
+    }
+
+    /// A whole's type in a part.
+    fn type_of(&self, ty: Type) -> Type {
+        if ty.is_vector() { Type::vector(ty.scalar, self.part) } else { ty }
+    }
+
+    /// Puts the loops of the parts in place of this one.
+    fn write(&self, func: &mut Function) {
+        let (header, span) = (self.header, func.blocks[self.header].term_span);
+        let Term::Branch { cond, then, els } = func.blocks[header].term.clone() else { return };
+        let stays = then.block == self.body;
+        let (again, out) = if stays { (then, els) } else { (els, then) };
+        let params = func.blocks[header].params.clone();
+        let before = func.add_block();
+        let others = func.layout.iter().copied().filter(|&b| b != self.body && b != before);
+        let entries: Vec<Block> =
+            others.filter(|&b| func.blocks[b].term.edges().iter().any(|e| e.block == header)).collect();
+        let types: Vec<Type> = params.iter().map(|&p| func.ty(p)).collect();
+        let mut wholes: Vec<Value> = Vec::new();
+        if let [only] = entries[..]
+            && let [edge] = &mut func.blocks[only]
+                .term
+                .edges_mut()
+                .into_iter()
+                .filter(|e| e.block == header)
+                .collect::<Vec<_>>()[..]
+        {
+            wholes.extend(std::mem::take(&mut edge.args));
+            edge.block = before;
+        } else {
+            wholes.extend(types.into_iter().map(|ty| func.add_block_param(before, ty)));
+            for b in entries {
+                let edges = func.blocks[b].term.edges_mut().into_iter();
+                edges.filter(|e| e.block == header).for_each(|e| e.block = before);
+            }
+        }
+        let mut at = before;
+        let mut parts: Vec<Map> = Vec::new();
+        for first in (0..self.lanes).step_by(usize::from(self.part)) {
+            let mut map = Map::default();
+            let begin: Vec<Value> = wholes.iter().map(|&v| self.slice(func, v, first, at, ANEW)).collect();
+            self.outside(func, first, at, &mut map);
+            let [head, body, after] = std::array::from_fn(|_| func.add_block());
+            func.set_term(at, Term::Jump(Edge::new(head, begin)), span);
+            for (block, new) in [(header, head), (self.body, body)] {
+                for p in func.blocks[block].params.clone() {
+                    let ty = self.type_of(func.ty(p));
+                    map.insert(p, func.add_block_param(new, ty));
+                }
+                self.copy(func, block, new, &mut map);
+            }
+            let (on, off) = (Edge::new(body, mapped(&map, &again.args)), Edge::new(after, []));
+            let (then, els) = if stays { (on, off) } else { (off, on) };
+            func.set_term(head, Term::Branch { cond: renamed(&map, cond), then, els }, span);
+            let next = func.blocks[self.body].term.edge(0).map(|e| mapped(&map, &e.args)).unwrap_or_default();
+            func.set_term(body, Term::Jump(Edge::new(head, next)), span);
+            parts.push(map);
+            at = after;
+        }
+        // What the rest of the function sees of the loop is what its header has.
+        let seen = params.into_iter().chain(func.blocks[header].insts.iter().filter_map(|&i| func.insts[i].result));
+        let seen: Vec<Value> = seen.collect();
+        let joined: Map = seen.into_iter().map(|v| (v, self.join(func, v, &parts, at))).collect();
+        func.set_term(at, Term::Jump(out), span);
+        func.layout.retain(|&b| b != header && b != self.body);
+        func.map_uses(|v| renamed(&joined, v));
+    }
+
+    /// Some components of a vector, computed anew where that is simple: so parts that are not yet needed take no registers.
+    fn slice(&self, func: &mut Function, v: Value, first: u16, at: Block, depth: u32) -> Value {
+        if !func.ty(v).is_vector() {
+            return v;
+        }
+        let data = func.def_inst(v).filter(|_| depth > 0).map(|i| func.insts[i].clone());
+        if let Some(data) = data {
+            let anew = match data.op {
+                Op::Build => {
+                    let parts = data.args[usize::from(first)..usize::from(first + self.part)].to_vec();
+                    return if self.part == 1 { parts[0] } else { Builder::new(func, at).build(&parts) };
+                }
+                Op::Splat if self.part == 1 => return data.args[0],
+                Op::Const(_) | Op::Unary(_) | Op::Binary(_) | Op::Fma | Op::Splat => true,
+                _ => false,
+            };
+            if anew && data.args.iter().all(|&a| matches!(func.ty(a).lanes, n if n == 1 || n == self.lanes)) {
+                let args: Args = data.args.iter().map(|&a| self.slice(func, a, first, at, depth - 1)).collect();
+                let ty = self.type_of(func.ty(v));
+                let mut b = Builder::new(func, at);
+                b.span = data.span;
+                if let Some(new) = b.push(data.op, args, Some(ty), data.flags) {
+                    return new;
+                }
+            }
+        }
+        let mask: Vec<u16> = (first..first + self.part).collect();
+        match self.part {
+            1 => Builder::new(func, at).extract_lane(v, first),
+            _ => Builder::new(func, at).shuffle(v, v, &mask),
+        }
+    }
+
+    /// Parts of the vectors from outside that the loop uses.
+    fn outside(&self, func: &mut Function, first: u16, at: Block, map: &mut Map) {
+        let blocks = [self.header, self.body];
+        let mut used: Vec<Value> = Vec::new();
+        for &b in &blocks {
+            used.extend(func.blocks[b].insts.iter().flat_map(|&i| func.insts[i].args.iter().copied()));
+            func.blocks[b].term.for_each_use(|v| used.push(v));
+        }
+        used.retain(|&v| func.ty(v).is_vector() && !func.is_defined_in(v, &blocks));
+        for v in used {
+            map.entry(v).or_insert_with(|| self.slice(func, v, first, at, ANEW));
+        }
+    }
+
+    /// The instructions of a block for a part.
+    fn copy(&self, func: &mut Function, from: Block, to: Block, map: &mut Map) {
+        for i in func.blocks[from].insts.clone() {
+            let data = func.insts[i].clone();
+            let args: Args = mapped(map, &data.args).into();
+            let Some(old) = data.result else { continue };
+            let ty = self.type_of(func.ty(old));
+            let new = match data.op {
+                Op::Splat if self.part == 1 => Some(args[0]),
+                op => {
+                    let mut b = Builder::new(func, to);
+                    b.span = data.span;
+                    b.push(op, args, Some(ty), data.flags)
+                }
+            };
+            map.extend(new.map(|new| (old, new)));
+        }
+    }
+
+    /// A whole from its parts.
+    fn join(&self, func: &mut Function, v: Value, parts: &[Map], at: Block) -> Value {
+        let pieces: Vec<Value> = parts.iter().map(|map| renamed(map, v)).collect();
+        if !func.ty(v).is_vector() {
+            return pieces[0];
+        }
+        if self.part == 1 {
+            return Builder::new(func, at).build(&pieces);
+        }
+        let mut pieces = pieces;
+        while let [_, _, ..] = pieces[..] {
+            let pairs = pieces.chunks(2).map(|pair| match *pair {
+                [a, b] => {
+                    let both = func.ty(a).lanes + func.ty(b).lanes;
+                    Builder::new(func, at).shuffle(a, b, &(0..both).collect::<Vec<_>>())
+                }
+                _ => pair[0],
+            });
+            pieces = pairs.collect();
+        }
+        pieces[0]
+    }
+}
