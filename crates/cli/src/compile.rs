@@ -175,12 +175,12 @@ fn build(compiler: &Compiler, target: &str, options: &Options) -> Result<Compila
         log += &compiled.log;
         match compiled.result {
             Ok(program) => parts.push(program),
-            Err(kind) => return Ok(Compilation { result: Err(kind), log, times: Vec::new() }),
+            Err(kind) => return Ok(Compilation::failed(kind, log, Vec::new())),
         }
     }
     if options.no_link {
         return match <[Arc<Program>; 1]>::try_from(parts) {
-            Ok([one]) => Ok(Compilation { result: Ok(one), log, times: Vec::new() }),
+            Ok([one]) => Ok(Compilation { result: Ok(one), log, diagnostics: Vec::new(), times: Vec::new() }),
             Err(_) => Err(Failure::wrong("--no-link takes one file: compile each with a call of its own")),
         };
     }

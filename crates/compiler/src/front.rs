@@ -2,7 +2,7 @@
 
 use crate::includes::{Header, Resolver};
 use crate::program::Program;
-use crate::{BuildOptions, Compilation, Failure, OptionSet, Timing};
+use crate::{BuildOptions, Compilation, Diagnostic, Failure, OptionSet, Timing, diagnostic};
 use cloom_artifact::ImageKind;
 use cloom_clc::pp::IncludeResolver;
 use cloom_clc::source::{Diagnostics, SourceMap};
@@ -20,26 +20,32 @@ pub struct Source<'a> {
     pub text: &'a [u8],
 }
 
-/// Reads options; gives them with the log of warnings, or the log of errors.
-pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String), String> {
+/// A log as text and as data.
+type Log = (String, Vec<Diagnostic>);
+
+/// Reads options; gives them with the warnings, or the errors.
+pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String, Vec<Diagnostic>), Log> {
     let mut diagnostics = Diagnostics::default();
     let options = BuildOptions::parse(text, set, &mut diagnostics);
-    let log = cloom_clc::render(&SourceMap::default(), &diagnostics);
-    if diagnostics.has_errors() { Err(log) } else { Ok((options, log)) }
+    let sources = SourceMap::default();
+    let log = cloom_clc::render(&sources, &diagnostics);
+    let list = diagnostic::collect(&sources, &diagnostics);
+    if diagnostics.has_errors() { Err((log, list)) } else { Ok((options, log, list)) }
 }
 
 /// Compiles a source. The target decides what is contracted; the macros tell, and that is all.
 pub fn compile(source: &Source<'_>, text: &str, set: OptionSet, headers: &[Header], target: &str) -> Compilation {
-    let (build, warnings) = match options(text, set) {
+    let (build, warnings, mut diagnostics) = match options(text, set) {
         Ok(parsed) => parsed,
-        Err(log) => return Compilation { result: Err(Failure::Options), log, times: Vec::new() },
+        Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
     };
     let mut resolver = Resolver::new(headers, &build.include_dirs);
-    let (module, log, times) = run(source, &build, &mut resolver, target);
+    let (module, (log, found), times) = run(source, &build, &mut resolver, target);
+    diagnostics.extend(found);
     let result = module
         .ok_or(Failure::Program)
         .map(|module| Arc::new(Program::new(module, ImageKind::Object, build, text.to_owned())));
-    Compilation { result, log: warnings + &log, times }
+    Compilation { result, log: warnings + &log, diagnostics, times }
 }
 
 fn run(
@@ -47,20 +53,21 @@ fn run(
     options: &BuildOptions,
     headers: &mut (dyn IncludeResolver + Send),
     target: &str,
-) -> (Option<Module>, String, Vec<Timing>) {
+) -> (Option<Module>, Log, Vec<Timing>) {
     let target = Target { fma: cloom_llvm::has_fma(target), ..Target::default() };
     let input = Input { name: source.name, source: source.text, headers, options, target: &target };
     let output = cloom_clc::compile(input, Mode::User);
     let log = output.log();
     let mut times: Vec<Timing> = output.times.iter().map(|&(name, time)| Timing::new(name, time)).collect();
-    let Some(module) = output.module else { return (None, log, times) };
+    let diagnostics = diagnostic::collect(&output.sources, &output.diagnostics);
+    let Some(module) = output.module else { return (None, (log, diagnostics), times) };
     let since = Instant::now();
     // What the front end makes must be right; a mistake there is told, not passed on to be misread.
     let wrong =
         cloom_ir::verify(&module).first().map(|e| format!("{log}error: the front end made invalid code: {e}\n"));
     times.push(Timing::new("verify", since.elapsed()));
     match wrong {
-        None => (Some(module), log, times),
-        Some(log) => (None, log, times),
+        None => (Some(module), (log, diagnostics), times),
+        Some(log) => (None, (log, diagnostics), times),
     }
 }

@@ -11,6 +11,7 @@
 //! whoever asks first, or by a thread in the background before anybody asks.
 
 mod cache;
+mod diagnostic;
 mod executable;
 mod front;
 mod includes;
@@ -21,6 +22,7 @@ mod queue;
 mod remarks;
 
 pub use cloom_clc::options::{BuildOptions, OptionSet};
+pub use diagnostic::{Diagnostic, Location};
 pub use executable::Executable;
 pub use front::Source;
 pub use includes::Header;
@@ -105,8 +107,17 @@ pub struct Compilation {
     pub result: Result<Arc<Program>, Failure>,
     /// The build log: diagnostics as text, empty if there are none.
     pub log: String,
+    /// The diagnostics of the front end as data; those of linking stand in the log only.
+    pub diagnostics: Vec<Diagnostic>,
     /// What each stage of the front end took.
     pub times: Vec<Timing>,
+}
+
+impl Compilation {
+    /// A build that failed, with what there is to say.
+    pub fn failed(failure: Failure, log: String, diagnostics: Vec<Diagnostic>) -> Compilation {
+        Compilation { result: Err(failure), log, diagnostics, times: Vec::new() }
+    }
 }
 
 /// A source of at most so many bytes is read before LLVM could be made ready. If its IR has no more instructions, its first kernel
@@ -160,7 +171,7 @@ impl Compiler {
         match compiled.result {
             Ok(program) => {
                 let linked = program::link(vec![program], ImageKind::Executable, None);
-                Compilation { log: compiled.log + &linked.log, times: compiled.times, ..linked }
+                Compilation { result: linked.result, log: compiled.log + &linked.log, ..compiled }
             }
             Err(_) => compiled,
         }
@@ -173,9 +184,9 @@ impl Compiler {
 
     /// Links compiled programs and libraries (`clLinkProgram`).
     pub fn link(&self, inputs: &[Arc<Program>], options: &str) -> Compilation {
-        let (options, log) = match front::options(options, OptionSet::Link) {
+        let (options, log, _) = match front::options(options, OptionSet::Link) {
             Ok(parsed) => parsed,
-            Err(log) => return Compilation { result: Err(Failure::Options), log, times: Vec::new() },
+            Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
         };
         let kind = if options.create_library { ImageKind::Library } else { ImageKind::Executable };
         let linked = program::link(inputs.to_vec(), kind, Some(&options));

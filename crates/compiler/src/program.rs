@@ -81,14 +81,14 @@ impl Program {
         // Options of any of the calls may stand here; those that are wrong for one are not for another.
         let sets = [OptionSet::Build, OptionSet::Compile, OptionSet::Link];
         let options = sets.into_iter().find_map(|set| front::options(&image.options, set).ok());
-        let (options, _) = options.ok_or_else(|| LoadError::Invalid("its options are not understood".into()))?;
+        let (options, ..) = options.ok_or_else(|| LoadError::Invalid("its options are not understood".into()))?;
         Ok(Self { module, kind: image.kind, options, options_text: image.options })
     }
 }
 
 /// Links programs. An executable may leave no function undefined.
 pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&BuildOptions>) -> Compilation {
-    let failed = |log: String| Compilation { result: Err(Failure::Program), log, times: Vec::new() };
+    let failed = |log: String| Compilation::failed(Failure::Program, log, Vec::new());
     let Some(first) = inputs.pop() else { return failed("error: there is nothing to link\n".into()) };
     let mut program = match inputs.is_empty() {
         // Alone, with the options it has: the common case, and nothing to do.
@@ -125,7 +125,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
             return failed(log);
         }
     }
-    Compilation { result: Ok(Arc::new(program)), log: String::new(), times: Vec::new() }
+    Compilation { result: Ok(Arc::new(program)), log: String::new(), diagnostics: Vec::new(), times: Vec::new() }
 }
 
 /// Functions that only another program could define and that are called.

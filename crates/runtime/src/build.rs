@@ -2,7 +2,9 @@
 
 use crate::program::{Program, ProgramOrigin};
 use crate::status::{bail, ensure};
-use crate::toolchain::{CompileInput, Executable, FailureKind, Header, KernelDescription, Outcome, Unit};
+use crate::toolchain::{
+    CompileInput, Diagnostic, Executable, FailureKind, Header, KernelDescription, Outcome, Report, Unit,
+};
 use crate::{Context, Device, Error, Kernel, KernelCode, Result, Status};
 use cloom_artifact::ImageKind;
 use std::collections::BTreeMap;
@@ -32,6 +34,8 @@ pub struct BuildState {
     pub options: String,
     /// The log.
     pub log: String,
+    /// The diagnostics in it, as data.
+    pub diagnostics: Vec<Diagnostic>,
     /// What there is now.
     pub binary: Option<ImageKind>,
 }
@@ -201,8 +205,8 @@ impl Program {
             let state = BuildState {
                 status: BuildKind::InProgress,
                 options: options.to_owned(),
-                log: String::new(),
                 binary: kind,
+                ..BuildState::default()
             };
             builds[i] = DeviceBuild { state, unit, ..DeviceBuild::default() };
         }
@@ -254,7 +258,7 @@ impl Program {
         let target = &self.devices()[selected[0]].info().target;
         match job {
             Job::Build => match self.unit(selected[0]) {
-                Some(unit) if *self.origin() == ProgramOrigin::Binary => Ok((unit, String::new())),
+                Some(unit) if *self.origin() == ProgramOrigin::Binary => Ok((unit, Report::default())),
                 _ => toolchain.build(&CompileInput { source, options, headers: &[], target }),
             },
             Job::Compile(headers) => toolchain.compile(&CompileInput { source, options, headers: &headers, target }),
@@ -283,9 +287,10 @@ impl Program {
             let mut builds = self.builds.lock();
             let build = &mut builds[i];
             match (&outcome, failure) {
-                (Ok((unit, log)), None) => {
+                (Ok((unit, report)), None) => {
                     build.state.status = BuildKind::Success;
-                    build.state.log = log.clone() + &remarks;
+                    build.state.log = report.log.clone() + &remarks;
+                    build.state.diagnostics.clone_from(&report.diagnostics);
                     build.state.binary = Some(unit.kind());
                     build.kernels = Arc::new(unit.kernels());
                     build.unit = Some(unit.clone());
@@ -298,12 +303,13 @@ impl Program {
                 }
                 (Err(failure), _) => {
                     build.state.status = BuildKind::Error;
-                    build.state.log.clone_from(&failure.log);
+                    build.state.log.clone_from(&failure.report.log);
+                    build.state.diagnostics.clone_from(&failure.report.diagnostics);
                     let status = match failure.kind {
                         FailureKind::Options => bad_options,
                         FailureKind::Program => bad_program,
                     };
-                    error = Some(Error::new(status, failure.log.clone()));
+                    error = Some(Error::new(status, failure.report.log.clone()));
                 }
             }
         }

@@ -19,6 +19,16 @@ impl HostPtr {
         (address != 0).then_some(HostPtr(address))
     }
 
+    /// The start of a slice. A command that uses it must have ended when the borrow does: only for calls that wait for it.
+    pub(crate) fn of_slice(bytes: &[u8]) -> HostPtr {
+        HostPtr(bytes.as_ptr() as usize)
+    }
+
+    /// The start of a slice that a command writes; as [`HostPtr::of_slice`].
+    pub(crate) fn of_slice_mut(bytes: &mut [u8]) -> HostPtr {
+        HostPtr(bytes.as_mut_ptr() as usize)
+    }
+
     /// The address.
     pub fn address(self) -> usize {
         self.0

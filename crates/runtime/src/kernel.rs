@@ -8,6 +8,7 @@ use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
+use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -158,62 +159,92 @@ impl Kernel {
         self.code_on(Some(device)).map_err(|e| Error::new(Status::InvalidProgramExecutable, e.why))
     }
 
-    /// Sets an argument.
+    /// Sets an argument as `clSetKernelArg` does: what the bytes mean depends on the parameter.
     pub fn set_arg(&self, index: u32, input: &ArgInput<'_>) -> Result<()> {
-        let Some(param) = self.meta.params.get(index as usize) else {
-            bail!(
-                InvalidArgIndex,
-                "kernel `{}` has {} arguments, there is no number {index}",
-                self.name,
-                self.meta.params.len()
-            );
-        };
-        let what = format_args!("argument {index} (`{}`) of kernel `{}`", param.name, self.name);
+        let param = self.param(index)?;
+        let what = self.what(index, param);
         let size = input.size;
-        let value = match param.kind {
+        match param.kind {
             ParamKind::Local => {
                 ensure!(input.value.is_none(), InvalidArgValue, "{what} is local memory: its value must be NULL");
-                ensure!(size > 0, InvalidArgSize, "{what} is local memory: its size must not be 0");
-                ArgValue::Local(size)
+                self.set_local_arg(index, size)
             }
             ParamKind::Global | ParamKind::Constant => {
                 ensure!(size == 8, InvalidArgSize, "{what} is a buffer: its size is that of a cl_mem, 8, not {size}");
                 let handle =
                     input.value.map_or(0, |v| v.read(0, 8, |b| usize::from_ne_bytes(b.try_into().unwrap_or_default())));
-                if handle == 0 {
-                    ArgValue::Buffer(None)
-                } else {
-                    let buffer = (input.buffer)(handle)?;
-                    let same = Arc::ptr_eq(buffer.context(), self.program.context());
-                    ensure!(same, InvalidMemObject, "{what}: the buffer is of another context");
-                    ArgValue::Buffer(Some(Arc::downgrade(&buffer)))
-                }
+                let buffer = if handle == 0 { None } else { Some((input.buffer)(handle)?) };
+                self.set_buffer_arg(index, buffer.as_ref())
             }
             ParamKind::Value | ParamKind::Struct => {
-                let expected = u64::from(param.size);
-                ensure!(
-                    size == expected,
-                    InvalidArgSize,
-                    "{what} has {expected} bytes ({}), not {size}",
-                    param.type_name
-                );
+                // Before the bytes are read: the caller has so many only if the size is right.
+                self.check_size(param, &what, size)?;
                 let Some(value) = input.value else {
                     bail!(InvalidArgValue, "{what} is a value and cannot be NULL");
                 };
-                ArgValue::Bytes(value.read(0, size, |b: &[u8]| SmallVec::from_slice(b)))
+                value.read(0, size, |bytes| self.set_value_arg(index, bytes))
             }
             ParamKind::Sampler => bail!(InvalidSampler, "{what} is a sampler, which this device does not have"),
             ParamKind::Image => bail!(InvalidMemObject, "{what} is an image, which this device does not have"),
+        }
+    }
+
+    /// Sets an argument that is passed by value, from its bytes.
+    pub fn set_value_arg(&self, index: u32, bytes: &[u8]) -> Result<()> {
+        let param = self.param(index)?;
+        let what = self.what(index, param);
+        let by_value = matches!(param.kind, ParamKind::Value | ParamKind::Struct);
+        ensure!(by_value, InvalidArgValue, "{what} is a `{}`, not a value", param.type_name);
+        self.check_size(param, &what, bytes.len() as u64)?;
+        self.args.lock()[index as usize] = Some(ArgValue::Bytes(SmallVec::from_slice(bytes)));
+        Ok(())
+    }
+
+    /// Sets an argument that is a pointer to global or constant memory; `None` is the null pointer.
+    pub fn set_buffer_arg(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> Result<()> {
+        let param = self.param(index)?;
+        let what = self.what(index, param);
+        let pointer = matches!(param.kind, ParamKind::Global | ParamKind::Constant);
+        ensure!(pointer, InvalidArgValue, "{what} is a `{}`, not a pointer to global memory", param.type_name);
+        let same = buffer.is_none_or(|b| Arc::ptr_eq(b.context(), self.program.context()));
+        ensure!(same, InvalidMemObject, "{what}: the buffer is of another context");
+        self.args.lock()[index as usize] = Some(ArgValue::Buffer(buffer.map(Arc::downgrade)));
+        Ok(())
+    }
+
+    /// Sets an argument that is a pointer to so many bytes of local memory.
+    pub fn set_local_arg(&self, index: u32, size: u64) -> Result<()> {
+        let param = self.param(index)?;
+        let what = self.what(index, param);
+        let local = param.kind == ParamKind::Local;
+        ensure!(local, InvalidArgValue, "{what} is a `{}`, not a pointer to local memory", param.type_name);
+        ensure!(size > 0, InvalidArgSize, "{what} is local memory: its size must not be 0");
+        self.args.lock()[index as usize] = Some(ArgValue::Local(size));
+        Ok(())
+    }
+
+    fn param(&self, index: u32) -> Result<&KernelParam> {
+        let count = self.meta.params.len();
+        let Some(param) = self.meta.params.get(index as usize) else {
+            bail!(InvalidArgIndex, "kernel `{}` has {count} arguments, there is no number {index}", self.name);
         };
-        self.args.lock()[index as usize] = Some(value);
+        Ok(param)
+    }
+
+    /// An argument, as messages name it.
+    fn what<'a>(&'a self, index: u32, param: &'a KernelParam) -> ArgName<'a> {
+        ArgName { index, param: &param.name, kernel: &self.name }
+    }
+
+    fn check_size(&self, param: &KernelParam, what: &ArgName<'_>, size: u64) -> Result<()> {
+        let expected = u64::from(param.size);
+        ensure!(size == expected, InvalidArgSize, "{what} has {expected} bytes ({}), not {size}", param.type_name);
         Ok(())
     }
 
     /// Sets an argument that is a pointer to memory which the device shares with the host.
     pub fn set_svm_arg(&self, index: u32, address: usize) -> Result<()> {
-        let Some(param) = self.meta.params.get(index as usize) else {
-            bail!(InvalidArgIndex, "kernel `{}` has no argument number {index}", self.name);
-        };
+        let param = self.param(index)?;
         let pointer = matches!(param.kind, ParamKind::Global | ParamKind::Constant);
         ensure!(pointer, InvalidArgValue, "argument {index} (`{}`) is not a pointer to global memory", param.name);
         self.args.lock()[index as usize] = Some(ArgValue::Address(address as u64));
@@ -295,6 +326,19 @@ impl Kernel {
             }
         }
         Ok(())
+    }
+}
+
+/// An argument's name in messages.
+struct ArgName<'a> {
+    index: u32,
+    param: &'a str,
+    kernel: &'a str,
+}
+
+impl Display for ArgName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "argument {} (`{}`) of kernel `{}`", self.index, self.param, self.kernel)
     }
 }
 

@@ -55,5 +55,6 @@ pub use region::{Rect, RectSide};
 pub use status::{Error, Result, Status};
 pub use svm::SvmFree;
 pub use toolchain::{
-    Cloom, CompileInput, Executable, Failure, FailureKind, Header, KernelDescription, Outcome, Toolchain, Unit,
+    Cloom, CompileInput, Diagnostic, Executable, Failure, FailureKind, Header, KernelDescription, Outcome, Report,
+    Toolchain, Unit,
 };

@@ -2,7 +2,7 @@
 
 use cloom_artifact::{ImageKind, KernelArtifact};
 use cloom_compiler as compiler;
-pub use cloom_compiler::Variant;
+pub use cloom_compiler::{Diagnostic, Variant};
 use cloom_ir::KernelMeta;
 use std::any::Any;
 use std::sync::Arc;
@@ -52,8 +52,24 @@ pub enum FailureKind {
 pub struct Failure {
     /// What went wrong.
     pub kind: FailureKind,
+    /// What there is to say about it.
+    pub report: Report,
+}
+
+/// What a build has to say.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
     /// The build log.
     pub log: String,
+    /// The diagnostics in it, as data.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// A report of text alone.
+    pub fn text(log: impl Into<String>) -> Report {
+        Report { log: log.into(), diagnostics: Vec::new() }
+    }
 }
 
 /// A compiled program.
@@ -82,8 +98,8 @@ pub trait Executable: Send + Sync {
     fn remarks(&self) -> String;
 }
 
-/// A program and its build log.
-pub type Outcome = Result<(Arc<dyn Unit>, String), Failure>;
+/// A program and what its build had to say.
+pub type Outcome = Result<(Arc<dyn Unit>, Report), Failure>;
 
 /// A compiler.
 pub trait Toolchain: Send + Sync {
@@ -162,14 +178,15 @@ fn program(unit: &Arc<dyn Unit>) -> Option<&Arc<compiler::Program>> {
 const FOREIGN: &str = "the program was made by another compiler";
 
 fn outcome(compilation: compiler::Compilation) -> Outcome {
+    let report = Report { log: compilation.log, diagnostics: compilation.diagnostics };
     match compilation.result {
-        Ok(program) => Ok((Arc::new(CloomUnit(program)), compilation.log)),
+        Ok(program) => Ok((Arc::new(CloomUnit(program)), report)),
         Err(failure) => Err(Failure {
             kind: match failure {
                 compiler::Failure::Options => FailureKind::Options,
                 compiler::Failure::Program => FailureKind::Program,
             },
-            log: compilation.log,
+            report,
         }),
     }
 }
@@ -194,7 +211,7 @@ impl Toolchain for Cloom {
         let programs: Option<Vec<_>> = inputs.iter().map(|u| program(u).cloned()).collect();
         match programs {
             Some(programs) => outcome(self.0.link(&programs, options)),
-            None => Err(Failure { kind: FailureKind::Program, log: FOREIGN.into() }),
+            None => Err(Failure { kind: FailureKind::Program, report: Report::text(FOREIGN) }),
         }
     }
 

@@ -87,6 +87,32 @@ impl Queue {
         self.enqueue(CommandType::WriteBuffer, wait, blocking, work)
     }
 
+    /// Fills a slice from a buffer and waits until that is done.
+    pub fn read_slice(
+        self: &Arc<Queue>,
+        buffer: &Arc<Buffer>,
+        offset: u64,
+        to: &mut [u8],
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let target = HostPtr::of_slice_mut(to);
+        let event = self.read(buffer, true, offset, to.len() as u64, Some(target), wait)?;
+        // A blocking call returns when the command has ended, or was never begun: the borrow outlives it.
+        Ok(event)
+    }
+
+    /// Fills a part of a buffer from a slice and waits until that is done.
+    pub fn write_slice(
+        self: &Arc<Queue>,
+        buffer: &Arc<Buffer>,
+        offset: u64,
+        from: &[u8],
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let source = HostPtr::of_slice(from);
+        self.write(buffer, true, offset, from.len() as u64, Some(source), wait)
+    }
+
     /// Copies bytes from buffer to buffer.
     pub fn copy(
         self: &Arc<Queue>,

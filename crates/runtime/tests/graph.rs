@@ -4,7 +4,7 @@
 
 use cloom_hal as hal;
 use cloom_runtime::{
-    CompileInput, Context, Engine, Event, Executable, Failure, FailureKind, Hooks, NativeKernel, Outcome, Platform,
+    CompileInput, Context, Engine, Event, Executable, Failure, FailureKind, Hooks, NativeKernel, Outcome, Platform, Report,
     Queue, QueueFlags, Toolchain, Unit,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 struct NoCompiler;
 
 fn no_program() -> Outcome {
-    Err(Failure { kind: FailureKind::Program, log: "there is no compiler here".into() })
+    Err(Failure { kind: FailureKind::Program, report: Report::text("there is no compiler here") })
 }
 
 impl Toolchain for NoCompiler {
