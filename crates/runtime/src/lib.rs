@@ -54,6 +54,7 @@ pub use queue::Queue;
 pub use region::{Rect, RectSide};
 pub use status::{Error, Result, Status};
 pub use svm::SvmFree;
+pub use cloom_compiler::Location;
 pub use toolchain::{
     Cloom, CompileInput, Diagnostic, Executable, Failure, FailureKind, Header, KernelDescription, Outcome, Report,
     Toolchain, Unit,

@@ -1,0 +1,172 @@
+//! A context: the device, an in-order queue on it, and what is made in it.
+//!
+//! Contexts of [`Context::new`] share one platform for the whole process, and so its threads. [`Context::with`] makes one of its own.
+
+use crate::{Buffer, BuildError, Error, Pod, Program};
+use cloom_caps::env;
+use cloom_hal::Device as _;
+use cloom_hal_cpu::CpuDevice;
+use cloom_runtime as rt;
+use std::io::Write as _;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// Takes what kernels print, as bytes.
+pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
+
+/// How a context is made. The default is what the environment variables of Cloom say.
+#[derive(Default)]
+pub struct Options {
+    /// How many threads run kernels; 0: `CLOOM_THREADS`, or as many as there are cores.
+    pub threads: usize,
+    /// The set of instructions (`sse4.2`, `avx2`, `avx512`, `neon`); `None`: `CLOOM_CPU`, or the best that the machine has.
+    pub cpu: Option<String>,
+    /// Whether events tell their times. Launches then wait for the optimised code of their kernel.
+    pub profiling: bool,
+    /// Takes what kernels print; `None`: standard output.
+    pub printer: Option<Printer>,
+}
+
+/// What a device is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// Its name: "AMD EPYC 9B45".
+    pub name: String,
+    /// What code is made for: `x86_64-unknown-linux-gnu:x86-64-v4`.
+    pub target: String,
+    /// How many threads run kernels.
+    pub compute_units: u32,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Bytes of local memory of a work-group, at most.
+    pub local_memory: u64,
+    /// Work-items of a work-group, at most.
+    pub max_group_size: u64,
+}
+
+/// The last error of a command, which its event knows as a number only.
+pub(crate) type LastError = Arc<Mutex<Option<String>>>;
+
+/// A device with a queue on which commands run in order. Cheap to clone; all clones are one context. Usable from any thread.
+#[derive(Clone)]
+pub struct Context {
+    pub(crate) runtime: Arc<rt::Context>,
+    pub(crate) queue: Arc<rt::Queue>,
+    pub(crate) last_error: LastError,
+}
+
+static SHARED: LazyLock<Result<Arc<rt::Platform>, String>> = LazyLock::new(|| platform(&Options::default(), None));
+
+/// The platform with the one device that this machine has.
+fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platform>, String> {
+    let threads = match options.threads {
+        0 => env::THREADS.get().and_then(|text| text.trim().parse().ok()).unwrap_or(0),
+        n => n,
+    };
+    let wanted = options.cpu.clone().or_else(|| env::CPU.get());
+    let device = CpuDevice::new(threads, wanted.as_deref());
+    check_level(wanted.as_deref(), &device.info().target)?;
+    let print = printer.unwrap_or_else(|| {
+        Box::new(|text: &[u8]| {
+            // Where standard output is closed, there is nobody to tell.
+            let _ = std::io::stdout().write_all(text);
+        })
+    });
+    let engine = rt::Engine::new(rt::Cloom::from_env(), rt::Hooks { print });
+    Ok(rt::Platform::new(engine, vec![Arc::new(device)]))
+}
+
+/// Checks that the device is what was asked for: a lower level in its place would let a test pass for what it is not.
+fn check_level(wanted: Option<&str>, target: &str) -> Result<(), String> {
+    use cloom_caps::cpu::{Level, instructions, names};
+    let Some(wanted) = wanted else { return Ok(()) };
+    match Level::named(instructions(wanted)) {
+        Some(level) if Level::of(target) == Some(level) => Ok(()),
+        Some(_) => Err(format!("this machine cannot run {wanted} code; {target} is its best")),
+        None => Err(format!("there is no set of instructions `{wanted}`; give one of {}", names().join(", "))),
+    }
+}
+
+impl Context {
+    /// A context on this machine's CPU, as the environment variables of Cloom say.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where the processor has less than the least set of instructions.
+    pub fn new() -> Result<Context, Error> {
+        let platform = SHARED.as_ref().map_err(|why| Error::NoDevice(why.clone()))?;
+        Context::on(platform, false)
+    }
+
+    /// A context with a platform of its own.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where the machine lacks the instructions asked for.
+    pub fn with(mut options: Options) -> Result<Context, Error> {
+        let printer = options.printer.take();
+        Context::on(&platform(&options, printer).map_err(Error::NoDevice)?, options.profiling)
+    }
+
+    fn on(platform: &Arc<rt::Platform>, profiling: bool) -> Result<Context, Error> {
+        let last_error = LastError::default();
+        let sink = last_error.clone();
+        let notify: rt::ErrorCallback = Box::new(move |text| {
+            *sink.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
+        });
+        let devices = platform.devices();
+        let runtime = rt::Context::new(devices, None, Some(notify))?;
+        let flags = if profiling { rt::QueueFlags::PROFILING } else { rt::QueueFlags::empty() };
+        let queue = rt::Queue::new(&runtime, &devices[0], flags, None)?;
+        Ok(Context { runtime, queue, last_error })
+    }
+
+    /// What the device is.
+    pub fn device(&self) -> DeviceInfo {
+        let device = self.queue.device();
+        let info = device.info();
+        DeviceInfo {
+            name: info.name.clone(),
+            target: info.target.clone(),
+            compute_units: info.compute_units,
+            memory: info.memory_size,
+            local_memory: device.local_memory(),
+            max_group_size: device.max_group_size(),
+        }
+    }
+
+    /// A buffer of `len` elements, all bytes zero.
+    ///
+    /// # Errors
+    /// When there is not enough memory, or `len` is 0.
+    pub fn buffer<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::zeroed(self, len)
+    }
+
+    /// A buffer with a copy of a slice.
+    ///
+    /// # Errors
+    /// When there is not enough memory, or the slice is empty.
+    pub fn buffer_from<T: Pod>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
+        Buffer::copied(self, data)
+    }
+
+    /// Compiles and links OpenCL C source.
+    ///
+    /// # Errors
+    /// A [`BuildError`] with the diagnostics, as text and as data.
+    pub fn build(&self, source: &str) -> Result<Program, BuildError> {
+        self.build_with(source, "")
+    }
+
+    /// [`build`](Self::build) with the options of `clBuildProgram`: `-D NAME=VALUE -cl-fast-relaxed-math`.
+    ///
+    /// # Errors
+    /// A [`BuildError`]; also for options that do not exist.
+    pub fn build_with(&self, source: &str, options: &str) -> Result<Program, BuildError> {
+        Program::build(self, source, options)
+    }
+
+    /// Waits until all commands have ended.
+    pub fn finish(&self) {
+        self.queue.finish();
+    }
+}

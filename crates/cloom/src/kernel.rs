@@ -1,0 +1,97 @@
+//! Kernels and their launches. The one file with `unsafe` in it: [`Kernel::launch`] is declared so.
+
+#![allow(unsafe_code, reason = "a launch runs code that no compiler has checked; the caller promises what it does")]
+
+use crate::{Args, Error, Event, Program};
+use cloom_runtime as rt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many work-items run, in one to three dimensions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    dims: u32,
+    global: [u64; 3],
+    local: Option<[u64; 3]>,
+    offset: Option<[u64; 3]>,
+}
+
+/// Sizes of `N` dimensions, the unused ones filled up.
+fn sizes<const N: usize>(of: [usize; N], rest: u64) -> [u64; 3] {
+    const { assert!(N >= 1 && N <= 3, "a range has one to three dimensions") };
+    std::array::from_fn(|d| of.get(d).map_or(rest, |&n| n as u64))
+}
+
+impl Range {
+    /// So many work-items: `Range::new([width, height])`.
+    pub fn new<const N: usize>(global: [usize; N]) -> Range {
+        Range { dims: N as u32, global: sizes(global, 1), local: None, offset: None }
+    }
+
+    /// In work-groups of this size. Without it, Cloom chooses. Groups at the upper edges may be smaller.
+    #[must_use]
+    pub fn local<const N: usize>(mut self, local: [usize; N]) -> Range {
+        self.local = Some(sizes(local, 1));
+        self
+    }
+
+    /// With global ids that begin here.
+    #[must_use]
+    pub fn offset<const N: usize>(mut self, offset: [usize; N]) -> Range {
+        self.offset = Some(sizes(offset, 0));
+        self
+    }
+}
+
+/// A kernel of a program. Usable from any thread.
+pub struct Kernel {
+    runtime: Arc<rt::Kernel>,
+    program: Program,
+    /// Held from the first argument that is set to the launch.
+    launching: Mutex<()>,
+}
+
+impl Kernel {
+    pub(crate) fn new(program: &Program, name: &str) -> Result<Kernel, Error> {
+        let runtime = program.runtime.kernel(name)?;
+        Ok(Kernel { runtime, program: program.clone(), launching: Mutex::default() })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.runtime.name()
+    }
+
+    /// Runs the kernel over a range, after the commands before it in the context. Returns at once; the event tells when it has ended.
+    /// The command keeps the buffers until then.
+    ///
+    /// # Safety
+    /// With these arguments and this range, the kernel must read and write only inside its buffers and local memory, and its work-items
+    /// must not race with each other: it is machine code, and nothing checks its accesses. (`cloom run --verify` finds those that go
+    /// astray.)
+    ///
+    /// # Errors
+    /// Arguments that do not fit the parameters, a range or group that the device cannot run, code that cannot be made.
+    pub unsafe fn launch<A: Args>(&self, range: Range, args: A) -> Result<Event, Error> {
+        let expected = self.runtime.meta().params.len();
+        if A::COUNT != expected {
+            return Err(Error::ArgumentCount { kernel: self.name().to_owned(), expected, given: A::COUNT });
+        }
+        let context = &self.program.context;
+        let input = rt::RangeInput {
+            work_dim: range.dims,
+            offset: range.offset,
+            global: Some(range.global),
+            local: range.local,
+        };
+        // Arguments live in the kernel: two threads that launch it must not mix theirs. A panic leaves nothing half done.
+        let held = self.launching.lock().unwrap_or_else(PoisonError::into_inner);
+        args.set(&self.runtime)?;
+        let event = context.queue.launch(rt::CommandType::NdRangeKernel, &self.runtime, &input, &[], true)?;
+        drop(held);
+        let event = match event {
+            Some(event) => event,
+            None => context.queue.marker(&[])?,
+        };
+        Ok(Event::new(event, context.last_error.clone()))
+    }
+}

@@ -1,0 +1,45 @@
+//! OpenCL C kernels from Rust: compile them, run them on the CPU, look at the results. No ICD loader, no driver to install, no C.
+//!
+//! In come kernel source and slices; out come slices, events with times, and diagnostics as data. Everything below is the
+//! implementation behind `libcloom.so`, without its C interface: the same compiler, scheduler, disk cache and environment variables.
+//!
+//! ```
+//! use cloom::{Context, Range};
+//!
+//! # fn main() -> Result<(), cloom::Error> {
+//! let context = Context::new()?;
+//! let program = context.build("kernel void saxpy(global float *y, global const float *x, float a) {
+//!     size_t i = get_global_id(0);
+//!     y[i] += a * x[i];
+//! }")?;
+//! let saxpy = program.kernel("saxpy")?;
+//! let x = context.buffer_from(&[1.0f32, 2.0, 3.0])?;
+//! let y = context.buffer_from(&[10.0f32, 20.0, 30.0])?;
+//! // SAFETY: the kernel stays inside its buffers: both have as many elements as the launch has work-items.
+//! unsafe { saxpy.launch(Range::new([3]), (&y, &x, 2.0f32))? };
+//! assert_eq!(y.to_vec()?, [12.0, 24.0, 36.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Commands of a [`Context`] run in order, behind the caller's back: [`Kernel::launch`] returns an [`Event`] at once, and reading a
+//! buffer waits for what was launched before. A launch is `unsafe`, as a call of any foreign function is: a kernel is compiled code
+//! that can write wherever its pointers lead. Everything else is checked, and an [`Error`] says what to do.
+
+mod args;
+mod buffer;
+mod context;
+mod error;
+mod event;
+mod kernel;
+mod program;
+
+pub use args::{Arg, Args, Local};
+pub use buffer::Buffer;
+pub use bytemuck::Pod;
+pub use cloom_runtime::{Diagnostic, Location};
+pub use context::{Context, DeviceInfo, Options, Printer};
+pub use error::Error;
+pub use event::{Event, Times};
+pub use kernel::{Kernel, Range};
+pub use program::{BuildError, Program};
