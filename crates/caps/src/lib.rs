@@ -28,6 +28,10 @@ const fn named(name: &'static str, version: u32) -> Named {
 pub const OPENCL_VERSION: u32 = version(3, 0, 0);
 
 /// Device extensions; each is also a macro.
+///
+/// Sub-groups are advertised by the feature `__opencl_c_subgroups` and not by `cl_khr_subgroups`: a device with that
+/// extension must report `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS` (OpenCL 3.0, table of device queries), and the
+/// sub-groups of a group run one after the other here, from barrier to barrier.
 pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_byte_addressable_store", version(1, 0, 0)),
     named("cl_khr_global_int32_base_atomics", version(1, 0, 0)),
@@ -38,7 +42,6 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_int64_extended_atomics", version(1, 0, 0)),
     named("cl_khr_fp64", version(1, 0, 0)),
     named("cl_khr_extended_versioning", version(1, 0, 0)),
-    named("cl_khr_subgroups", version(1, 0, 0)),
     named("cl_khr_subgroup_ballot", version(1, 0, 0)),
     named("cl_khr_subgroup_clustered_reduce", version(1, 0, 0)),
     named("cl_khr_subgroup_extended_types", version(1, 0, 0)),
