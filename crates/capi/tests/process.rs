@@ -58,6 +58,7 @@ fn the_part_of_a_child() {
         Ok("level") => level(),
         Ok("remarks") => remarks(),
         Ok("first") => first_launches(),
+        Ok("overrun") => overrun(),
         Ok("error") => {
             let t = Session::new();
             assert!(t.clCreateBuffer(t.context(), 0, 0, null_mut(), null_mut()).is_null());
@@ -283,6 +284,31 @@ fn another_driver_in_the_same_process_is_no_harm() {
 }
 
 /// Ends the process while kernels run and wait.
+/// Every second buffer is written some bytes past its end, as by a launch whose global size was rounded up.
+fn overrun() {
+    const PAST: usize = 200;
+    let t = Session::new();
+    let kernel = t.kernel("kernel void k(global uchar *p) { p[get_global_id(0)] = 0xFF; }");
+    for _ in 0..4 {
+        let sizes = (0..60).map(|i| 4 + i * 37);
+        let buffers: Vec<(usize, Obj)> = sizes.map(|n| (n, t.buffer_of(&vec![7u8; n]))).collect();
+        for (n, buffer) in buffers.iter().step_by(2) {
+            t.arg_mem(&kernel, 0, buffer);
+            drop(t.launch(&kernel, &[n + PAST], &[]));
+        }
+        t.finish();
+        for (n, buffer) in buffers.iter().skip(1).step_by(2) {
+            assert_eq!(t.read::<u8>(buffer, *n), vec![7; *n], "a neighbour of {n} bytes was written");
+        }
+    }
+    println!("|survived");
+}
+
+#[test]
+fn a_process_survives_kernels_that_write_a_little_past_their_buffers() {
+    assert_eq!(lines(&output(&mut child("overrun"))), ["survived"]);
+}
+
 fn exit_with_work() {
     let t = Session::new();
     let kernel = t.kernel(

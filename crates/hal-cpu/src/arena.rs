@@ -1,10 +1,24 @@
 //! Blocks of raw memory: buffers, and each thread's reusable local memory and scratch.
+//!
+//! A block is followed by spare bytes, so that a kernel that writes a little past the end of its buffer corrupts neither the
+//! allocator's records nor the application's data behind it, and the host process survives:
+//!
+//! ```text
+//! | size bytes | up to a multiple of ALIGN | GUARD bytes | next allocation
+//! ```
+//!
+//! The typical case is a global size that is rounded up to the group size while the buffer is not. The bytes are not checked;
+//! `cloom run --verify` finds such writes. Memory that the application owns (`CL_MEM_USE_HOST_PTR`) has no spare bytes.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 /// Alignment of every block: that of the largest vector, and two cache lines.
 pub const ALIGN: usize = 128;
+
+/// Spare bytes behind every block: a store of four of the widest vectors. Small against a page, and never touched in a large
+/// block.
+const GUARD: usize = 256;
 
 /// Pages that a system may give for large blocks, if they are asked for. Without them, a kernel that walks down the columns of a matrix
 /// needs another page for each element, and looking these up takes longer than the work: transposing 2048 x 2048 numbers took twice as
@@ -42,8 +56,9 @@ impl Block {
 
     fn new(size: u64, zeroed: bool) -> Option<Block> {
         let size = usize::try_from(size.max(1)).ok()?;
+        let reserved = size.checked_next_multiple_of(ALIGN)?.checked_add(GUARD)?;
         if !zeroed {
-            let layout = Layout::from_size_align(size, ALIGN).ok()?;
+            let layout = Layout::from_size_align(reserved, ALIGN).ok()?;
             // SAFETY: the layout's size is not 0.
             let ptr = NonNull::new(unsafe { alloc(layout) })?;
             return Some(Block { ptr, size, base: ptr, layout });
@@ -51,11 +66,11 @@ impl Block {
         // The allocator writes zeros itself if it is asked for more alignment than it gives anyway; asked for less, it
         // takes fresh pages from the system, which cost nothing until they are touched.
         let align = if size >= LARGE { HUGE_PAGE } else { ALIGN };
-        let layout = Layout::from_size_align(size.checked_add(align)?, align_of::<u64>()).ok()?;
+        let layout = Layout::from_size_align(reserved.checked_add(align)?, align_of::<u64>()).ok()?;
         // SAFETY: the layout's size is not 0.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let skip = base.addr().get().wrapping_neg() % align;
-        // SAFETY: less than `align` bytes are skipped, and there are as many more than `size`.
+        // SAFETY: less than `align` bytes are skipped, and there are as many more than `reserved`.
         let ptr = unsafe { base.add(skip) };
         if size >= LARGE {
             // A wish: whether it is granted makes no difference but in time.
@@ -123,6 +138,14 @@ mod tests {
         }
         assert!(Block::zeroed(u64::MAX).is_none());
         assert!(Block::uninit(1 << 60).is_none());
+    }
+
+    #[test]
+    fn a_write_past_the_end_stays_within_the_block() {
+        for block in [Block::zeroed(100).unwrap(), Block::uninit(100).unwrap(), Block::zeroed(LARGE as u64).unwrap()] {
+            let end = block.ptr() as usize + (block.size() as usize).next_multiple_of(ALIGN) + GUARD;
+            assert!(end <= block.base.as_ptr() as usize + block.layout.size());
+        }
     }
 
     #[test]
