@@ -319,3 +319,39 @@ fn a_failed_event_fails_what_waits_for_it() {
     assert_eq!(count, 0, "a map that failed is no map");
     assert_eq!((word, t.read::<u32>(&buffer, 1)), (5, vec![1]), "nothing was copied");
 }
+
+#[test]
+fn a_map_whose_wait_list_fails_leaves_nothing_mapped() {
+    let t = Session::new();
+    let buffer = t.buffer_of(&[1u32; 4]);
+    let gate = t.user_event();
+    let map = |flags, wait: u32| {
+        let (mut code, mut event) = (1, null_mut());
+        let list = if wait == 0 { null() } else { &raw const gate.h };
+        let queue = t.queue();
+        let at = t.clEnqueueMapBuffer(queue, buffer.h, CL_FALSE, flags, 0, 16, wait, list, &mut event, &mut code);
+        (code, at, event)
+    };
+    let count = || info::<u32>(|s, v, r| t.clGetMemObjectInfo(buffer.h, CL_MEM_MAP_COUNT, s, v, r));
+    // Another mapping of the same address must outlive the one that fails.
+    let (code, at, event) = map(CL_MAP_READ, 0);
+    ok(code);
+    drop(Obj::event(event));
+    let (code, _, event) = map(CL_MAP_WRITE, 1);
+    ok(code);
+    let event = Obj::event(event);
+    assert_eq!(count(), 2);
+    t.complete(&gate, -7);
+    t.finish();
+    assert_eq!(t.status(&event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_eq!(count(), 1);
+    // What it would have been mapped for is free again.
+    let (code, again, event) = map(CL_MAP_WRITE, 0);
+    ok(code);
+    drop(Obj::event(event));
+    for at in [at, again] {
+        ok(t.clEnqueueUnmapMemObject(t.queue(), buffer.h, at, 0, null(), null_mut()));
+    }
+    assert_eq!(count(), 0);
+    t.finish();
+}

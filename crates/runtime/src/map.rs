@@ -1,7 +1,8 @@
 //! Mapping buffers into the host's address space. Nothing is copied: the device shares the host's memory.
 //!
-//! A mapping exists from the call that enqueues it to the call that enqueues its end, so that two calls that contradict each other are
-//! told so at once.
+//! A mapping is registered by the call that enqueues it and removed by the call that enqueues its end, so that of two calls
+//! that contradict each other the second fails at once. A map command that never runs, because an event of its wait list
+//! fails, removes its mapping again.
 
 use crate::execute::CommandType;
 use crate::status::{bail, ensure};
@@ -11,10 +12,35 @@ use std::sync::Arc;
 /// A mapped range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mapping {
+    /// Differs between mappings of one address.
+    id: u64,
     address: usize,
     offset: u64,
     size: u64,
     flags: MapFlags,
+}
+
+/// The mapping of a map command that has not run. The command owns it: when the command is dropped before it ran, nothing
+/// is mapped.
+struct Pending {
+    buffer: Arc<Buffer>,
+    id: u64,
+    ran: bool,
+}
+
+impl Pending {
+    /// The command runs: the mapping lasts until it is unmapped.
+    fn keep(mut self) {
+        self.ran = true;
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.ran {
+            remove(&self.buffer, |m| m.id == self.id);
+        }
+    }
 }
 
 impl Queue {
@@ -54,6 +80,7 @@ impl Queue {
             bail!(MapFailure, "the device's memory cannot be mapped");
         };
         let address = base + offset as usize;
+        let id = self.context().engine().id();
         {
             let mut mappings = buffer.mappings.lock();
             let overlaps = mappings.iter().any(|m| {
@@ -61,27 +88,21 @@ impl Queue {
                 writes && theirs && offset < m.offset + m.size && m.offset < offset + size
             });
             ensure!(!overlaps, InvalidOperation, "bytes {offset}+{size} overlap a region that is mapped for writing");
-            mappings.push(Mapping { address, offset, size, flags });
+            mappings.push(Mapping { id, address, offset, size, flags });
         }
-        // The command holds the buffer until it has run.
-        let held = buffer.clone();
+        let pending = Pending { buffer: buffer.clone(), id, ran: false };
         let work = Box::new(move || {
-            drop(held);
+            pending.keep();
             Ok(())
         });
-        match self.enqueue(CommandType::MapBuffer, wait, blocking, work) {
-            Ok(event) => Ok((address, event)),
-            Err(error) => {
-                remove(buffer, address);
-                Err(error)
-            }
-        }
+        let event = self.enqueue(CommandType::MapBuffer, wait, blocking, work)?;
+        Ok((address, event))
     }
 
     /// Ends a mapping.
     pub fn unmap(self: &Arc<Queue>, buffer: &Arc<Buffer>, address: usize, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_buffer(buffer)?;
-        let Some(mapping) = remove(buffer, address) else {
+        let Some(mapping) = remove(buffer, |m| m.address == address) else {
             bail!(InvalidValue, "{address:#x} is not where this buffer is mapped");
         };
         let held = buffer.clone();
@@ -104,8 +125,8 @@ impl Queue {
     }
 }
 
-fn remove(buffer: &Buffer, address: usize) -> Option<Mapping> {
+fn remove(buffer: &Buffer, is_it: impl Fn(&Mapping) -> bool) -> Option<Mapping> {
     let mut mappings = buffer.mappings.lock();
-    let at = mappings.iter().position(|m| m.address == address)?;
+    let at = mappings.iter().position(is_it)?;
     Some(mappings.remove(at))
 }
