@@ -244,6 +244,17 @@ fn a_buffer_may_use_an_allocation() {
     assert_eq!(uses(&t.buffer(0, 64)), CL_FALSE);
     t.write(&buffer, 0, &[5u32]);
     assert_eq!(map(&t, memory, 4), 5u32.to_ne_bytes());
+    // One that would reach beyond the end of the allocation, from its begin or from its middle, is refused.
+    let mut c = Cases::new();
+    let middle: Handle = memory.cast::<u8>().wrapping_add(16).cast();
+    for flags in [CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR] {
+        for (at, room) in [(memory, 64), (middle, 48)] {
+            let wanted = CL_INVALID_BUFFER_SIZE;
+            c.new_object("a byte too much", wanted, |code| t.clCreateBuffer(t.context(), flags, room + 1, at, code));
+            drop(buffer_at(&t, flags, room, at));
+        }
+    }
+    c.end();
     unmap(&t, memory);
     t.finish();
     drop(buffer);

@@ -87,6 +87,14 @@ impl Buffer {
             InvalidHostPtr,
             "a host_ptr without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR"
         );
+        // Also for pointers into the middle of an allocation: what follows its end is not the application's.
+        let room = host_ptr.and_then(|p| context.svm_room(p.address()));
+        ensure!(
+            room.is_none_or(|room| size <= room),
+            InvalidBufferSize,
+            "{size} bytes reach beyond the end of the SVM allocation, {} bytes from host_ptr",
+            room.unwrap_or(0)
+        );
         if !flags.intersects(KERNEL_ACCESS) {
             flags |= MemFlags::READ_WRITE;
         }
@@ -111,7 +119,7 @@ impl Buffer {
             size,
             flags,
             host_ptr: host_ptr.filter(|_| used),
-            shared: used && host_ptr.is_some_and(|p| context.svm_contains(p.address())),
+            shared: used && room.is_some(),
             storage,
             properties,
             mappings: Mutex::default(),

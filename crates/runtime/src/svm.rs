@@ -51,11 +51,11 @@ impl Context {
         drop(freed);
     }
 
-    /// Whether bytes lie in an allocation.
-    pub fn svm_contains(&self, address: usize) -> bool {
+    /// Bytes from an address to the end of the allocation that it lies in; `None` if it lies in none.
+    pub fn svm_room(&self, address: usize) -> Option<u64> {
         let allocations = self.svm().0.lock();
-        let below = allocations.range(..=address).next_back();
-        below.is_some_and(|(begin, memory)| ((address - begin) as u64) < memory.size())
+        let (begin, memory) = allocations.range(..=address).next_back()?;
+        memory.size().checked_sub((address - begin) as u64).filter(|&room| room > 0)
     }
 }
 
@@ -152,8 +152,7 @@ impl Queue {
             "the flags {bits:#x} have unknown bits"
         );
         for (address, size) in ranges {
-            let last = address.saturating_add((*size).max(1) as usize - 1);
-            let inside = self.context().svm_contains(*address) && self.context().svm_contains(last);
+            let inside = self.context().svm_room(*address).is_some_and(|room| *size <= room);
             ensure!(inside, InvalidValue, "{address:#x}+{size} does not lie in an allocation of this context");
         }
         self.enqueue(CommandType::SvmMigrateMem, wait, false, Box::new(|| Ok(())))

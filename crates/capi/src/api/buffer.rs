@@ -59,7 +59,9 @@ pub fn info(memory: Handle<Buffer>, name: u32, size: usize, value: OutBytes, siz
             info.value(object.parent().map(handle::borrow).transpose()?.unwrap_or(Handle::NULL))
         }
         cl::MEM_OFFSET => info.value(object.origin() as usize),
-        cl::MEM_USES_SVM_POINTER => info.bool(object.host_ptr().is_some_and(|p| object.context().svm_contains(p))),
+        cl::MEM_USES_SVM_POINTER => {
+            info.bool(object.host_ptr().is_some_and(|p| object.context().svm_room(p).is_some()))
+        }
         cl::MEM_PROPERTIES => info.array(object.properties().unwrap_or_default()),
         _ => info.unknown(name),
     }
