@@ -351,6 +351,13 @@ fn bad_arguments_have_their_codes() {
     c.code("info of null", CL_INVALID_KERNEL, note(null_mut(), CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, pattern));
     c.code("unknown info", CL_INVALID_VALUE, note(kernel.h, 0x7777, 8, pattern));
     c.code("info without value", CL_INVALID_VALUE, note(kernel.h, CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, null()));
+    c.code("half a pointer", CL_INVALID_VALUE, note(kernel.h, CL_KERNEL_EXEC_INFO_SVM_PTRS, 4, pattern));
+    c.code("an empty set of pointers", CL_SUCCESS, note(kernel.h, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, null()));
+    c.code(
+        "a flag of no bytes",
+        CL_INVALID_VALUE,
+        note(kernel.h, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 0, null()),
+    );
     c.end();
     t.clSVMFree(t.context(), a);
     t.clSVMFree(t.context(), b);

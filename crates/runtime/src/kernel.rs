@@ -92,8 +92,8 @@ pub struct Kernel {
     /// One per device of the program.
     codes: Vec<Option<Arc<KernelCode>>>,
     args: Mutex<Vec<Option<ArgValue>>>,
-    /// Whether it reaches shared memory through pointers in memory.
-    shares: AtomicBool,
+    /// Whether it reaches through pointers in memory SVM allocations, and whether any other memory of the host.
+    indirect: [AtomicBool; 2],
 }
 
 impl Kernel {
@@ -105,21 +105,24 @@ impl Kernel {
     ) -> Arc<Kernel> {
         program.count_kernel(true);
         let args = Mutex::new(meta.params.iter().map(|_| None).collect());
-        let (attachment, shares) = Default::default();
-        Arc::new(Kernel { attachment, program, name: name.to_owned(), meta, codes, args, shares })
+        let (attachment, indirect) = Default::default();
+        Arc::new(Kernel { attachment, program, name: name.to_owned(), meta, codes, args, indirect })
     }
 
     /// `clCloneKernel`: another kernel with the same arguments.
     pub fn duplicate(&self) -> Arc<Kernel> {
         let copy = Kernel::new(self.program.clone(), &self.name, self.meta.clone(), self.codes.clone());
         copy.args.lock().clone_from(&self.args.lock());
-        copy.shares.store(self.shares.load(Ordering::Relaxed), Ordering::Relaxed);
+        for (to, from) in copy.indirect.iter().zip(&self.indirect) {
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
         copy
     }
 
-    /// Notes that it reaches shared memory through pointers in memory (`clSetKernelExecInfo`).
-    pub fn share(&self) {
-        self.shares.store(true, Ordering::Relaxed);
+    /// Notes whether it reaches memory of the host through pointers in memory, as `clSetKernelExecInfo` says: SVM
+    /// allocations or, with `system`, other memory.
+    pub fn set_indirect(&self, system: bool, any: bool) {
+        self.indirect[usize::from(system)].store(any, Ordering::Relaxed);
     }
 
     /// The program.
@@ -274,7 +277,7 @@ impl Kernel {
     /// are not dropped under the lock, where the last reference to one would call the application.
     pub(crate) fn pack(&self, artifact: &KernelArtifact, packed: &mut Packed) -> Result<()> {
         packed.local_size = artifact.local_size;
-        packed.shares = self.shares.load(Ordering::Relaxed);
+        packed.shares = self.indirect.iter().any(|i| i.load(Ordering::Relaxed));
         packed.block.resize(artifact.arg_block as usize, 0);
         let args = self.args.lock();
         ensure!(

@@ -121,17 +121,20 @@ pub fn set_arg(kernel: Handle<Kernel>, index: u32, value: HostMemory) -> Result<
     kernel.get()?.set_svm_arg(index, value.address())
 }
 
-/// Which shared memory a kernel reaches through pointers in memory: all of it, so that only the fact matters.
+/// Which memory of the host a kernel reaches through pointers in memory. All of it is reachable, so the runtime keeps only
+/// whether there is any. A set of no pointers, 0 bytes at NULL, takes an earlier set back.
 pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) -> Result<()> {
     let kernel = kernel.get()?;
-    let good = match name {
-        cl::KERNEL_EXEC_INFO_SVM_PTRS => size > 0 && size.is_multiple_of(size_of::<usize>()),
-        cl::KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => size == size_of::<u32>(),
+    let (system, good) = match name {
+        cl::KERNEL_EXEC_INFO_SVM_PTRS => (false, size.is_multiple_of(size_of::<usize>())),
+        cl::KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => (true, size == size_of::<u32>()),
         _ => return fail(Status::InvalidValue, format!("there is no parameter {name:#x}")),
     };
-    if value.is_null() || !good {
+    if !good || value.is_null() && size > 0 {
         return fail(Status::InvalidValue, format!("a value that is NULL or of {size} bytes"));
     }
-    kernel.share();
+    // Of the pointers the count matters, of the flag the value.
+    let any = size > 0 && (!system || value.bytes(size).iter().any(|&b| b != 0));
+    kernel.set_indirect(system, any);
     Ok(())
 }
