@@ -395,6 +395,74 @@ fn links_that_cannot_work_fail_with_a_log() {
 }
 
 #[test]
+fn constants_are_declared_in_one_program_and_defined_in_another() {
+    let t = Session::new();
+    let one = t.source(
+        "extern constant uint factor;
+         extern constant uint table[];
+         constant uint *constant at = table + 1;
+         kernel void k(global uint *p) {
+             extern constant uint offset;
+             p[0] = p[0] * factor + table[3] + *at + offset;
+         }",
+    );
+    let two = t.source(
+        "extern constant uint factor;
+         constant uint factor = 7;
+         constant uint table[] = { 0, 100, 0, 3000 };
+         constant uint offset = 5;",
+    );
+    assert_eq!((compile(&t, &one, "", &[]), compile(&t, &two, "", &[])), (0, 0), "{}{}", t.log(&one), t.log(&two));
+    for order in [[&one, &two], [&two, &one]] {
+        let (linked, code) = link(&t, "", &order);
+        ok(code);
+        let linked = linked.unwrap();
+        assert_eq!(run(&t, &linked, 6), 42 + 3000 + 100 + 5);
+        assert_eq!(run(&t, &load_and_build(&t, &binary(&t, &linked)), 6), 42 + 3000 + 100 + 5);
+    }
+    // As an object, as a library, and from their bytes.
+    let (library, code) = link(&t, "-create-library", &[&two]);
+    ok(code);
+    let again = load(&t, &binary(&t, &one)).unwrap();
+    let (linked, code) = link(&t, "", &[&again, &library.unwrap()]);
+    ok(code);
+    assert_eq!(run(&t, &linked.unwrap(), 1), 7 + 3000 + 100 + 5);
+    // Nobody defines it; two do; the types differ.
+    let log_of = |inputs: &[&Obj]| {
+        let (failed, code) = link(&t, "", inputs);
+        assert_eq!(code, CL_LINK_PROGRAM_FAILURE);
+        t.log(&failed.unwrap())
+    };
+    let log = log_of(&[&one]);
+    for name in ["`factor`", "`table`", "`offset`"] {
+        assert!(log.contains(name), "{log}");
+    }
+    let third = t.source("constant uint factor = 8;");
+    let other = t.source("constant ulong factor = 8;");
+    assert_eq!((compile(&t, &third, "", &[]), compile(&t, &other, "", &[])), (0, 0));
+    let log = log_of(&[&one, &two, &third]);
+    assert!(log.contains("`factor` is defined twice"), "{log}");
+    let log = log_of(&[&one, &other]);
+    assert!(log.contains("`factor` is declared with another type"), "{log}");
+    // `static` keeps a name to its program.
+    let own = t.source("static constant uint factor = 1; uint one(void) { return factor; }");
+    assert_eq!(compile(&t, &own, "", &[]), 0);
+    let (linked, code) = link(&t, "", &[&own, &one, &two]);
+    ok(code);
+    assert_eq!(run(&t, &linked.unwrap(), 6), 42 + 3000 + 100 + 5);
+    // One that is built alone has nobody to define it.
+    let alone = t.source("extern constant uint factor; kernel void k(global uint *p) { p[0] = factor; }");
+    assert_eq!(t.build(&alone, ""), CL_BUILD_PROGRAM_FAILURE);
+    assert!(t.log(&alone).contains("`factor`"), "{}", t.log(&alone));
+}
+
+fn load_and_build(t: &Session, bytes: &[u8]) -> Obj {
+    let program = load(t, bytes).unwrap();
+    assert_eq!(t.build(&program, ""), 0, "{}", t.log(&program));
+    program
+}
+
+#[test]
 fn a_link_in_the_background_calls_back() {
     let t = Session::new();
     let calls = Calls::new();

@@ -2,7 +2,7 @@
 
 use crate::{BuildOptions, Compilation, Failure, OptionSet, front};
 use cloom_artifact::{DecodeError, ImageKind, ProgramImage};
-use cloom_ir::{KernelMeta, Linkage, Module, parse, verify};
+use cloom_ir::{GlobalLinkage, KernelMeta, Linkage, Module, parse, verify};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ impl Program {
     }
 }
 
-/// Links programs. An executable may leave no function undefined.
+/// Links programs. An executable may leave no function and no constant undefined.
 pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&BuildOptions>) -> Compilation {
     let failed = |log: String| Compilation::failed(Failure::Program, log, Vec::new());
     let Some(first) = inputs.pop() else { return failed("error: there is nothing to link\n".into()) };
@@ -120,7 +120,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
             let mut log = String::new();
             for name in undefined {
                 // Writing to a string cannot fail.
-                let _ = writeln!(log, "error: `{name}` is called but defined nowhere");
+                let _ = writeln!(log, "error: {name} but defined nowhere");
             }
             return failed(log);
         }
@@ -128,13 +128,14 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
     Compilation { result: Ok(Arc::new(program)), log: String::new(), diagnostics: Vec::new(), times: Vec::new() }
 }
 
-/// Functions that only another program could define and that are called.
-fn undefined(module: &Module) -> Vec<&str> {
+/// What only another program could define: functions that are called and constants that are used.
+fn undefined(module: &Module) -> Vec<String> {
     let called: std::collections::HashSet<_> = module.funcs.values().flat_map(|f| f.callees()).collect();
-    module
+    let funcs = module
         .funcs
         .iter()
         .filter(|(r, f)| f.is_declaration() && f.linkage != Linkage::Builtin && called.contains(r))
-        .map(|(_, f)| f.name.as_str())
-        .collect()
+        .map(|(_, f)| format!("`{}` is called", f.name));
+    let globals = module.globals.values().filter(|g| g.linkage == GlobalLinkage::Import);
+    funcs.chain(globals.map(|g| format!("the constant `{}` is declared", g.name))).collect()
 }

@@ -1,13 +1,14 @@
 //! Linking: copies functions of one module into another, with the functions, globals, strings and files that they use.
 //!
 //! Functions with external or builtin linkage are the same if they have the same name: a declaration gets the body that the other
-//! module has. Internal functions and globals belong to their module, so a clash of their names is settled by renaming.
+//! module has. The same holds for globals: an `import` gets the bytes of the `external` global of its name. Internal functions and
+//! globals belong to their module, so a clash of their names is settled by renaming.
 //! The compiler links the library of built-ins that way, and programs that a host compiled apart.
 
 use crate::entity::{FuncRef, GlobalRef, StrRef};
 use crate::function::{Function, Linkage};
 use crate::inst::Op;
-use crate::module::{Module, Reloc, Span};
+use crate::module::{Global, GlobalLinkage, Module, Reloc, Span};
 use crate::types::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,7 +26,19 @@ pub enum ImportError {
 impl Module {
     /// Copies functions of another module, and all that they use, into this one. If it fails, this module is no longer usable.
     pub fn import(&mut self, from: &Module, roots: impl IntoIterator<Item = FuncRef>) -> Result<(), ImportError> {
+        self.import_all(from, roots, [])
+    }
+
+    fn import_all(
+        &mut self,
+        from: &Module,
+        roots: impl IntoIterator<Item = FuncRef>,
+        globals: impl IntoIterator<Item = GlobalRef>,
+    ) -> Result<(), ImportError> {
         let mut importer = Importer::new(self, from);
+        for g in globals {
+            importer.global(g)?;
+        }
         for root in roots {
             importer.request(root)?;
         }
@@ -35,7 +48,8 @@ impl Module {
     /// Links another program: all that it defines, and what its declarations refer to here.
     pub fn link(&mut self, from: &Module) -> Result<(), ImportError> {
         let roots = from.funcs.iter().filter(|(_, f)| !f.is_declaration() && f.linkage != Linkage::Internal);
-        self.import(from, roots.map(|(r, _)| r))
+        let globals = from.globals.iter().filter(|(_, g)| g.linkage == GlobalLinkage::External);
+        self.import_all(from, roots.map(|(r, _)| r), globals.map(|(r, _)| r))
     }
 
     /// Gives declarations the bodies that a library has. Returns how many declarations had one; what was copied may declare more.
@@ -165,7 +179,7 @@ impl<'a> Importer<'a> {
                 inst.span = self.span(inst.span);
                 match &mut inst.op {
                     Op::Call(f) => *f = self.request(*f)?,
-                    Op::GlobalAddr(g) => *g = self.global(*g),
+                    Op::GlobalAddr(g) => *g = self.global(*g)?,
                     Op::Printf(s) => *s = self.string(*s),
                     _ => {}
                 }
@@ -196,55 +210,90 @@ impl<'a> Importer<'a> {
         *self.strings.entry(s).or_insert_with(|| into.strings.push(from.strings[s].clone()))
     }
 
-    /// The global's place; with it come the globals whose addresses it holds.
-    fn global(&mut self, g: GlobalRef) -> GlobalRef {
+    /// The global's index in the module that grows; the globals whose addresses it holds come with it.
+    fn global(&mut self, g: GlobalRef) -> Result<GlobalRef, ImportError> {
         if let Some(&done) = self.globals.get(&g) {
-            return done;
+            return Ok(done);
         }
         let mut seen = FxHashSet::default();
         let mut list = vec![g];
-        let mut new = Vec::new();
+        let mut copied = Vec::new();
         while let Some(g) = list.pop() {
             if self.globals.contains_key(&g) || !seen.insert(g) {
                 continue;
             }
-            let source = &self.from.globals[g];
-            let old = self.global_names.get(&source.name).copied();
-            let place = match old {
-                // The same table of the same library.
-                Some(old)
-                    if source.space == Space::Constant
-                        && source.relocs.is_empty()
-                        && self.into.globals[old] == *source =>
-                {
-                    old
-                }
-                _ => {
-                    let mut copy = source.clone();
-                    if old.is_some() {
-                        let taken = &self.global_names;
-                        copy.name = (1u32..)
-                            .map(|i| format!("{}.{i}", source.name))
-                            .find(|n| !taken.contains_key(n))
-                            .unwrap_or_default();
-                    }
-                    let name = copy.name.clone();
-                    let place = self.into.globals.push(copy);
-                    self.global_names.insert(name, place);
-                    new.push(place);
-                    place
-                }
-            };
-            self.globals.insert(g, place);
-            list.extend(source.relocs.iter().map(|r| r.target));
+            let index = self.place_global(g, &mut copied)?;
+            self.globals.insert(g, index);
+            list.extend(self.from.globals[g].relocs.iter().map(|r| r.target));
         }
-        for place in new {
+        for index in copied {
             let globals = &self.globals;
-            for r in &mut self.into.globals[place].relocs {
+            for r in &mut self.into.globals[index].relocs {
                 *r = Reloc { target: globals[&r.target], ..*r };
             }
         }
-        self.globals[&g]
+        Ok(self.globals[&g])
+    }
+
+    /// Where one global goes: beside the others, or in the place of one that it is the same as. What is copied still has the
+    /// relocations of its own module and is noted in `copied`.
+    fn place_global(&mut self, g: GlobalRef, copied: &mut Vec<GlobalRef>) -> Result<GlobalRef, ImportError> {
+        let source = &self.from.globals[g];
+        let Some(old) = self.global_names.get(&source.name).copied() else {
+            return Ok(self.add_global(source.clone(), copied));
+        };
+        let here = &self.into.globals[old];
+        if source.linkage == GlobalLinkage::Internal {
+            // The same table of the same library.
+            if source.space == Space::Constant && source.relocs.is_empty() && *here == *source {
+                return Ok(old);
+            }
+            let name = self.fresh_global(&source.name);
+            return Ok(self.add_global(Global { name, ..source.clone() }, copied));
+        }
+        if here.linkage == GlobalLinkage::Internal {
+            let name = self.fresh_global(&source.name);
+            self.into.globals[old].name.clone_from(&name);
+            self.global_names.insert(name, old);
+            return Ok(self.add_global(source.clone(), copied));
+        }
+        // An open size (`extern constant int n[];`) goes with any.
+        let sizes_fit = source.size == here.size
+            || (source.linkage == GlobalLinkage::Import && source.size == 0)
+            || (here.linkage == GlobalLinkage::Import && here.size == 0);
+        if source.space != here.space || !sizes_fit {
+            return Err(ImportError::Signature(source.name.clone()));
+        }
+        match (source.linkage, here.linkage) {
+            (GlobalLinkage::External, GlobalLinkage::External) => {
+                return Err(ImportError::Duplicate(source.name.clone()));
+            }
+            (GlobalLinkage::External, _) => {
+                let align = source.align.max(here.align);
+                self.into.globals[old] = Global { align, ..source.clone() };
+                copied.push(old);
+            }
+            _ => {
+                // Of two declarations the one that knows more counts; a definition has its size already.
+                let here = &mut self.into.globals[old];
+                here.size = here.size.max(source.size);
+                here.align = here.align.max(source.align);
+            }
+        }
+        Ok(old)
+    }
+
+    fn add_global(&mut self, global: Global, copied: &mut Vec<GlobalRef>) -> GlobalRef {
+        let name = global.name.clone();
+        let index = self.into.globals.push(global);
+        self.global_names.insert(name, index);
+        copied.push(index);
+        index
+    }
+
+    fn fresh_global(&self, name: &str) -> String {
+        let taken = &self.global_names;
+        (1u32..).map(|i| format!("{name}.{i}")).find(|n| !taken.contains_key(n)).unwrap_or_default()
     }
 }
 
@@ -318,6 +367,45 @@ mod tests {
         assert_eq!(other.clone().link(&other), Err(ImportError::Duplicate("f".into())));
         let wrong = crate::parse("func external @f(i32) { bb0(v0: i32): ret }").unwrap();
         assert_eq!(user.clone().link(&wrong), Err(ImportError::Signature("f".into())));
+    }
+
+    #[test]
+    fn a_declared_global_gets_the_bytes_of_its_definition() {
+        let user = "
+            global import @n constant size 4 align 4
+            global import @list constant size 0 align 4
+            global @at constant size 16 align 8 init x\"00000000000000000000000000000000\" reloc 8 @list + 4
+            func external @f() -> ptr<constant> { bb0: v0: ptr<constant> = globaladdr @n
+                v1: ptr<constant> = globaladdr @at ret v0 }";
+        let other = "
+            global external @n constant size 4 align 4 init x\"2a\"
+            global external @list constant size 12 align 16 init x\"01\"
+            global @at constant size 4 align 4 init x\"07\"
+            func external @g() -> ptr<constant> { bb0: v0: ptr<constant> = globaladdr @at ret v0 }";
+        let (user, other) = (crate::parse(user).unwrap(), crate::parse(other).unwrap());
+        assert_eq!(crate::parse(&user.to_string()).unwrap(), user);
+        assert_eq!(crate::verify(&user), []);
+        for (first, second) in [(&user, &other), (&other, &user)] {
+            let mut linked = Module::new();
+            linked.link(first).unwrap();
+            linked.link(second).unwrap();
+            assert_eq!(crate::verify(&linked), []);
+            let text = linked.to_string();
+            assert!(text.contains("global external @n constant size 4 align 4 init x\"2a\""), "{text}");
+            assert!(
+                text.contains("@list constant size 12 align 16 init x\"01\"") && !text.contains("import"),
+                "{text}"
+            );
+            assert!(text.contains("reloc 8 @list + 4") && text.contains("@at.1 constant"), "{text}");
+        }
+        let mut twice = other.clone();
+        assert_eq!(twice.link(&other), Err(ImportError::Duplicate("n".into())));
+        let wrong = crate::parse("global external @n constant size 8 align 8").unwrap();
+        assert_eq!(user.clone().link(&wrong), Err(ImportError::Signature("n".into())));
+        // An internal global of that name is another one.
+        let mut own = crate::parse("global @n constant size 8 align 8").unwrap();
+        own.link(&other).unwrap();
+        assert!(own.to_string().contains("global @n.1 constant size 8") && crate::verify(&own).is_empty());
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use import::ImportError;
 pub use inst::{
     Args, BinOp, CastOp, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };
-pub use module::{Global, Module, Reloc, Span};
+pub use module::{Global, GlobalLinkage, Module, Reloc, Span};
 pub use parse::{ParseError, parse};
 pub use types::{Scalar, Space, Type};
 pub use verify::{VerifyError, verify};

@@ -21,11 +21,25 @@ impl Span {
     pub const NONE: Span = Span { file: 0, line: 0, col: 0 };
 }
 
+/// Which modules a global is visible to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum GlobalLinkage {
+    /// This module only.
+    #[default]
+    Internal,
+    /// Defined here; other modules may refer to it by its name when programs are linked.
+    External,
+    /// Declared here, defined by another module (`extern constant int n[];`). The size is 0 where the declaration leaves it open.
+    Import,
+}
+
 /// Data of program scope, or memory of a work-group.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Global {
     /// Name, unique among the globals of the module.
     pub name: String,
+    /// Which modules see it; local memory is always internal.
+    pub linkage: GlobalLinkage,
     /// `Constant`, `Global` (program-scope variables) or `Local` (no initial bytes).
     pub space: Space,
     /// Bytes.

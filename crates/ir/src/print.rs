@@ -4,6 +4,8 @@
 //! file "scale.cl"
 //! string "id %d\n"
 //! global @table constant size 16 align 4 init x"00010203" reloc 8 @other + 4
+//! global external @weights constant size 64 align 4
+//! global import @count constant size 4 align 4
 //! global @tile local size 1024 align 16
 //!
 //! func external @scale(ptr<global>, i32) kernel {
@@ -29,7 +31,7 @@
 use crate::entity::{Block, Entity, Value};
 use crate::function::{Function, KernelMeta, Linkage, ParamKind};
 use crate::inst::{Edge, Flags, InstData, Op, Term};
-use crate::module::{Global, Module, Span};
+use crate::module::{Global, GlobalLinkage, Module, Span};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Module {
@@ -92,7 +94,12 @@ pub fn quoted(bytes: &[u8]) -> String {
 }
 
 fn print_global(f: &mut impl Write, module: &Module, g: &Global) -> fmt::Result {
-    write!(f, "global {} {} size {} align {}", name_text(&g.name), g.space.name(), g.size, g.align)?;
+    let linkage = match g.linkage {
+        GlobalLinkage::Internal => "",
+        GlobalLinkage::External => "external ",
+        GlobalLinkage::Import => "import ",
+    };
+    write!(f, "global {linkage}{} {} size {} align {}", name_text(&g.name), g.space.name(), g.size, g.align)?;
     if !g.init.is_empty() {
         f.write_str(" init x\"")?;
         for b in &g.init {

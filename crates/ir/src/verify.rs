@@ -8,7 +8,7 @@ use crate::dom::DomTree;
 use crate::entity::{Block, Entity, FuncRef, Inst, Value};
 use crate::function::{Function, ValueDef};
 use crate::inst::{BinOp, CastOp, InstData, Op, Query, RmwOp, Term, UnOp};
-use crate::module::Module;
+use crate::module::{GlobalLinkage, Module};
 use crate::print::inst_text;
 use crate::types::{Scalar, Space, Type};
 
@@ -67,6 +67,14 @@ fn check_globals(module: &Module, errors: &mut Vec<VerifyError>) {
             Space::Constant | Space::Global => {}
             Space::Local if g.init.is_empty() && g.relocs.is_empty() => {}
             _ => bad("this address space cannot hold it"),
+        }
+        match g.linkage {
+            GlobalLinkage::Internal => {}
+            _ if g.space == Space::Local => bad("local memory cannot be shared with other modules"),
+            GlobalLinkage::Import if !g.init.is_empty() || !g.relocs.is_empty() => {
+                bad("a declaration has initial bytes")
+            }
+            GlobalLinkage::Import | GlobalLinkage::External => {}
         }
         for r in &g.relocs {
             if r.offset.checked_add(8).is_none_or(|end| end > g.init.len() as u64) {

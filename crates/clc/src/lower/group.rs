@@ -7,7 +7,7 @@
 use super::func::Fn;
 use crate::sema::types::elem_signed;
 use cloom_builtins::{Elem, Subgroup, Ty, mangle};
-use cloom_ir::{BinOp, CastOp, FloatCc, Global, IntCc, Order, Query, Scope, Space, Type, UnOp, Value};
+use cloom_ir::{BinOp, CastOp, FloatCc, Global, GlobalLinkage, IntCc, Order, Query, Scope, Space, Type, UnOp, Value};
 
 /// Name of the variable that groups exchange values through. Names of C hold no dot.
 const SHARED: &str = "work_group.shared";
@@ -211,6 +211,7 @@ impl super::Lowering<'_> {
         }
         let g = self.module.globals.push(Global {
             name: SHARED.into(),
+            linkage: GlobalLinkage::Internal,
             space: Space::Local,
             size: SHARED_BYTES,
             align: 8,

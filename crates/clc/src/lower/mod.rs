@@ -21,7 +21,9 @@ mod stmt;
 use crate::sema::tree::{FuncId, GlobalId, Unit};
 use crate::sema::types::{Ty, TyKind, Types};
 use crate::source::{Session, Span};
-use cloom_ir::{Flags, FuncRef, Function, Global, GlobalRef, Linkage, Module, Reloc, Space, StrRef, Type};
+use cloom_ir::{
+    Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef, Linkage, Module, Reloc, Space, StrRef, Type,
+};
 use rustc_hash::FxHashMap;
 
 /// What lowering needs to be told.
@@ -58,6 +60,12 @@ pub fn lower(session: &Session, unit: &Unit, types: &Types, opts: LowerOptions) 
     for (i, f) in unit.funcs.iter().enumerate() {
         if let Some(body) = &f.body {
             func::lower_function(&mut lw, FuncId(i as u32), body);
+        }
+    }
+    // Other programs may refer to these, whether this one does or not.
+    for (i, g) in unit.globals.iter().enumerate() {
+        if g.linkage == GlobalLinkage::External {
+            lw.global(GlobalId(i as u32));
         }
     }
     lw.module
@@ -162,8 +170,10 @@ impl Lowering<'_> {
         }
         let out = Global {
             name: g.name.clone(),
-            space: if g.data.is_some() { Space::Constant } else { Space::Local },
-            size: self.types.size(g.ty.ty).max(1),
+            linkage: g.linkage,
+            space: g.ty.space,
+            // A declaration may leave the length of an array open.
+            size: self.types.size(g.ty.ty).max(u64::from(g.linkage != GlobalLinkage::Import)),
             align: g.align as u32,
             init: init.to_vec(),
             relocs: Vec::new(),

@@ -9,7 +9,7 @@ use super::{Sema, limits};
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast::{self, Ident, Storage};
 use cloom_builtins::Elem;
-use cloom_ir::Space;
+use cloom_ir::{GlobalLinkage, Space};
 
 impl Sema<'_> {
     /// Declares a name in the innermost scope, or says that it is taken.
@@ -101,7 +101,11 @@ impl Sema<'_> {
                 self.put_error(name);
                 return;
             }
-            return self.constant_variable(name, qty, attrs, item, is_extern);
+            let external = is_extern || (at_file && !is_static && !self.opts.library);
+            return match (external, &item.init) {
+                (true, None) if is_extern => self.extern_declaration(name, qty, attrs),
+                _ => self.constant_variable(name, qty, attrs, item, external),
+            };
         }
         match space {
             Space::Constant => self.constant_variable(name, qty, attrs, item, false),
@@ -186,7 +190,7 @@ impl Sema<'_> {
     /// Adds data.
     pub(super) fn add_global(&mut self, name: String, ty: QTy, align: u64, data: Option<Data>) -> GlobalId {
         let id = GlobalId(self.unit.globals.len() as u32);
-        self.unit.globals.push(GlobalVar { name, ty, align, data });
+        self.unit.globals.push(GlobalVar { name, ty, align, linkage: GlobalLinkage::Internal, data });
         id
     }
 
@@ -206,31 +210,88 @@ impl Sema<'_> {
         id
     }
 
+    /// The global of an external name, which may have been declared before: then the types must agree. The longer known array
+    /// type counts for both.
+    fn external(&mut self, name: Ident, qty: QTy, attrs: TypeAttrs) -> Option<GlobalId> {
+        let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
+        let Some(&id) = self.externals.get(&name.name) else {
+            let text = self.text(name.name).to_owned();
+            let ir_name = self.global_name(&text);
+            let id = self.add_global(ir_name, qty, align, None);
+            self.unit.globals[id.0 as usize].linkage = GlobalLinkage::Import;
+            self.externals.insert(name.name, id);
+            return Some(id);
+        };
+        let before = self.unit.globals[id.0 as usize].ty;
+        let ty = match (self.types.kind(before.ty), self.types.kind(qty.ty)) {
+            _ if before.ty == qty.ty => qty.ty,
+            (TyKind::Array(a, None), TyKind::Array(b, _)) if a.ty == b.ty => qty.ty,
+            (TyKind::Array(a, _), TyKind::Array(b, None)) if a.ty == b.ty => before.ty,
+            _ => {
+                let (text, was, is) = (self.text(name.name), self.type_name(before.ty), self.type_name(qty.ty));
+                let message = format!("`{text}` was declared as `{was}` before, now as `{is}`");
+                self.error("E0302", name.span, message);
+                return None;
+            }
+        };
+        let global = &mut self.unit.globals[id.0 as usize];
+        global.ty.ty = ty;
+        global.align = global.align.max(align);
+        Some(id)
+    }
+
+    /// `extern constant T name;`: defined later, or by a program that this one is linked with.
+    fn extern_declaration(&mut self, name: Ident, mut qty: QTy, attrs: TypeAttrs) {
+        qty.is_const = true;
+        let Some(id) = self.external(name, qty, attrs) else { return self.put_error(name) };
+        match self.scopes.get_here(name.name) {
+            Some((Entry::Global(before), _)) if *before == id => {}
+            _ => self.declare(name, Entry::Global(id)),
+        }
+    }
+
     fn constant_variable(
         &mut self,
         name: Ident,
         mut qty: QTy,
         attrs: TypeAttrs,
         item: &ast::InitDeclarator,
-        is_extern: bool,
+        external: bool,
     ) {
         qty.is_const = true;
         let Some(init) = &item.init else {
             let message = format!("constant `{}` has no initial value", self.text(name.name));
-            let mut d = Diagnostic::error("E0315", item.span, message)
-                .note("data in the constant address space cannot be written later");
-            if is_extern {
-                d = d.note("constants of other programs cannot be referred to");
-            }
-            self.push(d);
+            self.push(
+                Diagnostic::error("E0315", item.span, message)
+                    .note("data in the constant address space cannot be written later")
+                    .help("write `extern` in front of it if another program defines it"),
+            );
             self.put_error(name);
             return;
         };
         // The name is visible in its own initialiser, for its address and size.
-        let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
-        let ir_name = self.scoped_name(name.name);
-        let id = self.add_global(ir_name, qty, align, Some(Data::default()));
-        self.declare(name, Entry::Global(id));
+        let id = if external {
+            let declared = self.scopes.get_here(name.name).map(|(entry, _)| entry.clone());
+            let Some(id) = self.external(name, qty, attrs) else { return self.put_error(name) };
+            let global = &mut self.unit.globals[id.0 as usize];
+            match (declared, global.linkage) {
+                // Only a declaration stands here: this is the definition.
+                (Some(Entry::Global(before)), GlobalLinkage::Import) if before == id => {}
+                _ => self.declare(name, Entry::Global(id)),
+            }
+            let global = &mut self.unit.globals[id.0 as usize];
+            if global.linkage == GlobalLinkage::External {
+                return;
+            }
+            (global.linkage, global.data) = (GlobalLinkage::External, Some(Data::default()));
+            id
+        } else {
+            let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
+            let ir_name = self.scoped_name(name.name);
+            let id = self.add_global(ir_name, qty, align, Some(Data::default()));
+            self.declare(name, Entry::Global(id));
+            id
+        };
         let init = self.initializer(&mut qty, init);
         self.unit.globals[id.0 as usize].ty = qty;
         let size = self.types.size(qty.ty);
@@ -239,8 +300,8 @@ impl Sema<'_> {
             return;
         }
         self.data_left -= size;
-        let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
-        self.unit.globals[id.0 as usize].align = align;
+        let global = &mut self.unit.globals[id.0 as usize];
+        global.align = global.align.max(self.types.align(qty.ty));
         if let Some(data) = self.eval_init(&init, size) {
             self.unit.globals[id.0 as usize].data = Some(data);
         }

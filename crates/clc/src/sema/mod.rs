@@ -87,6 +87,8 @@ pub struct Sema<'s> {
     data_left: u64,
     /// Names of globals in the IR that are taken.
     global_names: FxHashMap<String, u32>,
+    /// Constants that programs linked with this one can refer to, or define.
+    externals: FxHashMap<Symbol, tree::GlobalId>,
     /// Strings by their bytes: equal ones are one object.
     strings: FxHashMap<Box<[u8]>, tree::GlobalId>,
     /// Mangled names of functions.
@@ -140,6 +142,7 @@ pub fn analyse(session: &mut Session, unit: &ast::TranslationUnit, opts: SemaOpt
         init_parts: limits::INIT_PARTS,
         data_left: limits::DATA,
         global_names: FxHashMap::default(),
+        externals: FxHashMap::default(),
         strings: FxHashMap::default(),
         ir_names: FxHashMap::default(),
     };

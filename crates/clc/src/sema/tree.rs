@@ -7,7 +7,7 @@
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
 use cloom_builtins::Sig;
-use cloom_ir::{BinOp, FloatCc, IntCc, KernelMeta, Linkage, Order, Query, RmwOp, Scope, UnOp};
+use cloom_ir::{BinOp, FloatCc, GlobalLinkage, IntCc, KernelMeta, Linkage, Order, Query, RmwOp, Scope, UnOp};
 use smallvec::SmallVec;
 
 /// A variable of a function.
@@ -99,7 +99,9 @@ pub struct GlobalVar {
     pub ty: QTy,
     /// Its alignment.
     pub align: u64,
-    /// What is in it; `None` for memory of a work-group.
+    /// Which programs see it when several are linked.
+    pub linkage: GlobalLinkage,
+    /// What is in it; `None` for memory of a work-group and for what another program defines.
     pub data: Option<Data>,
 }
 

@@ -349,9 +349,12 @@ impl Types {
         self.layout(ty).map_or(0, |l| l.0)
     }
 
-    /// Alignment in bytes.
+    /// Alignment in bytes, also of an array whose length is not known yet.
     pub fn align(&self, ty: Ty) -> u64 {
-        self.layout(ty).map_or(1, |l| l.1)
+        match *self.kind(ty) {
+            TyKind::Array(of, None) => self.align(of.ty),
+            _ => self.layout(ty).map_or(1, |l| l.1),
+        }
     }
 
     /// The type of a value in the IR: of aggregates, the pointer to them.

@@ -13,7 +13,7 @@ mod lex;
 use crate::entity::{Entity, FuncRef, GlobalRef, StrRef};
 use crate::function::{Function, KernelMeta, KernelParam, Linkage, ParamKind};
 use crate::inst::Op;
-use crate::module::{Global, Module, Reloc};
+use crate::module::{Global, GlobalLinkage, Module, Reloc};
 use crate::print::param_kind_name;
 use crate::types::{Scalar, Space, Type};
 use lex::{Placed, Token};
@@ -286,6 +286,11 @@ impl<'t> Parser<'t> {
     }
 
     fn global(&mut self) -> Result<()> {
+        let linkage = match () {
+            () if self.eat_word("external") => GlobalLinkage::External,
+            () if self.eat_word("import") => GlobalLinkage::Import,
+            () => GlobalLinkage::Internal,
+        };
         let offset = self.offset();
         let name = self.name()?;
         let space = self.space()?;
@@ -319,7 +324,7 @@ impl<'t> Parser<'t> {
         if !self.globals.define(&name, offset, self.module.globals.len()) {
             return self.error_at(offset, "a second global of this name");
         }
-        self.module.globals.push(Global { name, space, size, align, init, relocs });
+        self.module.globals.push(Global { name, linkage, space, size, align, init, relocs });
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 //! `in`, and 64 words of `l`.
 
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Flags, FuncRef, Function, Global, GlobalRef, IntCc, KernelMeta, KernelParam,
+    BinOp, Block, Builder, CastOp, Edge, Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef, IntCc, KernelMeta, KernelParam,
     Linkage, Module, Order, ParamKind, Query, RmwOp, Scope, Space, Term, Type, UnOp, Value,
 };
 
@@ -71,6 +71,7 @@ pub fn module(seed: u64) -> Module {
     let mut module = Module::new();
     let tile = module.globals.push(Global {
         name: "tile".into(),
+        linkage: GlobalLinkage::Internal,
         space: Space::Local,
         size: 4 * WORDS,
         align: 16,
