@@ -35,6 +35,20 @@ fn accepted(source: &str) -> String {
 }
 
 #[test]
+fn the_scope_of_all_devices_has_two_names_where_the_feature_is() {
+    let source = "kernel void k(global atomic_int *a) {
+        atomic_store_explicit(a, memory_scope_all_devices == memory_scope_all_svm_devices, memory_order_seq_cst,
+                              memory_scope_all_devices);
+        atomic_fetch_add_explicit(a, 1, memory_order_relaxed, memory_scope_all_svm_devices);
+    }";
+    accepted(source);
+    let mut target = Target::default();
+    target.features.retain(|f| f != "__opencl_c_atomic_scope_all_devices");
+    let output = build_for(&target, source, "");
+    assert!(codes(&output).iter().all(|&c| c == "E0300") && output.module.is_none(), "{}", output.log());
+}
+
+#[test]
 fn external_constants_are_declared_defined_and_kept() {
     let ir = accepted(
         "extern constant int n;

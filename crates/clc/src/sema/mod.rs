@@ -41,6 +41,8 @@ pub struct SemaOptions {
     pub fp16: bool,
     /// `double` is there.
     pub fp64: bool,
+    /// Atomics may be seen by all devices: `memory_scope_all_devices`.
+    pub all_devices: bool,
     /// `-cl-single-precision-constant`
     pub single_precision_constant: bool,
     /// Whether `a * b + c` and `mad` are one operation, the first of them unless a pragma forbids it.

@@ -38,7 +38,8 @@ kernel void test(global int *out) {
   atomic_fetch_or_explicit(&bits, 1 << (id & 7), memory_order_relaxed, memory_scope_work_group);
   atomic_fetch_xor_explicit(&flips, 3, memory_order_relaxed, memory_scope_work_group);
   atomic_fetch_and_explicit(&masks, ~(1 << (id & 7)), memory_order_acquire, memory_scope_work_group);
-  atomic_fetch_sub(&wide, 2ul);
+  atomic_fetch_sub_explicit(&wide, 1ul, memory_order_relaxed, memory_scope_all_devices);
+  atomic_fetch_sub_explicit(&wide, 1ul, memory_order_seq_cst, memory_scope_all_svm_devices);
   atomic_fetch_add(&pair.count, 1);
   if (!atomic_flag_test_and_set_explicit(&taken, memory_order_acq_rel, memory_scope_work_group))
     atomic_fetch_add_explicit(&winners, 1, memory_order_relaxed, memory_scope_work_group);
