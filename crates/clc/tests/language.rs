@@ -70,3 +70,69 @@ fn external_constants_are_declared_defined_and_kept() {
     assert_eq!(codes(&build("constant int n;")), ["E0315"]);
     accepted("extern constant int n[2]; constant int n[] = {1, 2}; kernel void k(global int *p) { p[0] = sizeof(n); }");
 }
+
+#[test]
+fn values_beyond_the_end_of_an_object_are_dropped_with_a_warning() {
+    for (source, want) in [
+        ("int a[2] = {1, 2, 3, nothing, {4}};", &["W0308", "E0300"][..]),
+        ("int a[2] = {1, 2, 3, 4};", &["W0308"]),
+        ("int a = {1, 2};", &["W0308"]),
+        ("struct { int x, y; } s = {1, 2, 3};", &["W0308"]),
+        ("struct { int x[2]; } s[2] = {{{1, 2, 3}}, {{4}, 5}};", &["W0308", "W0308"]),
+        ("union { int x; float y; } u = {1, 2};", &["W0308"]),
+        ("char s[2] = \"abc\";", &["W0308"]),
+        ("char s[3] = \"abc\";", &[]),
+        ("int2 v = {1, 2, 3};", &["E0315"]),
+        ("int2 v = (int2)(1, 2, 3);", &["E0313"]),
+    ] {
+        let output = build(&format!("kernel void k() {{ {source} }}"));
+        assert_eq!(codes(&output), want, "{source}\n{}", output.log());
+        assert_eq!(output.module.is_none(), output.diagnostics.has_errors());
+    }
+    let output = build("constant int a[2] = {1, 2, 3}; kernel void k() {}");
+    assert!(output.module.unwrap().to_string().contains("@a constant size 8 align 4 init x\"0100000002\""));
+    let error = build_for(&Target::default(), "constant int a[2] = {1, 2, 3};", "-Werror");
+    assert!(error.module.is_none());
+}
+
+#[test]
+fn ranges_in_initial_values_are_checked_and_bounded() {
+    let ir = accepted("constant short a[] = {[1 ... 3] = 7, 8, [0] = 9, [2] = 5}; kernel void k() {}");
+    assert!(ir.contains("@a constant size 10 align 2 init x\"090007000500070008\""), "{ir}");
+    // A list that is named again begins anew; members that a range named one by one keep the rest.
+    let ir = accepted(
+        "struct p { char x, y; };
+         constant struct p b[4] = {[0 ... 3] = {1, 2}, [1] = {3}, [2 ... 3].y = 9};
+         constant char c[2][3] = {[0 ... 1][1 ... 2] = 4};
+         constant char *constant d[3] = {[0 ... 2] = &c[1][0]};
+         kernel void k() {}",
+    );
+    assert!(ir.contains("@b constant size 8 align 1 init x\"0102030001090109\""), "{ir}");
+    assert!(ir.contains("@c constant size 6 align 1 init x\"000404000404\""), "{ir}");
+    assert!(ir.contains("reloc 0 @c + 3 reloc 8 @c + 3 reloc 16 @c + 3"), "{ir}");
+    // A designator ends a vector whose braces are left out.
+    let ir = accepted("struct v { char2 a; char b, c; }; constant struct v e = {1, .c = 3}; kernel void k() {}");
+    assert!(ir.contains("@e constant size 4 align 2 init x\"01000003\""), "{ir}");
+    for (source, want) in [
+        ("int a[4] = {[1 ... 4] = 1};", "E0315"),
+        ("int a[4] = {[2 ... 1] = 1};", "E0315"),
+        ("int a[4] = {[-1 ... 1] = 1};", "E0315"),
+        ("int a[4] = {[0 ... n] = 1};", "E0314"),
+        ("int2 a = {[0 ... 1] = 1};", "E0315"),
+        ("int a = {.x = 1};", "E0315"),
+        ("struct { int x; int y; } a[2][2] = {[0 ... 1][0 ... 1].x = 1};", "E0315"),
+        ("int a[] = {[0 ... 1000000000] = 1};", "E0315"),
+        ("int a[] = {[0 ... 99999999999999] = 1};", "E0315"),
+        ("constant char a[] = {[0 ... 1000000000] = 1};", "E0325"),
+        ("char a[] = {[0 ... 100000000] = 1};", "E0325"),
+    ] {
+        let output = build(&format!("kernel void k(int n) {{ {source} }}"));
+        assert_eq!(codes(&output), [want], "{source}\n{}", output.log());
+    }
+    // As much work as memory allows, and more than that.
+    let big = "constant char a[] = {[0 ... 50000000] = 1}; kernel void k() {}";
+    assert_eq!(accepted(big).matches("global external @a constant size 50000001").count(), 1);
+    let mut again = String::from("constant char a[][50000000] = {");
+    (0..2000).for_each(|_| again += "[0] = {[0 ... 49999999] = 1},");
+    assert_eq!(codes(&build(&(again + "};"))), ["E0325"]);
+}

@@ -69,6 +69,7 @@ impl Show<'_> {
             .map(|d| match d {
                 Designator::Field(n) => format!(".{}", self.0.names.text(n.name)),
                 Designator::Index(e) => format!("[{}]", self.expr(e)),
+                Designator::Range(a, b) => format!("[{} ... {}]", self.expr(a), self.expr(b)),
             })
             .collect()
     }

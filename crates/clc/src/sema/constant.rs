@@ -3,9 +3,9 @@
 //! It computes by the IR's own definition of each operation, so that a constant is bit for bit what a device would have
 //! computed. Work is bounded by fuel for the whole program.
 
-use super::Sema;
-use super::tree::{Cc, Data, Expr, ExprKind, GlobalId, Init, Lanes};
+use super::tree::{Cc, Data, Expr, ExprKind, GlobalId, Init, InitPart, Lanes, Repeat};
 use super::types::{Ty, TyKind, Types, elem_signed, ir_scalar};
+use super::{Sema, limits};
 use crate::source::Span;
 use cloom_builtins::Elem;
 use cloom_ir::{BinOp, CastOp, Scalar, eval};
@@ -335,7 +335,26 @@ impl Sema<'_> {
     pub(super) fn eval_init(&mut self, init: &Init, size: u64) -> Option<Data> {
         let mut data = Data { bytes: vec![0; usize::try_from(size).ok()?], relocs: Vec::new() };
         let mut written = 0;
-        for (offset, e) in &init.parts {
+        for part in &init.parts {
+            let (offset, e) = match part {
+                InitPart::Value(offset, e) => (offset, e),
+                InitPart::Zero(offset, size) => {
+                    self.spend(size / 16 + data.relocs.len() as u64, init)?;
+                    let range = *offset as usize..(offset + size) as usize;
+                    data.bytes.get_mut(range)?.fill(0);
+                    data.relocs.retain(|r| r.0 < *offset || r.0 - offset >= *size);
+                    continue;
+                }
+                InitPart::Repeat(repeat) => {
+                    // Adjacent elements are copied in few steps, others one by one.
+                    let one_by_one = if repeat.stride == repeat.size { 0 } else { repeat.count };
+                    let bytes = repeat.size.saturating_mul(repeat.count);
+                    self.spend(bytes / 16 + one_by_one + data.relocs.len() as u64, init)?;
+                    self.eval_repeat(repeat, &mut data)?;
+                    written = written.max(init.end);
+                    continue;
+                }
+            };
             if e.is_error() {
                 return None;
             }
@@ -352,6 +371,44 @@ impl Sema<'_> {
             }
         }
         Some(data)
+    }
+
+    /// Counts the work of an initialisation; reports that there is too much of it.
+    fn spend(&mut self, work: u64, init: &Init) -> Option<()> {
+        let left = self.fuel.checked_sub(work);
+        self.fuel = left.unwrap_or(0);
+        if left.is_none() {
+            let span = init.parts.iter().find_map(|p| if let InitPart::Repeat(r) = p { Some(r.span) } else { None });
+            self.error("E0325", span.unwrap_or_default(), "the initial values take too long to compute");
+        }
+        left.map(|_| ())
+    }
+
+    /// Copies bytes, and the addresses in them.
+    fn eval_repeat(&mut self, r: &Repeat, data: &mut Data) -> Option<()> {
+        let addresses: Vec<_> =
+            data.relocs.iter().filter(|a| (r.offset..r.offset + r.size).contains(&a.0)).copied().collect();
+        let more = (addresses.len() as u64).saturating_mul(r.count);
+        if more > limits::INIT_PARTS as u64 {
+            self.error("E0325", r.span, format!("more than {} addresses in initial values", limits::INIT_PARTS));
+            return None;
+        }
+        let copies = r.offset + r.stride..r.offset + r.stride * r.count + r.size;
+        data.relocs.retain(|a| !copies.contains(&a.0) || (a.0 - r.offset) % r.stride >= r.size);
+        let (begin, size) = (r.offset as usize, r.size as usize);
+        let bytes = data.bytes.get_mut(begin..(r.offset + r.stride * r.count + r.size) as usize)?;
+        let (mut k, mut block) = (1, 1);
+        while k <= r.count {
+            bytes.copy_within(..size * block as usize, (r.stride * k) as usize);
+            k += block;
+            // All that is there already is the next block.
+            block = if r.stride == r.size { k.min((r.count + 1).saturating_sub(k)) } else { 1 };
+        }
+        for k in 1..=r.count * u64::from(!addresses.is_empty()) {
+            let shift = r.stride * k;
+            data.relocs.extend(addresses.iter().map(|&(at, target, addend)| (at + shift, target, addend)));
+        }
+        Some(())
     }
 
     fn eval_part(&mut self, offset: u64, e: &Expr, data: &mut Data) -> Result<(), Span> {

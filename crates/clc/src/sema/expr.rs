@@ -550,6 +550,10 @@ impl Sema<'_> {
                     offset = offset.wrapping_add((n as u64).wrapping_mul(self.types.size(of.ty)));
                     ty = of.ty;
                 }
+                ast::Designator::Range(first, _) => {
+                    self.error("E0304", first.span, "`offsetof` takes one index, not a range");
+                    return Expr::error(span);
+                }
             }
         }
         Expr::value(ExprKind::Const(smallvec![offset]), Ty::ULONG, span)

@@ -1,6 +1,6 @@
 //! Initial values: expressions, and lists in braces with designators and elided braces.
 
-use super::tree::{Expr, ExprKind, Init};
+use super::tree::{Expr, ExprKind, Init, InitPart, Repeat};
 use super::types::{QTy, Ty, TyKind};
 use super::{Sema, limits};
 use crate::source::{Diagnostic, Span};
@@ -41,7 +41,7 @@ impl Sema<'_> {
                     return Self::no_init();
                 }
                 let value = self.assigned(value, qty.ty, "initialise", e.span);
-                out.parts.push((0, value));
+                self.part(0, value, &mut out);
                 out
             }
         }
@@ -64,8 +64,7 @@ impl Sema<'_> {
         };
         if s.bytes.len() as u64 > n {
             let message = format!("string of {} characters does not fit into an array of {n}", s.bytes.len());
-            self.error("E0315", e.span, message);
-            return true;
+            self.push(Diagnostic::warning("W0308", e.span, message).note("the characters beyond the end are dropped"));
         }
         let id = self.string_global(&s.bytes);
         // Only as much as there is room for; the rest of the array is zero.
@@ -99,6 +98,12 @@ impl Sema<'_> {
         let mut cur = Cursor { entries: &list.entries, pos: 0, ready: None, span: list.span };
         match self.types.kind(ty) {
             TyKind::Array(..) | TyKind::Record(_) => return self.aggregate(ty, offset, &mut cur, out, true),
+            TyKind::Error => return 0,
+            _ if list.entries.iter().any(|e| !e.designators.is_empty()) => {
+                let message = format!("`{}` has no members or elements that could be named", self.type_name(ty));
+                self.error("E0315", list.span, message);
+                return 0;
+            }
             TyKind::Vector(..) if !list.entries.is_empty() => {
                 self.vector_parts(ty, offset, &mut cur, out);
             }
@@ -111,14 +116,28 @@ impl Sema<'_> {
                 Some(_) => self.member(QTy::plain(ty), offset, &mut cur, out),
             },
         }
-        self.excess(&cur);
+        self.excess(ty, &mut cur);
         0
     }
 
-    fn excess(&mut self, cur: &Cursor<'_>) {
-        if let Some(entry) = cur.entries.get(cur.pos) {
-            let span = entry_span(entry);
-            self.error("E0315", span, "more values than there are members");
+    /// Values that are left when the object is full: they are checked and dropped, as C compilers do; too many components of a
+    /// vector are an error.
+    fn excess(&mut self, ty: Ty, cur: &mut Cursor<'_>) {
+        let Some(entry) = cur.entries.get(cur.pos) else { return };
+        let (message, span) = ("more values than there are members", entry_span(entry));
+        if self.types.is_vector(ty) {
+            return self.error("E0315", span, message);
+        }
+        self.push(Diagnostic::warning("W0308", span, message).note("the values beyond the end are dropped"));
+        if cur.ready.take().is_some() {
+            cur.pos += 1;
+        }
+        let mut work: Vec<&InitEntry> = cur.entries[cur.pos..].iter().collect();
+        while let Some(entry) = work.pop() {
+            match &entry.value {
+                Initializer::Expr(e) => drop(self.expr(e)),
+                Initializer::List(list) => work.extend(&list.entries),
+            }
         }
     }
 
@@ -136,16 +155,14 @@ impl Sema<'_> {
                 if !braced {
                     return length;
                 }
-                let Some((at, slot)) = self.designated(ty, offset, first) else {
-                    cur.pos += 1;
+                let Some((last, _)) = self.designation(ty, offset, first, rest, cur, out) else {
                     continue;
                 };
-                index = at;
-                self.after_designator(slot, rest, cur, out);
+                index = last;
             } else {
                 let Some(slot) = self.slot(ty, offset, index).filter(|_| !is_union || index == 0) else {
                     if braced {
-                        self.excess(cur);
+                        self.excess(ty, cur);
                     }
                     return length;
                 };
@@ -188,7 +205,8 @@ impl Sema<'_> {
         }
     }
 
-    fn designated(&mut self, ty: Ty, offset: u64, d: &Designator) -> Option<(u64, Slot)> {
+    /// The member or element that a designator names, the first one of a range: its number, where it is, and how many more follow.
+    fn designated(&mut self, ty: Ty, offset: u64, d: &Designator) -> Option<(u64, Slot, u64)> {
         match d {
             Designator::Field(name) => {
                 let Some(fields) = self.types.record(ty).and_then(|r| r.fields.clone()) else {
@@ -197,53 +215,94 @@ impl Sema<'_> {
                     return None;
                 };
                 if let Some(i) = fields.iter().position(|f| f.name == Some(name.name)) {
-                    return Some((i as u64, (fields[i].ty, offset + fields[i].offset)));
+                    return Some((i as u64, (fields[i].ty, offset + fields[i].offset), 0));
                 }
                 // In an anonymous member.
                 for (i, f) in fields.iter().enumerate().filter(|(_, f)| f.name.is_none()) {
                     if let Some((inner, at)) = self.types.field(f.ty.ty, name.name) {
-                        return Some((i as u64, (inner, offset + f.offset + at)));
+                        return Some((i as u64, (inner, offset + f.offset + at), 0));
                     }
                 }
                 self.no_member(ty, *name);
                 None
             }
-            Designator::Index(e) => {
-                let value = self.rvalue_of(e);
-                if value.is_error() {
+            Designator::Index(e) => self.designated_element(ty, offset, e).map(|(n, slot)| (n, slot, 0)),
+            Designator::Range(first, last) => {
+                let (from, slot) = self.designated_element(ty, offset, first)?;
+                let (to, _) = self.designated_element(ty, offset, last)?;
+                if to < from {
+                    self.error("E0315", last.span, format!("the range from {from} to {to} is empty"));
                     return None;
                 }
-                let Some(n) = self.eval_int(&value) else {
-                    self.not_constant(e.span, "an index in an initial value");
-                    return None;
-                };
-                let slot = u64::try_from(n).ok().and_then(|n| self.slot(ty, offset, n));
-                match slot {
-                    Some(slot) if matches!(self.types.kind(ty), TyKind::Array(..)) => Some((n as u64, slot)),
-                    _ => {
-                        let message = format!("index {n} is outside of `{}`", self.type_name(ty));
-                        self.error("E0315", e.span, message);
-                        None
-                    }
-                }
+                Some((from, slot, to - from))
             }
         }
     }
 
-    fn after_designator(&mut self, slot: Slot, rest: &[Designator], cur: &mut Cursor<'_>, out: &mut Init) {
-        let (ty, offset) = slot;
-        if let Some((first, rest)) = rest.split_first() {
-            match self.designated(ty.ty, offset, first) {
-                Some((_, slot)) => self.after_designator(slot, rest, cur, out),
-                None => cur.pos += 1,
+    fn designated_element(&mut self, ty: Ty, offset: u64, e: &ast::Expr) -> Option<(u64, Slot)> {
+        let value = self.rvalue_of(e);
+        if value.is_error() {
+            return None;
+        }
+        let Some(n) = self.eval_int(&value) else {
+            self.not_constant(e.span, "an index in an initial value");
+            return None;
+        };
+        let slot = u64::try_from(n).ok().and_then(|n| self.slot(ty, offset, n));
+        match slot {
+            Some(slot) if matches!(self.types.kind(ty), TyKind::Array(..)) => Some((n as u64, slot)),
+            _ => {
+                let message = format!("index {n} is outside of `{}`", self.type_name(ty));
+                self.error("E0315", e.span, message);
+                None
             }
-            return;
         }
-        let before = cur.pos;
-        self.member(ty, offset, cur, out);
-        if cur.pos == before {
+    }
+
+    /// A designator, those after it, and the value. Gives the number of the last element that the first designator names, and the
+    /// bytes that were written: offset and size.
+    fn designation(
+        &mut self,
+        ty: Ty,
+        offset: u64,
+        first: &Designator,
+        rest: &[Designator],
+        cur: &mut Cursor<'_>,
+        out: &mut Init,
+    ) -> Option<(u64, (u64, u64))> {
+        let Some((number, (ty, offset), more)) = self.designated(ty, offset, first) else {
             cur.pos += 1;
+            return None;
+        };
+        let (begin, size) = match rest.split_first() {
+            Some((next, rest)) => self.designation(ty.ty, offset, next, rest, cur, out)?.1,
+            None => {
+                let before = cur.pos;
+                self.member(ty, offset, cur, out);
+                if cur.pos == before {
+                    cur.pos += 1;
+                }
+                (offset, self.types.size(ty.ty))
+            }
+        };
+        let Designator::Range(_, last) = first else { return Some((number, (begin, size))) };
+        let stride = self.types.size(ty.ty);
+        let inner = rest.iter().position(|d| matches!(d, Designator::Range(..)));
+        if inner.is_some_and(|i| rest[i + 1..].iter().any(|d| matches!(d, Designator::Field(_)))) {
+            // The bytes of the inner range are not adjacent.
+            self.push(
+                Diagnostic::error("E0315", last.span, "a range in a range, followed by a member, is not supported")
+                    .help("write the elements of one of them out"),
+            );
+            return None;
         }
+        if more > 0 && size > 0 {
+            let repeat = Repeat { offset: begin, size, stride, count: more, span: last.span };
+            out.end = out.end.max(begin + more * stride + size);
+            out.parts.push(InitPart::Repeat(repeat));
+            out.repeats = true;
+        }
+        Some((number + more, (begin, more * stride + size)))
     }
 
     /// One member: a braced list, an expression, or (braces elided) what follows in the list.
@@ -311,7 +370,11 @@ impl Sema<'_> {
         let mut have = 0u8;
         let span = cur.span;
         while have < lanes {
-            let Some(InitEntry { value: Initializer::Expr(e), .. }) = cur.entries.get(cur.pos) else { break };
+            let Some(InitEntry { designators, value: Initializer::Expr(e) }) = cur.entries.get(cur.pos) else { break };
+            // A later designator is one of the object around the vector.
+            if have > 0 && !designators.is_empty() {
+                break;
+            }
             let value = match cur.ready.take() {
                 Some(v) => v,
                 None => self.expr(e),
@@ -345,18 +408,24 @@ impl Sema<'_> {
     }
 
     fn part(&self, offset: u64, value: Expr, out: &mut Init) {
-        out.parts.push((offset, value));
+        out.parts.push(InitPart::Value(offset, value));
         out.end = out.end.max(offset + 1);
     }
 
     /// A braced list or a string is the whole value of an object, also of one that has had parts (a designator used twice): these are gone,
     /// and what the list does not name is zero. (C99 6.7.8, 19 and 21.)
     fn begin_again(&mut self, offset: u64, size: u64, out: &mut Init) {
-        let work = out.parts.len() as u64 / 16;
-        if offset < out.end && self.fuel > work {
-            self.fuel -= work;
-            out.parts.retain(|(at, _)| *at < offset || *at - offset >= size);
+        if offset >= out.end {
+            return;
         }
+        let work = out.parts.len() as u64 / 16;
+        if out.repeats || self.fuel <= work {
+            // What a range repeated must stay for the other elements.
+            out.parts.push(InitPart::Zero(offset, size));
+            return;
+        }
+        self.fuel -= work;
+        out.parts.retain(|part| !matches!(part, InitPart::Value(at, _) if (offset..offset + size).contains(at)));
     }
 }
 

@@ -170,15 +170,43 @@ pub enum StmtKind {
     Return(Option<Expr>),
 }
 
-/// How an object gets its first value: optionally zeros, then parts.
+/// How an object gets its first value: optionally zeros, then parts, one after the other.
 #[derive(Debug, Default)]
 pub struct Init {
     /// Everything is zero before.
     pub zero: bool,
-    /// Offset and value.
-    pub parts: Vec<(u64, Expr)>,
-    /// No part begins here or behind.
+    /// What is written, in order; a later part overwrites an earlier one.
+    pub parts: Vec<InitPart>,
+    /// There is a [`InitPart::Repeat`] among them.
+    pub repeats: bool,
+    /// No part writes from this offset on.
     pub end: u64,
+}
+
+/// One write of an [`Init`].
+#[derive(Debug)]
+pub enum InitPart {
+    /// A value at an offset.
+    Value(u64, Expr),
+    /// So many bytes from an offset on become zero.
+    Zero(u64, u64),
+    /// Bytes that were written before are copied: `[0 ... 9] = x` writes element 0 and repeats it.
+    Repeat(Repeat),
+}
+
+/// `size` bytes at `offset` are copied to `offset + k * stride` for each `k` from 1 to `count`.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeat {
+    /// Where the bytes are.
+    pub offset: u64,
+    /// How many; at most `stride`.
+    pub size: u64,
+    /// From one element to the next.
+    pub stride: u64,
+    /// How many copies.
+    pub count: u64,
+    /// The designator.
+    pub span: Span,
 }
 
 /// An expression.

@@ -102,6 +102,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("W0305", "division by zero"),
     ("W0306", "qualifier is lost"),
     ("W0307", "assignment as a condition"),
+    ("W0308", "more initial values than members"),
 ];
 
 /// The description of a code.

@@ -272,7 +272,11 @@ impl Parser<'_> {
                     None => return list,
                 }
             } else if let Some(open) = self.eat(TokenKind::LBracket) {
-                list.push(Designator::Index(self.conditional()));
+                let first = self.conditional();
+                list.push(match self.eat(TokenKind::Ellipsis) {
+                    Some(_) => Designator::Range(first, self.conditional()),
+                    None => Designator::Index(first),
+                });
                 self.close(TokenKind::RBracket, open);
             } else {
                 break;

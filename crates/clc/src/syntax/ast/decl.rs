@@ -300,4 +300,6 @@ pub enum Designator {
     Field(Ident),
     /// `[index]`
     Index(Expr),
+    /// `[first ... last]`, a GNU extension: each of these elements.
+    Range(Expr, Expr),
 }
