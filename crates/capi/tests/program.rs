@@ -168,7 +168,9 @@ fn options_that_nobody_knows_are_refused() {
     let t = Session::new();
     let program = t.source(ADD);
     let mut c = Cases::new();
-    for bad in ["-no-such-option", "-D", "-cl-std=CL9.9", "-DN=1 -x", "-I"] {
+    // The last two are for clLinkProgram alone.
+    let last = ["-create-library", "-create-library -enable-link-options"];
+    for bad in ["-no-such-option", "-D", "-cl-std=CL9.9", "-DN=1 -x", "-I"].into_iter().chain(last) {
         c.code(bad, CL_INVALID_BUILD_OPTIONS, t.build(&program, bad));
         c.code(&format!("compile {bad}"), CL_INVALID_COMPILER_OPTIONS, compile(&t, &program, bad, &[]));
     }

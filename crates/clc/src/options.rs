@@ -169,8 +169,10 @@ impl BuildOptions {
             "-cl-fast-relaxed-math" => Some(&mut self.fast_relaxed_math),
             "-cl-no-subgroup-ifp" => Some(&mut self.no_subgroup_ifp),
             "-create-library" | "-enable-link-options" => {
-                if set == OptionSet::Compile {
-                    return fail("E0005", format!("build option `{word}` is for linking only"));
+                if set != OptionSet::Link {
+                    let message = format!("build option `{word}` is for linking only");
+                    let help = "compile with clCompileProgram and give the option to clLinkProgram";
+                    return Err(Box::new(Diagnostic::error_nowhere("E0005", message).help(help)));
                 }
                 Some(if word == "-create-library" { &mut self.create_library } else { &mut self.enable_link_options })
             }
@@ -364,7 +366,15 @@ mod tests {
         assert_eq!(parse("-I").1, ["E0002: build option `-I` lacks its argument, a folder"]);
         assert_eq!(parse("-D 1=2").1.len(), 1);
         assert_eq!(parse("-D 'x").1.len(), 1);
-        assert_eq!(parse("-enable-link-options").1.len(), 1);
+        for set in [OptionSet::Build, OptionSet::Compile, OptionSet::Link] {
+            let mut diags = Diagnostics::default();
+            let options = BuildOptions::parse("-create-library -enable-link-options", set, &mut diags);
+            assert_eq!(diags.error_count(), if set == OptionSet::Link { 0 } else { 2 }, "{set:?}");
+            assert_eq!(options.create_library, set == OptionSet::Link);
+        }
+        let mut diags = Diagnostics::default();
+        BuildOptions::parse("-enable-link-options", OptionSet::Link, &mut diags);
+        assert_eq!(diags.error_count(), 1);
         let mut diags = Diagnostics::default();
         BuildOptions::parse("-D A -cl-mad-enable -create-library", OptionSet::Link, &mut diags);
         assert_eq!(diags.error_count(), 2);
