@@ -1,6 +1,7 @@
 //! Attributes that mean something to later stages; others are ignored, as the specification allows.
 
 use super::Sema;
+use super::types::{Ty, TyKind};
 use crate::source::Diagnostic;
 use crate::syntax::ast::{Attribute, TypeOrExpr};
 use cloom_ir::KernelMeta;
@@ -45,6 +46,29 @@ impl TypeAttrs {
     /// Both.
     pub fn and(self, other: Self) -> Self {
         Self { packed: self.packed || other.packed, align: self.align.max(other.align) }
+    }
+}
+
+impl Sema<'_> {
+    /// `ext_vector_type(n)` makes of a number the vector of so many components, the same type as the built-in one.
+    pub(super) fn vector_attribute(&mut self, ty: Ty, attrs: &[Attribute]) -> Ty {
+        let Some(a) = attrs.iter().find(|a| self.text(a.name.name) == "ext_vector_type") else { return ty };
+        let Some(n) = self.attribute_int(a, 0) else { return Ty::ERROR };
+        let lanes = u8::try_from(n).ok().filter(|n| cloom_builtins::table::VX.contains(n));
+        match (self.types.kind(ty), lanes) {
+            (TyKind::Error, _) => ty,
+            (&TyKind::Scalar(elem), Some(lanes)) => self.types.value(elem, lanes),
+            (TyKind::Scalar(_), None) => {
+                let message = format!("`ext_vector_type({n})`: vectors have 2, 3, 4, 8 or 16 components");
+                self.error("E0328", a.span, message);
+                Ty::ERROR
+            }
+            _ => {
+                let message = format!("there are no vectors of `{}`", self.type_name(ty));
+                self.error("E0328", a.span, message);
+                Ty::ERROR
+            }
+        }
     }
 }
 

@@ -28,7 +28,8 @@ impl Sema<'_> {
         let base = self.specs(&d.specs);
         let mut stmts = Vec::new();
         for item in &d.declarators {
-            let declared = self.declarator(base, &item.declarator);
+            let mut declared = self.declarator(base, &item.declarator);
+            declared.ty.ty = self.vector_attribute(declared.ty.ty, &item.attrs);
             let Some(name) = item.declarator.name else { continue };
             if let Some((Storage::Typedef, _)) = d.specs.storage {
                 let attrs = TypeAttrs::read(self, &d.specs.attrs).and(TypeAttrs::read(self, &item.attrs));

@@ -49,6 +49,7 @@ impl Sema<'_> {
     /// The type of specifiers.
     pub(super) fn specs(&mut self, specs: &ast::DeclSpecs) -> Declared {
         let mut d = self.type_spec(&specs.ty, specs.ty_span);
+        d.ty.ty = self.vector_attribute(d.ty.ty, &specs.attrs);
         self.qualify(&mut d, &specs.quals);
         d
     }
@@ -437,7 +438,8 @@ impl Sema<'_> {
                 continue;
             }
             for f in &decl.declarators {
-                let d = self.declarator(base, &f.declarator);
+                let mut d = self.declarator(base, &f.declarator);
+                d.ty.ty = self.vector_attribute(d.ty.ty, &f.attrs);
                 let own = attrs::TypeAttrs::read(self, &f.attrs);
                 add(self, f.declarator.name, d, f.declarator.span, own);
             }
