@@ -121,7 +121,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
         library: mode == Mode::Library,
         fp16: target.fp16,
         fp64: target.fp64,
-        all_devices: target.features.iter().any(|f| f == "__opencl_c_atomic_scope_all_devices"),
+        features: target.features.clone(),
         single_precision_constant: options.single_precision_constant,
         contract,
         c_version,

@@ -171,3 +171,99 @@ fn vectors_by_attribute_are_the_built_in_ones() {
         assert_eq!(codes(&output), [want], "{source}\n{}", output.log());
     }
 }
+
+#[test]
+fn extensions_that_are_not_there_are_warned_about() {
+    let pragma = |text: &str| build(&format!("#pragma OPENCL EXTENSION {text}\nkernel void k() {{}}"));
+    for known in ["cl_khr_fp64 : enable", "cl_khr_fp64 : disable", "all : disable", "cl_foo : begin", "cl_foo : end"] {
+        assert!(codes(&pragma(known)).is_empty(), "{known}");
+    }
+    for (text, code, words) in [
+        ("cl_khr_fancy : enable", "W0309", "not supported by this device"),
+        ("cl_khr_fancy : disable", "W0309", "not supported by this device"),
+        ("cl_khr_fp46 : enable", "W0309", "did you mean `cl_khr_fp64`"),
+        ("fancy : enable", "W0309", "unknown extension `fancy`"),
+        ("all : enable", "W0309", "cannot be enabled"),
+        ("cl_khr_fp64 : require", "W0103", "neither `enable` nor `disable`"),
+    ] {
+        let output = pragma(text);
+        assert_eq!(codes(&output), [code], "{text}");
+        assert!(output.log().contains(words) && output.module.is_some(), "{}", output.log());
+    }
+    let inside = "kernel void k() {\n#pragma OPENCL EXTENSION cl_khr_fancy : enable\n}";
+    assert_eq!(codes(&build(inside)), ["W0309"]);
+    assert!(build_for(&Target::default(), inside, "-Werror").module.is_none());
+    assert!(codes(&build_for(&Target::default(), inside, "-w")).is_empty());
+}
+
+#[test]
+fn values_that_nobody_uses_are_warned_about() {
+    let body = |text: &str| {
+        build(&format!(
+            "int call(int x) {{ return x; }}
+             kernel void k(global int *p, global float4 *v, volatile global int *w, global atomic_int *n) {{
+                 int a = p[0], b = p[1]; float f = v[0].x; {text}
+             }}"
+        ))
+    };
+    for unused in [
+        "a == b;",
+        "(a == b);",
+        "f != 1.0f;",
+        "a + 1;",
+        "-a;",
+        "!a;",
+        "a;",
+        "p[a++];",
+        "*p;",
+        "v[0].xy;",
+        "&a;",
+        "(int)f;",
+        "(float4)(1, 2, 3, f);",
+        "a ? b : 1;",
+        "a && b;",
+        "a = 1, b;",
+        "b, a = 1;",
+        "for (a = 0; a < 3; a + 1) {}",
+        "if (a) b + 1;",
+        "sin(f);",
+        "get_global_id(0);",
+        "convert_int_sat(f);",
+        "vload4(0, p);",
+        "3;",
+    ] {
+        let output = body(unused);
+        assert_eq!(codes(&output), ["W0304"], "{unused}\n{}", output.log());
+    }
+    for used in [
+        "(void)a;",
+        "(void)(a == b);",
+        "a = b;",
+        "a += b, b++;",
+        "--a;",
+        "call(1);",
+        "(float)call(1);",
+        "a && call(b);",
+        "a ? call(a) : 0;",
+        "a ?: call(a);",
+        "*w;",
+        "w[1];",
+        "atomic_inc(p);",
+        "(uint)atomic_add(p, 1);",
+        "atomic_fetch_add(n, 1);",
+        "atomic_flag_test_and_set((global atomic_flag *)n);",
+        "fract(f, &f);",
+        "barrier(CLK_LOCAL_MEM_FENCE);",
+        "work_group_reduce_add(a);",
+        "sub_group_ballot(a);",
+        "printf(\"x\");",
+        "mem_fence(CLK_LOCAL_MEM_FENCE);",
+        "({ a = 1; a; });",
+        "if (a == b) { call(a), call(b); }",
+        "while (call(a), a) a = 0;",
+        "for (a = 0, b = 1; a < b; a++, b--) {}",
+    ] {
+        let output = body(used);
+        assert!(codes(&output).is_empty(), "{used}\n{}", output.log());
+    }
+}

@@ -45,3 +45,20 @@ fn programs_of_the_language_compile() {
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+/// The kernels of real programs say what they mean: warnings about values that are not used, or extensions, would be wrong there.
+/// (Some need macros from their hosts; what they lack gives errors, which do not matter here.)
+#[test]
+fn kernels_of_programs_have_no_new_warnings() {
+    let mut files = Vec::new();
+    for folder in ["../gallery/kernels", "../filetest/run/lanes", "../filetest/run/args", "../filetest/groups"] {
+        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);
+    }
+    assert!(files.len() > 60, "the programs are not where they were");
+    for path in files {
+        let source = std::fs::read(&path).unwrap();
+        let output = build(&path.file_name().unwrap().to_string_lossy(), &source, "-cl-std=CL3.0", Mode::User);
+        let found = output.diagnostics.iter().find(|d| ["W0304", "W0308", "W0309"].contains(&d.code));
+        assert!(found.is_none(), "{}", output.log());
+    }
+}

@@ -47,8 +47,10 @@ impl Preprocessor<'_> {
             }
             ["OPENCL", "EXTENSION", name, ":", behaviour] => {
                 let enable = match behaviour {
-                    "enable" | "require" | "warn" | "begin" => true,
-                    "disable" | "end" => false,
+                    "enable" => true,
+                    "disable" => false,
+                    // Around the declarations of an extension, in headers of compilers.
+                    "begin" | "end" => return,
                     _ => {
                         let message = format!("`{behaviour}` is neither `enable` nor `disable`");
                         self.report(Diagnostic::warning("W0103", line[4].span, message));

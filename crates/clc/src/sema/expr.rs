@@ -60,6 +60,8 @@ impl Sema<'_> {
                         Diagnostic::warning("W0304", lhs.span, "the value left of this comma is not used")
                             .help("a vector is written `(float4)(1, 2, 3, 4)`, with its type in front"),
                     );
+                } else {
+                    self.warn_unused(&a);
                 }
                 let b = self.rvalue_of(rhs);
                 let ty = b.ty.ty;

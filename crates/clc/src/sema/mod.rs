@@ -23,6 +23,7 @@ mod stmt;
 mod swizzle;
 pub mod tree;
 pub mod types;
+mod unused;
 
 use crate::source::{Diagnostic, Session, Span, Symbol};
 use crate::syntax::ast;
@@ -41,8 +42,8 @@ pub struct SemaOptions {
     pub fp16: bool,
     /// `double` is there.
     pub fp64: bool,
-    /// Atomics may be seen by all devices: `memory_scope_all_devices`.
-    pub all_devices: bool,
+    /// Extensions and features that the device has.
+    pub features: Vec<String>,
     /// `-cl-single-precision-constant`
     pub single_precision_constant: bool,
     /// Whether `a * b + c` and `mad` are one operation, the first of them unless a pragma forbids it.
@@ -172,9 +173,45 @@ impl Sema<'_> {
     }
 
     fn pragma(&mut self, p: &ast::Pragma) {
-        if let ast::PragmaKind::FpContract(on) = p.kind {
-            self.contract = self.opts.contract && on.unwrap_or(true);
+        match &p.kind {
+            ast::PragmaKind::FpContract(on) => self.contract = self.opts.contract && on.unwrap_or(true),
+            ast::PragmaKind::Extension { name, enable } => self.extension(*name, *enable),
+            ast::PragmaKind::Unroll(_) => {}
         }
+    }
+
+    /// Whether the device has an extension or feature.
+    fn has_feature(&self, name: &str) -> bool {
+        self.opts.features.iter().any(|f| f == name)
+    }
+
+    /// `#pragma OPENCL EXTENSION`. What the device has is always there, so the pragma changes nothing; what it does not have is
+    /// worth a warning, as is `all : enable`, which the specification does not allow.
+    fn extension(&mut self, name: ast::Ident, enable: bool) {
+        let text = self.text(name.name);
+        if text == "all" {
+            if enable {
+                let message = "`all` extensions cannot be enabled, only disabled";
+                let d = Diagnostic::warning("W0309", name.span, message);
+                self.push(d.help("enable each extension by its name"));
+            }
+            return;
+        }
+        if self.has_feature(text) || self.opts.library {
+            return;
+        }
+        let registered = ["cl_khr_", "cl_ext_", "cl_amd_", "cl_arm_", "cl_img_", "cl_intel_", "cl_nv_", "cl_qcom_"];
+        let message = match registered.iter().any(|p| text.starts_with(p)) {
+            true => format!("extension `{text}` is not supported by this device"),
+            false => format!("unknown extension `{text}`"),
+        };
+        let near = crate::source::nearest(text, self.opts.features.iter().map(String::as_str)).map(str::to_owned);
+        let mut d = Diagnostic::warning("W0309", name.span, message);
+        d = match near {
+            Some(near) => d.suggest(name.span, near, "did you mean"),
+            None => d.help("put the pragma into `#ifdef` of the extension's name if the program can do without it"),
+        };
+        self.push(d);
     }
 
     fn static_assert(&mut self, a: &ast::StaticAssert) {

@@ -110,7 +110,7 @@ impl Sema<'_> {
                 if value.is_error() {
                     return;
                 }
-                self.warn_no_effect(&value, e);
+                self.warn_unused(&value);
                 StmtKind::Expr(value)
             }
             ast::StmtKind::Empty | ast::StmtKind::Error => return,
@@ -137,6 +137,7 @@ impl Sema<'_> {
                 self.stmt(init, &mut first);
                 let cond = cond.as_ref().map(|c| self.condition(c));
                 let step = step.as_ref().map(|s| self.expr(s));
+                step.iter().for_each(|s| self.warn_unused(s));
                 let body = self.loop_body(body);
                 self.scopes.close();
                 StmtKind::Loop { init: first, cond, cond_last: false, step, body }
@@ -169,17 +170,6 @@ impl Sema<'_> {
             ast::StmtKind::Pragma(p) => return self.pragma(p),
         };
         out.push(Stmt { kind, span });
-    }
-
-    fn warn_no_effect(&mut self, value: &Expr, e: &ast::Expr) {
-        if matches!(value.kind, ExprKind::Compare(cc, ..) if cc == super::tree::Cc::Int(cloom_ir::IntCc::Eq))
-            && !matches!(e.kind, ast::ExprKind::Paren(_))
-        {
-            self.push(
-                Diagnostic::warning("W0304", e.span, "the result of this comparison is not used")
-                    .help("an assignment is written with one `=`"),
-            );
-        }
     }
 
     fn new_label(&mut self) -> LabelId {

@@ -103,6 +103,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("W0306", "qualifier is lost"),
     ("W0307", "assignment as a condition"),
     ("W0308", "more initial values than members"),
+    ("W0309", "unknown or unsupported extension"),
 ];
 
 /// The description of a code.

@@ -71,7 +71,7 @@ pub enum PragmaKind {
     Extension {
         /// The extension, or `all`.
         name: Ident,
-        /// `enable` (also `begin`, `require`, `warn`) rather than `disable`.
+        /// `enable` rather than `disable`.
         enable: bool,
     },
     /// `OPENCL FP_CONTRACT ON|OFF|DEFAULT`; `None` is the default.
