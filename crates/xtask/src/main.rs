@@ -4,6 +4,7 @@
 //! Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
 
 mod aarch64;
+mod ci;
 mod demo;
 mod driver;
 mod hashcat;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
     let result = match args.first().map(String::as_str) {
         Some("demo") => demo::run(),
         Some("test") => tests::test(rest),
-        Some("ci") => tests::ci(),
+        Some("ci") => ci::run(),
         Some("tidy") => tidy::run(),
         Some("bless") => tests::bless(rest),
         Some("aarch64") => aarch64::run(rest),

@@ -1,4 +1,4 @@
-//! `test`, `ci` and `bless`.
+//! `test` and `bless`: every test of the workspace, on the driver that was just built.
 
 use crate::tools::{cargo, succeeds};
 use crate::{Outcome, driver, packages, tidy};
@@ -32,19 +32,6 @@ pub fn test(args: &[String]) -> Result<Outcome> {
     let good = succeeds(cargo_test(args).env(driver::VENDORS, vendors))?;
     println!("xtask test: {} in {} s", if good { "all tests passed" } else { "FAILED" }, start.elapsed().as_secs());
     Ok(Outcome::of(good))
-}
-
-/// What must hold before a change goes to the main branch.
-pub fn ci() -> Result<Outcome> {
-    packages::ensure()?;
-    for args in [&["fmt", "--all", "--check"][..], &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]]
-    {
-        println!("xtask ci: cargo {}", args.join(" "));
-        if !succeeds(&mut cargo(args))? {
-            return Ok(Outcome::Findings);
-        }
-    }
-    test(&[])
 }
 
 /// Runs the tests and lets them rewrite their golden files.
