@@ -5,6 +5,8 @@
 //! so that a binary stays good for any CPU and never holds foreign machine code that would be run unchecked. Both are
 //! encoded as a magic, a format version, a BLAKE3 checksum and a postcard body; decoding never trusts a byte.
 
+#![forbid(unsafe_code)]
+
 mod encode;
 mod kernel;
 mod program;

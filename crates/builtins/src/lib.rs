@@ -4,6 +4,8 @@
 //! written in OpenCL C in `lib/*.cl`, compiled by the same front end, and linked function by function. [`printf`]
 //! formats what kernels print.
 
+#![forbid(unsafe_code)]
+
 mod constants;
 mod group_rows;
 pub mod lib_sources;

@@ -4,6 +4,8 @@
 //! into codes. Pointers have become the types of [`args`], handles those of [`handle`]; the functions of [`api`] are safe code that
 //! asks the runtime. Nothing else in the workspace knows C types.
 
+#![allow(unsafe_code, reason = "it has the C interface")]
+
 mod api;
 mod args;
 mod callback;

@@ -1,5 +1,7 @@
 //! The error codes that all functions which enqueue a command share, and those of each transfer: a table for every function.
 
+#![allow(unsafe_code, reason = "it calls the C interface")]
+
 mod common;
 use common::*;
 use std::ffi::c_void;

@@ -1,5 +1,7 @@
 //! Chapter 5.10 of the specification: kernels over ranges, tasks, native kernels; every size, offset and limit.
 
+#![allow(unsafe_code, reason = "it calls the C interface")]
+
 mod common;
 use common::*;
 use std::ffi::c_void;

@@ -1,5 +1,7 @@
 //! Chapter 4 of the specification: platforms and devices.
 
+#![allow(unsafe_code, reason = "it calls the C interface")]
+
 mod common;
 use common::*;
 use std::ffi::CString;

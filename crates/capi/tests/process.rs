@@ -1,6 +1,8 @@
 //! What concerns the whole process: output of kernels, the ICD loader, another driver beside ours, exit while work runs, fork,
 //! many processes at once. Each test runs this program again with a part for the child to play.
 
+#![allow(unsafe_code, reason = "it calls the C interface")]
+
 mod common;
 use common::*;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Chapter 5.8 of the specification: programs from source and binaries; building, compiling, linking; logs and queries.
 
+#![allow(unsafe_code, reason = "it calls the C interface")]
+
 mod common;
 use common::*;
 use std::ffi::{CString, c_char};

@@ -1,5 +1,7 @@
 //! Chapter 5.6 of the specification: shared virtual memory, as far as the device says that it has it.
 
+#![allow(unsafe_code, reason = "it calls the C interface")]
+
 mod common;
 use common::*;
 use std::ffi::c_void;

@@ -3,6 +3,8 @@
 //! The front end derives its macros from them, the runtime its strings and version arrays. A row stands here only if a
 //! test passed with it.
 
+#![forbid(unsafe_code)]
+
 pub mod cpu;
 pub mod env;
 

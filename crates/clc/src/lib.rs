@@ -3,6 +3,8 @@
 //! The stages never fail and never panic: each yields its result, as complete as can be, and adds what it found wrong to
 //! the [`source::Session`]. There is no input or output here; included files come through a trait.
 
+#![forbid(unsafe_code)]
+
 mod compile;
 mod lower;
 pub mod options;

@@ -4,6 +4,8 @@
 //! status, or a [`Failure`] with a message that says what to do next; only this file writes and exits. So every command can be
 //! tested as a function, and `cloom show … | head` ends quietly.
 
+#![forbid(unsafe_code)]
+
 mod agree;
 mod args;
 mod bench;

@@ -10,6 +10,8 @@
 //! disk cache and the threads that compile ahead. The front end runs at once and reports; machine code is made for one kernel at a time, by
 //! whoever asks first, or by a thread in the background before anybody asks.
 
+#![forbid(unsafe_code)]
+
 mod cache;
 mod diagnostic;
 mod executable;

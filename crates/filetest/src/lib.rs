@@ -11,6 +11,8 @@
 //! * [`builtins`]: every overload in the table of built-in functions, and oracles for them.
 //! * [`generate`]: random programs; [`ladder`]: how they run; [`reduce`]: how a failing one is made small.
 
+#![forbid(unsafe_code)]
+
 pub mod accuracy;
 pub mod builtins;
 pub mod case;

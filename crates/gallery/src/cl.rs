@@ -4,7 +4,7 @@
 //! This is the one module of the gallery that calls those; it gives them sizes that it knows and blocks until data is where it
 //! belongs, so that programs need no unsafe code. What a kernel does with the memory that it is given stays the kernel's matter, as
 //! with any OpenCL program.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "it makes opencl3's calls safe to use")]
 
 use crate::error::{Error, Result};
 use crate::pace::Turn;

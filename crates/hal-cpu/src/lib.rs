@@ -4,6 +4,8 @@
 //! the process (no system linker is needed). A launch is cut into chunks of consecutive groups, which the calling thread and the
 //! workers share. What a work-group function gets is fixed in `cloom_ir::abi`.
 
+#![allow(unsafe_code, reason = "it loads and runs machine code")]
+
 mod arena;
 mod cores;
 mod device;

@@ -3,6 +3,8 @@
 //! The core is small: memory, loading code, launching. Everything is synchronous; order, events and queues are the
 //! runtime's. A device is used from any thread.
 
+#![forbid(unsafe_code)]
+
 use cloom_artifact::KernelArtifact;
 use std::any::Any;
 use std::sync::Arc;

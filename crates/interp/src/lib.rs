@@ -11,6 +11,8 @@
 //! * [`launch`]: groups of work-items with barriers, and work-group functions.
 //! * [`observe`]: hooks for checkers and tests.
 
+#![forbid(unsafe_code)]
+
 pub mod code;
 pub mod exec;
 pub mod fault;

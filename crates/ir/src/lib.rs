@@ -7,6 +7,8 @@
 //! value but the short vectors of OpenCL. Nothing in the IR is undefined except memory: a division by zero, an oversized
 //! shift or an out-of-range conversion has a defined result, so that the interpreter and every device agree on each bit.
 
+#![forbid(unsafe_code)]
+
 pub mod abi;
 pub mod builder;
 pub mod cfg;

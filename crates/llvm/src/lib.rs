@@ -7,6 +7,8 @@
 //!
 //! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at once.
 
+#![allow(unsafe_code, reason = "it calls LLVM's C interface")]
+
 mod convert;
 mod division;
 mod emit;

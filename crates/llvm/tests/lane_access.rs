@@ -1,6 +1,8 @@
 //! Operations over lanes, on every type of lane and many lengths, on every target that runs here: masked accesses touch their lanes
 //! and nothing else, which pages without access on both sides of the data find out.
 
+#![allow(unsafe_code, reason = "it calls machine code")]
+
 mod common;
 
 use cloom_ir::{BinOp, Builder, CastOp, Flags, IntCc, Module, Scalar, Space, Type, Value};

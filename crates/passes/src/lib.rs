@@ -8,6 +8,8 @@
 //! each for `cloom show` and file tests. No pass recurses on the depth of the IR, and each is close to linear in the
 //! size of the function.
 
+#![forbid(unsafe_code)]
+
 pub mod arms;
 pub mod compact;
 pub mod cse;

@@ -3,7 +3,7 @@
 //! A [`HostPtr`] is made from a pointer that an application passed to an entry point; the specification makes the application
 //! keep that memory good until the command is complete, and that promise is what makes the accesses here sound.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "it reaches memory of the application")]
 
 /// The start of memory that the application owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -29,6 +29,8 @@
 //!
 //! What cannot be put into lanes (endless loops, code that is too large) runs one work-item at a time, and a remark says why.
 
+#![forbid(unsafe_code)]
+
 pub mod analysis;
 mod cost;
 mod emit;

@@ -4,6 +4,7 @@
 //! Two environment variables put another driver under test, to check the tests against an independent implementation:
 //! `CLOOM_TEST_LIBRARY` names the library, `CLOOM_TEST_PLATFORM` a part of the platform's name.
 
+#![allow(unsafe_code, reason = "it calls the C interface")]
 #![allow(
     dead_code,
     unused_imports,

@@ -1,5 +1,6 @@
 //! The C functions of libcloom, as a program in C sees them. The signatures are the specification's.
 
+#![allow(unsafe_code, reason = "it calls the C interface")]
 #![allow(non_snake_case, missing_docs, clippy::too_many_arguments, reason = "the specification's names and signatures")]
 
 use std::ffi::{c_char, c_void as Void};
