@@ -1,4 +1,4 @@
-//! Remarks: what was decided for a kernel and why, as data for the build log, `cloom show` and `cloom explain`.
+//! Remarks: what was decided for a kernel and why, as data for the build log and `cloom show`.
 
 use crate::analysis::dim_order::{AS_WRITTEN, DimOrder};
 use crate::analysis::divergence::{Cause, Divergence};

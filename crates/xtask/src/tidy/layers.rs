@@ -1,0 +1,121 @@
+//! Who may use whom. In come the dependencies of a crate; out come those that the table forbids.
+//!
+//! Tests may use what they like, so development dependencies are not looked at.
+
+use super::workspace::Member;
+use cargo_metadata::DependencyKind;
+
+/// The crates in the order of the pipeline, each with all that it may use. A row names crates of earlier rows only, so that
+/// no two crates depend on each other.
+pub const LAYERS: &[(&str, &[&str])] = &[
+    ("target", &[]),
+    ("caps", &["target"]),
+    ("ir", &[]),
+    ("builtins", &["caps", "ir"]),
+    ("clc", &["caps", "ir", "builtins"]),
+    ("spirv", &["caps", "ir", "builtins"]),
+    ("passes", &["ir"]),
+    ("spmd", &["target", "ir", "passes"]),
+    ("interp", &["ir", "builtins"]),
+    ("llvm", &["target", "caps", "ir"]),
+    ("artifact", &["caps"]),
+    ("compiler", &["target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact"]),
+    ("hal", &["artifact"]),
+    ("hal-cpu", &["target", "caps", "ir", "artifact", "hal"]),
+    ("hal-cuda", &["target", "caps", "artifact", "hal"]),
+    ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
+    ("capi", &["caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
+    ("cloom", &["hal", "hal-cpu", "hal-cuda", "runtime"]),
+    // On the standard interface only, so that its programs run on any platform.
+    ("gallery", &[]),
+    (
+        "cli",
+        &["target", "caps", "ir", "passes", "interp", "compiler", "hal", "hal-cpu", "hal-cuda", "runtime", "gallery"],
+    ),
+    (
+        "filetest",
+        &[
+            "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact",
+            "compiler", "hal", "hal-cpu", "hal-cuda",
+        ],
+    ),
+    (
+        "fuzzing",
+        &[
+            "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "artifact", "compiler",
+            "hal", "hal-cpu", "runtime", "capi", "filetest",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+/// Checks the dependencies of one crate.
+pub fn check(member: &Member, findings: &mut Vec<String>) {
+    let used = member.package.dependencies.iter().filter(|d| d.kind != DependencyKind::Development);
+    let used = used.filter_map(|d| d.path.as_ref()?.file_name());
+    check_uses(&member.name, used, findings);
+}
+
+fn check_uses<'a>(name: &str, used: impl Iterator<Item = &'a str>, findings: &mut Vec<String>) {
+    let Some((_, allowed)) = LAYERS.iter().find(|(n, _)| *n == name) else {
+        findings.push(format!("{name}: the crate has no row in LAYERS (crates/xtask/src/tidy/layers.rs)"));
+        return;
+    };
+    for used in used.filter(|u| !allowed.contains(u)) {
+        findings.push(format!("{name}/Cargo.toml: may not use {used}; it may use {}", list(allowed)));
+    }
+}
+
+/// Checks that the table of crates in a document names those there are, in the order of [`LAYERS`].
+pub fn check_map(shown: &str, text: &str, there: &[&str], findings: &mut Vec<String>) {
+    let cells = text.lines().filter(|l| l.starts_with("| `")).filter_map(|l| l.split('|').nth(1));
+    let found: Vec<&str> = cells.flat_map(|c| c.split('`').skip(1).step_by(2)).collect();
+    let wanted: Vec<&str> = LAYERS.iter().map(|(name, _)| *name).filter(|name| there.contains(name)).collect();
+    if found != wanted {
+        findings.push(format!("{shown}: the table of crates has {}; it should have {}", list(&found), list(&wanted)));
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    if names.is_empty() { "no crate of the workspace".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(name: &str, used: &[&str]) -> Vec<String> {
+        let mut out = Vec::new();
+        check_uses(name, used.iter().copied(), &mut out);
+        out
+    }
+
+    #[test]
+    fn rows_name_earlier_rows_only() {
+        for (i, (name, allowed)) in LAYERS.iter().enumerate() {
+            for used in *allowed {
+                assert!(LAYERS[..i].iter().any(|(n, _)| n == used), "{name} uses {used}, which is not above it");
+            }
+        }
+    }
+
+    #[test]
+    fn a_map_that_is_not_the_order_is_found() {
+        let findings = |text: &str| {
+            let mut out = Vec::new();
+            check_map("map.md", text, &["hal", "hal-cpu", "ir"], &mut out);
+            out.len()
+        };
+        assert_eq!(findings("| crate | x |\n|--|--|\n| `ir` | `x` |\n| `hal`, `hal-cpu` | x |\n"), 0);
+        assert_eq!(findings("| `hal`, `hal-cpu` | x |\n| `ir` | x |\n"), 1);
+        assert_eq!(findings("| `ir` | x |\n| `hal` | x |\n"), 1);
+    }
+
+    #[test]
+    fn a_forbidden_dependency_and_an_unknown_crate_are_found() {
+        assert_eq!(findings("runtime", &["compiler", "llvm"]).len(), 1);
+        assert_eq!(findings("ir", &["caps"]).len(), 1);
+        assert_eq!(findings("newcomer", &[]).len(), 1);
+        assert!(findings("llvm", &["caps", "ir"]).is_empty());
+    }
+}

@@ -1,0 +1,178 @@
+//! What each Rust file must keep to: a head, a length, a width, `unsafe` inside of its fence, and words that only some crates write.
+
+use super::functions;
+use super::tokens::{Token, lines_of};
+use super::workspace::SourceFile;
+use std::collections::BTreeMap;
+
+/// Crates in which `unsafe` may stand: they call LLVM, run machine code and have the C interface.
+pub const UNSAFE_CRATES: &[&str] = &["llvm", "capi", "hal-cpu", "hal-cuda"];
+/// Single modules of other crates: memory of the application's, and calls of the C interface.
+pub const UNSAFE_FILES: &[&str] = &["runtime/src/host_mem.rs", "gallery/src/cl.rs", "fuzzing/src/targets/api/calls.rs"];
+
+const MAX_LINES: usize = 800;
+/// rustfmt's width is 120; it leaves comments and strings alone.
+const MAX_WIDTH: usize = 140;
+
+/// A word or a path that not every crate may write in code.
+struct Fence {
+    words: &'static [&'static str],
+    /// `Only`: these crates may. `Never`: these crates may not.
+    crates: Crates,
+    why: &'static str,
+}
+
+enum Crates {
+    Only(&'static [&'static str]),
+    Never(&'static [&'static str]),
+}
+
+const FENCES: &[Fence] = &[
+    Fence { words: &["llvm_sys"], crates: Crates::Only(&["llvm"]), why: "LLVM is behind one crate" },
+    Fence {
+        words: &[
+            "cl_platform_id",
+            "cl_device_id",
+            "cl_context",
+            "cl_command_queue",
+            "cl_mem",
+            "cl_sampler",
+            "cl_program",
+            "cl_kernel",
+            "cl_event",
+            "cl_mem_flags",
+        ],
+        crates: Crates::Only(&["capi", "gallery", "fuzzing"]),
+        why: "the types of the C interface are those of capi and its callers",
+    },
+    Fence {
+        words: &["no_mangle", "export_name"],
+        crates: Crates::Only(&["capi"]),
+        why: "capi is the one crate that exports symbols",
+    },
+    Fence {
+        words: &["std::fs", "std::io", "std::net", "std::process", "std::env"],
+        crates: Crates::Never(&["target", "ir", "clc", "passes", "spmd"]),
+        why: "sources, IR and passes are data; input and output belong to the caller",
+    },
+];
+
+/// How often `unsafe` stands in each file that has it.
+pub type UnsafeFiles = BTreeMap<String, usize>;
+
+/// Checks a file of a crate.
+pub fn check(name: &str, file: &SourceFile, unsafe_files: &mut UnsafeFiles, findings: &mut Vec<String>) {
+    let SourceFile { shown, text, tokens } = file;
+    let lines = text.lines().count();
+    if lines > MAX_LINES {
+        findings.push(format!("{shown}: {lines} lines, {MAX_LINES} are the limit; split it"));
+    }
+    if !text.starts_with("//!") {
+        findings.push(format!("{shown}: no //! head that says what comes in, what goes out and why"));
+    }
+    for (i, line) in text.lines().enumerate() {
+        if line.chars().count() > MAX_WIDTH && !line.contains('"') {
+            findings.push(format!("{shown}:{}: longer than {MAX_WIDTH} columns", i + 1));
+        }
+    }
+    match tokens {
+        Ok(tokens) => {
+            check_unsafe(name, shown, tokens, unsafe_files, findings);
+            check_fences(name, shown, tokens, findings);
+            functions::check(shown, tokens, findings);
+        }
+        Err(e) => findings.push(format!("{shown}: not Rust: {e}")),
+    }
+}
+
+fn check_unsafe(name: &str, shown: &str, tokens: &[Token], unsafe_files: &mut UnsafeFiles, findings: &mut Vec<String>) {
+    let lines = lines_of(tokens, "unsafe");
+    if lines.is_empty() {
+        return;
+    }
+    unsafe_files.insert(shown.to_owned(), lines.len());
+    if !UNSAFE_CRATES.contains(&name) && !UNSAFE_FILES.contains(&shown) {
+        findings.extend(lines.iter().map(|line| format!("{shown}:{line}: unsafe outside of its fence")));
+    }
+}
+
+fn check_fences(name: &str, shown: &str, tokens: &[Token], findings: &mut Vec<String>) {
+    for fence in FENCES {
+        let free = match fence.crates {
+            Crates::Only(crates) => crates.contains(&name),
+            Crates::Never(crates) => !crates.contains(&name) || !shown.contains("/src/"),
+        };
+        if free {
+            continue;
+        }
+        for word in fence.words {
+            let lines = lines_of(tokens, word);
+            findings.extend(lines.iter().map(|line| format!("{shown}:{line}: may not name {word}: {}", fence.why)));
+        }
+    }
+}
+
+/// Prints where `unsafe` stands: a line for each crate.
+pub fn print_unsafe(files: &UnsafeFiles) {
+    let mut crates: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (file, count) in files {
+        let (name, rest) = file.split_once('/').unwrap_or((file, ""));
+        crates.entry(name).or_default().push(format!("{} {count}", rest.trim_start_matches("src/")));
+    }
+    let total: usize = files.values().sum();
+    println!("xtask tidy: `unsafe` stands in {} files, {total} times:", files.len());
+    for (name, files) in crates {
+        println!("  {name}: {}", files.join(", "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(name: &str, shown: &str, text: &str) -> Vec<String> {
+        let file = SourceFile::new(shown.to_owned(), text.to_owned());
+        let mut out = Vec::new();
+        check(name, &file, &mut UnsafeFiles::new(), &mut out);
+        out
+    }
+
+    #[test]
+    fn unsafe_is_found_outside_of_the_fence_only() {
+        let text = "//! Head.\nfn f() { unsafe { g() } }\n";
+        assert_eq!(findings("clc", "clc/src/x.rs", text).len(), 1);
+        assert!(findings("llvm", "llvm/src/x.rs", text).is_empty());
+        assert!(findings("runtime", UNSAFE_FILES[0], text).is_empty());
+        assert_eq!(findings("gallery", "gallery/src/lib.rs", text).len(), 1);
+        assert!(findings("clc", "clc/src/x.rs", "//! Head.\n// unsafe in words\n").is_empty());
+        // Where it stands beside a string, and in a macro.
+        assert_eq!(findings("clc", "clc/src/x.rs", "//! Head.\nm! { \"s\" unsafe }\n").len(), 1);
+    }
+
+    #[test]
+    fn unsafe_is_counted() {
+        let text = "//! H.\nunsafe fn f() { unsafe { g() } }\n";
+        let file = SourceFile::new("llvm/src/x.rs".to_owned(), text.to_owned());
+        let mut files = UnsafeFiles::new();
+        check("llvm", &file, &mut files, &mut Vec::new());
+        assert_eq!(files["llvm/src/x.rs"], 2);
+    }
+
+    #[test]
+    fn heads_lengths_and_widths_are_found() {
+        assert_eq!(findings("ir", "ir/src/x.rs", "fn f() {}\n").len(), 1);
+        assert_eq!(findings("ir", "ir/src/x.rs", &format!("//! Head.\n{}", "\n".repeat(MAX_LINES))).len(), 1);
+        assert_eq!(findings("ir", "ir/src/x.rs", &format!("//! {}\n", "x".repeat(MAX_WIDTH))).len(), 1);
+        assert_eq!(findings("ir", "ir/src/x.rs", "//! Head.\nfn f( {}\n").len(), 1);
+    }
+
+    #[test]
+    fn foreign_words_are_found() {
+        assert_eq!(findings("runtime", "runtime/src/x.rs", "//! Head.\nuse llvm_sys::core;\n").len(), 1);
+        assert_eq!(findings("runtime", "runtime/src/x.rs", "//! Head.\nfn f(m: cl_mem) {}\n").len(), 1);
+        assert_eq!(findings("hal", "hal/src/x.rs", "//! Head.\n#[no_mangle]\nfn f() {}\n").len(), 1);
+        assert_eq!(findings("clc", "clc/src/x.rs", "//! Head.\nuse std::{fmt, fs};\n").len(), 1);
+        assert!(findings("clc", "clc/tests/x.rs", "//! Head.\nuse std::fs;\n").is_empty());
+        assert!(findings("cli", "cli/src/x.rs", "//! Head.\nuse std::fs;\n").is_empty());
+    }
+}
