@@ -1,9 +1,9 @@
 //! `ci`: what must hold before a change goes to the main branch.
 //!
-//! Formatting, clippy with warnings as errors, `tidy`, the oldest supported compiler and every test, in the order of what they cost.
+//! Formatting, clippy with warnings as errors, dependencies, the oldest supported compiler, `tidy` and every test.
 //! The first step that fails ends the run.
 
-use crate::tools::{cargo, succeeds};
+use crate::tools::{cargo, root, succeeds, target};
 use crate::{Outcome, packages, tests::test};
 use anyhow::{Result, bail};
 use std::process::{Command, Stdio};
@@ -14,6 +14,9 @@ const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 /// The commands of cargo that come before the tests.
 const STEPS: &[&[&str]] =
     &[&["fmt", "--all", "--check"], &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]];
+
+/// What `cargo deny` is asked: all that needs no network.
+const DENY: &[&str] = &["deny", "--offline", "check", "licenses", "bans", "sources"];
 
 /// Runs all steps.
 pub fn run() -> Result<Outcome> {
@@ -27,8 +30,42 @@ pub fn run() -> Result<Outcome> {
             return Ok(Outcome::Findings);
         }
     }
-    // Begins with `tidy`.
+    if !deny()? || !oldest_compiler()? {
+        return Ok(Outcome::Findings);
+    }
+    // Begins with `tidy`, which has rules for dependencies of its own.
     test(&[])
+}
+
+/// Asks `cargo deny` where it is installed. What needs no list from the network, `tidy` checks without it.
+fn deny() -> Result<bool> {
+    if !quiet(&mut cargo(&["deny", "--version"])) {
+        println!("xtask ci: cargo deny is not installed; `cargo install cargo-deny` adds its checks to those of tidy");
+        return Ok(true);
+    }
+    println!("xtask ci: cargo {}", DENY.join(" "));
+    succeeds(&mut cargo(DENY))
+}
+
+/// Checks the workspace with the oldest compiler that it promises, where rustup has that one. Without it, two things still hold:
+/// `tidy` compares what each dependency needs, and clippy's `incompatible_msrv` knows since when the standard library has what.
+fn oldest_compiler() -> Result<bool> {
+    let version = env!("CARGO_PKG_RUST_VERSION");
+    let older = |args: &[&str]| {
+        let mut command = Command::new("rustup");
+        command.args(["run", version, "cargo"]).args(args).current_dir(root());
+        // Two compilers in one folder would build everything anew in turns; what cargo says of itself is not true of the older one.
+        command.env("CARGO_TARGET_DIR", target().join("oldest")).env_remove("CARGO");
+        command
+    };
+    if !quiet(&mut older(&["--version"])) {
+        println!(
+            "xtask ci: Rust {version} is not installed; `rustup toolchain install {version}` adds a check with it"
+        );
+        return Ok(true);
+    }
+    println!("xtask ci: cargo check --workspace --all-targets, with Rust {version}");
+    succeeds(&mut older(&["check", "--workspace", "--all-targets"]))
 }
 
 /// Sees to it that the toolchain has a component: installs it, or says how.

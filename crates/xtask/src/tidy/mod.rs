@@ -3,6 +3,7 @@
 //! * `layers`: which crate may use which.
 //! * `sources`, `functions`: heads, lengths, the fence of `unsafe`, words that belong to one crate.
 //! * `manifests`: one table of lints, no dependency that nothing names.
+//! * `supply`: licences, versions and sources of what is depended on, and the compiler that it needs.
 //! * `docs`: paths, links, commands and variables that documents name exist.
 
 mod docs;
@@ -10,6 +11,7 @@ mod functions;
 mod layers;
 mod manifests;
 mod sources;
+mod supply;
 mod tokens;
 mod workspace;
 
@@ -39,6 +41,7 @@ pub fn run() -> Result<Outcome> {
     layers::check_map(MAP, &fs::read_to_string(workspace.root.join(MAP))?, &names, &mut findings);
     manifests::check(&workspace, &mut findings);
     manifests::check_known(&workspace, &mut findings);
+    supply::check(&workspace, &mut findings)?;
     docs::check(&workspace, &docs::Names::of(&workspace, USAGE)?, &mut findings)?;
     findings.sort();
     for finding in &findings {
