@@ -214,7 +214,7 @@ pub fn compile(
         }
     }
     let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
-    debug_assert_eq!(cloom_ir::verify(&module).first(), None, "after spmd\n{module}");
+    debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, group.lanes), [], "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
     let denorms_are_zero = program.options().denorms_are_zero;
     let optimise = !program.options().opt_disable && purpose != Purpose::Begin;

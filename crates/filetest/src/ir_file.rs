@@ -10,7 +10,7 @@
 //! | command | what comes out |
 //! |---|---|
 //! | `text` | the module, printed |
-//! | `verify` | the verifier's findings, one a line |
+//! | `verify`, `verify group N` | nothing: each line that breaks rules says which, as below |
 //! | `parse` | the parser's error |
 //! | `pass NAME…` | the module after these passes (`inline` and those of the pipeline), printed |
 //! | `divergence` | each varying value and divergent branch with its cause |
@@ -18,6 +18,9 @@
 //! | `spmd`, `spmd lanes N` | the work-group function of the kernel for vectors of N work-items (1 unless said), printed |
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
+//!
+//! For `verify`, the rules that a line breaks stand behind it: `v2: i1 = add nsw v0, v1 ; error: V26, V49`. Numbers must be those of the printed
+//! form in such lines. With `group N`, the first function is checked as a work-group function for vectors of N work-items.
 //!
 //! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would change with every
 //! improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this order, one line of the output for
@@ -41,8 +44,11 @@ pub fn test(path: &Path, text: &str, cpu: Option<&dyn rungs::Rung>) -> Result<()
     let (input, expected) = text.split_once(MARK).map_or((text, None), |(a, b)| (a, Some(b)));
     let command = input.lines().find_map(|l| l.strip_prefix("; RUN:")).ok_or("no `; RUN:` line")?;
     let words: Vec<&str> = command.split_whitespace().collect();
-    if words == ["run"] {
-        return run(input, cpu);
+    match words[..] {
+        ["run"] => return run(input, cpu),
+        ["verify"] => return verify(input, None),
+        ["verify", "group", lanes] => return verify(input, Some(lanes.parse().map_err(|_| "no number of lanes")?)),
+        _ => {}
     }
     let got = output(input, &words)?;
     if input.lines().any(|l| l.starts_with(CHECK) || l.starts_with(NOT)) {
@@ -78,17 +84,39 @@ fn find(head: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// What stands before the rules that a line breaks.
+const ERROR: &str = "; error:";
+
+/// Compares the rules that lines say they break with those that the verifier says.
+fn verify(input: &str, group: Option<u16>) -> Result<(), String> {
+    let module = cloom_ir::parse(input).map_err(|e| e.to_string())?;
+    let errors = match group {
+        None => cloom_ir::verify(&module),
+        Some(lanes) => cloom_ir::verify_work_group(&module, first_defined(&module)?, lanes),
+    };
+    let mut expected = Vec::new();
+    for (line, rules) in input.lines().filter_map(|l| l.split_once(ERROR)) {
+        expected.extend(rules.split(',').map(|rule| (rule.trim(), line.trim())));
+    }
+    let mut wrong = String::new();
+    for e in &errors {
+        let is = |&(rule, line): &(&str, &str)| rule == e.rule.to_string() && line.starts_with(&e.context);
+        match expected.iter().position(is) {
+            Some(at) => drop(expected.remove(at)),
+            None => wrong += &format!("not expected: {e}\n"),
+        }
+    }
+    wrong.extend(expected.iter().map(|(rule, line)| format!("not found: {rule} in `{line}`\n")));
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
 fn output(input: &str, command: &[&str]) -> Result<String, String> {
     let parsed = cloom_ir::parse(input);
     if command == ["parse"] {
         return Ok(parsed.err().map_or("no error".into(), |e| e.to_string()));
     }
     let mut module = parsed.map_err(|e| e.to_string())?;
-    let errors = cloom_ir::verify(&module);
-    if command == ["verify"] {
-        return Ok(errors.iter().map(|e| format!("{e}\n")).collect());
-    }
-    if let Some(e) = errors.first() {
+    if let Some(e) = cloom_ir::verify(&module).first() {
         return Err(format!("does not verify: {e}"));
     }
     let first = first_defined(&module)?;
@@ -130,7 +158,8 @@ fn spmd(mut module: Module, kernel: FuncRef, lanes: u16) -> Result<String, Strin
     cloom_passes::inline::run(&mut module, kernel);
     let group = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes))
         .map_err(|e| e.to_string())?;
-    if let Some(e) = cloom_ir::verify(&module).first() {
+    let errors = cloom_ir::verify_work_group(&module, group.func, group.lanes);
+    if let Some(e) = cloom_ir::verify(&module).iter().chain(&errors).next() {
         return Err(format!("does not verify after spmd: {e}\n{module}"));
     }
     if group.lanes != lanes {

@@ -37,4 +37,4 @@ pub use inst::{
 pub use module::{Global, GlobalLinkage, Module, Reloc, Span};
 pub use parse::{ParseError, parse};
 pub use types::{Scalar, Space, Type};
-pub use verify::{VerifyError, verify};
+pub use verify::{AnyEntity, Rule, VerifyError, verify, verify_work_group};

@@ -28,7 +28,7 @@
 //! `;` starts a comment. Values and blocks are numbered anew in the order in which they are printed, so that a module
 //! prints the same before and after dead entries of its arenas are dropped. A span follows `!` as file:line:column.
 
-use crate::entity::{Block, Entity, Value};
+use crate::entity::{Block, Entity, Inst, Value};
 use crate::function::{Function, KernelMeta, Linkage, ParamKind};
 use crate::inst::{Edge, Flags, InstData, Op, Term};
 use crate::module::{Global, GlobalLinkage, Module, Span};
@@ -63,11 +63,59 @@ impl Module {
     }
 }
 
-/// The text of one instruction of a function, whatever is wrong with it.
-pub fn inst_text(module: &Module, func: &Function, inst: &InstData) -> String {
+/// Texts of single parts of a function, as [`Module::function_text`] writes them, whatever is wrong with the function: an entity that is
+/// out of range or in no block is written `v?7`. Values are numbered once, so that each text costs no more than its length.
+pub(crate) struct PartTexts<'a> {
+    module: &'a Module,
+    func: &'a Function,
+    names: Names,
+}
+
+// Writing to a string cannot fail.
+impl<'a> PartTexts<'a> {
+    /// Numbers the values and blocks of a function.
+    pub fn new(module: &'a Module, func: &'a Function) -> Self {
+        Self { module, func, names: Names::of(func) }
+    }
+
+    /// `func internal @f(i32)`.
+    pub fn signature(&self) -> String {
+        let mut s = String::new();
+        let _ = print_signature(&mut s, self.func);
+        s
+    }
+
+    /// `bb1(v2: i32):`.
+    pub fn head(&self, block: Block) -> String {
+        let mut s = String::new();
+        let _ = print_head(&mut s, self.func, &self.names, block);
+        s
+    }
+
+    /// `v3: i32 = add v1, v2`.
+    pub fn inst(&self, inst: Inst) -> String {
+        let mut s = String::new();
+        if let Some(data) = self.func.insts.get(inst) {
+            let _ = print_inst(&mut s, self.module, self.func, &self.names, data);
+        }
+        s.trim().to_owned()
+    }
+
+    /// `jump bb1(v3)`.
+    pub fn term(&self, block: Block) -> String {
+        let mut s = String::new();
+        if let Some(data) = self.func.blocks.get(block) {
+            let _ = print_term(&mut s, &self.names, &data.term);
+        }
+        s.trim().to_owned()
+    }
+}
+
+/// The text of one global, without the end of the line.
+pub(crate) fn global_text(module: &Module, g: &Global) -> String {
     let mut s = String::new();
     // Writing to a string cannot fail.
-    let _ = print_inst(&mut s, module, func, &Names::of(func), inst);
+    let _ = print_global(&mut s, module, g);
     s.trim().to_owned()
 }
 
@@ -125,18 +173,19 @@ impl Names {
         let mut names = Self { values: vec![u32::MAX; func.values.len()], blocks: vec![u32::MAX; func.blocks.len()] };
         let mut next = 0;
         let mut name = |v: Value, values: &mut Vec<u32>| {
-            values[v.index()] = next;
+            if let Some(number) = values.get_mut(v.index()) {
+                *number = next;
+            }
             next += 1;
         };
         for (i, &b) in func.layout.iter().enumerate() {
+            let Some(block) = func.blocks.get(b) else { continue };
             names.blocks[b.index()] = i as u32;
-            for &p in &func.blocks[b].params {
+            for &p in &block.params {
                 name(p, &mut names.values);
             }
-            for &inst in &func.blocks[b].insts {
-                if let Some(r) = func.insts[inst].result {
-                    name(r, &mut names.values);
-                }
+            for r in block.insts.iter().filter_map(|&inst| func.insts.get(inst)?.result) {
+                name(r, &mut names.values);
             }
         }
         names
@@ -160,7 +209,15 @@ impl fmt::Display for Name {
     }
 }
 
-fn print_function(f: &mut impl Write, module: &Module, func: &Function) -> fmt::Result {
+/// The type of a value; `?` of one that is out of range.
+fn print_type(f: &mut impl Write, func: &Function, v: Value) -> fmt::Result {
+    match func.values.get(v) {
+        Some(data) => write!(f, "{}", data.ty),
+        None => f.write_char('?'),
+    }
+}
+
+fn print_signature(f: &mut impl Write, func: &Function) -> fmt::Result {
     let linkage = match func.linkage {
         Linkage::Internal => "internal",
         Linkage::External => "external",
@@ -177,6 +234,21 @@ fn print_function(f: &mut impl Write, module: &Module, func: &Function) -> fmt::
     if func.noinline {
         f.write_str(" noinline")?;
     }
+    Ok(())
+}
+
+fn print_head(f: &mut impl Write, func: &Function, names: &Names, b: Block) -> fmt::Result {
+    write!(f, "{}", names.block(b))?;
+    let params = func.blocks.get(b).map_or(&[][..], |block| &block.params);
+    for (i, &p) in params.iter().enumerate() {
+        write!(f, "{}{}: ", if i == 0 { "(" } else { ", " }, names.value(p))?;
+        print_type(f, func, p)?;
+    }
+    f.write_str(if params.is_empty() { ":" } else { "):" })
+}
+
+fn print_function(f: &mut impl Write, module: &Module, func: &Function) -> fmt::Result {
+    print_signature(f, func)?;
     if let Some(meta) = &func.kernel {
         print_kernel(f, meta)?;
     }
@@ -187,15 +259,8 @@ fn print_function(f: &mut impl Write, module: &Module, func: &Function) -> fmt::
     let names = Names::of(func);
     for &b in &func.layout {
         let block = &func.blocks[b];
-        write!(f, "{}", names.block(b))?;
-        if !block.params.is_empty() {
-            f.write_char('(')?;
-            for (i, &p) in block.params.iter().enumerate() {
-                write!(f, "{}{}: {}", if i == 0 { "" } else { ", " }, names.value(p), func.ty(p))?;
-            }
-            f.write_char(')')?;
-        }
-        writeln!(f, ":")?;
+        print_head(f, func, &names, b)?;
+        writeln!(f)?;
         for &inst in &block.insts {
             print_inst(f, module, func, &names, &func.insts[inst])?;
         }
@@ -260,7 +325,9 @@ fn print_args(f: &mut impl Write, names: &Names, args: &[Value]) -> fmt::Result 
 fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Names, inst: &InstData) -> fmt::Result {
     f.write_str("    ")?;
     if let Some(r) = inst.result {
-        write!(f, "{}: {} = ", names.value(r), func.ty(r))?;
+        write!(f, "{}: ", names.value(r))?;
+        print_type(f, func, r)?;
+        f.write_str(" = ")?;
     }
     match &inst.op {
         Op::Const(bits) => write!(f, "const {bits:#x}")?,

@@ -210,7 +210,7 @@ impl fmt::Display for Scalar {
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.scalar)?;
-        if self.lanes > 1 { write!(f, "x{}", self.lanes) } else { Ok(()) }
+        if self.lanes == 1 { Ok(()) } else { write!(f, "x{}", self.lanes) }
     }
 }
 

@@ -121,8 +121,10 @@ fn random_function(rng: &mut Rng, name: &str) -> Function {
             let ty = types[rng.below(types.len())];
             let x = w.iconst(ty, rng.below(1 << 30) as u64 * 0x1_0000_0001);
             if ty.is_int() {
-                let flags = Flags::from_bits_truncate(rng.below(4) as u16);
-                w.binary_flags(BinOp::ALL[rng.below(20)], x, x, flags);
+                let op = BinOp::ALL[rng.below(20)];
+                let wraps = matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl);
+                let flags = Flags::from_bits_truncate(if wraps { rng.below(4) as u16 } else { 0 });
+                w.binary_flags(op, x, x, flags);
             }
         }
         let mut edge = |w: &mut Builder<'_>| {

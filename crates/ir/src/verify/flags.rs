@@ -1,0 +1,76 @@
+//! Which flags may stand at which operation (V49).
+//!
+//! A flag that means nothing at its operation is a mistake of the pass that left it there, mostly by replacing the operation and keeping
+//! the rest; a later pass that replaces it once more would believe the flag.
+
+use super::inst::is_float;
+use crate::inst::{BinOp, CastOp, Flags, Op};
+use crate::types::Type;
+
+/// Promises of integer arithmetic.
+const NO_WRAP: Flags = Flags::NSW.union(Flags::NUW);
+
+/// Permissions of float arithmetic.
+const FAST_MATH: Flags =
+    Flags::NNAN.union(Flags::NINF).union(Flags::NSZ).union(Flags::ARCP).union(Flags::REASSOC).union(Flags::AFN);
+
+/// Whether all flags mean something at an operation.
+pub(super) fn fit(op: &Op, flags: Flags, args: &[Type], result: Option<Type>) -> bool {
+    let truth = if result == Some(Type::I1) { Flags::OPTIONAL } else { Flags::empty() };
+    (allowed(op, args, result) | truth).contains(flags)
+}
+
+/// The flags that mean something at an operation, besides [`Flags::OPTIONAL`], which any truth may have.
+fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
+    let if_float = |is_float: bool| if is_float { FAST_MATH } else { Flags::empty() };
+    match op {
+        Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl) => NO_WRAP,
+        Op::Binary(op) => if_float(is_float(*op)),
+        Op::Unary(_) | Op::Select => if_float(result.is_some_and(|r| r.is_float())),
+        Op::Fma | Op::Fcmp(_) => FAST_MATH,
+        Op::Cast(CastOp::Fext | CastOp::Ftrunc | CastOp::FtoS | CastOp::FtoU | CastOp::StoF | CastOp::UtoF) => {
+            FAST_MATH
+        }
+        Op::Call(_) => if_float(args.iter().chain(&result).any(|t| t.is_float())),
+        Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => Flags::VOLATILE | Flags::SELDOM,
+        Op::Store { .. } | Op::MaskedStore { .. } | Op::Scatter { .. } => {
+            Flags::VOLATILE | Flags::SELDOM | Flags::PAST_CACHES
+        }
+        Op::MemCopy { .. } | Op::MemSet { .. } => Flags::VOLATILE,
+        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. } => {
+            Flags::VOLATILE
+        }
+        Op::Const(_)
+        | Op::Icmp(_)
+        | Op::Cast(
+            CastOp::Trunc
+            | CastOp::Zext
+            | CastOp::Sext
+            | CastOp::Bitcast
+            | CastOp::IntToPtr
+            | CastOp::PtrToInt
+            | CastOp::Space,
+        )
+        | Op::Extract
+        | Op::Insert
+        | Op::Shuffle(_)
+        | Op::Splat
+        | Op::Build
+        | Op::Alloca { .. }
+        | Op::PtrAdd
+        | Op::Iota
+        | Op::Any
+        | Op::All
+        | Op::Ballot
+        | Op::Prefetch
+        | Op::GlobalAddr(_)
+        | Op::Fence { .. }
+        | Op::Query { .. }
+        | Op::Barrier
+        | Op::SubgroupBallot
+        | Op::SubgroupShuffle
+        | Op::SubgroupReduce { .. }
+        | Op::SubgroupScan { .. }
+        | Op::Printf(_) => Flags::empty(),
+    }
+}
