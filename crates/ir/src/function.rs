@@ -7,6 +7,7 @@ use crate::entity::{Arena, Block, FuncRef, Inst, Value};
 use crate::inst::{Args, Edge, Flags, InstData, Op, Term};
 use crate::module::Span;
 use crate::types::Type;
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 /// What defines a value.
@@ -204,12 +205,7 @@ impl Function {
 
     /// Adds a block at the end of the order.
     pub fn add_block(&mut self) -> Block {
-        let b = self.blocks.push(BlockData {
-            params: Vec::new(),
-            insts: Vec::new(),
-            term: Term::Unreachable,
-            term_span: Span::NONE,
-        });
+        let b = self.add_loose_block();
         self.layout.push(b);
         b
     }
@@ -220,21 +216,6 @@ impl Function {
         let v = self.values.push(ValueData { ty, def: ValueDef::Param(block, index) });
         self.blocks[block].params.push(v);
         v
-    }
-
-    /// Removes parameter `index` of a block and the argument on each edge to it.
-    pub fn remove_block_param(&mut self, block: Block, index: usize) {
-        self.blocks[block].params.remove(index);
-        for (i, &v) in self.blocks[block].params.iter().enumerate() {
-            self.values[v].def = ValueDef::Param(block, i as u32);
-        }
-        for b in self.blocks.values_mut() {
-            for e in b.term.edges_mut() {
-                if e.block == block {
-                    e.args.remove(index);
-                }
-            }
-        }
     }
 
     /// Makes an instruction that stands in no block yet. `ty` is the type of its result.
@@ -278,19 +259,24 @@ impl Function {
         }
     }
 
+    /// The instructions that stand in blocks of the order, block by block.
+    pub fn insts_in_layout(&self) -> impl Iterator<Item = (Inst, &InstData)> + '_ {
+        self.insts_in(&self.layout)
+    }
+
+    /// The instructions of these blocks, block by block.
+    pub fn insts_in<'a>(&'a self, blocks: &'a [Block]) -> impl Iterator<Item = (Inst, &'a InstData)> + 'a {
+        blocks.iter().flat_map(|&b| &self.blocks[b].insts).map(|&i| (i, &self.insts[i]))
+    }
+
     /// Functions that this one calls, each once, in order of first call.
     pub fn callees(&self) -> Vec<FuncRef> {
-        let mut seen = Vec::new();
-        for &b in &self.layout {
-            for &i in &self.blocks[b].insts {
-                if let Op::Call(f) = self.insts[i].op
-                    && !seen.contains(&f)
-                {
-                    seen.push(f);
-                }
-            }
-        }
-        seen
+        let mut seen = FxHashSet::default();
+        let calls = self.insts_in_layout().filter_map(|(_, data)| match data.op {
+            Op::Call(f) => Some(f),
+            _ => None,
+        });
+        calls.filter(|&f| seen.insert(f)).collect()
     }
 
     /// How many instructions stand in blocks.

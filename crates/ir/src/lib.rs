@@ -12,6 +12,7 @@
 pub mod abi;
 pub mod builder;
 pub mod cfg;
+pub mod clone;
 pub mod dom;
 pub mod entity;
 pub mod eval;
@@ -28,6 +29,7 @@ pub mod uses;
 pub mod verify;
 
 pub use builder::Builder;
+pub use clone::CloneMap;
 pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
 pub use import::ImportError;

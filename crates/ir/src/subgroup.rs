@@ -25,9 +25,9 @@ impl Query {
 
 /// Whether a function can tell how its work-items form sub-groups.
 pub fn uses(func: &Function) -> bool {
-    func.layout.iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| match func.insts[i].op {
+    func.insts_in_layout().any(|(_, data)| match &data.op {
         Op::Query { what, .. } => what.is_subgroup(),
-        ref op => op.is_subgroup(),
+        op => op.is_subgroup(),
     })
 }
 

@@ -37,9 +37,4 @@ impl Uses {
     pub fn of(&self, v: Value) -> &[User] {
         &self.users[v.index()]
     }
-
-    /// Whether nothing uses the value.
-    pub fn is_unused(&self, v: Value) -> bool {
-        self.users[v.index()].is_empty()
-    }
 }

@@ -10,7 +10,7 @@
 //! loaded at once. A store moves down past pure operations alone.
 
 use crate::cse;
-use crate::util::{self, Renames};
+use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{Block, Edge, Flags, Function, Inst, Op, Term, Type, Value, ValueData, ValueDef};
@@ -163,7 +163,7 @@ fn sink(func: &mut Function, join: Block, ends: [Block; 2]) -> bool {
 
 /// A block that both ends lead to, and which goes on to the join.
 fn put_between(func: &mut Function, join: Block, ends: [Block; 2]) -> Block {
-    let block = util::loose_block(func);
+    let block = func.add_loose_block();
     let types: Vec<Type> = func.blocks[join].params.iter().map(|&p| func.ty(p)).collect();
     let args: Vec<Value> = types.into_iter().map(|ty| add_param(func, block, ty)).collect();
     let span = func.blocks[ends[0]].term_span;

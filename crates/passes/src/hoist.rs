@@ -13,9 +13,9 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{
-    Block, Builder, Edge, Entity, Flags, Function, Inst, Op, Query, Space, Span, Term, Type, Value, ValueData, ValueDef,
+    Block, Builder, CloneMap, Edge, Entity, Flags, Function, Inst, Op, Query, Space, Span, Term, Type, Value,
+    ValueData, ValueDef,
 };
-use rustc_hash::FxHashMap;
 
 /// So many numbers, at most, are kept for a loop: each takes a register for the lanes.
 const MOST: u16 = 8;
@@ -78,8 +78,7 @@ fn made_of_ids(func: &Function, cfg: &Cfg) -> Vec<bool> {
 /// The spaces that a loop may write to; none: all of them.
 fn written(func: &Function, l: &Loop) -> Option<Vec<Space>> {
     let mut spaces = Vec::new();
-    for &i in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts) {
-        let data = &func.insts[i];
+    for (_, data) in func.insts_in(&l.blocks) {
         match data.op {
             Op::Store { .. } => spaces.push(func.ty(data.args[0]).space()?),
             _ if data.op.has_effect() || data.flags.contains(Flags::VOLATILE) => return None,
@@ -170,17 +169,12 @@ fn carry_out(func: &mut Function, plan: &Plan) {
     };
     // The test, on what the loop begins with.
     let Term::Jump(entry) = func.blocks[plan.before].term.clone() else { return };
-    let mut known: FxHashMap<Value, Value> =
-        func.blocks[plan.header].params.iter().copied().zip(entry.args.iter().copied()).collect();
+    let mut map = CloneMap::new(func.blocks[plan.header].params.iter().copied().zip(entry.args.iter().copied()));
     for i in needs(func, plan.header, cond).unwrap_or_default() {
-        let data = func.insts[i].clone();
-        let args = data.args.iter().map(|a| *known.get(a).unwrap_or(a)).collect();
-        let ty = data.result.map(|r| func.ty(r));
-        let copy = Builder::new(func, plan.before).push(data.op, args, ty, data.flags);
-        known.extend(data.result.zip(copy));
+        map.clone_inst(func, i, plan.before);
     }
-    let cond = *known.get(&cond).unwrap_or(&cond);
-    let (read, after) = (util::loose_block(func), util::loose_block(func));
+    let cond = map.value(cond);
+    let (read, after) = (func.add_loose_block(), func.add_loose_block());
     let results: Vec<Value> = insts.iter().filter_map(|&i| func.insts[i].result).collect();
     let mut nothing = Vec::new();
     let mut renames = Renames::default();

@@ -5,10 +5,7 @@
 //! barrier, asks for its place, prints or names local memory depends on the work-item, and only the kernel knows that.
 //! OpenCL C has no recursion; where a module has it nevertheless, the call that closes the circle stays.
 
-use crate::util;
-use cloom_ir::{
-    Block, Edge, Entity, FuncRef, Function, Inst, Linkage, Module, Op, Space, Term, Value, ValueData, ValueDef,
-};
+use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Linkage, Module, Op, Space, Term, ValueDef};
 
 /// How much a function may grow.
 #[derive(Clone, Copy, Debug)]
@@ -61,12 +58,11 @@ pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
     let mut must = vec![false; module.funcs.len()];
     for &f in order {
         let func = &module.funcs[f];
-        must[f.index()] = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| match func.insts[i].op {
+        must[f.index()] = func.insts_in_layout().any(|(_, data)| match &data.op {
             Op::Query { .. } | Op::Barrier | Op::Printf(_) => true,
-            ref op if op.is_subgroup() => true,
-            Op::GlobalAddr(g) => module.globals[g].space == Space::Local,
+            Op::GlobalAddr(g) => module.globals[*g].space == Space::Local,
             Op::Call(callee) => must[callee.index()],
-            _ => false,
+            op => op.is_subgroup(),
         });
     }
     must
@@ -111,7 +107,7 @@ fn wanted(callee: &Function, must: bool, size: usize, budget: Budget) -> bool {
 
 /// Splits a block at a call: what is behind it goes to a new block, whose parameter is the call's result. The call goes.
 fn split_behind(func: &mut Function, b: Block, at: usize) -> Block {
-    let rest = util::loose_block(func);
+    let rest = func.add_loose_block();
     let behind = func.blocks[b].insts.split_off(at + 1);
     func.blocks[rest].insts = behind;
     let term = std::mem::replace(&mut func.blocks[b].term, Term::Unreachable);
@@ -129,66 +125,17 @@ fn split_behind(func: &mut Function, b: Block, at: usize) -> Block {
 /// Copies a body into the caller, returns going to `rest`. Gives the blocks, the entry first.
 fn copy_body(caller: &mut Function, callee: &Function, call: Inst, rest: Block) -> Vec<Block> {
     let result = caller.insts[call].result.is_some();
-    let mut blocks = vec![None; callee.blocks.len()];
-    let copied: Vec<Block> = callee
-        .layout
-        .iter()
-        .map(|&b| {
-            let new = util::loose_block(caller);
-            blocks[b.index()] = Some(new);
-            new
-        })
-        .collect();
-    // All values first: a use may stand before its definition in the order of blocks.
-    let mut values: Vec<Option<Value>> = vec![None; callee.values.len()];
-    let mut insts: Vec<Vec<Inst>> = Vec::with_capacity(copied.len());
-    for (&b, &new) in callee.layout.iter().zip(&copied) {
-        for &p in &callee.blocks[b].params {
-            values[p.index()] = Some(caller.add_block_param(new, callee.ty(p)));
-        }
-        insts.push(
-            callee.blocks[b]
-                .insts
-                .iter()
-                .map(|&i| {
-                    let mut data = callee.insts[i].clone();
-                    let old = data.result.take();
-                    let inst = caller.insts.push(data);
-                    if let Some(r) = old {
-                        let v = caller.values.push(ValueData { ty: callee.ty(r), def: ValueDef::Inst(inst) });
-                        caller.insts[inst].result = Some(v);
-                        values[r.index()] = Some(v);
-                    }
-                    inst
-                })
-                .collect(),
-        );
-    }
-    let map = |v: Value| values[v.index()].unwrap_or(v);
+    let copied = CloneMap::default().clone_blocks_from(callee, caller, &callee.layout);
     let mut arrays = Vec::new();
-    for ((&b, &new), list) in callee.layout.iter().zip(&copied).zip(insts) {
-        for inst in list {
-            for a in &mut caller.insts[inst].args {
-                *a = map(*a);
-            }
-            // Private memory stands in the entry block; a constant size makes one place enough for all executions.
-            if matches!(caller.insts[inst].op, Op::Alloca { .. }) {
-                arrays.push(inst);
-            } else {
-                caller.blocks[new].insts.push(inst);
-            }
+    for &b in &copied {
+        // Private memory stands in the entry block; a constant size makes one place enough for all executions.
+        let is_array = |&i: &Inst| matches!(caller.insts[i].op, Op::Alloca { .. });
+        let (own, rest_of_block) = caller.blocks[b].insts.iter().copied().partition(is_array);
+        caller.blocks[b].insts = rest_of_block;
+        arrays.extend::<Vec<Inst>>(own);
+        if let Term::Return(v) = caller.blocks[b].term {
+            caller.blocks[b].term = Term::Jump(Edge::new(rest, v.filter(|_| result)));
         }
-        let mut term = callee.blocks[b].term.clone();
-        term.map_uses(map);
-        for e in term.edges_mut() {
-            if let Some(target) = blocks[e.block.index()] {
-                e.block = target;
-            }
-        }
-        if let Term::Return(v) = term {
-            term = Term::Jump(Edge::new(rest, v.filter(|_| result)));
-        }
-        caller.set_term(new, term, callee.blocks[b].term_span);
     }
     let entry = caller.entry();
     caller.blocks[entry].insts.splice(0..0, arrays);

@@ -55,7 +55,7 @@ fn add_preheader(func: &mut Function, cfg: &Cfg, dom: &DomTree, header: Block) {
     {
         return;
     }
-    let new = util::loose_block(func);
+    let new = func.add_loose_block();
     let params: Vec<Value> = func.blocks[header].params.clone();
     let args: Vec<Value> = params
         .iter()

@@ -69,8 +69,7 @@ impl Arm {
     }
 
     fn size(&self, func: &Function) -> usize {
-        let insts = self.block.iter().flat_map(|&b| &func.blocks[b].insts);
-        insts.filter(|&&i| !matches!(func.insts[i].op, Op::Const(_))).count()
+        func.insts_in(self.block.as_slice()).filter(|(_, data)| !matches!(data.op, Op::Const(_))).count()
     }
 }
 

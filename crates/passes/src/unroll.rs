@@ -15,7 +15,7 @@ use crate::fold;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
-use cloom_ir::{Block, Edge, Entity, Function, Op, Space, Term, Value};
+use cloom_ir::{Block, CloneMap, Edge, Entity, Function, Op, Space, Term, Value};
 use rustc_hash::FxHashMap;
 
 /// The most rounds.
@@ -105,7 +105,7 @@ fn join_latches(func: &mut Function) -> bool {
         let Some((first, rest)) = edges.split_first() else { continue };
         let differs: Vec<bool> =
             (0..first.args.len()).map(|k| rest.iter().any(|e| e.args[k] != first.args[k])).collect();
-        let end = crate::util::loose_block(func);
+        let end = func.add_loose_block();
         let mut args = first.args.clone();
         for (k, arg) in args.iter_mut().enumerate().filter(|(k, _)| differs[*k]) {
             let ty = func.ty(first.args[k]);
@@ -162,8 +162,8 @@ fn works_on_vectors(func: &Function, l: &Loop) -> bool {
         let ty = func.ty(v);
         ty.is_vector() && 8 * ty.bytes() >= VECTOR
     };
-    let insts = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
-    let on_vectors = insts().filter(|data| data.result.iter().chain(&data.args).any(|&v| is_long(v))).count();
+    let insts = || func.insts_in(&l.blocks);
+    let on_vectors = insts().filter(|(_, data)| data.result.iter().chain(&data.args).any(|&v| is_long(v))).count();
     on_vectors > 0 && 3 * on_vectors >= insts().count()
 }
 
@@ -183,8 +183,7 @@ fn walk(func: &Function, l: &Loop) -> Walk {
     let mut own = vec![false; func.values.len()];
     func.blocks[l.header].params.iter().for_each(|p| own[p.index()] = true);
     let mut walk = Walk::Nothing;
-    for &i in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts) {
-        let data = &func.insts[i];
+    for (_, data) in func.insts_in(&l.blocks) {
         if let Some(r) = data.result {
             own[r.index()] = data.args.iter().any(|a| own[a.index()]);
         }
@@ -229,7 +228,7 @@ fn count(
     if !leaves_at_header(l) {
         return None;
     }
-    if l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| matches!(func.insts[i].op, Op::Alloca { .. })) {
+    if func.insts_in(&l.blocks).any(|(_, data)| matches!(data.op, Op::Alloca { .. })) {
         return None;
     }
     let Term::Branch { cond, then, els } = &func.blocks[l.header].term else { return None };
@@ -253,8 +252,7 @@ fn count(
     known.extend(params.iter().zip(&first.args).filter_map(|(&p, &a)| Some((p, constant(&outside, a)?))));
     for round in 0..=ROUNDS {
         // What a block computes from constants is the same on every way to it.
-        for &i in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts) {
-            let data = &func.insts[i];
+        for (_, data) in func.insts_in(&l.blocks) {
             let Some(r) = data.result.filter(|&r| !func.ty(r).is_vector() && !data.args.is_empty()) else { continue };
             let args: Option<Vec<u64>> = data.args.iter().map(|&a| constant(&known, a)).collect();
             let bits = args.and_then(|args| fold::lane(&data.op, func.ty(data.args[0]), func.ty(r), &args));
@@ -286,75 +284,35 @@ fn unroll(func: &mut Function, l: &Loop, rounds: usize) {
     let exit = func.blocks[l.header].term.edges().into_iter().find(|e| !blocks.contains(&e.block)).cloned();
     let next = func.blocks[latch].term.edges().into_iter().find(|e| e.block == l.header).cloned();
     let (Some(exit), Some(next)) = (exit, next) else { return };
-    // What each value and each block of the loop is in the round before.
-    let mut values: FxHashMap<Value, Value> = FxHashMap::default();
-    let mut homes: FxHashMap<Block, Block> = blocks.iter().map(|&b| (b, b)).collect();
-    let terms: Vec<Term> = blocks.iter().map(|&b| func.blocks[b].term.clone()).collect();
+    // What the values and blocks of the loop are in each round, the first of which are they themselves; of the last one, the header alone.
+    let mut maps = vec![CloneMap::default()];
     let mut new = Vec::new();
     for round in 1..=rounds {
-        let before = (values.clone(), homes.clone());
-        let old = |v: Value| before.0.get(&v).copied().unwrap_or(v);
-        let last = round == rounds;
-        values.clear();
-        homes.clear();
-        values.extend(params.iter().copied().zip(next.args.iter().map(|&a| old(a))));
-        let copied = if last { &blocks[..1] } else { &blocks[..] };
-        for &b in copied {
-            let copy = crate::util::loose_block(func);
-            new.push(copy);
-            homes.insert(b, copy);
-            if b != l.header {
-                for p in func.blocks[b].params.clone() {
-                    let ty = func.ty(p);
-                    values.insert(p, func.add_block_param(copy, ty));
-                }
-            }
-        }
-        for &b in copied {
-            for i in func.blocks[b].insts.clone() {
-                let data = func.insts[i].clone();
-                let args = data.args.iter().map(|a| *values.get(a).unwrap_or(a)).collect();
-                let ty = data.result.map(|r| func.ty(r));
-                let made = func.make_inst(data.op, args, ty, data.flags, data.span);
-                func.blocks[homes[&b]].insts.push(made);
-                values.extend(data.result.zip(func.insts[made].result));
-            }
-        }
-        for (&b, term) in copied.iter().zip(&terms) {
-            let mut term = term.clone();
-            if last {
-                term = Term::Jump(exit.clone());
-            }
-            term.map_uses(|v| *values.get(&v).unwrap_or(&v));
-            for e in term.edges_mut() {
-                e.block = *homes.get(&e.block).unwrap_or(&e.block);
-            }
-            func.set_term(homes[&b], term, cloom_ir::Span::NONE);
-        }
-        // The round before goes on here.
-        let from = before.1[&latch];
-        let header = homes[&l.header];
-        let back = before.1[&l.header];
-        for e in func.blocks[from].term.edges_mut() {
-            if e.block == back {
-                *e = Edge::new(header, []);
-            }
+        let before = &maps[round - 1];
+        let begin = next.args.iter().map(|&a| before.value(a)).collect::<Vec<_>>();
+        let mut map = CloneMap::new(params.iter().copied().zip(begin));
+        new.extend(map.clone_blocks(func, if round == rounds { &blocks[..1] } else { &blocks }));
+        maps.push(map);
+    }
+    for (round, after) in maps.iter().zip(&maps[1..]) {
+        let header = round.block(l.header);
+        for e in func.blocks[round.block(latch)].term.edges_mut().into_iter().filter(|e| e.block == header) {
+            *e = Edge::new(after.block(l.header), []);
         }
         // No round but the last one leaves.
-        let leave = before.1[&l.header];
-        let stay = func.blocks[leave].term.edges().into_iter().find(|e| e.block != exit.block).cloned();
-        if let Some(stay) = stay {
-            func.set_term(leave, Term::Jump(stay), cloom_ir::Span::NONE);
-        }
+        let stay = func.blocks[header].term.edges().into_iter().find(|e| e.block != exit.block).cloned();
+        stay.into_iter().for_each(|stay| func.set_term(header, Term::Jump(stay), cloom_ir::Span::NONE));
     }
+    let last = &maps[rounds];
+    func.set_term(last.block(l.header), last.term(&Term::Jump(exit)), cloom_ir::Span::NONE);
     // What is used after the loop is what the last header had.
     let old: Vec<Block> = func.layout.iter().copied().filter(|b| !blocks.contains(b)).collect();
     for b in old {
         for k in 0..func.blocks[b].insts.len() {
             let i = func.blocks[b].insts[k];
-            func.insts[i].args.iter_mut().for_each(|a| *a = *values.get(a).unwrap_or(a));
+            func.insts[i].args.iter_mut().for_each(|a| *a = last.value(*a));
         }
-        func.blocks[b].term.map_uses(|v| *values.get(&v).unwrap_or(&v));
+        func.blocks[b].term.map_uses(|v| last.value(v));
     }
     func.layout.splice(in_order + 1..in_order + 1, new);
 }

@@ -1,7 +1,7 @@
 //! What several passes need: replaced values, unreachable blocks, counting uses.
 
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, BlockData, Entity, Function, Span, Term, Value, ValueDef};
+use cloom_ir::{Block, Entity, Function, Term, Value, ValueDef};
 
 /// Values that are replaced by others, applied later in one sweep.
 #[derive(Default)]
@@ -60,16 +60,6 @@ pub(crate) fn remove_unreachable(func: &mut Function) -> bool {
         func.blocks[b].insts.clear();
     }
     before != func.layout.len()
-}
-
-/// A new block that stands nowhere in the order yet.
-pub(crate) fn loose_block(func: &mut Function) -> Block {
-    func.blocks.push(BlockData {
-        params: Vec::new(),
-        insts: Vec::new(),
-        term: Term::Unreachable,
-        term_span: Span::NONE,
-    })
 }
 
 /// The block in which each value is defined, by value index, of values that stand in blocks.
