@@ -14,6 +14,7 @@ pub mod builder;
 pub mod cfg;
 pub mod clone;
 pub mod dom;
+pub mod effects;
 pub mod entity;
 pub mod eval;
 pub mod function;
@@ -30,6 +31,7 @@ pub mod verify;
 
 pub use builder::Builder;
 pub use clone::CloneMap;
+pub use effects::Effects;
 pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
 pub use import::ImportError;

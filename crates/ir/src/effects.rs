@@ -1,0 +1,142 @@
+//! What the execution of an operation does besides giving its result.
+//!
+//! In comes an [`Op`], out goes a set of [`Effects`]. Passes ask the questions below (may it be removed, computed twice, moved?), all of
+//! which are answered from that one set. The set comes from a `match` that names every operation, so that a new one does not compile
+//! until somebody has decided: an operation that is pure by omission is removed and merged by passes that have never heard of it.
+
+use crate::inst::Op;
+use bitflags::bitflags;
+
+bitflags! {
+    /// What an execution does, or depends on, besides operands and result. None: it is a function of its operands.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Effects: u16 {
+        /// Its result depends on memory.
+        const READS = 1;
+        /// It changes memory.
+        const WRITES = 2;
+        /// It accesses memory atomically.
+        const ATOMIC = 4;
+        /// It orders accesses to memory of this work-item, or of several.
+        const ORDERS = 8;
+        /// The work-items of a sub-group that are here execute it together, so that it depends on who is here.
+        const SUBGROUP = 16;
+        /// Each execution gives something new: memory.
+        const FRESH = 32;
+        /// The outside sees it: what is printed.
+        const OUTPUT = 64;
+        /// It asks for something that changes no result, but is wanted: to have memory in the caches.
+        const HINT = 128;
+        /// It does what a function does that is not looked at: anything but to work on sub-groups.
+        const CALL = 256;
+    }
+}
+
+impl Effects {
+    /// What cannot be left out even if the result is not used.
+    const MUST_STAY: Effects = Effects::WRITES
+        .union(Effects::ATOMIC)
+        .union(Effects::ORDERS)
+        .union(Effects::SUBGROUP)
+        .union(Effects::OUTPUT)
+        .union(Effects::HINT)
+        .union(Effects::CALL);
+}
+
+impl Op {
+    /// What an execution does besides giving its result. Flags may add to that: a volatile load must stay.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Op::Const(_)
+            | Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Fma
+            | Op::Icmp(_)
+            | Op::Fcmp(_)
+            | Op::Cast(_)
+            | Op::Select
+            | Op::Extract
+            | Op::Insert
+            | Op::Shuffle(_)
+            | Op::Splat
+            | Op::Build
+            | Op::PtrAdd
+            | Op::Iota
+            | Op::Any
+            | Op::All
+            | Op::Ballot
+            | Op::GlobalAddr(_)
+            // The same for a work-item from its beginning to its end.
+            | Op::Query { .. } => Effects::empty(),
+            Op::Alloca { .. } => Effects::FRESH,
+            Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => Effects::READS,
+            Op::Store { .. } | Op::MaskedStore { .. } | Op::Scatter { .. } | Op::MemSet { .. } => Effects::WRITES,
+            Op::MemCopy { .. } => Effects::READS | Effects::WRITES,
+            Op::Prefetch => Effects::HINT,
+            Op::AtomicLoad { .. } => Effects::READS | Effects::ATOMIC | Effects::ORDERS,
+            Op::AtomicStore { .. } => Effects::WRITES | Effects::ATOMIC | Effects::ORDERS,
+            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => {
+                Effects::READS | Effects::WRITES | Effects::ATOMIC | Effects::ORDERS
+            }
+            Op::Fence { .. } | Op::Barrier => Effects::ORDERS,
+            Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
+                Effects::SUBGROUP
+            }
+            Op::Call(_) => Effects::READS | Effects::WRITES | Effects::CALL,
+            // A `%s` is read from memory.
+            Op::Printf(_) => Effects::READS | Effects::OUTPUT,
+        }
+    }
+
+    /// Whether the instruction must stay even if nobody uses its result.
+    pub fn has_effect(&self) -> bool {
+        self.effects().intersects(Effects::MUST_STAY)
+    }
+
+    /// Whether two executions with equal operands in one work-item give equal results: no memory, no effect.
+    pub fn is_pure(&self) -> bool {
+        self.effects().is_empty()
+    }
+
+    /// Whether it reads or writes memory atomically.
+    pub fn is_atomic(&self) -> bool {
+        self.effects().contains(Effects::ATOMIC)
+    }
+
+    /// Whether the work-items of a sub-group execute it together. It must not get into or out of a branch: who is here would change.
+    /// (To passes, that is an effect.)
+    pub fn is_subgroup(&self) -> bool {
+        self.effects().contains(Effects::SUBGROUP)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse;
+
+    #[test]
+    fn what_stays_and_what_is_pure() {
+        let module = parse(include_str!("../tests/all.ir")).unwrap();
+        let func = module.funcs.values().next().unwrap();
+        let words = |keep: &dyn Fn(&crate::Op) -> bool| {
+            let text = module.function_text(func);
+            let lines = text.lines().filter(|l| l.starts_with("    ") && !l.contains("bb"));
+            let ops = func.insts_in_layout().map(|(_, data)| &data.op);
+            let mut words: Vec<String> = lines
+                .zip(ops)
+                .filter(|(_, op)| keep(op))
+                .map(|(l, _)| l.rsplit(" = ").next().unwrap_or(l).split_whitespace().next().unwrap_or("").into())
+                .collect();
+            words.dedup();
+            words.join(" ")
+        };
+        assert_eq!(
+            words(&|op| op.has_effect()),
+            "store memcopy memset barrier subgroup_ballot subgroup_shuffle subgroup_reduce subgroup_scan atomic_add cmpxchg \
+             atomic_load atomic_store fence prefetch printf call maskedstore scatter"
+        );
+        assert_eq!(words(&|op| !op.has_effect() && !op.is_pure()), "load alloca maskedload gather");
+        assert_eq!(words(&|op| op.is_subgroup()), "subgroup_ballot subgroup_shuffle subgroup_reduce subgroup_scan");
+        assert_eq!(words(&|op| op.is_atomic()), "atomic_add cmpxchg atomic_load atomic_store");
+    }
+}
