@@ -5,6 +5,7 @@
 //! across barriers are in scratch. The parameter of an address is found by a forward search over additions and block parameters, with
 //! two that meet as an error.
 
+use super::module::{callees, ops, space_of};
 use super::{AnyEntity, Report, Rule, VerifyError, verify_function};
 use crate::abi;
 use crate::entity::{Entity, FuncRef, Inst, Value};
@@ -12,6 +13,7 @@ use crate::function::Function;
 use crate::inst::{InstData, Op};
 use crate::module::Module;
 use crate::types::{Space, Type};
+use rustc_hash::FxHashSet;
 
 /// Number of the parameter that is the launch descriptor, and so on.
 const LAUNCH: usize = 0;
@@ -42,10 +44,11 @@ pub fn verify_work_group(module: &Module, func: FuncRef, lanes: u16) -> Vec<Veri
         return errors;
     }
     let origins = Origins::of(func);
+    let functions = functions_of_items(module, func);
     for &b in &func.layout {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
-            r.require(!is_of_items(module, &data.op), Rule::GroupItem, AnyEntity::Inst(i));
+            r.require(!is_of_items(module, &data.op, &functions), Rule::GroupItem, AnyEntity::Inst(i));
             mask(r, i, data, lanes);
             accesses(r, i, data, &origins);
         }
@@ -53,12 +56,36 @@ pub fn verify_work_group(module: &Module, func: FuncRef, lanes: u16) -> Vec<Veri
     errors
 }
 
-/// Whether an operation speaks of single work-items, or of the kernel's own view of the group.
-fn is_of_items(module: &Module, op: &Op) -> bool {
+/// Whether an operation speaks of single work-items, or of the kernel's own view of the group; or calls one of these functions.
+fn is_of_items(module: &Module, op: &Op, functions: &FxHashSet<FuncRef>) -> bool {
     match op {
-        Op::Query { .. } | Op::Barrier | Op::Call(_) => true,
-        Op::GlobalAddr(g) => module.globals.get(*g).is_some_and(|g| g.space == Space::Local),
+        Op::Query { .. } | Op::Barrier => true,
+        Op::GlobalAddr(g) => space_of(module, *g) == Some(Space::Local),
+        Op::Call(f) => functions.contains(f),
         op => op.is_subgroup(),
+    }
+}
+
+/// The functions that a function reaches by calls in which there is such an operation, or that call such functions.
+fn functions_of_items(module: &Module, func: &Function) -> FxHashSet<FuncRef> {
+    let (mut reached, mut work) = (FxHashSet::default(), callees(func));
+    while let Some(f) = work.pop() {
+        if reached.insert(f) {
+            work.extend(module.funcs.get(f).map(callees).unwrap_or_default());
+        }
+    }
+    let mut found = FxHashSet::default();
+    loop {
+        let before = found.len();
+        for &f in &reached {
+            let Some(func) = module.funcs.get(f) else { continue };
+            if ops(func).any(|op| is_of_items(module, op, &found)) {
+                found.insert(f);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
     }
 }
 
@@ -69,7 +96,7 @@ fn mask(r: &mut Report<'_>, i: Inst, data: &InstData, lanes: u16) {
         _ => return,
     };
     let found = r.func.ty(mask).lanes;
-    if found % lanes.max(1) != 0 {
+    if !found.is_multiple_of(lanes.max(1)) {
         r.fail(Rule::GroupMask, AnyEntity::Inst(i), format!("a mask of {found} for vectors of {lanes}"));
     }
 }

@@ -3,6 +3,7 @@
 use super::{AnyEntity, Rule, VerifyError, verify_function};
 use crate::entity::{Entity, FuncRef, GlobalRef};
 use crate::function::Function;
+use crate::inst::Op;
 use crate::module::{Global, GlobalLinkage, Module};
 use crate::print::{PartTexts, global_text};
 use crate::types::Space;
@@ -126,12 +127,17 @@ fn recursion(module: &Module) -> Option<FuncRef> {
     None
 }
 
-/// The functions that a function calls, whatever else is wrong with it. Indices may be out of range.
-fn callees(func: &Function) -> Vec<FuncRef> {
-    let mut seen = FxHashSet::default();
+/// The operations of a function, whatever is wrong with it.
+pub(super) fn ops(func: &Function) -> impl Iterator<Item = &Op> {
     let insts = func.layout.iter().filter_map(|&b| func.blocks.get(b)).flat_map(|b| &b.insts);
-    let calls = insts.filter_map(|&i| match func.insts.get(i)?.op {
-        crate::Op::Call(f) => Some(f),
+    insts.filter_map(|&i| func.insts.get(i)).map(|data| &data.op)
+}
+
+/// The functions that a function calls, whatever is wrong with it. Indices may be out of range.
+pub(super) fn callees(func: &Function) -> Vec<FuncRef> {
+    let mut seen = FxHashSet::default();
+    let calls = ops(func).filter_map(|op| match op {
+        Op::Call(f) => Some(*f),
         _ => None,
     });
     calls.filter(|&f| seen.insert(f)).collect()
