@@ -39,13 +39,16 @@ const MARK: &str = "; ==== expected";
 const CHECK: &str = "; CHECK:";
 const NOT: &str = "; NOT:";
 
-/// Runs a file.
-pub fn test(path: &Path, text: &str, cpu: Option<&dyn rungs::Rung>) -> Result<(), String> {
+/// Runs a file. A case is run on the interpreted rungs and on each of `cpus`.
+pub fn test(path: &Path, text: &str, cpus: &[&dyn rungs::Rung]) -> Result<(), String> {
     let (input, expected) = text.split_once(MARK).map_or((text, None), |(a, b)| (a, Some(b)));
     let command = input.lines().find_map(|l| l.strip_prefix("; RUN:")).ok_or("no `; RUN:` line")?;
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[..] {
-        ["run"] => return run(input, cpu),
+        ["run"] => {
+            let module = cloom_ir::parse(input).map_err(|e| e.to_string())?;
+            return run(&module, &header::parse(input, ";")?, cpus);
+        }
         ["verify"] => return verify(input, None),
         ["verify", "group", lanes] => return verify(input, Some(lanes.parse().map_err(|_| "no number of lanes")?)),
         _ => {}
@@ -225,20 +228,14 @@ fn loops(module: &Module, f: FuncRef) -> String {
     out
 }
 
-/// Runs a case on the interpreted rungs, and on `cpu` if there is one.
-pub fn run(input: &str, cpu: Option<&dyn rungs::Rung>) -> Result<(), String> {
-    let module = cloom_ir::parse(input).map_err(|e| e.to_string())?;
-    run_module(module, &header::parse(input, ";")?, cpu)
-}
-
-/// Runs what a header asks for, on each rung, and compares with what it expects.
-pub fn run_module(module: Module, header: &header::Header, cpu: Option<&dyn rungs::Rung>) -> Result<(), String> {
+/// Runs what a header asks for on the interpreted rungs and on `cpus`, and compares with what it expects.
+pub fn run(module: &Module, header: &header::Header, cpus: &[&dyn rungs::Rung]) -> Result<(), String> {
     let kernel = module.kernels().next().ok_or("no kernel")?;
     let first = module.funcs[kernel].name.clone();
     if header.runs.is_empty() {
         return Err("no `run:` line".into());
     }
-    let list: Vec<&dyn rungs::Rung> = rungs::INTERPRETED.into_iter().chain(cpu).collect();
+    let list: Vec<&dyn rungs::Rung> = rungs::INTERPRETED.into_iter().chain(cpus.iter().copied()).collect();
     for (range, kernel) in &header.runs {
         let case = Case {
             module: module.clone(),

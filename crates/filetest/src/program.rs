@@ -54,7 +54,7 @@ pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
     for run in &header.runs {
         let (module, name) = compile(compiler, text, "", cpu.target(), run.1.as_deref())?;
         let header = Header { runs: vec![(run.0, Some(name))], ..header.clone() };
-        crate::ir_file::run_module(module, &header, Some(cpu))?;
+        crate::ir_file::run(&module, &header, &[cpu])?;
     }
     Ok(())
 }

@@ -1,20 +1,85 @@
-//! Runs every file of `tests/ir` and every program of `run`.
+//! One test for each file of `tests/ir`, `run` and `groups`. The name of a test is the file's path in this crate, so that a part of a path
+//! is a filter:
+//!
+//! ```text
+//! cargo test -p cloom-filetest --test files tests/ir/spmd
+//! cargo test -p cloom-filetest --test files -- --exact run/lang/switch.cl
+//! cargo test -p cloom-filetest --test files -- --list
+//! ```
+//!
+//! | folder | what a test does |
+//! |---|---|
+//! | `tests/ir` | [`ir_file::test`]: one stage, IR in, text out |
+//! | `run` | [`program::test`]: a program on every rung, for every instruction set of the machine |
+//! | `groups` | [`program::check_itself`]: a program that depends on sub-groups, on rungs with sub-groups of every size |
+//!
+//! A program of `groups` is two tests, for code generation takes most of its time: `FILE (interpreter)` and `FILE (cpu)`.
+//! What is shared between tests (devices, the compiler with its library) is made by the first one that needs it.
 
 use cloom_compiler::{Compiler, Config};
-use cloom_filetest::rungs::Cpu;
-use cloom_filetest::{files, for_each_file, ir_file, program};
+use cloom_filetest::rungs::{Cpu, IN_SUBGROUPS, Rung};
+use cloom_filetest::{files, ir_file, program};
+use libtest_mimic::{Arguments, Trial};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, LazyLock};
 
-#[test]
-fn files_of_ir_give_what_they_expect() {
-    for cpu in Cpu::levels(2) {
-        for_each_file(&files("tests/ir", "ir"), |path, text| ir_file::test(path, text, Some(&cpu)));
-    }
+static COMPILER: LazyLock<Arc<Compiler>> = LazyLock::new(|| Compiler::new(Config::default()));
+
+/// Each instruction set of this machine.
+static LEVELS: LazyLock<Vec<Cpu>> = LazyLock::new(|| Cpu::levels(2));
+
+/// Sub-groups of several sizes, and of those that each instruction set chooses.
+static SUBGROUPS: LazyLock<Vec<Cpu>> = LazyLock::new(|| {
+    let mut cpus: Vec<Cpu> = [1, 4, 16].map(|lanes| Cpu::with_lanes(1, lanes)).into();
+    // Optimised code for so many lanes takes minutes.
+    cpus.push(Cpu::with_lanes(1, 64).plain());
+    cpus.extend(Cpu::levels(1));
+    cpus
+});
+
+/// A test of a file: the path, and the text.
+type Test = fn(&Path, &str) -> Result<(), String>;
+
+fn ir(path: &Path, text: &str) -> Result<(), String> {
+    let cpus: Vec<&dyn Rung> = LEVELS.iter().map(|cpu| cpu as &dyn Rung).collect();
+    ir_file::test(path, text, &cpus)
 }
 
-#[test]
-fn programs_agree_on_every_rung() {
-    let compiler = Compiler::new(Config::default());
-    for cpu in Cpu::levels(2) {
-        for_each_file(&files("run", "cl"), |_, text| program::test(&compiler, text, &cpu));
-    }
+fn run(_: &Path, text: &str) -> Result<(), String> {
+    LEVELS.iter().try_for_each(|cpu| program::test(&COMPILER, text, cpu))
+}
+
+fn groups_interpreted(_: &Path, text: &str) -> Result<(), String> {
+    program::check_itself(&COMPILER, text, "", &IN_SUBGROUPS)
+}
+
+fn groups_on_cpu(_: &Path, text: &str) -> Result<(), String> {
+    let rungs: Vec<&dyn Rung> = SUBGROUPS.iter().map(|cpu| cpu as &dyn Rung).collect();
+    program::check_itself(&COMPILER, text, SUBGROUPS[0].target(), &rungs)
+}
+
+/// The tests of the files below a folder. A folder without files is a mistake of the harness, and no test would say so.
+fn tests(folder: &str, extension: &str, suffix: &str, test: Test) -> Vec<Trial> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found = files(folder, extension);
+    assert!(!found.is_empty(), "no .{extension} file is below {}", root.join(folder).display());
+    let trial = |path: std::path::PathBuf| {
+        let name = path.strip_prefix(root).unwrap_or(&path).display();
+        Trial::test(format!("{name}{suffix}"), move || {
+            let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+            Ok(test(&path, &text)?)
+        })
+    };
+    found.into_iter().map(trial).collect()
+}
+
+fn main() -> ExitCode {
+    let list = [
+        tests("tests/ir", "ir", "", ir),
+        tests("run", "cl", "", run),
+        tests("groups", "cl", " (interpreter)", groups_interpreted),
+        tests("groups", "cl", " (cpu)", groups_on_cpu),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), list.into_iter().flatten().collect()).exit_code()
 }

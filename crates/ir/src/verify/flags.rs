@@ -16,11 +16,11 @@ const FAST_MATH: Flags =
 
 /// Whether all flags mean something at an operation.
 pub(super) fn fit(op: &Op, flags: Flags, args: &[Type], result: Option<Type>) -> bool {
-    let truth = if result == Some(Type::I1) { Flags::OPTIONAL } else { Flags::empty() };
+    let truth = if result == Some(Type::I1) { Flags::ASSUME_FALSE_OK } else { Flags::empty() };
     (allowed(op, args, result) | truth).contains(flags)
 }
 
-/// The flags that mean something at an operation, besides [`Flags::OPTIONAL`], which any truth may have.
+/// The flags that mean something at an operation, besides [`Flags::ASSUME_FALSE_OK`], which any truth may have.
 fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
     let if_float = |is_float: bool| if is_float { FAST_MATH } else { Flags::empty() };
     match op {
@@ -32,9 +32,9 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
             FAST_MATH
         }
         Op::Call(_) => if_float(args.iter().chain(&result).any(|t| t.is_float())),
-        Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => Flags::VOLATILE | Flags::SELDOM,
+        Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => Flags::VOLATILE | Flags::COLD,
         Op::Store { .. } | Op::MaskedStore { .. } | Op::Scatter { .. } => {
-            Flags::VOLATILE | Flags::SELDOM | Flags::PAST_CACHES
+            Flags::VOLATILE | Flags::COLD | Flags::NONTEMPORAL
         }
         Op::MemCopy { .. } | Op::MemSet { .. } => Flags::VOLATILE,
         Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. } => {
