@@ -3,10 +3,10 @@
 #![allow(unsafe_code, reason = "it calls the C interface")]
 #![allow(non_snake_case, missing_docs, clippy::too_many_arguments, reason = "the specification's names and signatures")]
 
+use libloading::Library;
 use std::ffi::{c_char, c_void as Void};
-
-// The library defines the symbols below; nothing else of it is named here.
-use cloom as _;
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// Any object.
 pub type Handle = *mut Void;
@@ -15,19 +15,53 @@ pub type EventFn = unsafe extern "C" fn(Handle, i32, *mut Void);
 pub type ObjectFn = unsafe extern "C" fn(Handle, *mut Void);
 pub type NativeFn = unsafe extern "C" fn(*mut Void);
 
+/// The driver under test: the one that `CLOOM_TEST_LIBRARY` names, or the `libcloom.so` of this build.
+static DRIVER: LazyLock<Result<Driver, String>> = LazyLock::new(|| {
+    let path = std::env::var_os("CLOOM_TEST_LIBRARY").map(PathBuf::from).or_else(beside);
+    let path = path.ok_or("there is no libcloom.so beside this program: `cargo build -p cloom-capi` makes it")?;
+    Driver::open(&path).map_err(|e| format!("{}: {e}", path.display()))
+});
+
+/// The driver that cargo built: beside this program, or in the folder where it keeps libraries. The newer one counts.
+fn beside() -> Option<PathBuf> {
+    let exe = std::env::current_exe().ok()?;
+    let found = ["", "deps", ".."].iter().map(|sub| exe.parent().map(|dir| dir.join(sub).join("libcloom.so")));
+    found.flatten().filter(|p| p.is_file()).max_by_key(|p| p.metadata().and_then(|m| m.modified()).ok())
+}
+
+/// Loads the driver. Call it first: without a driver, the functions below end the process.
+pub fn load() -> Result<(), String> {
+    DRIVER.as_ref().map(|_| ()).map_err(String::clone)
+}
+
+fn driver() -> &'static Driver {
+    DRIVER.as_ref().unwrap_or_else(|why| panic!("{why}"))
+}
+
 macro_rules! functions {
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;)*) => {
-        mod raw {
-            use super::*;
-            unsafe extern "C" {
-                $(pub fn $name($($arg: $ty),*) $(-> $ret)?;)*
+        struct Driver {
+            $($name: unsafe extern "C" fn($($ty),*) $(-> $ret)?,)*
+            /// What the functions point into.
+            _library: Library,
+        }
+
+        impl Driver {
+            fn open(path: &std::path::Path) -> Result<Driver, libloading::Error> {
+                // SAFETY: a driver does nothing surprising when it is loaded.
+                let library = unsafe { Library::new(path)? };
+                Ok(Driver {
+                    // SAFETY: the signatures are the specification's.
+                    $($name: *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes())? },)*
+                    _library: library,
+                })
             }
         }
 
         $(pub fn $name($($arg: $ty),*) $(-> $ret)? {
             // SAFETY: the signature is the specification's. Handles may be anything, which the driver must find out; other
             // pointers are null or point to memory of the caller's that is as large as the other arguments say.
-            unsafe { raw::$name($($arg),*) }
+            unsafe { (driver().$name)($($arg),*) }
         })*
     };
 }

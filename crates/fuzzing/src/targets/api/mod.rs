@@ -493,6 +493,7 @@ fn release(kind: Kind, h: usize) {
 }
 
 fn run(input: &[u8]) -> Result<(), String> {
+    calls::load()?;
     let seed: u64 = String::from_utf8_lossy(input).trim().parse().map_err(|_| "the input is no number")?;
     let mut rng = Rng::new(seed);
     let (mut platform, mut device): (Handle, Handle) = (null_mut(), null_mut());
