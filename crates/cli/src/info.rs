@@ -1,4 +1,4 @@
-//! `info`: the platforms and devices that programs on this machine see.
+//! `info`: lists the platforms and devices that programs on this machine see.
 
 use crate::outcome::{Answer, Exit, Failure};
 use crate::stats::bytes;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Options of `info`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Only platforms with this number, or with this in their name
+    /// Only platforms with this number, or with this in their name, vendor or version; also pocl, rocm, oneapi
     #[arg(long, value_name = "NAME|NUMBER")]
     platform: Option<String>,
     /// Only devices with this number, or with this in their name
@@ -19,12 +19,12 @@ pub struct Options {
     /// The extensions too, one a line
     #[arg(short, long)]
     extensions: bool,
-    /// For programs to read
+    /// JSON output
     #[arg(long)]
     pub json: bool,
 }
 
-/// A device, as JSON has it.
+/// A device, as JSON.
 #[derive(Serialize, Debug)]
 pub struct DeviceInfo {
     platform_index: usize,
@@ -81,19 +81,18 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         choice = driver::choose(choice)?;
     }
     let found = cl::devices()?;
-    let chosen = |wanted: &Option<String>, index: usize, name: &str| match wanted {
+    let of_platform: Vec<&Found> = match &choice.platform {
+        None => found.iter().collect(),
+        Some(wanted) => cl::of_platform(&found, wanted),
+    };
+    let is_chosen = |f: &Found| match &choice.device {
         None => true,
-        Some(w) => match w.parse::<usize>() {
-            Ok(i) => i == index,
-            Err(_) => name.to_lowercase().contains(&w.to_lowercase()),
+        Some(wanted) => match wanted.parse::<usize>() {
+            Ok(i) => i == f.device_index,
+            Err(_) => f.device.to_lowercase().contains(&wanted.to_lowercase()),
         },
     };
-    let devices: Vec<DeviceInfo> = found
-        .iter()
-        .filter(|f| chosen(&choice.platform, f.platform_index, &f.platform))
-        .filter(|f| chosen(&choice.device, f.device_index, &f.device))
-        .map(DeviceInfo::from)
-        .collect();
+    let devices: Vec<DeviceInfo> = of_platform.into_iter().filter(|f| is_chosen(f)).map(DeviceInfo::from).collect();
     if devices.is_empty() {
         return Err(Failure::wrong("no such platform or device; `cloom info` lists all there are"));
     }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Which device is wanted: a part of a name without regard to case, or an index.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// The platform; the first one when none is named.
+    /// The platform, as [`of_platform`] reads it; the first one when none is named.
     pub platform: Option<String>,
     /// The device of that platform; the first one when none is named.
     pub device: Option<String>,
@@ -37,6 +37,8 @@ pub struct Found {
     pub platform: String,
     /// Its version.
     pub platform_version: String,
+    /// Its vendor.
+    pub platform_vendor: String,
     /// The device's place in the platform's list.
     pub device_index: usize,
     /// Its name.
@@ -79,6 +81,7 @@ pub fn devices() -> Result<Vec<Found>> {
                 platform_index,
                 platform: name.clone(),
                 platform_version: platform.version().unwrap_or_default(),
+                platform_vendor: platform.vendor().unwrap_or_default(),
                 device_index,
                 device: id.name().map_err(info)?,
                 kind: match kind {
@@ -102,11 +105,36 @@ pub fn devices() -> Result<Vec<Found>> {
     if found.is_empty() { Err(Error::NoPlatform) } else { Ok(found) }
 }
 
+/// Names that platforms are known by, and what the platform calls itself.
+const ALIASES: &[(&str, &str)] = &[
+    ("pocl", "portable computing language"),
+    ("rocm", "amd accelerated parallel processing"),
+    ("oneapi", "intel(r) opencl"),
+];
+
 fn matches(wanted: &str, index: usize, name: &str) -> bool {
     match wanted.parse::<usize>() {
         Ok(i) => i == index,
         Err(_) => name.to_lowercase().contains(&wanted.to_lowercase()),
     }
+}
+
+/// The devices of the platforms that `wanted` means, without regard to case: a number in the library's list, or a part of a name.
+/// Where no platform has it in its name, its vendor, what its version says after `OpenCL 3.0`, and names such as `pocl` count.
+pub fn of_platform<'a>(all: &'a [Found], wanted: &str) -> Vec<&'a Found> {
+    let by = |text: &dyn Fn(&Found) -> String| -> Vec<&'a Found> {
+        all.iter().filter(|f| matches(wanted, f.platform_index, &text(f))).collect()
+    };
+    let named = by(&|f| f.platform.clone());
+    if !named.is_empty() {
+        return named;
+    }
+    by(&|f| {
+        let version = f.platform_version.splitn(3, ' ').nth(2).unwrap_or_default();
+        let name = f.platform.to_lowercase();
+        let aliases = ALIASES.iter().filter(|(_, own)| name.contains(own)).map(|(alias, _)| *alias);
+        [&*f.platform_vendor, version].into_iter().chain(aliases).collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// Element types of buffers: plain numbers.
@@ -331,7 +359,7 @@ impl Session {
         let mut names: Vec<String> = all.iter().map(|f| f.platform.clone()).collect();
         names.dedup();
         let of_platform: Vec<&Found> = match platform {
-            Some(p) => all.iter().filter(|f| matches(p, f.platform_index, &f.platform)).collect(),
+            Some(p) => of_platform(&all, p),
             None => all.iter().filter(|f| f.platform_index == all[0].platform_index).collect(),
         };
         if of_platform.is_empty() {
@@ -639,4 +667,55 @@ impl Session {
 /// The smallest multiple of `step` that is at least `n`.
 pub fn round_up(n: usize, step: usize) -> usize {
     n.div_ceil(step) * step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(index: usize, name: &str, vendor: &str, version: &str) -> Found {
+        Found {
+            platform_index: index,
+            platform: name.into(),
+            platform_version: version.into(),
+            platform_vendor: vendor.into(),
+            device_index: 0,
+            device: "cpu".into(),
+            kind: "CPU",
+            version: String::new(),
+            c_version: String::new(),
+            driver: String::new(),
+            units: 1,
+            max_group: 1,
+            global_memory: 0,
+            local_memory: 0,
+            max_buffer: 0,
+            extensions: String::new(),
+            id: Device::new(std::ptr::null_mut()),
+        }
+    }
+
+    #[test]
+    fn platforms_are_known_by_more_than_their_names() {
+        let all = [
+            found(0, "Cloom", "Cloom", "OpenCL 3.0 Cloom"),
+            found(1, "Portable Computing Language", "The pocl project", "OpenCL 3.0 PoCL 5.0  Linux, Release, LLVM 16"),
+            found(2, "rusticl", "Mesa/X.org", "OpenCL 3.0 "),
+            found(
+                3,
+                "AMD Accelerated Parallel Processing",
+                "Advanced Micro Devices, Inc.",
+                "OpenCL 2.1 AMD-APP (3590.0)",
+            ),
+        ];
+        let indices = |wanted: &str| of_platform(&all, wanted).iter().map(|f| f.platform_index).collect::<Vec<_>>();
+        for (wanted, index) in
+            [("pocl", 1), ("PoCL", 1), ("portable", 1), ("2", 2), ("mesa", 2), ("ROCm", 3), ("cloom", 0)]
+        {
+            assert_eq!(indices(wanted), [index], "{wanted}");
+        }
+        // What every version begins with says nothing.
+        assert_eq!(indices("opencl"), [0usize; 0]);
+        assert_eq!(indices("7"), [0usize; 0]);
+    }
 }

@@ -1,8 +1,12 @@
-//! `bench`: the gallery on every installed platform in one run, in turns, every result checked.
+//! `bench`: times the gallery on every installed platform in one run, interleaved, with every result checked.
 //!
-//! In go the words of the command line, out comes a table, or a document for programs, and a page if one is wanted. `measure` runs a
-//! case on all participants, `first` builds in processes of their own, `machine` knows the limits; `report` is what was found;
-//! `table`, `csv` and `html` write it.
+//! In come the options; out comes a table, CSV or JSON, and an HTML page on request.
+//!
+//! ```text
+//! measure (launches) ─┐
+//! first (builds) ─────┼─▶ report (data) ─▶ table | csv | html | JSON
+//! machine (limits) ───┘
+//! ```
 
 mod csv;
 pub mod first;
@@ -25,7 +29,7 @@ use report::{Label, Named, Point, Report};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What stands in place of a program for launches, and for builds.
+/// Names that stand for the launch and build measurements in place of a program.
 const LAUNCH: &str = "launch";
 const BUILD: &str = "build";
 
@@ -60,7 +64,7 @@ pub struct Options {
     /// Only the smallest size of each row
     #[arg(long, conflicts_with = "size")]
     quick: bool,
-    /// Only these platforms: parts of their names; all of them if none is named
+    /// Only these platforms: numbers, or parts of their names, vendors or versions; all of them if none is named
     #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
     platform: Vec<String>,
     /// Runs that count
@@ -87,7 +91,7 @@ pub struct Options {
     /// A line of comma-separated values for each result, in place of the table
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// For programs to read
+    /// JSON output
     #[arg(long)]
     pub json: bool,
 }
@@ -101,7 +105,7 @@ impl Options {
         self.row.is_empty() || self.row.iter().any(|text| row.contains(text.as_str()))
     }
 
-    /// What is to be measured of the gallery.
+    /// The tasks of the gallery that the options select.
     fn cases(&self) -> Result<Vec<(&'static dyn Program, Case)>, Failure> {
         let named = self.kernel.iter().filter(|k| ![LAUNCH, BUILD].contains(&k.as_str()));
         let mut programs: Vec<&'static dyn Program> =
@@ -130,7 +134,7 @@ impl Options {
         Ok(chosen)
     }
 
-    /// Everything that is to be measured.
+    /// All tasks that the options select.
     fn tasks(&self) -> Result<Vec<Task>, Failure> {
         let mut tasks: Vec<Task> =
             self.cases()?.into_iter().map(|(program, case)| Task::Case(program, Box::new(case))).collect();
@@ -147,18 +151,21 @@ impl Options {
         Ok(tasks)
     }
 
-    /// Who is measured: the devices of the chosen platforms, Cloom first, then Rust.
+    /// The participants: devices of the chosen platforms, Cloom first, then native Rust.
     fn participants(&self) -> Result<Vec<Participant>, Failure> {
         let all = cl::devices()?;
-        let is = |found: &cl::Found, part: &str| found.platform.to_lowercase().contains(&part.to_lowercase());
+        let is = |found: &cl::Found, part: &str| found.platform.to_lowercase().contains(part);
+        let mut wanted = Vec::new();
         for part in &self.platform {
-            if !all.iter().any(|f| is(f, part)) {
+            let of_platform = cl::of_platform(&all, part);
+            wanted.extend(of_platform.iter().map(|f| f.platform_index));
+            if of_platform.is_empty() {
                 let names: Vec<&str> = all.iter().map(|f| f.platform.as_str()).collect();
                 return Err(Failure::wrong(format!("no platform `{part}`; there are: {}", names.join(", "))));
             }
         }
         let mut chosen: Vec<cl::Found> = all.clone();
-        chosen.retain(|f| self.platform.is_empty() || self.platform.iter().any(|p| is(f, p)));
+        chosen.retain(|f| self.platform.is_empty() || wanted.contains(&f.platform_index));
         chosen.sort_by_key(|f| !is(f, driver::PLATFORM));
         let name = |f: &cl::Found| {
             let several = all.iter().filter(|o| o.platform == f.platform).count() > 1;
@@ -177,11 +184,11 @@ impl Options {
     }
 }
 
-/// What is measured.
+/// One measurement.
 enum Task {
     Case(&'static dyn Program, Box<Case>),
     Launch(&'static Launching),
-    /// A place in the list of sources.
+    /// An index into the list of sources.
     Build(usize),
 }
 
@@ -230,7 +237,7 @@ fn list(tasks: &[Task], json: bool) -> Result<Answer, Failure> {
     Ok(Answer::text(rows.iter().map(line).collect::<String>(), Exit::Fine))
 }
 
-/// A line about what was measured, while more is to come.
+/// A progress line.
 fn progress(done: usize, of: usize, label: &Label, point: &Point) {
     let entry = |e: &report::Entry| {
         let ratio = e.ratio.map_or_else(String::new, |r| format!(" ({r:.2})"));
