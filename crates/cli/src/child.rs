@@ -1,4 +1,5 @@
-//! Runs this program again in another environment, with a time limit, and keeps what it prints.
+//! Child processes that run this program again: with another environment, a time limit and captured output for
+//! `doctor`, and the names of the signals that end a process.
 
 use crate::outcome::Failure;
 use std::fs::File;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 /// A driver that takes longer than this to be loaded and to run a kernel of three lines counts as hanging.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// What became of it.
+/// How a child process ended, and what it printed.
 #[derive(Debug)]
 pub struct Ended {
     /// How it ended; `None`: it was still running at the limit, and was stopped.
@@ -28,17 +29,28 @@ impl Ended {
             None => Some(format!("hangs: no answer after {} s", LIMIT.as_secs())),
             Some(s) if s.success() => None,
             Some(s) => Some(match s.signal() {
-                Some(11) => "crashes (segmentation fault)".to_owned(),
-                Some(7) => "crashes (bus error: a file may be cut short)".to_owned(),
-                Some(6) => "crashes (abort)".to_owned(),
-                Some(n) => format!("crashes (signal {n})"),
+                Some(n) => format!("crashes ({})", signal(n)),
                 None => format!("ends the process with status {}", s.code().unwrap_or(-1)),
             }),
         }
     }
 }
 
-/// This program with other arguments.
+/// What a signal that ends a process means.
+pub fn signal(number: i32) -> String {
+    let name = match number {
+        4 => "illegal instruction",
+        6 => "abort",
+        7 => "bus error: access beyond the end of a mapped file, or misaligned",
+        8 => "arithmetic exception: division by zero, or a quotient that does not fit",
+        9 => "killed",
+        11 => "segmentation fault: access to memory that is not mapped",
+        n => return format!("signal {n}"),
+    };
+    name.to_owned()
+}
+
+/// This program with another first argument.
 pub fn myself(argument: &str) -> Result<Command, Failure> {
     let exe = std::env::current_exe().map_err(|e| Failure::wrong(format!("cannot find this program: {e}")))?;
     let mut command = Command::new(exe);
@@ -46,7 +58,7 @@ pub fn myself(argument: &str) -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// Runs it. Output goes to files, so that no full pipe can stop it.
+/// Runs it for at most `limit`. Output goes to files, so that no full pipe can block it.
 pub fn run(command: &mut Command, limit: Duration) -> std::io::Result<Ended> {
     let (mut out, mut err) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let mut child = command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?).spawn()?;
@@ -86,7 +98,10 @@ mod tests {
         let limit = Duration::from_secs(20);
         let fine = sh("echo a; echo b >&2", limit);
         assert_eq!((fine.trouble(), fine.out.as_str(), fine.err.as_str()), (None, "a\n", "b\n"));
-        assert_eq!(sh("kill -SEGV $$", limit).trouble().unwrap(), "crashes (segmentation fault)");
+        assert_eq!(
+            sh("kill -SEGV $$", limit).trouble().unwrap(),
+            "crashes (segmentation fault: access to memory that is not mapped)"
+        );
         assert_eq!(sh("exit 3", limit).trouble().unwrap(), "ends the process with status 3");
         let hangs = sh("exec sleep 1000", Duration::from_millis(100));
         assert!(hangs.trouble().unwrap().starts_with("hangs"));

@@ -1,10 +1,12 @@
-//! Where Cloom's own driver is, and how this program uses it when nobody has registered it.
+//! Finds Cloom's own driver, and makes the ICD loader offer it if it is not registered.
 //!
-//! The gallery reaches every platform through the loader, which reads its environment once, at the start. So when Cloom is wanted
-//! and the loader does not list it, this program starts itself again in an environment that names the driver beside it.
+//! The gallery reaches every platform through the loader, which reads its environment only once. So if Cloom is wanted
+//! and the loader does not list it, this program replaces itself (`exec`) by the same command line in an environment
+//! that names the driver beside it.
 
 use crate::outcome::Failure;
 use cloom_gallery::{Choice, Found, cl};
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,6 +15,8 @@ use std::process::Command;
 pub const FILE: &str = "libcloom.so";
 /// ocl-icd's variable for the folder of `.icd` files.
 const VENDORS: &str = "OCL_ICD_VENDORS";
+/// The Khronos loader's variable for drivers, separated by colons.
+const FILENAMES: &str = "OCL_ICD_FILENAMES";
 /// The platform's name.
 pub const PLATFORM: &str = "cloom";
 
@@ -20,8 +24,8 @@ pub const PLATFORM: &str = "cloom";
 pub fn beside() -> Option<PathBuf> {
     let exe = std::env::current_exe().ok()?;
     let dir = exe.parent()?;
-    // Where a package puts it, and where cargo does for a build and for a test; there the one built last counts,
-    // and of equals the last.
+    // The folders of a package, and those of cargo for a build and for a test. The newest file counts, and of equally
+    // old ones the last.
     ["..", "../lib/cloom", "../lib", "deps", ""]
         .iter()
         .map(|sub| dir.join(sub).join(FILE))
@@ -34,33 +38,34 @@ fn is_cloom(found: &Found) -> bool {
     found.platform.to_lowercase().contains(PLATFORM)
 }
 
-/// Sets the environment in which a loader offers only the driver at that path. ocl-icd takes a library in `OCL_ICD_VENDORS`, the
-/// Khronos loader in `OCL_ICD_FILENAMES`; where there is no loader, the driver itself can be loaded in its place.
+/// Sets the environment in which a loader offers only the driver at that path. ocl-icd takes a library in
+/// `OCL_ICD_VENDORS`, the Khronos loader in `OCL_ICD_FILENAMES`; where there is no loader, the driver itself can be
+/// loaded in its place.
 pub fn only(command: &mut Command, library: &Path, loader: bool) {
-    command.env(VENDORS, library).env("OCL_ICD_FILENAMES", library).env_remove("OPENCL_VENDOR_PATH");
+    command.env(VENDORS, library).env(FILENAMES, library).env_remove("OPENCL_VENDOR_PATH");
     if !loader {
         command.env("OPENCL_DYLIB_PATH", library);
     }
 }
 
-/// The folder of `.icd` files that this process, before it started itself again, made for itself; its number stayed the same.
+/// The folder of `.icd` files that this process made before it replaced itself; the process id stays the same.
 fn own_folder() -> PathBuf {
     std::env::temp_dir().join(format!("cloom-vendors-{}", std::process::id()))
 }
 
-/// The folder that tells the loader, and any process that this one starts, of Cloom beside the others; gone when this is dropped.
+/// The folder that names Cloom and the other drivers to the loader and to child processes. Removed on drop.
 pub struct Vendors(Option<PathBuf>);
 
 impl Drop for Vendors {
     fn drop(&mut self) {
         if let Some(own) = &self.0 {
-            // What cannot be removed is a small file in a folder for such files.
+            // If it cannot be removed, a small file stays in the temporary folder.
             let _ = std::fs::remove_dir_all(own);
         }
     }
 }
 
-/// Sees to it that the loader offers Cloom beside the other platforms. If that needs another environment, this does not return.
+/// Makes the loader offer Cloom beside the other platforms. If that needs another environment, this does not return.
 pub fn beside_the_others() -> Result<Vendors, Failure> {
     let own = own_folder();
     let restarted = std::env::var_os(VENDORS).is_some_and(|v| Path::new(&v) == own);
@@ -86,12 +91,20 @@ pub fn beside_the_others() -> Result<Vendors, Failure> {
     }
     std::fs::write(own.join("cloom-beside.icd"), format!("{}\n", library.display())).map_err(wrong)?;
     let exe = std::env::current_exe().map_err(wrong)?;
-    let error = Command::new(exe).args(std::env::args_os().skip(1)).env(VENDORS, &own).exec();
+    let mut command = Command::new(exe);
+    command.args(std::env::args_os().skip(1)).env(VENDORS, &own);
+    // For a loader that does not read the folder's variable. One that reads both loads the driver once.
+    let mut names = std::env::var_os(FILENAMES).filter(|n| !n.is_empty()).map_or_else(OsString::new, |mut n| {
+        n.push(":");
+        n
+    });
+    names.push(&library);
+    let error = command.env(FILENAMES, names).exec();
     Err(wrong(error))
 }
 
-/// Completes the choice: Cloom's platform where none is named. If that needs another environment, this does not return. Where there
-/// is no platform at all, Cloom's is made visible for any choice, so that the answer to a wrong name can say what there is.
+/// Completes the choice: Cloom's platform if none is named. If that needs another environment, this does not return. If
+/// there is no platform at all, Cloom's is made visible for any choice, so that the error for a wrong name can list it.
 pub fn choose(choice: Choice) -> Result<Choice, Failure> {
     let (found, loader) = match cl::devices() {
         Ok(found) => (found, true),

@@ -1,14 +1,15 @@
 //! The `cloom` program: run, show and compile kernels, list devices, find out why a platform does not appear.
 //!
-//! One file a subcommand. Each takes its parsed options and gives an [`Answer`], the whole text for the standard output with an exit
-//! status, or a [`Failure`] with a message that says what to do next; only this file writes and exits. So every command can be
-//! tested as a function, and `cloom show … | head` ends quietly.
+//! One file for each subcommand. Each takes its parsed options and returns an [`Answer`] (the whole text for the
+//! standard output and an exit status) or a [`Failure`] (a message that says what to do next). Only this file writes
+//! and exits, so every command can be tested as a function, and `cloom show … | head` ends without an error.
 
 #![forbid(unsafe_code)]
 
 mod agree;
 mod args;
 mod bench;
+mod child;
 mod compile;
 mod cpu;
 mod doctor;
@@ -49,16 +50,16 @@ enum Cli {
     Info(info::Options),
     /// Find out why a platform does not appear: loader, drivers, CPU, cache, environment
     Doctor(doctor::Options),
-    /// What `bench` starts to build a program in a process of its own
+    /// Started by `bench`: builds a program in a process of its own
     #[command(hide = true)]
     FirstLaunch(bench::first::Options),
-    /// What `doctor` starts to try one driver in a process of its own
+    /// Started by `doctor`: tests drivers in a process of its own
     #[command(hide = true)]
     Probe,
 }
 
 impl Cli {
-    /// Whether the answer is for programs to read; then so is an error.
+    /// Whether the answer is JSON; then an error is, too.
     fn json(&self) -> bool {
         match self {
             Cli::Run(o) => o.json,
@@ -87,7 +88,7 @@ impl Cli {
     }
 }
 
-/// An error for programs to read.
+/// An error as a JSON document.
 fn document(message: &str) -> Vec<u8> {
     let json = serde_json::json!({ "schema": "cloom-error/1", "error": message });
     format!("{json}\n").into_bytes()
@@ -121,7 +122,7 @@ fn main() -> ExitCode {
     let (out, exit) = outcome(args::normalise(std::env::args_os()));
     match std::io::stdout().write_all(&out).and_then(|()| std::io::stdout().flush()) {
         Ok(()) => exit.into(),
-        // Whoever reads has seen enough.
+        // The reader closed the pipe, as `head` does.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => exit.into(),
         Err(e) => {
             eprintln!("cloom: cannot write: {e}");

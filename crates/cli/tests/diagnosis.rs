@@ -69,6 +69,56 @@ fn each_broken_driver_has_its_reason_and_advice() {
 }
 
 #[test]
+fn what_a_loader_would_take_into_the_path_is_a_problem() {
+    let driver = own_driver();
+    for (text, reason) in [(format!("{driver}\r\n"), "CR LF"), (format!("{driver} \n"), "blanks")] {
+        let b = with_icd(&text);
+        // It is: programs do not find the driver.
+        let info = b.cloom("info");
+        assert!(info.status == 2 && !info.out.contains("Cloom"), "{info:?}");
+        let json = b.cloom("doctor --json").expect(1).json();
+        let problems = findings(&json, "drivers", "problem");
+        let found = problems.iter().find(|f| f["what"].as_str().unwrap().contains(reason));
+        let found = found.unwrap_or_else(|| panic!("{text:?}: {json:#}"));
+        let advice = found["advice"].as_str().unwrap();
+        assert!(advice.contains(&format!("printf '%s\\n' '{driver}'")), "{advice}");
+    }
+}
+
+/// The loader of this machine without the variables that name the folder of .icd files.
+fn stubborn_loader(b: &Bench) -> std::path::PathBuf {
+    let json = b.cloom("doctor --json").json();
+    let what = findings(&json, "loader", "ok")[0]["what"].as_str().unwrap();
+    let mut bytes = std::fs::read(what.split(" is ").next().unwrap()).unwrap();
+    for name in [b"OCL_ICD_VENDORS\0".as_slice(), b"OPENCL_VENDOR_PATH\0"] {
+        for at in 0..bytes.len() - name.len() {
+            if bytes[at..].starts_with(name) {
+                bytes[at] = b'X';
+            }
+        }
+    }
+    let path = b.path("libOpenCL-stubborn.so.1");
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_loader_that_reads_no_folder_variable_is_told_and_slanders_no_driver() {
+    let b = with_icd(&own_driver());
+    let loader = stubborn_loader(&b);
+    let b = b.set("OPENCL_DYLIB_PATH", loader);
+    let json = b.cloom("doctor --json").json();
+    let warnings = findings(&json, "loader", "warning");
+    let set = warnings.iter().find(|f| f["what"].as_str().unwrap().starts_with("OCL_ICD_VENDORS is set"));
+    assert!(set.is_some_and(|f| f["advice"].as_str().unwrap().contains("/etc/OpenCL/vendors")), "{json:#}");
+    let all = json["findings"].as_array().unwrap();
+    assert!(!all.iter().any(|f| f["what"].as_str().unwrap().contains("loads and offers no device")), "{json:#}");
+    // Cloom's own is tested without that loader.
+    let ok = findings(&json, "drivers", "ok");
+    assert!(ok.iter().any(|f| f["what"].as_str().unwrap().ends_with("computes")), "{json:#}");
+}
+
+#[test]
 fn the_driver_may_stand_in_the_loaders_place() {
     let b = Bench::new();
     std::fs::create_dir(b.path("lib")).unwrap();

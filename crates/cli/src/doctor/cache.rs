@@ -1,4 +1,4 @@
-//! The cache of compiled kernels: where it is, whether it can be used, what it holds.
+//! Checks the disk cache of compiled kernels: its folder, whether it can be used, its size.
 
 use super::Finding;
 use crate::stats::bytes;
@@ -10,7 +10,7 @@ use std::path::Path;
 const AREA: &str = "cache";
 const AFFECTS: &str = "until then every program compiles its kernels anew";
 
-/// Looks at it.
+/// Checks it.
 pub fn look() -> Vec<Finding> {
     match Config::from_env().cache_dir {
         None if cloom_caps::env::CACHE.is_off() => vec![Finding::info(AREA, "switched off by CLOOM_CACHE")],

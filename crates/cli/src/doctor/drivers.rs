@@ -1,126 +1,62 @@
-//! The drivers that the loader is told of: every `.icd` file, whether its library can be loaded, why not, and whether its devices
-//! compute.
+//! Tests the drivers that the loader is told of: can each library be loaded, and if not why; do its devices compute.
+//!
+//! Each driver is loaded in a process of its own, so that one that crashes is a line of the report. To use it, a second
+//! process gets an environment in which the loader knows this driver alone. A loader that reads no variable for the
+//! folder of `.icd` files (some vendors ship one that heeds `OCL_ICD_FILENAMES` only) cannot be limited like that. Then
+//! one process uses all drivers together, and the devices are reported without the driver that they belong to.
 
-use super::loader::{self, Kind, Loader};
-use super::{Finding, child};
-use crate::driver;
+use super::icd::{self, Entry};
+use super::loader::{self, FOLDER, Kind, Loader};
+use super::{Finding, Status};
 use crate::outcome::Failure;
+use crate::probe::{Device, Report};
+use crate::{child, driver};
 use memchr::memmem;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const AREA: &str = "drivers";
-const DEFAULT: &str = "/etc/OpenCL/vendors";
-
-/// A driver that the loader will try.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Entry {
-    /// Where it is named: a file or a variable.
-    origin: String,
-    /// The library, as it is written there; or why there is none.
-    library: Result<String, String>,
-}
-
-/// Where the loader looks, as the environment says.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Place {
-    Folder(PathBuf),
-    File(PathBuf),
-    Library(String),
-}
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|v| !v.is_empty())
 }
 
-/// What ocl-icd and the Khronos loader make of their variables.
-fn places(loader: &Loader, get: impl Fn(&str) -> Option<String>) -> Vec<Place> {
-    let read = |name: &'static str| if loader.reads.contains(&name) { get(name) } else { None };
-    let mut places: Vec<Place> = Vec::new();
-    if let Some(list) = read("OCL_ICD_FILENAMES") {
-        places.extend(list.split(':').filter(|l| !l.is_empty()).map(|l| Place::Library(l.into())));
-    }
-    let folder = read("OPENCL_VENDOR_PATH").unwrap_or_else(|| DEFAULT.into());
-    match read("OCL_ICD_VENDORS") {
-        Some(v) if loader.kind != Kind::OclIcd || Path::new(&v).is_dir() => places.push(Place::Folder(v.into())),
-        Some(v) if v.ends_with(".icd") => {
-            // A bare name is looked for in the folder first.
-            let there = Path::new(&folder).join(&v);
-            places.push(Place::File(if !v.contains('/') && there.exists() { there } else { v.into() }));
-        }
-        Some(v) => places.push(Place::Library(v)),
-        None => places.push(Place::Folder(folder.into())),
-    }
-    places
-}
-
-fn read_icd(path: &Path) -> Entry {
-    let library = match std::fs::read_to_string(path) {
-        Err(e) => Err(format!("cannot be read: {e}")),
-        Ok(text) => match text.lines().next().map(str::trim_end) {
-            None | Some("") => Err("is empty; its first line should be the path of a driver".into()),
-            Some(line) => Ok(line.to_owned()),
-        },
-    };
-    Entry { origin: path.display().to_string(), library }
-}
-
-fn entries(places: &[Place], findings: &mut Vec<Finding>) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    for place in places {
-        match place {
-            Place::File(path) => entries.push(read_icd(path)),
-            Place::Library(library) => {
-                entries.push(Entry { origin: "the environment".into(), library: Ok(library.clone()) });
-            }
-            Place::Folder(folder) => match std::fs::read_dir(folder) {
-                Err(e) => findings.push(Finding::problem(
-                    AREA,
-                    format!("the folder of .icd files, {}, cannot be read: {e}", folder.display()),
-                    "create it, or set OCL_ICD_VENDORS to a folder that exists",
-                )),
-                Ok(dir) => {
-                    let mut files: Vec<PathBuf> = dir.flatten().map(|f| f.path()).collect();
-                    files.retain(|p| p.extension().is_some_and(|e| e == "icd"));
-                    files.sort();
-                    if files.is_empty() {
-                        findings.push(Finding::problem(
-                            AREA,
-                            format!("there is no .icd file in {}", folder.display()),
-                            "install a driver, or register Cloom's as said below",
-                        ));
-                    }
-                    entries.extend(files.iter().map(|f| read_icd(f)));
-                }
-            },
-        }
-    }
-    entries
-}
-
-/// Tries every driver.
+/// Tests every driver.
 pub fn look(loader: &Loader) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     let mut registered = false;
     if loader.file.is_some() && loader.kind != Kind::NoLoader {
-        for entry in entries(&places(loader, variable), &mut findings) {
-            match &entry.library {
-                Err(why) => findings.push(Finding::problem(
-                    AREA,
-                    format!("{} {why}", entry.origin),
-                    "write the path of the driver into it, or delete it",
-                )),
-                Ok(library) => {
-                    let is_cloom = Path::new(library).file_name().is_some_and(|n| n == driver::FILE);
-                    let before = findings.len();
-                    try_driver(&entry.origin, library, true, &mut findings)?;
-                    let works = findings[before..].iter().all(|f| f.status != super::Status::Problem);
-                    registered |= is_cloom && works;
-                }
-            }
-        }
+        let entries = icd::entries(&icd::sources(loader, variable), loader.kind, AREA, &mut findings);
+        registered = test_registered(loader, &entries, &mut findings)?;
     }
     findings.extend(own_driver(loader, registered)?);
     Ok(findings)
+}
+
+/// Tests the drivers that are registered. Returns whether Cloom's is one of them and works.
+fn test_registered(loader: &Loader, entries: &[Entry], findings: &mut Vec<Finding>) -> Result<bool, Failure> {
+    let mut registered = false;
+    let mut loaded = 0;
+    for entry in entries {
+        match &entry.library {
+            Err(e) => findings.push(Finding::problem(AREA, format!("{} {}", entry.origin, e.why), &e.advice)),
+            Ok(library) => {
+                let is_cloom = Path::new(library).file_name().is_some_and(|n| n == driver::FILE);
+                let before = findings.len();
+                if loads(&entry.origin, library, findings)? {
+                    loaded += 1;
+                    if loader.can_be_limited() {
+                        use_alone(&entry.origin, library, findings)?;
+                    }
+                }
+                registered |= is_cloom && findings[before..].iter().all(|f| f.status != Status::Problem);
+            }
+        }
+    }
+    if loaded > 0 && !loader.can_be_limited() {
+        registered &= use_together(findings)?;
+    }
+    Ok(registered)
 }
 
 /// Whether Cloom's own driver is there and programs will find it.
@@ -137,65 +73,119 @@ fn own_driver(loader: &Loader, registered: bool) -> Result<Vec<Finding>, Failure
     };
     let shown = path.display();
     let advice = format!(
-        "echo {shown} | sudo tee {DEFAULT}/cloom.icd; or, for one program: OCL_ICD_VENDORS={shown} program. \
-         `cloom run` finds the driver by itself"
+        "echo {shown} | sudo tee {FOLDER}/cloom.icd; or, for one program: {}={shown} program. `cloom run` finds the driver \
+         by itself",
+        loader.variable_for_one_driver()
     );
     findings.push(Finding::problem(AREA, format!("{shown} is not registered: programs do not find Cloom"), advice));
-    try_driver("beside this program", &path.display().to_string(), loader.file.is_some(), &mut findings)?;
+    let (origin, library) = ("beside this program", path.display().to_string());
+    if !loads(origin, &library, &mut findings)? {
+        return Ok(findings);
+    }
+    if loader.file.is_some() && loader.can_be_limited() {
+        use_alone(origin, &library, &mut findings)?;
+        return Ok(findings);
+    }
+    // With a loader that takes it beside the others, or in the place of a loader that takes none.
+    let mut command = child::myself("probe")?;
+    driver::only(&mut command, &path, loader.reads("OCL_ICD_FILENAMES"));
+    let here = format!("{library} ({origin})");
+    if let Some(mut report) = probe(command, &here, &mut findings)? {
+        report.devices.retain(|d| d.platform.to_lowercase().contains(driver::PLATFORM));
+        tell(&report, &here, &library, &mut findings);
+    }
     Ok(findings)
 }
 
-/// Loads a driver in one process, and lets its devices compute in another.
-fn try_driver(origin: &str, library: &str, loader: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-    let failed = |e: std::io::Error| Failure::wrong(format!("cannot start a process: {e}"));
+fn no_process(e: std::io::Error) -> Failure {
+    Failure::wrong(format!("cannot start a process: {e}"))
+}
+
+fn temporary_folder() -> Result<tempfile::TempDir, Failure> {
+    tempfile::tempdir().map_err(|e| Failure::wrong(format!("no temporary folder: {e}; set TMPDIR")))
+}
+
+/// Loads a driver in a process that does nothing else. Returns whether that works; if not, there is a finding.
+fn loads(origin: &str, library: &str, findings: &mut Vec<Finding>) -> Result<bool, Failure> {
     let here = format!("{library} ({origin})");
-    let folder = tempfile::tempdir().map_err(|e| Failure::wrong(format!("no temporary folder: {e}; set TMPDIR")))?;
+    let folder = temporary_folder()?;
     let mut command = child::myself("--version")?;
     command.env("LD_PRELOAD", preload_name(library, folder.path()));
-    let loaded = child::run(&mut command, child::LIMIT).map_err(failed)?;
+    let loaded = child::run(&mut command, child::LIMIT).map_err(no_process)?;
     if let Some((why, advice)) = load_error(library, &loaded.err) {
         findings.push(Finding::problem(AREA, format!("{here} cannot be loaded: {why}"), advice));
-        return Ok(());
+        return Ok(false);
     }
     if let Some(trouble) = loaded.trouble() {
         let advice = "update or remove this driver: every OpenCL program on this machine suffers from it";
         findings.push(Finding::problem(AREA, format!("{here} {trouble} as soon as it is loaded"), advice));
-        return Ok(());
+        return Ok(false);
     }
+    Ok(true)
+}
+
+/// Lets the devices of one driver compute, in a process whose loader knows this driver alone.
+fn use_alone(origin: &str, library: &str, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    let here = format!("{library} ({origin})");
+    let folder = temporary_folder()?;
+    let icd = folder.path().join("one.icd");
+    std::fs::write(&icd, format!("{library}\n")).map_err(|e| Failure::wrong(format!("{}: {e}", icd.display())))?;
     let mut command = child::myself("probe")?;
-    if loader {
-        let icd = folder.path().join("one.icd");
-        std::fs::write(&icd, format!("{library}\n")).map_err(|e| Failure::wrong(format!("{}: {e}", icd.display())))?;
-        command.env("OCL_ICD_VENDORS", folder.path()).env_remove("OCL_ICD_FILENAMES").env_remove("OPENCL_VENDOR_PATH");
-    } else {
-        driver::only(&mut command, Path::new(library), false);
-    }
-    let ended = child::run(&mut command, child::LIMIT).map_err(failed)?;
-    if let Some(trouble) = ended.trouble() {
-        let last = ended.err.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("nothing was printed");
-        let advice = "update it, or remove its .icd file: programs that use it will do the same";
-        findings.push(Finding::problem(AREA, format!("{here} {trouble} in use: {last}"), advice));
-        return Ok(());
-    }
-    let report = loader::report(&ended.out).unwrap_or_default();
-    if report.devices.is_empty() {
-        findings.push(no_platform(&here, library, report.error.as_deref()));
-    }
-    for device in &report.devices {
-        let name = format!("{here}: {}, {}", device.platform, device.name);
-        findings.push(match &device.error {
-            None => Finding::ok(AREA, format!("{name}: computes")),
-            Some(e) => Finding::problem(
-                AREA,
-                format!("{name}: cannot run a kernel: {}", e.trim()),
-                "update this driver; `CLOOM_LOG=1` makes Cloom's tell more",
-            ),
-        });
+    command.env("OCL_ICD_VENDORS", folder.path()).env("OPENCL_VENDOR_PATH", folder.path());
+    command.env_remove("OCL_ICD_FILENAMES");
+    if let Some(report) = probe(command, &here, findings)? {
+        tell(&report, &here, library, findings);
     }
     Ok(())
 }
 
-/// What stands in `LD_PRELOAD`, where spaces and colons separate: a link without them, if need be.
+/// Lets the devices of all drivers compute, in one process. Returns whether Cloom's are among them.
+fn use_together(findings: &mut Vec<Finding>) -> Result<bool, Failure> {
+    let here = "the drivers together (this loader cannot be limited to one of them)";
+    let Some(report) = probe(child::myself("probe")?, here, findings)? else { return Ok(false) };
+    if report.devices.is_empty() {
+        let why = report.error.as_deref().unwrap_or("there is no platform");
+        let advice =
+            "right where their hardware is not there; else look at the permissions of /dev/dri, /dev/nvidia*, /dev/kfd";
+        findings.push(Finding::warning(AREA, format!("{here} offer no device: {why}"), advice));
+    }
+    findings.extend(report.devices.iter().map(|d| judge_device(d, here)));
+    Ok(report.devices.iter().any(|d| d.platform.to_lowercase().contains(driver::PLATFORM)))
+}
+
+/// Runs `cloom probe`. `None` if it crashes or hangs, which is a finding.
+fn probe(mut command: Command, here: &str, findings: &mut Vec<Finding>) -> Result<Option<Report>, Failure> {
+    let ended = child::run(&mut command, child::LIMIT).map_err(no_process)?;
+    if let Some(trouble) = ended.trouble() {
+        let last = ended.err.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("nothing was printed");
+        let advice = "update it, or remove its .icd file: programs that use it will do the same";
+        findings.push(Finding::problem(AREA, format!("{here}: {trouble} in use: {last}"), advice));
+        return Ok(None);
+    }
+    Ok(Some(loader::report(&ended.out).unwrap_or_default()))
+}
+
+/// What the devices of one driver do.
+fn tell(report: &Report, here: &str, library: &str, findings: &mut Vec<Finding>) {
+    if report.devices.is_empty() {
+        findings.push(no_platform(here, library, report.error.as_deref()));
+    }
+    findings.extend(report.devices.iter().map(|d| judge_device(d, here)));
+}
+
+fn judge_device(device: &Device, here: &str) -> Finding {
+    let name = format!("{here}: {}, {}", device.platform, device.name);
+    match &device.error {
+        None => Finding::ok(AREA, format!("{name}: computes")),
+        Some(e) => Finding::problem(
+            AREA,
+            format!("{name}: cannot run a kernel: {}", e.trim()),
+            "update this driver; `CLOOM_LOG=1` makes Cloom's tell more",
+        ),
+    }
+}
+
+/// What to put into `LD_PRELOAD`, where spaces and colons separate names: a link without them, if need be.
 fn preload_name(library: &str, folder: &Path) -> PathBuf {
     if !library.contains([' ', ':']) {
         return library.into();
@@ -257,35 +247,6 @@ fn no_platform(here: &str, library: &str, error: Option<&str>) -> Finding {
 mod tests {
     use super::*;
 
-    fn ocl_icd() -> Loader {
-        Loader { kind: Kind::OclIcd, reads: vec!["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"], ..Loader::default() }
-    }
-
-    fn found(loader: &Loader, vars: &[(&str, &str)]) -> Vec<Place> {
-        places(loader, |name| vars.iter().find(|v| v.0 == name).map(|v| v.1.to_owned()))
-    }
-
-    #[test]
-    fn variables_mean_what_the_loaders_make_of_them() {
-        let l = ocl_icd();
-        assert_eq!(found(&l, &[]), [Place::Folder(DEFAULT.into())]);
-        assert_eq!(found(&l, &[("OPENCL_VENDOR_PATH", "/v")]), [Place::Folder("/v".into())]);
-        assert_eq!(
-            found(&l, &[("OPENCL_VENDOR_PATH", "/v"), ("OCL_ICD_VENDORS", "/tmp")]),
-            [Place::Folder("/tmp".into())]
-        );
-        assert_eq!(found(&l, &[("OCL_ICD_VENDORS", "/a/b.icd")]), [Place::File("/a/b.icd".into())]);
-        assert_eq!(found(&l, &[("OCL_ICD_VENDORS", "libx.so")]), [Place::Library("libx.so".into())]);
-        // Not read by this loader.
-        assert_eq!(found(&l, &[("OCL_ICD_FILENAMES", "/x.so")]), [Place::Folder(DEFAULT.into())]);
-        let khronos =
-            Loader { kind: Kind::Khronos, reads: vec!["OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"], ..Loader::default() };
-        assert_eq!(
-            found(&khronos, &[("OCL_ICD_FILENAMES", "/x.so:/y.so"), ("OCL_ICD_VENDORS", "/v")]),
-            [Place::Library("/x.so".into()), Place::Library("/y.so".into()), Place::Folder("/v".into())]
-        );
-    }
-
     #[test]
     fn each_way_to_fail_has_its_reason_and_advice() {
         let (why, advice) = load_error("/nowhere/lib.so", "").unwrap();
@@ -298,16 +259,5 @@ mod tests {
         assert_eq!(why, "cannot open shared object file");
         assert!(advice.contains("full path"));
         assert_eq!(load_error("/bin/sh", "a warning\n"), None);
-    }
-
-    #[test]
-    fn an_icd_file_needs_a_first_line() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.icd");
-        std::fs::write(&path, "\n/x.so\n").unwrap();
-        assert!(read_icd(&path).library.unwrap_err().contains("first line"));
-        std::fs::write(&path, "/x.so \r\nmore\n").unwrap();
-        assert_eq!(read_icd(&path).library.unwrap(), "/x.so");
-        assert!(read_icd(&dir.path().join("b.icd")).library.is_err());
     }
 }

@@ -1,4 +1,5 @@
-//! The environment variables that matter: Cloom's own, from their table, and those of the loaders and the dynamic linker.
+//! Lists and checks environment variables: Cloom's own, from their table, and those of the loaders and the dynamic
+//! linker.
 
 use super::Finding;
 use cloom_caps::cpu::{Level, instructions, names};
@@ -40,7 +41,7 @@ pub fn rows() -> Vec<Row> {
     own.chain(others).map(|(name, meaning)| Row { name: name.to_owned(), value: value(name), meaning }).collect()
 }
 
-/// Values that mean nothing, and names that are none.
+/// Findings about invalid values and unknown `CLOOM_…` names.
 pub fn judge() -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(value) = env::CPU.get() {

@@ -1,21 +1,27 @@
-//! The ICD loader: which `libOpenCL` a program gets, whether it is a loader at all, and which variables it reads.
+//! Identifies the ICD loader: which `libOpenCL` a program gets, whether it is a loader at all, and which variables it
+//! reads.
+//!
+//! A child process loads it and reports the file. The kind and the variables are recognised by strings in that file.
 
-use super::child;
 use super::{Finding, Status};
+use crate::child;
 use crate::outcome::Failure;
 use crate::probe::{MARK, Report};
 use memchr::memmem;
 
 const AREA: &str = "loader";
 
+/// The variables that tell one loader or another where drivers are.
+const VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"];
+
 /// The library that programs get.
 #[derive(Debug, Default)]
 pub struct Loader {
     /// Its file.
     pub file: Option<String>,
-    /// Why there is none.
+    /// Why none was found.
     pub error: Option<String>,
-    /// The names in its file that concern where it looks for drivers.
+    /// The variables that it reads.
     pub reads: Vec<&'static str>,
     /// Which one it is.
     pub kind: Kind,
@@ -35,29 +41,63 @@ pub enum Kind {
     NoLoader,
 }
 
-const FOLDER: &str = "/etc/OpenCL/vendors";
+/// The folder of `.icd` files where no variable names another one.
+pub const FOLDER: &str = "/etc/OpenCL/vendors";
 
 impl Loader {
+    /// Whether it reads this variable.
+    pub fn reads(&self, variable: &str) -> bool {
+        self.reads.contains(&variable)
+    }
+
+    /// Whether a variable can make it use one driver only.
+    pub fn can_be_limited(&self) -> bool {
+        self.reads("OCL_ICD_VENDORS") || self.reads("OPENCL_VENDOR_PATH")
+    }
+
+    /// The variable that gives it one driver by its path. Where there is none, the driver itself can be loaded first.
+    pub fn variable_for_one_driver(&self) -> &'static str {
+        match self.kind {
+            Kind::OclIcd if self.reads("OCL_ICD_VENDORS") => "OCL_ICD_VENDORS",
+            _ if self.reads("OCL_ICD_FILENAMES") => "OCL_ICD_FILENAMES",
+            _ => "LD_PRELOAD",
+        }
+    }
+
+    /// What to do about a variable that it does not read.
+    fn instead(&self) -> String {
+        if self.reads("OCL_ICD_VENDORS") {
+            "set OCL_ICD_VENDORS to a folder of .icd files, which it reads".into()
+        } else if self.reads("OCL_ICD_FILENAMES") {
+            format!("set OCL_ICD_FILENAMES to the paths of drivers, separated by colons; it also reads {FOLDER} always")
+        } else {
+            format!(
+                "register drivers in {FOLDER}, which is all it reads; or put another loader first in LD_LIBRARY_PATH"
+            )
+        }
+    }
+
     /// From the bytes of its file: the names of the variables that it reads stand there.
     fn recognise(&mut self, bytes: &[u8]) {
         let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
-        let names = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "OPENCL_LAYERS"];
-        self.reads = names.into_iter().filter(|n| has(n)).collect();
-        self.kind = match (has("clGetICDLoaderInfoOCLICD"), has("OCL_ICD_FILENAMES"), has(FOLDER)) {
-            (true, ..) => Kind::OclIcd,
-            (_, true, _) => Kind::Khronos,
+        self.reads = VARIABLES.into_iter().chain(["OPENCL_LAYERS"]).filter(|n| has(n)).collect();
+        // `clGetICDLoaderInfoOCLICD`, which ocl-icd began, is in newer Khronos loaders too.
+        self.kind = match (has("OCL_ICD_FILENAMES"), has("OCL_ICD_ASSUME_ICD_EXTENSION"), has(FOLDER)) {
+            (true, ..) => Kind::Khronos,
+            (_, true, _) => Kind::OclIcd,
             (.., true) => Kind::Other,
             _ => Kind::NoLoader,
         };
     }
 }
 
-/// Finds it: a process that uses OpenCL tells which file it got.
+/// Finds it: a child process that uses OpenCL reports the file that it loaded.
 pub fn find() -> Result<Loader, Failure> {
     let mut command = child::myself("probe")?;
     // An empty list of drivers, so that none of them has a say yet.
     let empty = tempfile::tempdir().map_err(|e| Failure::wrong(format!("no temporary folder: {e}; set TMPDIR")))?;
-    command.env("OCL_ICD_VENDORS", empty.path()).env_remove("OCL_ICD_FILENAMES").env_remove("OPENCL_VENDOR_PATH");
+    command.env("OCL_ICD_VENDORS", empty.path()).env("OPENCL_VENDOR_PATH", empty.path());
+    command.env_remove("OCL_ICD_FILENAMES");
     let ended =
         child::run(&mut command, child::LIMIT).map_err(|e| Failure::wrong(format!("cannot start a process: {e}")))?;
     let mut loader = Loader::default();
@@ -75,13 +115,13 @@ pub fn find() -> Result<Loader, Failure> {
     Ok(loader)
 }
 
-/// What `cloom probe` has printed.
+/// The report in the output of `cloom probe`.
 pub fn report(out: &str) -> Option<Report> {
     let line = out.lines().rev().find_map(|l| l.strip_prefix(MARK))?;
     serde_json::from_str(line).ok()
 }
 
-/// What to think of it.
+/// Findings about it.
 pub fn judge(loader: &Loader) -> Vec<Finding> {
     let Some(file) = &loader.file else {
         let why = loader.error.as_deref().unwrap_or("libOpenCL.so.1 is not there");
@@ -98,15 +138,12 @@ pub fn judge(loader: &Loader) -> Vec<Finding> {
             return vec![Finding::warning(AREA, format!("{file} reads no .icd files: it is a driver itself"), advice)];
         }
     };
-    let mut findings = vec![Finding::ok(AREA, format!("{file} is {name}; it reads {}", loader.reads.join(", ")))];
-    for variable in ["OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"] {
-        if std::env::var_os(variable).is_some_and(|v| !v.is_empty()) && !loader.reads.contains(&variable) {
-            let advice = "OCL_ICD_VENDORS, set to a folder of .icd files, is what it reads";
-            findings.push(Finding::warning(
-                AREA,
-                format!("{variable} is set, and this loader does not read it"),
-                advice,
-            ));
+    let reads = if loader.reads.is_empty() { FOLDER.to_owned() } else { loader.reads.join(", ") };
+    let mut findings = vec![Finding::ok(AREA, format!("{file} is {name}; it reads {reads}"))];
+    for variable in VARIABLES {
+        if std::env::var_os(variable).is_some_and(|v| !v.is_empty()) && !loader.reads(variable) {
+            let what = format!("{variable} is set, and this loader does not read it");
+            findings.push(Finding::warning(AREA, what, loader.instead()));
         }
     }
     debug_assert!(findings.iter().all(|f| f.status != Status::Problem));
@@ -125,11 +162,19 @@ mod tests {
             (l.kind, l.reads)
         };
         assert_eq!(
-            kind("..OCL_ICD_VENDORS\0clGetICDLoaderInfoOCLICD\0/etc/OpenCL/vendors"),
+            kind("..OCL_ICD_VENDORS\0OCL_ICD_ASSUME_ICD_EXTENSION\0/etc/OpenCL/vendors"),
             (Kind::OclIcd, vec!["OCL_ICD_VENDORS"])
         );
+        let newer = kind("clGetICDLoaderInfoOCLICD\0OCL_ICD_FILENAMES\0/etc/OpenCL/vendors\0OCL_ICD_VENDORS");
+        assert_eq!(newer.0, Kind::Khronos);
         assert_eq!(kind("OCL_ICD_FILENAMES\0/etc/OpenCL/vendors\0OCL_ICD_VENDORS").0, Kind::Khronos);
         assert_eq!(kind("some driver"), (Kind::NoLoader, vec![]));
+        let names_only = kind("OCL_ICD_FILENAMES\0/etc/OpenCL/vendors");
+        assert_eq!(names_only, (Kind::Khronos, vec!["OCL_ICD_FILENAMES"]));
+        let loader = Loader { kind: names_only.0, reads: names_only.1, ..Loader::default() };
+        assert!(!loader.can_be_limited());
+        assert_eq!(loader.variable_for_one_driver(), "OCL_ICD_FILENAMES");
+        assert!(loader.instead().starts_with("set OCL_ICD_FILENAMES"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The CPU: what it is, which levels of instructions it has, and which one code is made for.
+//! Reports the CPU: its name, the instruction sets that it has, and the one that kernels are compiled for.
 
 use super::Finding;
 use crate::cpu;
@@ -9,7 +9,7 @@ use cloom_hal_cpu::CpuDevice;
 
 const AREA: &str = "cpu";
 
-/// Looks at it.
+/// Checks it.
 pub fn look() -> Vec<Finding> {
     let device = CpuDevice::new(0, env::CPU.get().as_deref());
     let info = device.info();

@@ -1,11 +1,15 @@
-//! `doctor`: why a platform does not appear, or a kernel does not run. It looks at everything on the way from a program to a driver
-//! and says for each problem what to do.
+//! `doctor`: finds out why a platform does not appear or a kernel does not run. It checks everything between a program
+//! and a driver, and says for each problem what to do.
 //!
-//! A driver may crash or hang, and an ICD loader reads its environment only once. So every driver is tried in a process of its own
-//! (`cloom probe`) in an environment that names that driver alone; the reason why one cannot be loaded comes from the dynamic linker.
+//! ```text
+//! program ─▶ loader ─▶ icd (which drivers) ─▶ drivers (load, compute)   machine, cache, environment
+//! ```
+//!
+//! A driver may crash or hang, and an ICD loader reads its environment only once. So drivers are tested in child
+//! processes (`cloom probe`); the reason why one cannot be loaded comes from the dynamic linker.
 
 mod cache;
-mod child;
+mod drivers;
 mod environment;
 mod icd;
 mod loader;
@@ -18,7 +22,7 @@ use std::fmt::Write;
 /// Options of `doctor`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// For programs to read
+    /// JSON output
     #[arg(long)]
     pub json: bool,
 }
@@ -29,18 +33,18 @@ pub struct Options {
 pub enum Status {
     /// It works.
     Ok,
-    /// Nothing to judge.
+    /// Information only.
     Info,
-    /// It works, and may not be what is wanted.
+    /// It works, but may not be what is wanted.
     Warning,
     /// It does not work.
     Problem,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
-    /// Which part: loader, drivers, …
+    /// The part that was checked: loader, drivers, …
     pub area: &'static str,
     /// How bad it is.
     pub status: Status,
@@ -55,22 +59,22 @@ impl Finding {
         Self { area, status, what: what.into(), advice: None }
     }
 
-    /// Works.
+    /// It works.
     pub fn ok(area: &'static str, what: impl Into<String>) -> Self {
         Self::new(area, Status::Ok, what)
     }
 
-    /// Is so.
+    /// Information only.
     pub fn info(area: &'static str, what: impl Into<String>) -> Self {
         Self::new(area, Status::Info, what)
     }
 
-    /// May not be what is wanted.
+    /// It may not be what is wanted.
     pub fn warning(area: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { advice: Some(advice.into()), ..Self::new(area, Status::Warning, what) }
     }
 
-    /// Does not work.
+    /// It does not work.
     pub fn problem(area: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { advice: Some(advice.into()), ..Self::new(area, Status::Problem, what) }
     }
@@ -89,7 +93,7 @@ struct Document<'a> {
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let loader = loader::find()?;
     let mut findings = loader::judge(&loader);
-    findings.extend(icd::look(&loader)?);
+    findings.extend(drivers::look(&loader)?);
     findings.extend(machine::look());
     findings.extend(cache::look());
     findings.extend(environment::judge());
