@@ -1,4 +1,5 @@
-//! `run` on Cloom's own driver, which lies beside the program: programs of the gallery, kernels of files, exit status, bad input.
+//! `run` on Cloom's own driver, which lies beside the program: programs of the gallery, kernels of files, exit status,
+//! bad input.
 
 mod common;
 
@@ -75,6 +76,68 @@ fn an_access_out_of_bounds_is_found_before_the_device_runs_it() {
     let ran = b.cloom("run kernels.cl -k saxpy --arg 8 --arg 7 --arg 1 --verify").expect(1);
     assert!(ran.err.contains("kernels.cl") && ran.err.contains("line 3"), "{ran:?}");
     assert!(ran.err.contains("not run on the device"), "{ran:?}");
+}
+
+/// Writes to an address that no process has, unless the argument is 0.
+const FAULTY: &str = "kernel void far(global int *p, ulong n) {
+    p[get_global_id(0) + n] = 1;
+}
+";
+
+#[test]
+fn a_kernel_that_ends_its_process_is_named() {
+    let b = Bench::new();
+    b.file("f.cl", FAULTY);
+    let far = "run f.cl --arg 8 --arg 0x400000000000";
+    let ran = b.cloom(far).expect(1);
+    for word in ["kernel `far` of f.cl", "segmentation fault", "--verify"] {
+        assert!(ran.err.contains(word), "{word}: {ran:?}");
+    }
+    let json = b.cloom(&format!("{far} --json")).expect(1).json();
+    assert_eq!(json["schema"], "cloom-error/1");
+    assert!(json["error"].as_str().unwrap().contains("kernel `far`"), "{json}");
+    // What the message promises.
+    let ran = b.cloom(&format!("{far} --verify")).expect(1);
+    assert!(ran.err.contains("line 2") && ran.err.contains("work-item [0, 0, 0]"), "{ran:?}");
+    b.cloom("run f.cl --arg 8 --arg 0 --verify").expect(0);
+}
+
+#[test]
+fn what_depends_on_unwritten_memory_has_no_expected_value() {
+    let b = Bench::new();
+    b.file(
+        "u.cl",
+        "kernel void u(global int *out, local int *t) {
+            int i = get_global_id(0), a[4];
+            a[1] = 5;
+            if (i == 2) t[2] = 7;
+            out[i] = i == 3 ? 9 : i == 1 ? a[i & 3] : t[i] + a[i];
+        }",
+    );
+    let ran = b.cloom("run u.cl --arg 4 --arg 4 --local 4 --verify").expect(1);
+    let check = ran.out.lines().find(|l| l.contains("check")).unwrap();
+    assert!(check.contains("out[0] and 1 more have no defined value"), "{check}");
+    assert!(check.contains("u.cl, line 5 column") && check.contains("work-item [0, 0, 0]"), "{check}");
+    // Neither the interpreter's fill byte nor its complement is shown as a value, as a number or in bytes.
+    for fill in [0xa5a5_a5a5_u32, 0x5a5a_5a5a, 0x4b4b_4b4a, 0xb4b4_b4b4] {
+        assert!(!check.contains(&(fill as i32).to_string()), "{check}");
+    }
+    // A read whose value changes nothing is no reason to doubt the result.
+    b.file("v.cl", "kernel void v(global int *out) { int a[2]; a[0] = 3; int s = a[1]; out[0] = s & 0; }");
+    let ran = b.cloom("run v.cl --arg 1 --verify").expect(0);
+    assert!(ran.out.contains("passed"), "{ran:?}");
+}
+
+#[test]
+fn a_source_may_come_from_the_standard_input() {
+    let b = Bench::new();
+    for line in ["run - --arg 4:index --arg 1 --verify", "run - --arg 4:index --arg 1 --platform cloom"] {
+        let source = "kernel void plus(global int *p, int n) { p[get_global_id(0)] += n; }";
+        let ran = b.piped(line, source).expect(0);
+        assert!(ran.out.contains("plus") && ran.out.contains("1 2 3 4"), "{ran:?}");
+    }
+    let ran = b.piped("run - --arg 1", "kernel void k(global int *p) { p[0] = nothing; }").expect(1);
+    assert!(ran.err.contains("<stdin>:1:") && ran.err.contains("nothing"), "{ran:?}");
 }
 
 #[test]

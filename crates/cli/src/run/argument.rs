@@ -1,5 +1,6 @@
-//! Arguments of a kernel as the command line describes them. In come the kernel's parameters, which the compiler knows, and one text
-//! for each; out comes what the host passes. Because the types are known, a text is short: a count, a number.
+//! Reads `--arg`, the arguments of a kernel of a file. In come the kernel's parameters, as the compiler reports them,
+//! and one text for each; out come the values that the host passes. As the types are known, a count or a number is
+//! enough: `--arg x=1024:random` is a buffer of 1024 elements of whatever type `x` points to.
 
 use super::number::Element;
 use crate::outcome::Failure;
@@ -9,12 +10,12 @@ use std::path::Path;
 /// Bytes of one buffer, at most.
 const MAX_BYTES: usize = 4 << 30;
 
-/// What the host passes.
+/// The value of an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
     /// A buffer that starts with these bytes.
     Buffer { element: Element, bytes: Vec<u8> },
-    /// So many bytes of local memory.
+    /// Local memory of this many bytes.
     Local(usize),
     /// The bytes of a value.
     Bytes(Vec<u8>),

@@ -1,9 +1,11 @@
-//! Runs a kernel of a `.cl` file: builds the source on the chosen platform, passes the arguments that the command line describes, prints
-//! what changed in the buffers, and compares it with the reference interpreter's result if asked to.
+//! `run` with a `.cl` file: builds the source on the chosen platform, passes the arguments that the command line
+//! describes, prints the buffers that changed, and with `--verify` compares them with the result of the reference
+//! interpreter.
 
 use super::argument::{self, Value};
+use super::reference::{Reference, Undefined};
 use super::shape::Sizes;
-use super::{Options, reference};
+use super::{Options, reference, supervise};
 use crate::outcome::{Answer, Exit, Failure};
 use crate::stats::{self, Summary};
 use crate::{cpu, driver, source};
@@ -25,7 +27,7 @@ struct Document<'a> {
     build_ms: f64,
     wall: Option<Summary>,
     kernels: Option<Summary>,
-    /// Whether the reference agrees; `null` if it was not asked.
+    /// Whether the result equals the reference; `null` without `--verify`.
     passed: Option<bool>,
     check: &'a str,
     buffers: Vec<BufferInfo<'a>>,
@@ -40,7 +42,7 @@ struct BufferInfo<'a> {
     first: Vec<String>,
 }
 
-/// A buffer before and after.
+/// A buffer before and after the launch.
 struct Traced<'a> {
     name: &'a str,
     value: &'a Value,
@@ -60,6 +62,8 @@ impl Traced<'_> {
 
 /// Runs a kernel of a file.
 pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
+    // First, because this may start the program again, which could not read the standard input a second time.
+    let choice = driver::choose(options.choice())?;
     let text = source::read(path)?;
     let compiler = Compiler::new(Config::default());
     let build_options = options.build.text();
@@ -79,18 +83,20 @@ pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
         None
     };
 
-    let session = Session::open(&driver::choose(options.choice())?)?;
+    supervise::note(options, &format!("building {}", text.name));
+    let session = Session::open(&choice)?;
     let source = String::from_utf8_lossy(&text.bytes);
     let built = session.build(&text.name, &source, &build_options)?;
     let code = built.kernel(kernel)?;
     let (buffers, args) = upload(&session, &values)?;
     let local_sizes = local.as_ref().map_or(&[][..], |l| &l.0);
+    supervise::note(options, &format!("kernel `{kernel}` of {}", text.name));
     session.launch(&code, &args, &global.0, local_sizes)?;
     let mut after = Vec::new();
     for buffer in &buffers {
         after.push(session.read(buffer)?);
     }
-    let (passed, check) = compare(expected.as_deref(), &after, &values, meta);
+    let (passed, check) = compare(expected.as_ref(), &after, &values, meta);
 
     let exit = if passed == Some(false) { Exit::Findings } else { Exit::Fine };
     let times = if exit == Exit::Fine {
@@ -99,6 +105,7 @@ pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
     } else {
         cloom_gallery::Times::default()
     };
+    supervise::note(options, &format!("after kernel `{kernel}` of {}", text.name));
     let names = meta.params.iter().zip(&values).filter(|(_, v)| v.elements().is_some());
     let traced: Vec<Traced<'_>> =
         names.zip(after).map(|((p, value), after)| Traced { name: &p.name, value, after }).collect();
@@ -146,7 +153,7 @@ fn choose<'p>(program: &'p Program, wanted: Option<&str>) -> Result<(&'p str, &'
     }
 }
 
-/// Global and local sizes, as said in the help.
+/// Global and local sizes, by the rules in the help text.
 fn range(options: &Options, meta: &KernelMeta, values: &[Value]) -> (Sizes, Option<Sizes>) {
     let global = match (&options.global, options.size) {
         (Some(sizes), _) => sizes.clone(),
@@ -184,9 +191,9 @@ fn upload(session: &Session, values: &[Value]) -> Result<(Vec<Buffer<u8>>, Vec<A
     Ok((buffers, args))
 }
 
-/// Compares every byte; says where the first difference is.
+/// Compares every byte that the reference defines; says where the first difference is.
 fn compare(
-    expected: Option<&[Vec<u8>]>,
+    expected: Option<&Reference>,
     got: &[Vec<u8>],
     values: &[Value],
     meta: &KernelMeta,
@@ -196,19 +203,31 @@ fn compare(
         Value::Buffer { element, .. } => Some((&p.name, *element)),
         _ => None,
     });
-    let mut elements = 0;
-    for (((name, element), want), got) in params.zip(expected).zip(got) {
+    let (mut elements, mut undefined) = (0, 0);
+    let mut first_undefined = None;
+    for (n, (((name, element), want), got)) in params.zip(&expected.buffers).zip(got).enumerate() {
         let size = element.bytes();
-        elements += want.len() / size;
-        let differ = |i: &usize| want.chunks(size).nth(*i) != got.chunks(size).nth(*i);
-        if want != got
-            && let Some(i) = (0..want.len().div_ceil(size)).find(differ)
-        {
-            let at = |bytes: &[u8]| bytes.chunks_exact(size).nth(i).map_or_else(String::new, |b| element.show(b));
-            return (Some(false), format!("{name}[{i}] is {}, the reference has {}", at(got), at(want)));
+        let flags = expected.undefined.as_ref().map(|u| &u.bytes[n]);
+        for (i, (want, got)) in want.chunks(size).zip(got.chunks(size)).enumerate() {
+            let is_undefined = flags.is_some_and(|f| f[i * size..i * size + want.len()].contains(&true));
+            if is_undefined {
+                undefined += 1;
+                first_undefined.get_or_insert_with(|| format!("{name}[{i}]"));
+            } else if want != got {
+                let show = |b: &[u8]| if b.len() == size { element.show(b) } else { format!("{b:02x?}") };
+                return (Some(false), format!("{name}[{i}] is {}, the reference has {}", show(got), show(want)));
+            }
+            elements += 1;
         }
     }
-    (Some(true), format!("all {elements} elements equal the reference interpreter's"))
+    match (first_undefined, &expected.undefined) {
+        (Some(first), Some(Undefined { place, .. })) => {
+            let others = if undefined > 1 { format!(" and {} more have", undefined - 1) } else { " has".into() };
+            let why = "the kernel reads memory that nothing has written (a private variable, an array or local memory)";
+            (Some(false), format!("{first}{others} no defined value: {why}, {place}"))
+        }
+        _ => (Some(true), format!("all {elements} elements equal the reference interpreter's")),
+    }
 }
 
 /// Writes the first buffer that changed.

@@ -1,6 +1,6 @@
-//! Programs of the gallery: lists of them, and running one.
+//! `run` with a program of the gallery: lists programs and variants, runs one, reports verdict and times.
 
-use super::Options;
+use super::{Options, supervise};
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::stats::{self, Summary};
@@ -78,7 +78,7 @@ struct Document<'a> {
     check: &'a str,
     build_ms: f64,
     first_ms: Option<f64>,
-    /// The other iterations, on the host's clock; none of a wrong result.
+    /// The other iterations, on the host's clock; `None` for a wrong result.
     wall: Option<Summary>,
     /// Their kernels alone, on the device's clock.
     kernels: Option<Summary>,
@@ -107,6 +107,7 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
     // What is wrong with the words is told before a device is opened.
     program.variant(&params)?;
     let session = Session::open(&driver::choose(options.choice())?)?;
+    supervise::note(options, &format!("program {name}"));
     let outcome = program.run(&session, &params)?;
     let picture = save(options, name, &outcome)?;
     report(options, name, &session, &outcome, picture)

@@ -1,5 +1,7 @@
-//! `run`: a program of the gallery, or a kernel of a `.cl` file, on any installed OpenCL; checked, timed, with its picture. The
-//! words are EasyPAP's.
+//! `run`: runs a program of the gallery, or a kernel of a `.cl` file, on any installed platform, checks the result and
+//! times it. The options are EasyPAP's.
+//!
+//! The work happens in a child process (`supervise`), which does either `gallery` or `file`.
 
 mod argument;
 mod file;
@@ -7,6 +9,7 @@ mod gallery;
 mod number;
 mod reference;
 pub(crate) mod shape;
+mod supervise;
 
 use crate::options::BuildOptions;
 use crate::outcome::{Answer, Failure};
@@ -18,7 +21,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "Programs of the gallery (cloom run -lk lists them; -tw -th -ts -lk -lv are EasyPAP's short names):
   cloom run -k mandel -s 1024 -i 10 --output mandel.png
-  cloom run -k transpose -v ocl_pad -s 4096 -tw 16 -th 16 -n --platform portable
+  cloom run -k transpose -v ocl_pad -s 4096 -tw 16 -th 16 -n --platform pocl
 Results are always checked against a reference in Rust; times are printed only if the check is passed.
 
 Kernels of a file: each argument is described by one --arg, in order or as NAME=…
@@ -71,7 +74,7 @@ pub struct Options {
     /// -lv: list the variants and knobs of a program, of all without one
     #[arg(long, value_name = "PROGRAM", num_args = 0..=1, default_missing_value = "")]
     list_variants: Option<String>,
-    /// The platform: a part of its name, or its number in `cloom info`; Cloom if none is named
+    /// The platform: its number in `cloom info`, or a part of its name, vendor or version; Cloom if none is named
     #[arg(long, value_name = "NAME|NUMBER")]
     platform: Option<String>,
     /// The device of that platform; the first if none is named
@@ -80,12 +83,16 @@ pub struct Options {
     /// Check the result: for a file, against the reference interpreter; the gallery always checks
     #[arg(long)]
     verify: bool,
-    /// Where the picture goes (PNG); for a file, the first buffer that changed, as a picture if it is a .png, else its bytes
+    /// Where the picture goes (PNG); for a file, the first buffer that changed, as a picture if it is a .png, else its
+    /// bytes
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// For programs to read
+    /// JSON output
     #[arg(long)]
     pub json: bool,
+    /// Set in the child process that does the work: where it notes what it is doing
+    #[arg(long, hide = true, value_name = "FILE")]
+    supervised: Option<PathBuf>,
 
     /// An argument of the file's kernel: [NAME=]VALUE, see below; once for each
     #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true, help_heading = "Kernels of a file")]
@@ -119,8 +126,15 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         return gallery::list_variants(name, options.json);
     }
     match (&options.file, &options.kernel) {
-        (Some(path), _) => file::run(options, path),
-        (None, Some(name)) if options.args.is_empty() => gallery::run(options, name),
+        (Some(_), _) | (None, Some(_)) if options.supervised.is_none() => supervise::run(options),
+        (Some(path), _) => {
+            supervise::begin();
+            file::run(options, path)
+        }
+        (None, Some(name)) if options.args.is_empty() => {
+            supervise::begin();
+            gallery::run(options, name)
+        }
         (None, Some(_)) => Err(Failure::wrong("--arg is for kernels of a file; name the .cl file")),
         (None, None) => {
             Err(Failure::wrong("name a program of the gallery with -k (`cloom run -lk` lists them), or a .cl file"))

@@ -1,8 +1,8 @@
-//! The types of OpenCL C whose values can be written on a command line: reading them, and writing those of a buffer.
+//! Scalar and vector types of OpenCL C: parses values of them from a command line and prints those of a buffer.
 
 use half::f16;
 
-/// A component.
+/// The type of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
     Int { bytes: usize, signed: bool },
@@ -30,7 +30,7 @@ impl Base {
 }
 
 impl Element {
-    /// A byte, for what has no name here.
+    /// A byte, for types that have no name here.
     pub const BYTE: Element = Element { base: Base::Int { bytes: 1, signed: false }, lanes: 1 };
 
     /// From its name, as `clGetKernelArgInfo` gives it.

@@ -1,14 +1,40 @@
-//! The reference interpreter's result for a kernel of a file: what the buffers hold after one run, or where the kernel does what no
-//! kernel may do. It runs before the device does, so that a kernel that would write beyond a buffer is told and not run.
+//! The result of a kernel of a file by the reference interpreter, for `--verify`.
+//!
+//! In come the compiled program and the arguments; out come the bytes of each buffer after one launch, or a failure
+//! that names line and work-item if the kernel accesses memory out of bounds. This happens before the kernel runs on
+//! the device, so a kernel that would corrupt the process is not run.
+//!
+//! A result that depends on memory which nothing has written (a private variable, local memory) has no defined value.
+//! Fresh memory of the interpreter holds a fill byte. If a run reads such a byte, a second run with the complement of
+//! the fill byte follows; what differs between the two results depends on it.
 
 use super::argument::Value;
 use super::shape::Sizes;
 use crate::outcome::Failure;
 use cloom_compiler::{Compiler, Program};
 use cloom_interp as interp;
-use cloom_ir::KernelMeta;
+use cloom_ir::{KernelMeta, Span};
 
-/// Runs the kernel; gives the bytes of each buffer argument afterwards, in order.
+/// What the interpreter computed.
+pub struct Reference {
+    /// The bytes of each buffer argument after the launch, in order.
+    pub buffers: Vec<Vec<u8>>,
+    /// Which bytes have no defined value, if any.
+    pub undefined: Option<Undefined>,
+}
+
+/// The part of a result that depends on memory which nothing has written.
+pub struct Undefined {
+    /// One flag for each byte of each buffer.
+    pub bytes: Vec<Vec<bool>>,
+    /// Where the kernel first reads such memory: file, line, column, work-item.
+    pub place: String,
+}
+
+/// Fresh memory of the first run, and of the second.
+const FILLS: [u8; 2] = [0xa5, 0x5a];
+
+/// Runs the kernel.
 pub fn run(
     compiler: &Compiler,
     program: &Program,
@@ -16,56 +42,116 @@ pub fn run(
     values: &[Value],
     global: &Sizes,
     local: Option<&Sizes>,
-) -> Result<Vec<Vec<u8>>, Failure> {
+) -> Result<Reference, Failure> {
     let module = compiler.linked(program, kernel).map_err(|e| Failure::finding(format!("{kernel}: {e}")))?;
     let files = module.files.clone();
     let func = module.find(kernel).ok_or_else(|| Failure::wrong(format!("there is no kernel `{kernel}`")))?;
     let code = interp::Program::new(module).map_err(|e| {
         let first = e.first().map_or_else(String::new, ToString::to_string);
-        Failure::finding(format!("{kernel}: the front end made invalid code, a bug of Cloom: {first}"))
+        Failure::finding(format!("{kernel}: the front end produced invalid IR, a bug of Cloom: {first}"))
     })?;
+    let launch = Launch { kernel, code: &code, func, range: range(meta, global, local), values, files: &files };
+    let (buffers, unwritten) = launch.run(FILLS[0])?;
+    let Some(access) = unwritten else { return Ok(Reference { buffers, undefined: None }) };
+    let place = format!("{}, work-item {:?}", launch.place(access.span), access.item);
+    let (others, _) = launch.run(FILLS[1])?;
+    let differ = |(a, b): (&Vec<u8>, &Vec<u8>)| a.iter().zip(b).map(|(x, y)| x != y).collect();
+    let bytes: Vec<Vec<bool>> = buffers.iter().zip(&others).map(differ).collect();
+    let any = bytes.iter().flatten().any(|&b| b);
+    Ok(Reference { buffers, undefined: any.then_some(Undefined { bytes, place }) })
+}
+
+/// The range of the launch, in three dimensions.
+fn range(meta: &KernelMeta, global: &Sizes, local: Option<&Sizes>) -> interp::NdRange {
     let padded = |sizes: &[usize]| -> [u64; 3] { std::array::from_fn(|d| sizes.get(d).map_or(1, |&n| n as u64)) };
     let local = match (local, meta.reqd_group_size) {
         (Some(l), _) => padded(&l.0),
         (None, Some(required)) => required.map(u64::from),
-        // Any choice of a platform must give the same; one that has more than one group and no partial one.
+        // The platform's choice must not matter. This one has several groups, where the size allows it, and no partial
+        // one.
         (None, None) => padded(&[global.0.first().map_or(1, |&n| (1..=64).rev().find(|d| n % d == 0).unwrap_or(1))]),
     };
-    let range = interp::NdRange { work_dim: global.0.len() as u32, offset: [0; 3], global: padded(&global.0), local };
-    let total: usize = values.iter().map(|v| if let Value::Buffer { bytes, .. } = v { bytes.len() } else { 0 }).sum();
-    let options =
-        interp::Options { memory: (total as u64 + (1 << 30)).saturating_mul(2), ..interp::Options::default() };
-    let failed = |e: interp::FaultKind| {
-        Failure::wrong(format!("the reference cannot hold these buffers: {e}; choose smaller ones"))
-    };
-    let mut machine = interp::Machine::new(&code, options).map_err(failed)?;
-    let mut buffers = Vec::new();
-    let mut args = Vec::new();
-    for value in values {
-        args.push(match value {
-            Value::Buffer { bytes, .. } => {
-                let address = machine.buffer(bytes).map_err(failed)?;
-                buffers.push((address, bytes.len()));
-                interp::Arg::Buffer(address)
-            }
-            Value::Local(bytes) => interp::Arg::Local(*bytes as u64),
-            Value::Bytes(bytes) => interp::Arg::Bytes(bytes.clone()),
-        });
+    interp::NdRange { work_dim: global.0.len() as u32, offset: [0; 3], global: padded(&global.0), local }
+}
+
+/// A launch that can be repeated.
+struct Launch<'a> {
+    kernel: &'a str,
+    code: &'a interp::Program,
+    func: cloom_ir::FuncRef,
+    range: interp::NdRange,
+    values: &'a [Value],
+    files: &'a [String],
+}
+
+/// Keeps the first read of memory that nothing has written.
+#[derive(Default)]
+struct FirstUnwritten(Option<interp::Access>);
+
+impl interp::Observer for FirstUnwritten {
+    fn uninitialised(&mut self, access: &interp::Access) {
+        self.0.get_or_insert(*access);
     }
-    machine.run_kernel(func, &range, &args, &mut ()).map_err(|fault| match fault.kind {
-        interp::FaultKind::Fuel | interp::FaultKind::Memory => Failure::wrong(format!(
-            "too much for the reference interpreter: {}; choose a smaller --global, or leave --verify out",
-            fault.kind
-        )),
-        interp::FaultKind::BadLaunch(why) => Failure::wrong(format!("{kernel}: {why}")),
-        _ => {
-            let file = files.get(usize::from(fault.span.file)).map_or("", String::as_str);
-            let place = if fault.span == cloom_ir::Span::NONE { String::new() } else { format!("in {file}, ") };
-            Failure::finding(format!("{place}{fault}; the kernel was not run on the device"))
+}
+
+impl Launch<'_> {
+    /// Runs it once. Gives the buffers, and the first read of memory that nothing has written.
+    fn run(&self, fill: u8) -> Result<(Vec<Vec<u8>>, Option<interp::Access>), Failure> {
+        let sizes = self.values.iter().map(|v| if let Value::Buffer { bytes, .. } = v { bytes.len() } else { 0 });
+        let memory = (sizes.sum::<usize>() as u64 + (1 << 30)).saturating_mul(2);
+        let options = interp::Options { memory, canary: fill, ..interp::Options::default() };
+        let full = |e: interp::FaultKind| {
+            Failure::wrong(format!("the reference interpreter cannot hold these buffers: {e}; choose smaller ones"))
+        };
+        let mut machine = interp::Machine::new(self.code, options).map_err(full)?;
+        let (mut buffers, mut args) = (Vec::new(), Vec::new());
+        for value in self.values {
+            args.push(match value {
+                Value::Buffer { bytes, .. } => {
+                    let address = machine.buffer(bytes).map_err(full)?;
+                    buffers.push((address, bytes.len() as u64));
+                    interp::Arg::Buffer(address)
+                }
+                Value::Local(bytes) => interp::Arg::Local(*bytes as u64),
+                Value::Bytes(bytes) => interp::Arg::Bytes(bytes.clone()),
+            });
         }
-    })?;
-    let read = |&(address, len): &(u64, usize)| {
-        machine.memory.read(address, len as u64).map(|(bytes, _)| bytes.to_vec()).map_err(failed)
-    };
-    buffers.iter().map(read).collect()
+        let mut seen = FirstUnwritten::default();
+        machine
+            .run_kernel(self.func, &self.range, &args, &mut seen)
+            .map_err(|fault| self.failure(&fault, seen.0.as_ref()))?;
+        let read = |&(address, len): &(u64, u64)| machine.memory.read(address, len).map(|(bytes, _)| bytes.to_vec());
+        let buffers: Result<Vec<Vec<u8>>, _> = buffers.iter().map(read).collect();
+        Ok((buffers.map_err(full)?, seen.0))
+    }
+
+    /// What to say of a launch that did not reach its end.
+    fn failure(&self, fault: &interp::Fault, unwritten: Option<&interp::Access>) -> Failure {
+        match &fault.kind {
+            interp::FaultKind::Fuel | interp::FaultKind::Memory => Failure::wrong(format!(
+                "too much for the reference interpreter: {}; choose a smaller --global, or leave --verify out",
+                fault.kind
+            )),
+            interp::FaultKind::BadLaunch(why) => Failure::wrong(format!("{}: {why}", self.kernel)),
+            _ => {
+                let file =
+                    if fault.span == Span::NONE { String::new() } else { format!("in {}, ", self.file(fault.span)) };
+                let before = unwritten.map_or_else(String::new, |a| {
+                    format!("; before that it read memory that nothing has written, {}", self.place(a.span))
+                });
+                Failure::finding(format!("{file}{fault}{before}; the kernel was not run on the device"))
+            }
+        }
+    }
+
+    fn file(&self, span: Span) -> &str {
+        self.files.get(usize::from(span.file)).map_or("", String::as_str)
+    }
+
+    fn place(&self, span: Span) -> String {
+        match span == Span::NONE {
+            true => format!("in {}", self.kernel),
+            false => format!("in {}, line {} column {}", self.file(span), span.line, span.col),
+        }
+    }
 }

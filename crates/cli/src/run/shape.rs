@@ -1,4 +1,4 @@
-//! Sizes as the command line has them: `1024`, `640x480`, `64x64x8`.
+//! Parses sizes of one to three dimensions: `1024`, `640x480`, `64x64x8`.
 
 /// One to three sizes, each at least one.
 #[derive(Clone, PartialEq, Eq, Debug)]

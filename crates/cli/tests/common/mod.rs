@@ -2,8 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// What a run gave.
@@ -72,6 +73,11 @@ impl Bench {
 
     /// Runs `cloom` with the words of a line.
     pub fn cloom(&self, line: &str) -> Ran {
+        self.piped(line, "")
+    }
+
+    /// Runs `cloom` with a text at its standard input.
+    pub fn piped(&self, line: &str, input: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cloom"));
         command.args(line.split_whitespace()).current_dir(self.dir.path());
         for name in ["OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "OPENCL_DYLIB_PATH"] {
@@ -79,7 +85,11 @@ impl Bench {
         }
         command.env("CLOOM_CACHE_DIR", self.dir.path().join("cache"));
         command.envs(self.vars.iter().map(|(k, v)| (k, v)));
-        let output = command.output().unwrap();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that ends before it has read its input is one of the cases.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
         Ran {
             status: output.status.code().unwrap_or(-1),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
