@@ -1,5 +1,5 @@
-//! `agree`: the gallery on every device of every installed platform, in one process. Each result is checked against the reference
-//! and against every other device's.
+//! `agree`: compares results across platforms. The gallery runs on every device of every installed platform in one
+//! process; each result is compared with the reference and with that of every other device.
 
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
@@ -29,7 +29,7 @@ pub struct Options {
     /// The program's knobs: key=value,key=value
     #[arg(short, long, value_name = "KNOBS", default_value = "", requires = "kernel")]
     config: String,
-    /// For programs to read
+    /// JSON output
     #[arg(long)]
     pub json: bool,
 }
@@ -53,7 +53,7 @@ struct Compared {
 #[derive(Serialize)]
 struct Ran {
     device: String,
-    /// Whether the reference confirms the result; none where there is no result.
+    /// Whether the reference confirms the result; `None` if there is no result.
     passed: Option<bool>,
     check: String,
 }

@@ -1,9 +1,11 @@
-//! Words that the option parser does not know as they are written: EasyPAP's short names of two letters, and the build options of
-//! OpenCL. In goes the command line, out comes one in which each has its long name.
+//! Normalises the command line before clap parses it: EasyPAP's short options of two letters (`-tw`) and OpenCL's build
+//! options (`-DX=1`, `-cl-…`) become long options.
+//!
+//! Example: `cloom run k.cl -tw 8 -DX=1` becomes `cloom run k.cl --tile-width 8 --build-option=-DX=1`.
 
 use std::ffi::OsString;
 
-/// EasyPAP's words of two letters.
+/// EasyPAP's options of two letters.
 const EASYPAP: &[(&str, &str)] = &[
     ("-tw", "--tile-width"),
     ("-th", "--tile-height"),
@@ -15,7 +17,7 @@ const EASYPAP: &[(&str, &str)] = &[
 /// Commands that take build options.
 const COMPILING: &[&str] = &["run", "show", "compile"];
 
-/// Whether a word is a build option by its look.
+/// Whether a word has the form of a build option.
 fn is_build_option(word: &str) -> bool {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|p| word.starts_with(p));
     starts(&["-D", "-U", "-I", "-cl-", "-W", "-O"])

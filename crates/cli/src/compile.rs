@@ -1,5 +1,6 @@
-//! `compile`: sources to a program binary, or to a text of any later form. Diagnostics go to the standard error stream; the status
-//! says whether there were errors. Nothing of OpenCL is loaded: this is the compiler alone.
+//! `compile`: sources to a program binary, IR, LLVM IR, assembly or an object file. Diagnostics go to the standard
+//! error stream; the exit status says whether there were errors. No OpenCL library is loaded: this is the compiler
+//! alone.
 
 use crate::cpu;
 use crate::options::BuildOptions;
@@ -22,7 +23,7 @@ pub struct Options {
     /// Where the result goes; - is the standard output. A binary goes to FILE.clbin, a text to the standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What is made
+    /// The form of the output
     #[arg(long, value_enum, default_value = "binary")]
     emit: Emit,
     /// The kernel, for forms that have one kernel each; all kernels if none is named
@@ -39,7 +40,7 @@ pub struct Options {
     library: bool,
     #[command(flatten)]
     build: BuildOptions,
-    /// For programs to read
+    /// JSON output
     #[arg(long)]
     pub json: bool,
 }

@@ -1,16 +1,16 @@
-//! The instruction sets that code is made for, under the names that `CLOOM_CPU` takes.
+//! Maps names of instruction sets, as `--cpu` and `CLOOM_CPU` take them, to compilation targets.
 
 use crate::outcome::Failure;
 use cloom_caps::cpu::{LEVELS, Level, instructions};
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
 
-/// What code for this machine is compiled for, at most the level named: `triple:level`.
+/// The target of this machine (`triple:level`), limited to the level `at_most`.
 pub fn native(at_most: Option<&str>) -> String {
     CpuDevice::new(1, at_most).info().target.clone()
 }
 
-/// The target of a name, whether this machine runs it or not; without a name, what the driver would choose here.
+/// The target of a name, whether this machine supports it or not; without a name, the target that the driver uses here.
 pub fn target(name: Option<&str>) -> Result<String, Failure> {
     let Some(name) = name else { return Ok(native(cloom_caps::env::CPU.get().as_deref())) };
     let (plain, tuned) = name.split_at(instructions(name).len());

@@ -1,4 +1,4 @@
-//! Build options as several commands take them.
+//! Build options of OpenCL C, shared by `run`, `show` and `compile`.
 
 /// Options for the compiler of OpenCL C.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub struct BuildOptions {
 }
 
 impl BuildOptions {
-    /// As `clBuildProgram` takes them.
+    /// The text for `clBuildProgram`.
     pub fn text(&self) -> String {
         let mut parts: Vec<String> = self.text.iter().cloned().collect();
         parts.extend(self.words.iter().map(|w| quoted(w)));
@@ -25,7 +25,7 @@ impl BuildOptions {
     }
 }
 
-/// A word so that splitting gives it back: the shell has removed the quotation marks that stood around it.
+/// Quotes a word so that splitting the text gives it back; the shell has removed the quotation marks around it.
 fn quoted(word: &str) -> String {
     if !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\')) {
         return word.to_owned();

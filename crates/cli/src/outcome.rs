@@ -1,4 +1,4 @@
-//! What a command gives: an answer, or a failure whose message says what to do next.
+//! The result of a command: an answer, or a failure whose message says what to do next; and the exit status.
 
 use serde::Serialize;
 use std::fmt::Display;
@@ -21,7 +21,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What goes to the standard output, and the status.
+/// Output and exit status of a command.
 #[derive(Debug)]
 pub struct Answer {
     /// Text, or bytes if a binary was asked for.
@@ -38,7 +38,7 @@ impl Answer {
         Self { out: text.into().into_bytes(), exit, notes: String::new() }
     }
 
-    /// A document for programs to read.
+    /// A JSON document.
     pub fn json(value: &impl Serialize, exit: Exit) -> Result<Self, Failure> {
         let mut out =
             serde_json::to_vec_pretty(value).map_err(|e| Failure::wrong(format!("cannot write JSON: {e}")))?;
@@ -52,7 +52,7 @@ impl Answer {
     }
 }
 
-/// A command that could not give an answer.
+/// An error of a command.
 #[derive(Debug)]
 pub struct Failure {
     /// What happened and what to do.

@@ -1,11 +1,11 @@
-//! What `doctor` starts in a process of its own, so that a driver that crashes or hangs takes nothing else with it: lists what the
-//! loader offers in this environment and lets each device compute something.
+//! `cloom probe`, the child process of `doctor`: lists the devices that the loader offers in this environment and runs
+//! a small kernel on each. It is a process of its own because a driver may crash or hang.
 
 use crate::outcome::{Answer, Exit};
 use cloom_gallery::{Found, Session, args, cl};
 use serde::{Deserialize, Serialize};
 
-/// What there is.
+/// What the probe found.
 #[derive(Serialize, Deserialize, Debug, Default)]
 pub struct Report {
     /// The file of the OpenCL library that was loaded.
@@ -27,7 +27,7 @@ pub struct Device {
     pub error: Option<String>,
 }
 
-/// Starts the line with the report; what drivers print stands before it.
+/// Prefix of the line with the report; drivers may print other lines before it.
 pub const MARK: &str = "cloom-probe/1 ";
 
 /// Runs the probe.
@@ -75,6 +75,6 @@ pub fn loaded_library() -> Option<String> {
     let named = |part: &str| files().find(|f| f.rsplit('/').next().is_some_and(|n| n.contains(part)));
     let wanted = std::env::var("OPENCL_DYLIB_PATH").ok().and_then(|p| std::fs::canonicalize(p).ok());
     let wanted = wanted.and_then(|p| files().find(|f| std::path::Path::new(f) == p));
-    // Where Cloom's driver stands in the loader's place, a link has the loader's name, and here is what it leads to.
+    // If Cloom's driver replaces the loader, a link has the loader's name, and the map shows its target.
     wanted.or_else(|| named("libOpenCL")).or_else(|| named(crate::driver::FILE)).map(str::to_owned)
 }

@@ -1,6 +1,6 @@
-//! `show`: what becomes of one kernel, stage by stage: source, IR, linked with the built-in functions, after each pass, work-group
-//! function, LLVM's code before and after its optimiser, assembly; with the vectoriser's remarks and the time of each stage when a fresh
-//! process compiles the kernel, nothing cached.
+//! `show`: prints one kernel after every stage of compilation: source, IR, linked with built-in functions, after each
+//! pass, work-group function, LLVM IR before and after optimisation, assembly. It also prints the vectoriser's remarks
+//! and the time of each stage in a process that compiles for the first time and uses no cache.
 
 use crate::cpu;
 use crate::options::BuildOptions;
@@ -51,12 +51,12 @@ pub struct Options {
     row: Option<u64>,
     #[command(flatten)]
     build: BuildOptions,
-    /// For programs to read
+    /// JSON output
     #[arg(long)]
     pub json: bool,
 }
 
-/// What is shown.
+/// The source and kernel to show.
 struct Subject {
     text: Text,
     options: String,
@@ -76,7 +76,7 @@ struct Document<'a> {
     remarks: Vec<RemarkInfo>,
     /// The stages of a first build in a process, in order.
     times: Vec<TimeInfo<'a>>,
-    /// All of it, with what lies between the stages.
+    /// The whole time, including what is between the stages.
     total_ms: f64,
 }
 
@@ -209,7 +209,8 @@ fn choose(program: &Program, wanted: Option<&str>) -> Result<String, Failure> {
     }
 }
 
-/// Compiles the kernel as a program gets it, and loads the code if this machine can run it: the times of the stages, and of all.
+/// Compiles the kernel as a program gets it, and loads the code if this machine can run it: the times of the stages,
+/// and of all.
 fn first_code(
     compiler: &Arc<Compiler>,
     program: &Arc<Program>,
@@ -233,7 +234,7 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// What a stage is.
+/// A description of a stage.
 fn about(name: &str) -> &str {
     match name {
         "source" => "as it was written",
@@ -304,7 +305,7 @@ fn table(out: &mut String, times: &[Timing], total: Duration) {
     row("all", total, "source to loaded code in a process that compiles for the first time");
 }
 
-/// What the time of a stage goes into.
+/// What a stage of the time table does.
 fn what(stage: &str) -> &str {
     match stage {
         "preprocess" => "macros, included files",

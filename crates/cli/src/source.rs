@@ -1,13 +1,13 @@
-//! Sources of OpenCL C that the user names: a file, or the standard input as `-`.
+//! Reads OpenCL C sources: a file, or the standard input for `-`.
 
 use crate::outcome::Failure;
 use std::io::Read;
 use std::path::Path;
 
-/// A larger file is no source; the compiler would refuse it too, after it was read.
+/// Limit on the size of a source; the compiler would also refuse a larger one, but only after reading it.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// A source and what messages call it.
+/// A source and its name in messages.
 #[derive(Debug)]
 pub struct Text {
     /// The file's name.

@@ -1,20 +1,20 @@
-//! Times: the middle one and how far the others lie, written for people and for programs.
+//! Statistics of a series of times (median and median absolute deviation), and formatting of times, rates and sizes.
 
 use serde::Serialize;
 use std::time::Duration;
 
-/// What a series of times says.
+/// Statistics of a series of times.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Summary {
     /// How many there are.
     pub runs: usize,
-    /// The middle one, in milliseconds.
+    /// The median, in milliseconds.
     pub median_ms: f64,
     /// The shortest.
     pub min_ms: f64,
     /// The longest.
     pub max_ms: f64,
-    /// The middle distance from the median: half of the runs were closer to it.
+    /// The median absolute deviation from the median.
     pub spread_ms: f64,
 }
 
@@ -24,7 +24,7 @@ fn middle(sorted: &[f64]) -> f64 {
 }
 
 impl Summary {
-    /// Of a series; `None` if it is empty.
+    /// From a series; `None` if it is empty.
     pub fn of(times: &[Duration]) -> Option<Self> {
         let mut ms: Vec<f64> = times.iter().map(|t| t.as_secs_f64() * 1e3).collect();
         ms.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The report as comma-separated values: a line for each participant's result.
+//! Writes the report as comma-separated values: one line for each result of each participant.
 
 use super::report::{Entry, Point, Report, Row};
 use crate::outcome::Failure;
@@ -62,7 +62,7 @@ fn line(row: &Row, point: &Point, entry: &Entry) -> [String; HEAD.len()] {
     ]
 }
 
-/// All results.
+/// All results as CSV text.
 pub fn text(report: &Report) -> Result<Vec<u8>, Failure> {
     let failed = |e: &dyn std::fmt::Display| Failure::wrong(format!("cannot write the values: {e}"));
     let mut writer = ::csv::Writer::from_writer(Vec::new());

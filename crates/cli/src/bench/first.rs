@@ -1,6 +1,8 @@
-//! The way from a source to the end of its first launch, in a fresh process for each, with nothing cached.
+//! Measures time to first launch: build, kernel creation and first launch of a source, in a fresh process with empty
+//! caches.
 //!
-//! `bench` starts this program again for every platform and source; the process tells its times in a line of JSON.
+//! `bench` starts this program again (`cloom first-launch`) for every platform and source. The child prints its times
+//! as one line of JSON.
 
 use super::measure::{Fate, Participant, Sample, Who};
 use super::statistics::Quartiles;
@@ -11,17 +13,17 @@ use serde::{Deserialize, Serialize};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Starts the line with the times; what drivers print stands before it.
+/// Prefix of the line with the times; drivers may print other lines before it.
 const MARK: &str = "cloom-first-launch/1 ";
 
-/// What such a process is told.
+/// Options of the child process.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// The platform's place in the loader's list
+    /// Index of the platform in the loader's list
     platform: usize,
-    /// The device's place in the platform's list
+    /// Index of the device in the platform's list
     device: usize,
-    /// The source's place in the list
+    /// Index of the source in the list
     source: usize,
 }
 
@@ -32,7 +34,7 @@ struct Told {
     wrong: Option<String>,
 }
 
-/// The process: builds, launches, checks, tells.
+/// The child: builds, launches, checks the result, prints the times.
 pub fn child(options: &Options) -> Result<Answer, Failure> {
     let found = cl::devices()?;
     let is_it = |f: &&Found| f.platform_index == options.platform && f.device_index == options.device;
@@ -49,7 +51,7 @@ pub fn child(options: &Options) -> Result<Answer, Failure> {
     Ok(Answer::text(format!("\n{MARK}{json}\n"), Exit::Fine))
 }
 
-/// Starts such a process; its caches are in a folder that is made for it and goes with it.
+/// Starts the child. Its caches are in a temporary folder that is removed afterwards.
 fn start(found: &Found, source: usize) -> Result<Told, String> {
     let folder = tempfile::tempdir().map_err(|e| format!("no folder for its caches: {e}"))?;
     let exe = std::env::current_exe().map_err(|e| e.to_string())?;
@@ -97,7 +99,7 @@ fn fate(told: &[Result<Told, String>], warmups: usize) -> Fate {
     }
 }
 
-/// Measures a source of [`Source::ALL`] on all devices, in turns.
+/// Measures a source of [`Source::ALL`] on all devices, interleaved.
 pub fn launches(source: usize, participants: &[Participant], runs: u32) -> Vec<Fate> {
     // The first process brings the driver's files into memory.
     const WARMUPS: usize = 1;

@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: summary, plots, the whole table.
+//! Writes the report as one self-contained HTML page: summary, plots, the whole table.
 
 use super::plot::{self, Line, escaped};
 use super::report::{Entry, Point, Report, Row};
@@ -6,14 +6,14 @@ use super::table;
 use crate::stats;
 use std::fmt::Write;
 
-/// What the height of a plot stands for.
+/// The quantity on the vertical axis of a plot.
 #[derive(Clone, Copy)]
 enum Height {
     Time,
     Rate,
 }
 
-/// What is known of a plot; one that is not here shows times.
+/// Title and axes of a plot. One that has no entry shows times.
 struct Plot {
     name: &'static str,
     title: &'static str,
@@ -184,7 +184,7 @@ fn rows(html: &mut String, report: &Report, list: &[Row], peers: &[String]) {
     html.push_str("</table></div>\n");
 }
 
-/// The page.
+/// The whole page.
 pub fn page(report: &Report, peers: &[String]) -> String {
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::bench::report::tests::sample;
 
-    /// Whether every element that must be closed is, in the right order; those that need not be are left out.
+    /// Whether every element that must be closed is, in the right order. Void elements are skipped.
     fn well_formed(html: &str) -> Result<(), String> {
         let mut open: Vec<&str> = Vec::new();
         for tag in html.split('<').skip(1) {

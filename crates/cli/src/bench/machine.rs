@@ -1,39 +1,40 @@
-//! What the machine can do at best, measured in this run, and which part of it a time reached.
+//! The roofline of the machine: bandwidths and arithmetic rate, measured in this run, and the fraction of it that a
+//! time reaches.
 
 use cloom_gallery::{Work, limits};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The largest footprint that is measured: more moves no faster.
+/// The largest footprint that is measured; the bandwidth of a larger one is the same.
 const LARGEST: usize = 1 << 30;
 
-/// The rates that have been measured.
+/// The measured rates.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Machine {
-    /// Operations on floats a second, multiplications fused with additions, all threads.
+    /// Single-precision operations per second with fused multiply-add, on all threads.
     pub flops: f64,
-    /// Bytes a second, read and written, of a copy, by the bytes it touches.
+    /// Bytes per second, read and written, of a copy, by footprint in bytes.
     pub copy: BTreeMap<usize, f64>,
-    /// Bytes a second of reading alone.
+    /// Bytes per second of a reduction, which only reads.
     pub read: BTreeMap<usize, f64>,
 }
 
-/// What a row is held against.
+/// The limit that a row is compared with.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Floor {
-    /// `copy`, `read` or `arithmetic`: what takes the longest.
+    /// `copy`, `read` or `arithmetic`: the binding one.
     pub what: &'static str,
-    /// The shortest time that the machine allows.
+    /// The shortest possible time.
     pub ms: f64,
 }
 
 impl Machine {
-    /// Measures what does not depend on a footprint.
+    /// Measures the rates that do not depend on a footprint.
     pub fn measured() -> Machine {
         Machine { flops: limits::fma_rate(), ..Machine::default() }
     }
 
-    /// The shortest time for so much work.
+    /// The shortest possible time for this amount of work.
     pub fn floor(&mut self, work: &Work, only_reads: bool) -> Option<Floor> {
         if work.bytes <= 0.0 {
             return floor("arithmetic", 0.0, work.flops / self.flops);

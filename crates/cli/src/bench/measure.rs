@@ -1,4 +1,5 @@
-//! One case on everybody: each participant on a thread of its own, measuring in turns, every result checked.
+//! Measures one case on all participants: one thread for each, which take turns, so that drift of the machine affects
+//! all alike. Every result is checked.
 
 use super::statistics::Quartiles;
 use cloom_gallery::latency::{Launching, launches};
@@ -6,28 +7,28 @@ use cloom_gallery::{
     Case, Error, Found, Outcome, Params, Program, Session, Style, Times, Turn, Verdict, Work, has_native, native, turns,
 };
 
-/// Iterations of a turn. All but the last one only bring back into the caches what the participant before has driven out.
+/// Iterations of a turn. All but the last one only refill the caches, which hold the data of the previous participant.
 const BURST: u32 = 2;
 
-/// What a participant is.
+/// What is measured.
 #[derive(Clone, Debug)]
 pub enum Who {
     /// A device of an OpenCL platform.
     Device(Box<Found>),
-    /// Rust on the host.
+    /// Native Rust on the host.
     Native(Style),
 }
 
-/// Who is measured.
+/// One participant.
 #[derive(Clone, Debug)]
 pub struct Participant {
-    /// What the tables call it.
+    /// Its name in tables.
     pub name: String,
     /// What it is.
     pub who: Who,
 }
 
-/// How often.
+/// Numbers of runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Turns that count.
@@ -39,12 +40,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// So many runs, after so many that do not count.
+    /// `runs` measured runs after `warmups` discarded ones.
     pub fn new(runs: u32, warmups: u32) -> Plan {
         Plan { runs, warmups, burst: BURST }
     }
 
-    /// The same for what takes long, where each iteration counts.
+    /// The same for long cases, where each iteration counts.
     fn long(self) -> Plan {
         Plan { burst: 1, ..self }
     }
@@ -60,7 +61,7 @@ impl Plan {
     }
 }
 
-/// What a participant showed, confirmed by the reference.
+/// The result of a participant, confirmed by the reference.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The size in the program's words.
@@ -71,18 +72,18 @@ pub struct Sample {
     pub device: Option<Quartiles>,
     /// Building, in milliseconds.
     pub build_ms: f64,
-    /// What an iteration did.
+    /// The work of an iteration.
     pub work: Option<Work>,
 }
 
-/// What became of a case on a participant.
+/// The outcome of a case on a participant.
 #[derive(Clone, Debug)]
 pub enum Fate {
-    /// Confirmed by the reference.
+    /// The reference confirms the result.
     Verified(Box<Sample>),
-    /// The reference says otherwise.
+    /// The reference has another result.
     Wrong(String),
-    /// It has no such thing.
+    /// The participant does not support the case.
     Missing(String),
     /// It ended with an error.
     Failed(String),
@@ -126,7 +127,7 @@ fn fate(plan: Plan, outcome: Result<Outcome, Error>) -> Fate {
 
 type Ran = Option<Result<Outcome, Error>>;
 
-/// Lets those that take part run on threads of their own; nothing comes of the others.
+/// Runs the participants that take part on threads of their own; the others give `None`.
 fn on_threads(
     (participants, plan): (&[Participant], Plan),
     takes_part: impl Fn(&Participant) -> bool,
@@ -153,7 +154,7 @@ fn is_native(participant: &Participant) -> bool {
     matches!(participant.who, Who::Native(_))
 }
 
-/// A native result is right if it is what a device computed and the reference confirmed.
+/// A native result is correct if it equals a device's result that the reference confirmed.
 fn confirm(natives: &[bool], ran: &mut [Ran]) {
     let confirmed = ran.iter().zip(natives).find_map(|(r, native)| match r {
         Some(Ok(o)) if !native && matches!(o.verdict, Verdict::Passed(_)) => Some(o.answer.clone()),
@@ -174,7 +175,7 @@ fn fates(participants: &[Participant], mut ran: Vec<Ran>, plan: Plan) -> Vec<Fat
     ran.into_iter().map(|ran| ran.map_or_else(none, |outcome| fate(plan, outcome))).collect()
 }
 
-/// Measures a case on all of them; the fates are in their order.
+/// Measures a case on all participants; outcomes are in the same order.
 pub fn case(program: &'static dyn Program, case: &Case, participants: &[Participant], plan: Plan) -> Vec<Fate> {
     let plan = if case.long { plan.long() } else { plan };
     let params = &Params { iterations: plan.iterations(), ..case.params.clone() };

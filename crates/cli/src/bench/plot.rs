@@ -1,4 +1,4 @@
-//! Plots as SVG that stands inside a page: lines over an axis of words or numbers, and bars of ratios.
+//! Plots as inline SVG: lines over an axis of categories or numbers, and bars of ratios.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 190.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 52.0;
-/// They can be told apart by people who see few colours, and on paper by the lines' dashes.
+/// Colours that colour-blind people can tell apart; on paper the dashes of the lines do it.
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f"];
 const DASHES: [&str; 4] = ["", "6 3", "2 3", "8 3 2 3"];
 
-/// What stands in a text, so that the page stays a page.
+/// Escapes a text for HTML.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -30,17 +30,17 @@ pub fn escaped(text: &str) -> String {
 /// A line of a plot.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// What the legend says.
+    /// Its name in the legend.
     pub name: String,
     /// Lines of one group have one colour.
     pub group: usize,
     /// Lines of one style have one kind of dashes.
     pub style: usize,
-    /// A value for each place on the axis, where there is one.
+    /// One value for each position on the axis, where there is one.
     pub values: Vec<Option<f64>>,
 }
 
-/// The step of an axis that makes about five round numbers of a range.
+/// The step of an axis that divides a range at about five round numbers.
 fn step(most: f64) -> f64 {
     let rough = most / 5.0;
     let power = 10f64.powf(rough.log10().floor());
@@ -48,7 +48,7 @@ fn step(most: f64) -> f64 {
     factor * power
 }
 
-/// A number in as few letters as it takes.
+/// A number, as short as possible.
 fn short(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -142,7 +142,7 @@ pub fn lines(id: &str, (x_title, y_title): (&str, &str), places: &[String], line
     svg
 }
 
-/// A bar for each ratio, to the right of one where it is above one; each doubling is as long as the next.
+/// One bar for each ratio on a logarithmic axis; ratios above 1 extend to the right.
 pub fn ratios(id: &str, bars: &[(String, f64)]) -> String {
     const LINE: f64 = 18.0;
     const NAMES: f64 = 260.0;

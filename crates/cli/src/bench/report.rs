@@ -1,5 +1,5 @@
-//! What was measured, as data: rows with a point for each size, and what they say in short. The table, the documents and the page
-//! are made of it.
+//! The measurements as data: rows with one point for each size, and summaries of them. Table, CSV, JSON and HTML are
+//! written from it.
 
 use super::machine::{Floor, Machine};
 use super::measure::{Fate, Sample};
@@ -7,34 +7,34 @@ use super::statistics::{Quartiles, geometric_mean, median};
 use cloom_gallery::{Case, Work};
 use serde::Serialize;
 
-/// Below this a size counts as lost.
+/// A ratio below this counts as a lost size.
 const SIZE_BAR: f64 = 0.9;
 
-/// Everything.
+/// The whole report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Of this form.
+    /// The version of this form.
     pub schema: &'static str,
-    /// Who took part, in the order of all lists.
+    /// The participants, in the order of all lists.
     pub participants: Vec<Named>,
     /// Runs that count.
     pub runs: u32,
-    /// What the machine can do at best.
+    /// The measured limits of the machine.
     pub machine: Option<Machine>,
     /// Rows of the table.
     pub rows: Vec<Row>,
     /// Rows that only serve a plot.
     pub sweeps: Vec<Row>,
-    /// Against each peer.
+    /// Cloom against each peer.
     pub summary: Vec<Against>,
-    /// What was wrong.
+    /// Wrong results and failures.
     pub complaints: Vec<String>,
 }
 
 /// A participant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Named {
-    /// What the tables call it.
+    /// Its name in tables.
     pub name: String,
     /// What it is.
     pub about: String,
@@ -45,11 +45,11 @@ pub struct Named {
 pub struct Row {
     /// The program.
     pub program: &'static str,
-    /// The way.
+    /// The variant.
     pub row: String,
-    /// A point a size.
+    /// One point for each size.
     pub points: Vec<Point>,
-    /// How Cloom stands against each peer.
+    /// Ratios to each peer.
     pub ratios: Vec<Ratio>,
 }
 
@@ -58,7 +58,7 @@ pub struct Row {
 pub struct Ratio {
     /// The peer.
     pub peer: String,
-    /// The middle one.
+    /// The median.
     pub median: f64,
     /// The geometric mean.
     pub geometric_mean: f64,
@@ -73,33 +73,33 @@ pub struct Point {
     pub size: String,
     /// The size in the program's words.
     pub about: String,
-    /// Bytes that an iteration must move, where known.
+    /// Bytes that an iteration must move, if known.
     pub bytes: Option<f64>,
-    /// Its floating-point operations, where known.
+    /// Its floating-point operations, if known.
     pub flops: Option<f64>,
-    /// What the machine allows.
+    /// The limit of the machine for it.
     pub floor: Option<Floor>,
-    /// Where it stands in a plot.
+    /// Its position in a plot.
     pub place: Option<Place>,
     /// One for each participant.
     pub entries: Vec<Entry>,
 }
 
-/// A place in a plot.
+/// A position in a plot.
 #[derive(Clone, Debug, Serialize)]
 pub struct Place {
     /// Which plot.
     pub plot: &'static str,
     /// Which line of it.
     pub line: String,
-    /// The place on its axis.
+    /// The position on the axis.
     pub x: String,
 }
 
 /// A participant's result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
-    /// Who.
+    /// The participant.
     pub participant: String,
     /// `verified`, `wrong`, `unsupported`, `failed`.
     pub state: &'static str,
@@ -113,17 +113,17 @@ pub struct Entry {
     pub wall: Option<Quartiles>,
     /// Building the program.
     pub build_ms: Option<f64>,
-    /// The rate, in units a second.
+    /// The rate, in units per second.
     pub rate: Option<f64>,
     /// The rate's unit.
     pub unit: Option<&'static str>,
-    /// This one's time through Cloom's: above one, Cloom is faster.
+    /// This participant's time divided by Cloom's: above 1, Cloom is faster.
     pub ratio: Option<f64>,
-    /// The part of the machine's limit that was reached.
+    /// The fraction of the machine's limit that was reached.
     pub reached: Option<f64>,
 }
 
-/// How Cloom stands against a peer, over all rows of the table.
+/// Cloom against a peer, over all rows of the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Against {
     /// The peer.
@@ -167,23 +167,23 @@ fn entry(name: &str, fate: &Fate, own: Option<&Sample>, work: Option<Work>, floo
     }
 }
 
-/// The size of a case in few letters.
+/// The size of a case, abbreviated.
 pub fn size_text(case: &Case) -> String {
     case.params.size.map_or_else(|| "own".into(), |(w, h)| format!("{w}x{h}"))
 }
 
-/// What a point is called and where it belongs.
+/// The name of a point and where it belongs.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// The program, or what stands in its place.
+    /// The program, or the name that stands for launches or builds.
     pub program: &'static str,
     /// The row.
     pub row: String,
     /// The size.
     pub size: String,
-    /// Where it stands in a plot.
+    /// Its position in a plot.
     pub place: Option<Place>,
-    /// It is no row of the table.
+    /// Whether it only serves a plot.
     pub only_plot: bool,
 }
 
@@ -199,7 +199,7 @@ impl From<&Case> for Label {
     }
 }
 
-/// What became of a point on each participant; `own` is Cloom's place among them.
+/// The result of a point on each participant; `own` is the index of Cloom.
 pub fn point(label: &Label, names: &[String], fates: &[Fate], own: Option<usize>, floor: Option<Floor>) -> Point {
     let own_sample = own.and_then(|i| fates[i].sample());
     let sample = fates.iter().find_map(|f| f.sample());
@@ -257,7 +257,7 @@ impl Row {
 }
 
 impl Report {
-    /// Computes what follows from the points: the rows' ratios and the summary.
+    /// Computes the ratios of the rows and the summary from the points.
     pub fn conclude(&mut self, peers: &[String]) {
         for row in self.rows.iter_mut().chain(&mut self.sweeps) {
             row.ratios = peers.iter().filter_map(|p| row.ratio(p)).collect();
@@ -300,8 +300,8 @@ pub mod tests {
         }))
     }
 
-    /// Two rows of two sizes: Cloom beside `Peer`, which is three times slower, then twice as fast, then wrong, then equal. All
-    /// sweeps there are, in which it takes twice as long.
+    /// Two rows of two sizes: Cloom beside `Peer`, which is three times slower, then twice as fast, then wrong, then
+    /// equal. All sweeps there are, in which it takes twice as long.
     pub fn sample() -> Report {
         let names = ["Cloom".to_owned(), "Peer".to_owned()];
         let participants = names.iter().map(|n| Named { name: n.clone(), about: "<a & b>".into() }).collect();

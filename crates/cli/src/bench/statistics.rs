@@ -3,24 +3,24 @@
 use serde::Serialize;
 use std::time::Duration;
 
-/// How a series of times lies, in milliseconds.
+/// The quartiles of a series of times, in milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Quartiles {
     /// How many there are.
     pub runs: usize,
     /// The shortest.
     pub min_ms: f64,
-    /// A quarter were shorter.
+    /// The lower quartile.
     pub lower_ms: f64,
-    /// Half were shorter.
+    /// The median.
     pub median_ms: f64,
-    /// Three quarters were shorter.
+    /// The upper quartile.
     pub upper_ms: f64,
     /// The longest.
     pub max_ms: f64,
 }
 
-/// The value below which a part of a sorted series lies, on the line between the neighbours.
+/// A quantile of a sorted series, interpolated linearly.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let below = place.floor() as usize;
@@ -29,7 +29,7 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
 }
 
 impl Quartiles {
-    /// Of a series; none if it is empty.
+    /// From a series; `None` if it is empty.
     pub fn of(times: &[Duration]) -> Option<Self> {
         let mut ms: Vec<f64> = times.iter().map(|t| t.as_secs_f64() * 1e3).collect();
         ms.sort_by(f64::total_cmp);
@@ -38,19 +38,19 @@ impl Quartiles {
         Some(Self { runs: ms.len(), min_ms, lower_ms, median_ms, upper_ms, max_ms })
     }
 
-    /// Half the distance of the quartiles, as a part of the median.
+    /// Half the interquartile range, relative to the median.
     pub fn spread(&self) -> f64 {
         if self.median_ms > 0.0 { (self.upper_ms - self.lower_ms) / 2.0 / self.median_ms } else { 0.0 }
     }
 }
 
-/// The geometric mean of what is positive; none of nothing.
+/// The geometric mean of the positive values; `None` if there is none.
 pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let logs: Vec<f64> = values.into_iter().filter(|v| *v > 0.0 && v.is_finite()).map(f64::ln).collect();
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// The middle one; none of nothing.
+/// The median; `None` of an empty series.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);

@@ -1,11 +1,11 @@
-//! The report as a table for people.
+//! Writes the report as a table of text.
 
 use super::machine::Machine;
 use super::report::{Entry, Report, Row};
 use crate::stats::{bytes, rate, time};
 use std::fmt::Write;
 
-/// The time with its spread, or what there is in its place.
+/// The time with its spread, or the reason why there is none.
 pub fn cell(entry: &Entry) -> String {
     match &entry.time {
         Some(t) => {
@@ -63,7 +63,7 @@ fn row(text: &mut String, report: &Report, row: &Row, peers: &[&str]) {
     }
 }
 
-/// The limits in a line: what was measured at the largest footprint stands for what lies in no cache.
+/// The limits in one line; the bandwidths are those of the largest footprint, which fits in no cache.
 pub fn limits(machine: &Machine) -> String {
     let mut parts = vec![rate(machine.flops, "flop")];
     for (what, rates) in [("copy", &machine.copy), ("read", &machine.read)] {
