@@ -23,7 +23,7 @@ pub struct Options {
     /// Width and height, or both as WxH
     #[arg(short, long, value_name = "N|WxH", value_parser = shape::side_or_sides)]
     size: Option<(usize, usize)>,
-    /// How many iterations
+    /// Number of iterations
     #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
     /// The program's knobs: key=value,key=value

@@ -20,7 +20,8 @@ pub struct Options {
     /// Sources (- is the standard input) and binaries of compiled programs; several are linked
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Where the result goes; - is the standard output. A binary goes to FILE.clbin, a text to the standard output
+    /// Writes the result here; - is the standard output. By default a binary is written to FILE.clbin, a text to the
+    /// standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The form of the output
@@ -29,7 +30,7 @@ pub struct Options {
     /// The kernel, for forms that have one kernel each; all kernels if none is named
     #[arg(short, long, value_name = "NAME")]
     kernel: Option<String>,
-    /// The instructions that code may use: sse4.2, avx2, avx512; what this machine has if none are named
+    /// The instruction set: sse4.2, avx2, avx512; that of this machine if none is named
     #[arg(long, value_name = "LEVEL")]
     cpu: Option<String>,
     /// Do not link: functions may stay undefined, as after clCompileProgram

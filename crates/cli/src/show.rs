@@ -37,16 +37,16 @@ pub struct Options {
     /// The knobs of a program of the gallery
     #[arg(short, long, value_name = "KEY=VALUE,…", default_value = "")]
     config: String,
-    /// Only this stage; may be repeated
+    /// Print only this stage; may be repeated
     #[arg(long, value_name = "NAME")]
     stage: Vec<String>,
-    /// Only how long each stage took, unless --stage names texts too
+    /// Print only the time of each stage, unless --stage is given too
     #[arg(long)]
     time: bool,
-    /// The instructions that code may use: sse4.2, avx2, avx512; what this machine has if none are named
+    /// The instruction set: sse4.2, avx2, avx512; that of this machine if none is named
     #[arg(long, value_name = "LEVEL")]
     cpu: Option<String>,
-    /// The code for groups with so many work-items in a row, if the kernel has other code for these than for most
+    /// The code variant for groups whose rows have N work-items, if the kernel has several variants
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     row: Option<u64>,
     #[command(flatten)]
@@ -69,7 +69,7 @@ struct Document<'a> {
     kernel: &'a str,
     target: &'a str,
     options: &'a str,
-    /// Work-items to a vector.
+    /// Work-items in a vector.
     lanes: u16,
     log: &'a str,
     stages: Vec<StageInfo<'a>>,

@@ -68,7 +68,7 @@ fn start(found: &Found, source: usize) -> Result<Told, String> {
     let line = text.lines().find_map(|l| l.strip_prefix(MARK));
     let failed = || {
         let error = String::from_utf8_lossy(&output.stderr);
-        format!("{}: {}", output.status, error.lines().last().unwrap_or("it told nothing"))
+        format!("{}: {}", output.status, error.lines().last().unwrap_or("it printed nothing"))
     };
     serde_json::from_str(line.ok_or_else(failed)?).map_err(|e| e.to_string())
 }

@@ -67,28 +67,28 @@ pub struct Options {
     /// Only these platforms: numbers, or parts of their names, vendors or versions; all of them if none is named
     #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
     platform: Vec<String>,
-    /// Runs that count
+    /// Number of measured runs
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
-    /// Runs before them that do not
+    /// Number of runs before them that are discarded
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=1000))]
     warmups: u32,
     /// Also the rows that only serve a plot; --html has them anyway
     #[arg(long)]
     sweeps: bool,
-    /// OpenCL platforms only, no native Rust beside them
+    /// Measure OpenCL platforms only, no native Rust
     #[arg(long)]
     no_native: bool,
-    /// The limits of the machine are not measured
+    /// Do not measure the limits of the machine
     #[arg(long)]
     no_limits: bool,
     /// List the rows and their sizes, and measure nothing
     #[arg(long)]
     list: bool,
-    /// Writes a page with the plots
+    /// Also write an HTML page with plots to this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// A line of comma-separated values for each result, in place of the table
+    /// Write CSV instead of the table, one line for each result
     #[arg(long, conflicts_with = "json")]
     csv: bool,
     /// JSON output

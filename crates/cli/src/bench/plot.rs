@@ -82,7 +82,7 @@ pub fn lines(id: &str, (x_title, y_title): (&str, &str), places: &[String], line
             short(value)
         );
     }
-    // At most so many words as there is room for.
+    // At most as many labels as there is room for.
     let every = places.len().div_ceil(18).max(1);
     for (i, place) in places.iter().enumerate().step_by(every) {
         let _ = write!(

@@ -1,4 +1,4 @@
-//! Tests the drivers that the loader is told of: can each library be loaded, and if not why; do its devices compute.
+//! Tests the registered drivers: can each library be loaded, and if not why; do its devices compute.
 //!
 //! Each driver is loaded in a process of its own, so that one that crashes is a line of the report. To use it, a second
 //! process gets an environment in which the loader knows this driver alone. A loader that reads no variable for the

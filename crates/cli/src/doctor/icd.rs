@@ -1,5 +1,5 @@
-//! Which drivers the ICD loader is told of: the variables and folders that it reads, and the `.icd` files in them, read
-//! as that loader reads them.
+//! Lists the drivers that are registered with the ICD loader: the variables and folders that it reads, and the `.icd`
+//! files in them, read as that loader reads them.
 //!
 //! The loaders are strict. ocl-icd takes the first line of an `.icd` file up to the line feed, the Khronos loader the
 //! whole file without one line feed at its end. Neither trims: a carriage return, a blank or a second line becomes a

@@ -77,7 +77,7 @@ impl Loader {
         }
     }
 
-    /// From the bytes of its file: the names of the variables that it reads stand there.
+    /// Recognises kind and variables by strings in the bytes of its file.
     fn recognise(&mut self, bytes: &[u8]) {
         let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
         self.reads = VARIABLES.into_iter().chain(["OPENCL_LAYERS"]).filter(|n| has(n)).collect();
@@ -94,7 +94,7 @@ impl Loader {
 /// Finds it: a child process that uses OpenCL reports the file that it loaded.
 pub fn find() -> Result<Loader, Failure> {
     let mut command = child::myself("probe")?;
-    // An empty list of drivers, so that none of them has a say yet.
+    // With an empty list of drivers, so that a driver that crashes does not hide the loader.
     let empty = tempfile::tempdir().map_err(|e| Failure::wrong(format!("no temporary folder: {e}; set TMPDIR")))?;
     command.env("OCL_ICD_VENDORS", empty.path()).env("OPENCL_VENDOR_PATH", empty.path());
     command.env_remove("OCL_ICD_FILENAMES");

@@ -104,7 +104,7 @@ pub fn run(options: &Options, name: &str) -> Result<Answer, Failure> {
         input: options.load_image.clone(),
         config: options.config.clone(),
     };
-    // What is wrong with the words is told before a device is opened.
+    // Wrong options are reported before a device is opened.
     program.variant(&params)?;
     let session = Session::open(&driver::choose(options.choice())?)?;
     supervise::note(options, &format!("program {name}"));

@@ -30,36 +30,38 @@ Kernels of a file: each argument is described by one --arg, in order or as NAME=
   local memory COUNT          elements
   a value      42, 0.5, 1,2,3,4 (a vector)
   cloom run saxpy.cl --arg y=1024:index --arg x=1024:random --arg a=2.5 --global 1024 --local 64 --verify
---verify runs the kernel on Cloom's reference interpreter first, which also finds accesses out of bounds, and compares each byte.
+--verify runs the kernel on Cloom's reference interpreter first, which reports accesses out of bounds and results that depend
+on memory that nothing has written, and then compares each byte.
 
-Exit status: 0 all is well, 1 a wrong result or a source that does not compile, 2 wrong use or no such device."
+Exit status: 0 all is well; 1 a wrong result, a kernel that crashes, or a source that does not compile; 2 wrong use or no such
+device."
 )]
 pub struct Options {
-    /// A .cl file; without one, -k names a program of the gallery
+    /// A .cl file, or - for the standard input; without one, -k names a program of the gallery
     #[arg(value_name = "FILE.cl")]
     file: Option<PathBuf>,
     /// The program of the gallery, or the kernel of the file
     #[arg(short, long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Which way to write the program's kernel; the first of `-lv` if none is named
+    /// The variant of the program; the first of `-lv` if none is named
     #[arg(short, long, value_name = "NAME", default_value = "")]
     variant: String,
     /// Width and height, or both as WxH
     #[arg(short, long, value_name = "N|WxH", value_parser = shape::side_or_sides, conflicts_with = "load_image")]
     size: Option<(usize, usize)>,
-    /// -tw: width of a tile, that is of a work-group
+    /// -tw: width of a work-group
     #[arg(long = "tile-width", value_name = "N")]
     tile_w: Option<usize>,
-    /// -th: height of a tile
+    /// -th: height of a work-group
     #[arg(long = "tile-height", value_name = "N")]
     tile_h: Option<usize>,
-    /// -ts: both
+    /// -ts: width and height of a work-group
     #[arg(long, value_name = "N", conflicts_with_all = ["tile_w", "tile_h"])]
     tile_size: Option<usize>,
-    /// How many iterations
+    /// Number of iterations
     #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
-    /// No picture is written, unless --output names one
+    /// Write no picture, unless --output names one
     #[arg(short, long)]
     no_display: bool,
     /// The picture to work on, a PNG
@@ -83,27 +85,26 @@ pub struct Options {
     /// Check the result: for a file, against the reference interpreter; the gallery always checks
     #[arg(long)]
     verify: bool,
-    /// Where the picture goes (PNG); for a file, the first buffer that changed, as a picture if it is a .png, else its
-    /// bytes
+    /// Writes the picture here (PNG); for a kernel of a file, the first buffer that changed, as PNG or as bytes
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// JSON output
     #[arg(long)]
     pub json: bool,
-    /// Set in the child process that does the work: where it notes what it is doing
+    /// Set in the child process that does the work: the file in which it notes what it is doing
     #[arg(long, hide = true, value_name = "FILE")]
     supervised: Option<PathBuf>,
 
     /// An argument of the file's kernel: [NAME=]VALUE, see below; once for each
     #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true, help_heading = "Kernels of a file")]
     args: Vec<String>,
-    /// Work-items: X, XxY or XxYxZ; -s N stands for NxN; else the elements of the first buffer
+    /// Global size: X, XxY or XxYxZ; -s N means NxN; the default is the number of elements of the first buffer
     #[arg(long, value_name = "SIZES", value_parser = shape::sizes, help_heading = "Kernels of a file")]
     global: Option<shape::Sizes>,
-    /// Work-items of a group, in as many dimensions; the platform chooses if it is not given
+    /// Local size, in as many dimensions; the platform chooses if it is not given
     #[arg(long, value_name = "SIZES", value_parser = shape::sizes, help_heading = "Kernels of a file")]
     local: Option<shape::Sizes>,
-    /// How many elements of each buffer that changed are printed
+    /// Print this many elements of each buffer that changed
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Kernels of a file")]
     print: usize,
     #[command(flatten)]

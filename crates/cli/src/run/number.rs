@@ -78,7 +78,7 @@ impl Element {
         Ok(out)
     }
 
-    /// The element that stands for a number, in all components.
+    /// An element with this number in all components.
     pub fn of(self, value: i64) -> Vec<u8> {
         let one = match self.base {
             Base::Int { bytes, .. } => value.to_le_bytes()[..bytes].to_vec(),
