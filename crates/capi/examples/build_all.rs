@@ -4,6 +4,8 @@
 //!
 //! `CLOOM_TEST_LIBRARY` and `CLOOM_TEST_PLATFORM` name another driver, as for the tests. `BUILD_ALL_JOBS` says how many run at a time.
 
+#![allow(clippy::print_stdout, reason = "it prints what it finds")]
+
 #[path = "../tests/common/mod.rs"]
 mod common;
 use common::*;

@@ -2,6 +2,8 @@
 //!
 //! `CLOOM_TEST_LIBRARY` and `CLOOM_TEST_PLATFORM` name another driver, as for the tests; run both in turn to compare.
 
+#![allow(clippy::print_stdout, reason = "it prints its measurements")]
+
 #[path = "../tests/common/mod.rs"]
 mod common;
 use common::*;

@@ -406,7 +406,7 @@ fn sub_groups_are_what_the_queries_say() {
     };
     let local = [4usize, 1, 1, 1];
     c.code("no kernel", CL_INVALID_KERNEL, raw(null_mut(), name, 8, local.as_ptr()));
-    c.code("no input", CL_INVALID_VALUE, raw(kernel.h, name, 8, std::ptr::null()));
+    c.code("no input", CL_INVALID_VALUE, raw(kernel.h, name, 8, null()));
     c.code("an input of no size", CL_INVALID_VALUE, raw(kernel.h, name, 0, local.as_ptr()));
     c.code("half a size", CL_INVALID_VALUE, raw(kernel.h, name, 4, local.as_ptr()));
     c.code("four dimensions", CL_INVALID_VALUE, raw(kernel.h, name, 32, local.as_ptr()));

@@ -1,6 +1,7 @@
 //! What concerns the whole process: output of kernels, the ICD loader, another driver beside ours, exit while work runs, fork,
 //! many processes at once. Each test runs this program again with a part for the child to play.
 
+#![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]
 
 mod common;
@@ -279,7 +280,7 @@ fn another_driver_in_the_same_process_is_no_harm() {
     let pocl = PathBuf::from(pocl.trim());
     // In both orders, because the first one loaded might give its symbols to the second.
     for drivers in [[own_driver(), pocl.clone()], [pocl.clone(), own_driver()]] {
-        let mut names = through_loader("both", &drivers.each_ref().map(|d| d.as_path()));
+        let mut names = through_loader("both", &drivers.each_ref().map(PathBuf::as_path));
         names.sort();
         assert_eq!(names, ["Cloom", "Portable Computing Language"]);
     }

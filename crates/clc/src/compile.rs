@@ -100,7 +100,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
         times.push((name, since.elapsed()));
         since = Instant::now();
     };
-    let c_version = options.std.map_or(120, |s| s.number());
+    let c_version = options.std.map_or(120, super::options::ClStd::number);
     let contract = mode == Mode::User && target.fma;
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
     let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma);

@@ -28,7 +28,7 @@ fn diagnose(path: &Path) -> String {
     let options = BuildOptions::parse(line, OptionSet::Build, &mut session.diags);
     session.diags.silence_warnings(options.no_warnings);
     session.diags.warnings_are_errors(options.warnings_are_errors);
-    let c_version = options.std.map_or(120, |s| s.number());
+    let c_version = options.std.map_or(120, cloom_clc::options::ClStd::number);
     let pp_options = PpOptions { macros: options.macros, c_version, ..PpOptions::default() };
     let mut resolver = Folder(path.parent().unwrap().to_owned());
     let program = pp::preprocess(&mut session, file, &pp_options, &mut resolver);

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p cloom-compiler --example costs`
 
+#![allow(clippy::print_stdout, reason = "it prints its measurements")]
+
 use cloom_compiler::{Compiler, Config, Source, Variant};
 use cloom_hal::{Device, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;

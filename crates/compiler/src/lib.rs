@@ -205,7 +205,7 @@ impl Compiler {
         let executable = Executable::new(self.clone(), program.clone(), target.to_owned());
         if !cloom_llvm::is_prepared() && self.queue.is_active() {
             // The first use of LLVM takes long, and the process must not end meanwhile: it is not left to another thread.
-            let size: usize = program.module().funcs.values().map(|f| f.size()).sum();
+            let size: usize = program.module().funcs.values().map(cloom_ir::Function::size).sum();
             if size <= SMALL { executable.prepare_first(0) } else { cloom_llvm::prepare() }
         }
         executable

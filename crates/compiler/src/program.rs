@@ -130,7 +130,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
 
 /// What only another program could define: functions that are called and constants that are used.
 fn undefined(module: &Module) -> Vec<String> {
-    let called: std::collections::HashSet<_> = module.funcs.values().flat_map(|f| f.callees()).collect();
+    let called: std::collections::HashSet<_> = module.funcs.values().flat_map(cloom_ir::Function::callees).collect();
     let funcs = module
         .funcs
         .iter()

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p cloom-filetest --example accuracy -- --stride 16 > table.md`; progress goes to standard error.
 
+#![allow(clippy::print_stdout, reason = "it prints its measurements")]
+
 use clap::Parser;
 use cloom_filetest::accuracy::{self, Precision, Report, limit, measure, sample, sweep};
 use cloom_filetest::device::Bench;

@@ -1,6 +1,8 @@
 //! Runs generated programs on every rung: `kernels FIRST COUNT [print|portable]`. Says each seed before it runs it, so that a crash is
 //! known by its last line; `print` only prints the sources.
 
+#![allow(clippy::print_stdout, reason = "it prints what it finds")]
+
 use cloom_filetest::generate::{Profile, generate};
 use cloom_filetest::ladder::{Ladder, Verdict};
 

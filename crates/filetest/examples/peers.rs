@@ -1,6 +1,8 @@
 //! Runs generated programs on every installed OpenCL platform and compares with the reference interpreter: `peers FIRST COUNT [PLATFORM]`.
 //! All rungs share the front end; only others can say that it is wrong.
 
+#![allow(clippy::print_stdout, reason = "it prints what it finds")]
+
 use cloom_filetest::case::{CaseArg, NdRange, Outcome};
 use cloom_filetest::generate::{Generated, Profile, generate, tree};
 use cloom_filetest::ladder::{Ladder, arguments};

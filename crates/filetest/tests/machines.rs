@@ -10,7 +10,7 @@ fn code_is_made_for_every_machine() {
     // Those beside the first few kept code generation for one of the machines busy for minutes.
     for seed in [0, 1, 2, 3, 5019, 5110, 5790] {
         let source = generate(seed, Profile::Total).source();
-        for target in LEVELS.iter().map(|level| level.target()) {
+        for target in LEVELS.iter().map(cloom_caps::cpu::Level::target) {
             for options in ["", "-cl-opt-disable"] {
                 let built = compiler.build(&Source { name: "k.cl", text: source.as_bytes() }, options, &target);
                 let program = built.result.unwrap_or_else(|_| panic!("seed {seed}: {}", built.log));

@@ -6,6 +6,8 @@
 //!
 //! An input is a function of the session's seed and its number, so every run can be had again.
 
+#![allow(clippy::print_stdout, reason = "it prints what it finds")]
+
 pub mod mutate;
 pub mod session;
 pub mod targets;

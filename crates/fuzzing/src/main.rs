@@ -1,5 +1,7 @@
 //! `cloom-fuzzing TARGET --seconds N`: fuzzes a target. The exit status is 1 if something was found.
 
+#![allow(clippy::print_stdout, reason = "it prints what it finds")]
+
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use cloom_fuzzing::{TARGETS, session};

@@ -397,8 +397,7 @@ impl Session {
 
     fn with(found: &Found, properties: cl_command_queue_properties) -> Result<Session> {
         let context = Context::from_device(&found.id).map_err(Error::call("clCreateContext"))?;
-        // The older call, because a platform of OpenCL 1.2 has no other.
-        #[allow(deprecated)]
+        #[allow(deprecated, reason = "a platform of OpenCL 1.2 has no other call")]
         let queue = CommandQueue::create_default(&context, properties);
         let queue = queue.map_err(Error::call("clCreateCommandQueue"))?;
         Ok(Session {

@@ -2,6 +2,8 @@
 //! and at odd ones, under every knob that changes what a kernel does. Where no OpenCL is installed there is nothing to run, and the
 //! test says so.
 
+#![allow(clippy::print_stdout, reason = "it says what was not run")]
+
 use cloom_gallery::{Error, Params, Session, Verdict, agree, args, program, programs};
 
 fn sessions() -> Vec<Session> {

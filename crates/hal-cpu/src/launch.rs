@@ -208,7 +208,7 @@ const CHUNK_TIME: Duration = Duration::from_nanos(1500);
 const PICO: u64 = 1000;
 
 /// Bytes of private memory that a kernel may have on a worker's stack, and on that of the application's thread.
-const WORKER_PRIVATE: u64 = (crate::pool::WORKER_STACK / 2) as u64;
+const WORKER_PRIVATE: u64 = (pool::WORKER_STACK / 2) as u64;
 const CALLER_PRIVATE: u64 = 64 << 10;
 
 /// Arguments that need no allocation to be aligned.

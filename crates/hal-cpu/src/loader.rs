@@ -133,6 +133,7 @@ impl Image {
             let data = section.data().map_err(|e| bad(e.to_string()))?;
             self.write(at, data)?;
         }
+        #[expect(clippy::iter_over_hash_type, reason = "each entry has a place of its own")]
         for (name, &at) in &layout.stubs {
             self.write(at, &Machine::HOST.stub(external(name)? as u64))?;
         }
@@ -232,7 +233,7 @@ impl Layout {
             }
             match group {
                 Group::Code => {
-                    for symbol in file.symbols().filter(|s| s.is_undefined()) {
+                    for symbol in file.symbols().filter(ObjectSymbol::is_undefined) {
                         let name = symbol.name().map_err(|e| bad(e.to_string()))?;
                         if !name.is_empty() {
                             end = end.next_multiple_of(STUB);

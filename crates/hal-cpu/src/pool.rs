@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_caller_that_does_not_join_leaves_the_work_to_the_workers() {
-        struct Where(Mutex<Vec<thread::ThreadId>>);
+        struct Where(Mutex<Vec<ThreadId>>);
         impl Work for Where {
             fn run(&self, _: u64) {
                 self.0.lock().push(thread::current().id());
@@ -447,7 +447,7 @@ mod tests {
     /// Chunks that wait, some seconds, until so many of them run at a time.
     struct Together {
         wanted: usize,
-        inside: Mutex<Vec<thread::ThreadId>>,
+        inside: Mutex<Vec<ThreadId>>,
         changed: Condvar,
     }
 
@@ -462,7 +462,7 @@ mod tests {
             let mut inside = self.inside.lock();
             inside.push(thread::current().id());
             self.changed.notify_all();
-            self.changed.wait_while_for(&mut inside, |i| i.len() < self.wanted, std::time::Duration::from_secs(10));
+            self.changed.wait_while_for(&mut inside, |i| i.len() < self.wanted, Duration::from_secs(10));
         }
     }
 
@@ -593,7 +593,7 @@ mod tests {
     #[test]
     fn a_pool_ends_while_its_workers_sleep() {
         let pool = Pool::new(3);
-        thread::sleep(std::time::Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
         drop(pool);
     }
 }

@@ -343,6 +343,7 @@ fn decode(func: &Function, together: &[bool], in_step: bool) -> Decoded {
         d.term(b);
     }
     // Back edges wait behind the last of the loop's blocks.
+    #[expect(clippy::iter_over_hash_type, reason = "each edge has an instruction of its own")]
     for (&(latch, header), &(last, depth)) in &waits {
         let at = ends[&last];
         let to_header = |to: &mut To| {

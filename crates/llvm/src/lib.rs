@@ -129,7 +129,7 @@ fn generate(
     options: &Options,
 ) -> Result<Compiled, Error> {
     let functions = || reachable.iter().map(|&f| &module.funcs[f]);
-    let insts = functions().map(cloom_ir::Function::size).sum();
+    let insts = functions().map(Function::size).sum();
     if insts > MAX_INSTS {
         return Err(Error::Limit(format!("{insts} instructions, {MAX_INSTS} are the limit")));
     }

@@ -150,7 +150,7 @@ pub fn prepare(module: &mut Module) {
 }
 
 /// In debug builds, verified IR comes out of every pass.
-#[allow(unused_variables)]
+#[allow(unused_variables, reason = "release builds check nothing")]
 fn check(module: &Module, f: FuncRef, pass: &str) {
     #[cfg(debug_assertions)]
     {
@@ -159,7 +159,7 @@ fn check(module: &Module, f: FuncRef, pass: &str) {
         assert!(
             errors.is_empty(),
             "after {pass}: {}\n{}",
-            errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n"),
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
             module.function_text(&module.funcs[f])
         );
     }

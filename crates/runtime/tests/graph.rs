@@ -4,8 +4,8 @@
 
 use cloom_hal as hal;
 use cloom_runtime::{
-    CompileInput, Context, Engine, Event, Executable, Failure, FailureKind, Hooks, NativeKernel, Outcome, Platform, Report,
-    Queue, QueueFlags, Toolchain, Unit,
+    CompileInput, Context, Engine, Event, Executable, Failure, FailureKind, Hooks, NativeKernel, Outcome, Platform,
+    Queue, QueueFlags, Report, Toolchain, Unit,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

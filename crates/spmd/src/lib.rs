@@ -152,11 +152,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
     let Made { func, local_size, dim_order, width, long_row_width, outputs, remarks: lane_remarks } = made;
     let mut remarks = remarks::together(remarks::collect(&split, &graph, &frame, &divergence), lane_remarks);
     if let Some(why) = refused {
-        remarks.push(Remark {
-            span: cloom_ir::Span::NONE,
-            what: "work-items run one at a time".into(),
-            why: why.into(),
-        });
+        remarks.push(Remark { span: Span::NONE, what: "work-items run one at a time".into(), why: why.into() });
     }
     let func = module.funcs.push(func);
     Ok(WorkGroup {

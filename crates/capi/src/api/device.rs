@@ -148,7 +148,7 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         // Local memory is ordinary memory of the host.
         cl::DEVICE_LOCAL_MEM_TYPE => info.value(2u32)?,
         // Each work-item may be one.
-        cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(cloom_caps::limits::MAX_GROUP_SIZE as u32)?,
+        cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(limits::MAX_GROUP_SIZE as u32)?,
         // Kernels and native kernels.
         cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | 2)?,
         // Out of order, profiling.

@@ -22,14 +22,14 @@ pub type SvmFreeFn = unsafe extern "C" fn(Handle, u32, *mut *mut Void, *mut Void
 macro_rules! entry_points {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
         /// The entry points.
-        #[allow(non_snake_case)]
+        #[allow(non_snake_case, reason = "the specification's names")]
         pub struct Api {
             $($name: Option<unsafe extern "C" fn($($ty),*) $(-> $ret)?>,)*
             live: Option<unsafe extern "C" fn() -> usize>,
             _library: Library,
         }
 
-        #[allow(non_snake_case, clippy::too_many_arguments, clippy::missing_safety_doc)]
+        #[allow(non_snake_case, clippy::too_many_arguments, clippy::missing_safety_doc, reason = "the specification's")]
         impl Api {
             /// Loads a library and looks all of them up.
             pub fn open() -> Api {

@@ -179,8 +179,8 @@ impl Sema<'_> {
         }
     }
 
-    fn check_double(&mut self, elem: cloom_builtins::Elem, span: Span) {
-        if elem == cloom_builtins::Elem::F64 && !self.opts.fp64 {
+    fn check_double(&mut self, elem: Elem, span: Span) {
+        if elem == Elem::F64 && !self.opts.fp64 {
             self.unavailable(span, "`double` is", "use `float`");
         }
     }
@@ -289,9 +289,7 @@ impl Sema<'_> {
                 self.error("E0316", p.span, "parameter of type `void`");
                 return QTy::plain(Ty::ERROR);
             }
-            TyKind::Scalar(cloom_builtins::Elem::F16) | TyKind::Vector(cloom_builtins::Elem::F16, _)
-                if !self.opts.fp16 =>
-            {
+            TyKind::Scalar(Elem::F16) | TyKind::Vector(Elem::F16, _) if !self.opts.fp16 => {
                 self.no_half(p.span);
                 return QTy::plain(Ty::ERROR);
             }

@@ -105,6 +105,7 @@ impl Names {
         for (symbol, kw) in words {
             this.keywords[symbol.index()] = Some(kw);
         }
+        #[expect(clippy::iter_over_hash_type, reason = "each entry has a place of its own")]
         for (symbol, ty) in builtin {
             this.classes[symbol.index()] = NameClass::Builtin(ty);
         }

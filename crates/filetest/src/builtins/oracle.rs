@@ -72,7 +72,7 @@ fn relation(name: &str, t: Elem, [x, y, _]: [f64; 3], bits: u64) -> Option<bool>
         "isgreaterequal" => x >= y,
         "isless" => x < y,
         "islessequal" => x <= y,
-        "islessgreater" => x.partial_cmp(&y).is_some_and(|order| order.is_ne()),
+        "islessgreater" => x.partial_cmp(&y).is_some_and(std::cmp::Ordering::is_ne),
         "isordered" => !x.is_nan() && !y.is_nan(),
         "isunordered" => x.is_nan() || y.is_nan(),
         "isfinite" => x.is_finite(),

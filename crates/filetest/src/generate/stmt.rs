@@ -414,7 +414,7 @@ impl Gen {
         ways.extend(self.labels.iter().filter(|l| l.1 == at.uniform).map(|l| format!("goto {};", l.0)));
         match at.returns {
             Some(None) => {
-                ways.push(if at.kernel { "{ out[base + 15] = h; return; }".into() } else { "return;".into() })
+                ways.push(if at.kernel { "{ out[base + 15] = h; return; }".into() } else { "return;".into() });
             }
             Some(Some(ty)) => {
                 let e = self.expr(ty, 2);

@@ -93,11 +93,11 @@ impl Program for Coalesce {
         let times = session.measure(params.iterations, |_| {
             match variant {
                 "float3_local" => {
-                    session.launch(&kernel, args![&buffer, count, Arg::Local(local * 12)], &[global], &[local])?
+                    session.launch(&kernel, args![&buffer, count, Arg::Local(local * 12)], &[global], &[local])?;
                 }
                 "turned" => {
                     let sizes = [round_up(h, TILE), round_up(w, TILE)];
-                    session.launch(&kernel, args![&buffer, count, w as u32], &sizes, &[TILE, TILE])?
+                    session.launch(&kernel, args![&buffer, count, w as u32], &sizes, &[TILE, TILE])?;
                 }
                 _ => session.launch(&kernel, args![&buffer, count], &[global], &[local])?,
             };

@@ -2,7 +2,7 @@
 
 /// How many threads the machine runs at once.
 pub fn count() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// Fills rows of `width` elements, each by `row(y, row)`; threads take rows as they get free.

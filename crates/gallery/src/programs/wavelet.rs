@@ -270,9 +270,9 @@ impl Program for Wavelet {
         }
         let times = session.measure(params.iterations, |_| {
             if forward {
-                transform.forward(&input)?
+                transform.forward(&input)?;
             } else {
-                transform.inverse(&output)?
+                transform.inverse(&output)?;
             }
             Ok(true)
         })?;

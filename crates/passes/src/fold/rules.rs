@@ -77,7 +77,7 @@ impl Folder<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "the operation, its operands and what is known of them")]
     fn int_binary(
         &mut self,
         op: BinOp,

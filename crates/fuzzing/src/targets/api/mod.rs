@@ -442,7 +442,7 @@ impl Player<'_> {
             }
             12 => ignore(clEnqueueTask(queue, self.any(Kind::Kernel), n, list, place)),
             13 => {
-                ignore(clEnqueueNativeKernel(queue, Some(on_native), null_mut(), 0, 0, null(), null(), n, list, place))
+                ignore(clEnqueueNativeKernel(queue, Some(on_native), null_mut(), 0, 0, null(), null(), n, list, place));
             }
             14 => ignore(clEnqueueMarkerWithWaitList(queue, n, list, place)),
             15 => ignore(clEnqueueBarrierWithWaitList(queue, n, list, place)),

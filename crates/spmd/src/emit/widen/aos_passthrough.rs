@@ -210,7 +210,7 @@ impl Widener<'_> {
         }
     }
 
-    fn push_units(&mut self, op: Op, args: cloom_ir::Args, ty: Type, flags: cloom_ir::Flags) -> Value {
+    fn push_units(&mut self, op: Op, args: cloom_ir::Args, ty: Type, flags: Flags) -> Value {
         // An instruction that is made with a result type has a result.
         self.b().push(op, args, Some(ty), flags).unwrap_or_else(|| Value::new(0))
     }
