@@ -1,5 +1,7 @@
 //! In come the sources of the built-in library; out goes the library as IR, a piece for each function, and a fingerprint of everything
-//! that decides which code a kernel gets, so that the disk cache never gives code of another compiler.
+//! that decides which code a kernel gets, so that the disk cache never gives code of another compiler: the sources of the crates
+//! that kernels pass through, LLVM, and rustc. The fingerprint is a BLAKE3 hash, the same wherever the same sources are built with the
+//! same tools.
 //!
 //! The library does not depend on programs or their options, so no program has to wait for the front end to read it.
 
@@ -9,41 +11,60 @@ use cloom_clc::pp::NoIncludes;
 use cloom_clc::{Input, Mode, Target};
 use cloom_ir::{FuncRef, Function, Linkage, Module};
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
+use std::process::Command;
 
-/// Folders of the workspace whose sources decide.
+/// The crates whose sources decide: this one and those that it uses. `cargo xtask tidy` checks the list.
 const PARTS: &[&str] = &["caps", "ir", "builtins", "clc", "passes", "spmd", "llvm", "artifact", "compiler"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let root = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = blake3::Hasher::new();
+    add(b"rustc", &rustc(), &mut hasher);
+    // Set by the build script of `llvm`, which runs again when another LLVM is installed; this one then does too.
+    let llvm = std::env::var("DEP_CLOOM_LLVM_VERSION").expect("the build script of cloom-llvm says it");
+    add(b"llvm", llvm.as_bytes(), &mut hasher);
     for part in PARTS {
-        for sub in ["src", "lib"] {
-            let dir = Path::new(&root).join("..").join(part).join(sub);
+        let dir = Path::new(&root).join("..").join(part);
+        for dir in [dir.join("src"), dir.join("lib")] {
             if dir.is_dir() {
                 println!("cargo::rerun-if-changed={}", dir.display());
-                add(&dir, &mut hasher);
+                add_folder(&dir, &mut hasher);
             }
         }
     }
-    println!("cargo::rustc-env=CLOOM_FINGERPRINT={:016x}", hasher.finish());
+    println!("cargo::rustc-env=CLOOM_FINGERPRINT={}", hasher.finalize().to_hex());
     let out = std::env::var("OUT_DIR").expect("cargo sets it");
     let (index, pieces) = library();
     std::fs::write(Path::new(&out).join("library.rs"), index).expect("the output folder is writable");
     std::fs::write(Path::new(&out).join("library.ir"), pieces).expect("the output folder is writable");
 }
 
-fn add(dir: &Path, hasher: &mut DefaultHasher) {
-    let mut paths: Vec<_> = std::fs::read_dir(dir).into_iter().flatten().filter_map(|e| Some(e.ok()?.path())).collect();
+/// What the compiler of this crate says of itself: its version, commit and machine.
+fn rustc() -> Vec<u8> {
+    let rustc = std::env::var_os("RUSTC").expect("cargo sets it");
+    Command::new(rustc).arg("-vV").output().expect("cargo just ran it").stdout
+}
+
+/// Adds a named text, with its length, so that no two sequences of texts look alike.
+fn add(name: &[u8], text: &[u8], hasher: &mut blake3::Hasher) {
+    for bytes in [name, text] {
+        hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    }
+}
+
+/// Adds the files of a folder, in the order of their names.
+fn add_folder(dir: &Path, hasher: &mut blake3::Hasher) {
+    let entries = std::fs::read_dir(dir).unwrap_or_else(|e| panic!("cannot list {}: {e}", dir.display()));
+    let mut paths: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     paths.sort();
     for path in paths {
         if path.is_dir() {
-            add(&path, hasher);
+            add_folder(&path, hasher);
         } else {
-            hasher.write(path.file_name().unwrap_or_default().as_encoded_bytes());
-            hasher.write(&std::fs::read(&path).unwrap_or_default());
+            let text = std::fs::read(&path).unwrap_or_else(|e| panic!("cannot read {}: {e}", path.display()));
+            add(path.file_name().unwrap_or_default().as_encoded_bytes(), &text, hasher);
         }
     }
 }

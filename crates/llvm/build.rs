@@ -26,6 +26,9 @@ fn main() {
         assert!(output.status.success(), "{} {args:?} failed", config.display());
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
+    // The crates that use this one learn which LLVM makes their code, and of another version when it is installed.
+    println!("cargo::rerun-if-changed={}", config.display());
+    println!("cargo::metadata=version={}", ask(&["--version"]));
     let libraries = if is_cross { prefix.join("lib").display().to_string() } else { ask(&["--libdir"]) };
     println!("cargo::rustc-link-search=native={libraries}");
     let mut components = vec!["passes", "bitwriter"];

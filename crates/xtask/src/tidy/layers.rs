@@ -4,6 +4,7 @@
 
 use super::workspace::Member;
 use cargo_metadata::DependencyKind;
+use std::collections::BTreeSet;
 
 /// The crates in the order of the pipeline, each with all that it may use. A row names crates of earlier rows only, so that
 /// no two crates depend on each other.
@@ -56,6 +57,24 @@ pub fn check(member: &Member, findings: &mut Vec<String>) {
     check_uses(&member.name, used, findings);
 }
 
+/// Checks that the fingerprint of generated code covers the sources of every crate that `compiler` uses.
+pub fn check_fingerprint(compiler: &Member, findings: &mut Vec<String>) {
+    let used = compiler.package.dependencies.iter().filter(|d| d.kind != DependencyKind::Development);
+    let used = used.filter_map(|d| d.path.as_ref()?.file_name());
+    let script = compiler.files.iter().find(|f| f.shown == "compiler/build.rs").map_or("", |f| f.text.as_str());
+    check_parts(script, used, findings);
+}
+
+fn check_parts<'a>(script: &str, used: impl Iterator<Item = &'a str>, findings: &mut Vec<String>) {
+    let list = script.split_once("const PARTS").and_then(|(_, rest)| rest.split(';').next()).unwrap_or_default();
+    let parts: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    for name in used.chain(["compiler"]).collect::<BTreeSet<_>>() {
+        if !parts.contains(&name) {
+            findings.push(format!("compiler/build.rs: PARTS lacks {name}, which decides which code a kernel gets"));
+        }
+    }
+}
+
 fn check_uses<'a>(name: &str, used: impl Iterator<Item = &'a str>, findings: &mut Vec<String>) {
     let Some((_, allowed)) = LAYERS.iter().find(|(n, _)| *n == name) else {
         findings.push(format!("{name}: the crate has no row in LAYERS (crates/xtask/src/tidy/layers.rs)"));
@@ -97,6 +116,21 @@ mod tests {
                 assert!(LAYERS[..i].iter().any(|(n, _)| n == used), "{name} uses {used}, which is not above it");
             }
         }
+    }
+
+    #[test]
+    fn a_crate_that_the_fingerprint_lacks_is_found() {
+        let find = |used: &[&str]| {
+            let mut out = Vec::new();
+            check_parts(
+                "const PARTS: &[&str] = &[\"ir\", \"compiler\"];\nf(\"llvm\");",
+                used.iter().copied(),
+                &mut out,
+            );
+            out.len()
+        };
+        assert_eq!(find(&["ir"]), 0);
+        assert_eq!(find(&["ir", "ir", "llvm"]), 1);
     }
 
     #[test]

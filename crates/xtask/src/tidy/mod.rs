@@ -35,6 +35,9 @@ pub fn run() -> Result<Outcome> {
             sources::check(&member.name, file, &mut unsafe_files, &mut findings);
         }
     }
+    for compiler in workspace.members.iter().filter(|m| m.name == "compiler") {
+        layers::check_fingerprint(compiler, &mut findings);
+    }
     let files: Vec<&str> = workspace.members.iter().flat_map(|m| &m.files).map(|f| f.shown.as_str()).collect();
     functions::check_known(&files, &mut findings);
     let names: Vec<&str> = workspace.members.iter().map(|m| m.name.as_str()).collect();
