@@ -15,7 +15,8 @@ const UNNAMED: &[(&str, &str, &str)] = &[
 ];
 
 /// What every crate says of itself.
-const KEYS: &[&str] = &["description", "version", "edition", "rust-version", "license", "publish"];
+const KEYS: &[&str] =
+    &["description", "version", "edition", "rust-version", "license", "readme", "keywords", "categories", "publish"];
 
 /// Checks all crates and the table of dependencies of the workspace.
 pub fn check(workspace: &Workspace, findings: &mut Vec<String>) {
