@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod abi;
+pub mod affine;
 pub mod builder;
 pub mod cfg;
 pub mod clone;

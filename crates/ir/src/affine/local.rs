@@ -1,0 +1,299 @@
+//! The form of a value in terms of block parameters and of what instructions give that are not taken apart.
+//!
+//! A value has up to three forms: modulo its own width, and as a signed and as an unsigned number of 64 bits. Sums, differences and products
+//! of the first kind always hold. The other two go through an operation only where it is known not to wrap in that reading: by its flag,
+//! by ranges, or because the caller says so; else the value itself is a symbol, extended.
+//!
+//! Operands are followed with a stack of our own, each value once for each kind, so that neither deep nor wide code is a problem.
+
+use super::form::{Form, Symbol, width};
+use super::{Affine, Ext};
+use crate::entity::{Block, Value};
+use crate::eval;
+use crate::function::ValueDef;
+use crate::inst::{BinOp, CastOp, Flags, InstData, Op};
+use rustc_hash::FxHashSet;
+
+/// A value, read in one of three ways.
+pub(super) type Key = (Value, Ext);
+
+/// What is found when a form is to be made: the form, or that of others is needed first.
+enum Step {
+    Done(Form),
+    Needs(Key),
+}
+
+impl Affine<'_> {
+    /// The form of a value that is an integer or an address.
+    pub(super) fn local(&self, v: Value, ext: Ext) -> Form {
+        let goal = (v, self.canonical(v, ext));
+        let mut stack = vec![goal];
+        let mut open: FxHashSet<Key> = FxHashSet::default();
+        while let Some(&key) = stack.last() {
+            if self.locals.borrow().contains_key(&key) {
+                stack.pop();
+                continue;
+            }
+            open.insert(key);
+            match self.step(key) {
+                // What needs itself is unreachable, or a cycle that is no loop.
+                Step::Needs(other) if open.contains(&other) => {
+                    self.locals.borrow_mut().insert(key, self.opaque(key));
+                }
+                Step::Needs(other) => {
+                    stack.push(other);
+                    continue;
+                }
+                Step::Done(form) => {
+                    let form = if form.is_small() { form } else { self.opaque(key) };
+                    self.locals.borrow_mut().insert(key, form);
+                }
+            }
+            open.remove(&key);
+            stack.pop();
+        }
+        self.locals.borrow().get(&goal).cloned().unwrap_or_else(|| self.opaque(goal))
+    }
+
+    pub(super) fn bits(&self, v: Value) -> u32 {
+        width(self.func.ty(v).scalar).unwrap_or(64)
+    }
+
+    /// All readings of 64 bits are one.
+    fn canonical(&self, v: Value, ext: Ext) -> Ext {
+        if self.bits(v) == 64 { Ext::Own } else { ext }
+    }
+
+    fn form_bits(&self, (v, ext): Key) -> u32 {
+        if ext == Ext::Own { self.bits(v) } else { 64 }
+    }
+
+    /// The value as a symbol.
+    pub(super) fn opaque(&self, key: Key) -> Form {
+        let (v, ext) = key;
+        // Below the middle, both readings are the same number.
+        let ext = if ext == Ext::Unsigned && self.is_not_negative(v) { Ext::Signed } else { ext };
+        Form::symbol(self.form_bits(key), Symbol::Value(v, ext))
+    }
+
+    fn step(&self, key: Key) -> Step {
+        let (v, ext) = key;
+        let func = self.func;
+        if func.ty(v).is_vector() || width(func.ty(v).scalar).is_none() || (self.facts.is_symbol)(v) {
+            return Step::Done(self.opaque(key));
+        }
+        match func.values[v].def {
+            ValueDef::Param(b, k) => self.param(key, b, k as usize),
+            ValueDef::Inst(i) => {
+                let data = &func.insts[i];
+                let found = self.inst(key, data);
+                // The other reading may be known, and is the same number.
+                match (&found, ext) {
+                    (Step::Done(f), Ext::Signed | Ext::Unsigned)
+                        if *f == self.opaque(key) && self.is_not_negative(v) =>
+                    {
+                        let other = if ext == Ext::Signed { Ext::Unsigned } else { Ext::Signed };
+                        match self.inst((v, other), data) {
+                            Step::Done(f) if f == self.opaque((v, other)) => Step::Done(self.opaque(key)),
+                            step => step,
+                        }
+                    }
+                    _ => found,
+                }
+            }
+        }
+    }
+
+    /// A parameter that is the same on all ways into its block is that. One of a loop's header is left to [`super::recurrence`].
+    fn param(&self, key: Key, b: Block, k: usize) -> Step {
+        let preds = self.cfg.preds(b);
+        let before = |p: &Block| self.cfg.rpo_index(*p) < self.cfg.rpo_index(b);
+        if preds.is_empty() || !preds.iter().all(before) {
+            return Step::Done(self.opaque(key));
+        }
+        let mut same: Option<Form> = None;
+        for arg in self.incoming(b, k) {
+            let key = (arg, self.canonical(arg, key.1));
+            let Some(form) = self.locals.borrow().get(&key).cloned() else { return Step::Needs(key) };
+            match &same {
+                Some(same) if *same != form => return Step::Done(self.opaque((self.func.blocks[b].params[k], key.1))),
+                _ => same = Some(form),
+            }
+        }
+        Step::Done(same.unwrap_or_else(|| self.opaque(key)))
+    }
+
+    fn inst(&self, key: Key, data: &InstData) -> Step {
+        let (v, ext) = key;
+        let bits = self.form_bits(key);
+        let opaque = || Step::Done(self.opaque(key));
+        match &data.op {
+            Op::Const(c) => {
+                let signed = eval::signed(self.func.ty(v).scalar, *c);
+                Step::Done(Form::constant(bits, if ext == Ext::Unsigned { *c as i64 } else { signed }))
+            }
+            Op::Query { what, dim } if bits == 64 => Step::Done(Form::symbol(bits, Symbol::Query(*what, *dim))),
+            Op::GlobalAddr(g) => Step::Done(Form::symbol(bits, Symbol::Global(*g))),
+            Op::PtrAdd => self.both(data, ext, Form::plus),
+            Op::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul)) if self.is_exact(v, ext, data) => match op {
+                BinOp::Add => self.both(data, ext, Form::plus),
+                BinOp::Sub => self.both(data, ext, Form::minus),
+                _ => self.both(data, ext, Form::times),
+            },
+            Op::Binary(BinOp::Shl) if self.is_exact(v, ext, data) => match self.func.const_bits(data.args[1]) {
+                Some(by) => {
+                    let by = by % u64::from(self.bits(v));
+                    self.one((data.args[0], ext), |f| f.scaled(1i64.wrapping_shl(by as u32)))
+                }
+                None => opaque(),
+            },
+            Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Space) => self.one((data.args[0], ext), Form::clone),
+            Op::Cast(CastOp::Trunc) if ext == Ext::Own => {
+                let bits = self.bits(v);
+                self.one((data.args[0], Ext::Own), |f| f.truncated(bits, |v| self.bits(v)))
+            }
+            Op::Cast(CastOp::Trunc) if self.keeps(v, data.args[0], ext) => self.one((data.args[0], ext), Form::clone),
+            Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) => self.extended(key, *op, data.args[0]),
+            _ => opaque(),
+        }
+    }
+
+    /// What is widened: its own form is that of the number that it is, with fewer bits perhaps.
+    fn extended(&self, key: Key, op: CastOp, x: Value) -> Step {
+        let from = if op == CastOp::Sext { Ext::Signed } else { Ext::Unsigned };
+        // As an unsigned number, a negative one that was sign-extended is another.
+        if op == CastOp::Sext && key.1 == Ext::Unsigned && !self.is_not_negative(x) && !(self.facts.no_wrap)(key.0) {
+            return Step::Done(self.opaque(key));
+        }
+        let bits = self.form_bits(key);
+        self.one((x, from), |f| if bits == 64 { f.clone() } else { f.truncated(bits, |v| self.bits(v)) })
+    }
+
+    fn one(&self, (x, ext): Key, make: impl FnOnce(&Form) -> Form) -> Step {
+        let key = (x, self.canonical(x, ext));
+        match self.locals.borrow().get(&key) {
+            Some(form) => Step::Done(make(form)),
+            None => Step::Needs(key),
+        }
+    }
+
+    fn both(&self, data: &InstData, ext: Ext, make: impl FnOnce(&Form, &Form) -> Form) -> Step {
+        let keys = [0, 1].map(|k| (data.args[k], self.canonical(data.args[k], ext)));
+        let locals = self.locals.borrow();
+        match keys.map(|key| locals.get(&key).ok_or(key)) {
+            [Ok(a), Ok(b)] => Step::Done(make(a, b)),
+            [Err(key), _] | [_, Err(key)] => Step::Needs(key),
+        }
+    }
+
+    /// Whether an operation gives the number that it would without a limit of bits, in a reading of operands and result.
+    fn is_exact(&self, v: Value, ext: Ext, data: &InstData) -> bool {
+        let promise = match ext {
+            Ext::Own => return true,
+            Ext::Signed => Flags::NSW,
+            Ext::Unsigned => Flags::NUW,
+        };
+        data.flags.contains(promise) || (self.facts.no_wrap)(v) || self.fits(v, ext, data)
+    }
+
+    /// Whether the ranges of the operands keep a sum, difference or product away from the wrap.
+    fn fits(&self, v: Value, ext: Ext, data: &InstData) -> bool {
+        let of = |k: usize| self.range(data.args[k]).map(|(low, high)| (i128::from(low), i128::from(high)));
+        let (Some(x), Some(y)) = (of(0), of(1)) else { return false };
+        let Op::Binary(op) = data.op else { return false };
+        let corners = [(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)].map(|(a, b)| match op {
+            BinOp::Add => a + b,
+            BinOp::Sub => a - b,
+            BinOp::Mul => a * b,
+            _ => i128::MAX,
+        });
+        let bits = self.bits(v);
+        let (low, high) = match ext {
+            Ext::Unsigned => (0, (1i128 << bits) - 1),
+            _ => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        };
+        // Read without a sign, what may be negative is another number.
+        let positive = ext != Ext::Unsigned || x.0 >= 0 && y.0 >= 0;
+        positive && corners.iter().all(|c| (low..=high).contains(c))
+    }
+
+    /// Whether the low bits of a number, read in this way, are the number.
+    fn keeps(&self, v: Value, from: Value, ext: Ext) -> bool {
+        let bits = self.bits(v);
+        if (self.facts.no_wrap)(v) {
+            return true;
+        }
+        let Some((low, high)) = self.range(from) else { return false };
+        match ext {
+            Ext::Unsigned => low >= 0 && i128::from(high) < 1i128 << bits,
+            _ => i128::from(low) >= -(1i128 << (bits - 1)) && i128::from(high) < 1i128 << (bits - 1),
+        }
+    }
+
+    /// Whether a value is surely not negative.
+    pub(super) fn is_not_negative(&self, v: Value) -> bool {
+        self.range(v).is_some_and(|(low, _)| low >= 0)
+    }
+
+    /// Between which signed numbers a value surely lies: by what the caller knows, by the operation that gives it, or by what it is a
+    /// conversion of.
+    pub(super) fn range(&self, v: Value) -> Option<(i64, i64)> {
+        let func = self.func;
+        let mut casts = Vec::new();
+        let mut at = v;
+        let mut range = loop {
+            if let Some(range) = (self.facts.range)(at) {
+                break Some(range);
+            }
+            let data = func.def_inst(at).map(|i| &func.insts[i]);
+            match data.map(|data| (&data.op, data.args.first())) {
+                Some((Op::Cast(op @ (CastOp::Trunc | CastOp::Sext | CastOp::Zext)), Some(&x))) => {
+                    casts.push((*op, at));
+                    at = x;
+                }
+                Some((op, _)) => break self.made_range(at, op),
+                None => break None,
+            }
+        };
+        for (op, to) in casts.into_iter().rev() {
+            let mask = |v: Value| func.ty(v).scalar.mask();
+            let all = |mask: u64| (-((mask >> 1) as i64) - 1, (mask >> 1) as i64);
+            range = match op {
+                CastOp::Trunc => range.filter(|r| all(mask(to)).0 <= r.0 && r.1 <= all(mask(to)).1),
+                CastOp::Sext => range.or_else(|| Some(all(mask(at)))),
+                _ => range.filter(|r| r.0 >= 0).or_else(|| Some((0, mask(at) as i64))),
+            };
+            at = to;
+        }
+        range
+    }
+
+    fn made_range(&self, v: Value, op: &Op) -> Option<(i64, i64)> {
+        let func = self.func;
+        let scalar = func.ty(v).scalar;
+        let args = func.def_inst(v).map_or(&[][..], |i| &func.insts[i].args);
+        let positive = |v: Value| {
+            let c = func.const_bits(v)?;
+            (c <= func.ty(v).scalar.mask() >> 1).then_some(c as i64)
+        };
+        match op {
+            Op::Const(c) => Some(eval::signed(scalar, *c)).map(|c| (c, c)),
+            Op::Binary(BinOp::And) => args.iter().filter_map(|&a| positive(a)).min().map(|c| (0, c)),
+            Op::Binary(BinOp::Urem) => positive(args[1]).filter(|&c| c > 0).map(|c| (0, c - 1)),
+            Op::Binary(BinOp::Lshr) => {
+                let by = func.const_bits(args[1])? % u64::from(scalar.bits());
+                (by > 0).then(|| (0, (scalar.mask() >> by) as i64))
+            }
+            _ => None,
+        }
+    }
+
+    /// What the ways into a block give for its parameter `k`, from blocks that can run.
+    pub(super) fn incoming(&self, b: Block, k: usize) -> Vec<Value> {
+        let mut from = self.cfg.preds(b).to_vec();
+        from.sort();
+        from.dedup();
+        let edges = from.iter().flat_map(|&p| self.func.blocks[p].term.edges());
+        edges.filter(|e| e.block == b).filter_map(|e| e.args.get(k).copied()).collect()
+    }
+}

@@ -1,0 +1,175 @@
+//! Recurrences: header parameters that grow by the same in every iteration, and forms in terms of iterations.
+//!
+//! A parameter `p` of a loop's header is `{start, +, step}` if what the latch gives for it is `p` plus something that the loop does not
+//! change; in iteration n it is `start + n·step`. Headers are looked at from the outermost loop inwards, so that starts and steps can
+//! be written in iterations of the loops around.
+//!
+//! For `p` as a signed or unsigned number of more bits that must hold without a wrap: because each addition on the way is
+//! known not to wrap, or because the loop goes on only while `p` is below a bound that leaves room for the step.
+
+use super::form::{Form, Symbol};
+use super::local::Key;
+use super::{Affine, Ext};
+use crate::entity::{Block, Entity, Value};
+use crate::function::ValueDef;
+use crate::inst::IntCc;
+
+impl Affine<'_> {
+    /// Finds the recurrences of all loops.
+    pub(super) fn find_recurrences(&mut self) {
+        // Outer loops come before inner ones.
+        for l in 0..self.loops.loops.len() {
+            let header = self.loops.loops[l].header;
+            for ext in [Ext::Own, Ext::Signed, Ext::Unsigned] {
+                for k in 0..self.func.blocks[header].params.len() {
+                    let p = self.func.blocks[header].params[k];
+                    let narrow = self.bits(p) < 64;
+                    if self.is_number(p) && (ext == Ext::Own || narrow) {
+                        let found = self.recurrence(l, (p, ext), k).or_else(|| self.bounded(l, (p, ext)));
+                        self.headers.extend(found.map(|form| ((p, ext), form)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether forms are about values like this.
+    pub(super) fn is_number(&self, v: Value) -> bool {
+        let ty = self.func.ty(v);
+        !ty.is_vector() && super::form::width(ty.scalar).is_some()
+    }
+
+    fn recurrence(&self, l: usize, key: Key, k: usize) -> Option<Form> {
+        let header = self.loops.loops[l].header;
+        let (mut start, mut step): (Option<Form>, Option<Form>) = (None, None);
+        for &pred in self.cfg.preds(header) {
+            let edges = self.func.blocks[pred].term.edges();
+            for arg in edges.iter().filter(|e| e.block == header).filter_map(|e| e.args.get(k).copied()) {
+                let local = self.local(arg, key.1);
+                if self.is_in(pred, l) {
+                    let by = local.minus(&self.opaque(key));
+                    // Other parameters of the header may stay as they are.
+                    let by = self.in_rounds(&by, l)?;
+                    if !self.is_invariant_form(l, &by) || *step.get_or_insert_with(|| by.clone()) != by {
+                        return None;
+                    }
+                } else {
+                    let first = self.in_rounds(&local, l)?;
+                    if *start.get_or_insert_with(|| first.clone()) != first {
+                        return None;
+                    }
+                }
+            }
+        }
+        self.in_iterations(l, start?, &step?)
+    }
+
+    fn in_iterations(&self, l: usize, start: Form, step: &Form) -> Option<Form> {
+        let round = Form::symbol(start.bits(), Symbol::Round(l));
+        let form = start.plus(&step.times(&round));
+        form.is_small().then_some(form)
+    }
+
+    /// A counter that the test of the header keeps from wrapping, as a number of more bits.
+    fn bounded(&self, l: usize, key: Key) -> Option<Form> {
+        let (p, ext) = key;
+        let test = self.header_test(l).filter(|t| t.counter == p)?;
+        let own = self.headers.get(&(p, Ext::Own))?;
+        let (_, step) = self.split(l, own)?;
+        let step = step.as_const().filter(|&s| s > 0)?;
+        let half = (self.func.ty(p).scalar.mask() >> 1) as i64;
+        let (signed, all) = match ext {
+            Ext::Signed => (true, i128::from(half)),
+            Ext::Unsigned => (false, 2 * i128::from(half) + 1),
+            Ext::Own => return None,
+        };
+        let most = match (test.cc, signed) {
+            (IntCc::Slt, true) | (IntCc::Ult, false) => self.highest(test.bound, signed, all) - 1,
+            (IntCc::Sle, true) | (IntCc::Ule, false) => self.highest(test.bound, signed, all),
+            _ => return None,
+        };
+        if most + i128::from(step) > all {
+            return None;
+        }
+        // The start, extended: from the ways into the loop.
+        let k = match self.func.values[p].def {
+            ValueDef::Param(_, k) => k as usize,
+            ValueDef::Inst(_) => return None,
+        };
+        let mut first: Option<Form> = None;
+        for &pred in self.cfg.preds(test.header).iter().filter(|&&b| !self.is_in(b, l)) {
+            for e in self.func.blocks[pred].term.edges().iter().filter(|e| e.block == test.header) {
+                let form = self.in_rounds(&self.local(*e.args.get(k)?, ext), l)?;
+                if *first.get_or_insert_with(|| form.clone()) != form {
+                    return None;
+                }
+            }
+        }
+        self.in_iterations(l, first?, &Form::constant(64, step))
+    }
+
+    fn highest(&self, v: Value, signed: bool, all: i128) -> i128 {
+        match self.range(v) {
+            Some((low, high)) if signed || low >= 0 => i128::from(high).min(all),
+            _ => all,
+        }
+    }
+
+    /// Writes a form that holds in the header of a loop, or before it, in iterations: parameters of headers become what they are.
+    fn in_rounds(&self, form: &Form, l: usize) -> Option<Form> {
+        self.resolve(form, self.loops.loops[l].header)
+    }
+
+    /// Writes the symbols of a form, where it is used in a block, in iterations of the loops around that block.
+    pub(super) fn resolve(&self, form: &Form, at: Block) -> Option<Form> {
+        let known = form.symbols().any(|s| self.header_form(s, at, form.bits()).is_some());
+        if known { form.substitute(|s| self.header_form(s, at, form.bits())) } else { Some(form.clone()) }
+    }
+
+    /// What a symbol is in iterations, if it is a header's parameter of a loop around a block. After its loop it stays the value that it is.
+    fn header_form(&self, s: Symbol, at: Block, bits: u32) -> Option<Form> {
+        let Symbol::Value(v, ext) = s else { return None };
+        let ValueDef::Param(b, _) = self.func.values[v].def else { return None };
+        let l = self.loops.innermost(b).filter(|&l| self.loops.loops[l].header == b)?;
+        if !self.is_in(at, l) {
+            return None;
+        }
+        let wide = self.bits(v) == 64 || ext != Ext::Own;
+        let form = self.headers.get(&(v, if self.bits(v) == 64 { Ext::Own } else { ext }))?;
+        let full = if wide { 64 } else { self.bits(v) };
+        Some(if bits < full { form.truncated(bits, |v| self.bits(v)) } else { form.clone() })
+    }
+
+    /// Whether a block is in a loop.
+    pub(super) fn is_in(&self, b: Block, l: usize) -> bool {
+        let mut at = self.loops.innermost(b);
+        while let Some(k) = at {
+            if k == l {
+                return true;
+            }
+            at = self.loops.loops[k].parent;
+        }
+        false
+    }
+
+    /// Whether a loop does not change a symbol.
+    pub(super) fn is_invariant(&self, l: usize, s: Symbol) -> bool {
+        match s {
+            Symbol::Value(v, _) => self.home[v.index()].is_some_and(|b| !self.is_in(b, l)),
+            Symbol::Query(..) | Symbol::Global(_) => true,
+            // The same iteration of a loop inside is compared; that of one around does not change.
+            Symbol::Round(k) => k != l,
+        }
+    }
+
+    pub(super) fn is_invariant_form(&self, l: usize, form: &Form) -> bool {
+        form.symbols().all(|s| self.is_invariant(l, s))
+    }
+
+    /// The form in iteration 0, and what an iteration adds; none if what else it has changes, or it grows otherwise.
+    pub(super) fn split(&self, l: usize, form: &Form) -> Option<(Form, Form)> {
+        let (found, rest) = form.coefficients(|s| s == Symbol::Round(l))?;
+        let step = found.into_iter().next().map_or(Form::constant(form.bits(), 0), |(_, step)| step);
+        (self.is_invariant_form(l, &rest) && self.is_invariant_form(l, &step)).then_some((rest, step))
+    }
+}
