@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release --package cloom --example embed`
 
+#![allow(clippy::print_stdout, reason = "a program that prints")]
 #![allow(unsafe_code, reason = "a launch is unsafe; the comment there says why this one is sound")]
 
 use cloom::{Context, Options, Range};

@@ -37,6 +37,7 @@ mod transfer;
 pub use attachment::Attachment;
 pub use build::{BuildKind, BuildState, Notify};
 pub use cloom_artifact::ImageKind;
+pub use cloom_compiler::Location;
 pub use code::KernelCode;
 pub use context::{Context, ContextProperty, ErrorCallback};
 pub use device::Device;
@@ -54,7 +55,6 @@ pub use queue::Queue;
 pub use region::{Rect, RectSide};
 pub use status::{Error, Result, Status};
 pub use svm::SvmFree;
-pub use cloom_compiler::Location;
 pub use toolchain::{
     Cloom, CompileInput, Diagnostic, Executable, Failure, FailureKind, Header, KernelDescription, Outcome, Report,
     Toolchain, Unit,

@@ -26,7 +26,7 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
     match op {
         Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl) => NO_WRAP,
         Op::Binary(op) => if_float(is_float(*op)),
-        Op::Unary(_) | Op::Select => if_float(result.is_some_and(|r| r.is_float())),
+        Op::Unary(_) | Op::Select => if_float(result.is_some_and(super::super::types::Type::is_float)),
         Op::Fma | Op::Fcmp(_) => FAST_MATH,
         Op::Cast(CastOp::Fext | CastOp::Ftrunc | CastOp::FtoS | CastOp::FtoU | CastOp::StoF | CastOp::UtoF) => {
             FAST_MATH

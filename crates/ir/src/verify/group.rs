@@ -14,6 +14,7 @@ use crate::inst::{InstData, Op};
 use crate::module::Module;
 use crate::types::{Space, Type};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 /// Number of the parameter that is the launch descriptor, and so on.
 const LAUNCH: usize = 0;
@@ -68,7 +69,7 @@ fn is_of_items(module: &Module, op: &Op, functions: &FxHashSet<FuncRef>) -> bool
 
 /// The functions that a function reaches by calls in which there is such an operation, or that call such functions.
 fn functions_of_items(module: &Module, func: &Function) -> FxHashSet<FuncRef> {
-    let (mut reached, mut work) = (FxHashSet::default(), callees(func));
+    let (mut reached, mut work) = (BTreeSet::new(), callees(func));
     while let Some(f) = work.pop() {
         if reached.insert(f) {
             work.extend(module.funcs.get(f).map(callees).unwrap_or_default());

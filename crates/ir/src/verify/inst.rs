@@ -134,7 +134,7 @@ impl Check<'_, '_> {
             return;
         }
         // Operations have few operands; of those that have many, these.
-        let types: Vec<String> = self.args.iter().take(4).map(|t| t.to_string()).collect();
+        let types: Vec<String> = self.args.iter().take(4).map(std::string::ToString::to_string).collect();
         let dots = if self.args.len() > types.len() { ", …" } else { "" };
         let found = if types.is_empty() {
             String::new()

@@ -6,8 +6,8 @@
 //! `in`, and 64 words of `l`.
 
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef, IntCc, KernelMeta, KernelParam,
-    Linkage, Module, Order, ParamKind, Query, RmwOp, Scope, Space, Term, Type, UnOp, Value,
+    BinOp, Block, Builder, CastOp, Edge, Flags, FuncRef, Function, Global, GlobalLinkage, GlobalRef, IntCc, KernelMeta,
+    KernelParam, Linkage, Module, Order, ParamKind, Query, RmwOp, Scope, Space, Term, Type, UnOp, Value,
 };
 
 /// Words of output of a work-item.

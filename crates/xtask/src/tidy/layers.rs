@@ -26,12 +26,15 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("hal-cuda", &["target", "caps", "artifact", "hal"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
     ("capi", &["caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
-    ("cloom", &["hal", "hal-cpu", "hal-cuda", "runtime"]),
+    ("cloom", &["caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
     // On the standard interface only, so that its programs run on any platform.
     ("gallery", &[]),
     (
         "cli",
-        &["target", "caps", "ir", "passes", "interp", "compiler", "hal", "hal-cpu", "hal-cuda", "runtime", "gallery"],
+        &[
+            "target", "caps", "ir", "passes", "interp", "compiler", "hal", "hal-cpu", "hal-cuda", "runtime", "cloom",
+            "gallery",
+        ],
     ),
     (
         "filetest",
@@ -44,7 +47,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
         "fuzzing",
         &[
             "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "artifact", "compiler",
-            "hal", "hal-cpu", "runtime", "capi", "filetest",
+            "hal", "hal-cpu", "runtime", "filetest",
         ],
     ),
     ("xtask", &[]),
