@@ -328,13 +328,6 @@ impl Times {
         sorted.sort();
         sorted.get(sorted.len() / 2).copied().unwrap_or_default()
     }
-
-    /// The middle one of the device times.
-    pub fn device_median(&self) -> Duration {
-        let mut sorted = self.device.clone();
-        sorted.sort();
-        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
-    }
 }
 
 /// A context and a queue on one device.

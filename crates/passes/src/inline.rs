@@ -5,7 +5,7 @@
 //! barrier, asks for its place, prints or names local memory depends on the work-item, and only the kernel knows that.
 //! OpenCL C has no recursion; where a module has it nevertheless, the call that closes the circle stays.
 
-use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Linkage, Module, Op, Space, Term, ValueDef};
+use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Module, Op, Space, Term, ValueDef};
 
 /// How much a function may grow.
 #[derive(Clone, Copy, Debug)]
@@ -140,29 +140,4 @@ fn copy_body(caller: &mut Function, callee: &Function, call: Inst, rest: Block) 
     let entry = caller.entry();
     caller.blocks[entry].insts.splice(0..0, arrays);
     copied
-}
-
-/// Functions that nothing needs any more: internal, no kernel, called by none that is needed. They become declarations without a
-/// body, so that references stay valid.
-pub fn drop_unused(module: &mut Module) {
-    let mut needed = vec![false; module.funcs.len()];
-    let mut work: Vec<FuncRef> = module
-        .funcs
-        .iter()
-        .filter(|(_, f)| f.kernel.is_some() || f.linkage == Linkage::External)
-        .map(|(r, _)| r)
-        .collect();
-    while let Some(f) = work.pop() {
-        if !std::mem::replace(&mut needed[f.index()], true) {
-            work.extend(module.funcs[f].callees());
-        }
-    }
-    for f in module.funcs.keys() {
-        if !needed[f.index()] && !module.funcs[f].is_declaration() {
-            let old = &module.funcs[f];
-            let mut empty = Function::new(old.name.clone(), old.params.clone(), old.ret);
-            empty.linkage = old.linkage;
-            module.funcs[f] = empty;
-        }
-    }
 }

@@ -85,11 +85,6 @@ impl Diagnostic {
         Self::new(Severity::Error, code, None, message.into())
     }
 
-    /// A warning about no place in the source.
-    pub fn warning_nowhere(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, code, None, message.into())
-    }
-
     /// With words at the primary place.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {

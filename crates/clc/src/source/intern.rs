@@ -56,11 +56,6 @@ impl Interner {
         &self.texts[symbol.index()]
     }
 
-    /// The text of a symbol, to be kept while the interner changes.
-    pub fn text_shared(&self, symbol: Symbol) -> Arc<str> {
-        self.texts[symbol.index()].clone()
-    }
-
     /// How many texts there are; every symbol's index is below it.
     pub fn len(&self) -> usize {
         self.texts.len()
