@@ -2,7 +2,7 @@
 //!
 //! Tests are left out, and so are tables: functions that are one `match` of short arms, which reads as well at any length.
 
-use super::tokens::{Token, closing};
+use super::tokens::{Token, after_tests, closing};
 
 /// From the line with `fn` to the closing brace.
 const MAX_LINES: usize = 120;
@@ -56,10 +56,8 @@ fn functions(tokens: &[Token]) -> Vec<Function> {
     let mut out = Vec::new();
     let mut i = 0;
     while i < tokens.len() {
-        // `#[cfg(test)] mod tests { … }`
-        let test = ["#", "[", "cfg", "(", "test", ")", "]", "mod"];
-        if test.iter().enumerate().all(|(k, w)| word(i + k) == *w) && word(i + 9) == "{" {
-            i = closing(tokens, i + 9) + 1;
+        if let Some(next) = after_tests(tokens, i) {
+            i = next;
             continue;
         }
         if word(i) == "fn"

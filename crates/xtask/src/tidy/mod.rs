@@ -2,6 +2,7 @@
 //!
 //! * `layers`: which crate may use which.
 //! * `sources`, `functions`: heads, lengths, the fence of `unsafe`, words that belong to one crate.
+//! * `panics`: libraries do not panic on purpose.
 //! * `manifests`: one table of lints, no dependency that nothing names.
 //! * `supply`: licences, versions and sources of what is depended on, and the compiler that it needs.
 //! * `docs`: paths, links, commands and variables that documents name exist.
@@ -10,6 +11,7 @@ mod docs;
 mod functions;
 mod layers;
 mod manifests;
+mod panics;
 mod sources;
 mod supply;
 mod tokens;

@@ -1,8 +1,8 @@
 //! What each Rust file must keep to: a head, a length, a width, `unsafe` inside of its fence, and words that only some crates write.
 
-use super::functions;
 use super::tokens::{Token, lines_of};
 use super::workspace::SourceFile;
+use super::{functions, panics};
 use std::collections::BTreeMap;
 
 /// Crates in which `unsafe` may stand: they call LLVM, run machine code and have the C interface.
@@ -88,6 +88,7 @@ pub fn check(name: &str, file: &SourceFile, unsafe_files: &mut UnsafeFiles, find
             check_unsafe(name, shown, tokens, unsafe_files, findings);
             check_fences(name, shown, tokens, findings);
             functions::check(shown, tokens, findings);
+            panics::check(name, shown, tokens, findings);
         }
         Err(e) => findings.push(format!("{shown}: not Rust: {e}")),
     }

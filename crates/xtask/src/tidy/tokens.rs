@@ -65,6 +65,19 @@ pub fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
+/// Where the tokens go on after a module of tests that begins at `at`: `#[cfg(test)] mod tests { … }`, also with `all(test, …)`.
+pub fn after_tests(tokens: &[Token], at: usize) -> Option<usize> {
+    let word = |i: usize| tokens.get(i).map_or("", |t| t.text.as_str());
+    if [word(at), word(at + 1), word(at + 2)] != ["#", "[", "cfg"] {
+        return None;
+    }
+    let end = closing(tokens, at + 1);
+    let condition: Vec<&str> = (at..end).map(word).collect();
+    let is_test = condition.contains(&"test") && !condition.contains(&"not") && !condition.contains(&"any");
+    let open = end + 3;
+    (is_test && word(end + 1) == "mod" && word(open) == "{").then(|| closing(tokens, open) + 1)
+}
+
 /// The lines on which a path such as `std::fs` or a single word is named, also inside a group of `use`.
 pub fn lines_of(tokens: &[Token], path: &str) -> Vec<usize> {
     let (before, last) = path.rsplit_once("::").map_or((None, path), |(before, last)| (Some(before), last));
@@ -100,6 +113,18 @@ mod tests {
         let tokens = tokens("//! fs\nfn f() { let a = \"fs\"; // fs\n m!(fs); }\n").unwrap();
         assert_eq!(lines_of(&tokens, "fs"), [3]);
         assert!(super::tokens("fn f( {").is_err());
+    }
+
+    #[test]
+    fn modules_of_tests_are_passed_over() {
+        let next = |text: &str| {
+            let all = tokens(text).unwrap();
+            after_tests(&all, 0).map(|i| all[i].text.clone())
+        };
+        assert_eq!(next("#[cfg(test)] mod tests { fn f() {} } fn").as_deref(), Some("fn"));
+        assert_eq!(next("#[cfg(all(test, unix))] mod tests { } fn").as_deref(), Some("fn"));
+        assert_eq!(next("#[cfg(not(test))] mod real { } fn"), None);
+        assert_eq!(next("#[cfg(unix)] mod unix { } fn"), None);
     }
 
     #[test]
