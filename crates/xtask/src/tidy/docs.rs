@@ -25,13 +25,17 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Gathers them: variables stand in string literals of any crate but this one; a subcommand has a file or a folder of its own.
+    /// Gathers them: variables stand in string literals of any crate but this one; a subcommand has a file or a folder of its own, or is
+    /// a string of the program.
     pub fn of(workspace: &'a Workspace, usage: &'a str) -> Result<Names<'a>> {
         let sources = workspace.members.iter().filter(|m| m.name != "xtask").flat_map(|m| &m.files);
         let variables = sources.flat_map(|f| variables(&f.text)).map(str::to_owned).collect();
         let tasks = usage.lines().filter_map(|l| l.strip_prefix("  ")?.split(' ').next()).collect();
         let cli = workspace.root.join("crates/cli/src");
-        let mut commands = BTreeSet::new();
+        // Commands for the program's own use have no file.
+        let words = workspace.members.iter().filter(|m| m.name == "cli").flat_map(|m| &m.files);
+        let words = words.flat_map(|f| f.text.split('"')).filter(|w| words_after(w, "").next() == Some(w));
+        let mut commands: BTreeSet<String> = words.map(|w| w.replace('-', "_")).collect();
         for entry in fs::read_dir(&cli).with_context(|| format!("cannot list {}", cli.display()))? {
             commands.extend(entry?.path().file_stem().and_then(|s| Some(s.to_str()?.to_owned())));
         }

@@ -3,6 +3,7 @@
 //! Tests are left out, and so are tables: functions that are one `match` of short arms, which reads as well at any length.
 
 use super::tokens::{Token, after_tests, closing};
+use super::workspace::SourceFile;
 
 /// From the line with `fn` to the closing brace.
 const MAX_LINES: usize = 120;
@@ -28,7 +29,7 @@ struct Function {
 
 /// Checks the functions of a file.
 pub fn check(shown: &str, tokens: &[Token], findings: &mut Vec<String>) {
-    if shown.contains("/tests/") {
+    if SourceFile::is_test(shown) {
         return;
     }
     let long: Vec<Function> = functions(tokens).into_iter().filter(|f| f.lines > MAX_LINES && !f.table).collect();

@@ -5,6 +5,7 @@
 //! arithmetic can panic too and are not looked for; what guards the interface against those is in `capi/src/guard.rs`.
 
 use super::tokens::{Token, after_tests};
+use super::workspace::SourceFile;
 
 /// The crates that run in the process of an application.
 const LIBRARIES: &[&str] = &[
@@ -23,7 +24,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
 
 /// Checks a file of a crate.
 pub fn check(name: &str, shown: &str, tokens: &[Token], findings: &mut Vec<String>) {
-    if !LIBRARIES.contains(&name) || !shown.contains("/src/") {
+    if !LIBRARIES.contains(&name) || !shown.contains("/src/") || SourceFile::is_test(shown) {
         return;
     }
     let found = panics(tokens);
@@ -77,6 +78,7 @@ mod tests {
         assert_eq!(count("ir", "ir/src/x.rs", text), 3);
         assert_eq!(count("cli", "cli/src/x.rs", text), 0);
         assert_eq!(count("ir", "ir/tests/x.rs", text), 0);
+        assert_eq!(count("ir", "ir/src/x/tests.rs", text), 0);
         assert_eq!(count("ir", "ir/src/x.rs", &format!("#[cfg(test)]\nmod tests {{ {text} }}\n")), 0);
         assert_eq!(count("ir", "ir/src/x.rs", &format!("#[cfg(test)]\nmod tests {{ }}\n{text}\n")), 3);
     }

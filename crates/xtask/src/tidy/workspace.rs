@@ -33,6 +33,11 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// Whether a path below `crates/` is one of tests: of a folder `tests`, or the file of a module `tests`.
+    pub fn is_test(shown: &str) -> bool {
+        shown.contains("/tests/") || shown.ends_with("/tests.rs")
+    }
+
     /// A file with its text.
     pub fn new(shown: String, text: String) -> SourceFile {
         let tokens = tokens(&text);
