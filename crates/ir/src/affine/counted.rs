@@ -1,7 +1,7 @@
 //! Counted loops: what decides how many iterations there are.
 //!
-//! A loop whose header tests a counter against a bound that the loop does not change runs `ceil((bound - start) / step)` times, if the
-//! counter does not wrap. [`Rounds`] keeps that as a form, which may be a constant.
+//! A loop whose header tests a counter against a bound that the loop does not change runs `ceil((bound - start) /
+//! step)` times, if the counter does not wrap. [`Rounds`] keeps that as a form, which may be a constant.
 
 use super::form::{Form, Symbol};
 use super::{Affine, Ext};
@@ -61,7 +61,8 @@ impl Rounds {
 }
 
 impl Affine<'_> {
-    /// The test at a header, if one counts: turned so that the counter is on the left and the loop goes on while it holds.
+    /// The test at a header, if one counts: turned so that the counter is on the left and the loop goes on while it
+    /// holds.
     pub fn header_test(&self, l: usize) -> Option<HeaderTest> {
         let (func, header) = (self.func, self.loops.loops[l].header);
         let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
@@ -101,9 +102,9 @@ impl Affine<'_> {
         self.rounds_while(counted.number, counted.test.cc, counted.test.counter, counted.test.bound)
     }
 
-    /// In how many iterations of a loop, from the first one on, `a cc b` holds: it does not after that. For an effect under such a
-    /// condition, that is the end of the iterations that matter. One side must grow by a constant, both must be exact in the sign of the
-    /// comparison, and the loop must not change the other.
+    /// In how many iterations of a loop, from the first one on, `a cc b` holds: it does not after that. For an effect
+    /// under such a condition, that is the end of the iterations that matter. One side must grow by a constant, both
+    /// must be exact in the sign of the comparison, and the loop must not change the other.
     pub fn rounds_while(&self, l: usize, cc: IntCc, a: Value, b: Value) -> Option<Rounds> {
         let (ext, closed) = match cc {
             IntCc::Slt => (Ext::Signed, false),
@@ -126,8 +127,8 @@ impl Affine<'_> {
         Some(Rounds { distance, step })
     }
 
-    /// Whether numbers of 64 bits and their difference are known not to wrap: a counter goes from a number that is not negative up to such a
-    /// bound, by one, or so that the bound leaves room.
+    /// Whether numbers of 64 bits and their difference are known not to wrap: a counter goes from a number that is not
+    /// negative up to such a bound, by one, or so that the bound leaves room.
     fn is_exact_wide(&self, l: usize, cc: IntCc, a: Value, b: Value) -> bool {
         if (self.facts.no_wrap)(a) {
             return true;

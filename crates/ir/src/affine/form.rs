@@ -1,8 +1,9 @@
 //! Forms: sums of products of symbols, with constant coefficients, modulo a power of two.
 //!
-//! A form is a polynomial, kept as a sorted list of monomials, so that two forms are equal exactly if the lists are. The constant is the
-//! coefficient of the empty monomial. All arithmetic is that of integers modulo 2^bits, which is what wrapping operations of the IR do, so
-//! that sums, differences and products need no proof that nothing wraps; extensions do ([`super::Affine`] sees to that).
+//! A form is a polynomial, kept as a sorted list of monomials, so that two forms are equal exactly if the lists are.
+//! The constant is the coefficient of the empty monomial. All arithmetic is that of integers modulo 2^bits, which is
+//! what wrapping operations of the IR do, so that sums, differences and products need no proof that nothing wraps;
+//! extensions do ([`super::Affine`] sees to that).
 
 use super::Ext;
 use crate::builder::Builder;
@@ -20,7 +21,8 @@ pub(super) const MAX_DEGREE: usize = 4;
 /// Something that a form does not take apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Symbol {
-    /// A value, and how it is read as a number of the form's width. One that is at least as wide is [`Ext::Own`]: its low bits count.
+    /// A value, and how it is read as a number of the form's width. One that is at least as wide is [`Ext::Own`]: its
+    /// low bits count.
     Value(Value, Ext),
     /// What a work-item or the launch says: the same wherever it is asked.
     Query(Query, u8),
@@ -185,8 +187,8 @@ impl Form {
         sum.is_small().then_some(sum)
     }
 
-    /// The coefficients of the symbols that are `chosen`, which are forms of the others, and the rest, in which there is none of them:
-    /// `self = Σ coefficient·symbol + rest`. None if two of them are multiplied with each other.
+    /// The coefficients of the symbols that are `chosen`, which are forms of the others, and the rest, in which there
+    /// is none of them: `self = Σ coefficient·symbol + rest`. None if two of them are multiplied with each other.
     ///
     /// ```text
     /// (4·lid + n·row + 4·x + 16).coefficients(|s| s is lid or row) = [(lid, 4), (row, n)], 4·x + 16
@@ -212,8 +214,9 @@ impl Form {
         Some((found, Form::collect(self.bits, rest)))
     }
 
-    /// Writes code that computes it as an `i64` (of the low bits, its width), with the values that `value` gives for symbols, already
-    /// extended or not. A round has no value of its own, so that it is `value`'s affair what stands for it.
+    /// Writes code that computes it as an `i64` (of the low bits, its width), with the values that `value` gives for
+    /// symbols, already extended or not. A round has no value of its own, so that it is `value`'s affair what stands
+    /// for it.
     pub fn emit(
         &self,
         b: &mut Builder<'_>,

@@ -1,10 +1,12 @@
 //! The form of a value in terms of block parameters and of what instructions give that are not taken apart.
 //!
-//! A value has up to three forms: modulo its own width, and as a signed and as an unsigned number of 64 bits. Sums, differences and products
-//! of the first kind always hold. The other two go through an operation only where it is known not to wrap in that reading: by its flag,
-//! by ranges, or because the caller says so; else the value itself is a symbol, extended.
+//! A value has up to three forms: modulo its own width, and as a signed and as an unsigned number of 64 bits. Sums,
+//! differences and products of the first kind always hold. The other two go through an operation only where it is known
+//! not to wrap in that reading: by its flag, by ranges, or because the caller says so; else the value itself is a
+//! symbol, extended.
 //!
-//! Operands are followed with a stack of our own, each value once for each kind, so that neither deep nor wide code is a problem.
+//! Operands are followed with a stack of our own, each value once for each kind, so that neither deep nor wide code is
+//! a problem.
 
 use super::form::{Form, Symbol, width};
 use super::{Affine, Ext};
@@ -59,9 +61,13 @@ impl Affine<'_> {
         width(self.func.ty(v).scalar).unwrap_or(64)
     }
 
-    /// All readings of 64 bits are one.
-    fn canonical(&self, v: Value, ext: Ext) -> Ext {
-        if self.bits(v) == 64 { Ext::Own } else { ext }
+    /// All readings of 64 bits are one, and so are those of what never wraps.
+    pub(super) fn canonical(&self, v: Value, ext: Ext) -> Ext {
+        match ext {
+            _ if self.bits(v) == 64 => Ext::Own,
+            Ext::Unsigned if (self.facts.no_wrap)(v) => Ext::Signed,
+            ext => ext,
+        }
     }
 
     fn form_bits(&self, (v, ext): Key) -> u32 {
@@ -104,7 +110,8 @@ impl Affine<'_> {
         }
     }
 
-    /// A parameter that is the same on all ways into its block is that. One of a loop's header is left to [`super::recurrence`].
+    /// A parameter that is the same on all ways into its block is that. One of a loop's header is left to
+    /// [`super::recurrence`].
     fn param(&self, key: Key, b: Block, k: usize) -> Step {
         let preds = self.cfg.preds(b);
         let before = |p: &Block| self.cfg.rpo_index(*p) < self.cfg.rpo_index(b);
@@ -186,7 +193,8 @@ impl Affine<'_> {
         }
     }
 
-    /// Whether an operation gives the number that it would without a limit of bits, in a reading of operands and result.
+    /// Whether an operation gives the number that it would without a limit of bits, in a reading of operands and
+    /// result.
     fn is_exact(&self, v: Value, ext: Ext, data: &InstData) -> bool {
         let promise = match ext {
             Ext::Own => return true,
@@ -235,8 +243,8 @@ impl Affine<'_> {
         self.range(v).is_some_and(|(low, _)| low >= 0)
     }
 
-    /// Between which signed numbers a value surely lies: by what the caller knows, by the operation that gives it, or by what it is a
-    /// conversion of.
+    /// Between which signed numbers a value surely lies: by what the caller knows, by the operation that gives it, or
+    /// by what it is a conversion of.
     pub(super) fn range(&self, v: Value) -> Option<(i64, i64)> {
         let func = self.func;
         let mut casts = Vec::new();

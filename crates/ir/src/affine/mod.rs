@@ -1,8 +1,10 @@
-//! Affine analysis: integers and addresses as sums of products of symbols, and how they change from iteration to iteration.
+//! Affine analysis: integers and addresses as sums of products of symbols, and how they change from iteration to
+//! iteration.
 //!
-//! In come a function, its graph and its loops; out comes, for a value, a [`Form`]: `constant + Σ coefficient·symbol·…`. Symbols are values
-//! that are not taken apart, what a work-item asks the launch for, and the numbers of the iterations of the loops around. An add
-//! recurrence `{start, +, step}` of a loop is the form `start + step·round`; a chain of them over nested loops has a round for each:
+//! In come a function, its graph and its loops; out comes, for a value, a [`Form`]: a constant and multiples of symbols,
+//! and of products of symbols. Symbols are values that are not taken apart, what a work-item asks the launch for, and
+//! the numbers of the iterations of the loops around. An add recurrence `{start, +, step}` of a loop is the form
+//! `start + step·round`; a chain of them over nested loops has a round for each:
 //!
 //! ```text
 //! for (i = 0; i < n; i++)                form of &a[i*w + j]:  a + 4·w·round0 + 4·round1
@@ -10,24 +12,27 @@
 //!         a[i*w + j] = 0;
 //! ```
 //!
-//! Sources: O. Bachmann, P. S. Wang, E. V. Zima, "Chains of Recurrences: a method to expedite the evaluation of closed-form functions"
-//! (ISSAC 1994); R. van Engelen, "Efficient Symbolic Analysis for Optimizing Compilers" (CC 2001); and LLVM's `ScalarEvolution`, whose
-//! treatment of extensions and flags this follows. Other than there, a form is a polynomial and not a tree: equal ones compare equal.
+//! Sources: O. Bachmann, P. S. Wang, E. V. Zima, "Chains of Recurrences: a method to expedite the evaluation of
+//! closed-form functions" (ISSAC 1994); R. van Engelen, "Efficient Symbolic Analysis for Optimizing Compilers" (CC
+//! 2001); and LLVM's `ScalarEvolution`, whose treatment of extensions and flags this follows. Other than there, a form
+//! is a polynomial and not a tree: equal ones compare equal.
 //!
-//! Forms are exact modulo 2^width. A form of 64 bits of a narrower value, read as a signed or unsigned number ([`Ext`]), is
-//! given only where no operation on the way wraps in that reading: by `nsw` or `nuw`, by ranges, by the test of a loop's header, or because
-//! the caller says so ([`Facts`]). A promise speaks for work-items that execute the instruction; what is moved to where others do is the
-//! caller's affair. The work is bounded: each value is looked at once for each reading, without recursion; a form that
-//! grows past 16 monomials, or products of four symbols, becomes a symbol.
+//! Forms are exact modulo 2^width. A form of 64 bits of a narrower value, read as a signed or unsigned number
+//! ([`Ext`]), is given only where no operation on the way wraps in that reading: by `nsw` or `nuw`, by ranges, by the
+//! test of a loop's header, or because the caller says so ([`Facts`]). A promise speaks for work-items that execute the
+//! instruction; what is moved to where others do is the caller's affair. The work is bounded: each value is looked at
+//! once for each reading, without recursion; a form that grows past 16 monomials, or products of four symbols, becomes
+//! a symbol.
 //!
 //! # How to ask
 //!
 //! ```
 //! # use cloom_ir::{affine::{Affine, Ext, Facts}, cfg::Cfg, dom::DomTree, loops::Loops, parse};
-//! # let module = parse("func internal @f(ptr<global>, i32) { bb0(v0: ptr<global>, v1: i32): v2: i32 = const 0 jump bb1(v2)
+//! # let module = parse("func internal @f(ptr<global>, i32) { bb0(v0: ptr<global>, v1: i32):
+//! #   v2: i32 = const 0 jump bb1(v2)
 //! #   bb1(v3: i32): v4: i1 = icmp slt v3, v1 br v4, bb2, bb3
-//! #   bb2: v5: i64 = sext v3 v6: i64 = const 4 v7: i64 = mul v5, v6 v8: ptr<global> = ptradd v0, v7 store v8, v3 align 4
-//! #        v9: i32 = const 1 v10: i32 = add v3, v9 jump bb1(v10)
+//! #   bb2: v5: i64 = sext v3 v6: i64 = const 4 v7: i64 = mul v5, v6 v8: ptr<global> = ptradd v0, v7
+//! #        store v8, v3 align 4 v9: i32 = const 1 v10: i32 = add v3, v9 jump bb1(v10)
 //! #   bb3: ret }").unwrap();
 //! # let func = module.funcs.values().next().unwrap();
 //! let cfg = Cfg::new(func);
@@ -42,22 +47,26 @@
 //!
 //! What passes want to know, and how to ask for it:
 //!
-//! * *How far does an address go in an iteration?* (store streams, rows of a work-item's own) [`Affine::const_slope`]. Where a pass checks at run
-//!   time that a counter does not pass its bound, it says so: `Facts { no_wrap: &|v| v == counter, ..Facts::default() }`.
-//! * *Does it go in steps that only the launch knows?* (software prefetch) [`Affine::slope`], then [`Form::as_symbol`] gives coefficient and
-//!   value; [`Form::emit`] writes it, so many iterations ahead. A prefetch may be wrong: `no_wrap: &|_| true`.
-//! * *Does a load read what a store wrote an iteration ago?* (store-to-load forwarding) `affine.next(l, load) == Some(affine.form(store, Ext::Own))`,
-//!   or [`Affine::difference`]; [`Affine::first`] is the address in iteration 0, whose base is [`Affine::base`].
+//! * *How far does an address go in an iteration?* (store streams, rows of a work-item's own) [`Affine::const_slope`].
+//!   Where a pass checks at run time that a counter does not pass its bound, it says so:
+//!   `Facts { no_wrap: &|v| v == counter, ..Facts::default() }`.
+//! * *Does it go in steps that only the launch knows?* (software prefetch) [`Affine::slope`], then [`Form::as_symbol`]
+//!   gives coefficient and value; [`Form::emit`] writes it, so many iterations ahead. A prefetch may be wrong:
+//!   `no_wrap: &|_| true`.
+//! * *Does a load read what a store wrote an iteration ago?* (store-to-load forwarding) `affine.next(l, load) ==
+//!   Some(affine.form(store, Ext::Own))`, or [`Affine::difference`]; [`Affine::first`] is the address in iteration 0,
+//!   whose base is [`Affine::base`].
 //! * *Does a loop go in the steps of the grid?* (grid-stride batching) `affine.counted(l)`: `start` is
-//!   [`Affine::query`]`(GlobalId, 0)`, or `group_id·local_size + local_id` made of three queries with [`Form::times`] and [`Form::plus`],
-//!   each truncated to the counter's width by [`Affine::query`]; `step` is [`Form::as_symbol`]. With `range` saying that ids have 31 bits,
-//!   conversions between widths do not matter.
-//! * *Which work-items does a condition leave?* (active work-item bound) the form of one side is a sum of ids with factors:
-//!   `form.coefficients(|s| is_id(s))` gives the factor of each id, and the rest, which is the same for all. For iterations instead of
-//!   work-items: [`Affine::rounds_while`].
+//!   [`Affine::query`]`(GlobalId, 0)`, or `group_id·local_size + local_id` made of three queries with [`Form::times`]
+//!   and [`Form::plus`], each truncated to the counter's width by [`Affine::query`]; `step` is [`Form::as_symbol`].
+//!   With `range` saying that ids have 31 bits, conversions between widths do not matter.
+//! * *Which work-items does a condition leave?* (active work-item bound) the form of one side is a sum of ids with
+//!   factors: `form.coefficients(|s| is_id(s))` gives the factor of each id, and the rest, which is the same for all.
+//!   For iterations instead of work-items: [`Affine::rounds_while`].
 //! * *Is it a loop that counts?* [`Affine::counted`]; [`Affine::trip_count`].
-//! * *What do addresses of lanes have in common?* (scalar base and varying index) `form.coefficients(|s| varies(s))`: one symbol with a constant
-//!   factor is the index, and the rest is the base, which [`Form::emit`] writes. Values that are to stay whole: `is_symbol`.
+//! * *What do addresses of lanes have in common?* (scalar base and varying index) `form.coefficients(|s| varies(s))`:
+//!   one symbol with a constant factor is the index, and the rest is the base, which [`Form::emit`] writes. Values that
+//!   are to stay whole: `is_symbol`.
 
 mod counted;
 mod form;
@@ -94,8 +103,8 @@ pub enum Ext {
 pub struct Facts<'a> {
     /// Between which numbers a value lies, its bits read as signed ones.
     pub range: &'a dyn Fn(Value) -> Option<(i64, i64)>,
-    /// Whether an operation, or a counter, is as if it had no limit of bits, in both readings. The caller checks that at run time, or a
-    /// wrong form does no harm.
+    /// Whether an operation, or a counter, is as if it had no limit of bits, in both readings. The caller checks that
+    /// at run time, or a wrong form does no harm.
     pub no_wrap: &'a dyn Fn(Value) -> bool,
     /// Values that are not to be taken apart.
     pub is_symbol: &'a dyn Fn(Value) -> bool,
@@ -153,8 +162,8 @@ impl<'a> Affine<'a> {
         self.resolve(&self.local(v, ext), at)
     }
 
-    /// What an iteration of a loop adds to a value, modulo its width: 0 if the loop does not change it. None if that differs from iteration to
-    /// iteration, or is not known.
+    /// What an iteration of a loop adds to a value, modulo its width: 0 if the loop does not change it. None if that
+    /// differs from iteration to iteration, or is not known.
     pub fn slope(&self, l: usize, v: Value) -> Option<Form> {
         Some(self.split(l, &self.form_at(v, Ext::Own, l)?)?.1)
     }
@@ -176,15 +185,16 @@ impl<'a> Affine<'a> {
         Some(form.plus(&step))
     }
 
-    /// A recurrence of a header's parameter: its start and step, modulo its width, and whether it is known not to wrap as a signed, and as an
-    /// unsigned number.
+    /// A recurrence of a header's parameter: its start and step, modulo its width, and whether it is known not to wrap
+    /// as a signed, and as an unsigned number.
     pub fn recurrence_of(&self, l: usize, param: Value) -> Option<Recurrence> {
         let (start, step) = self.split(l, self.headers.get(&(param, Ext::Own))?)?;
         let holds = |ext| self.headers.contains_key(&(param, ext));
         Some(Recurrence { start, step, nsw: holds(Ext::Signed), nuw: holds(Ext::Unsigned) })
     }
 
-    /// How far a value is from another one, if that is a constant: of two addresses, in bytes. Of values in one loop, in the same iteration.
+    /// How far a value is from another one, if that is a constant: of two addresses, in bytes. Of values in one loop,
+    /// in the same iteration.
     pub fn difference(&self, to: Value, from: Value) -> Option<i64> {
         self.form(to, Ext::Own).minus(&self.form(from, Ext::Own)).as_const()
     }

@@ -1,11 +1,11 @@
 //! Recurrences: header parameters that grow by the same in every iteration, and forms in terms of iterations.
 //!
-//! A parameter `p` of a loop's header is `{start, +, step}` if what the latch gives for it is `p` plus something that the loop does not
-//! change; in iteration n it is `start + n·step`. Headers are looked at from the outermost loop inwards, so that starts and steps can
-//! be written in iterations of the loops around.
+//! A parameter `p` of a loop's header is `{start, +, step}` if what the latch gives for it is `p` plus something that
+//! the loop does not change; in iteration n it is `start + n·step`. Headers are looked at from the outermost loop
+//! inwards, so that starts and steps can be written in iterations of the loops around.
 //!
-//! For `p` as a signed or unsigned number of more bits that must hold without a wrap: because each addition on the way is
-//! known not to wrap, or because the loop goes on only while `p` is below a bound that leaves room for the step.
+//! For `p` as a signed or unsigned number of more bits that must hold without a wrap: because each addition on the way
+//! is known not to wrap, or because the loop goes on only while `p` is below a bound that leaves room for the step.
 
 use super::form::{Form, Symbol};
 use super::local::Key;
@@ -19,18 +19,25 @@ impl Affine<'_> {
     pub(super) fn find_recurrences(&mut self) {
         // Outer loops come before inner ones.
         for l in 0..self.loops.loops.len() {
-            let header = self.loops.loops[l].header;
-            for ext in [Ext::Own, Ext::Signed, Ext::Unsigned] {
-                for k in 0..self.func.blocks[header].params.len() {
-                    let p = self.func.blocks[header].params[k];
-                    let narrow = self.bits(p) < 64;
-                    if self.is_number(p) && (ext == Ext::Own || narrow) {
-                        let found = self.recurrence(l, (p, ext), k).or_else(|| self.bounded(l, (p, ext)));
-                        self.headers.extend(found.map(|form| ((p, ext), form)));
-                    }
+            // A step may be another parameter, if that is found not to change.
+            while self.find_in_header(l) {}
+        }
+    }
+
+    /// Finds recurrences of a header that are not known yet. Says whether there were any.
+    fn find_in_header(&mut self, l: usize) -> bool {
+        let header = self.loops.loops[l].header;
+        let before = self.headers.len();
+        for ext in [Ext::Own, Ext::Signed, Ext::Unsigned] {
+            for (k, &p) in self.func.blocks[header].params.iter().enumerate() {
+                let key = (p, ext);
+                if self.is_number(p) && self.canonical(p, ext) == ext && !self.headers.contains_key(&key) {
+                    let found = self.recurrence(l, key, k).or_else(|| self.bounded(l, key, k));
+                    self.headers.extend(found.map(|form| (key, form)));
                 }
             }
         }
+        self.headers.len() > before
     }
 
     /// Whether forms are about values like this.
@@ -70,35 +77,19 @@ impl Affine<'_> {
         form.is_small().then_some(form)
     }
 
-    /// A counter that the test of the header keeps from wrapping, as a number of more bits.
-    fn bounded(&self, l: usize, key: Key) -> Option<Form> {
+    /// A counter that the test of the header keeps from wrapping, or the caller, as a number of more bits.
+    fn bounded(&self, l: usize, key: Key, k: usize) -> Option<Form> {
         let (p, ext) = key;
-        let test = self.header_test(l).filter(|t| t.counter == p)?;
-        let own = self.headers.get(&(p, Ext::Own))?;
-        let (_, step) = self.split(l, own)?;
-        let step = step.as_const().filter(|&s| s > 0)?;
-        let half = (self.func.ty(p).scalar.mask() >> 1) as i64;
-        let (signed, all) = match ext {
-            Ext::Signed => (true, i128::from(half)),
-            Ext::Unsigned => (false, 2 * i128::from(half) + 1),
-            Ext::Own => return None,
-        };
-        let most = match (test.cc, signed) {
-            (IntCc::Slt, true) | (IntCc::Ult, false) => self.highest(test.bound, signed, all) - 1,
-            (IntCc::Sle, true) | (IntCc::Ule, false) => self.highest(test.bound, signed, all),
-            _ => return None,
-        };
-        if most + i128::from(step) > all {
+        let (_, step) = self.split(l, self.headers.get(&(p, Ext::Own))?)?;
+        let step = step.as_const()?;
+        if ext == Ext::Own || !((self.facts.no_wrap)(p) || self.has_room(l, p, ext, step)) {
             return None;
         }
         // The start, extended: from the ways into the loop.
-        let k = match self.func.values[p].def {
-            ValueDef::Param(_, k) => k as usize,
-            ValueDef::Inst(_) => return None,
-        };
+        let header = self.loops.loops[l].header;
         let mut first: Option<Form> = None;
-        for &pred in self.cfg.preds(test.header).iter().filter(|&&b| !self.is_in(b, l)) {
-            for e in self.func.blocks[pred].term.edges().iter().filter(|e| e.block == test.header) {
+        for &pred in self.cfg.preds(header).iter().filter(|&&b| !self.is_in(b, l)) {
+            for e in self.func.blocks[pred].term.edges().iter().filter(|e| e.block == header) {
                 let form = self.in_rounds(&self.local(*e.args.get(k)?, ext), l)?;
                 if *first.get_or_insert_with(|| form.clone()) != form {
                     return None;
@@ -108,6 +99,22 @@ impl Affine<'_> {
         self.in_iterations(l, first?, &Form::constant(64, step))
     }
 
+    /// Whether a loop goes on only while its counter is so low that a step more fits its type.
+    fn has_room(&self, l: usize, p: Value, ext: Ext, step: i64) -> bool {
+        let Some(test) = self.header_test(l).filter(|t| t.counter == p && step > 0) else { return false };
+        let half = (self.func.ty(p).scalar.mask() >> 1) as i64;
+        let (signed, all) = match ext {
+            Ext::Signed => (true, i128::from(half)),
+            _ => (false, 2 * i128::from(half) + 1),
+        };
+        let most = match (test.cc, signed) {
+            (IntCc::Slt, true) | (IntCc::Ult, false) => self.highest(test.bound, signed, all) - 1,
+            (IntCc::Sle, true) | (IntCc::Ule, false) => self.highest(test.bound, signed, all),
+            _ => return false,
+        };
+        most + i128::from(step) <= all
+    }
+
     fn highest(&self, v: Value, signed: bool, all: i128) -> i128 {
         match self.range(v) {
             Some((low, high)) if signed || low >= 0 => i128::from(high).min(all),
@@ -115,7 +122,8 @@ impl Affine<'_> {
         }
     }
 
-    /// Writes a form that holds in the header of a loop, or before it, in iterations: parameters of headers become what they are.
+    /// Writes a form that holds in the header of a loop, or before it, in iterations: parameters of headers become what
+    /// they are.
     fn in_rounds(&self, form: &Form, l: usize) -> Option<Form> {
         self.resolve(form, self.loops.loops[l].header)
     }
@@ -126,7 +134,8 @@ impl Affine<'_> {
         if known { form.substitute(|s| self.header_form(s, at, form.bits())) } else { Some(form.clone()) }
     }
 
-    /// What a symbol is in iterations, if it is a header's parameter of a loop around a block. After its loop it stays the value that it is.
+    /// What a symbol is in iterations, if it is a header's parameter of a loop around a block. After its loop it stays
+    /// the value that it is.
     fn header_form(&self, s: Symbol, at: Block, bits: u32) -> Option<Form> {
         let Symbol::Value(v, ext) = s else { return None };
         let ValueDef::Param(b, _) = self.func.values[v].def else { return None };
