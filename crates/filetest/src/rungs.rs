@@ -302,7 +302,7 @@ impl Rung for Cpu {
         let (bits, intel) = (vector_bits(target), is_like_intel(target));
         let wish = self.lanes.map_or(Wish::Registers { bits, row: None, intel, straight: false }, Wish::Lanes);
         let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
-        if let Some(e) = cloom_ir::verify(&module).first() {
+        if let Some(e) = cloom_ir::verify_work_group(&module, group.func, group.lanes).first() {
             return Err(format!("does not verify: {e}"));
         }
         let meta = module.funcs[kernel].kernel.as_deref().ok_or("not a kernel")?;
