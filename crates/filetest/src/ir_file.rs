@@ -19,8 +19,9 @@
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
-//! For `verify`, the rules that a line breaks stand behind it: `v2: i1 = add nsw v0, v1 ; error: V26, V49`. Numbers must be those of the printed
-//! form in such lines. With `group N`, the first function is checked as a work-group function for vectors of N work-items.
+//! For `verify`, the rules that a line breaks stand behind it: `v2: i1 = add nsw v0, v1 ; error: V26, V49`. Numbers must
+//! be those of the printed form in such lines. With `group N`, the first function is checked as a work-group function
+//! for vectors of N work-items.
 //!
 //! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would change with every
 //! improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this order, one line of the output for

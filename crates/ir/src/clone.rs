@@ -1,8 +1,8 @@
 //! Copies of code: instructions and blocks, with a map from what is copied to its copies.
 //!
-//! In come pieces of a function, of the same or of another one; out come their copies, in which every value and block that the map
-//! knows is replaced. That is what inlining, unrolling, peeling and hoisting have in common (LLVM's `CloneBasicBlock` with its
-//! `ValueToValueMap`):
+//! In come pieces of a function, of the same or of another one; out come their copies, in which every value and block
+//! that the map knows is replaced. That is what inlining, unrolling, peeling and hoisting have in common (LLVM's
+//! `CloneBasicBlock` with its `ValueToValueMap`):
 //!
 //! ```text
 //! let mut map = CloneMap::default();
@@ -98,11 +98,11 @@ impl CloneMap {
         }
     }
 
-    /// Copies blocks with their terminators. Edges between them lead to the copies. Gives the copies in the same order; they stand in no
-    /// place of the function's order.
+    /// Copies blocks with their terminators. Edges between them lead to the copies. Gives the copies in the same order;
+    /// they stand in no place of the function's order.
     ///
-    /// A block that the map knows already is copied to the end of the block that stands for it, and a parameter that it knows is replaced
-    /// and gets no copy: it is for the caller to change the edges there.
+    /// A block that the map knows already is copied to the end of the block that stands for it, and a parameter that it
+    /// knows is replaced and gets no copy: it is for the caller to change the edges there.
     pub fn clone_blocks(&mut self, func: &mut Function, blocks: &[Block]) -> Vec<Block> {
         let originals: Vec<Original> = blocks.iter().map(|&b| Original::of(func, b)).collect();
         self.write(func, originals)

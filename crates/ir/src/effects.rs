@@ -1,8 +1,9 @@
 //! What the execution of an operation does besides giving its result.
 //!
-//! In comes an [`Op`], out goes a set of [`Effects`]. Passes ask the questions below (may it be removed, computed twice, moved?), all of
-//! which are answered from that one set. The set comes from a `match` that names every operation, so that a new one does not compile
-//! until somebody has decided: an operation that is pure by omission is removed and merged by passes that have never heard of it.
+//! In comes an [`Op`], out goes a set of [`Effects`]. Passes ask the questions below (may it be removed, computed
+//! twice, moved?), all of which are answered from that one set. The set comes from a `match` that names every
+//! operation, so that a new one does not compile until somebody has decided: an operation that is pure by omission is
+//! removed and merged by passes that have never heard of it.
 
 use crate::inst::Op;
 use bitflags::bitflags;
@@ -103,8 +104,8 @@ impl Op {
         self.effects().contains(Effects::ATOMIC)
     }
 
-    /// Whether the work-items of a sub-group execute it together. It must not get into or out of a branch: who is here would change.
-    /// (To passes, that is an effect.)
+    /// Whether the work-items of a sub-group execute it together. It must not get into or out of a branch: who is here
+    /// would change. (To passes, that is an effect.)
     pub fn is_subgroup(&self) -> bool {
         self.effects().contains(Effects::SUBGROUP)
     }

@@ -63,8 +63,9 @@ impl Module {
     }
 }
 
-/// Texts of single parts of a function, as [`Module::function_text`] writes them, whatever is wrong with the function: an entity that is
-/// out of range or in no block is written `v?7`. Values are numbered once, so that each text costs no more than its length.
+/// Texts of single parts of a function, as [`Module::function_text`] writes them, whatever is wrong with the function:
+/// an entity that is out of range or in no block is written `v?7`. Values are numbered once, so that each text costs no
+/// more than its length.
 pub(crate) struct PartTexts<'a> {
     module: &'a Module,
     func: &'a Function,

@@ -284,7 +284,8 @@ fn unroll(func: &mut Function, l: &Loop, rounds: usize) {
     let exit = func.blocks[l.header].term.edges().into_iter().find(|e| !blocks.contains(&e.block)).cloned();
     let next = func.blocks[latch].term.edges().into_iter().find(|e| e.block == l.header).cloned();
     let (Some(exit), Some(next)) = (exit, next) else { return };
-    // What the values and blocks of the loop are in each round, the first of which are they themselves; of the last one, the header alone.
+    // What the values and blocks of the loop are in each round: in the first one, they themselves; of the last one there is the
+    // header alone.
     let mut maps = vec![CloneMap::default()];
     let mut new = Vec::new();
     for round in 1..=rounds {

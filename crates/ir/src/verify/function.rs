@@ -1,4 +1,5 @@
-//! Rules of functions (V1, V9 to V24): indices, signatures, blocks, edges, dominance. [`super::inst`] has those of operations.
+//! Rules of functions (V1, V9 to V24): indices, signatures, blocks, edges, dominance. [`super::inst`] has those of
+//! operations.
 
 use super::module::is_align;
 use super::{AnyEntity, Report, Rule, VerifyError, inst};

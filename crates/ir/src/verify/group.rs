@@ -1,9 +1,9 @@
 //! Rules of work-group functions (V50 to V55), which the vectoriser makes: they go by the contract of [`crate::abi`].
 //!
-//! The launcher's memory is in the address space `context`, which no program can name. Each address in it must be one parameter plus
-//! offsets, so that it is known whose memory an access touches: descriptors are read, within their size; frames of values that live
-//! across barriers are in scratch. The parameter of an address is found by a forward search over additions and block parameters, with
-//! two that meet as an error.
+//! The launcher's memory is in the address space `context`, which no program can name. Each address in it must be one
+//! parameter plus offsets, so that it is known whose memory an access touches: descriptors are read, within their size;
+//! frames of values that live across barriers are in scratch. The parameter of an address is found by a forward search
+//! over additions and block parameters, with two that meet as an error.
 
 use super::module::{callees, ops, space_of};
 use super::{AnyEntity, Report, Rule, VerifyError, verify_function};
@@ -30,7 +30,8 @@ pub const PARAMS: [Type; 5] = [
     Type::ptr(Space::Context),
 ];
 
-/// Checks a work-group function whose vectors have so many work-items: all rules of functions, and those of work-group functions.
+/// Checks a work-group function whose vectors have so many work-items: all rules of functions, and those of work-group
+/// functions.
 pub fn verify_work_group(module: &Module, func: FuncRef, lanes: u16) -> Vec<VerifyError> {
     let mut errors = Vec::new();
     let Some(func) = module.funcs.get(func) else { return errors };
@@ -57,7 +58,8 @@ pub fn verify_work_group(module: &Module, func: FuncRef, lanes: u16) -> Vec<Veri
     errors
 }
 
-/// Whether an operation speaks of single work-items, or of the kernel's own view of the group; or calls one of these functions.
+/// Whether an operation speaks of single work-items, or of the kernel's own view of the group; or calls one of these
+/// functions.
 fn is_of_items(module: &Module, op: &Op, functions: &FxHashSet<FuncRef>) -> bool {
     match op {
         Op::Query { .. } | Op::Barrier => true,

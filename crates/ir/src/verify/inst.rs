@@ -1,6 +1,7 @@
 //! Rules of single operations (V23, V25 to V49): number and types of operands, result, immediates, flags.
 //!
-//! Indices are in range here (V1). An operation with a wrong number of operands is not looked at further, so that the rest may index them.
+//! Indices are in range here (V1). An operation with a wrong number of operands is not looked at further, so that the
+//! rest may index them.
 
 use super::module::{MAX_SIZE, is_align, space_of};
 use super::{AnyEntity, Report, Rule, flags};
@@ -8,6 +9,7 @@ use crate::entity::Inst;
 use crate::inst::{BinOp, CastOp, Op, Query, RmwOp, UnOp};
 use crate::subgroup::{combines, exchanges};
 use crate::types::{Scalar, Space, Type};
+use smallvec::SmallVec;
 
 /// Checks an instruction.
 pub(super) fn check(r: &mut Report<'_>, inst: Inst) {
@@ -123,7 +125,7 @@ fn has_result(op: &Op) -> bool {
 struct Check<'r, 'a> {
     r: &'r mut Report<'a>,
     at: AnyEntity,
-    args: Vec<Type>,
+    args: SmallVec<[Type; 4]>,
     result: Option<Type>,
 }
 
@@ -205,7 +207,7 @@ impl Check<'_, '_> {
             Op::SubgroupScan { op, .. } => self.need(a[0] == r && combines(*op, r), Rule::Subgroup),
             Op::Call(f) => {
                 let (module, result) = (self.r.module, self.result);
-                let fits = |f: &crate::Function| f.params == a && (result.is_none() || result == f.ret);
+                let fits = |f: &crate::Function| *f.params == *a && (result.is_none() || result == f.ret);
                 self.need(module.funcs.get(*f).is_some_and(fits), Rule::Call);
             }
             Op::Printf(s) => {

@@ -1,15 +1,17 @@
 //! The verifier: the contract between the stages. What it accepts, every later stage takes for granted.
 //!
-//! In comes any module that the text parser or a decoder yields, also one whose indices point nowhere; out come all violations, each with
-//! the number of its rule and the entity that breaks it, at most one for a rule and an entity. It never panics, and its time is linear in
-//! the module but for dominators. [`verify_work_group`] checks what the vectoriser made, by the rules of [`crate::abi`] on top.
+//! In comes any module that the text parser or a decoder yields, also one whose indices point nowhere; out come all
+//! violations, each with the number of its rule and the entity that breaks it, at most one for a rule and an entity. It
+//! never panics, and its time is linear in the module but for dominators. [`verify_work_group`] checks what the
+//! vectoriser made, by the rules of [`crate::abi`] on top.
 //!
-//! The rules are the table below; the numbers are for messages, tests and documents, and do not change meaning. Rules of a group depend on
-//! those before: a function with an index out of range (V1) is not looked at further, and dominance (V24) is checked where structure
-//! is good. The layout of this list and of the errors follows Cranelift's verifier.
+//! The rules are the table below; the numbers are for messages, tests and documents, and do not change meaning. Rules
+//! of a group depend on those before: a function with an index out of range (V1) is not looked at further, and
+//! dominance (V24) is checked where structure is good. The layout of this list and of the errors follows Cranelift's
+//! verifier.
 //!
-//! What no rule says: values that are the same, unreachable blocks (which may use what they like), `Switch` without cases, and loops
-//! without an end are all fine.
+//! What no rule says: values that are the same, unreachable blocks (which may use what they like), `Switch` without
+//! cases, and loops without an end are all fine.
 
 mod flags;
 mod function;
@@ -105,7 +107,7 @@ rules! {
     49 Flags "a flag stands at an operation that it means something for",
     // Work-group functions.
     50 GroupSignature "a work-group function has the parameters of the interface with its launcher, and no result",
-    51 GroupItem "a work-group function has no query, barrier, sub-group operation or static local variable, nor do its callees",
+    51 GroupItem "a work-group function and its callees have no query, barrier, sub-group operation or static local variable",
     52 GroupRoot "an address in context memory comes from one parameter of a work-group function, by additions",
     53 GroupBounds "an access to a descriptor is inside of it",
     54 GroupReadOnly "descriptors and the argument block are only read",
@@ -152,7 +154,8 @@ pub struct VerifyError {
     pub function: Option<String>,
     /// What breaks the rule.
     pub entity: AnyEntity,
-    /// The entity as the text form writes it: a global, a function's signature, a block's head, a terminator, an instruction.
+    /// The entity as the text form writes it: a global, a function's signature, a block's head, a terminator, an
+    /// instruction.
     pub context: String,
     /// What is wrong: the words of the rule, and what was found if that helps.
     pub message: String,
