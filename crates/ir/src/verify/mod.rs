@@ -107,7 +107,7 @@ rules! {
     49 Flags "a flag stands at an operation that it means something for",
     // Work-group functions.
     50 GroupSignature "a work-group function has the parameters of the interface with its launcher, and no result",
-    51 GroupItem "a work-group function and its callees have no query, barrier, sub-group operation or static local variable",
+    51 GroupItem "a work-group function and its callees have no query, barrier, sub-group operation or local variable",
     52 GroupRoot "an address in context memory comes from one parameter of a work-group function, by additions",
     53 GroupBounds "an access to a descriptor is inside of it",
     54 GroupReadOnly "descriptors and the argument block are only read",
