@@ -29,6 +29,8 @@
 #define AXES3(T, a) (T##3)(AXIS(T, (a).x), AXIS(T, (a).y), AXIS(T, (a).z))
 #define AXES4(T, a) (T##4)(AXIS(T, (a).x), AXIS(T, (a).y), AXIS(T, (a).z), AXIS(T, (a).w))
 
+// normalize divides the components scaled up, but never scaled down, where a small one may become denormal and lose
+// bits: the length can do without them, the component cannot. Its quotient is scaled instead.
 #define GEOMETRIC(T, V, N)                           \
     FN T dot(V a, V b)                               \
     {                                                \
@@ -48,11 +50,16 @@
     FN V normalize(V a)                              \
     {                                                \
         T m = LARGEST##N(a);                         \
-        V b = a * UP_##T(m);                         \
-        if (m == INFINITY)                           \
-            b = AXES##N(T, a);                       \
+        T scale = UP_##T(m);                         \
+        T after = scale < 1 ? scale : (T)1;          \
+        V b = a * scale;                             \
+        V c = scale < 1 ? a : b;                     \
+        if (m == INFINITY) {                         \
+            c = b = AXES##N(T, a);                   \
+            after = 1;                               \
+        }                                            \
         T l = __cl_sqrt(DOT##N(b, b));               \
-        return b / (l == 0 ? (T)1 : l);              \
+        return c / (l == 0 ? (T)1 : l) * after;      \
     }
 
 GEOMETRIC(float, float, 1)

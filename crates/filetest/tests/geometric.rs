@@ -24,7 +24,9 @@ fn pairs(p: Precision, width: usize, count: usize) -> Vec<Pair> {
             2 => random.within(f64::from(p.least_exponent()) - 20.0, most),
             _ => f64::from(p.least_exponent()) + random.within(-20.0, 30.0),
         };
-        let spread = if i % 3 == 0 { 30.0 } else { 2.0 };
+        // Some components differ by half of all exponents that there are.
+        let far = (f64::from(p.overflow_exponent()) - f64::from(p.least_exponent())) * 0.55;
+        let spread = [30.0, 2.0, far][i % 3];
         let mut vector = || -> Vec<f64> {
             let one = |_| {
                 let size = (scale - random.within(0.0, spread)).exp2() * random.within(1.0, 2.0);
