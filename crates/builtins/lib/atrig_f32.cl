@@ -84,25 +84,39 @@ FN float atanpi(float x)
     return atrigf_over_pi(atan(x));
 }
 
+// The quotient of the smaller by the larger of two magnitudes. 0/0 is a direction along the axis of x,
+// infinity/infinity a diagonal.
+static float atrigf_slope(float ax, float ay)
+{
+    float num = __cl_fmin(ax, ay);
+    float den = __cl_fmax(ax, ay);
+    float q = den == 0.0f ? 0.0f : num / den;
+    return num == INFINITY ? 1.0f : q;
+}
+
+// From the angle a to the nearer axis: a, pi - a, pi/2 - a or pi/2 + a. One rounded sum, so that the axes are exact.
 FN float atan2(float y, float x)
 {
     float ax = __cl_fabs(x);
     float ay = __cl_fabs(y);
     int steep = ay > ax;
-    float num = steep ? ax : ay;
-    float den = steep ? ay : ax;
-    float q = num / den;
-    // 0/0 is a direction along the axis of x; infinity/infinity is a diagonal.
-    q = den == 0.0f ? 0.0f : q;
-    q = num == INFINITY ? 1.0f : q;
-    float a = atrigf_atan(q);
-    a = steep ? ATRIGF_PIO2_HI - (a - ATRIGF_PIO2_LO) : a;
     int left = as_int(x) < 0;
-    a = left ? 2.0f * ATRIGF_PIO2_HI - (a - 2.0f * ATRIGF_PIO2_LO) : a;
+    float a = atrigf_atan(atrigf_slope(ax, ay));
+    a = steep != left ? -a : a;
+    float quarters = steep ? 1.0f : (left ? 2.0f : 0.0f);
+    a = __cl_fma(quarters, ATRIGF_PIO2_HI, __cl_fma(quarters, ATRIGF_PIO2_LO, a));
     return x != x || y != y ? NAN : __cl_copysign(a, y);
 }
 
+// Likewise in units of pi, where the axes and diagonals are halves and quarters.
 FN float atan2pi(float y, float x)
 {
-    return atrigf_over_pi(atan2(y, x));
+    float ax = __cl_fabs(x);
+    float ay = __cl_fabs(y);
+    int steep = ay > ax;
+    int left = as_int(x) < 0;
+    float a = atrigf_over_pi(atrigf_atan(atrigf_slope(ax, ay)));
+    a = steep != left ? -a : a;
+    a += steep ? 0.5f : (left ? 1.0f : 0.0f);
+    return x != x || y != y ? NAN : __cl_copysign(a, y);
 }

@@ -101,26 +101,41 @@ FN double atanpi(double x)
     return atrigd_over_pi(atan(x));
 }
 
-FN double atan2(double y, double x)
+// The angle of two magnitudes to the nearer axis, of x where both are 0.
+static double atrigd_acute(double ax, double ay)
 {
-    double ax = __cl_fabs(x);
-    double ay = __cl_fabs(y);
-    int steep = ay > ax;
-    double num = steep ? ax : ay;
-    double den = steep ? ay : ax;
+    double num = __cl_fmin(ax, ay);
+    double den = __cl_fmax(ax, ay);
     // The sum of two huge ones would overflow, and the multiple of a denormal one have no bits left; 0/0 is along the axis
     // of x, infinity/infinity a diagonal.
     double scale = den > 0x1p+1000 ? 0x1p-100 : (den < 0x1p-900 ? 0x1p+100 : 1.0);
     num = num == INFINITY ? 1.0 : (den == INFINITY ? 0.0 : num * scale);
     den = den == INFINITY || den == 0.0 ? 1.0 : den * scale;
-    double a = atrigd_atan(num, den);
-    a = steep ? ATRIGD_PIO2_HI - (a - ATRIGD_PIO2_LO) : a;
+    return atrigd_atan(num, den);
+}
+
+// As in atrig_f32.cl.
+FN double atan2(double y, double x)
+{
+    double ax = __cl_fabs(x);
+    double ay = __cl_fabs(y);
+    int steep = ay > ax;
     int left = as_long(x) < 0;
-    a = left ? 2.0 * ATRIGD_PIO2_HI - (a - 2.0 * ATRIGD_PIO2_LO) : a;
+    double a = atrigd_acute(ax, ay);
+    a = steep != left ? -a : a;
+    double quarters = steep ? 1.0 : (left ? 2.0 : 0.0);
+    a = __cl_fma(quarters, ATRIGD_PIO2_HI, __cl_fma(quarters, ATRIGD_PIO2_LO, a));
     return x != x || y != y ? NAN : __cl_copysign(a, y);
 }
 
 FN double atan2pi(double y, double x)
 {
-    return atrigd_over_pi(atan2(y, x));
+    double ax = __cl_fabs(x);
+    double ay = __cl_fabs(y);
+    int steep = ay > ax;
+    int left = as_long(x) < 0;
+    double a = atrigd_over_pi(atrigd_acute(ax, ay));
+    a = steep != left ? -a : a;
+    a += steep ? 0.5 : (left ? 1.0 : 0.0);
+    return x != x || y != y ? NAN : __cl_copysign(a, y);
 }
