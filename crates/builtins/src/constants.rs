@@ -1,4 +1,4 @@
-//! The constants that go with the built-in functions: in OpenCL C they are macros.
+//! The predefined constants of OpenCL C (limits, mathematical constants, fence flags), which are macros.
 
 /// Name and text of each.
 pub const CONSTANTS: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! The rows of functions that the work-items of a group or a sub-group call together.
+//! The rows of the table for work-group and sub-group functions.
 
 use crate::table::{A, Elem, I, Lower, NONE, Row, Special, Subgroup, V, V1};
 use cloom_ir::Query;

@@ -1,8 +1,8 @@
 //! The OpenCL C built-in functions: their table and their sources.
 //!
-//! The front end asks the [`table`] what a name means and how a call of it is lowered; what is lowered to a call is
-//! written in OpenCL C in `lib/*.cl`, compiled by the same front end, and linked function by function. [`printf`]
-//! formats what kernels print.
+//! The front end looks a name up in the [`table`], which gives its signatures and how a call is lowered. Functions
+//! that are lowered to calls are written in OpenCL C in `lib/*.cl`, compiled by the same front end, and linked one by
+//! one. [`printf`] formats what kernels print.
 
 #![forbid(unsafe_code)]
 
@@ -16,4 +16,7 @@ pub mod table;
 pub mod ulp;
 
 pub use constants::CONSTANTS;
-pub use table::{Elem, Lower, Row, Sig, Special, Subgroup, Ty, lookup, mangle, names, space_digit};
+pub use table::{
+    Common, Elem, Integer, Lower, Relational, Row, Sig, Special, Subgroup, Ty, WorkItem, lookup, mangle, names,
+    space_digit,
+};

@@ -1,6 +1,5 @@
-//! The library's sources: what the table lowers to calls, in OpenCL C, one family of functions a file.
-//!
-//! They are compiled by the front end in library mode, a file at a time and only when one of its functions is called.
+//! The library's sources in OpenCL C, one family of functions a file; the compiler's build script compiles them in
+//! library mode.
 
 /// Name and text of every file of the library.
 pub const FILES: &[(&str, &str)] = &[

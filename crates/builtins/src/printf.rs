@@ -1,9 +1,9 @@
-//! What `printf` prints: a format and the bytes of the arguments in, text out.
+//! The formatter of `printf`: a format and the bytes of the arguments in, text out.
 //!
-//! The arguments stand as `cloom_ir::abi::printf_layout` places them, after the default promotions: an integer has at least 32 bits, a
-//! scalar floating-point number 64; vectors are as they are. Used by the runtime and by the interpreter, so that both print the
-//! same. Formats and arguments are not trusted: what is missing reads as zero, what is not understood is printed as it stands, and
-//! the output is bounded.
+//! The arguments are laid out by `cloom_ir::abi::printf_layout`, after the default promotions: an integer has at least
+//! 32 bits, a scalar floating-point number 64; vectors keep their elements. The runtime and the interpreter share it,
+//! so that both print the same. Formats and arguments are not trusted: a missing argument reads as zero, an unknown
+//! conversion is printed literally, and the output is bounded.
 
 use half::f16;
 

@@ -1,6 +1,9 @@
-//! The rows of the table of built-in functions, by chapter of the specification.
+//! The rows of the table for the other functions, by chapter of the specification.
 
-use crate::table::{A, Elem, F, FS, I, I32S, Lower, NARROW, NONE, Row, SIGNED, Special, V, V1, V4, V34, VX};
+use crate::table::{
+    A, Common, Elem, F, FS, I, I32S, Integer, Lower, NARROW, NONE, Relational, Row, SIGNED, Special, V, V1, V4, V34,
+    VX, WorkItem,
+};
 use cloom_ir::{BinOp, Query, UnOp};
 
 const EACH: Lower = Lower::Each(None);
@@ -9,18 +12,42 @@ const fn row(names: &'static str, set: &'static [Elem], lanes: &'static [u8], si
     Row { names, set, lanes, sig, lower }
 }
 
-const fn special(
+const fn work_item(
     names: &'static str,
     set: &'static [Elem],
     lanes: &'static [u8],
     sig: &'static str,
-    s: Special,
+    f: WorkItem,
 ) -> Row {
-    row(names, set, lanes, sig, Lower::Special(s))
+    row(names, set, lanes, sig, Lower::Special(Special::WorkItem(f)))
+}
+
+const fn integer(
+    names: &'static str,
+    set: &'static [Elem],
+    lanes: &'static [u8],
+    sig: &'static str,
+    f: Integer,
+) -> Row {
+    row(names, set, lanes, sig, Lower::Special(Special::Integer(f)))
+}
+
+const fn common(names: &'static str, set: &'static [Elem], lanes: &'static [u8], sig: &'static str, f: Common) -> Row {
+    row(names, set, lanes, sig, Lower::Special(Special::Common(f)))
+}
+
+const fn relational(
+    names: &'static str,
+    set: &'static [Elem],
+    lanes: &'static [u8],
+    sig: &'static str,
+    f: Relational,
+) -> Row {
+    row(names, set, lanes, sig, Lower::Special(Special::Relational(f)))
 }
 
 const fn query(names: &'static str, what: Query, beyond: u64) -> Row {
-    row(names, NONE, V1, "z(u)", Lower::Special(Special::WorkItem(what, beyond)))
+    row(names, NONE, V1, "z(u)", Lower::Special(Special::WorkItem(WorkItem::Query(what, beyond))))
 }
 
 /// Another name of a library function of `float`.
@@ -32,7 +59,7 @@ const fn same(names: &'static str, sig: &'static str, library: &'static str) -> 
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
     // Work-item functions.
-    special("get_work_dim", NONE, V1, "u()", Special::WorkDim),
+    work_item("get_work_dim", NONE, V1, "u()", WorkItem::WorkDim),
     query("get_global_id", Query::GlobalId, 0),
     query("get_local_id", Query::LocalId, 0),
     query("get_group_id", Query::GroupId, 0),
@@ -41,8 +68,8 @@ pub const ROWS: &[Row] = &[
     query("get_enqueued_local_size", Query::EnqueuedLocalSize, 1),
     query("get_num_groups", Query::NumGroups, 1),
     query("get_global_offset", Query::GlobalOffset, 0),
-    special("get_global_linear_id", NONE, V1, "z()", Special::GlobalLinearId),
-    special("get_local_linear_id", NONE, V1, "z()", Special::LocalLinearId),
+    work_item("get_global_linear_id", NONE, V1, "z()", WorkItem::GlobalLinearId),
+    work_item("get_local_linear_id", NONE, V1, "z()", WorkItem::LocalLinearId),
 
     // Math functions.
     row("acos acosh acospi asin asinh asinpi atan atanh atanpi cbrt cos cosh cospi erf erfc exp exp2 exp10 expm1 \
@@ -84,41 +111,41 @@ pub const ROWS: &[Row] = &[
     row("half_divide native_divide", FS, V, "T(T,T)", Lower::Binary(BinOp::Fdiv)),
 
     // Integer functions.
-    special("abs", I, V, "U(T)", Special::Abs),
-    special("abs_diff", I, V, "U(T,T)", Special::AbsDiff),
+    integer("abs", I, V, "U(T)", Integer::Abs),
+    integer("abs_diff", I, V, "U(T,T)", Integer::AbsDiff),
     row("add_sat", I, V, "T(T,T)", Lower::BinarySign(BinOp::SaddSat, BinOp::UaddSat)),
     row("sub_sat", I, V, "T(T,T)", Lower::BinarySign(BinOp::SsubSat, BinOp::UsubSat)),
-    special("hadd", I, V, "T(T,T)", Special::Hadd),
-    special("rhadd", I, V, "T(T,T)", Special::Rhadd),
+    integer("hadd", I, V, "T(T,T)", Integer::Hadd),
+    integer("rhadd", I, V, "T(T,T)", Integer::Rhadd),
     row("mul_hi", I, V, "T(T,T)", Lower::BinarySign(BinOp::SmulHi, BinOp::UmulHi)),
     row("rotate", I, V, "T(T,T)", Lower::Binary(BinOp::Rotl)),
     row("clz", I, V, "T(T)", Lower::Unary(UnOp::Clz)),
     row("ctz", I, V, "T(T)", Lower::Unary(UnOp::Ctz)),
     row("popcount", I, V, "T(T)", Lower::Unary(UnOp::Popcount)),
-    special("mad_hi", I, V, "T(T,T,T)", Special::MadHi),
-    special("mad_sat", I, V, "T(T,T,T)", Special::MadSat),
-    special("mul24", I32S, V, "T(T,T)", Special::Mul24),
-    special("mad24", I32S, V, "T(T,T,T)", Special::Mad24),
-    special("upsample", NARROW, V, "W(T,U)", Special::Upsample),
+    integer("mad_hi", I, V, "T(T,T,T)", Integer::MadHi),
+    integer("mad_sat", I, V, "T(T,T,T)", Integer::MadSat),
+    integer("mul24", I32S, V, "T(T,T)", Integer::Mul24),
+    integer("mad24", I32S, V, "T(T,T,T)", Integer::Mad24),
+    integer("upsample", NARROW, V, "W(T,U)", Integer::Upsample),
 
     // Integer and common functions of the same name.
-    special("clamp", A, V, "T(T,T,T)", Special::Clamp),
-    special("clamp", A, VX, "T(T,S,S)", Special::Clamp),
-    special("max", A, V, "T(T,T)", Special::Max),
-    special("max", A, VX, "T(T,S)", Special::Max),
-    special("min", A, V, "T(T,T)", Special::Min),
-    special("min", A, VX, "T(T,S)", Special::Min),
+    common("clamp", A, V, "T(T,T,T)", Common::Clamp),
+    common("clamp", A, VX, "T(T,S,S)", Common::Clamp),
+    common("max", A, V, "T(T,T)", Common::Max),
+    common("max", A, VX, "T(T,S)", Common::Max),
+    common("min", A, V, "T(T,T)", Common::Min),
+    common("min", A, VX, "T(T,S)", Common::Min),
 
     // Common functions.
-    special("degrees", F, V, "T(T)", Special::Degrees),
-    special("radians", F, V, "T(T)", Special::Radians),
-    special("sign", F, V, "T(T)", Special::Sign),
-    special("mix", F, V, "T(T,T,T)", Special::Mix),
-    special("mix", F, VX, "T(T,T,S)", Special::Mix),
-    special("step", F, V, "T(T,T)", Special::Step),
-    special("step", F, VX, "T(S,T)", Special::Step),
-    special("smoothstep", F, V, "T(T,T,T)", Special::Smoothstep),
-    special("smoothstep", F, VX, "T(S,S,T)", Special::Smoothstep),
+    common("degrees", F, V, "T(T)", Common::Degrees),
+    common("radians", F, V, "T(T)", Common::Radians),
+    common("sign", F, V, "T(T)", Common::Sign),
+    common("mix", F, V, "T(T,T,T)", Common::Mix),
+    common("mix", F, VX, "T(T,T,S)", Common::Mix),
+    common("step", F, V, "T(T,T)", Common::Step),
+    common("step", F, VX, "T(S,T)", Common::Step),
+    common("smoothstep", F, V, "T(T,T,T)", Common::Smoothstep),
+    common("smoothstep", F, VX, "T(S,S,T)", Common::Smoothstep),
 
     // Geometric functions.
     row("cross", F, V34, "T(T,T)", Lower::Exact),
@@ -130,30 +157,30 @@ pub const ROWS: &[Row] = &[
     row("fast_normalize", FS, V4, "T(T)", Lower::Exact),
 
     // Relational functions.
-    special("isequal", F, V, "B(T,T)", Special::IsEqual),
-    special("isnotequal", F, V, "B(T,T)", Special::IsNotEqual),
-    special("isgreater", F, V, "B(T,T)", Special::IsGreater),
-    special("isgreaterequal", F, V, "B(T,T)", Special::IsGreaterEqual),
-    special("isless", F, V, "B(T,T)", Special::IsLess),
-    special("islessequal", F, V, "B(T,T)", Special::IsLessEqual),
-    special("islessgreater", F, V, "B(T,T)", Special::IsLessGreater),
-    special("isordered", F, V, "B(T,T)", Special::IsOrdered),
-    special("isunordered", F, V, "B(T,T)", Special::IsUnordered),
-    special("isfinite", F, V, "B(T)", Special::IsFinite),
-    special("isinf", F, V, "B(T)", Special::IsInf),
-    special("isnan", F, V, "B(T)", Special::IsNan),
-    special("isnormal", F, V, "B(T)", Special::IsNormal),
-    special("signbit", F, V, "B(T)", Special::Signbit),
-    special("any", SIGNED, V, "n(T)", Special::Any),
-    special("all", SIGNED, V, "n(T)", Special::All),
-    special("bitselect", A, V, "T(T,T,T)", Special::Bitselect),
-    special("select", A, V, "T(T,T,I)", Special::Select),
-    special("select", A, V, "T(T,T,U)", Special::Select),
+    relational("isequal", F, V, "B(T,T)", Relational::IsEqual),
+    relational("isnotequal", F, V, "B(T,T)", Relational::IsNotEqual),
+    relational("isgreater", F, V, "B(T,T)", Relational::IsGreater),
+    relational("isgreaterequal", F, V, "B(T,T)", Relational::IsGreaterEqual),
+    relational("isless", F, V, "B(T,T)", Relational::IsLess),
+    relational("islessequal", F, V, "B(T,T)", Relational::IsLessEqual),
+    relational("islessgreater", F, V, "B(T,T)", Relational::IsLessGreater),
+    relational("isordered", F, V, "B(T,T)", Relational::IsOrdered),
+    relational("isunordered", F, V, "B(T,T)", Relational::IsUnordered),
+    relational("isfinite", F, V, "B(T)", Relational::IsFinite),
+    relational("isinf", F, V, "B(T)", Relational::IsInf),
+    relational("isnan", F, V, "B(T)", Relational::IsNan),
+    relational("isnormal", F, V, "B(T)", Relational::IsNormal),
+    relational("signbit", F, V, "B(T)", Relational::Signbit),
+    relational("any", SIGNED, V, "n(T)", Relational::Any),
+    relational("all", SIGNED, V, "n(T)", Relational::All),
+    relational("bitselect", A, V, "T(T,T,T)", Relational::Bitselect),
+    relational("select", A, V, "T(T,T,I)", Relational::Select),
+    relational("select", A, V, "T(T,T,U)", Relational::Select),
 
     // Synchronization functions.
-    special("barrier work_group_barrier", NONE, V1, "v(u)", Special::Barrier),
-    special("work_group_barrier", NONE, V1, "v(u,n)", Special::Barrier),
-    special("mem_fence read_mem_fence write_mem_fence", NONE, V1, "v(u)", Special::Fence),
+    work_item("barrier work_group_barrier", NONE, V1, "v(u)", WorkItem::Barrier),
+    work_item("work_group_barrier", NONE, V1, "v(u,n)", WorkItem::Barrier),
+    work_item("mem_fence read_mem_fence write_mem_fence", NONE, V1, "v(u)", WorkItem::Fence),
 
     // What the library is written with; visible in it only.
     row("__cl_fma", F, V, "T(T,T,T)", Lower::Fma),
@@ -176,6 +203,6 @@ pub const ROWS: &[Row] = &[
     row("__cl_min", I, V, "T(T,T)", Lower::BinarySign(BinOp::Smin, BinOp::Umin)),
     row("__cl_max", I, V, "T(T,T)", Lower::BinarySign(BinOp::Smax, BinOp::Umax)),
     row("__cl_rotate", I, V, "T(T,T)", Lower::Binary(BinOp::Rotl)),
-    special("__cl_abs", I, V, "U(T)", Special::Abs),
-    special("__cl_select", A, V, "T(n,T,T)", Special::ClSelect),
+    integer("__cl_abs", I, V, "U(T)", Integer::Abs),
+    relational("__cl_select", A, V, "T(n,T,T)", Relational::ClSelect),
 ];

@@ -1,7 +1,7 @@
 //! The table of built-in functions: name → signature patterns → how a call is lowered.
 //!
-//! In comes a name; out go the rows that it has, and for a row the concrete signatures that a call could mean. The
-//! roughly 20,000 overloads of OpenCL C are never written out: a row stands for a type variable `T` over a set of scalars
+//! In comes a name; out go its rows, and for a row the concrete signatures that a call could mean. The roughly 20,000
+//! overloads of OpenCL C are never written out: a row stands for a type variable `T` over a set of scalars
 //! and of lane counts, and only the instances for the lane count of one call are made, when it is checked.
 //!
 //! A signature is a text, `result(parameters)`, of these letters:
@@ -178,17 +178,40 @@ pub enum Lower {
     Special(Special),
 }
 
-/// What the front end lowers itself.
+/// What the front end lowers itself, by chapter of the specification.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Special {
+    /// Work-item and synchronisation functions.
+    WorkItem(WorkItem),
+    /// Integer functions.
+    Integer(Integer),
+    /// Common functions, and those that integers have too.
+    Common(Common),
+    /// Relational functions.
+    Relational(Relational),
+    /// A function of the whole work-group.
+    WorkGroup,
+    /// A function of the sub-group.
+    Subgroup(Subgroup),
+}
+
+/// Work-item and synchronisation functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "named like the functions")]
-pub enum Special {
-    /// A question with a dimension, and its answer for dimensions that there are not.
-    WorkItem(Query, u64),
+pub enum WorkItem {
+    /// A query by dimension, and its result for dimensions that do not exist.
+    Query(Query, u64),
     WorkDim,
     GlobalLinearId,
     LocalLinearId,
     Barrier,
     Fence,
+}
+
+/// Integer functions that are more than one operation of the IR.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "named like the functions")]
+pub enum Integer {
     Abs,
     AbsDiff,
     Hadd,
@@ -198,6 +221,12 @@ pub enum Special {
     Mul24,
     Mad24,
     Upsample,
+}
+
+/// Common functions; the first three also of integers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "named like the functions")]
+pub enum Common {
     Clamp,
     Min,
     Max,
@@ -207,6 +236,12 @@ pub enum Special {
     Degrees,
     Radians,
     Sign,
+}
+
+/// Relational functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "named like the functions")]
+pub enum Relational {
     IsEqual,
     IsNotEqual,
     IsGreater,
@@ -227,10 +262,6 @@ pub enum Special {
     Select,
     /// `__cl_select(cond, a, b)`: `cond` is an `int`.
     ClSelect,
-    /// A function of the whole work-group.
-    WorkGroup,
-    /// A function of the sub-group.
-    Subgroup(Subgroup),
 }
 
 /// What a function of the sub-group does. Where the operation is the end of the name, it is taken from there.

@@ -1,4 +1,4 @@
-//! How exact the built-in functions have to be: the full profile's table of relative errors, in units in the last place.
+//! The accuracy that the specification requires of the math functions (full profile), in units in the last place.
 
 /// The limits of one function.
 #[derive(Clone, Copy, PartialEq, Debug)]

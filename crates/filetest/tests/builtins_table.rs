@@ -17,10 +17,7 @@ const LANES: [u8; 6] = [1, 2, 3, 4, 8, 16];
 fn functions() -> Vec<&'static str> {
     let of_values = |name: &&str| {
         let other = |lower: &Lower| {
-            use Special::{Barrier, Fence, GlobalLinearId, LocalLinearId, Subgroup, WorkDim, WorkGroup, WorkItem};
-            let group = |s: &Special| matches!(s, Barrier | Fence | WorkGroup | Subgroup(_));
-            let special =
-                |s: &Special| group(s) || matches!(s, WorkItem(..) | WorkDim | GlobalLinearId | LocalLinearId);
+            let special = |s: &Special| matches!(s, Special::WorkItem(_) | Special::WorkGroup | Special::Subgroup(_));
             *lower == Lower::Exact || matches!(lower, Lower::Special(s) if special(s))
         };
         !name.starts_with("__cl_") && !cloom_builtins::lookup(name).iter().any(|row| other(&row.lower))

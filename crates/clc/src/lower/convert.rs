@@ -1,4 +1,7 @@
-//! Conversions of numbers: implicit ones, and those with saturation and rounding modes.
+//! Conversions of numbers: implicit ones, and `convert_…` with saturation and rounding modes.
+//!
+//! Conversion from float saturates in the IR, so `_sat` costs nothing there. Rounding modes other than the IR's own
+//! are done by converting and correcting the result by one unit where it lies on the wrong side.
 
 use super::func::Fn;
 use crate::sema::constant::cast_op;

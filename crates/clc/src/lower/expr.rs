@@ -1,4 +1,5 @@
-//! Expressions: values, conditions, effects.
+//! Expressions: their values, their use as conditions (branches without a value for `&&` and `||`), and their effects
+//! alone.
 
 use super::func::Fn;
 use crate::sema::tree::{Cc, Expr, ExprKind, FuncId, Lanes};
@@ -35,15 +36,15 @@ impl Fn<'_, '_> {
                 self.call(*id, args, None);
             }
             _ if e.lvalue && !e.ty.is_volatile => {
-                self.place(e);
+                self.lvalue(e);
             }
             _ if self.is_aggregate(e.ty.ty) => {
                 self.address(e);
             }
             _ if e.lvalue => {
-                let place = self.place(e);
+                let lvalue = self.lvalue(e);
                 let ty = self.ir(e.ty.ty);
-                self.load(&place, ty);
+                self.load(&lvalue, ty);
             }
             _ => {
                 self.value(e);
@@ -63,19 +64,19 @@ impl Fn<'_, '_> {
             | ExprKind::Deref(_)
             | ExprKind::Field(..)
             | ExprKind::Compound(..) => {
-                let place = self.place(e);
-                self.load(&place, ty)
+                let lvalue = self.lvalue(e);
+                self.load(&lvalue, ty)
             }
             ExprKind::Load(inner) => {
-                let place = self.place(inner);
-                self.load(&place, ty)
+                let lvalue = self.lvalue(inner);
+                self.load(&lvalue, ty)
             }
             ExprKind::Swizzle(base, lanes) => {
                 let v = self.value(base);
                 self.at(e.span);
                 self.pick(v, lanes)
             }
-            ExprKind::Addr(place) => self.address(place).0,
+            ExprKind::Addr(object) => self.address(object).0,
             ExprKind::Unary(op, a) => {
                 let a = self.value(a);
                 self.at(e.span);
@@ -94,16 +95,7 @@ impl Fn<'_, '_> {
                 self.truth(t, ty)
             }
             ExprKind::PtrAdd(p, index, size) => self.pointer_add(p, index, *size, e),
-            ExprKind::PtrDiff(a, b, size) => {
-                let (a, b) = (self.value(a), self.value(b));
-                let (a, b) = (self.b().cast(CastOp::PtrToInt, a, ty), self.b().cast(CastOp::PtrToInt, b, ty));
-                let bytes = self.b().binary(BinOp::Sub, a, b);
-                if *size <= 1 {
-                    return bytes;
-                }
-                let size = self.int(ty, *size as i64);
-                self.b().binary(BinOp::Sdiv, bytes, size)
-            }
+            ExprKind::PtrDiff(a, b, size) => self.pointer_difference(a, b, *size, ty),
             ExprKind::Convert(a) => {
                 let v = self.value(a);
                 self.at(e.span);
@@ -132,19 +124,7 @@ impl Fn<'_, '_> {
                 }
             }
             ExprKind::Vector(parts) => self.vector(parts, ty),
-            ExprKind::Cond(args) => {
-                let [c, a, b] = &**args;
-                let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
-                let result = self.func.add_block_param(end, ty);
-                self.branch(c, yes, no);
-                for (block, value) in [(yes, a), (no, b)] {
-                    self.block = block;
-                    let v = self.value(value);
-                    self.b().jump(end, &[v]);
-                }
-                self.block = end;
-                result
-            }
+            ExprKind::Cond(args) => self.conditional(args, ty),
             ExprKind::Select(args) => {
                 let [c, a, b] = &**args;
                 let (c, a, b) = (self.value(c), self.value(a), self.value(b));
@@ -170,24 +150,15 @@ impl Fn<'_, '_> {
                 }
                 self.value(last)
             }
-            ExprKind::Assign(place, value) => {
-                // What is computed may change what the place is: the value goes first, as compilers of today do.
+            ExprKind::Assign(target, value) => {
+                // The value is computed first, as other compilers do: it may change which object the target is.
                 let v = self.value(value);
-                let p = self.place(place);
+                let p = self.lvalue(target);
                 self.at(e.span);
                 self.store(&p, v);
                 v
             }
-            ExprKind::Update { place, value, post } => {
-                let p = self.place(place);
-                let old = if *post { Some(self.load(&p, ty)) } else { None };
-                self.olds.push((p.clone(), old));
-                let v = self.value(value);
-                self.olds.pop();
-                self.at(e.span);
-                self.store(&p, v);
-                old.unwrap_or(v)
-            }
+            ExprKind::Update { target, value, post } => self.update(target, value, *post, e),
             ExprKind::Old => self.old(ty),
             ExprKind::Call(id, args) => match self.call(*id, args, None) {
                 Some(v) => v,
@@ -198,10 +169,49 @@ impl Fn<'_, '_> {
         }
     }
 
+    /// `c ? a : b`: only one of the two is evaluated.
+    fn conditional(&mut self, args: &[Expr; 3], ty: Type) -> Value {
+        let [c, a, b] = args;
+        let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
+        let result = self.func.add_block_param(end, ty);
+        self.branch(c, yes, no);
+        for (block, value) in [(yes, a), (no, b)] {
+            self.block = block;
+            let v = self.value(value);
+            self.b().jump(end, &[v]);
+        }
+        self.block = end;
+        result
+    }
+
+    /// `target op= …`, `target++`: the address is computed once.
+    fn update(&mut self, target: &Expr, value: &Expr, post: bool, e: &Expr) -> Value {
+        let ty = self.ir(e.ty.ty);
+        let p = self.lvalue(target);
+        let old = if post { Some(self.load(&p, ty)) } else { None };
+        self.olds.push((p.clone(), old));
+        let v = self.value(value);
+        self.olds.pop();
+        self.at(e.span);
+        self.store(&p, v);
+        old.unwrap_or(v)
+    }
+
+    fn pointer_difference(&mut self, a: &Expr, b: &Expr, size: u64, ty: Type) -> Value {
+        let (a, b) = (self.value(a), self.value(b));
+        let (a, b) = (self.b().cast(CastOp::PtrToInt, a, ty), self.b().cast(CastOp::PtrToInt, b, ty));
+        let bytes = self.b().binary(BinOp::Sub, a, b);
+        if size <= 1 {
+            return bytes;
+        }
+        let size = self.int(ty, size as i64);
+        self.b().binary(BinOp::Sdiv, bytes, size)
+    }
+
     fn old(&mut self, ty: Type) -> Value {
         match self.olds.last().cloned() {
             Some((_, Some(v))) => v,
-            Some((place, None)) => self.load(&place, ty),
+            Some((lvalue, None)) => self.load(&lvalue, ty),
             None => self.zero(ty),
         }
     }

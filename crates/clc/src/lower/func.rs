@@ -1,7 +1,10 @@
-//! One function: its entry, its variables, its blocks.
+//! One function: the state of its lowering, its entry block, its variables, and helpers that build instructions.
+//!
+//! The entry block holds the allocas and copies of parameters and then jumps to the body. Blocks that cannot be
+//! reached are removed at the end.
 
 use super::Lowering;
-use super::place::Place;
+use super::lvalue::Lvalue;
 use crate::sema::tree::{Body, FuncId, LabelId, LocalId};
 use crate::sema::types::Ty;
 use crate::source::Span;
@@ -25,8 +28,8 @@ pub(super) struct Fn<'l, 'a> {
     pub labels: FxHashMap<LabelId, Block>,
     pub breaks: Vec<Block>,
     pub continues: Vec<Block>,
-    /// The places of the updates being lowered, and what they held, if that was loaded.
-    pub olds: Vec<(Place, Option<Value>)>,
+    /// The lvalues of the updates being lowered, and their old values where these were loaded.
+    pub olds: Vec<(Lvalue, Option<Value>)>,
 }
 
 pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Body) {
@@ -93,7 +96,7 @@ pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Bo
     lw.module.funcs[r] = func;
 }
 
-/// Takes blocks that nothing leads to out of the layout.
+/// Removes unreachable blocks from the layout.
 fn drop_unreachable(func: &mut Function) {
     let mut seen = vec![false; func.blocks.len()];
     let mut work = vec![func.entry()];
@@ -111,7 +114,7 @@ impl Fn<'_, '_> {
         Builder { func: &mut self.func, block: self.block, span: self.span }
     }
 
-    /// What follows comes from this place of the source.
+    /// The source location of the instructions that follow.
     pub fn at(&mut self, span: Span) {
         if span != self.last_span {
             self.last_span = span;
@@ -146,7 +149,7 @@ impl Fn<'_, '_> {
         self.b().iconst(ty, bits)
     }
 
-    /// Room in private memory.
+    /// A temporary in private memory.
     pub fn temp(&mut self, size: u64, align: u32) -> Value {
         let (block, entry) = (self.block, self.entry);
         self.block = entry;
@@ -159,7 +162,7 @@ impl Fn<'_, '_> {
         (self.locals[id.0 as usize], self.aligns[id.0 as usize])
     }
 
-    /// Goes on in a block that nothing leads to, after a jump away.
+    /// Continues in a new block without predecessors, after a jump.
     pub fn dead(&mut self) {
         self.block = self.new_block();
     }

@@ -1,8 +1,8 @@
-//! Functions that the work-items of a group or a sub-group call together.
+//! Functions that the work-items of a work-group or a sub-group call together.
 //!
-//! Those of sub-groups become the few operations of the IR ([`cloom_ir::subgroup`]), written out for each component of a vector. Those of
-//! whole groups are calls of the library, which get the memory that the group exchanges values through: one variable in local
-//! memory, the same for all calls of a program.
+//! Sub-group functions become the operations of [`cloom_ir::subgroup`], one for each component of a vector. Work-group
+//! functions become calls of the library (`work_group.cl`), which get the local memory through which the group
+//! exchanges values: one variable for all calls of a program.
 
 use super::func::Fn;
 use crate::sema::types::elem_signed;
@@ -95,7 +95,7 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// A place in the sub-group or a size, as a `uint`.
+    /// A position in the sub-group or a size, as a `uint`.
     fn number(&mut self, what: Query) -> Value {
         let number = self.b().query(what, 0);
         self.b().cast(CastOp::Trunc, number, Type::I32)
@@ -139,10 +139,10 @@ impl Fn<'_, '_> {
                 let one = self.int(Type::I32, 1);
                 let inside = self.b().binary(BinOp::Sub, cluster, one);
                 let sum = self.b().binary(BinOp::Add, own, v[1]);
-                let place = self.b().binary(BinOp::And, sum, inside);
+                let position = self.b().binary(BinOp::And, sum, inside);
                 let outside = self.b().unary(UnOp::Not, inside);
                 let first = self.b().binary(BinOp::And, own, outside);
-                self.b().binary(BinOp::Or, first, place)
+                self.b().binary(BinOp::Or, first, position)
             }
         };
         self.b().subgroup_shuffle(v[0], from)

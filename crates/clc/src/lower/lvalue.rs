@@ -1,14 +1,19 @@
-//! Lvalues: where they are, what is loaded from them, how something is stored there.
+//! Lvalues: expressions that designate memory, and how it is loaded and stored.
+//!
+//! In comes a typed expression that is an lvalue; out comes its address as a value of the IR with the alignment that is
+//! certain, and, for a swizzle such as `v.xz`, the components. Components of private vectors are written by loading and
+//! storing the whole vector, which later passes keep in a register; elsewhere each component is one small store,
+//! because another work-item may write its neighbours at the same time.
 
 use super::func::Fn;
 use crate::sema::tree::{Expr, ExprKind};
 use cloom_ir::{Flags, Space, Type, Value};
 use smallvec::SmallVec;
 
-/// Where an lvalue is.
+/// A lowered lvalue.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
-    /// All of a piece of memory.
+pub(super) enum Lvalue {
+    /// A whole object.
     Memory { ptr: Value, align: u32, flags: Flags },
     /// Some components of a vector in memory.
     Lanes {
@@ -22,7 +27,7 @@ pub(super) enum Place {
     },
 }
 
-/// The alignment that is sure at an offset from an aligned address.
+/// The alignment that is certain at an offset from an aligned address.
 pub(super) fn align_at(align: u32, offset: u64) -> u32 {
     match offset {
         0 => align,
@@ -31,8 +36,8 @@ pub(super) fn align_at(align: u32, offset: u64) -> u32 {
 }
 
 impl Fn<'_, '_> {
-    /// Where an lvalue is.
-    pub fn place(&mut self, e: &Expr) -> Place {
+    /// Lowers an lvalue; its address is computed here.
+    pub fn lvalue(&mut self, e: &Expr) -> Lvalue {
         self.at(e.span);
         let flags = if e.ty.is_volatile { Flags::VOLATILE } else { Flags::empty() };
         if let ExprKind::Swizzle(base, lanes) = &e.kind {
@@ -40,17 +45,17 @@ impl Fn<'_, '_> {
             let own = base.ty.space == Space::Private;
             let vector = self.ir(base.ty.ty);
             let lanes = lanes.clone();
-            return match self.place(base) {
-                Place::Memory { ptr, align, .. } => Place::Lanes { ptr, align, flags, vector, lanes, own },
+            return match self.lvalue(base) {
+                Lvalue::Memory { ptr, align, .. } => Lvalue::Lanes { ptr, align, flags, vector, lanes, own },
                 // The front end merges swizzles of swizzles.
-                other @ Place::Lanes { .. } => other,
+                other @ Lvalue::Lanes { .. } => other,
             };
         }
         let (ptr, align) = self.address(e);
-        Place::Memory { ptr, align, flags }
+        Lvalue::Memory { ptr, align, flags }
     }
 
-    /// The address of an object (of a record or array: of its value), and the alignment that it surely has.
+    /// The address of an object (of a record or array: of its value), and the alignment that is certain.
     pub fn address(&mut self, e: &Expr) -> (Value, u32) {
         self.at(e.span);
         let (size, natural) = self.lw.types.layout(e.ty.ty).unwrap_or((1, 1));
@@ -74,8 +79,8 @@ impl Fn<'_, '_> {
                 self.init(ptr, align, e.ty.ty, init);
                 (ptr, align)
             }
-            ExprKind::Assign(place, value) => {
-                let (to, to_align) = self.address(place);
+            ExprKind::Assign(target, value) => {
+                let (to, to_align) = self.address(target);
                 let (from, from_align) = self.address(value);
                 self.copy(to, from, size, to_align.min(from_align));
                 (to, to_align)
@@ -148,11 +153,11 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// What a place holds.
-    pub fn load(&mut self, place: &Place, ty: Type) -> Value {
-        match place {
-            Place::Memory { ptr, align, flags } => self.b().load(ty, *ptr, *align, *flags),
-            Place::Lanes { ptr, align, flags, vector, lanes, own } => {
+    /// The value of an lvalue.
+    pub fn load(&mut self, lvalue: &Lvalue, ty: Type) -> Value {
+        match lvalue {
+            Lvalue::Memory { ptr, align, flags } => self.b().load(ty, *ptr, *align, *flags),
+            Lvalue::Lanes { ptr, align, flags, vector, lanes, own } => {
                 if let (&[lane], false) = (&lanes[..], *own) {
                     // One component of a vector elsewhere is one small access.
                     let at = u64::from(lane) * u64::from(vector.scalar.bytes());
@@ -175,10 +180,10 @@ impl Fn<'_, '_> {
     }
 
     /// Stores a value.
-    pub fn store(&mut self, place: &Place, v: Value) {
-        match place {
-            Place::Memory { ptr, align, flags } => self.b().store(*ptr, v, *align, *flags),
-            Place::Lanes { ptr, align, flags, vector, lanes, own } => {
+    pub fn store(&mut self, lvalue: &Lvalue, v: Value) {
+        match lvalue {
+            Lvalue::Memory { ptr, align, flags } => self.b().store(*ptr, v, *align, *flags),
+            Lvalue::Lanes { ptr, align, flags, vector, lanes, own } => {
                 let single = lanes.len() == 1;
                 if *own {
                     let mut whole = self.b().load(*vector, *ptr, *align, *flags);

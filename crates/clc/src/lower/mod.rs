@@ -1,20 +1,21 @@
-//! From the typed tree to the IR.
+//! Lowering: from the typed tree to the IR.
 //!
-//! In comes what semantic analysis made, which must be free of errors; out goes a module. Every variable is an `alloca`
-//! (a later pass makes values of them), every conversion is written already, and control flow becomes blocks as it
-//! stands in the source: short-circuit operators branch, loops have a header, a latch and an exit.
+//! In comes a [`Unit`] without errors; out goes a module. Every variable is an `alloca` (mem2reg makes SSA values of
+//! them later) and control flow becomes blocks in source order: short-circuit operators branch, a loop has a header, a
+//! latch and an exit.
 //!
 //! Records live in memory: an expression of a record type is lowered to its address. A function takes the address of a
-//! copy that the caller made, and returns through the address of room that the caller provides (the first parameter). A
-//! kernel gets records as addresses in the argument block and copies them at its entry, so that a kernel that calls another
-//! calls the very function that the host would launch, with its copy seen as constant memory.
+//! copy that the caller made, and returns through memory that the caller provides (the first parameter). A kernel
+//! receives records as addresses in the argument block and copies them at its entry, so that a kernel that calls
+//! another kernel calls the same function that the host would launch, with its copy seen as constant memory.
 
 mod builtin;
 mod convert;
 mod expr;
 mod func;
 mod group;
-mod place;
+mod lvalue;
+mod numeric;
 mod special;
 mod stmt;
 

@@ -1,4 +1,4 @@
-//! Built-in functions outside of the table: vector loads and stores, atomics, printf, shuffles, copies by the group.
+//! Built-in functions outside of the table: vector loads and stores, atomics, printf, shuffles, asynchronous copies.
 
 use super::func::Fn;
 use crate::sema::tree::{Expr, Special};

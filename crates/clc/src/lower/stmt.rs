@@ -1,7 +1,7 @@
-//! Statements.
+//! Statements and initialisers: blocks, branches, loops, switches, jumps; the writes of an [`Init`].
 
 use super::func::Fn;
-use super::place::align_at;
+use super::lvalue::align_at;
 use crate::sema::tree::{Expr, ExprKind, Init, InitPart, LabelId, Repeat, Stmt, StmtKind};
 use crate::sema::types::Ty;
 use cloom_ir::{BinOp, Block, Edge, Flags, IntCc, Term, Type, Value};

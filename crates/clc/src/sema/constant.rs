@@ -1,13 +1,15 @@
-//! The constant evaluator: values of typed expressions, as far as they are known when the program is compiled.
+//! The constant evaluator: evaluates typed expressions at compile time.
 //!
-//! It computes by the IR's own definition of each operation, so that a constant is bit for bit what a device would have
-//! computed. Work is bounded by fuel for the whole program.
+//! In comes a typed expression or an [`Init`]; out goes its value, the address of a global plus an offset, or the span
+//! of the part that is not constant. Each operation is evaluated by [`cloom_ir::eval`], which also defines what the
+//! device computes, so that a constant has the same bits as the computed value. Work is bounded by fuel for the whole
+//! program.
 
 use super::tree::{Cc, Data, Expr, ExprKind, GlobalId, Init, InitPart, Lanes, Repeat};
 use super::types::{Ty, TyKind, Types, elem_signed, ir_scalar};
 use super::{Sema, limits};
 use crate::source::Span;
-use cloom_builtins::Elem;
+use cloom_builtins::{Elem, Lower, Sig};
 use cloom_ir::{BinOp, CastOp, Scalar, eval};
 use smallvec::smallvec;
 
@@ -87,11 +89,11 @@ impl Sema<'_> {
         };
         Ok(CVal::Lanes(match &e.kind {
             ExprKind::Const(lanes) => lanes.clone(),
-            ExprKind::Addr(place) => {
-                let (global, offset) = self.eval_place(place)?;
+            ExprKind::Addr(object) => {
+                let (global, offset) = self.eval_address(object)?;
                 return Ok(CVal::Addr(global, offset));
             }
-            ExprKind::Load(place) => return self.eval_load(place, e.ty.ty),
+            ExprKind::Load(lvalue) => return self.eval_load(lvalue, e.ty.ty),
             ExprKind::Unary(op, a) => {
                 let s = scalar(&self.types, e.ty.ty);
                 self.lanes(a)?.iter().map(|&a| eval::unary(*op, s, a)).collect()
@@ -99,7 +101,7 @@ impl Sema<'_> {
             ExprKind::Binary(op, a, b) => {
                 let s = scalar(&self.types, e.ty.ty);
                 let (a, b) = (self.lanes(a)?, self.lanes(b)?);
-                // What divides by zero has no value in C; the message is better than a surprise.
+                // Division by zero has no value in C: an error is better than the IR's result.
                 if matches!(op, BinOp::Sdiv | BinOp::Udiv | BinOp::Srem | BinOp::Urem) && b.contains(&0) {
                     return stuck;
                 }
@@ -182,37 +184,34 @@ impl Sema<'_> {
                 let (c, a, b) = (self.lanes(c)?, self.lanes(a)?, self.lanes(b)?);
                 (0..a.len()).map(|i| if eval::signed(s, c[i]) < 0 { a[i] } else { b[i] }).collect()
             }
-            ExprKind::Builtin(_, sig, args) => {
-                use cloom_builtins::Lower;
-                let s = scalar(&self.types, e.ty.ty);
-                let mut known = Vec::new();
-                for a in args {
-                    known.push(self.lanes(a)?);
-                }
-                let lanes = usize::from(sig.lanes);
-                let lane = |known: &[Lanes], k: usize, i: usize| known[k].get(i).copied().unwrap_or(known[k][0]);
-                let signed = self.types.numeric(e.ty.ty).is_none_or(|(e, _)| elem_signed(e));
-                (0..lanes)
-                    .map(|i| match sig.lower {
-                        Lower::Unary(op) => Ok(eval::unary(op, s, lane(&known, 0, i))),
-                        Lower::Binary(op) => Ok(eval::binary(op, s, lane(&known, 0, i), lane(&known, 1, i))),
-                        Lower::BinarySign(so, uo) => {
-                            let op = if signed { so } else { uo };
-                            Ok(eval::binary(op, s, lane(&known, 0, i), lane(&known, 1, i)))
-                        }
-                        Lower::Mad if !self.opts.contract => {
-                            let product = eval::binary(BinOp::Fmul, s, lane(&known, 0, i), lane(&known, 1, i));
-                            Ok(eval::binary(BinOp::Fadd, s, product, lane(&known, 2, i)))
-                        }
-                        Lower::Fma | Lower::Mad => {
-                            Ok(eval::fma(s, lane(&known, 0, i), lane(&known, 1, i), lane(&known, 2, i)))
-                        }
-                        _ => Err(e.span),
-                    })
-                    .collect::<Result<Lanes, Span>>()?
-            }
+            ExprKind::Builtin(_, sig, args) => self.eval_builtin(sig, args, e)?,
             _ => return stuck,
         }))
+    }
+
+    /// A built-in function that is one operation of the IR (or the two of `mad`), lane by lane.
+    fn eval_builtin(&mut self, sig: &Sig, args: &[Expr], e: &Expr) -> Result<Lanes, Span> {
+        let numeric = self.types.numeric(e.ty.ty);
+        let (s, signed) = numeric.map_or((Scalar::I64, true), |(e, _)| (ir_scalar(e), elem_signed(e)));
+        let mut known = Vec::new();
+        for a in args {
+            known.push(self.lanes(a)?);
+        }
+        let lane = |k: usize, i: usize| known[k].get(i).copied().unwrap_or(known[k][0]);
+        let one = |i| {
+            Ok(match sig.lower {
+                Lower::Unary(op) => eval::unary(op, s, lane(0, i)),
+                Lower::Binary(op) => eval::binary(op, s, lane(0, i), lane(1, i)),
+                Lower::BinarySign(so, uo) => eval::binary(if signed { so } else { uo }, s, lane(0, i), lane(1, i)),
+                Lower::Mad if !self.opts.contract => {
+                    let product = eval::binary(BinOp::Fmul, s, lane(0, i), lane(1, i));
+                    eval::binary(BinOp::Fadd, s, product, lane(2, i))
+                }
+                Lower::Fma | Lower::Mad => eval::fma(s, lane(0, i), lane(1, i), lane(2, i)),
+                _ => return Err(e.span),
+            })
+        };
+        (0..usize::from(sig.lanes)).map(one).collect()
     }
 
     fn lanes(&mut self, e: &Expr) -> Result<Lanes, Span> {
@@ -243,7 +242,7 @@ impl Sema<'_> {
         let (x, y) = match (self.eval(a)?, self.eval(b)?) {
             (CVal::Lanes(x), CVal::Lanes(y)) => (x, y),
             (CVal::Addr(g, x), CVal::Addr(h, y)) if g == h => (smallvec![x as u64], smallvec![y as u64]),
-            // The address of an object is not null, and two objects are not at one place.
+            // The address of an object is not null, and two objects have different addresses.
             (CVal::Addr(..), CVal::Lanes(l)) | (CVal::Lanes(l), CVal::Addr(..)) if l[0] == 0 => {
                 (smallvec![1], smallvec![0])
             }
@@ -285,11 +284,11 @@ impl Sema<'_> {
     }
 
     /// Where an lvalue is, if it is data.
-    fn eval_place(&mut self, e: &Expr) -> Result<(GlobalId, i64), Span> {
+    fn eval_address(&mut self, e: &Expr) -> Result<(GlobalId, i64), Span> {
         match &e.kind {
             ExprKind::Global(id) => Ok((*id, 0)),
             ExprKind::Field(base, offset) => {
-                let (g, at) = self.eval_place(base)?;
+                let (g, at) = self.eval_address(base)?;
                 Ok((g, at.wrapping_add(*offset as i64)))
             }
             ExprKind::Deref(p) => match self.eval(p)? {
@@ -297,37 +296,37 @@ impl Sema<'_> {
                 CVal::Lanes(_) => Err(e.span),
             },
             ExprKind::Swizzle(base, lanes) if lanes.len() == 1 => {
-                let (g, at) = self.eval_place(base)?;
+                let (g, at) = self.eval_address(base)?;
                 Ok((g, at.wrapping_add(i64::from(lanes[0]) * self.types.size(e.ty.ty) as i64)))
             }
             _ => Err(e.span),
         }
     }
 
-    fn eval_load(&mut self, place: &Expr, ty: Ty) -> Known {
-        if let ExprKind::Swizzle(base, picks) = &place.kind {
+    fn eval_load(&mut self, lvalue: &Expr, ty: Ty) -> Known {
+        if let ExprKind::Swizzle(base, picks) = &lvalue.kind {
             let base_ty = base.ty.ty;
-            let CVal::Lanes(lanes) = self.eval_load(base, base_ty)? else { return Err(place.span) };
+            let CVal::Lanes(lanes) = self.eval_load(base, base_ty)? else { return Err(lvalue.span) };
             let picked = picks.iter().map(|&i| lanes.get(usize::from(i)).copied().unwrap_or(0));
             return Ok(CVal::Lanes(picked.collect()));
         }
-        // `offsetof` as people write it: the address of a member of a null pointer.
-        let (g, at) = self.eval_place(place)?;
+        // `offsetof` written by hand: the address of a member of a null pointer.
+        let (g, at) = self.eval_address(lvalue)?;
         let global = &self.unit.globals[g.0 as usize];
-        let Some(data) = &global.data else { return Err(place.span) };
+        let Some(data) = &global.data else { return Err(lvalue.span) };
         if global.ty.is_volatile || data.bytes.is_empty() {
-            return Err(place.span);
+            return Err(lvalue.span);
         }
-        let at = usize::try_from(at).map_err(|_| place.span)?;
+        let at = usize::try_from(at).map_err(|_| lvalue.span)?;
         if let Some(r) = data.relocs.iter().find(|r| r.0 == at as u64) {
             return Ok(CVal::Addr(r.1, r.2));
         }
         let (width, n) = match self.types.numeric(ty) {
             Some((e, n)) => ((e.bits() / 8) as usize, usize::from(n)),
             None if self.types.is_pointer(ty) => (8, 1),
-            None => return Err(place.span),
+            None => return Err(lvalue.span),
         };
-        let bytes = data.bytes.get(at..at + width * n).ok_or(place.span)?;
+        let bytes = data.bytes.get(at..at + width * n).ok_or(lvalue.span)?;
         Ok(CVal::Lanes(bytes.chunks(width).map(read_le).collect()))
     }
 
@@ -358,7 +357,7 @@ impl Sema<'_> {
             if e.is_error() {
                 return None;
             }
-            // An earlier part of the same place (a designator used twice) gives way.
+            // An earlier part at the same offset (a designator used twice) gives way.
             let end = offset.saturating_add(self.types.size(e.ty.ty));
             if *offset < written {
                 self.fuel = self.fuel.saturating_sub(data.relocs.len() as u64);
@@ -426,7 +425,7 @@ impl Sema<'_> {
                     (whole.bytes, whole.relocs)
                 }
                 _ => {
-                    let (g, from) = self.eval_place(e)?;
+                    let (g, from) = self.eval_address(e)?;
                     let from = usize::try_from(from).map_err(|_| e.span)?;
                     let source = self.unit.globals[g.0 as usize].data.as_ref().ok_or(e.span)?;
                     let bytes = source.bytes.get(from..from + size).ok_or(e.span)?.to_vec();

@@ -1,4 +1,8 @@
-//! Expressions: names, constants, members, casts, assignments; operators and calls have files of their own.
+//! Expressions: names, constants, members, casts, assignments, vector literals. Operators and calls have files of
+//! their own.
+//!
+//! In comes a syntax node; out goes a typed node that is an lvalue (it designates an object) or a value;
+//! [`Sema::rvalue`] loads.
 
 use super::Sema;
 use super::scope::Entry;
@@ -44,10 +48,10 @@ impl Sema<'_> {
                 self.binary(*op, a, b, *op_span, span)
             }
             ast::ExprKind::Assign { op, op_span, lhs, rhs } => {
-                let place = self.expr(lhs);
+                let target = self.expr(lhs);
                 match op {
-                    Some(op) => self.compound_assign(*op, place, rhs, *op_span, span),
-                    None => self.assign(place, rhs, span),
+                    Some(op) => self.compound_assign(*op, target, rhs, *op_span, span),
+                    None => self.assign(target, rhs, span),
                 }
             }
             ast::ExprKind::Conditional { cond, then, els } => self.conditional_expr(cond, then.as_deref(), els, span),
@@ -60,7 +64,8 @@ impl Sema<'_> {
                         Diagnostic::warning("W0304", lhs.span, "the value left of this comma is not used")
                             .help("a vector is written `(float4)(1, 2, 3, 4)`, with its type in front"),
                     );
-                } else {
+                } else if !matches!(&a.kind, ExprKind::Comma(_, last) if matches!(last.kind, ExprKind::Const(_))) {
+                    // Of a list of constants the first one was reported.
                     self.warn_unused(&a);
                 }
                 let b = self.rvalue_of(rhs);
@@ -182,10 +187,10 @@ impl Sema<'_> {
             }
             UnaryOp::AddrOf => self.address_of(operand, span),
             UnaryOp::PreInc | UnaryOp::PreDec | UnaryOp::PostInc | UnaryOp::PostDec => {
-                let place = self.expr(operand);
+                let target = self.expr(operand);
                 let down = matches!(op, UnaryOp::PreDec | UnaryOp::PostDec);
                 let post = matches!(op, UnaryOp::PostInc | UnaryOp::PostDec);
-                self.step(place, down, post, span)
+                self.step(target, down, post, span)
             }
             _ => {
                 let e = self.rvalue_of(operand);
@@ -208,80 +213,80 @@ impl Sema<'_> {
             self.error("E0316", span, message);
             return Expr::error(span);
         }
-        if let ExprKind::Addr(place) = p.kind {
+        if let ExprKind::Addr(object) = p.kind {
             // `*&x` is `x`, but of an array its first element.
-            if place.ty.ty == to.ty {
-                return Expr { span, ..*place };
+            if object.ty.ty == to.ty {
+                return Expr { span, ..*object };
             }
             let ty = p.ty;
-            let p = Expr { kind: ExprKind::Addr(place), ty, lvalue: false, span: p.span };
+            let p = Expr { kind: ExprKind::Addr(object), ty, lvalue: false, span: p.span };
             return Expr { kind: ExprKind::Deref(Box::new(p)), ty: to, lvalue: true, span };
         }
         Expr { kind: ExprKind::Deref(Box::new(p)), ty: to, lvalue: true, span }
     }
 
     fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Expr {
-        let place = self.expr(operand);
-        if place.is_error() {
+        let object = self.expr(operand);
+        if object.is_error() {
             return Expr::error(span);
         }
-        if matches!(place.kind, ExprKind::FuncName(_)) {
+        if matches!(object.kind, ExprKind::FuncName(_)) {
             self.error("E0211", span, "the address of a function cannot be taken in OpenCL C");
             return Expr::error(span);
         }
-        if let ExprKind::Swizzle(..) = place.kind {
+        if let ExprKind::Swizzle(..) = object.kind {
             self.push(
                 Diagnostic::error("E0305", span, "the address of a component of a vector cannot be taken")
                     .help("take the vector's address and cast it to a pointer to its elements"),
             );
             return Expr::error(span);
         }
-        if !place.lvalue {
+        if !object.lvalue {
             self.push(
                 Diagnostic::error("E0305", operand.span, "`&` needs an object in memory").label("this is only a value"),
             );
             return Expr::error(span);
         }
-        let ty = self.types.pointer(QTy { is_restrict: false, ..place.ty });
-        if let ExprKind::Deref(p) = place.kind {
+        let ty = self.types.pointer(QTy { is_restrict: false, ..object.ty });
+        if let ExprKind::Deref(p) = object.kind {
             let kind = ExprKind::PtrCast(p);
             return Expr::value(kind, ty, span);
         }
-        Expr::value(ExprKind::Addr(Box::new(place)), ty, span)
+        Expr::value(ExprKind::Addr(Box::new(object)), ty, span)
     }
 
     /// Whether something may be assigned; says why not.
-    pub(super) fn modifiable(&mut self, place: &Expr) -> bool {
-        if place.is_error() {
+    pub(super) fn modifiable(&mut self, target: &Expr) -> bool {
+        if target.is_error() {
             return false;
         }
-        let span = place.span;
-        if !place.lvalue {
+        let span = target.span;
+        if !target.lvalue {
             self.push(Diagnostic::error("E0305", span, "this cannot be assigned").label("only a value, not an object"));
             return false;
         }
-        if place.ty.space == Space::Constant {
+        if target.ty.space == Space::Constant {
             self.push(
                 Diagnostic::error("E0306", span, "constant memory cannot be written")
                     .help("declare the pointer as `global` to write through it"),
             );
             return false;
         }
-        if place.ty.is_const {
+        if target.ty.is_const {
             self.push(Diagnostic::error("E0306", span, "this is `const` and cannot be assigned"));
             return false;
         }
-        if matches!(self.types.kind(place.ty.ty), TyKind::Array(..)) {
+        if matches!(self.types.kind(target.ty.ty), TyKind::Array(..)) {
             self.push(
                 Diagnostic::error("E0305", span, "an array cannot be assigned").help("copy its elements in a loop"),
             );
             return false;
         }
-        if !self.opts.fp16 && place.ty.ty == Ty::HALF {
+        if !self.opts.fp16 && target.ty.ty == Ty::HALF {
             self.no_half(span);
             return false;
         }
-        if let ExprKind::Swizzle(_, lanes) = &place.kind
+        if let ExprKind::Swizzle(_, lanes) = &target.kind
             && (1..lanes.len()).any(|i| lanes[..i].contains(&lanes[i]))
         {
             self.error("E0312", span, "a component stands twice on the left of an assignment");
@@ -290,17 +295,17 @@ impl Sema<'_> {
         true
     }
 
-    fn assign(&mut self, place: Expr, rhs: &ast::Expr, span: Span) -> Expr {
+    fn assign(&mut self, target: Expr, rhs: &ast::Expr, span: Span) -> Expr {
         let value = self.expr(rhs);
-        if !self.modifiable(&place) {
+        if !self.modifiable(&target) {
             return Expr::error(span);
         }
-        let ty = place.ty.ty;
+        let ty = target.ty.ty;
         let value = self.assigned(value, ty, "assign", rhs.span);
         if value.is_error() {
             return Expr::error(span);
         }
-        Expr::value(ExprKind::Assign(Box::new(place), Box::new(value)), ty, span)
+        Expr::value(ExprKind::Assign(Box::new(target), Box::new(value)), ty, span)
     }
 
     fn conditional_expr(&mut self, cond: &ast::Expr, then: Option<&ast::Expr>, els: &ast::Expr, span: Span) -> Expr {
@@ -316,11 +321,11 @@ impl Sema<'_> {
         }
         let ty = c.ty.ty;
         let temp = self.new_local(None, QTy::plain(ty), 1);
-        let place = |kind| Expr { kind, ty: QTy::plain(ty), lvalue: true, span };
-        let store = Expr::value(ExprKind::Assign(Box::new(place(ExprKind::Local(temp))), Box::new(c)), ty, span);
-        let again = self.rvalue(place(ExprKind::Local(temp)));
+        let temporary = |kind| Expr { kind, ty: QTy::plain(ty), lvalue: true, span };
+        let store = Expr::value(ExprKind::Assign(Box::new(temporary(ExprKind::Local(temp))), Box::new(c)), ty, span);
+        let again = self.rvalue(temporary(ExprKind::Local(temp)));
         let b = self.rvalue_of(els);
-        let test = self.rvalue(place(ExprKind::Local(temp)));
+        let test = self.rvalue(temporary(ExprKind::Local(temp)));
         let choice = self.conditional(test, again, b, span);
         if choice.is_error() {
             return choice;

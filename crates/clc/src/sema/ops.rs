@@ -1,4 +1,8 @@
-//! Operators: what they mean for numbers, vectors and pointers.
+//! Operators: type checking of unary, binary, compound-assignment and increment operators.
+//!
+//! In come typed operands; out goes a typed node whose operands have their common type (OpenCL C 6.3, 6.4): the usual
+//! conversions for scalars, a scalar widened to a vector, pointer arithmetic in elements. The node names the IR
+//! operation.
 
 use super::Sema;
 use super::tree::{Cc, Expr, ExprKind};
@@ -459,31 +463,31 @@ impl Sema<'_> {
     pub(super) fn compound_assign(
         &mut self,
         op: BinaryOp,
-        place: Expr,
+        target: Expr,
         rhs: &ast::Expr,
         op_span: Span,
         span: Span,
     ) -> Expr {
         let rhs = self.rvalue_of(rhs);
-        if !self.modifiable(&place) || rhs.is_error() {
+        if !self.modifiable(&target) || rhs.is_error() {
             return Expr::error(span);
         }
-        let ty = place.ty.ty;
-        let old = Expr::value(ExprKind::Old, ty, place.span);
+        let ty = target.ty.ty;
+        let old = Expr::value(ExprKind::Old, ty, target.span);
         let value = self.binary(op, old, rhs, op_span, span);
         let value = self.assigned(value, ty, "assign", span);
         if value.is_error() {
             return Expr::error(span);
         }
-        Expr::value(ExprKind::Update { place: Box::new(place), value: Box::new(value), post: false }, ty, span)
+        Expr::value(ExprKind::Update { target: Box::new(target), value: Box::new(value), post: false }, ty, span)
     }
 
     /// `++` and `--`.
-    pub(super) fn step(&mut self, place: Expr, down: bool, post: bool, span: Span) -> Expr {
-        if !self.modifiable(&place) {
+    pub(super) fn step(&mut self, target: Expr, down: bool, post: bool, span: Span) -> Expr {
+        if !self.modifiable(&target) {
             return Expr::error(span);
         }
-        let ty = place.ty.ty;
+        let ty = target.ty.ty;
         let old = Expr::value(ExprKind::Old, ty, span);
         let value = if self.types.is_pointer(ty) {
             let one = self.constant(1, Ty::LONG, span);
@@ -508,7 +512,7 @@ impl Sema<'_> {
         if value.is_error() {
             return Expr::error(span);
         }
-        Expr::value(ExprKind::Update { place: Box::new(place), value: Box::new(value), post }, ty, span)
+        Expr::value(ExprKind::Update { target: Box::new(target), value: Box::new(value), post }, ty, span)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Statements.
+//! Statements: from syntax to the typed tree, with jumps resolved to labels and cases sorted and checked for overlap.
 
 use super::tree::{Expr, ExprKind, LabelId, Special, Stmt, StmtKind};
 use super::types::{Ty, elem_signed, ir_scalar};
@@ -26,7 +26,7 @@ impl Sema<'_> {
         out
     }
 
-    /// `({ … })`. Nothing outside may go to a place in it: half an expression would have been skipped.
+    /// `({ … })`. Nothing outside may jump into it: half an expression would have been skipped.
     pub(super) fn statements_expr(&mut self, block: &ast::Block, span: Span) -> Expr {
         let Some(cx) = &mut self.cx else {
             self.error("E0209", span, "statements in an expression are possible only inside of functions");

@@ -1,8 +1,9 @@
-//! The typed tree: what the program means, in terms so close to the IR that lowering decides nothing.
+//! The typed tree: the program with all types and conversions explicit, so close to the IR that lowering makes no
+//! decision.
 //!
-//! Every conversion is a node, every operator names its IR operation, every name is resolved. The constant evaluator and
-//! the lowering read the same tree, and both compute by the same IR operations, so that a constant has the bits that the
-//! device would have computed.
+//! Every conversion is a node, every operator names its IR operation, every name is resolved. The constant evaluator
+//! and the lowering read the same tree and use the same IR operations, so that a constant has the bits that the device
+//! would compute.
 
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
@@ -22,7 +23,7 @@ pub struct GlobalId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FuncId(pub u32);
 
-/// A place in a function that `goto`, or `switch`, goes to.
+/// A position in a function that `goto` or `switch` jumps to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LabelId(pub u32);
 
@@ -48,7 +49,7 @@ pub struct Func {
     pub ret: QTy,
     /// Parameters.
     pub params: Vec<QTy>,
-    /// Who sees it.
+    /// Its linkage.
     pub linkage: Linkage,
     /// `__attribute__((noinline))`
     pub noinline: bool,
@@ -62,7 +63,7 @@ pub struct Func {
     pub body: Option<Body>,
     /// It is called: (by whom, where).
     pub calls: Vec<(FuncId, Span)>,
-    /// Somebody calls it.
+    /// The first call of it.
     pub used: Option<Span>,
 }
 
@@ -158,7 +159,7 @@ pub enum StmtKind {
         /// The body.
         body: Box<Stmt>,
     },
-    /// A place to go to.
+    /// The target of a jump.
     Label(LabelId),
     /// `goto`
     Goto(LabelId),
@@ -316,13 +317,13 @@ pub enum ExprKind {
     /// the old one.
     Update {
         /// The lvalue.
-        place: Box<Expr>,
+        target: Box<Expr>,
         /// The new value.
         value: Box<Expr>,
         /// `x++`
         post: bool,
     },
-    /// What the place of the innermost [`ExprKind::Update`] holds.
+    /// The old value of the lvalue of the innermost [`ExprKind::Update`].
     Old,
     /// A nameless variable, initialised here; an lvalue.
     Compound(LocalId, Box<Init>),

@@ -80,8 +80,8 @@ fn has_effect(e: &Expr) -> bool {
 
 /// Whether a built-in function only computes: it has no pointer to write through and other work-items take no part in it.
 fn is_pure(name: &str, sig: &Sig) -> bool {
-    use cloom_builtins::{Special, Ty};
+    use cloom_builtins::{Special, Ty, WorkItem};
     let of_group = ["sub_group_", "work_group_"].iter().any(|p| name.starts_with(p));
-    let waits = of_group || matches!(sig.lower, Lower::Special(Special::Barrier | Special::Fence));
+    let waits = of_group || matches!(sig.lower, Lower::Special(Special::WorkItem(WorkItem::Barrier | WorkItem::Fence)));
     !waits && !sig.params.iter().any(|p| matches!(p, Ty::Ptr(..)))
 }

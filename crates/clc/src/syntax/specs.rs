@@ -1,4 +1,5 @@
-//! Declaration specifiers: the words before a declarator, in any order.
+//! Declaration specifiers: storage class, qualifiers, attributes and the words of the type before a declarator, in any
+//! order.
 
 use super::ast::*;
 use super::keywords::{Kw, NameClass, type_like_words};
@@ -71,6 +72,27 @@ fn empty_specs(span: Span) -> DeclSpecs {
     }
 }
 
+fn storage_class(kw: Kw) -> Option<Storage> {
+    Some(match kw {
+        Kw::Typedef => Storage::Typedef,
+        Kw::Extern => Storage::Extern,
+        Kw::Static => Storage::Static,
+        Kw::Register => Storage::Register,
+        Kw::Auto => Storage::Auto,
+        _ => return None,
+    })
+}
+
+/// Whether a keyword is a part of the name of a built-in type.
+#[rustfmt::skip]
+fn is_type_word(kw: Kw) -> bool {
+    matches!(
+        kw,
+        Kw::Void | Kw::Char | Kw::Short | Kw::Int | Kw::Long | Kw::Float | Kw::Double | Kw::Half | Kw::Bool
+            | Kw::Signed | Kw::Unsigned | Kw::Complex | Kw::Imaginary
+    )
+}
+
 impl Parser<'_> {
     /// The specifiers from here on, `attrs` having been read before. Always yields a type, if only an error.
     pub fn specs(&mut self, attrs: Vec<Attribute>) -> DeclSpecs {
@@ -112,25 +134,15 @@ impl Parser<'_> {
                 any = true;
                 continue;
             }
-            let storage = match kw {
-                Kw::Typedef => Some(Storage::Typedef),
-                Kw::Extern => Some(Storage::Extern),
-                Kw::Static => Some(Storage::Static),
-                Kw::Register => Some(Storage::Register),
-                Kw::Auto => {
-                    let next = self.ahead(1);
-                    if !self.starts_type(next) && !words.any() && ty.is_none() {
-                        self.mistake(
-                            Diagnostic::error("E0210", t.span, "the type of a variable is not deduced in OpenCL C")
-                                .help("replace `auto` by the type"),
-                        );
-                        ty = Some(TypeSpec::Error);
-                    }
-                    Some(Storage::Auto)
+            if let Some(storage) = storage_class(kw) {
+                let next = self.ahead(1);
+                if kw == Kw::Auto && !self.starts_type(next) && !words.any() && ty.is_none() {
+                    self.mistake(
+                        Diagnostic::error("E0210", t.span, "the type of a variable is not deduced in OpenCL C")
+                            .help("replace `auto` by the type"),
+                    );
+                    ty = Some(TypeSpec::Error);
                 }
-                _ => None,
-            };
-            if let Some(storage) = storage {
                 match specs.storage {
                     Some((before, span)) if before != storage => self.mistake(
                         Diagnostic::error("E0207", t.span, "more than one storage class").also(span, "the first one"),
@@ -141,36 +153,13 @@ impl Parser<'_> {
                 any = true;
                 continue;
             }
-            let is_type_word = matches!(
-                kw,
-                Kw::Void
-                    | Kw::Char
-                    | Kw::Short
-                    | Kw::Int
-                    | Kw::Long
-                    | Kw::Float
-                    | Kw::Double
-                    | Kw::Half
-                    | Kw::Bool
-                    | Kw::Signed
-                    | Kw::Unsigned
-                    | Kw::Complex
-                    | Kw::Imaginary
-            );
+            let is_type_word = is_type_word(kw);
             if is_type_word || matches!(kw, Kw::Struct | Kw::Union | Kw::Enum | Kw::Typeof) {
                 if !any || (ty.is_none() && !words.any()) {
                     specs.ty_span = t.span;
                 }
                 if ty.is_some() && !matches!(ty, Some(TypeSpec::Error)) {
-                    let found = self.describe(t);
-                    self.mistake(
-                        Diagnostic::error(
-                            "E0207",
-                            t.span,
-                            format!("{found} cannot be combined with the type before it"),
-                        )
-                        .also(specs.ty_span, "the type"),
-                    );
+                    self.second_type(t, specs.ty_span);
                 }
             }
             match kw {
@@ -197,17 +186,7 @@ impl Parser<'_> {
                 Kw::Long => words.long = words.long.saturating_add(1),
                 Kw::Complex | Kw::Imaginary => words.complex = Some(t.span),
                 _ if is_type_word => match words.base {
-                    Some((_, before)) => {
-                        let found = self.describe(t);
-                        self.mistake(
-                            Diagnostic::error(
-                                "E0207",
-                                t.span,
-                                format!("{found} cannot be combined with the type before it"),
-                            )
-                            .also(before, "the type"),
-                        );
-                    }
+                    Some((_, before)) => self.second_type(t, before),
                     None => words.base = Some((kw, t.span)),
                 },
                 Kw::Pipe => {
@@ -242,18 +221,26 @@ impl Parser<'_> {
         }
         specs.ty = match ty {
             Some(ty) => ty,
-            None if words.any() => match words.resolve() {
-                Some(b) => TypeSpec::Builtin(b),
-                None => {
-                    let text = self.session.sources.text(specs.span).to_owned();
-                    let text = if text.len() < 80 { format!("`{text}` is not a type") } else { "not a type".into() };
-                    self.mistake(Diagnostic::error("E0207", specs.span, text));
-                    TypeSpec::Error
-                }
-            },
+            None if words.any() => self.type_of_words(&words, specs.span),
             None => self.missing_type(&specs, any),
         };
         specs
+    }
+
+    /// The built-in type that words such as `unsigned long` name together.
+    fn type_of_words(&mut self, words: &Words, span: Span) -> TypeSpec {
+        if let Some(b) = words.resolve() {
+            return TypeSpec::Builtin(b);
+        }
+        let text = self.session.sources.text(span).to_owned();
+        let text = if text.len() < 80 { format!("`{text}` is not a type") } else { "not a type".into() };
+        self.mistake(Diagnostic::error("E0207", span, text));
+        TypeSpec::Error
+    }
+
+    fn second_type(&mut self, t: Token, before: Span) {
+        let message = format!("{} cannot be combined with the type before it", self.describe(t));
+        self.mistake(Diagnostic::error("E0207", t.span, message).also(before, "the type"));
     }
 
     /// The one word at hand, for `float4(…)`.
