@@ -1,7 +1,7 @@
-//! Diagnostics as data, and the sink that collects them.
+//! Diagnostics as data, and the collection that all stages add to.
 //!
-//! A stage reports what it finds and goes on; the sink decides what is kept: warnings may be silenced or turned into
-//! errors by build options, and what one place says repeatedly, or a flood of errors, is cut.
+//! A stage reports what it finds and continues. The collection applies the build options (`-w`, `-Werror`), drops
+//! repetitions of a message at the same span, and keeps a bounded number of errors.
 
 use super::span::Span;
 
@@ -14,7 +14,7 @@ pub enum Severity {
     Error,
 }
 
-/// A place and what is to be said about it.
+/// A span and the text shown at it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Label {
     /// Where.
@@ -43,9 +43,9 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// The finding in one sentence that makes sense without the source; lower case, no full stop.
     pub message: String,
-    /// Where it is; `None` when it is about no place in the source, such as a build option.
+    /// Where it is; `None` when it has no span, as with a build option.
     pub primary: Option<Label>,
-    /// Other places that matter.
+    /// Other spans that matter.
     pub secondary: Vec<Label>,
     /// Background, each a sentence.
     pub notes: Vec<String>,
@@ -70,22 +70,22 @@ impl Diagnostic {
         }
     }
 
-    /// An error at a place.
+    /// An error at a span.
     pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, Some(span), message.into())
     }
 
-    /// A warning at a place.
+    /// A warning at a span.
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, Some(span), message.into())
     }
 
-    /// An error about no place in the source.
+    /// An error without a span.
     pub fn error_nowhere(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, None, message.into())
     }
 
-    /// With words at the primary place.
+    /// With a text at the primary span.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {
         if let Some(primary) = &mut self.primary {
@@ -94,7 +94,7 @@ impl Diagnostic {
         self
     }
 
-    /// With another place.
+    /// With another span.
     #[must_use]
     pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.secondary.push(Label { span, text: text.into() });
@@ -183,9 +183,9 @@ impl Diagnostics {
             self.dropped += 1;
             return;
         }
-        // The same words at the same place come from going over the same text twice.
-        let place = |d: &Diagnostic| d.primary.as_ref().map(|l| l.span);
-        if self.list.iter().rev().take(8).any(|o| o.code == d.code && place(o) == place(&d) && o.message == d.message) {
+        // The same message at the same span comes from analysing the same text twice.
+        let span = |d: &Diagnostic| d.primary.as_ref().map(|l| l.span);
+        if self.list.iter().rev().take(8).any(|o| o.code == d.code && span(o) == span(&d) && o.message == d.message) {
             return;
         }
         self.list.push(d);

@@ -24,7 +24,7 @@ pub struct SourceFile {
     presumed: Vec<(u32, u32, Option<String>)>,
 }
 
-/// A place for people: file name, line and column (in characters), from 1.
+/// A location as shown to people: file name, line and column (in characters), from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location<'a> {
     /// Name of the file, `#line` respected.

@@ -1,8 +1,8 @@
-//! Files, places in them, names, and what is to be said about them.
+//! Source files, spans, names, and diagnostics.
 //!
-//! In come the bytes of sources; out go [`Span`]s, which every later stage hangs on what it makes, and [`Diagnostics`],
-//! which every later stage adds to. Diagnostics are data until [`render`] turns them into text, so that a build log, a
-//! tool with colours and a test can each show them in their own way.
+//! In come the bytes of sources; out go [`Span`]s, which every later stage attaches to what it makes, and
+//! [`Diagnostics`], which every later stage adds to. Diagnostics are data until [`render`] turns them into text, so
+//! that a build log, a tool with colours and a test can each show them in their own form.
 
 mod codes;
 mod diag;

@@ -1,4 +1,4 @@
-//! The name that somebody may have meant.
+//! Suggestions: the known name with the least edit distance to a misspelt one.
 
 /// The candidate most like `text`, if one is like enough: one edit for short names, a third of the length for others.
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,7 +1,7 @@
 //! Diagnostics as text: the form of the build log, without colour.
 //!
-//! The first line is `file:line:column: error[code]: message`, the form that editors and scripts find places by; the
-//! picture of the source comes below it.
+//! The first line is `file:line:column: error[code]: message`, which editors and scripts parse; an excerpt of the
+//! source with marks follows.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::diag::{Diagnostic, Diagnostics, Label, Severity};
 use super::map::SourceMap;
 use super::span::{ExpansionId, FileId, Span};
 
-/// How much text around a place is looked at: a line may be as long as the source.
+/// How much text around a span is shown at most: a line may be as long as the source.
 const WINDOW: usize = 2000;
 /// How many expansions of nested macros are mentioned.
 const MAX_EXPANSIONS: usize = 3;
@@ -62,7 +62,7 @@ fn render_one(sources: &SourceMap, d: &Diagnostic, out: &mut String) {
     let mut group = Group::with_level(Level::ERROR);
     for w in &windows {
         let mut snippet = Snippet::source(&*w.text).line_start(w.line).fold(true);
-        // The file of the primary place stands in the first line already.
+        // The file of the primary span stands in the first line already.
         if w.path != place.file {
             snippet = snippet.path(&*w.path);
         }
@@ -99,7 +99,7 @@ fn suggestion_text(sources: &SourceMap, s: &super::diag::Suggestion) -> String {
     }
 }
 
-/// The definitions of the macros that a place came out of, innermost first.
+/// The definitions of the macros that a span was expanded from, innermost first.
 fn expansion_labels(sources: &SourceMap, spans: impl Iterator<Item = Span>) -> Vec<Label> {
     let mut labels: Vec<Label> = Vec::new();
     for span in spans {
@@ -172,7 +172,7 @@ fn window<'a>(sources: &SourceMap, file: FileId, lo: u32, hi: u32, labels: &[(bo
     let mut marks = Vec::new();
     for &(primary, label) in labels {
         let lo = boundary(label.span.lo as usize).clamp(start, end);
-        // A place of many lines is drawn by its first line: the whole would bury the message.
+        // Of a span of many lines only the first is shown, so that the message stays visible.
         let mut hi = boundary(label.span.hi as usize).clamp(lo, end);
         if let Some(i) = text[lo..hi].find('\n') {
             hi = lo + text[lo..lo + i].trim_end().len();

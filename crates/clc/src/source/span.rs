@@ -1,4 +1,5 @@
-//! Places in the source: small copyable values that mean something together with a [`SourceMap`](super::SourceMap).
+//! Spans: ranges of a source file as small copyable values; a [`SourceMap`](super::SourceMap) gives them file, line
+//! and column.
 
 /// Which file of the source map.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
