@@ -1,4 +1,4 @@
-//! Directives: what each line that starts with `#` does.
+//! Directives: lines that start with `#`. Conditionals, definitions, includes, `#line`, `#error`, pragmas.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,5 @@
-//! The expressions of `#if`: integers of 64 bits, signed or not.
+//! The expressions of `#if`: integers of 64 bits, signed or unsigned, evaluated by recursive descent with a bound on
+//! nesting.
 
 use super::token::{Token, TokenKind, flags};
 use super::{Preprocessor, limits};

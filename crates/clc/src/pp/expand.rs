@@ -1,4 +1,4 @@
-//! Macro expansion.
+//! Macro expansion: a stack of contexts, each a list of tokens that is read before the file continues.
 
 use std::rc::Rc;
 
@@ -41,7 +41,7 @@ pub(super) struct Context {
 
 enum Tokens {
     Owned(Vec<Token>),
-    /// The body of an object-like macro as it is, at the place of its use.
+    /// The body of an object-like macro unchanged, with the span of its use.
     Body {
         of: Rc<Macro>,
         span: Span,
@@ -233,7 +233,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The place of what comes out of a use of a macro.
+    /// The span of the tokens that a use of a macro expands to.
     fn note_expansion(&mut self, m: &Macro, name: Span, whole: Span) -> Span {
         let e = Expansion { name: m.name, definition: m.definition, parent: name.expansion };
         Span { expansion: self.session.sources.add_expansion(e), ..whole }

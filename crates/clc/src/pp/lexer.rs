@@ -10,12 +10,12 @@ use std::sync::Arc;
 use super::token::{Token, TokenKind, flags};
 use crate::source::{FileId, Interner, Span, Symbol};
 
-/// A cursor over one file, or over a piece of text that has one place only.
+/// A cursor over one file, or over a text whose tokens all have the same span.
 pub(crate) struct Lexer {
     text: Arc<str>,
     pos: usize,
     file: FileId,
-    /// All tokens are at this place: the text is not in a file.
+    /// The span of all tokens: the text is not in a file.
     fixed: Option<Span>,
     /// (offset in the joined text, how many bytes were removed before it)
     removed: Vec<(u32, u32)>,
@@ -56,7 +56,7 @@ impl Lexer {
         this
     }
 
-    /// Over a text that is not in a file; all tokens are at the same place.
+    /// Over a text that is not in a file; all tokens have the same span.
     pub fn text(text: &str, at: Span) -> Self {
         Self::new(text.into(), at.file, Some(at))
     }
@@ -105,7 +105,7 @@ impl Lexer {
         }
     }
 
-    /// The range of the joined text as a place in the source.
+    /// The span in the source of a range of the joined text.
     fn span(&mut self, lo: usize, hi: usize) -> Span {
         if let Some(span) = self.fixed {
             return span;
@@ -125,7 +125,7 @@ impl Lexer {
         Span::new(self.file, lo + before(self.removed_at), hi + before(end))
     }
 
-    /// The place of the next character.
+    /// The span of the next character.
     pub fn here(&mut self) -> Span {
         self.span(self.pos, self.pos)
     }

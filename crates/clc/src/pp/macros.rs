@@ -1,4 +1,4 @@
-//! What a macro is, and how its definition is read.
+//! Macros: their representation, and how a definition is parsed and compared with an earlier one.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Pragmas: those that mean something become data for the parser.
+//! Pragmas: extensions, `FP_CONTRACT` and `unroll` become data for the parser; those of other compilers are ignored
+//! silently, others with a warning.
 
 use super::Preprocessor;
 use super::lexer::Lexer;

@@ -1,4 +1,4 @@
-//! The macros that are there before the first line: by language version, by build options, by device.
+//! Predefined macros: by language version, by device, and by the build options `-D` and `-U`.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ pub enum MacroOption {
     Undefine(String),
 }
 
-/// What the preprocessor is told besides the source.
+/// Options of the preprocessor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PpOptions {
     /// The version of the language, as `__OPENCL_C_VERSION__` has it: 100, 110, 120, 200, 300.
@@ -103,7 +103,7 @@ impl Preprocessor<'_> {
         if options.macros.is_empty() {
             return;
         }
-        // A file of its own, so that a mistake in an option has a place to be shown at.
+        // A file of its own, so that a mistake in an option has a span.
         let mut text = String::new();
         let one_line = |s: &str| s.replace(['\n', '\r'], " ");
         for m in &options.macros {

@@ -1,4 +1,4 @@
-//! Tokens: what the preprocessor works on and what the parser gets.
+//! Tokens: the type that the preprocessor works on and the parser receives.
 
 use crate::source::{Interner, Span, Symbol};
 

@@ -1,4 +1,4 @@
-//! Constants in expressions: from a token's spelling to a node, with what is wrong reported at its place.
+//! Constants in expressions: from the spelling of a token to a node; malformed ones are reported at their span.
 
 use super::ast::*;
 use super::literal::{self, Number};

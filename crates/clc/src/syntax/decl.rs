@@ -301,7 +301,7 @@ impl Parser<'_> {
         self.eat(TokenKind::Semi);
     }
 
-    /// Skips to behind the `)` that closes an open `(`.
+    /// Skips past the `)` that closes an open `(`.
     fn skip_balanced(&mut self, _open: Span) {
         let mut depth = 1usize;
         while depth > 0 && !self.is(TokenKind::Eof) {

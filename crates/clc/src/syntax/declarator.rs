@@ -1,4 +1,5 @@
-//! Declarators: the name with the stars, brackets and parameter lists around it.
+//! Declarators: a name with the pointers, arrays and parameter lists around it, as a list of derivations from the name
+//! outwards.
 
 use super::ast::*;
 use super::keywords::{Kw, NameClass};

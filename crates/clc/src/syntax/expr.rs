@@ -1,4 +1,4 @@
-//! Expressions.
+//! The grammar of expressions: precedence climbing for binary operators, recursive descent for the rest.
 
 use super::ast::*;
 use super::keywords::{Kw, NameClass};

@@ -1,4 +1,4 @@
-//! Keywords, and what the parser knows of each name.
+//! Keywords, and the class of each name (type, other, unknown) by scope, which the grammar of C depends on.
 
 use super::types::{BuiltinType, builtin_type_names};
 use crate::source::{Interner, Symbol};
@@ -61,7 +61,7 @@ pub(super) const CPP_WORDS: &[&str] = &[
     "auto",
 ];
 
-/// What a name stands for, as far as the grammar cares.
+/// The class of a name, as far as the grammar depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NameClass {
     /// Not declared by the program: a built-in function, or a mistake.

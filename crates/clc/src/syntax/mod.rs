@@ -1,8 +1,8 @@
-//! From tokens to the syntax tree.
+//! Syntax: from tokens to the syntax tree.
 //!
-//! In come the preprocessor's tokens; out comes a [`ast::TranslationUnit`], always: what cannot be parsed is reported
-//! and stands in the tree as an error node. The parser knows of declarations only what the grammar of C needs: which
-//! names stand for types.
+//! In come the preprocessor's tokens; out comes an [`ast::TranslationUnit`] in every case: what cannot be parsed is
+//! reported and leaves an error node. Of declarations the parser knows only what the grammar of C needs: which names
+//! are types.
 
 pub mod ast;
 mod constants;

@@ -15,7 +15,7 @@ use super::keywords::{Kw, Names};
 use crate::pp::{Preprocessed, Token, TokenKind, flags};
 use crate::source::{Diagnostic, ExpansionId, Session, Span, Symbol};
 
-/// What the parser is told besides the tokens.
+/// Options of the parser.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParseOptions {
     /// The version of the language: 100, 110, 120, 200, 300.
@@ -103,7 +103,7 @@ impl Parser<'_> {
         self.tokens[self.at].span
     }
 
-    /// The place of the token before; of this one at the start.
+    /// The span of the token before; of this one at the start.
     pub fn prev_span(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].span
     }
@@ -285,7 +285,7 @@ impl Parser<'_> {
         self.skip_to_close(kind)
     }
 
-    /// Goes to behind the bracket that closes the current pair, if it comes before the end of the statement.
+    /// Skips past the bracket that closes the current pair, if it comes before the end of the statement.
     pub fn skip_to_close(&mut self, kind: TokenKind) -> Span {
         let mut depth = 0usize;
         loop {

@@ -1,4 +1,4 @@
-//! Statements.
+//! The grammar of statements, with the recovery from common mistakes (a missing parenthesis, `;` after `for (…)`).
 
 use super::ast::*;
 use super::keywords::Kw;
@@ -474,7 +474,7 @@ impl Parser<'_> {
         });
     }
 
-    /// Goes to behind the parenthesis of a wrong `for`, semicolons or not.
+    /// Skips past the parenthesis of a malformed `for`, across semicolons.
     fn rest_of_for(&mut self) {
         let mut depth = 0usize;
         loop {

@@ -1,4 +1,4 @@
-//! Declarations, types and initial values.
+//! The syntax tree of declarations, types and initialisers.
 
 use super::super::types::BuiltinType;
 use super::{Expr, Ident};
@@ -31,7 +31,7 @@ pub struct InitDeclarator {
 /// The part of a declaration before the declarators.
 #[derive(Debug)]
 pub struct DeclSpecs {
-    /// `typedef`, `extern`, `static`, … with its place.
+    /// `typedef`, `extern`, `static`, … with its span.
     pub storage: Option<(Storage, Span)>,
     /// The type.
     pub ty: TypeSpec,
@@ -64,7 +64,7 @@ pub enum Storage {
     Register,
 }
 
-/// Qualifiers with the place of each.
+/// Qualifiers with the span of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Qualifiers {
     /// `const`
@@ -183,7 +183,7 @@ pub struct Declarator {
     /// Read from the name outwards: `int *a[3]` has array, then pointer ("an array of pointers"). To make the type,
     /// apply them to the specifiers' type from the last to the first.
     pub derivations: Vec<Derivation>,
-    /// All of it; for an empty one the place where it would be.
+    /// All of it; for an empty one an empty span where it would be.
     pub span: Span,
 }
 

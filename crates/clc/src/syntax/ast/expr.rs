@@ -1,4 +1,4 @@
-//! Expressions and constants.
+//! The syntax tree of expressions and constants.
 
 use super::{Block, Designator, Ident, InitList, TypeName, TypeOrExpr};
 use crate::source::{Span, Symbol};

@@ -17,7 +17,7 @@ use crate::source::{Span, Symbol};
 /// The greatest depth of an expression tree, and of a statement tree.
 pub const MAX_DEPTH: u16 = 1000;
 
-/// A name at a place.
+/// A name and its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ident {
     /// The name.

@@ -1,4 +1,4 @@
-//! Statements.
+//! The syntax tree of statements.
 
 use super::{Declaration, Expr, Ident, Pragma, StaticAssert, Unroll};
 use crate::source::Span;
