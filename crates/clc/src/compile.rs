@@ -1,4 +1,5 @@
-//! The whole front end: from the bytes of a source to a module of the IR.
+//! The whole front end: preprocess, parse, analyse, lower; from the bytes of a source to a module of the IR and
+//! diagnostics.
 
 use crate::lower::{LowerOptions, lower};
 use crate::options::BuildOptions;

@@ -1,7 +1,7 @@
 //! The OpenCL C front end: preprocessor, parser, semantic analysis, lowering to IR.
 //!
-//! The stages never fail and never panic: each yields its result, as complete as can be, and adds what it found wrong to
-//! the [`source::Session`]. There is no input or output here; included files come through a trait.
+//! No stage fails or panics: each gives its result, as complete as possible, and adds its diagnostics to the
+//! [`source::Session`]. There is no input or output here; included files come through a trait.
 
 #![forbid(unsafe_code)]
 

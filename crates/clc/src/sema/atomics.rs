@@ -1,8 +1,8 @@
-//! C11 atomics: functions on objects of atomic types, with an order and a scope.
+//! C11 atomics: functions on objects of atomic types, with a memory order and a memory scope.
 //!
-//! OpenCL C 3.0 asks for the functions with an explicit order and scope, relaxed and in the work-group; the others belong to optional
-//! features, all of which there are. Here they become the atomic operations of the IR. An order that is not a constant
-//! expression is taken for the strongest one.
+//! OpenCL C 3.0 requires those with explicit order and scope, relaxed and in the work-group; the others belong to
+//! optional features, which the device has. All become atomic operations of the IR. An order that is not a constant
+//! expression is taken as sequentially consistent, which is correct for each.
 
 use super::Sema;
 use super::constant::CVal;

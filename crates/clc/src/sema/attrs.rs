@@ -1,4 +1,5 @@
-//! Attributes that mean something to later stages; others are ignored, as the specification allows.
+//! Attributes: `packed`, `aligned`, `ext_vector_type` of types and objects; work-group sizes, `overloadable`,
+//! `noinline` of functions. Others are ignored, as the specification allows.
 
 use super::Sema;
 use super::types::{Ty, TyKind};

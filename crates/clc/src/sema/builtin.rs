@@ -1,5 +1,8 @@
-//! Built-in functions whose types the table cannot express: conversions, vector loads and stores, printf,
+//! Built-in functions whose types the table cannot express: conversions, vector loads and stores, atomics, printf,
 //! shuffles, asynchronous copies.
+//!
+//! In come a name such as `convert_uchar4_sat_rte`, taken apart into a family and its parameters, and the typed
+//! arguments; out goes a typed node.
 
 use super::Sema;
 use super::atomics;

@@ -1,4 +1,5 @@
-//! Calls: of the program's functions and of built-in ones.
+//! Calls: name lookup, overload resolution, conversion of arguments; of functions of the program and of the built-in
+//! table.
 
 use super::Sema;
 use super::overload::{Choice, best, signature};

@@ -1,4 +1,7 @@
-//! Conversions: of lvalues to values, of numbers to each other, as in an assignment, as in a cast.
+//! Conversions: lvalue to value, arithmetic conversions and promotions, assignment conversion, casts.
+//!
+//! In come a typed expression and the type that the context asks for; out goes the expression inside the nodes that
+//! convert it, or an error that names both types.
 
 use super::Sema;
 use super::constant::mask;

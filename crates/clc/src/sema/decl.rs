@@ -1,4 +1,7 @@
-//! Declarations: typedefs, variables of program scope, variables of functions.
+//! Declarations: typedefs, variables of program scope and of functions, external constants, compound literals.
+//!
+//! In comes the syntax of a declaration; names go into the scope, objects into the unit or the function, and out go
+//! the statements that initialise variables.
 
 use super::attrs::TypeAttrs;
 use super::scope::Entry;

@@ -1,4 +1,7 @@
-//! The format of `printf`, checked against its arguments.
+//! The format string of `printf`, checked against the arguments.
+//!
+//! In come the bytes of the format and the typed arguments; out come warnings (W0302) and errors (E0331), and the
+//! arguments after the default promotions.
 
 use super::Sema;
 use super::tree::{Expr, ExprKind, Special};

@@ -1,4 +1,4 @@
-//! Functions: prototypes, definitions, what makes a kernel, recursion.
+//! Functions: prototypes and definitions, the rules for kernels and their arguments, the check against recursion.
 
 use super::attrs::FuncAttrs;
 use super::scope::Entry;

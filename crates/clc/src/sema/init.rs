@@ -1,4 +1,9 @@
-//! Initial values: expressions, and lists in braces with designators and elided braces.
+//! Initialisers: an expression, or a list in braces with designators and elided braces (C99 6.7.8).
+//!
+//! In comes the syntax of an initialiser and the type of the object; out goes an [`Init`]: a list of (offset, value)
+//! writes in order, over zeros if the initialiser was a list. An array of unknown length gets its length here. For
+//! example `int a[3] = {1, [2] = 5}` gives zeros, then 1 at offset 0 and 5 at offset 8. A range `[0 ... 9] = x` writes
+//! the first element and then repeats its bytes, so that a range of any length is two entries.
 
 use super::tree::{Expr, ExprKind, Init, InitPart, Repeat};
 use super::types::{QTy, Ty, TyKind};

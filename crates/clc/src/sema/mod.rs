@@ -1,8 +1,8 @@
 //! Semantic analysis: from the syntax tree to the typed tree.
 //!
-//! In comes what the parser made; out goes a [`tree::Unit`], in which every name is resolved and every conversion is
-//! written. What is wrong is reported once and becomes an error node, which everything later accepts silently, so that
-//! one mistake gives one message. The unit may be lowered only if no error was reported.
+//! In comes the parser's [`ast::TranslationUnit`]; out goes a [`tree::Unit`], in which every name is resolved and
+//! every conversion is an explicit node. An error is reported once and leaves an error node, which later checks accept
+//! silently, so that one mistake gives one message. The unit may be lowered only if no error was reported.
 
 mod atomics;
 mod attrs;
@@ -32,7 +32,7 @@ use scope::Scopes;
 use tree::{FuncId, LabelId, LocalVar, Unit};
 use types::{QTy, Ty, Types};
 
-/// What the analysis is told besides the source.
+/// Options of the analysis.
 #[derive(Clone, Debug)]
 pub struct SemaOptions {
     /// The source is part of the built-in library: its definitions of built-in names are those functions, and the

@@ -1,7 +1,8 @@
-//! Which function of a name a call means.
+//! Overload resolution: which function of a name a call means.
 //!
-//! Every argument is ranked against the parameter: the same type is best, then promotions, conversions, and a scalar
-//! spread over a vector. The call means the candidate that is nowhere worse and somewhere better than every other.
+//! Each argument is ranked against the parameter: same type, promotion, conversion, scalar widened to a vector. The
+//! best candidate is the one that is worse for no argument, and better for at least one, than every other; if there is
+//! none, the call is ambiguous.
 
 use super::Sema;
 use super::tree::Expr;

@@ -1,4 +1,4 @@
-//! Scopes: what a name stands for here.
+//! Scopes: a stack of tables from names to what they denote, and the names that the language declares itself.
 
 use super::Sema;
 use super::tree::{FuncId, GlobalId, LocalId};

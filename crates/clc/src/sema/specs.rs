@@ -1,4 +1,5 @@
-//! From specifiers and declarators to types.
+//! Specifiers and declarators to types: `constant struct s *p[4]` is read from the specifiers outwards. Records are
+//! laid out and enumerators get their values here.
 
 use super::Sema;
 use super::scope::Entry;

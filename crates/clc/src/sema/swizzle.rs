@@ -1,4 +1,4 @@
-//! Components of vectors by name: `.x`, `.wzyx`, `.s0f`, `.lo`, `.odd`.
+//! Components of vectors by name: `.x`, `.wzyx`, `.s0f`, `.lo`, `.odd`. A swizzle of a swizzle becomes one.
 
 use super::Sema;
 use super::tree::{Expr, ExprKind};

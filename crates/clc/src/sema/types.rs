@@ -1,7 +1,7 @@
-//! The types of the program, interned: equal types have equal [`Ty`]s, so that comparing them compares numbers.
+//! The types of the program, interned: equal types have equal [`Ty`]s, so that types are compared as numbers.
 //!
-//! Sizes and alignments are those that the specification fixes (section 6.1.5): a 3-component vector takes the room of
-//! four components, everything is aligned to its size up to `double16`. Records are laid out when they are completed.
+//! Sizes and alignments are fixed by the specification (OpenCL C 6.3.5): a vector of 3 components has the size of one
+//! of 4, and every type is aligned to its size. Records are laid out when they are completed.
 
 use crate::source::{Interner, Span, Symbol};
 use crate::syntax::{ImageKind, Scalar};
