@@ -109,22 +109,8 @@ impl Parser<'_> {
                 if ty.is_some() || words.any() || t.kind != TokenKind::Ident {
                     break;
                 }
-                match self.names.class(t.text) {
-                    NameClass::Builtin(b) => ty = Some(TypeSpec::Builtin(b)),
-                    NameClass::Typedef { .. } => ty = Some(TypeSpec::Typedef(Ident { name: t.text, span: t.span })),
-                    _ => {
-                        match self.unknown_type(t, any) {
-                            // It was reported and stands for the type, or for a keyword.
-                            Some(true) => ty = Some(TypeSpec::Error),
-                            Some(false) => {}
-                            None => break,
-                        }
-                        specs.ty_span = t.span;
-                        any = true;
-                        self.bump();
-                        continue;
-                    }
-                }
+                let Some(named) = self.named_type(t, any) else { break };
+                ty = named;
                 specs.ty_span = t.span;
                 any = true;
                 self.bump();
@@ -225,6 +211,16 @@ impl Parser<'_> {
             None => self.missing_type(&specs, any),
         };
         specs
+    }
+
+    /// The type that a name stands for. An unknown one is reported where a type must stand: it is an error, or nothing where a
+    /// keyword was meant. `None` if the name belongs to what follows the specifiers.
+    fn named_type(&mut self, t: Token, any: bool) -> Option<Option<TypeSpec>> {
+        Some(match self.names.class(t.text) {
+            NameClass::Builtin(b) => Some(TypeSpec::Builtin(b)),
+            NameClass::Typedef { .. } => Some(TypeSpec::Typedef(Ident { name: t.text, span: t.span })),
+            _ => self.unknown_type(t, any)?.then_some(TypeSpec::Error),
+        })
     }
 
     /// The built-in type that words such as `unsigned long` name together.
