@@ -1,8 +1,10 @@
-//! Runs generated programs on every rung: `kernels FIRST COUNT [print|portable]`. Says each seed before it runs it, so that a crash is
-//! known by its last line; `print` only prints the sources.
+//! Runs generated programs on every rung: `kernels FIRST COUNT [print|portable|count]`. Says each seed before it runs
+//! it, so that a crash is known by its last line; `print` only prints the sources, `count` only how often each
+//! construct of each family occurs.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
+use cloom_filetest::generate::families::Statistics;
 use cloom_filetest::generate::{Profile, generate};
 use cloom_filetest::ladder::{Ladder, Verdict};
 
@@ -11,11 +13,16 @@ fn main() {
     let number = |i: usize| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(1u64);
     let word = args.get(2).map(String::as_str);
     let ladder = Ladder::new();
+    let mut statistics = Statistics::default();
     for seed in number(0)..number(0) + number(1) {
         let profile = if word == Some("portable") { Profile::Portable } else { Profile::of(seed) };
         let program = generate(seed, profile);
         if word == Some("print") {
             println!("{}", program.source());
+            continue;
+        }
+        statistics.add(&program.statistics);
+        if word == Some("count") {
             continue;
         }
         eprintln!("seed {seed}");
@@ -32,4 +39,5 @@ fn main() {
             }
         }
     }
+    eprint!("{statistics}");
 }

@@ -10,6 +10,8 @@ use std::ops::Range;
 pub enum CaseArg {
     /// A buffer with these bytes before the run.
     Buffer(Vec<u8>),
+    /// The buffer of the argument with this number, which comes earlier, once more.
+    Again(usize),
     /// The bytes of a value or a structure.
     Bytes(Vec<u8>),
     /// So many bytes of local memory.

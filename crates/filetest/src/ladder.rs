@@ -2,21 +2,30 @@
 //!
 //! What each kernel is run through, on each of its ranges:
 //!
-//! 1. The interpreter on the kernel as it was written, three times, in different orders and on different fresh memory: these judge the
-//!    program, and the first is what all others must agree with.
-//! 2. The interpreter on the kernel after the scalar passes, and on its work-group function for one work-item at a time without them.
-//! 3. The interpreter on the work-group function for 1, 2, 4, 8, 16, 32 and 64 lanes, all after the scalar passes; and for one of 2, 4 and
-//!    8 lanes without them. A kernel that is not put into lanes for another reason than those that are allowed is a failure.
-//! 4. Machine code, which takes most of the time, as [`Code`] says. `Some`: for one of four seeds, code that is not optimised for one
-//!    number of lanes, by the seed (of 16 such seeds, two or three for each up to 16 lanes, two for 32 and one for 64); for each fourth of
-//!    these also optimised code for one of up to 16 lanes, and for another fourth optimised code for the lanes that are chosen for one
-//!    of the machine's sets of instructions. `All`: optimised code for every number of lanes, and every set of instructions. `None`: none.
+//! 1. The interpreter on the kernel as it was written, three times, in different orders and on different fresh memory:
+//!    these judge the program, and the first is what all others must agree with.
+//! 2. The interpreter on the kernel after the scalar passes, and on its work-group function for one work-item at a time
+//!    without them.
+//! 3. The interpreter on the work-group function for 1, 2, 4, 8, 16, 32 and 64 lanes, all after the scalar passes; and
+//!    for one of 2, 4 and 8 lanes without them. A kernel that is not put into lanes for another reason than those that
+//!    are allowed is a failure.
+//! 4. Machine code, which takes most of the time, as [`Code`] says. `Some`: for one of four seeds, code that is not
+//!    optimised for one number of lanes, by the seed (of 16 such seeds, two or three for each up to 16 lanes, two for
+//!    32 and one for 64); for each fourth of these also optimised code for one of up to 16 lanes, and for another
+//!    fourth optimised code for the lanes that are chosen for one of the machine's sets of instructions. `All`:
+//!    optimised code for every number of lanes, and every set of instructions. `None`: none.
+//!
+//! Programs with operations on sub-groups also run after the scalar passes with sub-groups of 4 and 16. Programs with
+//! long loops run on few rungs: after the scalar passes, on the work-group function for one number of lanes, by the
+//! seed, and on the one that is chosen for vectors of 256 bits, in the interpreter and as machine code; `All` runs them
+//! on all.
 //!
 //! 10,000 kernels take about a processor's hour so; with all the code, each takes ten seconds and more.
 
-use crate::case::{CaseArg, NdRange, Outcome};
+use crate::case::{NdRange, Outcome};
+use crate::generate::Generated;
+use crate::generate::families::Family;
 use crate::generate::types::Rng;
-use crate::generate::{COLUMNS, Generated, IN, LOCAL, OUT};
 use crate::rungs::{Cpu, Interpreter, Ready, Rung, Stage};
 use crate::{program, reduce};
 use cloom_compiler::{Compiler, Config};
@@ -27,7 +36,8 @@ use std::sync::Arc;
 /// Instructions of one run, at most; programs that need more are passed over.
 const FUEL: u64 = 30_000_000;
 
-/// The rungs that only show whether a program is good: it must compute the same in any order and whatever fresh memory holds.
+/// The rungs that only show whether a program is good: it must compute the same in any order and whatever fresh memory
+/// holds.
 const JUDGES: [Interpreter; 3] = [
     Interpreter { fuel: FUEL, ..Interpreter::REFERENCE },
     Interpreter { fuel: FUEL, canary: 0x3c, order_seed: 11, ..Interpreter::REFERENCE },
@@ -58,6 +68,14 @@ const PLAIN: [Interpreter; 3] = [
     Interpreter::with_lanes(Stage::PlainGroup, 4),
     Interpreter::with_lanes(Stage::PlainGroup, 8),
 ];
+
+/// Sub-groups of several work-items before there are vectors, for what depends on them.
+const SUBGROUPS: [Interpreter; 2] =
+    [Interpreter::with_lanes(Stage::Passes, 4), Interpreter::with_lanes(Stage::Passes, 16)];
+
+/// The work-group function as the device chooses it, where groups are advanced together only if a loop is long enough
+/// for that.
+const CHOSEN: Interpreter = Interpreter::chosen(256);
 
 /// For which of [`LANES`] there is machine code, of 16 kernels: that for many lanes takes seconds.
 const TURN: [usize; 16] = [6, 3, 2, 1, 0, 4, 3, 2, 5, 1, 4, 3, 2, 0, 5, 4];
@@ -116,7 +134,8 @@ pub enum Verdict {
     Agree,
     /// It takes too long for the interpreter; nothing was compared.
     TooLong,
-    /// The program itself is at fault: it does not compile, or depends on the order of work-items. The generator must not make such.
+    /// The program itself is at fault: it does not compile, or depends on the order of work-items. The generator must
+    /// not make such.
     Invalid(Failure),
     /// Rungs differ.
     Differ(Failure),
@@ -153,14 +172,23 @@ impl Ladder {
         }
     }
 
-    /// The rungs after the judges that a seed is run on.
-    fn rungs(&self, seed: u64) -> Vec<&dyn Rung> {
+    /// The rungs after the judges that a program is run on.
+    fn rungs(&self, program: &Generated) -> Vec<&dyn Rung> {
+        let seed = program.seed;
         // Nothing that the generator does with the seed goes along with this.
         let number = Rng::new(!seed).next();
         let (coded, number) = (number.is_multiple_of(4), number / 4);
         let turn = |n: usize| (number / 16 % n as u64) as usize;
         let plain = &PLAIN[(seed % 3) as usize];
-        let interpreted = STAGES.iter().chain(&VECTORS).chain([plain]).map(|s| s as &dyn Rung);
+        let has = |family| program.families.has(family);
+        if has(Family::Long) && self.code != Code::All {
+            // Each run takes as long as those of ten other programs.
+            let few = [&STAGES[0], &VECTORS[(seed % 7) as usize], &CHOSEN].map(|s| s as &dyn Rung);
+            let code = if self.code == Code::None { &[] } else { &self.levels[turn(self.levels.len())..][..1] };
+            return few.into_iter().chain(code.iter().map(|c| c as &dyn Rung)).collect();
+        }
+        let subgroups = SUBGROUPS.iter().filter(|_| has(Family::Subgroups));
+        let interpreted = STAGES.iter().chain(&VECTORS).chain([plain]).chain(subgroups).map(|s| s as &dyn Rung);
         let cpus: Vec<&Cpu> = match self.code {
             Code::None => Vec::new(),
             Code::All => self.optimised.iter().chain(&self.levels).collect(),
@@ -182,7 +210,7 @@ impl Ladder {
 
     /// Runs a program on the rungs for its seed.
     pub fn check(&self, program: &Generated) -> Verdict {
-        self.check_on(&program.source(), program, &self.rungs(program.seed))
+        self.check_on(&program.source(), program, &self.rungs(program))
     }
 
     fn check_on(&self, source: &str, program: &Generated, rungs: &[&dyn Rung]) -> Verdict {
@@ -218,7 +246,7 @@ impl Ladder {
                 Err(what) => return fail(judge.name(), what, None),
             };
             for (n, range) in program.ranges.iter().enumerate() {
-                match ready.run(range, &arguments(&module, range), true) {
+                match ready.run(range, &program.arguments(&module, range), true) {
                     Err(e) if e.starts_with("the limit of instructions") => return Err(Box::new(Verdict::TooLong)),
                     Err(e) => return fail(judge.name(), e, Some(*range)),
                     Ok(outcome) if i == 0 => wanted.push(outcome),
@@ -235,7 +263,8 @@ impl Ladder {
 
     /// Makes a failing program small: the text of the smallest that fails on the same rung.
     pub fn reduce(&self, program: &Generated, failure: &Failure) -> (String, Failure) {
-        let interpreted = STAGES.iter().chain(&VECTORS).chain(&PLAIN).map(|s| s as &dyn Rung);
+        let interpreted =
+            STAGES.iter().chain(&VECTORS).chain(&PLAIN).chain(&SUBGROUPS).chain([&CHOSEN]).map(|s| s as &dyn Rung);
         let cpus = self.plain.iter().chain(&self.optimised).chain(&self.levels).map(|c| c as &dyn Rung);
         let all: Vec<&dyn Rung> = interpreted.chain(cpus).collect();
         let rungs: Vec<&dyn Rung> = all.into_iter().filter(|r| failure.rungs.contains(&r.name())).collect();
@@ -264,7 +293,7 @@ fn compare(module: &Module, program: &Generated, rung: &dyn Rung, wanted: &[Outc
         Err(what) => return Some(Failure { rungs: vec![rung.name()], what, range: None }),
     };
     for (range, want) in program.ranges.iter().zip(wanted) {
-        let what = match ready.run(range, &arguments(module, range), true) {
+        let what = match ready.run(range, &program.arguments(module, range), true) {
             Ok(got) => want.difference(&got),
             Err(e) => Some(e),
         };
@@ -273,27 +302,4 @@ fn compare(module: &Module, program: &Generated, rung: &dyn Rung, wanted: &[Outc
         }
     }
     None
-}
-
-/// The arguments of the kernel that [`crate::generate`] describes. The size of the structure is the module's to say.
-pub fn arguments(module: &Module, range: &NdRange) -> Vec<CaseArg> {
-    let items: u64 = range.global.iter().product();
-    let words = |n: u64, f: &dyn Fn(u32) -> u32| (0..n as u32).flat_map(|i| f(i).to_le_bytes()).collect::<Vec<u8>>();
-    let meta = module.find("k").and_then(|k| module.funcs[k].kernel.as_deref());
-    let size = |i: usize| meta.and_then(|m| m.params.get(i)).map_or(0, |p| u64::from(p.size));
-    let random = |i: u32| i.wrapping_mul(0x9e37_79b1).rotate_left(i % 32) ^ i >> 3;
-    // Numbers for a structure of anything: small, so that they mean something as any type.
-    let bytes: Vec<u8> = (0..size(5)).map(|i| if i % 4 < 2 { (i * 37 + 5) as u8 } else { 0 }).collect();
-    let floats: Vec<u8> = [1.5f32, -0.25, 1e10, 3.0].into_iter().flat_map(f32::to_le_bytes).collect();
-    vec![
-        CaseArg::Buffer(words(items * OUT, &|i| i)),
-        CaseArg::Buffer(words(IN, &random)),
-        CaseArg::Buffer(words(16, &|i| if i < 12 { i } else { random(i) })),
-        CaseArg::Buffer(words(16, &|i| random(i + 100) >> (i % 16))),
-        CaseArg::Bytes(5i32.to_le_bytes().to_vec()),
-        CaseArg::Bytes(bytes),
-        CaseArg::Bytes(floats),
-        CaseArg::Local(4 * LOCAL),
-        CaseArg::Buffer(words(items * COLUMNS, &|i| i ^ 0x5a5a)),
-    ]
 }

@@ -1,15 +1,16 @@
 //! The harness of the file tests, the differential ladder and the generator of random kernels.
 //!
 //! * [`case`]: a kernel with a range and arguments, and what a run of it leaves behind.
-//! * [`rungs`]: the ways to run a case: the interpreter on the kernel as it was written, after the scalar passes, and after `spmd`; the
-//!   CPU. All must leave the same.
+//! * [`rungs`]: the ways to run a case: the interpreter on the kernel as it was written, after the scalar passes, and
+//!   after `spmd`; the CPU. All must leave the same.
 //! * [`header`]: how a file says what to run and what to expect.
 //! * [`ir_file`]: tests of single stages: IR in, text out.
 //! * [`program`]: programs in OpenCL C.
 //! * [`device`]: kernels on arrays, through the compiler and the CPU device.
 //! * [`accuracy`]: how exact the math functions are.
 //! * [`builtins`]: every overload in the table of built-in functions, and oracles for them.
-//! * [`generate`]: random programs; [`ladder`]: how they run; [`reduce`]: how a failing one is made small.
+//! * [`generate`]: random programs; [`ladder`]: how they run; [`reduce`]: how a failing one is made small; [`peers`]:
+//!   how they run on other platforms.
 
 #![forbid(unsafe_code)]
 
@@ -21,6 +22,7 @@ pub mod generate;
 pub mod header;
 pub mod ir_file;
 pub mod ladder;
+pub mod peers;
 pub mod program;
 pub mod reduce;
 pub mod rungs;

@@ -1,12 +1,33 @@
 //! Programs in OpenCL C, through the front end, the library of built-ins and every rung.
 
 use crate::case::{CaseArg, NdRange};
+use crate::generate::link;
 use crate::header::{self, Header};
 use crate::rungs::{self, Cpu, Ready, Rung};
-use cloom_compiler::{Compiler, Source};
+use cloom_compiler::{Compiler, Program, Source};
 use cloom_ir::Module;
+use std::sync::Arc;
 
-/// Compiles a source and links one kernel for a target with all that it calls: the only one, unless it is named.
+/// Builds a source. One of several files (see [`crate::generate::link`]) is compiled file by file, and linked. The
+/// error is the log.
+pub fn build(compiler: &Compiler, source: &str, options: &str, target: &str) -> Result<Arc<Program>, String> {
+    let files: Vec<Source<'_>> =
+        link::files(source).into_iter().map(|text| Source { name: "program.cl", text: text.as_bytes() }).collect();
+    let built = match &files[..] {
+        [source] => compiler.build(source, options, target),
+        sources => {
+            let mut objects = Vec::new();
+            for source in sources {
+                let object = compiler.compile(source, options, &[], target);
+                objects.push(object.result.map_err(|_| object.log)?);
+            }
+            compiler.link(&objects, "")
+        }
+    };
+    built.result.map_err(|_| built.log)
+}
+
+/// Builds a source and links one kernel for a target with all that it calls: the only one, unless it is named.
 pub fn compile(
     compiler: &Compiler,
     source: &str,
@@ -14,8 +35,7 @@ pub fn compile(
     target: &str,
     kernel: Option<&str>,
 ) -> Result<(Module, String), String> {
-    let built = compiler.build(&Source { name: "program.cl", text: source.as_bytes() }, options, target);
-    let program = built.result.map_err(|_| built.log.clone())?;
+    let program = build(compiler, source, options, target)?;
     let first = program.kernels().next().map(|k| k.0.to_owned()).ok_or("the program has no kernel")?;
     let name = kernel.map_or(first, str::to_owned);
     let module = compiler.linked(&program, &name).map_err(|e| e.to_string())?;
@@ -43,8 +63,9 @@ fn ranges(in_subgroups: bool) -> Vec<NdRange> {
     linear.chain(rows).collect()
 }
 
-/// Runs a file. Without a `run:` line, it checks itself: its kernel `test` gets a buffer of `int` with one element for each work-item,
-/// and must leave zero in all; anything else is the number of the line that found something wrong. Each is -1 before.
+/// Runs a file. Without a `run:` line, it checks itself: its kernel `test` gets a buffer of `int` with one element for
+/// each work-item, and must leave zero in all; anything else is the number of the line that found something wrong. Each
+/// is -1 before.
 pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
     let header = header::parse(text, "//")?;
     if header.runs.is_empty() {

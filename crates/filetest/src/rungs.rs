@@ -79,6 +79,8 @@ pub struct Interpreter {
     pub fuel: u64,
     /// Work-items in a vector, for the stages that have vectors; for the others, in a sub-group.
     pub lanes: u16,
+    /// For vectors of so many bits instead, with as many work-items as the vectoriser chooses.
+    pub bits: Option<u32>,
 }
 
 impl Interpreter {
@@ -87,12 +89,17 @@ impl Interpreter {
 
     /// At a stage, with no liberties taken.
     pub const fn on(stage: Stage) -> Self {
-        Self { stage, canary: 0xa5, order_seed: 0, fuel: 2_000_000_000, lanes: 1 }
+        Self { stage, canary: 0xa5, order_seed: 0, fuel: 2_000_000_000, lanes: 1, bits: None }
     }
 
     /// The work-group function for vectors of so many work-items.
     pub const fn with_lanes(stage: Stage, lanes: u16) -> Self {
         Self { canary: 0xc3, lanes, ..Self::on(stage) }
+    }
+
+    /// The work-group function that is chosen for vectors of so many bits, of a module that went through the scalar passes already.
+    pub const fn chosen(bits: u32) -> Self {
+        Self { bits: Some(bits), ..Self::on(Stage::Passed) }
     }
 }
 
@@ -128,7 +135,10 @@ pub const IN_SUBGROUPS: [&dyn Rung; 9] = [
 
 impl Rung for Interpreter {
     fn name(&self) -> String {
-        let Self { stage, canary, order_seed, lanes, .. } = self;
+        let Self { stage, canary, order_seed, lanes, bits, .. } = self;
+        if let Some(bits) = bits {
+            return format!("interpreter ({stage:?}, lanes chosen for {bits} bits)");
+        }
         format!("interpreter ({stage:?}, lanes {lanes}, canary {canary:#x}, order {order_seed})")
     }
 
@@ -139,9 +149,15 @@ impl Rung for Interpreter {
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
-        let group = prepare(&mut module, kernel, self.stage, Wish::Lanes(self.lanes))?;
+        let chosen = |bits| Wish::Registers { bits, row: None, intel: false, straight: false };
+        let wish = self.bits.map_or(Wish::Lanes(self.lanes), chosen);
+        let group = prepare(&mut module, kernel, self.stage, wish)?;
         // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed on.
-        let why = group.iter().filter(|g| g.lanes != self.lanes).flat_map(|g| g.remarks.last()).map(|r| r.why.as_str());
+        let why = group
+            .iter()
+            .filter(|g| self.bits.is_none() && g.lanes != self.lanes)
+            .flat_map(|g| g.remarks.last())
+            .map(|r| r.why.as_str());
         if let Some(why) = why.into_iter().find(|why| !EXCUSES.contains(why)) {
             return Err(format!("not in lanes: {why}"));
         }
@@ -159,13 +175,14 @@ struct Interpreted {
 
 impl Ready for Interpreted {
     fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String> {
-        let Interpreter { stage, canary, order_seed, fuel, lanes } = self.interpreter;
+        let Interpreter { stage, canary, order_seed, fuel, lanes, .. } = self.interpreter;
         let options = Options { canary, order_seed, fuel, subgroup: lanes, ..Options::default() };
         let mut machine = Machine::new(&self.program, options).map_err(|e| e.to_string())?;
         let mut buffers = Vec::new();
-        let mut values = Vec::new();
+        let mut values: Vec<Arg> = Vec::new();
         for arg in args {
             values.push(match arg {
+                CaseArg::Again(earlier) => values.get(*earlier).ok_or("an argument again, before it")?.clone(),
                 CaseArg::Buffer(bytes) => {
                     let address = machine.buffer(bytes).map_err(|e| e.to_string())?;
                     buffers.push((address, bytes.len() as u64));
@@ -375,6 +392,11 @@ impl Ready for Loaded<'_> {
                     memory.write(0, b);
                     put(at, &memory.device_address().to_le_bytes());
                     buffers.push((memory, b.len()));
+                }
+                CaseArg::Again(earlier) => {
+                    let is_buffer = |a: &&CaseArg| matches!(a, CaseArg::Buffer(_));
+                    let index = args[..*earlier].iter().filter(is_buffer).count();
+                    put(at, &buffers[index].0.device_address().to_le_bytes());
                 }
                 CaseArg::Local(size) => {
                     let place = local_size.next_multiple_of(u64::from(abi::BLOCK_ALIGN));

@@ -1,5 +1,5 @@
-//! One test for each file of `tests/ir`, `run` and `groups`. The name of a test is the file's path in this crate, so that a part of a path
-//! is a filter:
+//! One test for each file of `tests/ir`, `run` and `groups`. The name of a test is the file's path in this crate, so
+//! that a part of a path is a filter:
 //!
 //! ```text
 //! cargo test -p cloom-filetest --test files tests/ir/spmd
@@ -11,10 +11,11 @@
 //! |---|---|
 //! | `tests/ir` | [`ir_file::test`]: one stage, IR in, text out |
 //! | `run` | [`program::test`]: a program on every rung, for every instruction set of the machine |
-//! | `groups` | [`program::check_itself`]: a program that depends on sub-groups, on rungs with sub-groups of every size |
+//! | `groups` | [`program::check_itself`]: a program that uses sub-groups, on rungs with sub-groups of every size |
 //!
-//! A program of `groups` is two tests, for code generation takes most of its time: `FILE (interpreter)` and `FILE (cpu)`.
-//! What is shared between tests (devices, the compiler with its library) is made by the first one that needs it.
+//! A program of `groups` is two tests, for code generation takes most of its time: `FILE (interpreter)` and `FILE
+//! (cpu)`. What is shared between tests (devices, the compiler with its library) is made by the first one that needs
+//! it.
 
 use cloom_compiler::{Compiler, Config};
 use cloom_filetest::rungs::{Cpu, IN_SUBGROUPS, Rung};

@@ -35,6 +35,9 @@ impl Gen {
             return self.leaf(ty);
         }
         let d = depth - 1;
+        if !self.families.is_empty() && self.wants_math(ty) {
+            return self.math(ty, d);
+        }
         match self.rng.below(10) {
             0..=3 => self.arithmetic(ty, d),
             4 => self.choice(ty, d),

@@ -1,12 +1,23 @@
-//! Loops that go through `in` in the steps of the grid.
+//! Loops that go through a buffer in the steps of the grid.
 
 use super::tree::Stmt;
-use super::{Gen, IN};
+use super::{BIG, Gen, IN};
+
+/// What such a loop reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Buffer {
+    /// `in`
+    In,
+    /// `big`, nearly to its end.
+    Big,
+}
 
 impl Gen {
     /// Such a loop, and what it found. The sums may be of any kind that a work-item keeps from round to round.
-    pub fn grid_loop(&mut self) -> Vec<Stmt> {
+    pub fn grid_loop(&mut self, buffer: Buffer) -> Vec<Stmt> {
         let [w, a, b, v] = ["gw", "ga", "gb", "gv"];
+        let big = buffer == Buffer::Big;
+        let data = if big { "big" } else { "in" };
         let ty = self.grid.pick(&["uint", "uint", "int", "ulong", "size_t", "long"]);
         let init = self.grid.pick(&[
             "get_global_id(0)",
@@ -21,25 +32,28 @@ impl Gen {
             "2 * get_global_size(0)",
         ]);
         let [init, step] = [init, step].map(|text| self.in_order(text));
-        let wide = self.grid.chance(25);
+        let wide = !big && self.grid.chance(25);
         let most = IN / if wide { 4 } else { 1 };
         let limit = match self.grid.below(4) {
+            // `n` is 5.
+            0 if big => format!("({ty})((uint)n * {}u)", BIG / 5),
+            _ if big => (BIG - 1 - self.grid.below(1000)).to_string(),
             0 => format!("({ty})((uint)n % {most}u)"),
             1 => format!("({ty})(items * 3u % {most}u)"),
             _ => (most - 1 - self.grid.below(most / 3)).to_string(),
         };
         let less = self.grid.pick(&["<", "<", "<="]);
-        let bytes = "((const global uchar *)in)";
-        let mut lines = vec![format!("{a} = {a} * 31u + in[{w}];")];
+        let bytes = format!("((const global uchar *){data})");
+        let mut lines = vec![format!("{a} = {a} * 31u + {data}[{w}];")];
         if wide {
-            lines.push(format!("{v} = {v} * 3u + ((const global uint4 *)in)[{w}];"));
+            lines.push(format!("{v} = {v} * 3u + ((const global uint4 *){data})[{w}];"));
         }
         for line in [
-            format!("{b} ^= in[{w}] >> 3 ^ (uint){w};"),
+            format!("{b} ^= {data}[{w}] >> 3 ^ (uint){w};"),
             format!("{b} += {bytes}[{w}] < 100 ? {a} : (uint){w};"),
             format!("{v}.yz += {bytes}[2 * {w}];"),
-            format!("{b} += in[in[{w}] & {}u];", IN - 1),
-            format!("if (in[{w}] & 1u) h ^= {a};"),
+            format!("{b} += in[{data}[{w}] & {}u];", IN - 1),
+            format!("if ({data}[{w}] & 1u) h ^= {a};"),
         ] {
             if self.grid.chance(30) {
                 lines.push(line);

@@ -1,12 +1,12 @@
-//! What all work-items of a group do together: barriers in straight code, in uniform branches, loops and functions, with local memory and
-//! atomics between them. Reads of the local arrays may stand anywhere: each write stands alone between two barriers, and what it
-//! writes, and where, is computed before the first.
+//! What all work-items of a group do together: barriers in straight code, in uniform branches, loops and functions,
+//! with local memory and atomics between them. Reads of the local arrays may stand anywhere: each write stands alone
+//! between two barriers, and what it writes, and where, is computed before the first.
 
 use super::expr::Place;
 use super::stmt::At;
 use super::tree::Stmt;
 use super::types::Ty;
-use super::{Gen, Profile};
+use super::{Family, Gen, Profile, exchange};
 
 /// Elements of each local array, and work-items of a group, at most. Programs whose groups are small have 32.
 pub const LOCAL: u64 = 128;
@@ -27,6 +27,15 @@ impl Gen {
         let local = self.local;
         let mut out = vec![Stmt::line(format!("local uint tile[{local}];")), Stmt::line("local uint sums[8];")];
         out.push(Stmt::line(format!("local S0 records[{local}];")));
+        if self.has(Family::Atomics) {
+            out.extend(self.atomic_locals());
+        }
+        if self.has(Family::Subgroups) {
+            out.extend(exchange::LOCALS.map(Stmt::line));
+        }
+        if self.has(Family::Records) {
+            out.extend(self.record_arrays());
+        }
         let mut list = vec![("tile".to_owned(), Ty::UINT), ("dyn".to_owned(), Ty::UINT)];
         for _ in 0..self.rng.below(3) {
             let (name, ty) = (self.name("l"), Ty::any(&mut self.rng));
@@ -42,6 +51,7 @@ impl Gen {
             self.places.push(Place { text, ty, writable: false, uniform: true, private: false });
             self.locals.push((name, ty));
         }
+        self.record_places();
         out
     }
 
@@ -50,7 +60,7 @@ impl Gen {
         match self.rng.below(15) {
             14 if self.profile == Profile::Total => self.subgroups(out),
             0..=4 => self.exchange(out),
-            5 | 6 => self.count(at, out),
+            5 | 6 => self.counters(at, out),
             7 | 8 => {
                 let (v, k) = (self.expr(Ty::UINT, 2), self.expr(Ty::UINT, 1));
                 let k = if self.rng.chance(50) { format!("{k} & 7u") } else { self.rng.below(8).to_string() };
@@ -155,7 +165,7 @@ impl Gen {
     }
 
     /// Atomic operations of one kind on local counters, under whatever control flow, and then a look at them.
-    fn count(&mut self, at: At, out: &mut Vec<Stmt>) {
+    fn counters(&mut self, at: At, out: &mut Vec<Stmt>) {
         let (op, first) = self.rng.pick(&[
             ("atomic_add", "0u"),
             ("atomic_xor", "5u"),

@@ -1,26 +1,50 @@
 //! Random programs in OpenCL C.
 //!
-//! In comes a seed, out goes a kernel with its range and arguments: always the same for a seed. Each program ends, touches only
-//! its own memory, and computes the same in whatever order its work-items run, so that all who run it must agree on every bit. The
-//! text is kept as a [`tree`] so that a failure can be reduced by dropping statements.
+//! In comes a seed, out goes a kernel with its ranges and arguments: always the same for a seed. Each program ends,
+//! touches only its own memory, and computes the same in whatever order its work-items run, so that all who run it must
+//! agree on every bit. The text is kept as a [`tree`] so that a failure can be reduced by dropping statements.
 //!
-//! The kernel is `k(global uint *out, const global uint *in, volatile global uint *counters, constant int *table, int n, S0 s,
-//! float4 f, local uint *dyn, global uint *cols)`: 16 words of `out` for each work-item, 1024 words of `in`, 16 counters that only atomic
-//! operations touch, 16 numbers in `table`, 128 words of local memory, and 12 columns with a word for each work-item.
+//! The kernel is `k(global uint *out, const global uint *in, volatile global uint *counters, constant int *table, int
+//! n, S0 s, float4 f, local uint *dyn, global uint *cols)`: 16 words of `out` for each work-item, 1024 words of `in`,
+//! 16 counters that only atomic operations touch, 16 numbers in `table`, 128 words of local memory, and 12 columns with
+//! a word for each work-item. Some families of constructs add parameters of their own: [`args`].
+//!
+//! * `expr`, `stmt`, `types`: expressions, statements, types.
+//! * `group`, `memory`, `neighbours`, `grid`: barriers and local memory, pointers, indices, grid-stride loops.
+//! * [`families`]: what only some programs have, and how often it occurs; one file for each family; `dispatch`: which
+//!   one a statement is of.
+//! * `ranges`: where it runs.
 
+mod alias;
+pub mod args;
+mod atomics;
+mod collectives;
+mod dispatch;
+mod exchange;
 mod expr;
+pub mod families;
 mod grid;
 mod group;
+mod half;
+pub mod link;
+mod long;
+mod math;
 mod memory;
 mod neighbours;
+mod pointers;
+mod ranges;
+mod records;
 mod stmt;
 pub mod tree;
 pub mod types;
 
 pub use group::LOCAL;
 
+use args::Param;
 use cloom_interp::NdRange;
 use expr::Place;
+use families::{Families, Family, Statistics};
+use grid::Buffer;
 use stmt::At;
 use tree::Stmt;
 use types::{Rng, Scalar, Ty};
@@ -47,6 +71,10 @@ pub const OUT: u64 = 16;
 pub const IN: u64 = 1024;
 /// Words of `cols` of each work-item.
 pub const COLUMNS: u64 = 12;
+/// Floats of `reals` of each work-item.
+pub const REALS: u64 = 4;
+/// Words of `big`: more than the vectoriser takes for a loop that the caches serve.
+pub const BIG: u64 = (1 << 18) + 1024;
 
 /// A program, and how to run it.
 #[derive(Clone, Debug)]
@@ -59,6 +87,12 @@ pub struct Generated {
     pub options: &'static str,
     /// The ranges to run it on.
     pub ranges: Vec<NdRange>,
+    /// Parameters after the nine that each kernel has.
+    pub params: Vec<Param>,
+    /// What it is made of beside what all programs are made of,
+    pub families: Families,
+    /// and how often.
+    pub statistics: Statistics,
 }
 
 impl Generated {
@@ -95,7 +129,8 @@ struct Struct {
 /// The generator's state.
 struct Gen {
     rng: Rng,
-    /// For loops in the steps of the grid alone, so that the rest of a kernel is what it was before there were such loops.
+    /// For loops in the steps of the grid alone, so that the rest of a kernel is what it was before there were such
+    /// loops.
     grid: Rng,
     profile: Profile,
     /// What can be read here.
@@ -125,6 +160,24 @@ struct Gen {
     trips: u64,
     /// Dimensions, from that whose neighbours are neighbours in memory.
     dim_order: [u8; 3],
+    families: Families,
+    statistics: Statistics,
+    /// The size of groups that the kernel requires.
+    required: Option<[u64; 3]>,
+    /// Barriers stand in straight code only.
+    straight: bool,
+    /// There are C11 atomics.
+    c11: bool,
+    /// Something needs OpenCL C 3.0.
+    c3: bool,
+    /// Components of calls of [`math`], and loops of [`long`], that may still be made.
+    math_left: i32,
+    long_left: u32,
+    /// Local arrays of structures: which, their names, and what follows the first index.
+    records: Vec<(usize, String, String)>,
+    /// Functions of the second file, and its text.
+    far: Vec<Helper>,
+    second: Vec<Stmt>,
 }
 
 /// Functions that every program has, one a line.
@@ -150,6 +203,21 @@ const AXES: [[u8; 3]; 4] = [[0, 1, 2], [1, 0, 2], [0, 1, 2], [2, 1, 0]];
 
 /// The program of a seed.
 pub fn generate(seed: u64, profile: Profile) -> Generated {
+    generate_with(seed, profile, Families::of(seed, profile))
+}
+
+/// The program of a seed, of other families than the seed's. One without families stays the same when families change.
+pub fn generate_with(seed: u64, profile: Profile, families: Families) -> Generated {
+    build(seed, profile, families, false)
+}
+
+/// A portable program for platforms that take long, or forever, over barriers in loops and branches: it is half as
+/// long, and all of its barriers stand in straight code.
+pub fn generate_straight(seed: u64) -> Generated {
+    build(seed, Profile::Portable, Families::of(seed, Profile::Portable), true)
+}
+
+fn build(seed: u64, profile: Profile, families: Families, straight: bool) -> Generated {
     let mut g = Gen {
         rng: Rng::new(seed),
         grid: Rng::new(seed.rotate_left(16)),
@@ -169,16 +237,34 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
         budget: 0,
         trips: 1,
         dim_order: AXES[seed as usize / 4 % AXES.len()],
+        families,
+        statistics: Statistics::default(),
+        required: None,
+        straight,
+        c11: false,
+        c3: false,
+        math_left: math::MOST_CALLS,
+        long_left: 2,
+        records: Vec::new(),
+        far: Vec::new(),
+        second: Vec::new(),
     };
     // Some have groups that fill the widest vectors.
-    if g.rng.chance(20) {
+    if g.rng.chance(if families.is_empty() { 20 } else { 30 }) || g.has(Family::Long) {
         g.local = LOCAL;
     }
+    // A kernel may require a size, so that it is chosen first.
+    let ranges = (!families.is_empty()).then(|| g.ranges());
+    if let (Some(ranges), true) = (&ranges, g.has(Family::Attributes)) {
+        g.required = g.rng.chance(60).then_some(ranges[0].local);
+    }
+    g.c11 = g.has(Family::Atomics) && g.rng.chance(50);
     let mut tree = Vec::new();
     if profile == Profile::Portable {
         tree.push(Stmt::line("#pragma OPENCL FP_CONTRACT OFF"));
     }
     tree.extend(PRELUDE.map(Stmt::line));
+    g.preludes(&mut tree);
     g.tables(&mut tree);
     for _ in 0..1 + g.rng.below(3) {
         g.structure(&mut tree);
@@ -193,13 +279,25 @@ pub fn generate(seed: u64, profile: Profile) -> Generated {
         }
     }
     g.kernel(&mut tree);
+    tree.append(&mut g.second);
+    let c3 = g.c11 || g.c3;
     let options = match profile {
+        _ if c3 => "-cl-std=CL3.0",
         Profile::Portable => "",
         Profile::Total if g.subgroups => g.rng.pick(&["", "-cl-std=CL3.0", "-cl-mad-enable"]),
         Profile::Total => g.rng.pick(&["", "", "-cl-std=CL1.2", "-cl-std=CL3.0", "-cl-mad-enable", "-cl-opt-disable"]),
     };
-    let ranges = g.ranges();
-    Generated { seed, tree, options, ranges }
+    let ranges = match (ranges, g.required) {
+        (None, _) => g.ranges(),
+        (Some(ranges), None) => ranges,
+        // Global sizes are whole multiples of what is required.
+        (Some(ranges), Some(local)) => {
+            let times = |r: &NdRange, n: u64| NdRange { global: [local[0] * n, local[1], local[2] * 2], ..*r };
+            ranges.iter().zip([2, 3]).map(|(_, n)| times(&ranges[0], n)).collect()
+        }
+    };
+    let params = g.params();
+    Generated { seed, tree, options, ranges, params, families, statistics: g.statistics }
 }
 
 impl Gen {
@@ -340,8 +438,14 @@ impl Gen {
     }
 
     fn kernel(&mut self, tree: &mut Vec<Stmt>) {
-        let head = "kernel void k(global uint *out, const global uint *in, volatile global uint *counters, \
-                    constant int *table, int n, S0 s, float4 f, local uint *dyn, global uint *cols) {";
+        let attributes = if self.has(Family::Attributes) { self.attributes() } else { String::new() };
+        let restrict = if self.has(Family::Alias) { "restrict " } else { "" };
+        let more: String = self.params().iter().map(|p| format!(", {}", p.declaration())).collect();
+        let head = format!(
+            "kernel {attributes}void k(global uint *out, const global uint *{restrict}in, \
+             volatile global uint *counters, constant int *{restrict}table, int n, S0 s, float4 f, local uint *dyn, \
+             global uint *cols{more}) {{"
+        );
         let mut body: Vec<Stmt> = [
             "const uint lid = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));",
             "const uint items = get_local_size(0) * get_local_size(1) * get_local_size(2);",
@@ -368,17 +472,35 @@ impl Gen {
             Place { writable: true, ..read("out[base + {15}]", Ty::UINT, false) },
         ]);
         self.columns();
+        if self.has(Family::Alias) {
+            self.alias_places();
+        }
         // A parameter that is written to is no longer the same for the group.
         let written = self.rng.chance(40);
         self.add_struct(0, "s", written);
+        let mut grid = None;
+        if self.has(Family::Long) {
+            body.extend(self.long_grid_loop());
+        } else if self.families.is_empty() {
+            grid = self.grid.chance(25).then(|| self.grid.below(3));
+        } else if self.grid.chance(25) {
+            // Groups are advanced together up to the first barrier, which stands behind the local arrays.
+            match self.grid.chance(60) {
+                true => body.extend(self.grid_loop(Buffer::In)),
+                false => grid = Some(self.grid.below(3)),
+            }
+        }
         body.extend(self.local_arrays());
-        let at = At { uniform: true, in_loop: false, in_switch: false, returns: Some(None), kernel: true };
+        let returns = if self.straight { None } else { Some(None) };
+        let at = At { uniform: true, in_loop: false, in_switch: false, returns, kernel: true };
         self.budget = 14 + self.rng.below(14) as i32;
+        if self.straight {
+            self.budget /= 2;
+        }
         let places = self.places.len();
-        let grid = self.grid.chance(25).then(|| self.grid.below(3));
         for part in 0..10 {
             if grid == Some(part) {
-                body.extend(self.grid_loop());
+                body.extend(self.grid_loop(Buffer::In));
             }
             // The scope stays open for what follows.
             let before = self.places.len();
@@ -407,50 +529,5 @@ impl Gen {
     fn in_order(&self, text: &str) -> String {
         let [x, y, z] = self.dim_order.map(|d| format!("({d})"));
         text.replace("(0)", "(x)").replace("(1)", "(y)").replace("(2)", &z).replace("(x)", &x).replace("(y)", &y)
-    }
-
-    /// Ranges: groups of one work-item, odd groups, full and partial ones, one to three dimensions, with offsets. A group has
-    /// at most [`LOCAL`] work-items.
-    fn ranges(&mut self) -> Vec<NdRange> {
-        let dim_order = self.dim_order;
-        let range = |work_dim, global: [u64; 3], local: [u64; 3], offset: [u64; 3]| {
-            let placed = |sizes: [u64; 3]| {
-                let mut at = sizes;
-                dim_order.iter().zip(sizes).for_each(|(&d, size)| at[usize::from(d)] = size);
-                at
-            };
-            let work_dim = if dim_order == AXES[0] { work_dim } else { 3 };
-            NdRange { work_dim, offset: placed(offset), global: placed(global), local: placed(local) }
-        };
-        let partial = self.profile == Profile::Total;
-        let mut list = vec![
-            range(1, [3, 1, 1], [1, 1, 1], [0; 3]),
-            range(1, [9, 1, 1], [3, 1, 1], [5, 0, 0]),
-            range(1, [14, 1, 1], [7, 1, 1], [0; 3]),
-            range(2, [8, 4, 1], [8, 4, 1], [3, 1, 0]),
-            range(1, [32, 1, 1], [16, 1, 1], [0; 3]),
-            range(3, [4, 2, 3], [2, 2, 3], [1, 0, 7]),
-        ];
-        if partial {
-            list.push(range(1, [11, 1, 1], [4, 1, 1], [2, 0, 0]));
-            list.push(range(2, [5, 7, 1], [3, 4, 1], [0; 3]));
-            list.push(range(3, [3, 5, 3], [2, 2, 2], [0, 1, 0]));
-        }
-        if self.local == LOCAL {
-            list = vec![
-                range(1, [128, 1, 1], [128, 1, 1], [3, 0, 0]),
-                range(1, [150, 1, 1], [75, 1, 1], [0; 3]),
-                range(1, [192, 1, 1], [64, 1, 1], [7, 0, 0]),
-                range(2, [33, 3, 1], [33, 3, 1], [0, 5, 0]),
-                range(2, [40, 4, 1], [20, 4, 1], [2, 0, 0]),
-            ];
-            if partial {
-                list.push(range(1, [170, 1, 1], [67, 1, 1], [1, 0, 0]));
-                list.push(range(2, [70, 2, 1], [64, 2, 1], [0; 3]));
-            }
-        }
-        let first = self.rng.below(list.len() as u64) as usize;
-        let second = self.rng.below(list.len() as u64 - 1) as usize;
-        vec![list.swap_remove(first), list.swap_remove(second)]
     }
 }

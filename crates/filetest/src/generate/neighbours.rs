@@ -1,6 +1,6 @@
-//! Indices that neighbouring work-items compute from their numbers: what a vectoriser takes for strides, and where it may be wrong. They
-//! wrap in few bits, count backwards, are divided, masked, or-ed and shifted; loads run along rows, in loops, and up to the end of
-//! a buffer behind a test.
+//! Indices that neighbouring work-items compute from their numbers: what a vectoriser takes for strides, and where it
+//! may be wrong. They wrap in few bits, count backwards, are divided, masked, or-ed and shifted; loads run along rows,
+//! in loops, and up to the end of a buffer behind a test.
 
 use super::expr::Place;
 use super::tree::Stmt;
@@ -8,7 +8,8 @@ use super::types::{Scalar, Ty};
 use super::{Gen, IN};
 
 impl Gen {
-    /// Places in memory that lie beside those of the neighbours: what is written there is written by whole vectors, under any mask.
+    /// Places in memory that lie beside those of the neighbours: what is written there is written by whole vectors,
+    /// under any mask.
     pub fn columns(&mut self) {
         let id = self.rng.pick(&["gid", "gid", "(int)gid", "(size_t)gid"]);
         for (text, ty) in [

@@ -98,8 +98,22 @@ impl Gen {
             return;
         }
         self.budget -= 1;
-        if at.uniform && at.kernel && self.rng.chance(35) {
-            return self.group_statement(at, out);
+        match at.uniform && at.kernel && self.rng.chance(35) {
+            true => self.whole_group(at, out),
+            // Where no barrier may stand in control flow, what is not for the group is for each work-item alone.
+            false => self.any_statement(if self.straight { at.diverged() } else { at }, out),
+        }
+    }
+
+    fn whole_group(&mut self, at: At, out: &mut Vec<Stmt>) {
+        if self.families.is_empty() || !self.rng.chance(65) || !self.family_group(at, out) {
+            self.group_statement(at, out);
+        }
+    }
+
+    fn any_statement(&mut self, at: At, out: &mut Vec<Stmt>) {
+        if !self.families.is_empty() && self.rng.chance(35) && self.family_statement(at, out) {
+            return;
         }
         match self.rng.below(36) {
             0..=4 => self.declare(at, out),
@@ -237,7 +251,7 @@ impl Gen {
     }
 
     /// An initialiser of a structure.
-    fn struct_value(&mut self, index: usize) -> String {
+    pub fn struct_value(&mut self, index: usize) -> String {
         let parts = self.structs[index].init.clone();
         let values: Vec<String> = parts.iter().map(|&ty| self.expr(ty, 1)).collect();
         let mut text = self.structs[index].pattern.clone();

@@ -40,7 +40,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
         "filetest",
         &[
             "target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact",
-            "compiler", "hal", "hal-cpu", "hal-cuda",
+            "compiler", "hal", "hal-cpu", "hal-cuda", "gallery",
         ],
     ),
     (

@@ -1,0 +1,153 @@
+//! Families of constructs, and how often each construct was generated.
+//!
+//! Each program has a few families and lacks the others, by its seed: what is in every program hides what goes wrong
+//! without it, and a program that has everything has little of each. This is swarm testing (Groce et al., "Swarm
+//! Testing", ISSTA 2012). The constructs that [`super`] generates itself (arithmetic, control flow, structures,
+//! barriers, 32-bit atomics, …) are in every program.
+//!
+//! | family | constructs |
+//! |---|---|
+//! | `math` | transcendental, `native_`, `half_`, geometric and relational functions |
+//! | `atomics` | atomics of 64 bits, C11 atomics, `atomic_flag`, float atomics by compare and exchange |
+//! | `pointers` | pointers in arrays and structures, pointers to pointers, lists |
+//! | `alias` | one buffer as two arguments, overlapping pointers, `restrict` |
+//! | `subgroups` | shuffles, ballots, clustered and non-uniform operations |
+//! | `collectives` | `work_group_*` functions |
+//! | `attributes` | `reqd_work_group_size`, `work_group_size_hint`, `vec_type_hint` |
+//! | `long` | loops of thousands of iterations, grid-stride loops over a buffer of 1 MiB |
+//! | `records` | local arrays of structures, member by member |
+//! | `link` | two source files, compiled apart and linked |
+//! | `half` | `vload_half`, `vstore_half`, the aligned forms; no arithmetic, as there is no `cl_khr_fp16` |
+//!
+//! Pointers of the generic address space are in no family, as the front end does not take them.
+
+use super::Profile;
+use super::types::Rng;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A family of constructs; see the file's head.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs, reason = "the file's head describes each")]
+pub enum Family {
+    Math,
+    Atomics,
+    Pointers,
+    Alias,
+    Subgroups,
+    Collectives,
+    Attributes,
+    Long,
+    Records,
+    Link,
+    Half,
+}
+
+use Family::*;
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Family; 11] =
+        [Math, Atomics, Pointers, Alias, Subgroups, Collectives, Attributes, Long, Records, Link, Half];
+
+    /// In how many of 100 programs it is. A long loop takes as much time as all the rest of a program.
+    fn percent(self) -> u64 {
+        match self {
+            Long => 4,
+            Attributes | Link => 20,
+            _ => 30,
+        }
+    }
+
+    /// Whether what it does is defined by the standard alone: sub-groups have other sizes elsewhere, and need
+    /// extensions.
+    fn is_portable(self) -> bool {
+        !matches!(self, Subgroups | Collectives)
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{self:?}").to_lowercase())
+    }
+}
+
+/// A set of families.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Families(u16);
+
+impl Families {
+    /// No family.
+    pub const NONE: Families = Families(0);
+
+    /// Those of a seed; a program in eight has none.
+    pub fn of(seed: u64, profile: Profile) -> Families {
+        let mut rng = Rng::new(seed.rotate_left(32) ^ 0xfa);
+        if rng.chance(12) {
+            return Self::NONE;
+        }
+        let allowed = |f: &Family| profile == Profile::Total || f.is_portable();
+        let list = Family::ALL.into_iter().filter(allowed).filter(|f| rng.chance(f.percent()));
+        Self::from_iter(list)
+    }
+
+    /// Whether a family is in it.
+    pub fn has(self, family: Family) -> bool {
+        self.0 & 1 << family as u16 != 0
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The families.
+    pub fn iter(self) -> impl Iterator<Item = Family> {
+        Family::ALL.into_iter().filter(move |&f| self.has(f))
+    }
+}
+
+impl FromIterator<Family> for Families {
+    fn from_iter<I: IntoIterator<Item = Family>>(list: I) -> Self {
+        Self(list.into_iter().fold(0, |set, f| set | 1 << f as u16))
+    }
+}
+
+/// How often constructs were generated.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Statistics(BTreeMap<(Family, &'static str), u64>);
+
+impl Statistics {
+    /// Counts one.
+    pub fn count(&mut self, family: Family, construct: &'static str) {
+        *self.0.entry((family, construct)).or_default() += 1;
+    }
+
+    /// Adds another program's.
+    pub fn add(&mut self, other: &Statistics) {
+        for (&key, n) in &other.0 {
+            *self.0.entry(key).or_default() += n;
+        }
+    }
+
+    /// How often a construct was generated.
+    pub fn of(&self, family: Family, construct: &str) -> u64 {
+        self.0.iter().filter(|(k, _)| k.0 == family && k.1 == construct).map(|(_, n)| n).sum()
+    }
+
+    /// All constructs of a family together.
+    pub fn total(&self, family: Family) -> u64 {
+        self.0.iter().filter(|(k, _)| k.0 == family).map(|(_, n)| n).sum()
+    }
+}
+
+/// One line a family: `math 812: sin 31, cos 24, …`.
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for family in Family::ALL {
+            let list = self.0.iter().filter(|(k, _)| k.0 == family).map(|(k, n)| format!("{} {n}", k.1));
+            writeln!(f, "{family:<11} {}: {}", self.total(family), list.collect::<Vec<_>>().join(", "))?;
+        }
+        Ok(())
+    }
+}

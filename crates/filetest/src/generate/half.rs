@@ -1,0 +1,43 @@
+//! `half` in memory: loads and stores of vectors, aligned or not. Nothing computes with it, as there is no
+//! `cl_khr_fp16`.
+
+use super::Gen;
+use super::expr::Place;
+use super::families::Family::Half;
+use super::tree::Stmt;
+use super::types::{Scalar, Ty};
+
+impl Gen {
+    /// A load from `in`, or a store to the words of this work-item in `out`.
+    pub fn half_statement(&mut self, out: &mut Vec<Stmt>) {
+        let n = self.rng.pick(&[2u8, 3, 4, 8, 16]);
+        // An element of three components begins at every fourth in the aligned forms.
+        let aligned = self.rng.chance(40);
+        let a = if aligned { "a" } else { "" };
+        let i = self.expr(Ty::UINT, 1);
+        if self.rng.chance(50) {
+            self.count(Half, if aligned { "vloada_half" } else { "vload_half" });
+            let text = format!("vload{a}_half{n}({i} & 63u, (const global half *)in)");
+            let place = Place { text, ty: Ty::new(Scalar::Float, n), writable: false, uniform: false, private: false };
+            return out.push(self.observe(&place));
+        }
+        // 32 halves belong to the work-item, of which each is written by whole elements.
+        let most = 32 / u32::from(if aligned && n == 3 { 4 } else { n });
+        let mode = self.rng.pick(&["", "_rte", "_rtz", "_rtp", "_rtn"]);
+        let from = Ty::new(self.rng.pick(&[Scalar::Float, Scalar::Float, Scalar::Double]), n);
+        self.count(
+            Half,
+            match (aligned, from.s) {
+                (false, Scalar::Float) => "vstore_half",
+                (true, Scalar::Float) => "vstorea_half",
+                _ => "vstore_half of double",
+            },
+        );
+        let e = self.expr(from, 2);
+        // The bits of what is no number are free.
+        let zero = format!("({})(0)", from.name());
+        let e = format!("select({e}, {zero}, isnan({e}))");
+        let to = "(global half *)(out + base)";
+        out.push(Stmt::Line(format!("vstore{a}_half{n}{mode}({e}, {i} % {most}u, {to});")));
+    }
+}

@@ -1,0 +1,174 @@
+//! Generated programs on other OpenCL platforms. All rungs of the [`crate::ladder`] share the front end, the library
+//! and the reference; only others can say that these are wrong.
+//!
+//! In comes a portable program, which any implementation must run alike; out goes whether a platform leaves in each
+//! buffer what the reference interpreter leaves. A program of two files goes as one text. Results of math functions may
+//! differ by [`MOST_ULPS`].
+//!
+//! What a platform is known to do wrong is excused by [`EXCUSES`], one construct each, with the reason. A program
+//! without that construct is never excused.
+
+use crate::case::{CaseArg, NdRange, Outcome};
+use crate::generate::Generated;
+use crate::ladder::Ladder;
+use cloom_gallery::cl::Built;
+use cloom_gallery::{Arg, Buffer, Session};
+use cloom_ir::Module;
+
+/// What PoCL calls its platform.
+pub const POCL: &str = "Portable Computing Language";
+
+/// How a platform did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Comparison {
+    /// It leaves the same on each range.
+    Same,
+    /// It cannot be asked, for this reason.
+    NotAsked(&'static str),
+    /// It refuses the program.
+    Refused(String),
+    /// It differs, and is known to with one of the program's constructs: the reason.
+    Excused(&'static str),
+    /// It differs.
+    Differs(String),
+}
+
+/// A construct that a platform gets wrong.
+pub struct Excuse {
+    /// The platform's name.
+    pub platform: &'static str,
+    /// What a text with the construct holds.
+    pub construct: &'static str,
+    /// What goes wrong, and how that was found.
+    pub reason: &'static str,
+}
+
+/// What is excused.
+pub const EXCUSES: &[Excuse] = &[];
+
+/// Units in the last place between two results of a math function. The standard allows up to 16 on each side.
+const MOST_ULPS: u64 = 64;
+/// Below this a result may be flushed to zero, and differences are absolute.
+const TINY: f32 = 1e-30;
+
+/// Whether two results of a math function are as near as the standard asks.
+fn is_near(a: f32, b: f32) -> bool {
+    // The floats in their order, as integers.
+    let rank = |x: f32| {
+        let bits = i64::from(x.to_bits() & 0x7fff_ffff);
+        if x.is_sign_negative() { -bits } else { bits }
+    };
+    a.is_nan() && b.is_nan() || rank(a).abs_diff(rank(b)) <= MOST_ULPS || (a - b).abs() <= TINY
+}
+
+/// Replaces what a peer left in the inexact buffer by what was wanted, where both are near each other.
+fn forgive(want: &Outcome, got: &mut Outcome, buffer: usize) {
+    let (Some(want), Some(got)) = (want.buffers.get(buffer), got.buffers.get_mut(buffer)) else { return };
+    for (w, g) in want.as_chunks::<4>().0.iter().zip(got.as_chunks_mut::<4>().0) {
+        if is_near(f32::from_le_bytes(*w), f32::from_le_bytes(*g)) {
+            *g = *w;
+        }
+    }
+}
+
+/// What a platform leaves after a range; `None` if it cannot be asked.
+fn run(session: &Session, built: &Built, args: &[CaseArg], range: &NdRange) -> Result<Option<Outcome>, String> {
+    let kernel = built.kernel("k").map_err(|e| e.to_string())?;
+    let (mut buffers, mut list): (Vec<Buffer<u32>>, Vec<Arg>) = Default::default();
+    for arg in args {
+        list.push(match arg {
+            CaseArg::Buffer(bytes) => {
+                let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
+                buffers.push(session.upload(&words).map_err(|e| e.to_string())?);
+                Arg::from(&buffers[buffers.len() - 1])
+            }
+            CaseArg::Again(earlier) => list[*earlier],
+            CaseArg::Local(size) => Arg::Local(*size as usize),
+            CaseArg::Bytes(bytes) => match Arg::value(bytes) {
+                Some(arg) => arg,
+                None => return Ok(None),
+            },
+        });
+    }
+    let dim = range.work_dim as usize;
+    let sizes = |s: [u64; 3]| s[..dim].iter().map(|&x| x as usize).collect::<Vec<usize>>();
+    session.launch(&kernel, &list, &sizes(range.global), &sizes(range.local)).map_err(|e| e.to_string())?;
+    let mut read = Vec::new();
+    for buffer in &buffers {
+        let words = session.read(buffer).map_err(|e| e.to_string())?;
+        read.push(words.into_iter().flat_map(u32::to_le_bytes).collect());
+    }
+    Ok(Some(Outcome { buffers: read, printed: Vec::new() }))
+}
+
+/// The source as one file, which is what other platforms get.
+pub fn one_file(source: &str) -> String {
+    source.replace(crate::generate::link::SECOND, "")
+}
+
+/// Compares a platform with the reference on a source of a program. An error is a program at fault: it does not compile
+/// here, or depends on the order of work-items.
+pub fn compare(ladder: &Ladder, session: &Session, program: &Generated, source: &str) -> Result<Comparison, String> {
+    // Sessions know no offsets.
+    let mut program = program.clone();
+    program.ranges.iter_mut().for_each(|r| r.offset = [0; 3]);
+    let source = one_file(source);
+    let (module, wanted) = ladder.reference(&source, &program).map_err(|v| format!("a bad program: {v:?}"))?;
+    let built = match session.build("k.cl", &source, program.options) {
+        Ok(built) => built,
+        Err(e) => return Ok(Comparison::Refused(e.to_string())),
+    };
+    let what = differs(session, &built, &module, &program, &wanted);
+    Ok(match what {
+        Ok(true) => Comparison::Same,
+        Ok(false) => Comparison::NotAsked("its structure is larger than arguments can be here"),
+        Err(what) => {
+            let known = |e: &&Excuse| session.found.platform == e.platform && source.contains(e.construct);
+            match EXCUSES.iter().find(known) {
+                Some(excuse) => Comparison::Excused(excuse.reason),
+                None => Comparison::Differs(what),
+            }
+        }
+    })
+}
+
+/// Whether the platform could be asked and agrees; the error says how it differs.
+fn differs(
+    session: &Session,
+    built: &Built,
+    module: &Module,
+    program: &Generated,
+    wanted: &[Outcome],
+) -> Result<bool, String> {
+    for (range, want) in program.ranges.iter().zip(wanted) {
+        let Some(mut got) = run(session, built, &program.arguments(module, range), range)? else { return Ok(false) };
+        if let Some(buffer) = program.inexact_buffer() {
+            forgive(want, &mut got, buffer);
+        }
+        if let Some(d) = want.difference(&got) {
+            return Err(format!("{d} (the reference first; global {:?}, local {:?})", range.global, range.local));
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_is_a_few_units_in_the_last_place() {
+        let next = |x: f32, n: u32| f32::from_bits(x.to_bits() + n);
+        assert!(is_near(1.5, next(1.5, 64)) && !is_near(1.5, next(1.5, 65)));
+        assert!(is_near(0.0, -0.0) && is_near(1e-40, 0.0) && !is_near(1e-20, 0.0));
+        assert!(is_near(f32::NAN, -f32::NAN) && !is_near(f32::NAN, 1.0));
+        assert!(is_near(f32::MAX, f32::INFINITY) && !is_near(1.0, -1.0));
+        let outcome = |x: f32| Outcome { buffers: vec![x.to_le_bytes().into()], printed: Vec::new() };
+        let (want, mut got) = (outcome(2.0), outcome(next(2.0, 3)));
+        forgive(&want, &mut got, 0);
+        assert_eq!(want, got);
+        let mut got = outcome(2.1);
+        forgive(&want, &mut got, 0);
+        assert!(want.difference(&got).is_some());
+    }
+}
