@@ -12,4 +12,4 @@ pub mod mutate;
 pub mod session;
 pub mod targets;
 
-pub use targets::{TARGETS, Target};
+pub use targets::{Reach, TARGETS, Target};

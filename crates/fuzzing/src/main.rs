@@ -4,12 +4,13 @@
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use cloom_fuzzing::{TARGETS, session};
+use cloom_fuzzing::{Reach, TARGETS, session};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Fuzzes a part of Cloom, in a child process that may crash. What kills it is written to a file, with the command that repeats it.
+/// Fuzzes a part of Cloom, in a child process that may crash. What kills it is written to a file, with the command that
+/// repeats it.
 #[derive(Parser)]
 struct Args {
     /// source, compile, ir, binary, options, api or kernels
@@ -43,8 +44,12 @@ fn main() -> Result<ExitCode> {
     if let Some(file) = &args.file {
         let input = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         return match (target.run)(&input) {
-            Ok(()) => {
-                println!("{}: nothing wrong", target.name);
+            Ok(reach) => {
+                println!(
+                    "{}: nothing wrong, {}",
+                    target.name,
+                    if reach == Reach::Accepted { target.gate } else { "rejected" }
+                );
                 Ok(ExitCode::SUCCESS)
             }
             Err(e) => bail!("{}: {e}", target.name),

@@ -1,8 +1,11 @@
-//! The two processes of a session. The child writes each input to a file before it runs it, and counts on its standard output; when it
-//! dies, or does nothing for long, the parent keeps the file and starts another child behind the input.
+//! The two processes of a session. The child writes each input to a file before it runs it, and counts on its standard
+//! output; when it dies, or does nothing for long, the parent keeps the file and starts another child behind the input.
+//!
+//! After each input the child writes the input's number, and how many inputs were accepted since it started, to a
+//! second file: what it counted is not lost when it dies. The report says which share of all inputs was accepted.
 
-use crate::Target;
 use crate::mutate::mutate;
+use crate::{Reach, Target};
 use anyhow::{Context, Result};
 use cloom_filetest::generate::types::Rng;
 use std::fs;
@@ -48,6 +51,7 @@ pub fn child(target: &Target, seed: u64, first: u64, limits: Limits, folder: &Pa
     let start = Instant::now();
     let mut out = std::io::stdout();
     let mut said = Instant::now();
+    let mut accepted = 0u64;
     for number in first..first.saturating_add(limits.inputs) {
         if start.elapsed() >= limits.time {
             break;
@@ -59,15 +63,16 @@ pub fn child(target: &Target, seed: u64, first: u64, limits: Limits, folder: &Pa
             writeln!(out, "{number}")?;
             said = Instant::now();
         }
-        if let Err(e) = (target.run)(&input) {
-            writeln!(out, "{number}")?;
-            eprintln!("{e}");
-            std::process::exit(2);
+        match (target.run)(&input) {
+            Ok(reach) => accepted += u64::from(reach == Reach::Accepted),
+            Err(e) => {
+                writeln!(out, "{number}")?;
+                eprintln!("{e}");
+                std::process::exit(2);
+            }
         }
-        fs::write(current.with_extension("number"), number.to_string())?;
+        fs::write(current.with_extension("number"), format!("{number} {accepted}"))?;
     }
-    let done = fs::read_to_string(current.with_extension("number")).unwrap_or_default();
-    writeln!(out, "{done}")?;
     Ok(())
 }
 
@@ -91,7 +96,7 @@ pub fn parent(target: &Target, seed: u64, limits: Limits, folder: &Path) -> Resu
     let current = folder.join(format!("{}-{seed}.current", target.name));
     let number_file = current.with_extension("number");
     let start = Instant::now();
-    let (mut next, mut findings, mut told) = (0u64, 0u64, Instant::now());
+    let (mut next, mut accepted, mut findings, mut told) = (0u64, 0u64, 0u64, Instant::now());
     while next < limits.inputs && findings < ENOUGH {
         let left = limits.time.saturating_sub(start.elapsed());
         if left.is_zero() {
@@ -130,7 +135,11 @@ pub fn parent(target: &Target, seed: u64, limits: Limits, folder: &Path) -> Resu
                     let number = line.trim().parse().unwrap_or(next);
                     if told.elapsed() > Duration::from_secs(5) {
                         told = Instant::now();
-                        report(target, start, number, findings);
+                        println!(
+                            "{}: {} s, input {number}, {findings} findings",
+                            target.name,
+                            start.elapsed().as_secs()
+                        );
                     }
                 }
                 Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => break,
@@ -148,8 +157,14 @@ pub fn parent(target: &Target, seed: u64, limits: Limits, folder: &Path) -> Resu
         drop(events);
         let _ = lines.join();
         let words = words.join().unwrap_or_default();
-        let done: Option<u64> = fs::read_to_string(&number_file).ok().and_then(|t| t.trim().parse().ok());
-        next = done.map_or(next, |n| n + 1);
+        let done = fs::read_to_string(&number_file).ok().and_then(|text| {
+            let (number, accepted) = text.split_once(' ')?;
+            Some((number.parse::<u64>().ok()?, accepted.parse::<u64>().ok()?))
+        });
+        if let Some((number, of_child)) = done {
+            next = number + 1;
+            accepted += of_child;
+        }
         if status.success() && !hung {
             if start.elapsed() >= limits.time {
                 break;
@@ -166,12 +181,15 @@ pub fn parent(target: &Target, seed: u64, limits: Limits, folder: &Path) -> Resu
     }
     let _ = fs::remove_file(&current);
     let _ = fs::remove_file(&number_file);
-    report(target, start, next, findings);
+    let percent = accepted * 100 / next.max(1);
+    println!(
+        "{}: {} s, {next} inputs, {accepted} of them ({percent}%) {}, {} rejected, {findings} findings",
+        target.name,
+        start.elapsed().as_secs(),
+        target.gate,
+        next - accepted - findings,
+    );
     Ok(findings)
-}
-
-fn report(target: &Target, start: Instant, inputs: u64, findings: u64) {
-    println!("{}: {} s, {inputs} inputs, {findings} findings", target.name, start.elapsed().as_secs());
 }
 
 fn spawn(target: &Target, seed: u64, first: u64, time: Duration, inputs: u64, folder: &Path) -> Result<Child> {

@@ -1,12 +1,13 @@
 //! Programs' binaries: anything may come in through `clCreateProgramWithBinary`.
 
-use super::{Target, compiler, programs, source};
+use super::{Reach, Target, compiler, programs, source};
 use cloom_artifact::ProgramImage;
 use cloom_compiler::Source;
 
 /// See the file's head.
-pub const TARGET: Target =
-    Target { name: "binary", corpus, words: &["kernel", "func", "i32", "ptr<global>", "v1"], mutated: true, run };
+pub const TARGET: Target = Target { name: "binary", corpus, words: WORDS, mutated: true, gate: "loaded", run };
+
+const WORDS: &[&str] = &["kernel", "func", "i32", "ptr<global>", "v1"];
 
 fn corpus() -> Vec<Vec<u8>> {
     let build = |text: &Vec<u8>| {
@@ -21,16 +22,17 @@ fn corpus() -> Vec<Vec<u8>> {
     list
 }
 
-fn run(input: &[u8]) -> Result<(), String> {
+fn run(input: &[u8]) -> Result<Reach, String> {
     let framed = input.strip_prefix(b"IR").map(|text| {
         let ir = String::from_utf8_lossy(text).into_owned();
         let kind = cloom_artifact::ImageKind::Executable;
         ProgramImage { kind, options: String::new(), arg_info: true, ir }.encode()
     });
     let bytes = framed.as_deref().unwrap_or(input);
-    let Ok(program) = compiler().load(bytes) else { return Ok(()) };
+    let Ok(program) = compiler().load(bytes) else { return Ok(Reach::Rejected) };
     if compiler().load(&program.encode()).map(|p| p.encode()) != Ok(program.encode()) {
         return Err("a loaded program does not survive its own binary".into());
     }
-    source::kernels(&program)
+    source::kernels(&program)?;
+    Ok(Reach::Accepted)
 }

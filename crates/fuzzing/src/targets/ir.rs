@@ -1,12 +1,12 @@
 //! The IR's text: parser, verifier, printer, passes, `spmd` with and without vectors, and the interpreter on what is left.
 
-use super::Target;
+use super::{Reach, Target};
 use cloom_filetest::files;
 use cloom_interp::{Arg, Machine, NdRange, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Module, ParamKind, parse, verify};
 
 /// See the file's head.
-pub const TARGET: Target = Target { name: "ir", corpus, words: WORDS, mutated: true, run };
+pub const TARGET: Target = Target { name: "ir", corpus, words: WORDS, mutated: true, gate: "parsed and verified", run };
 
 const WORDS: &[&str] = &[
     "func",
@@ -128,16 +128,16 @@ fn corpus() -> Vec<Vec<u8>> {
     list
 }
 
-fn run(input: &[u8]) -> Result<(), String> {
+fn run(input: &[u8]) -> Result<Reach, String> {
     let text = String::from_utf8_lossy(input);
-    let Ok(module) = parse(&text) else { return Ok(()) };
+    let Ok(module) = parse(&text) else { return Ok(Reach::Rejected) };
     let printed = module.to_string();
     let again = parse(&printed).map_err(|e| format!("what was printed does not parse: {e}\n{printed}"))?;
     let errors = verify(&module);
     if !errors.is_empty() {
         // It must be possible to say what is wrong.
         let _words: String = errors.iter().map(ToString::to_string).collect();
-        return Ok(());
+        return Ok(Reach::Rejected);
     }
     // Text keeps what is valid; what is not may hold what has no text.
     if again.to_string() != printed {
@@ -149,7 +149,7 @@ fn run(input: &[u8]) -> Result<(), String> {
     for kernel in module.kernels().take(3) {
         stages(&module, kernel, vectors)?;
     }
-    Ok(())
+    Ok(Reach::Accepted)
 }
 
 fn checked(module: &Module, after: &str) -> Result<(), String> {

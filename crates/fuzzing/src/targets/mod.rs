@@ -1,4 +1,7 @@
 //! What is fuzzed: one file a target. A target's function gets an input and says what is wrong; a panic says so too.
+//!
+//! It also says whether the input got past the first gate, the parser or the loader: a mutator whose inputs are all
+//! refused there tests nothing behind it, and finds nothing.
 
 mod api;
 mod binary;
@@ -11,6 +14,22 @@ use cloom_compiler::{Compiler, Config};
 use cloom_filetest::files;
 use std::sync::{Arc, LazyLock};
 
+/// How far an input without findings came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// It was refused, as it should be.
+    Rejected,
+    /// It went on to what lies behind the gate; which gate that is, [`Target::gate`] says.
+    Accepted,
+}
+
+impl Reach {
+    /// Accepted if so.
+    pub fn of(accepted: bool) -> Self {
+        if accepted { Reach::Accepted } else { Reach::Rejected }
+    }
+}
+
 /// One target.
 pub struct Target {
     /// Its name on the command line.
@@ -21,8 +40,10 @@ pub struct Target {
     pub words: &'static [&'static str],
     /// Whether inputs are mutated; otherwise an input is a number.
     pub mutated: bool,
-    /// Takes an input. What it returns is a finding.
-    pub run: fn(&[u8]) -> Result<(), String>,
+    /// What an accepted input did, in words.
+    pub gate: &'static str,
+    /// Takes an input. An error is a finding.
+    pub run: fn(&[u8]) -> Result<Reach, String>,
 }
 
 /// All targets.

@@ -1,10 +1,10 @@
 //! Build options, for each of the calls that take some, and a build with them.
 
-use super::{Target, compiler};
+use super::{Reach, Target, compiler};
 use cloom_compiler::Source;
 
 /// See the file's head.
-pub const TARGET: Target = Target { name: "options", corpus, words: WORDS, mutated: true, run };
+pub const TARGET: Target = Target { name: "options", corpus, words: WORDS, mutated: true, gate: "built", run };
 
 const WORDS: &[&str] = &[
     "-D",
@@ -82,11 +82,12 @@ const PROGRAM: &str = "
 kernel void k(global TYPE *p) { p[get_global_id(0)] = N * 0.1f + sqrt(3.0f); }
 ";
 
-fn run(input: &[u8]) -> Result<(), String> {
+fn run(input: &[u8]) -> Result<Reach, String> {
     let text = String::from_utf8_lossy(input);
     let source = Source { name: "program.cl", text: PROGRAM.as_bytes() };
     let built = compiler().build(&source, &text, super::cpu());
     let mut inputs = Vec::new();
+    let reach = Reach::of(built.result.is_ok());
     match built.result {
         Ok(program) => {
             // Options are kept in the binary and read again.
@@ -101,5 +102,5 @@ fn run(input: &[u8]) -> Result<(), String> {
     if linked.result.is_err() && linked.log.is_empty() {
         return Err("a link fails without a word".into());
     }
-    Ok(())
+    Ok(reach)
 }

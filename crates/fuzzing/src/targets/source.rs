@@ -1,14 +1,16 @@
 //! OpenCL C: through the front end, and through the whole pipeline.
 
-use super::{Target, compiler, cpu, programs};
+use super::{Reach, Target, compiler, cpu, programs};
 use cloom_builtins::library;
 use cloom_compiler::{CompileError, Source};
 use cloom_filetest::generate::{Profile, generate};
 
 /// Preprocessor, parser, types, lowering.
-pub const SOURCE: Target = Target { name: "source", corpus, words: WORDS, mutated: true, run: source };
+pub const SOURCE: Target =
+    Target { name: "source", corpus, words: WORDS, mutated: true, gate: "compiled", run: source };
 /// Source to object code.
-pub const COMPILE: Target = Target { name: "compile", corpus, words: WORDS, mutated: true, run: compile };
+pub const COMPILE: Target =
+    Target { name: "compile", corpus, words: WORDS, mutated: true, gate: "compiled", run: compile };
 
 const WORDS: &[&str] = &[
     "kernel",
@@ -188,8 +190,8 @@ fn build(input: &[u8]) -> Result<Option<std::sync::Arc<cloom_compiler::Program>>
     }
 }
 
-fn source(input: &[u8]) -> Result<(), String> {
-    let Some(program) = build(input)? else { return Ok(()) };
+fn source(input: &[u8]) -> Result<Reach, String> {
+    let Some(program) = build(input)? else { return Ok(Reach::Rejected) };
     // What was accepted survives its own binary.
     let bytes = program.encode();
     let again = compiler().load(&bytes).map_err(|e| format!("its own binary is refused: {e}"))?;
@@ -197,12 +199,13 @@ fn source(input: &[u8]) -> Result<(), String> {
     if before != after {
         return Err(format!("its own binary holds another program:\n{before}\n{after}"));
     }
-    Ok(())
+    Ok(Reach::Accepted)
 }
 
-fn compile(input: &[u8]) -> Result<(), String> {
-    let Some(program) = build(input)? else { return Ok(()) };
-    kernels(&program)
+fn compile(input: &[u8]) -> Result<Reach, String> {
+    let Some(program) = build(input)? else { return Ok(Reach::Rejected) };
+    kernels(&program)?;
+    Ok(Reach::Accepted)
 }
 
 /// Makes code of each kernel of a program, a few of them if there are many.

@@ -6,7 +6,7 @@
 
 mod calls;
 
-use super::Target;
+use super::{Reach, Target};
 use calls::*;
 use cloom_filetest::generate::types::Rng;
 use std::collections::HashMap;
@@ -16,7 +16,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// See the file's head.
-pub const TARGET: Target = Target { name: "api", corpus: Vec::new, words: &[], mutated: false, run };
+pub const TARGET: Target =
+    Target { name: "api", corpus: Vec::new, words: &[], mutated: false, gate: "launched a kernel", run };
 
 /// Bytes of host memory that commands may touch; each size that is valid for a buffer is less.
 const HOST: usize = 1 << 20;
@@ -48,6 +49,8 @@ struct Pools {
     /// References that are ours.
     owned: Vec<(Kind, usize)>,
     user_events: Vec<usize>,
+    /// Launches that were not refused.
+    launches: u64,
 }
 
 struct Player<'a> {
@@ -438,7 +441,8 @@ impl Player<'_> {
                 let local = if self.rng.chance(60) { null() } else { local.as_ptr() };
                 let offset = if self.rng.chance(60) { null() } else { offset.as_ptr() };
                 let dim = if self.rng.chance(95) { 1 + self.rng.below(3) as u32 } else { self.rng.below(9) as u32 };
-                clEnqueueNDRangeKernel(queue, kernel, dim, offset, global.as_ptr(), local, n, list, place);
+                let code = clEnqueueNDRangeKernel(queue, kernel, dim, offset, global.as_ptr(), local, n, list, place);
+                self.pools().launches += u64::from(code == 0);
             }
             12 => ignore(clEnqueueTask(queue, self.any(Kind::Kernel), n, list, place)),
             13 => {
@@ -492,7 +496,7 @@ fn release(kind: Kind, h: usize) {
     release(std::ptr::with_exposed_provenance_mut(h));
 }
 
-fn run(input: &[u8]) -> Result<(), String> {
+fn run(input: &[u8]) -> Result<Reach, String> {
     calls::load()?;
     let seed: u64 = String::from_utf8_lossy(input).trim().parse().map_err(|_| "the input is no number")?;
     let mut rng = Rng::new(seed);
@@ -553,5 +557,6 @@ fn run(input: &[u8]) -> Result<(), String> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    Ok(())
+    let launches = first.pools().launches;
+    Ok(Reach::of(launches > 0))
 }
