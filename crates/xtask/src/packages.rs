@@ -10,6 +10,16 @@ const BUILD: &[&str] = &["g++", "libgmp-dev", "libmpfr-dev", "llvm-19-dev", "lib
 /// Needed to run the demo and the tests: the ICD loader that applications use.
 const RUN: &[&str] = &["ocl-icd-libopencl1"];
 
+/// Other platforms, which the tests compare with where there are any.
+const PEERS: &[&str] = &["pocl-opencl-icd"];
+
+/// Installs other platforms if that can be done; the tests that need them say what they passed over.
+pub fn offer_peers() {
+    if let Err(e) = install(PEERS) {
+        eprintln!("xtask: no kernels beside other platforms: {e:#}");
+    }
+}
+
 /// Sees to it that all packages are there that building and testing need.
 pub fn ensure() -> Result<()> {
     let all: Vec<&str> = BUILD.iter().chain(RUN).copied().collect();

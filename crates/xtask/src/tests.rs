@@ -22,6 +22,7 @@ fn cargo_test(args: &[String]) -> Command {
 /// built, beside whatever other platforms there are.
 pub fn test(args: &[String]) -> Result<Outcome> {
     packages::ensure()?;
+    packages::offer_peers();
     let start = Instant::now();
     if args.is_empty()
         && let Outcome::Findings = tidy::run()?

@@ -1,0 +1,97 @@
+//! 200 portable kernels beside PoCL, as other front ends and libraries see them. Where no PoCL is installed, the test
+//! says how many kernels it passed over; `cargo xtask test` installs it where it can.
+//!
+//! Barriers stand in straight code: over conditional ones in loops PoCL 3.1 recurses until its stack is full, or
+//! compiles for minutes.
+//!
+//! PoCL may crash, so it runs in child processes: this test program once more, on a run of seeds. A child says each
+//! seed before and its result after; what it dies on is a difference like any other.
+//!
+//! `CLOOM_TEST_PEERS` says how many kernels run, `CLOOM_TEST_FIRST` the first seed.
+
+use cloom_filetest::generate::generate_straight;
+use cloom_filetest::ladder::{Code, Ladder};
+use cloom_filetest::peers::{Comparison, POCL, compare};
+use cloom_gallery::Session;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// The seeds of a child: the first and how many, separated by a blank.
+const CHILD: &str = "CLOOM_TEST_PEERS_CHILD";
+/// What the lines of a child that matter begin with.
+const MARK: &str = "peers: ";
+/// Seeds of one child.
+const CHUNK: u64 = 25;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default)
+}
+
+fn pocl() -> Option<Session> {
+    Session::all().ok()?.into_iter().find(|s| s.found.platform == POCL)
+}
+
+#[test]
+fn pocl_leaves_what_the_reference_leaves() {
+    let (first, count) = (number("CLOOM_TEST_FIRST", 0), number("CLOOM_TEST_PEERS", 200));
+    if pocl().is_none() {
+        println!("{count} kernels passed over: no platform is called {POCL}; apt-get install pocl-opencl-icd");
+        return;
+    }
+    let (mut next, mut counts, mut wrong) = (first, BTreeMap::<String, u64>::new(), Vec::new());
+    while next < first + count {
+        let many = CHUNK.min(first + count - next);
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--include-ignored", "--nocapture", "--test-threads=1"])
+            .env(CHILD, format!("{next} {many}"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let last = next + many - 1;
+        for line in text.lines().filter_map(|l| l.split_once(MARK)).map(|(_, rest)| rest) {
+            let (seed, result) = line.split_once(": ").unwrap();
+            next = seed.parse::<u64>().unwrap();
+            match result.split_once(": ") {
+                Some(("wrong", what)) => wrong.push(format!("seed {seed}: {what}")),
+                _ if result == "begins" => continue,
+                _ => *counts.entry(result.to_owned()).or_default() += 1,
+            }
+            next += 1;
+        }
+        if !output.status.success() {
+            let words = String::from_utf8_lossy(&output.stderr);
+            let end = words.lines().rev().take(3).collect::<Vec<_>>();
+            wrong.push(format!("seed {next}: PoCL's process ends with {}: {end:?}", output.status));
+            next += 1;
+        } else {
+            assert_eq!(next, last + 1, "the child ended early:\n{text}");
+        }
+    }
+    println!("{count} kernels beside {POCL}:");
+    counts.iter().for_each(|(result, n)| println!("{n:5} {result}"));
+    assert!(wrong.is_empty(), "{} of {count} kernels differ:\n{}", wrong.len(), wrong.join("\n"));
+    let same = counts.get("the same").copied().unwrap_or_default();
+    assert!(same * 10 >= count * 8, "only {same} of {count} kernels were compared");
+}
+
+/// The child process of the test above, and nothing by itself.
+#[test]
+#[ignore = "only a child process of `pocl_leaves_what_the_reference_leaves`"]
+fn child() {
+    let Ok(seeds) = std::env::var(CHILD) else { return };
+    let (first, count) = seeds.split_once(' ').map(|(a, b)| (a.parse().unwrap(), b.parse::<u64>().unwrap())).unwrap();
+    let (session, ladder) = (pocl().unwrap(), Ladder::with(Code::None));
+    for seed in first..first + count {
+        println!("{MARK}{seed}: begins");
+        let program = generate_straight(seed);
+        let result = match compare(&ladder, &session, &program, &program.source()) {
+            Ok(Comparison::Same) => "the same".into(),
+            Ok(Comparison::NotAsked(why)) => format!("not asked, {why}"),
+            Ok(Comparison::Excused(why)) => format!("excused, {why}"),
+            Ok(Comparison::Refused(log)) => format!("wrong: refuses it: {}", log.replace('\n', " | ")),
+            Ok(Comparison::Differs(what)) => format!("wrong: {what}"),
+            Err(e) => format!("wrong: {}", e.replace('\n', " | ")),
+        };
+        println!("{MARK}{seed}: {result}");
+    }
+}
