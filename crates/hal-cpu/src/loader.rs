@@ -1,9 +1,9 @@
 //! Maps and links a relocatable ELF object for this family of machines in this process.
 //!
-//! All sections that need memory go into one mapping, grouped by permission, so that relative references reach. Memory is
-//! written first, then made executable or read-only: no page is ever both writable and executable. Only three
-//! symbols may come from outside (`memcpy`, `memmove`, `memset`), each through a stub beside the code. Whatever is unknown in the object is
-//! an error, never a guess: the bytes may come from a damaged cache.
+//! All sections that need memory go into one mapping, grouped by permission, so that relative references reach. Memory
+//! is written first, then made executable or read-only: no page is ever both writable and executable. Only three
+//! symbols may come from outside (`memcpy`, `memmove`, `memset`), each through a stub beside the code. Whatever is
+//! unknown in the object is an error, never a guess: the bytes may come from a damaged cache.
 
 use crate::relocate::{Machine, Patch, STUB, bad, publish};
 use cloom_hal::HalError;
@@ -181,9 +181,16 @@ impl Image {
         let parts =
             [(0..layout.code_end, libc::PROT_READ | libc::PROT_EXEC), (layout.data_end..layout.size, libc::PROT_READ)];
         for (range, protection) in parts.into_iter().filter(|(r, _)| !r.is_empty()) {
-            // SAFETY: page-aligned ranges of our own mapping.
-            if unsafe { libc::mprotect(self.base.add(range.start).cast(), range.len(), protection) } != 0 {
-                return Err(HalError::Device("the system refuses executable memory".into()));
+            // The kernel reads the protection as 64 bits, and `mprotect` of the C library passes the register of its
+            // `int` argument on as it is, whose upper half may hold anything. So the value is widened here. SAFETY:
+            // page-aligned ranges of our own mapping.
+            let result = unsafe {
+                let start = self.base.add(range.start);
+                libc::syscall(libc::SYS_mprotect, start, range.len(), libc::c_long::from(protection))
+            };
+            if result != 0 {
+                let why = std::io::Error::last_os_error();
+                return Err(HalError::Device(format!("the system refuses executable memory: {why}")));
             }
         }
         Ok(())
@@ -256,7 +263,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// A slot for each symbol whose address is read through the offset table, which comes last, when every symbol has its place.
+    /// A slot for each symbol whose address is read through the offset table, which comes last, when every symbol has
+    /// its place.
     fn add_slots(&mut self, file: &Elf<'_>, mut end: usize) -> Result<usize, HalError> {
         for section in file.sections() {
             for (_, reloc) in section.relocations() {
