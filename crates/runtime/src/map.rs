@@ -1,8 +1,8 @@
 //! Mapping buffers into the host's address space. Nothing is copied: the device shares the host's memory.
 //!
-//! A mapping is registered by the call that enqueues it and removed by the call that enqueues its end, so that of two calls
-//! that contradict each other the second fails at once. A map command that never runs, because an event of its wait list
-//! fails, removes its mapping again.
+//! A mapping is registered by the call that enqueues it and removed by the call that enqueues its end, so that of two
+//! calls that contradict each other the second fails at once. A map command that never runs, because an event of its
+//! wait list fails, removes its mapping again.
 
 use crate::execute::CommandType;
 use crate::status::{bail, ensure};
@@ -18,10 +18,19 @@ pub(crate) struct Mapping {
     offset: u64,
     size: u64,
     flags: MapFlags,
+    /// Its command never ran. It counts as no mapping, but may still be unmapped: the application has the pointer.
+    failed: bool,
 }
 
-/// The mapping of a map command that has not run. The command owns it: when the command is dropped before it ran, nothing
-/// is mapped.
+impl Mapping {
+    /// Whether it maps anything.
+    pub(crate) fn is_live(&self) -> bool {
+        !self.failed
+    }
+}
+
+/// The mapping of a map command that has not run. The command owns it: when the command is dropped before it ran,
+/// nothing is mapped.
 struct Pending {
     buffer: Arc<Buffer>,
     id: u64,
@@ -38,7 +47,13 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.ran {
-            remove(&self.buffer, |m| m.id == self.id);
+            let mut mappings = self.buffer.mappings.lock();
+            let Some(at) = mappings.iter().position(|m| m.id == self.id) else { return };
+            // One for each address is enough.
+            match mappings.iter().any(|m| m.failed && m.address == mappings[at].address) {
+                true => drop(mappings.remove(at)),
+                false => mappings[at].failed = true,
+            }
         }
     }
 }
@@ -85,10 +100,10 @@ impl Queue {
             let mut mappings = buffer.mappings.lock();
             let overlaps = mappings.iter().any(|m| {
                 let theirs = m.flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
-                writes && theirs && offset < m.offset + m.size && m.offset < offset + size
+                m.is_live() && writes && theirs && offset < m.offset + m.size && m.offset < offset + size
             });
             ensure!(!overlaps, InvalidOperation, "bytes {offset}+{size} overlap a region that is mapped for writing");
-            mappings.push(Mapping { id, address, offset, size, flags });
+            mappings.push(Mapping { id, address, offset, size, flags, failed: false });
         }
         let pending = Pending { buffer: buffer.clone(), id, ran: false };
         let work = Box::new(move || {
@@ -102,7 +117,7 @@ impl Queue {
     /// Ends a mapping.
     pub fn unmap(self: &Arc<Queue>, buffer: &Arc<Buffer>, address: usize, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_buffer(buffer)?;
-        let Some(mapping) = remove(buffer, |m| m.address == address) else {
+        let Some(mapping) = remove(buffer, address) else {
             bail!(InvalidValue, "{address:#x} is not where this buffer is mapped");
         };
         let held = buffer.clone();
@@ -125,8 +140,11 @@ impl Queue {
     }
 }
 
-fn remove(buffer: &Buffer, is_it: impl Fn(&Mapping) -> bool) -> Option<Mapping> {
+/// Removes a mapping of an address; one that failed only if there is no other.
+fn remove(buffer: &Buffer, address: usize) -> Option<Mapping> {
     let mut mappings = buffer.mappings.lock();
-    let at = mappings.iter().position(is_it)?;
+    let of_address = |m: &&Mapping| m.address == address;
+    let id = mappings.iter().filter(of_address).min_by_key(|m| m.failed)?.id;
+    let at = mappings.iter().position(|m| m.id == id)?;
     Some(mappings.remove(at))
 }

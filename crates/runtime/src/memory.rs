@@ -212,7 +212,7 @@ impl Buffer {
 
     /// How often it is mapped now.
     pub fn map_count(&self) -> u32 {
-        self.mappings.lock().len() as u32
+        self.mappings.lock().iter().filter(|m| m.is_live()).count() as u32
     }
 
     /// Where its first byte is in the host's memory, if the device shares that.
