@@ -1,17 +1,13 @@
-//! Around every entry point: panics stop here, errors become codes and are told to the log and the context; the floating-point environment
-//! is the default one.
+//! Around every entry point: panics stop here, errors become codes and are told to the log and the context.
 
 use crate::args::Out;
 use crate::handle::Handle;
 use crate::platform;
-use cloom_hal_cpu::fpenv;
 use cloom_runtime::{Context, Error, Result, Status, log};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 fn run<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> Result<T> {
-    // What the compiler computes must not depend on how the application rounds, nor on what it traps.
-    let _fpenv = fpenv::enter(false);
     let result = catch_unwind(AssertUnwindSafe(|| {
         if platform::is_orphan() {
             let why = "this process is a fork of one that used Cloom; its threads are not here: create objects after fork only";

@@ -3,13 +3,15 @@
 use cloom_caps::cpu::{Level, instructions, names};
 use cloom_caps::env;
 use cloom_hal::Device;
-use cloom_hal_cpu::CpuDevice;
+use cloom_hal_cpu::{CpuDevice, fpenv};
 use cloom_runtime::{Cloom, Engine, Hooks, Platform};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
-    let hooks = Hooks { print: Box::new(print) };
+    // The first call may come from a thread that rounds or traps in its own way.
+    let _float_env = fpenv::enter(false);
+    let hooks = Hooks { print: Box::new(print), enter_float_env: || Box::new(fpenv::enter(false)) };
     let engine = Engine::new(Cloom::from_env(), hooks);
     let threads = env::THREADS.get().map_or(0, |text| {
         text.trim().parse().unwrap_or_else(|_| {

@@ -1,12 +1,15 @@
 //! The tables of what Cloom offers, each written once: extensions, optional features, limits.
 //!
-//! The front end derives its macros from them, the runtime its strings and version arrays. A row stands here only if a
-//! test passed with it.
+//! A device makes its [`DeviceCaps`] of them; from these come the macros of the front end, and the strings, version arrays and limits
+//! of the queries. A row stands here only if a test passed with it.
 
 #![forbid(unsafe_code)]
 
 pub mod cpu;
+mod device;
 pub mod env;
+
+pub use device::{DeviceCaps, DeviceKind, Limits, fp};
 
 /// A version as OpenCL packs it: major in the top 10 bits, minor in the next 10, patch in the low 12.
 pub const fn version(major: u32, minor: u32, patch: u32) -> u32 {
@@ -29,7 +32,7 @@ const fn named(name: &'static str, version: u32) -> Named {
 /// The version of OpenCL that platform and devices report.
 pub const OPENCL_VERSION: u32 = version(3, 0, 0);
 
-/// Device extensions; each is also a macro.
+/// Extensions of the CPU device; each is also a macro.
 ///
 /// Sub-groups are advertised by the feature `__opencl_c_subgroups` and not by `cl_khr_subgroups`: a device with that
 /// extension must report `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS` (OpenCL 3.0, table of device queries), and the
@@ -78,7 +81,7 @@ pub const C_VERSIONS: &[Named] = &[
     named("OpenCL C", version(3, 0, 0)),
 ];
 
-/// Limits of every device.
+/// Limits of the CPU device. The front end holds every program to those of constant and local memory.
 pub mod limits {
     /// Work-items of a group.
     pub const MAX_GROUP_SIZE: u64 = 4096;

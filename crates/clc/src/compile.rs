@@ -7,6 +7,7 @@ use crate::pp::{IncludeResolver, PpOptions, preprocess};
 use crate::sema::{SemaOptions, analyse};
 use crate::source::{Diagnostic, Diagnostics, Session, SourceMap};
 use crate::syntax::{ParseOptions, parse};
+use cloom_caps::DeviceCaps;
 use cloom_ir::{Flags, Module};
 use std::time::{Duration, Instant};
 
@@ -27,10 +28,16 @@ pub struct Target {
 }
 
 impl Default for Target {
-    /// What every device of Cloom has, by the tables of `cloom-caps`.
+    /// What the CPU has.
     fn default() -> Self {
-        let tables = [cloom_caps::DEVICE_EXTENSIONS, cloom_caps::C_FEATURES];
-        let features: Vec<String> = tables.iter().flat_map(|t| t.iter()).map(|n| n.name.to_owned()).collect();
+        Self::of(DeviceCaps::cpu())
+    }
+}
+
+impl Target {
+    /// What a device has by its capabilities; without `fma`, which is the code generator's to know.
+    pub fn of(caps: &DeviceCaps) -> Self {
+        let features: Vec<String> = caps.macros().map(str::to_owned).collect();
         let has = |name: &str| features.iter().any(|f| f == name);
         let [fp64, fp16, images] = ["cl_khr_fp64", "cl_khr_fp16", "__opencl_c_images"].map(has);
         Self { fp64, fp16, images, fma: false, features }

@@ -5,7 +5,7 @@
 use crate::{Buffer, BuildError, Error, Pod, Program};
 use cloom_caps::env;
 use cloom_hal::Device as _;
-use cloom_hal_cpu::CpuDevice;
+use cloom_hal_cpu::{CpuDevice, fpenv};
 use cloom_runtime as rt;
 use std::io::Write as _;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -72,7 +72,8 @@ fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platf
             let _ = std::io::stdout().write_all(text);
         })
     });
-    let engine = rt::Engine::new(rt::Cloom::from_env(), rt::Hooks { print });
+    let hooks = rt::Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)) };
+    let engine = rt::Engine::new(rt::Cloom::from_env(), hooks);
     Ok(rt::Platform::new(engine, vec![Arc::new(device)]))
 }
 

@@ -4,6 +4,7 @@ use crate::includes::{Header, Resolver};
 use crate::program::Program;
 use crate::{BuildOptions, Compilation, Diagnostic, Failure, OptionSet, Timing, diagnostic};
 use cloom_artifact::ImageKind;
+use cloom_caps::DeviceCaps;
 use cloom_clc::pp::IncludeResolver;
 use cloom_clc::source::{Diagnostics, SourceMap};
 use cloom_clc::{Input, Mode, Target};
@@ -20,6 +21,29 @@ pub struct Source<'a> {
     pub text: &'a [u8],
 }
 
+/// What a program is compiled for: it decides what is contracted, and which macros are defined.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildTarget<'a> {
+    /// What code is made for, `triple:cpu`.
+    pub name: &'a str,
+    /// What the device offers.
+    pub caps: &'a DeviceCaps,
+}
+
+impl<'a> From<&'a str> for BuildTarget<'a> {
+    /// The CPU.
+    fn from(name: &'a str) -> Self {
+        BuildTarget { name, caps: DeviceCaps::cpu() }
+    }
+}
+
+impl<'a> From<&'a String> for BuildTarget<'a> {
+    /// The CPU.
+    fn from(name: &'a String) -> Self {
+        name.as_str().into()
+    }
+}
+
 /// A log as text and as data.
 type Log = (String, Vec<Diagnostic>);
 
@@ -34,7 +58,13 @@ pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String, Vec<
 }
 
 /// Compiles a source. The target decides what is contracted; the macros tell, and that is all.
-pub fn compile(source: &Source<'_>, text: &str, set: OptionSet, headers: &[Header], target: &str) -> Compilation {
+pub fn compile(
+    source: &Source<'_>,
+    text: &str,
+    set: OptionSet,
+    headers: &[Header],
+    target: BuildTarget<'_>,
+) -> Compilation {
     let (build, warnings, mut diagnostics) = match options(text, set) {
         Ok(parsed) => parsed,
         Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
@@ -52,9 +82,9 @@ fn run(
     source: &Source<'_>,
     options: &BuildOptions,
     headers: &mut (dyn IncludeResolver + Send),
-    target: &str,
+    target: BuildTarget<'_>,
 ) -> (Option<Module>, Log, Vec<Timing>) {
-    let target = Target { fma: cloom_llvm::has_fma(target), ..Target::default() };
+    let target = Target { fma: cloom_llvm::has_fma(target.name), ..Target::of(target.caps) };
     let input = Input { name: source.name, source: source.text, headers, options, target: &target };
     let output = cloom_clc::compile(input, Mode::User);
     let log = output.log();

@@ -26,7 +26,7 @@ mod remarks;
 pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use diagnostic::{Diagnostic, Location};
 pub use executable::Executable;
-pub use front::Source;
+pub use front::{BuildTarget, Source};
 pub use includes::Header;
 pub use kernel::{Built, Stage, Variant};
 pub use program::{LoadError, Program};
@@ -162,9 +162,10 @@ impl Compiler {
         })
     }
 
-    /// Compiles a source and links it alone (`clBuildProgram`). The program runs on every target; it rounds like one that is quick
-    /// on this one.
-    pub fn build(&self, source: &Source<'_>, options: &str, target: &str) -> Compilation {
+    /// Compiles a source and links it alone (`clBuildProgram`). It is preprocessed for the device of the target, and rounds like a program
+    /// that is quick there.
+    pub fn build<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
+        let target = target.into();
         let front = || front::compile(source, options, OptionSet::Build, &[], target);
         let compiled = match source.text.len() > SMALL {
             true => cloom_llvm::prepare_meanwhile(front),
@@ -180,8 +181,14 @@ impl Compiler {
     }
 
     /// Compiles a source (`clCompileProgram`); of the target see [`Compiler::build`].
-    pub fn compile(&self, source: &Source<'_>, options: &str, headers: &[Header], target: &str) -> Compilation {
-        front::compile(source, options, OptionSet::Compile, headers, target)
+    pub fn compile<'a>(
+        &self,
+        source: &Source<'_>,
+        options: &str,
+        headers: &[Header],
+        target: impl Into<BuildTarget<'a>>,
+    ) -> Compilation {
+        front::compile(source, options, OptionSet::Compile, headers, target.into())
     }
 
     /// Links compiled programs and libraries (`clLinkProgram`).

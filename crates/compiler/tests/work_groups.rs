@@ -68,12 +68,12 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         args: &args,
         local_size: group.local_size,
         print: &Silent,
-        better: None,
-        stream: 0,
+        tier_up: None,
+        queue: 0,
     };
     device.launch(&launch).unwrap();
     let mut bytes = vec![0; global as usize * 4];
-    out.read(0, &mut bytes);
+    out.read(0, &mut bytes).unwrap();
     bytes.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
 }
 

@@ -84,7 +84,7 @@ impl Built<'_> {
         let mut buffers: Vec<Arc<dyn Memory>> = Vec::new();
         let mut buffer = |bytes: &[u8]| -> Result<Vec<u8>, String> {
             let memory = device.allocate(bytes.len().max(1) as u64).map_err(|e| e.to_string())?;
-            memory.write(0, bytes);
+            memory.write(0, bytes).map_err(|e| e.to_string())?;
             let address = memory.device_address().to_le_bytes().to_vec();
             buffers.push(memory);
             Ok(address)
@@ -106,13 +106,13 @@ impl Built<'_> {
             block[place.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
         let launch =
-            Launch { kernel: &*loaded, range, args: &block, local_size, print: &NoPrints, better: None, stream: 0 };
+            Launch { kernel: &*loaded, range, args: &block, local_size, print: &NoPrints, tier_up: None, queue: 0 };
         device.launch(&launch).map_err(|e| e.to_string())?;
-        let read = |memory: &Arc<dyn Memory>| {
+        let read = |memory: &Arc<dyn Memory>| -> Result<Vec<u8>, String> {
             let mut bytes = vec![0; memory.size() as usize];
-            memory.read(0, &mut bytes);
-            bytes
+            memory.read(0, &mut bytes).map_err(|e| e.to_string())?;
+            Ok(bytes)
         };
-        Ok(buffers.iter().map(read).collect())
+        buffers.iter().map(read).collect()
     }
 }

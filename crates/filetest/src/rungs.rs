@@ -389,7 +389,7 @@ impl Ready for Loaded<'_> {
                 CaseArg::Bytes(b) => put(at, b),
                 CaseArg::Buffer(b) => {
                     let memory = device.allocate((b.len() as u64).max(1)).map_err(|e| e.to_string())?;
-                    memory.write(0, b);
+                    memory.write(0, b).map_err(|e| e.to_string())?;
                     put(at, &memory.device_address().to_le_bytes());
                     buffers.push((memory, b.len()));
                 }
@@ -408,14 +408,14 @@ impl Ready for Loaded<'_> {
         let range = cloom_hal::NdRange { work_dim: r.work_dim, offset: r.offset, global: r.global, local: r.local };
         let prints = Prints(Mutex::default());
         let launch =
-            Launch { kernel: &*self.kernel, range, args: bytes, local_size, print: &prints, better: None, stream: 0 };
+            Launch { kernel: &*self.kernel, range, args: bytes, local_size, print: &prints, tier_up: None, queue: 0 };
         device.launch(&launch).map_err(|e| e.to_string())?;
-        let read = |(memory, size): &(Arc<dyn Memory>, usize)| {
+        let read = |(memory, size): &(Arc<dyn Memory>, usize)| -> Result<Vec<u8>, String> {
             let mut bytes = vec![0; *size];
-            memory.read(0, &mut bytes);
-            bytes
+            memory.read(0, &mut bytes).map_err(|e| e.to_string())?;
+            Ok(bytes)
         };
         let printed = prints.0.into_inner().unwrap_or_default();
-        Ok(Outcome::new(&self.module, buffers.iter().map(read).collect(), printed.into_iter()))
+        Ok(Outcome::new(&self.module, buffers.iter().map(read).collect::<Result<_, _>>()?, printed.into_iter()))
     }
 }

@@ -5,7 +5,9 @@ use crate::memory::CpuMemory;
 use crate::pool::{self, Pool};
 use crate::{info, launch};
 use cloom_artifact::KernelArtifact;
-use cloom_hal::{Device, DeviceInfo, HalError, Kernel, Launch, Memory};
+use cloom_hal::{
+    Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind,
+};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
@@ -20,6 +22,8 @@ pub struct CpuDevice {
 pub struct CpuKernel {
     pub(crate) artifact: Arc<KernelArtifact>,
     pub(crate) image: Image,
+    /// The work-items of the largest group.
+    max_group: u64,
     /// Picoseconds that a work-item took in the last launch that measured it; 0: none has.
     pub(crate) item_time: AtomicU64,
 }
@@ -64,6 +68,10 @@ impl Kernel for CpuKernel {
     fn artifact(&self) -> &KernelArtifact {
         &self.artifact
     }
+
+    fn max_group_size(&self) -> u64 {
+        self.max_group
+    }
 }
 
 impl Device for CpuDevice {
@@ -73,10 +81,6 @@ impl Device for CpuDevice {
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
         Ok(Arc::new(CpuMemory::allocate(size).ok_or(HalError::OutOfMemory(size))?))
-    }
-
-    fn wrap_host(&self, address: usize, size: u64) -> Option<Arc<dyn Memory>> {
-        Some(Arc::new(CpuMemory::wrap(address, size)))
     }
 
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError> {
@@ -92,25 +96,58 @@ impl Device for CpuDevice {
             return Err(HalError::BadCode(format!("{:?} is no order of dimensions", artifact.dim_order)));
         }
         let image = Image::load(&artifact.code, &artifact.entry)?;
-        Ok(Arc::new(CpuKernel { artifact, image, item_time: AtomicU64::new(0) }))
+        let max_group = launch::max_group(self, &artifact);
+        Ok(Arc::new(CpuKernel { artifact, image, max_group, item_time: AtomicU64::new(0) }))
     }
 
-    fn max_group(&self, artifact: &KernelArtifact) -> u64 {
-        launch::max_group(self, artifact)
-    }
-
-    fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError> {
+    /// Runs every group on the calling thread and those of the pool; nothing is pending on return.
+    fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {
         let kernel = launch::cpu_kernel(launch.kernel);
         let kernel = kernel.ok_or_else(|| HalError::BadCode("another device's kernel".into()))?;
         if launch.args.len() < kernel.artifact.arg_block as usize || launch.local_size < kernel.artifact.local_size {
             return Err(HalError::Device("the argument block or local memory is too small".into()));
         }
-        launch::run(self, kernel, launch)
+        launch::run(self, kernel, launch)?;
+        Ok(Completion::Done)
     }
 
-    fn help(&self, stream: u64, done: &dyn Fn() -> bool, movable: bool) -> bool {
+    fn as_host_shared(&self) -> Option<&dyn HostShared> {
+        Some(self)
+    }
+
+    fn as_svm(&self) -> Option<&dyn Svm> {
+        Some(self)
+    }
+
+    fn as_assist(&self) -> Option<&dyn Assist> {
+        Some(self)
+    }
+}
+
+impl HostShared for CpuDevice {
+    fn wrap(&self, address: usize, size: u64) -> Arc<dyn Memory> {
+        Arc::new(CpuMemory::wrap(address, size))
+    }
+}
+
+impl Svm for CpuDevice {
+    fn kind(&self) -> SvmKind {
+        SvmKind::FineGrainSystem
+    }
+
+    fn atomics(&self) -> bool {
+        true
+    }
+
+    fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
+        Device::allocate(self, size)
+    }
+}
+
+impl Assist for CpuDevice {
+    fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
         match self.pool.get() {
-            Some(pool) => pool.help(stream, done, movable),
+            Some(pool) => pool.help(queue, done, may_migrate),
             // Nothing has been launched yet.
             None => pool::wait(done),
         }

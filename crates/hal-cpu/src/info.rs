@@ -1,6 +1,6 @@
 //! What this CPU is: from `/proc/cpuinfo`, `/sys` and the instruction `cpuid`. Everything has a fallback.
 
-use cloom_caps::cpu;
+use cloom_caps::{DeviceCaps, cpu};
 use cloom_hal::DeviceInfo;
 use std::fs;
 
@@ -110,9 +110,9 @@ pub fn detect(threads: usize, target: String) -> DeviceInfo {
         compute_units: threads as u32,
         clock_mhz: clock_mhz().or_else(|| Some(field("cpu MHz")?.parse::<f64>().ok()? as u32)).unwrap_or(1000),
         memory_size: memory_size(),
-        local_memory: 512 << 10,
         cache_size: cache_size().unwrap_or(8 << 20),
         cache_line: 64,
+        caps: DeviceCaps::cpu().clone(),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::fpenv;
 use crate::loader::Image;
 use crate::pool::{self, ALONE, LONG, Work};
 use cloom_artifact::KernelArtifact;
-use cloom_hal::{Better, HalError, Kernel, Launch, NdRange, PrintSink};
+use cloom_hal::{HalError, Kernel, Launch, NdRange, PrintSink, TierUp};
 use cloom_ir::abi;
 use std::any::Any;
 use std::cell::RefCell;
@@ -149,7 +149,7 @@ pub struct Running<'a> {
 
 /// Better code for groups that have not begun.
 struct Next<'a> {
-    find: &'a Better<'a>,
+    find: &'a TierUp<'a>,
     current: &'a CpuKernel,
     /// Bytes of private memory that it may need: it runs on the stack that was chosen for the other code.
     private: u64,
@@ -283,7 +283,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let state = PrintState { image: &kernel.image, better: OnceLock::new(), sink: launch.print };
     let mut running = Running {
         code,
-        next: launch.better.map(|find| Next {
+        next: launch.tier_up.map(|find| Next {
             find,
             current: kernel,
             private: if join { CALLER_PRIVATE } else { WORKER_PRIVATE },
@@ -335,7 +335,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         let unit = enough.clamp(1, left.div_ceil(threads));
         running.division = Division::new(running.first, count, unit, code.together, threads);
         let expected = if group_time.is_zero() { Duration::MAX } else { times(group_time, left) };
-        let busy = device.pool().run(&running, running.division.chunks(), join, launch.stream, expected);
+        let busy = device.pool().run(&running, running.division.chunks(), join, launch.queue, expected);
         if listed {
             note(busy, left);
         }

@@ -1,7 +1,7 @@
 //! Buffers: owned blocks, or the application's memory used in place.
 
 use crate::arena::Block;
-use cloom_hal::Memory;
+use cloom_hal::{HalError, Memory};
 use std::ptr;
 
 /// Memory that kernels address directly.
@@ -45,34 +45,40 @@ impl Memory for CpuMemory {
         Some(self.address)
     }
 
-    fn read(&self, offset: u64, to: &mut [u8]) {
+    fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), HalError> {
         let from = self.range(offset, to.len() as u64);
         // SAFETY: the range was checked; `copy` allows overlap, which happens when the application reads a buffer
         // into the memory that the buffer uses in place.
         unsafe { ptr::copy(from, to.as_mut_ptr(), to.len()) };
+        Ok(())
     }
 
-    fn write(&self, offset: u64, from: &[u8]) {
+    fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
         let to = self.range(offset, from.len() as u64);
         // SAFETY: as in `read`.
         unsafe { ptr::copy(from.as_ptr(), to, from.len()) };
+        Ok(())
     }
 
-    fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) {
+    fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
         let to = self.range(offset, size);
         let end = source_offset.checked_add(size).filter(|&end| end <= source.size());
-        match source.host_address().filter(|_| end.is_some()) {
+        assert!(end.is_some(), "bytes {source_offset}+{size} of a memory of {}", source.size());
+        match source.host_address() {
             // SAFETY: both ranges were checked; `copy` allows overlap.
             Some(address) => unsafe { ptr::copy((address + source_offset as usize) as *const u8, to, size as usize) },
-            None => panic!("bytes {source_offset}+{size} of a memory of {}", source.size()),
+            // SAFETY: the range was checked, and its bytes are initialised: they are allocated as zeros or the application's. That
+            // nobody else uses them now is the caller's promise, as for every transfer.
+            None => source.read(source_offset, unsafe { std::slice::from_raw_parts_mut(to, size as usize) })?,
         }
+        Ok(())
     }
 
-    fn fill(&self, offset: u64, size: u64, pattern: &[u8]) {
+    fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
         let to = self.range(offset, size);
         let (size, unit) = (size as usize, pattern.len());
         if size == 0 || unit == 0 {
-            return;
+            return Ok(());
         }
         // The first pattern is written, then what is there is doubled.
         let mut done = unit.min(size);
@@ -85,6 +91,7 @@ impl Memory for CpuMemory {
                 done += n;
             }
         }
+        Ok(())
     }
 }
 
@@ -94,28 +101,28 @@ mod tests {
 
     fn bytes(m: &CpuMemory) -> Vec<u8> {
         let mut v = vec![0; m.size() as usize];
-        m.read(0, &mut v);
+        m.read(0, &mut v).unwrap();
         v
     }
 
     #[test]
     fn fill_repeats_the_pattern_exactly() {
         let m = CpuMemory::allocate(13).unwrap();
-        m.fill(1, 9, &[1, 2, 3]);
+        m.fill(1, 9, &[1, 2, 3]).unwrap();
         assert_eq!(bytes(&m), [0, 1, 2, 3, 1, 2, 3, 1, 2, 3, 0, 0, 0]);
     }
 
     #[test]
     fn overlapping_copies_are_as_if_through_a_third_place() {
         let m = CpuMemory::allocate(6).unwrap();
-        m.write(0, &[1, 2, 3, 4, 5, 6]);
-        m.copy_from(2, &m, 0, 4);
+        m.write(0, &[1, 2, 3, 4, 5, 6]).unwrap();
+        m.copy_from(2, &m, 0, 4).unwrap();
         assert_eq!(bytes(&m), [1, 2, 1, 2, 3, 4]);
     }
 
     #[test]
     #[should_panic(expected = "of a memory of 4")]
     fn a_range_past_the_end_is_refused() {
-        CpuMemory::allocate(4).unwrap().write(u64::MAX, &[1]);
+        CpuMemory::allocate(4).unwrap().write(u64::MAX, &[1]).unwrap();
     }
 }

@@ -138,12 +138,12 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
                 args: &args,
                 local_size: local.iter().product::<u64>() * 4,
                 print: &sink,
-                better: None,
-                stream: 0,
+                tier_up: None,
+                queue: 0,
             };
             device.launch(&launch).unwrap();
             let mut bytes = vec![0; n as usize * 4];
-            out.read(0, &mut bytes);
+            out.read(0, &mut bytes).unwrap();
             assert!(bytes.chunks(4).all(|b| b == [1, 0, 0, 0]), "{global:?} in groups of {local:?}");
         }
     }
@@ -156,7 +156,7 @@ fn groups_that_would_keep_most_of_the_memory_are_refused() {
     let sink = Lines(Mutex::default());
     let range = range([4096, 1, 1], [1024, 1, 1]);
     let launch =
-        Launch { kernel: &*kernel, range, args: &[0; 8], local_size: 4096, print: &sink, better: None, stream: 0 };
+        Launch { kernel: &*kernel, range, args: &[0; 8], local_size: 4096, print: &sink, tier_up: None, queue: 0 };
     assert!(matches!(device.launch(&launch), Err(HalError::OutOfMemory(_))));
 }
 
@@ -185,12 +185,12 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
                 args: &args,
                 local_size: 40,
                 print: &sink,
-                better: Some(&find),
-                stream: 0,
+                tier_up: Some(&find),
+                queue: 0,
             })
             .unwrap();
         let mut bytes = vec![0; n as usize * 4];
-        out.read(0, &mut bytes);
+        out.read(0, &mut bytes).unwrap();
         bytes.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect::<Vec<_>>()
     };
     let count = |counts: &[i32], n: i32| counts.iter().filter(|&&c| c == n).count();
@@ -210,7 +210,7 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
     let kernel = device.load(artifact(&device, object("all"), "meet", 0)).unwrap();
     let met = |rounds: u64| {
         let out = device.allocate(16).unwrap();
-        out.write(0, &[0; 16]);
+        out.write(0, &[0; 16]).unwrap();
         let args = [out.device_address().to_le_bytes(), rounds.to_le_bytes()].concat();
         let sink = Lines(Mutex::default());
         let range = range([2, 1, 1], [1, 1, 1]);
@@ -221,12 +221,12 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
                 args: &args,
                 local_size: 0,
                 print: &sink,
-                better: None,
-                stream: 0,
+                tier_up: None,
+                queue: 0,
             })
             .unwrap();
         let mut bytes = [0; 8];
-        out.read(0, &mut bytes);
+        out.read(0, &mut bytes).unwrap();
         bytes == [1, 0, 0, 0, 1, 0, 0, 0]
     };
     // Milliseconds, in which nothing is known of the kernel; then seconds, which a thread that waits on its own would need.
@@ -247,12 +247,12 @@ fn constants_strings_and_memory_functions_are_linked() {
         args: &args,
         local_size: 0,
         print: &sink,
-        better: None,
-        stream: 0,
+        tier_up: None,
+        queue: 0,
     };
     device.launch(&launch).unwrap();
     let mut bytes = [0; 16];
-    out.read(0, &mut bytes);
+    out.read(0, &mut bytes).unwrap();
     let got: Vec<i32> = bytes.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect();
     assert_eq!(got, [10 + 122, 20 + 111 + 1, 30 + 122 + 2, 40 + 111 + 3]);
 }
@@ -268,8 +268,8 @@ fn prints_reach_the_sink_with_their_text() {
         args: &[0; 8],
         local_size: 0,
         print: &sink,
-        better: None,
-        stream: 0,
+        tier_up: None,
+        queue: 0,
     };
     device.launch(&launch).unwrap();
     let mut lines = sink.0.into_inner().unwrap();
@@ -294,12 +294,12 @@ fn denormals_live_unless_given_up() {
             args: &args,
             local_size: 0,
             print: &sink,
-            better: None,
-            stream: 0,
+            tier_up: None,
+            queue: 0,
         };
         device.launch(&launch).unwrap();
         let mut bytes = [0; 8];
-        out.read(0, &mut bytes);
+        out.read(0, &mut bytes).unwrap();
         assert_eq!(f64::from_le_bytes(bytes) == 0.0, flush);
     }
 }

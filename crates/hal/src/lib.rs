@@ -1,12 +1,32 @@
 //! What a device must be able to do. Knows no OpenCL and validates nothing: `runtime` has checked every argument.
 //!
-//! The core is small: memory, loading code, launching. Everything is synchronous; order, events and queues are the
-//! runtime's. A device is used from any thread.
+//! Every device implements the core, [`Device`]: say what it is, allocate memory, load code, submit launches. What only some can do
+//! is an ability, a trait of its own, and `Device::as_…` returns it where the device has it:
+//!
+//! | ability | what it is |
+//! |---|---|
+//! | [`HostShared`] | kernels address the host's memory, so that nothing has to be copied |
+//! | [`Svm`] | allocations that host and device use under one address |
+//! | [`Timestamps`] | a clock of the device's own |
+//! | [`Assist`] | waiting threads of the host can run a part of a launch |
+//!
+//! Images will be one more, `as_images`, which makes images and samplers and says which formats there are.
+//!
+//! A device executes what is submitted, and the runtime schedules: order, events and queues are the runtime's, and what is submitted
+//! depends on nothing that has not ended. A device is used from any thread.
 
 #![forbid(unsafe_code)]
 
+mod abilities;
+mod launch;
+mod memory;
+
+pub use abilities::{Assist, HostShared, Svm, SvmKind, Timestamps};
+pub use launch::{Completion, Finish, Kernel, Launch, NdRange, Pending, PrintSink, TierUp};
+pub use memory::{Memory, copy_through_host};
+
 use cloom_artifact::KernelArtifact;
-use std::any::Any;
+use cloom_caps::DeviceCaps;
 use std::sync::Arc;
 
 /// Why a device could not.
@@ -40,118 +60,57 @@ pub struct DeviceInfo {
     pub clock_mhz: u32,
     /// Bytes of memory.
     pub memory_size: u64,
-    /// Bytes of local memory that one group may have.
-    pub local_memory: u64,
-    /// Bytes of the last-level cache, and of a line.
+    /// Bytes of the last-level cache.
     pub cache_size: u64,
     /// Bytes of a cache line.
     pub cache_line: u32,
     /// Bits of the widest vector register.
     pub vector_bits: u32,
+    /// What it offers to programs.
+    pub caps: DeviceCaps,
 }
-
-/// Sizes of one launch, unused dimensions 1 (offsets 0). Groups at the upper edges may be partial.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NdRange {
-    /// 1 to 3.
-    pub work_dim: u32,
-    /// Where global ids begin.
-    pub offset: [u64; 3],
-    /// Work-items.
-    pub global: [u64; 3],
-    /// Work-items of a group.
-    pub local: [u64; 3],
-}
-
-impl NdRange {
-    /// Groups in each dimension, partial ones included.
-    pub fn groups(&self) -> [u64; 3] {
-        std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
-    }
-
-    /// The same with the dimensions in another order, as `KernelArtifact::dim_order` has it for the code of a kernel.
-    pub fn in_order(self, dim_order: [u8; 3]) -> NdRange {
-        let order = |sizes: [u64; 3]| dim_order.map(|d| sizes[usize::from(d)]);
-        let (offset, global, local) = (order(self.offset), order(self.global), order(self.local));
-        NdRange { offset, global, local, ..self }
-    }
-}
-
-/// Device memory. Reads and writes are of bytes and checked against its size by the caller.
-pub trait Memory: Send + Sync {
-    /// Bytes.
-    fn size(&self) -> u64;
-    /// What stands in an argument block for offset 0.
-    fn device_address(&self) -> u64;
-    /// The address of offset 0 in the host's address space, if the device shares it.
-    fn host_address(&self) -> Option<usize>;
-    /// Copies bytes out. Panics when out of range.
-    fn read(&self, offset: u64, to: &mut [u8]);
-    /// Copies bytes in. Panics when out of range.
-    fn write(&self, offset: u64, from: &[u8]);
-    /// Copies within or between memories of one device; ranges may overlap.
-    fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64);
-    /// Repeats a pattern; `size` is a multiple of its length.
-    fn fill(&self, offset: u64, size: u64, pattern: &[u8]);
-}
-
-/// A loaded kernel.
-pub trait Kernel: Send + Sync + Any {
-    /// What it was loaded from (without the code, perhaps).
-    fn artifact(&self) -> &KernelArtifact;
-}
-
-/// Gets what kernels print. Called from many threads.
-pub trait PrintSink: Send + Sync {
-    /// One `printf` of the work-item with this global linear id. `args` as `cloom_ir::abi::printf_layout` says; `text` reads a
-    /// zero-terminated string of the kernel's constant data (a `%s` argument).
-    fn print(&self, format: u32, item: u64, args: &[u8], text: &dyn Fn(u64) -> Option<Vec<u8>>);
-}
-
-/// One launch.
-pub struct Launch<'a> {
-    /// What to run; loaded by the same device.
-    pub kernel: &'a dyn Kernel,
-    /// How many work-items; no size is 0.
-    pub range: NdRange,
-    /// The argument block.
-    pub args: &'a [u8],
-    /// Local memory of a group, static and arguments.
-    pub local_size: u64,
-    /// Where prints go.
-    pub print: &'a dyn PrintSink,
-    /// Better code of the same kernel, once there is some: groups that begin after that run it.
-    pub better: Option<&'a Better<'a>>,
-    /// Who waits for the work of this number may [help](Device::help) with the launch; 0: nobody.
-    pub stream: u64,
-}
-
-/// Gives better code of a kernel when it is there, without waiting for it.
-pub type Better<'a> = dyn Fn() -> Option<Arc<dyn Kernel>> + Sync + 'a;
 
 /// A device.
 pub trait Device: Send + Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
+
     /// Fresh memory, zeroed or not, aligned to at least 128 bytes.
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError>;
-    /// Memory that the application owns, used in place, if the device can. The application keeps it alive and the runtime has
-    /// checked that it is not null.
-    fn wrap_host(&self, address: usize, size: u64) -> Option<Arc<dyn Memory>>;
+
     /// Makes code runnable.
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
-    /// How many work-items of a group it has the memory for, by what the code says that each keeps across barriers.
-    fn max_group(&self, artifact: &KernelArtifact) -> u64 {
-        let _ = artifact;
-        u64::MAX
+
+    /// Starts a launch. All that it depends on has ended. A device of threads of the host may run it to its end inside of this call and
+    /// return [`Completion::Done`]; others return at once. Until the completion has ended, the caller keeps the kernel and every
+    /// memory in the arguments alive; all else of `launch` is read during the call only.
+    fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError>;
+
+    /// Submits and waits, for callers that have no commands, such as tests.
+    fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError> {
+        match self.submit(launch)? {
+            Completion::Done => Ok(()),
+            Completion::Pending(pending) => pending.wait(launch.print),
+        }
     }
-    /// Runs every group; returns when all are done.
-    fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError>;
-    /// Waits for a moment, until `done` says so or a launch of this stream is under way that can use the calling thread: then runs
-    /// groups of it. Returns whether something came of it: it is done, or the last group that was to be had is. A thread that is
-    /// `movable`, which the application's are not, may be bound to other cores.
-    fn help(&self, stream: u64, done: &dyn Fn() -> bool, movable: bool) -> bool {
-        let _ = (stream, movable);
-        done()
+
+    /// Kernels address the host's memory.
+    fn as_host_shared(&self) -> Option<&dyn HostShared> {
+        None
+    }
+
+    /// Shared virtual memory.
+    fn as_svm(&self) -> Option<&dyn Svm> {
+        None
+    }
+
+    /// A clock of its own.
+    fn as_timestamps(&self) -> Option<&dyn Timestamps> {
+        None
+    }
+
+    /// Threads of the host can help it.
+    fn as_assist(&self) -> Option<&dyn Assist> {
+        None
     }
 }

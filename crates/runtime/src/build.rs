@@ -3,7 +3,7 @@
 use crate::program::{Program, ProgramOrigin};
 use crate::status::{bail, ensure};
 use crate::toolchain::{
-    CompileInput, Diagnostic, Executable, FailureKind, Header, KernelDescription, Outcome, Report, Unit,
+    CompileInput, Diagnostic, Executable, FailureKind, Header, KernelDescription, Outcome, Report, Toolchain, Unit,
 };
 use crate::{Context, Device, Error, Kernel, KernelCode, Result, Status};
 use cloom_artifact::ImageKind;
@@ -68,7 +68,13 @@ pub type Notify = Box<dyn FnOnce() + Send>;
 enum Job {
     Build,
     Compile(Vec<Header>),
-    Link(Vec<Arc<dyn Unit>>),
+    /// The inputs, for each device of the program.
+    Link(Vec<Vec<Arc<dyn Unit>>>),
+}
+
+/// Whether one compilation serves both devices.
+fn is_alike(a: &Device, b: &Device) -> bool {
+    a.info().target == b.info().target && a.caps() == b.caps()
 }
 
 impl Program {
@@ -161,17 +167,16 @@ impl Program {
         context: &Arc<Context>,
         devices: Option<&[Arc<Device>]>,
         inputs: &[Arc<Program>],
-    ) -> Result<(Vec<Arc<Device>>, Vec<Arc<dyn Unit>>)> {
+    ) -> Result<(Vec<Arc<Device>>, Vec<Vec<Arc<dyn Unit>>>)> {
         ensure!(!inputs.is_empty(), InvalidValue, "there are no programs to link");
         let devices = devices.unwrap_or(context.devices());
         ensure!(!devices.is_empty(), InvalidValue, "an empty list of devices");
         let known = devices.iter().all(|d| context.index_of(d).is_some());
         ensure!(known, InvalidDevice, "a device is not of the context");
-        let mut units = Vec::new();
+        let mut units = vec![Vec::new(); devices.len()];
         for input in inputs {
             ensure!(Arc::ptr_eq(input.context(), context), InvalidContext, "an input program is of another context");
-            let mut unit_of_all = None;
-            for device in devices {
+            for (device, units) in devices.iter().zip(&mut units) {
                 let i = input.index_of(device).map_err(|e| Error::new(Status::InvalidOperation, e.why))?;
                 let running = input.build(i).status == BuildKind::InProgress;
                 ensure!(!running, InvalidOperation, "an input program is still being compiled");
@@ -179,10 +184,8 @@ impl Program {
                 let Some(unit) = unit else {
                     bail!(InvalidOperation, "an input program is neither compiled (clCompileProgram) nor a library");
                 };
-                // The code of a program is the same for each device, named once or twice: it becomes machine code only later.
-                unit_of_all.get_or_insert(unit);
+                units.push(unit);
             }
-            units.extend(unit_of_all);
         }
         Ok((devices.to_vec(), units))
     }
@@ -226,9 +229,13 @@ impl Program {
         let this = self.clone();
         let work = move || {
             let unfinished = Unfinished { program: &this, selected: &selected };
-            let outcome = this.execute(&selected, &options, job);
+            let outcomes = this.execute(&selected, &options, &job);
             std::mem::forget(unfinished);
-            this.conclude(&selected, outcome, bad_options, bad_program)
+            let results = outcomes
+                .into_iter()
+                .map(|(devices, outcome)| this.conclude(&devices, outcome, bad_options, bad_program))
+                .collect::<Vec<_>>();
+            results.into_iter().collect()
         };
         let Some(notify) = notify else { return work() };
         engine.activate();
@@ -248,26 +255,46 @@ impl Program {
         Ok(())
     }
 
-    fn execute(&self, selected: &[usize], options: &str, job: Job) -> Outcome {
-        let toolchain = &self.context().engine().toolchain;
+    /// Compiles once for each kind of device among those selected: what comes out is the same program for devices that are alike, and
+    /// becomes machine code later.
+    fn execute(&self, selected: &[usize], options: &str, job: &Job) -> Vec<(Vec<usize>, Outcome)> {
+        let mut kinds: Vec<Vec<usize>> = Vec::new();
+        for &i in selected {
+            let alike = |kind: &&mut Vec<usize>| is_alike(&self.devices()[kind[0]], &self.devices()[i]);
+            // Each device has a binary of its own.
+            let binary = *self.origin() == ProgramOrigin::Binary;
+            match kinds.iter_mut().find(alike).filter(|_| !binary) {
+                Some(kind) => kind.push(i),
+                None => kinds.push(vec![i]),
+            }
+        }
+        let engine = self.context().engine();
+        let run = |kind: Vec<usize>| {
+            let outcome = engine.compile(|toolchain| self.execute_for(kind[0], options, job, toolchain));
+            (kind, outcome)
+        };
+        kinds.into_iter().map(run).collect()
+    }
+
+    fn execute_for(&self, index: usize, options: &str, job: &Job, toolchain: &dyn Toolchain) -> Outcome {
         let source = match self.origin() {
             ProgramOrigin::Source(text) => text.as_slice(),
             ProgramOrigin::Binary | ProgramOrigin::Linked => &[],
         };
-        // One program for all: the devices are parts of one machine.
-        let target = &self.devices()[selected[0]].info().target;
+        let device = &self.devices()[index];
+        let input = CompileInput { source, options, headers: &[], target: &device.info().target, caps: device.caps() };
         match job {
-            Job::Build => match self.unit(selected[0]) {
+            Job::Build => match self.unit(index) {
                 Some(unit) if *self.origin() == ProgramOrigin::Binary => Ok((unit, Report::default())),
-                _ => toolchain.build(&CompileInput { source, options, headers: &[], target }),
+                _ => toolchain.build(&input),
             },
-            Job::Compile(headers) => toolchain.compile(&CompileInput { source, options, headers: &headers, target }),
-            Job::Link(units) => toolchain.link(&units, options),
+            Job::Compile(headers) => toolchain.compile(&CompileInput { headers, ..input }),
+            Job::Link(units) => toolchain.link(&units[index], options),
         }
     }
 
     fn conclude(&self, selected: &[usize], outcome: Outcome, bad_options: Status, bad_program: Status) -> Result<()> {
-        let toolchain = &self.context().engine().toolchain;
+        let engine = self.context().engine();
         let mut error = None;
         for &i in selected {
             let mut executable = None;
@@ -276,9 +303,10 @@ impl Program {
             if let Ok((unit, _)) = &outcome
                 && unit.kind() == ImageKind::Executable
             {
-                match toolchain.executable(unit, &self.devices()[i].info().target) {
+                let target = &self.devices()[i].info().target;
+                match engine.compile(|toolchain| toolchain.executable(unit, target)) {
                     Ok(made) => {
-                        remarks = made.remarks();
+                        remarks = engine.compile(|_| made.remarks());
                         executable = Some(made);
                     }
                     Err(why) => failure = Some(why),

@@ -68,7 +68,7 @@ impl Cost {
 
 impl KernelCode {
     pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
-        executable.expect(name, Variant::Vector);
+        device.engine().compile(|_| executable.expect(name, Variant::Vector));
         Arc::new(KernelCode {
             name: name.to_owned(),
             device,
@@ -116,7 +116,7 @@ impl KernelCode {
         }
         let bit = 1 << variant.index();
         let asked = self.asked.fetch_or(bit, Ordering::Relaxed) & bit != 0;
-        if asked || self.executable.expect(&self.name, variant) { Ok(loaded) } else { self.loaded_for(range) }
+        if asked || self.compiling(|e| e.expect(&self.name, variant)) { Ok(loaded) } else { self.loaded_for(range) }
     }
 
     /// In which order the code has the dimensions of a launch, by the code that there is, or else by quick code.
@@ -131,7 +131,7 @@ impl KernelCode {
     /// The work-items of the largest group that can be launched, by the code that there is, or else by quick code: whoever asks wants to
     /// launch soon, and does not wait for better.
     pub fn max_group(&self) -> u64 {
-        let kept = self.made_or_quick().map_or(u64::MAX, |code| self.device.hal().max_group(code.artifact()));
+        let kept = self.made_or_quick().map_or(u64::MAX, |code| code.max_group_size());
         self.device.max_group_size().min(kept)
     }
 
@@ -142,7 +142,7 @@ impl KernelCode {
     }
 
     fn variant(&self, variant: Variant) -> Result<&Arc<dyn hal::Kernel>> {
-        let load = || self.load(self.executable.kernel(&self.name, variant));
+        let load = || self.load(self.compiling(|e| e.kernel(&self.name, variant)));
         self.variants[variant.index()].get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
@@ -158,7 +158,7 @@ impl KernelCode {
     }
 
     fn quick(&self) -> Option<&Arc<dyn hal::Kernel>> {
-        let load = || self.load(Ok(self.executable.quick_kernel(&self.name)?)).ok();
+        let load = || self.load(Ok(self.compiling(|e| e.quick_kernel(&self.name))?)).ok();
         self.quick.get_or_init(load).as_ref()
     }
 
@@ -167,6 +167,11 @@ impl KernelCode {
         let artifact = self.executable.made_kernel(&self.name, Variant::Vector)?;
         let suits = variant_for(&artifact, range) != Variant::Scalar;
         suits.then(|| self.loaded())?.ok().cloned()
+    }
+
+    /// Has something compiled.
+    fn compiling<T>(&self, call: impl FnOnce(&dyn Executable) -> T) -> T {
+        self.device.engine().compile(|_| call(&*self.executable))
     }
 
     fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, String>) -> Result<Arc<dyn hal::Kernel>> {

@@ -1,7 +1,7 @@
 //! A device: what `hal` offers, and the limits that follow.
 
 use crate::{Attachment, Engine};
-use cloom_caps::limits;
+use cloom_caps::DeviceCaps;
 use cloom_hal as hal;
 use std::sync::Arc;
 
@@ -11,16 +11,24 @@ pub struct Device {
     pub attachment: Attachment,
     hal: Arc<dyn hal::Device>,
     engine: Arc<Engine>,
+    runs_on_host: bool,
+    shares_host: bool,
 }
 
 impl Device {
     pub(crate) fn new(hal: Arc<dyn hal::Device>, engine: Arc<Engine>) -> Arc<Device> {
-        Arc::new(Device { attachment: Attachment::default(), hal, engine })
+        let (runs_on_host, shares_host) = (hal.as_assist().is_some(), hal.as_host_shared().is_some());
+        Arc::new(Device { attachment: Attachment::default(), hal, engine, runs_on_host, shares_host })
     }
 
     /// What it is.
     pub fn info(&self) -> &hal::DeviceInfo {
         self.hal.info()
+    }
+
+    /// What it offers to programs.
+    pub fn caps(&self) -> &DeviceCaps {
+        &self.hal.info().caps
     }
 
     /// The device itself.
@@ -33,14 +41,29 @@ impl Device {
         &self.engine
     }
 
+    /// Whether launches run on threads of the host, the calling one among them. Then a launch has ended when it is submitted.
+    pub(crate) fn runs_on_host(&self) -> bool {
+        self.runs_on_host
+    }
+
+    /// Whether it works in the host's memory (`CL_DEVICE_HOST_UNIFIED_MEMORY`).
+    pub fn shares_host(&self) -> bool {
+        self.shares_host
+    }
+
+    /// How far shared virtual memory goes, if there is any, and whether it has atomics.
+    pub fn svm(&self) -> Option<(hal::SvmKind, bool)> {
+        self.hal.as_svm().map(|svm| (svm.kind(), svm.atomics()))
+    }
+
     /// The most work-items of a group, in all and in each dimension.
     pub fn max_group_size(&self) -> u64 {
-        limits::MAX_GROUP_SIZE
+        self.caps().limits.max_group_size
     }
 
     /// Bytes of local memory of a group.
     pub fn local_memory(&self) -> u64 {
-        self.info().local_memory.min(limits::LOCAL_MEMORY)
+        self.caps().limits.local_memory
     }
 
     /// Bytes of the largest buffer: at least a quarter of the memory, as the specification asks; half of it here.
@@ -50,6 +73,12 @@ impl Device {
 
     /// Bytes that the origin of a sub-buffer is a multiple of.
     pub fn base_alignment(&self) -> u64 {
-        u64::from(limits::MEM_BASE_ADDR_ALIGN / 8)
+        u64::from(self.caps().limits.mem_base_addr_align / 8)
+    }
+
+    /// Nanoseconds now on the device's clock and on the host's, which are one clock where the device has none of its own.
+    pub fn timers(&self) -> (u64, u64) {
+        let host = self.engine.now();
+        (self.hal.as_timestamps().map_or(host, |clock| clock.now()), host)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::tasks::Tasks;
 use crate::toolchain::Toolchain;
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -14,10 +15,17 @@ const CALLBACK_THREADS: usize = 64;
 /// Takes what kernels printed.
 pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
 
-/// What the runtime gives to the outside.
+/// Gives the calling thread the default floating-point environment (rounding to nearest, no traps, denormals kept) until the result is
+/// dropped.
+pub type EnterFloatEnv = fn() -> Box<dyn Any>;
+
+/// What the runtime asks of the process that it is a part of.
 pub struct Hooks {
     /// Writes what kernels printed.
     pub print: Printer,
+    /// Entered before anything is compiled, and by each thread: what an application sets for its own computations (`fesetround`,
+    /// `feenableexcept`, `-ffast-math`) must not change what the compiler computes.
+    pub enter_float_env: EnterFloatEnv,
 }
 
 /// What all objects of a platform share.
@@ -30,7 +38,7 @@ pub struct Engine {
     pub(crate) callbacks: Tasks,
     /// Compiles.
     pub(crate) builds: Tasks,
-    pub(crate) toolchain: Arc<dyn Toolchain>,
+    toolchain: Arc<dyn Toolchain>,
     pub(crate) hooks: Hooks,
     epoch: Instant,
     next_id: AtomicU64,
@@ -41,12 +49,13 @@ impl Engine {
     /// An engine without a running thread.
     pub fn new(toolchain: Arc<dyn Toolchain>, hooks: Hooks) -> Arc<Engine> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let tasks = |name, limit| Tasks::new(name, limit, hooks.enter_float_env);
         Arc::new(Engine {
             // One more than the least, so that a long command of one queue does not hold up another queue on a single core.
-            commands: Tasks::new("cloom-command", cores.max(2)),
-            natives: Tasks::new("cloom-native", NATIVE_THREADS),
-            callbacks: Tasks::new("cloom-callback", CALLBACK_THREADS),
-            builds: Tasks::new("cloom-build", cores),
+            commands: tasks("cloom-command", cores.max(2)),
+            natives: tasks("cloom-native", NATIVE_THREADS),
+            callbacks: tasks("cloom-callback", CALLBACK_THREADS),
+            builds: tasks("cloom-build", cores),
             toolchain,
             hooks,
             epoch: Instant::now(),
@@ -58,6 +67,12 @@ impl Engine {
     /// Nanoseconds of the one clock that profiling and the timer queries share; never 0.
     pub fn now(&self) -> u64 {
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1)
+    }
+
+    /// Calls the compiler, or what it made, in the floating-point environment that it needs.
+    pub(crate) fn compile<T>(&self, call: impl FnOnce(&dyn Toolchain) -> T) -> T {
+        let _float_env = (self.hooks.enter_float_env)();
+        call(&*self.toolchain)
     }
 
     /// A number that no other object of this engine has.

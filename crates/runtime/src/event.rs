@@ -296,7 +296,7 @@ impl Event {
             // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most of them. A long
             // one begins meanwhile, perhaps, and can use this thread.
             let done = || self.done.load(Ordering::Acquire);
-            if self.queue.as_ref().is_some_and(|q| !ending::ends() && q.help(&done)) {
+            if self.queue.as_ref().is_some_and(|q| !ending::ends() && q.assist(&done)) {
                 continue;
             }
             let mut state = self.state.lock();

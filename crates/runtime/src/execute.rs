@@ -5,6 +5,7 @@
 
 use crate::KernelCode;
 use crate::event::{COMPLETE, Edge, Event, RUNNING, SUBMITTED};
+use crate::pending::PendingLaunch;
 use crate::{Context, Error, Queue, Result, Status, log};
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,7 +49,15 @@ impl CommandType {
 }
 
 /// What a command does when it runs.
-pub(crate) type Work = Box<dyn FnOnce() -> Result<()> + Send>;
+pub(crate) type Work = Box<dyn FnOnce() -> Result<Progress> + Send>;
+
+/// How far a command is when its work returns.
+pub(crate) enum Progress {
+    /// It has ended.
+    Done,
+    /// A device goes on with it.
+    Pending(Box<PendingLaunch>),
+}
 
 /// A command of a queue.
 pub(crate) struct Command {
@@ -101,7 +110,15 @@ impl Command {
         let Some(work) = self.work.lock().take() else { return };
         self.event.context().engine().activate();
         let begin = self.event.advance(RUNNING);
-        let outcome = attempt(work);
+        match attempt(work) {
+            Ok(Progress::Done) => self.conclude(Ok(()), begin, next_of),
+            Ok(Progress::Pending(launch)) => launch.conclude_at_end(self.clone(), begin),
+            Err(error) => self.conclude(Err(error), begin, next_of),
+        }
+    }
+
+    /// The command has ended like this; it began at the time `begin`.
+    pub fn conclude(&self, outcome: Result<()>, begin: Option<u64>, next_of: Option<&Queue>) {
         let end = self.event.context().engine().now();
         if let (Some((code, items)), Some(begin)) = (&self.measured, begin) {
             code.cost().learn(*items, end.saturating_sub(begin));
@@ -111,7 +128,7 @@ impl Command {
 }
 
 /// Does what a command does; a panic is a failure of the command.
-pub(crate) fn attempt(work: impl FnOnce() -> Result<()>) -> Result<()> {
+pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(Error::new(Status::OutOfResources, "a command failed inside Cloom; this is a bug of Cloom"))
     })

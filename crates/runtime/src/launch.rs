@@ -3,12 +3,13 @@
 
 use crate::ending;
 use crate::event::Profiling;
-use crate::execute::{CommandType, attempt, status};
+use crate::execute::{CommandType, Progress, attempt, status};
 use crate::kernel::Packed;
-use crate::print::Printer;
+use crate::pending::{PendingLaunch, outcome};
+use crate::print::{Printed, Printer};
 use crate::queue::Urgency;
 use crate::status::ensure;
-use crate::{Device, Error, Event, Kernel, KernelCode, Queue, QueueFlags, Result, Status};
+use crate::{Device, Event, Kernel, KernelCode, Queue, QueueFlags, Result};
 use cloom_hal as hal;
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ impl Queue {
         let Some(range) = range else {
             kernel.check_args()?;
             // Nothing to run, but an event and its place in the order.
-            return self.enqueue(kind, wait, false, Box::new(|| Ok(()))).map(Some);
+            return self.enqueue(kind, wait, false, Box::new(|| Ok(Progress::Done))).map(Some);
         };
         // Whoever measures means the code that stays.
         let measures = self.flags().contains(QueueFlags::PROFILING);
@@ -64,8 +65,9 @@ impl Queue {
             None if measures => code.loaded_for(&range)?,
             None => code.loaded_now(&range)?,
         };
+        let artifact = loaded.artifact();
         let mut packed = Packed::default();
-        kernel.pack(loaded.artifact(), &mut packed)?;
+        kernel.pack(artifact, &mut packed)?;
         let limit = self.device().local_memory();
         ensure!(
             packed.local_size <= limit,
@@ -74,60 +76,84 @@ impl Queue {
             kernel.name(),
             packed.local_size
         );
-        if loaded.artifact().scratch_per_item > 0 {
-            let (group, most) = (range.local.iter().product::<u64>(), code.device().hal().max_group(loaded.artifact()));
-            ensure!(
-                group <= most,
-                OutOfResources,
-                "a group of {group} work-items of kernel `{}` keeps more across barriers than there is memory for; {most} fit",
-                kernel.name()
-            );
-        }
+        let (group, most) = (range.local.iter().product::<u64>(), loaded.max_group_size());
+        ensure!(
+            group <= most,
+            OutOfResources,
+            "a group of {group} work-items of kernel `{}` needs more registers or memory across barriers than there are; {most} fit",
+            kernel.name()
+        );
         // The range was checked: it has fewer work-items than 2^64 where groups can be counted; else it is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
         let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
         // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what needs much stack
         // runs on a thread of the device.
         let here = is_short
+            && self.device().runs_on_host()
             && !ending::ends()
             && quick.is_none()
             && !packed.shares
-            && loaded.artifact().private_size <= SHORT_STACK;
+            && artifact.private_size <= SHORT_STACK;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
-            if let Some(done) = short.run(wait, || run(self.device(), &**loaded, range, &packed, None, 0))? {
+            if let Some(done) = short.run(wait, || run_here(self.device(), &**loaded, range, &packed))? {
                 return Ok(done);
             }
         }
         let urgency = if here { Urgency::Here } else { Urgency::Queue };
-        let (device, loaded, stream) = (self.device().clone(), loaded.clone(), self.stream());
-        // The buffers are held until it is done.
-        let better = quick.is_some().then(|| code.clone());
+        let (device, kernel, queue) = (self.device().clone(), loaded.clone(), self.id());
+        let tier_up = quick.is_some().then(|| code.clone());
         // What quick code takes says nothing of later launches.
         let measured = quick.is_none().then(|| (code.clone(), items));
-        let work = Box::new(move || run(&device, &*loaded, range, &packed, better.as_deref(), stream));
+        let work = Box::new(move || {
+            let (pending, printed) = submit(&device, &*kernel, range, &packed, tier_up.as_deref(), queue)?;
+            // Kernel and buffers are held until it is done.
+            Ok(match pending {
+                None => Progress::Done,
+                Some(pending) => Progress::Pending(Box::new(PendingLaunch { pending, device, kernel, packed, printed })),
+            })
+        });
         self.enqueue_as(kind, wait, urgency, measured, work).map(Some)
     }
 }
 
-/// Runs a loaded kernel on this thread and those of the device. If that is quick code, `code` will have better.
-fn run(
+/// Submits a launch. Gives it back, with what it has printed, if it goes on. `code` is there for code of the baseline tier: it will have
+/// better code.
+fn submit(
     device: &Device,
     kernel: &dyn hal::Kernel,
     range: hal::NdRange,
     packed: &Packed,
     code: Option<&KernelCode>,
-    stream: u64,
-) -> Result<()> {
-    let printer = Printer::new(&kernel.artifact().printf_formats, device.engine());
+    queue: u64,
+) -> Result<(Option<Box<dyn hal::Pending>>, Printed)> {
+    let printer = Printer { device, kernel, printed: Printed::default() };
     let find = code.map(|code| move || code.made_for(&range));
-    let better = find.as_ref().map(|f| f as &hal::Better<'_>);
+    let tier_up = find.as_ref().map(|f| f as &hal::TierUp<'_>);
     let (args, local_size) = (&packed.block, packed.local_size);
-    let launch = hal::Launch { kernel, range, args, local_size, print: &printer, better, stream };
-    let result = device.hal().launch(&launch);
-    printer.flush();
-    // Whatever was lacking, the specification has one code for a launch.
-    result.map_err(|e| Error::new(Status::OutOfResources, e.to_string()))
+    let launch = hal::Launch { kernel, range, args, local_size, print: &printer, tier_up, queue };
+    let result = device.hal().submit(&launch);
+    match result {
+        Ok(hal::Completion::Pending(pending)) => Ok((Some(pending), printer.printed)),
+        Ok(hal::Completion::Done) => {
+            printer.printed.flush(device, kernel);
+            Ok((None, printer.printed))
+        }
+        Err(error) => {
+            printer.printed.flush(device, kernel);
+            outcome(Err(error)).map(|()| (None, printer.printed))
+        }
+    }
+}
+
+/// Runs a launch to its end on this thread.
+fn run_here(device: &Device, kernel: &dyn hal::Kernel, range: hal::NdRange, packed: &Packed) -> Result<()> {
+    let (pending, printed) = submit(device, kernel, range, packed, None, 0)?;
+    let Some(pending) = pending else { return Ok(()) };
+    let printer = Printer { device, kernel, printed };
+    let result = pending.wait(&printer);
+    printer.printed.flush(device, kernel);
+    outcome(result)
 }
 
 /// A launch that is over sooner than a command is made for it.
@@ -228,6 +254,7 @@ fn choose(global: [u64; 3], max_group: u64, dim_order: [u8; 3]) -> [u64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Status;
 
     const AS_WRITTEN: [u8; 3] = [0, 1, 2];
 

@@ -4,7 +4,7 @@
 //! calls that contradict each other the second fails at once. A map command that never runs, because an event of its
 //! wait list fails, removes its mapping again.
 
-use crate::execute::CommandType;
+use crate::execute::{CommandType, Progress};
 use crate::status::{bail, ensure};
 use crate::{Buffer, Event, MapFlags, MemFlags, Queue, Result};
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl Queue {
         let pending = Pending { buffer: buffer.clone(), id, ran: false };
         let work = Box::new(move || {
             pending.keep();
-            Ok(())
+            Ok(Progress::Done)
         });
         let event = self.enqueue(CommandType::MapBuffer, wait, blocking, work)?;
         Ok((address, event))
@@ -123,7 +123,7 @@ impl Queue {
         let held = buffer.clone();
         let work = Box::new(move || {
             drop(held);
-            Ok(())
+            Ok(Progress::Done)
         });
         let result = self.enqueue(CommandType::UnmapMemObject, wait, false, work);
         if result.is_err() {

@@ -99,14 +99,14 @@ impl Buffer {
             flags |= MemFlags::READ_WRITE;
         }
         let device = context.devices()[0].hal();
-        let in_place = host_ptr.filter(|_| used).and_then(|p| device.wrap_host(p.address(), size));
+        let in_place = host_ptr.filter(|_| used).and_then(|p| Some(device.as_host_shared()?.wrap(p.address(), size)));
         let storage = match in_place {
             Some(storage) => storage,
             None => {
                 let storage =
                     device.allocate(size).map_err(|e| Error::new(Status::MemObjectAllocationFailure, e.to_string()))?;
                 if let Some(p) = host_ptr {
-                    p.read(0, size, |bytes| storage.write(0, bytes));
+                    p.read(0, size, |bytes| storage.write(0, bytes))?;
                 }
                 storage
             }

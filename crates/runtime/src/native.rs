@@ -1,6 +1,6 @@
 //! Native kernels: functions of the application as commands.
 
-use crate::execute::CommandType;
+use crate::execute::{CommandType, Progress};
 use crate::status::ensure;
 use crate::{Buffer, Event, Queue, Result};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Queue {
         let work = Box::new(move || {
             (kernel.run)(&addresses);
             drop(kernel.buffers);
-            Ok(())
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::NativeKernel, wait, false, work)
     }

@@ -1,13 +1,11 @@
 //! What the kernels of one command print: formatted at once, the lines of a work-item kept whole, written out when the command is
 //! done, or before when there is much.
 
-use crate::Engine;
+use crate::Device;
 use cloom_builtins::printf;
-use cloom_caps::limits;
-use cloom_hal::PrintSink;
+use cloom_hal::{Kernel, PrintSink};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 #[derive(Default)]
 struct Text {
@@ -19,38 +17,23 @@ struct Text {
     begun_bytes: usize,
 }
 
-/// Collects what one launch prints.
-pub(crate) struct Printer<'a> {
-    formats: &'a [Vec<u8>],
-    engine: &'a Arc<Engine>,
-    text: Mutex<Text>,
-}
+/// What one launch has printed so far.
+#[derive(Default)]
+pub(crate) struct Printed(Mutex<Text>);
 
-impl<'a> Printer<'a> {
-    pub fn new(formats: &'a [Vec<u8>], engine: &'a Arc<Engine>) -> Self {
-        Printer { formats, engine, text: Mutex::default() }
-    }
-
-    /// Writes everything.
-    pub fn flush(&self) {
-        if self.formats.is_empty() {
-            return;
-        }
-        let mut text = std::mem::take(&mut *self.text.lock());
-        for (_, line) in text.begun {
-            text.lines.extend(line);
-        }
-        if !text.lines.is_empty() {
-            (self.engine.hooks.print)(&text.lines);
-        }
-    }
-}
-
-impl PrintSink for Printer<'_> {
-    fn print(&self, format: u32, item: u64, args: &[u8], read: &dyn Fn(u64) -> Option<Vec<u8>>) {
-        let Some(format) = self.formats.get(format as usize) else { return };
+impl Printed {
+    /// Adds one printf of a kernel.
+    pub fn add(
+        &self,
+        device: &Device,
+        kernel: &dyn Kernel,
+        (format, item): (u32, u64),
+        args: &[u8],
+        read: &dyn Fn(u64) -> Option<Vec<u8>>,
+    ) {
+        let Some(format) = kernel.artifact().printf_formats.get(format as usize) else { return };
         let out = printf::format(format, args, read);
-        let mut text = self.text.lock();
+        let mut text = self.0.lock();
         let text = &mut *text;
         // Up to the last line break it is whole. What was begun before has none.
         let (whole, rest) = out.split_at(out.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1));
@@ -64,7 +47,7 @@ impl PrintSink for Printer<'_> {
             text.begun_bytes += rest.len();
             text.begun.entry(item).or_default().extend(rest);
         }
-        let bound = limits::PRINTF_BUFFER as usize;
+        let bound = device.caps().limits.printf_buffer as usize;
         if text.begun_bytes > bound {
             let begun = std::mem::take(&mut text.begun);
             text.begun_bytes = 0;
@@ -72,7 +55,34 @@ impl PrintSink for Printer<'_> {
         }
         if text.lines.len() > bound {
             // Under the lock, so that the order stays.
-            (self.engine.hooks.print)(&std::mem::take(&mut text.lines));
+            (device.engine().hooks.print)(&std::mem::take(&mut text.lines));
         }
+    }
+
+    /// Writes everything that a kernel has printed.
+    pub fn flush(&self, device: &Device, kernel: &dyn Kernel) {
+        if kernel.artifact().printf_formats.is_empty() {
+            return;
+        }
+        let mut text = std::mem::take(&mut *self.0.lock());
+        for (_, line) in text.begun {
+            text.lines.extend(line);
+        }
+        if !text.lines.is_empty() {
+            (device.engine().hooks.print)(&text.lines);
+        }
+    }
+}
+
+/// Collects what a launch prints while it is submitted.
+pub(crate) struct Printer<'a> {
+    pub device: &'a Device,
+    pub kernel: &'a dyn Kernel,
+    pub printed: Printed,
+}
+
+impl PrintSink for Printer<'_> {
+    fn print(&self, format: u32, item: u64, args: &[u8], text: &dyn Fn(u64) -> Option<Vec<u8>>) {
+        self.printed.add(self.device, self.kernel, (format, item), args, text);
     }
 }

@@ -66,7 +66,7 @@ impl Program {
         let mut builds = Vec::new();
         let mut failure = None;
         for binary in binaries {
-            match context.engine().toolchain.load(binary) {
+            match context.engine().compile(|toolchain| toolchain.load(binary)) {
                 Ok(unit) => {
                     builds.push(DeviceBuild::loaded(unit));
                     valid.push(true);

@@ -6,7 +6,7 @@
 use crate::KernelCode;
 use crate::ending;
 use crate::event::{COMPLETE, Edge, Event};
-use crate::execute::{Command, CommandType, Work, start, start_here};
+use crate::execute::{Command, CommandType, Progress, Work, start, start_here};
 use crate::status::{bail, ensure};
 use crate::{Attachment, Context, Device, QueueFlags, Result};
 use parking_lot::Mutex;
@@ -46,7 +46,7 @@ fn ended(wait: &[Arc<Event>]) -> bool {
 pub struct Queue {
     /// What the interface keeps.
     pub attachment: Attachment,
-    /// What its launches have in common; see [`hal::Launch::stream`](cloom_hal::Launch::stream).
+    /// Its number, for [`hal::Launch::queue`](cloom_hal::Launch::queue).
     id: u64,
     context: Arc<Context>,
     device: Arc<Device>,
@@ -106,16 +106,25 @@ impl Queue {
         !self.flags().contains(QueueFlags::OUT_OF_ORDER)
     }
 
-    /// The number of its launches for who may help with them.
-    pub(crate) fn stream(&self) -> u64 {
+    /// Its number, which its launches carry.
+    pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
     /// Waits for a moment, until `done` says so or there is a launch to run a part of. Whether something came of it. Out of order, who
     /// waits for a command may have nothing to do with the launch, which would hold the thread up: then nobody's launch.
-    pub(crate) fn help(&self, done: &dyn Fn() -> bool) -> bool {
-        let stream = if self.in_order() { self.stream() } else { 0 };
-        self.device.hal().help(stream, done, false)
+    pub(crate) fn assist(&self, done: &dyn Fn() -> bool) -> bool {
+        let queue = if self.in_order() { self.id } else { 0 };
+        self.assist_with(queue, done, false)
+    }
+
+    /// Waits for a moment, until `done` says so or a launch of this queue has a part for the calling thread; if the device takes no help,
+    /// only asks.
+    fn assist_with(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
+        match self.device.hal().as_assist() {
+            Some(assist) => assist.assist(queue, done, may_migrate),
+            None => done(),
+        }
     }
 
     /// Checks a wait list: its events are of the queue's context.
@@ -227,12 +236,12 @@ impl Queue {
 
     /// A marker: done when its wait list, or everything before, is done.
     pub fn marker(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.enqueue_as(CommandType::Marker, wait, Urgency::Here, None, Box::new(|| Ok(())))
+        self.enqueue_as(CommandType::Marker, wait, Urgency::Here, None, Box::new(|| Ok(Progress::Done)))
     }
 
     /// A barrier: like a marker, and later commands wait for it.
     pub fn barrier(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.enqueue_as(CommandType::Barrier, wait, Urgency::Here, None, Box::new(|| Ok(())))
+        self.enqueue_as(CommandType::Barrier, wait, Urgency::Here, None, Box::new(|| Ok(Progress::Done)))
     }
 
     /// Waits until every command enqueued before is done.
@@ -299,7 +308,7 @@ impl Queue {
                     break;
                 }
                 this.attended.fetch_add(1, Ordering::SeqCst);
-                let more = this.device.hal().help(this.stream(), &waits, true);
+                let more = this.assist_with(this.id, &waits, true);
                 this.attended.fetch_sub(1, Ordering::SeqCst);
                 // A command that came before the thread was gone has called no other.
                 if !more && !waits() {

@@ -3,7 +3,7 @@
 //! Every device so far works in the host's address space, so that any memory of the host is shared (the specification's fine-grained
 //! system sharing): allocations are kept only to free them and to answer queries, and mapping moves nothing.
 
-use crate::execute::CommandType;
+use crate::execute::{CommandType, Progress};
 use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
 use crate::transfer::{check_pattern, need};
@@ -75,7 +75,7 @@ impl Queue {
                 Some(free) => free(addresses),
                 None => addresses.into_iter().for_each(|a| context.svm_free(a)),
             }
-            Ok(())
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::SvmFree, wait, false, work)
     }
@@ -94,7 +94,7 @@ impl Queue {
         ensure!(apart, MemCopyOverlap, "the source overlaps the destination");
         let work = Box::new(move || {
             from.read(0, size, |bytes| to.write(0, size, |room| room.copy_from_slice(bytes)));
-            Ok(())
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::SvmMemcpy, wait, blocking, work)
     }
@@ -112,7 +112,7 @@ impl Queue {
         let pattern = pattern.to_vec();
         let work = Box::new(move || {
             at.write(0, size, |room| room.chunks_exact_mut(pattern.len()).for_each(|c| c.copy_from_slice(&pattern)));
-            Ok(())
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::SvmMemFill, wait, false, work)
     }
@@ -129,13 +129,13 @@ impl Queue {
         need(at, "pointer")?;
         ensure!(size > 0, InvalidValue, "a map of 0 bytes");
         ensure!(MapFlags::from_bits(bits).is_some(), InvalidValue, "the map flags {bits:#x} have unknown bits");
-        self.enqueue(CommandType::SvmMap, wait, blocking, Box::new(|| Ok(())))
+        self.enqueue(CommandType::SvmMap, wait, blocking, Box::new(|| Ok(Progress::Done)))
     }
 
     /// Ends a mapping.
     pub fn svm_unmap(self: &Arc<Queue>, at: Option<HostPtr>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
         need(at, "pointer")?;
-        self.enqueue(CommandType::SvmUnmap, wait, false, Box::new(|| Ok(())))
+        self.enqueue(CommandType::SvmUnmap, wait, false, Box::new(|| Ok(Progress::Done)))
     }
 
     /// Moves allocations: a hint, and all memory is one here.
@@ -155,6 +155,6 @@ impl Queue {
             let inside = self.context().svm_room(*address).is_some_and(|room| *size <= room);
             ensure!(inside, InvalidValue, "{address:#x}+{size} does not lie in an allocation of this context");
         }
-        self.enqueue(CommandType::SvmMigrateMem, wait, false, Box::new(|| Ok(())))
+        self.enqueue(CommandType::SvmMigrateMem, wait, false, Box::new(|| Ok(Progress::Done)))
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A task that waits for a later one does not block it, which is why the number is not fixed. Tasks that panic are caught.
 
+use crate::engine::EnterFloatEnv;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +26,7 @@ struct State {
 struct Shared {
     name: &'static str,
     limit: usize,
+    enter: EnterFloatEnv,
     state: Mutex<State>,
     wake: Condvar,
 }
@@ -34,9 +36,10 @@ pub struct Tasks(Arc<Shared>);
 
 impl Tasks {
     /// No thread is started before the first task.
-    pub fn new(name: &'static str, limit: usize) -> Tasks {
+    pub fn new(name: &'static str, limit: usize, enter: EnterFloatEnv) -> Tasks {
         let state = State { tasks: VecDeque::new(), threads: 0, idle: 0, stopped: false };
-        Tasks(Arc::new(Shared { name, limit: limit.max(1), state: Mutex::new(state), wake: Condvar::new() }))
+        let (state, wake) = (Mutex::new(state), Condvar::new());
+        Tasks(Arc::new(Shared { name, limit: limit.max(1), enter, state, wake }))
     }
 
     /// Runs a task soon. If the system gives no thread at all, runs it here.
@@ -78,6 +81,8 @@ impl Drop for Tasks {
 
 impl Shared {
     fn work(&self) {
+        // A thread begins with the floating-point environment of whoever made it.
+        let _float_env = (self.enter)();
         let mut state = self.state.lock();
         loop {
             if let Some(task) = state.tasks.pop_front() {
@@ -112,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_task_may_wait_for_a_later_one() {
-        let tasks = Tasks::new("test", 4);
+        let tasks = Tasks::new("test", 4, || Box::new(()));
         let (send, receive) = mpsc::channel::<()>();
         let (done, finished) = mpsc::channel::<()>();
         tasks.submit(Box::new(move || {
@@ -125,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_panicking_task_takes_no_thread_with_it() {
-        let tasks = Tasks::new("test", 1);
+        let tasks = Tasks::new("test", 1, || Box::new(()));
         let (done, finished) = mpsc::channel::<()>();
         tasks.submit(Box::new(|| panic!("expected in this test")));
         tasks.submit(Box::new(move || done.send(()).unwrap()));
@@ -134,7 +139,7 @@ mod tests {
 
     #[test]
     fn more_tasks_than_threads_all_run() {
-        let tasks = Tasks::new("test", 3);
+        let tasks = Tasks::new("test", 3, || Box::new(()));
         let (done, finished) = mpsc::channel::<usize>();
         for i in 0..200 {
             let done = done.clone();

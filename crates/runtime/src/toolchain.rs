@@ -1,6 +1,7 @@
 //! What the runtime needs of a compiler, and that compiler: the seam at which tests put another one.
 
 use cloom_artifact::{ImageKind, KernelArtifact};
+use cloom_caps::DeviceCaps;
 use cloom_compiler as compiler;
 pub use cloom_compiler::{Diagnostic, Variant};
 use cloom_ir::KernelMeta;
@@ -25,8 +26,10 @@ pub struct CompileInput<'a> {
     pub options: &'a str,
     /// Embedded headers.
     pub headers: &'a [Header],
-    /// What it will run on. It runs elsewhere too, but may be slower.
+    /// What code will be made for. The program runs elsewhere too, but may be slower.
     pub target: &'a str,
+    /// What the device offers, each extension and feature of which is a macro.
+    pub caps: &'a DeviceCaps,
 }
 
 /// A kernel of a program.
@@ -194,17 +197,21 @@ fn outcome(compilation: compiler::Compilation) -> Outcome {
 /// What messages call a source that came as text.
 const SOURCE_NAME: &str = "program.cl";
 
+fn target<'a>(input: &CompileInput<'a>) -> compiler::BuildTarget<'a> {
+    compiler::BuildTarget { name: input.target, caps: input.caps }
+}
+
 impl Toolchain for Cloom {
     fn build(&self, input: &CompileInput<'_>) -> Outcome {
         let source = compiler::Source { name: SOURCE_NAME, text: input.source };
-        outcome(self.0.build(&source, input.options, input.target))
+        outcome(self.0.build(&source, input.options, target(input)))
     }
 
     fn compile(&self, input: &CompileInput<'_>) -> Outcome {
         let source = compiler::Source { name: SOURCE_NAME, text: input.source };
         let header = |h: &Header| compiler::Header { name: h.name.clone(), text: h.text.clone() };
         let headers: Vec<compiler::Header> = input.headers.iter().map(header).collect();
-        outcome(self.0.compile(&source, input.options, &headers, input.target))
+        outcome(self.0.compile(&source, input.options, &headers, target(input)))
     }
 
     fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome {

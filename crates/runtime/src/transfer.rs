@@ -1,6 +1,6 @@
 //! Reading, writing, copying and filling buffers, plain and rectangular; migration.
 
-use crate::execute::CommandType;
+use crate::execute::{CommandType, Progress};
 use crate::host_mem::HostPtr;
 use crate::region::{Rect, RectSide};
 use crate::status::{bail, ensure};
@@ -59,8 +59,8 @@ impl Queue {
         let buffer = buffer.clone();
         let work = Box::new(move || {
             let (storage, origin) = buffer.storage();
-            to.write(0, size, |bytes| storage.read(origin + offset, bytes));
-            Ok(())
+            to.write(0, size, |bytes| storage.read(origin + offset, bytes))?;
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::ReadBuffer, wait, blocking, work)
     }
@@ -81,8 +81,8 @@ impl Queue {
         let buffer = buffer.clone();
         let work = Box::new(move || {
             let (storage, origin) = buffer.storage();
-            from.read(0, size, |bytes| storage.write(origin + offset, bytes));
-            Ok(())
+            from.read(0, size, |bytes| storage.write(origin + offset, bytes))?;
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::WriteBuffer, wait, blocking, work)
     }
@@ -139,8 +139,8 @@ impl Queue {
         let (source, target) = (source.clone(), target.clone());
         let work = Box::new(move || {
             let ((from, a), (to, b)) = (source.storage(), target.storage());
-            to.copy_from(b + target_offset, from, a + source_offset, size);
-            Ok(())
+            to.copy_from(b + target_offset, from, a + source_offset, size)?;
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::CopyBuffer, wait, false, work)
     }
@@ -160,8 +160,8 @@ impl Queue {
         let (buffer, pattern) = (buffer.clone(), pattern.to_vec());
         let work = Box::new(move || {
             let (storage, origin) = buffer.storage();
-            storage.fill(origin + offset, size, &pattern);
-            Ok(())
+            storage.fill(origin + offset, size, &pattern)?;
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::FillBuffer, wait, false, work)
     }
@@ -186,9 +186,9 @@ impl Queue {
         let work = Box::new(move || {
             let (storage, origin) = buffer.storage();
             for (from, row) in at.rows().zip(host.rows()) {
-                to.write(row, region[0], |bytes| storage.read(origin + from, bytes));
+                to.write(row, region[0], |bytes| storage.read(origin + from, bytes))?;
             }
-            Ok(())
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::ReadBufferRect, wait, blocking, work)
     }
@@ -213,9 +213,9 @@ impl Queue {
         let work = Box::new(move || {
             let (storage, origin) = buffer.storage();
             for (to, row) in at.rows().zip(host.rows()) {
-                from.read(row, region[0], |bytes| storage.write(origin + to, bytes));
+                from.read(row, region[0], |bytes| storage.write(origin + to, bytes))?;
             }
-            Ok(())
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::WriteBufferRect, wait, blocking, work)
     }
@@ -247,9 +247,9 @@ impl Queue {
         let work = Box::new(move || {
             let ((from, at), (to, bt)) = (source.storage(), target.storage());
             for (x, y) in a.rows().zip(b.rows()) {
-                to.copy_from(bt + y, from, at + x, region[0]);
+                to.copy_from(bt + y, from, at + x, region[0])?;
             }
-            Ok(())
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::CopyBufferRect, wait, false, work)
     }
@@ -266,7 +266,7 @@ impl Queue {
         let held = buffers.to_vec();
         let work = Box::new(move || {
             drop(held);
-            Ok(())
+            Ok(Progress::Done)
         });
         self.enqueue(CommandType::MigrateMemObjects, wait, false, work)
     }

@@ -49,15 +49,11 @@ impl hal::Device for NoDevice {
         Err(hal::HalError::OutOfMemory(size))
     }
 
-    fn wrap_host(&self, _: usize, _: u64) -> Option<Arc<dyn hal::Memory>> {
-        None
-    }
-
     fn load(&self, _: Arc<cloom_artifact::KernelArtifact>) -> Result<Arc<dyn hal::Kernel>, hal::HalError> {
         Err(hal::HalError::BadCode("there is no device here".into()))
     }
 
-    fn launch(&self, _: &hal::Launch<'_>) -> Result<(), hal::HalError> {
+    fn submit(&self, _: &hal::Launch<'_>) -> Result<hal::Completion, hal::HalError> {
         Err(hal::HalError::Device("there is no device here".into()))
     }
 }
@@ -71,12 +67,12 @@ fn platform() -> Arc<Platform> {
         compute_units: 1,
         clock_mhz: 1,
         memory_size: 1 << 30,
-        local_memory: 1 << 16,
         cache_size: 0,
         cache_line: 64,
         vector_bits: 128,
+        caps: cloom_caps::DeviceCaps::cpu().clone(),
     };
-    let engine = Engine::new(Arc::new(NoCompiler), Hooks { print: Box::new(|_| ()) });
+    let engine = Engine::new(Arc::new(NoCompiler), Hooks { print: Box::new(|_| ()), enter_float_env: || Box::new(()) });
     Platform::new(engine, vec![Arc::new(NoDevice(info))])
 }
 

@@ -5,8 +5,8 @@ use crate::args::{Out, OutArray, OutBytes};
 use crate::handle::{self, Handle};
 use crate::info::{Info, Written};
 use crate::{cl, platform as process};
-use cloom_caps::{self as caps, limits};
-use cloom_runtime::{Device, Platform, Result, Status};
+use cloom_caps::{self as caps, DeviceKind};
+use cloom_runtime::{Device, Platform, Result, Status, SvmKind};
 use std::sync::Arc;
 
 /// The devices of these types.
@@ -31,9 +31,13 @@ pub fn of_type(kind: u64) -> Result<Vec<Arc<Device>>> {
     Ok(found)
 }
 
-/// What a device is; there are only CPUs so far.
-fn type_of(_device: &Device) -> u64 {
-    cl::DEVICE_TYPE_CPU
+/// What a device is.
+fn type_of(device: &Device) -> u64 {
+    match device.caps().kind {
+        DeviceKind::Cpu => cl::DEVICE_TYPE_CPU,
+        DeviceKind::Gpu => cl::DEVICE_TYPE_GPU,
+        DeviceKind::Accelerator => cl::DEVICE_TYPE_ACCELERATOR,
+    }
 }
 
 pub fn ids(
@@ -77,6 +81,7 @@ pub fn info(device: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
 /// Sizes and numbers.
 fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     let hal = device.info();
+    let limits = &device.caps().limits;
     let group = device.max_group_size() as usize;
     let lanes = |bytes: u32| info.value(hal.vector_bits / 8 / bytes);
     Ok(Some(match name {
@@ -99,16 +104,16 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_MAX_CLOCK_FREQUENCY => info.value(hal.clock_mhz)?,
         cl::DEVICE_ADDRESS_BITS => info.value(64u32)?,
         cl::DEVICE_MAX_MEM_ALLOC_SIZE => info.value(device.max_allocation())?,
-        cl::DEVICE_MAX_PARAMETER_SIZE => info.value(limits::MAX_PARAMETER_SIZE as usize)?,
-        cl::DEVICE_MEM_BASE_ADDR_ALIGN => info.value(limits::MEM_BASE_ADDR_ALIGN)?,
+        cl::DEVICE_MAX_PARAMETER_SIZE => info.value(limits.max_parameter_size as usize)?,
+        cl::DEVICE_MEM_BASE_ADDR_ALIGN => info.value(limits.mem_base_addr_align)?,
         cl::DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => info.value(128u32)?,
         cl::DEVICE_GLOBAL_MEM_CACHELINE_SIZE => info.value(hal.cache_line)?,
         cl::DEVICE_GLOBAL_MEM_CACHE_SIZE => info.value(hal.cache_size)?,
         cl::DEVICE_GLOBAL_MEM_SIZE => info.value(hal.memory_size)?,
-        cl::DEVICE_MAX_CONSTANT_BUFFER_SIZE => info.value(limits::MAX_CONSTANT_BUFFER)?,
-        cl::DEVICE_MAX_CONSTANT_ARGS => info.value(limits::MAX_CONSTANT_ARGS)?,
+        cl::DEVICE_MAX_CONSTANT_BUFFER_SIZE => info.value(limits.max_constant_buffer)?,
+        cl::DEVICE_MAX_CONSTANT_ARGS => info.value(limits.max_constant_args)?,
         cl::DEVICE_LOCAL_MEM_SIZE => info.value(device.local_memory())?,
-        cl::DEVICE_PRINTF_BUFFER_SIZE => info.value(limits::PRINTF_BUFFER as usize)?,
+        cl::DEVICE_PRINTF_BUFFER_SIZE => info.value(limits.printf_buffer as usize)?,
         cl::DEVICE_PROFILING_TIMER_RESOLUTION => info.value(1usize)?,
         cl::DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(group_multiple(device))?,
         _ => return Ok(None),
@@ -122,7 +127,7 @@ pub fn group_multiple(device: &Device) -> usize {
 
 /// What it is and what it can do.
 fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
-    let hal = device.info();
+    let (hal, offers) = (device.info(), device.caps());
     Ok(Some(match name {
         cl::DEVICE_TYPE => info.value(type_of(device))?,
         cl::DEVICE_NAME => info.text(&hal.name)?,
@@ -134,38 +139,46 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_OPENCL_C_VERSION => info.text(&format!("OpenCL C 1.2 {}", platform::NAME))?,
         cl::DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(caps::version(1, 2, 0))?,
         cl::DEVICE_OPENCL_C_ALL_VERSIONS => info.names(caps::C_VERSIONS)?,
-        cl::DEVICE_OPENCL_C_FEATURES => info.names(caps::C_FEATURES)?,
-        cl::DEVICE_EXTENSIONS => info.text(&caps::joined(caps::DEVICE_EXTENSIONS))?,
-        cl::DEVICE_EXTENSIONS_WITH_VERSION => info.names(caps::DEVICE_EXTENSIONS)?,
+        cl::DEVICE_OPENCL_C_FEATURES => info.names(&offers.c_features)?,
+        cl::DEVICE_EXTENSIONS => info.text(&caps::joined(&offers.extensions))?,
+        cl::DEVICE_EXTENSIONS_WITH_VERSION => info.names(&offers.extensions)?,
         cl::DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.text("v0000-00-00-00")?,
         cl::DEVICE_PLATFORM => info.value(handle::borrow(process::get())?)?,
         cl::DEVICE_REFERENCE_COUNT => info.value(1u32)?,
-        // Denormals, infinities and NaN, rounding to the nearest, fused multiply-add, exact division and square root.
-        cl::DEVICE_SINGLE_FP_CONFIG => info.value(1u64 | 2 | 4 | 32 | 128)?,
-        // The same without the last, and the other roundings, which conversions have.
-        cl::DEVICE_DOUBLE_FP_CONFIG => info.value(1u64 | 2 | 4 | 8 | 16 | 32)?,
+        cl::DEVICE_SINGLE_FP_CONFIG => info.value(offers.single_fp)?,
+        cl::DEVICE_DOUBLE_FP_CONFIG => info.value(offers.double_fp)?,
         cl::DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value(2u32)?,
-        // Local memory is ordinary memory of the host.
-        cl::DEVICE_LOCAL_MEM_TYPE => info.value(2u32)?,
+        // CL_LOCAL or CL_GLOBAL.
+        cl::DEVICE_LOCAL_MEM_TYPE => info.value(if offers.dedicated_local_memory { 1u32 } else { 2 })?,
         // Each work-item may be one.
-        cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(limits::MAX_GROUP_SIZE as u32)?,
-        // Kernels and native kernels.
-        cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | 2)?,
+        cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(device.max_group_size() as u32)?,
+        // Kernels, perhaps native kernels.
+        cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | if offers.native_kernels { 2 } else { 0 })?,
         // Out of order, profiling.
         cl::DEVICE_QUEUE_PROPERTIES => info.value(1u64 | 2)?,
         cl::DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ATOMICS)?,
         cl::DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ATOMICS | SCOPE_WORK_ITEM)?,
-        // Coarse- and fine-grained buffers, the whole of the host's memory, atomics.
-        cl::DEVICE_SVM_CAPABILITIES => info.value(1u64 | 2 | 4 | 8)?,
+        cl::DEVICE_SVM_CAPABILITIES => info.value(svm_capabilities(device))?,
+        cl::DEVICE_HOST_UNIFIED_MEMORY => info.bool(device.shares_host())?,
         cl::DEVICE_ENDIAN_LITTLE
         | cl::DEVICE_AVAILABLE
         | cl::DEVICE_COMPILER_AVAILABLE
         | cl::DEVICE_LINKER_AVAILABLE
-        | cl::DEVICE_HOST_UNIFIED_MEMORY
         | cl::DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
         | cl::DEVICE_PREFERRED_INTEROP_USER_SYNC => info.bool(true)?,
         _ => return Ok(None),
     }))
+}
+
+/// Coarse- and fine-grained buffers, the whole of the host's memory, atomics: bits 0 to 3.
+fn svm_capabilities(device: &Device) -> u64 {
+    let Some((kind, atomics)) = device.svm() else { return 0 };
+    let buffers = match kind {
+        SvmKind::CoarseGrainBuffer => 1,
+        SvmKind::FineGrainBuffer => 1 | 2,
+        SvmKind::FineGrainSystem => 1 | 2 | 4,
+    };
+    buffers | if atomics { 8 } else { 0 }
 }
 
 /// All orders (relaxed, acquire-release, sequentially consistent), and the scopes group, device and all devices.
@@ -226,10 +239,9 @@ pub fn timers(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>
     if device_time.is_null() || host_time.is_null() {
         return fail(Status::InvalidValue, "a place for a time is NULL");
     }
-    // One clock for both.
-    let now = device.engine().now();
-    device_time.set(now);
-    host_time.set(now);
+    let (on_device, on_host) = device.timers();
+    device_time.set(on_device);
+    host_time.set(on_host);
     Ok(())
 }
 

@@ -77,13 +77,13 @@ pub fn run(device: &CpuDevice, code: Arc<KernelArtifact>, global: [u64; 3], loca
     let work_dim = 1 + u32::from(global[1] > 1 || global[2] > 1) + u32::from(global[2] > 1);
     let range = NdRange { work_dim, offset: [0; 3], global, local };
     device
-        .launch(&Launch { kernel: &*loaded, range, args: &block, local_size, print: &prints, better: None, stream: 0 })
+        .launch(&Launch { kernel: &*loaded, range, args: &block, local_size, print: &prints, tier_up: None, queue: 0 })
         .unwrap();
 }
 
 pub fn buffer(device: &CpuDevice, bytes: &[u8]) -> Arc<dyn Memory> {
     let memory = device.allocate(bytes.len() as u64).unwrap();
-    memory.write(0, bytes);
+    memory.write(0, bytes).unwrap();
     memory
 }
 
@@ -97,6 +97,6 @@ pub fn ints(memory: &dyn Memory) -> Vec<i32> {
 
 pub fn bytes(memory: &dyn Memory) -> Vec<u8> {
     let mut bytes = vec![0; memory.size() as usize];
-    memory.read(0, &mut bytes);
+    memory.read(0, &mut bytes).unwrap();
     bytes
 }

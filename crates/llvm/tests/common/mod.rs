@@ -149,7 +149,7 @@ impl<'d> Prepared<'d> {
     pub fn run(&self, groups: u64, input: &[u8], output: usize) -> (Vec<u8>, Vec<Print>) {
         let device = self.device;
         let (a, b) = (device.allocate(input.len() as u64).unwrap(), device.allocate(output as u64).unwrap());
-        a.write(0, input);
+        a.write(0, input).unwrap();
         let args = [a.device_address().to_le_bytes(), b.device_address().to_le_bytes()].concat();
         let prints = Prints(Mutex::default());
         let range = NdRange { work_dim: 1, offset: [0; 3], global: [groups, 1, 1], local: [1; 3] };
@@ -160,12 +160,12 @@ impl<'d> Prepared<'d> {
                 args: &args,
                 local_size: 256,
                 print: &prints,
-                better: None,
-                stream: 0,
+                tier_up: None,
+                queue: 0,
             })
             .unwrap();
         let mut bytes = vec![0; output];
-        b.read(0, &mut bytes);
+        b.read(0, &mut bytes).unwrap();
         (bytes, prints.0.into_inner().unwrap())
     }
 }

@@ -21,7 +21,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("llvm", &["target", "caps", "ir"]),
     ("artifact", &["caps"]),
     ("compiler", &["target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact"]),
-    ("hal", &["artifact"]),
+    ("hal", &["caps", "artifact"]),
     ("hal-cpu", &["target", "caps", "ir", "artifact", "hal"]),
     ("hal-cuda", &["target", "caps", "artifact", "hal"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),

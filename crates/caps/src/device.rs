@@ -1,0 +1,109 @@
+//! What one device offers to programs: its type, extensions, features and limits.
+//!
+//! A device builds its [`DeviceCaps`] from the tables of this crate. Everything that asks what a device can do reads it there: the
+//! device queries of the interface, the runtime's checks, and the macros that the preprocessor defines for a program.
+
+use crate::{C_FEATURES, DEVICE_EXTENSIONS, Named, limits};
+use std::borrow::Cow;
+
+/// `CL_DEVICE_TYPE` (OpenCL 3.0, section 4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeviceKind {
+    /// A host processor, which works in the host's memory.
+    Cpu,
+    /// A graphics processor.
+    Gpu,
+    /// Any other accelerator.
+    Accelerator,
+}
+
+/// Sizes and counts that a program must stay within.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Work-items of a group, in all and in each dimension.
+    pub max_group_size: u64,
+    /// Bytes of the arguments of a kernel.
+    pub max_parameter_size: u64,
+    /// Bytes of the buffer of printf.
+    pub printf_buffer: u64,
+    /// Bytes of local memory of a group.
+    pub local_memory: u64,
+    /// Bytes of one constant buffer.
+    pub max_constant_buffer: u64,
+    /// Arguments in constant memory.
+    pub max_constant_args: u32,
+    /// Bits that the origin of a sub-buffer is aligned to.
+    pub mem_base_addr_align: u32,
+}
+
+/// The bits of `cl_device_fp_config`.
+pub mod fp {
+    /// Denormals are kept.
+    pub const DENORM: u64 = 1 << 0;
+    /// There are infinities and NaN.
+    pub const INF_NAN: u64 = 1 << 1;
+    /// Rounding to the nearest even.
+    pub const ROUND_TO_NEAREST: u64 = 1 << 2;
+    /// Rounding to zero.
+    pub const ROUND_TO_ZERO: u64 = 1 << 3;
+    /// Rounding to infinities.
+    pub const ROUND_TO_INF: u64 = 1 << 4;
+    /// Fused multiply-add.
+    pub const FMA: u64 = 1 << 5;
+    /// Division and square root are rounded correctly.
+    pub const CORRECTLY_ROUNDED_DIVIDE_SQRT: u64 = 1 << 7;
+}
+
+/// What a device offers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeviceCaps {
+    /// Its type.
+    pub kind: DeviceKind,
+    /// Extensions; each is also a macro of OpenCL C.
+    pub extensions: Cow<'static, [Named]>,
+    /// Optional features of OpenCL C; each is also a macro.
+    pub c_features: Cow<'static, [Named]>,
+    /// Sizes and counts.
+    pub limits: Limits,
+    /// Arithmetic on `float`: bits of [`fp`].
+    pub single_fp: u64,
+    /// Arithmetic on `double`: bits of [`fp`]; 0 where there is none.
+    pub double_fp: u64,
+    /// Whether local memory is a memory of its own, and not a part of global memory.
+    pub dedicated_local_memory: bool,
+    /// Whether functions of the host can be commands (`CL_EXEC_NATIVE_KERNEL`).
+    pub native_kernels: bool,
+}
+
+/// What the CPU offers, as a constant so that it can be borrowed for ever.
+static CPU: DeviceCaps = DeviceCaps {
+    kind: DeviceKind::Cpu,
+    extensions: Cow::Borrowed(DEVICE_EXTENSIONS),
+    c_features: Cow::Borrowed(C_FEATURES),
+    limits: Limits {
+        max_group_size: limits::MAX_GROUP_SIZE,
+        max_parameter_size: limits::MAX_PARAMETER_SIZE,
+        printf_buffer: limits::PRINTF_BUFFER,
+        local_memory: limits::LOCAL_MEMORY,
+        max_constant_buffer: limits::MAX_CONSTANT_BUFFER,
+        max_constant_args: limits::MAX_CONSTANT_ARGS,
+        mem_base_addr_align: limits::MEM_BASE_ADDR_ALIGN,
+    },
+    single_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::FMA | fp::CORRECTLY_ROUNDED_DIVIDE_SQRT,
+    // Conversions have the other roundings.
+    double_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::ROUND_TO_ZERO | fp::ROUND_TO_INF | fp::FMA,
+    dedicated_local_memory: false,
+    native_kernels: true,
+};
+
+impl DeviceCaps {
+    /// What the CPU offers.
+    pub fn cpu() -> &'static DeviceCaps {
+        &CPU
+    }
+
+    /// The names that are macros of OpenCL C: extensions, then features.
+    pub fn macros(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.extensions.iter().chain(self.c_features.iter()).map(|named| named.name)
+    }
+}

@@ -1,0 +1,46 @@
+//! Abilities: what only some devices can do. See `Device::as_…`.
+
+use crate::{HalError, Memory};
+use std::sync::Arc;
+
+/// Kernels address the host's memory: what the device allocates has a host address, and memory of the application is used in place.
+/// All such devices of a context share one copy of each memory object.
+pub trait HostShared {
+    /// Memory that the application owns and keeps alive, used in place. The runtime has checked that it is not null.
+    fn wrap(&self, address: usize, size: u64) -> Arc<dyn Memory>;
+}
+
+/// How far shared virtual memory goes (OpenCL 3.0, section 3.3.3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum SvmKind {
+    /// Host and device take turns, by mapping.
+    CoarseGrainBuffer,
+    /// Both use an allocation at the same time.
+    FineGrainBuffer,
+    /// Any memory of the host is shared.
+    FineGrainSystem,
+}
+
+/// Shared virtual memory.
+pub trait Svm {
+    /// How far it goes.
+    fn kind(&self) -> SvmKind;
+    /// Whether host and device see each other's atomic operations.
+    fn atomics(&self) -> bool;
+    /// Memory whose host address and device address are equal, aligned to at least 128 bytes.
+    fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError>;
+}
+
+/// A clock of the device's own.
+pub trait Timestamps {
+    /// Nanoseconds now, since any moment that stays.
+    fn now(&self) -> u64;
+}
+
+/// Threads of the host can run a part of a launch while they wait for it.
+pub trait Assist {
+    /// Waits for a moment, until `done` says so or a launch of this queue is under way that can use the calling thread: then runs groups
+    /// of it. Returns whether something came of it: it is done, or the last group that was to be had is. A thread that `may_migrate`,
+    /// which the application's may not, can be bound to other cores.
+    fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool;
+}

@@ -1,0 +1,77 @@
+//! Launches that a device goes on with after their command has returned.
+//!
+//! The thread that ran the command is free. The device tells the end to a [`Tail`], which has everything that must stay until then
+//! (the kernel, the memory of its arguments) and gives the command its last status.
+
+use crate::execute::Command;
+use crate::kernel::Packed;
+use crate::print::Printed;
+use crate::{Device, Error, Result, Status};
+use cloom_hal::{Finish, HalError, Kernel, Pending, PrintSink};
+use std::sync::Arc;
+
+/// A launch that goes on, and what it needs.
+pub(crate) struct PendingLaunch {
+    pub pending: Box<dyn Pending>,
+    pub device: Arc<Device>,
+    pub kernel: Arc<dyn Kernel>,
+    pub packed: Packed,
+    /// What it has printed so far.
+    pub printed: Printed,
+}
+
+/// What a launch ends with: whatever was lacking, the specification has one code for it.
+pub(crate) fn outcome(result: std::result::Result<(), HalError>) -> Result<()> {
+    result.map_err(|e| Error::new(Status::OutOfResources, e.to_string()))
+}
+
+impl PendingLaunch {
+    /// Concludes a command, which began at the time `begin`, when the launch ends.
+    pub fn conclude_at_end(self: Box<Self>, command: Arc<Command>, begin: Option<u64>) {
+        let PendingLaunch { pending, device, kernel, packed, printed } = *self;
+        let tail = Tail { device, kernel, packed: Some(packed), printed, command, begin, ended: false };
+        pending.on_end(Box::new(tail));
+    }
+}
+
+/// The rest of a launch, kept by the device until it ends.
+struct Tail {
+    device: Arc<Device>,
+    kernel: Arc<dyn Kernel>,
+    packed: Option<Packed>,
+    printed: Printed,
+    command: Arc<Command>,
+    begin: Option<u64>,
+    ended: bool,
+}
+
+impl Tail {
+    fn end(&mut self, result: std::result::Result<(), HalError>) {
+        self.ended = true;
+        self.printed.flush(&self.device, &*self.kernel);
+        // Before the event: who has waited for it may count on the buffers being released.
+        self.packed = None;
+        self.command.conclude(outcome(result), self.begin, None);
+    }
+}
+
+impl PrintSink for Tail {
+    fn print(&self, format: u32, item: u64, args: &[u8], text: &dyn Fn(u64) -> Option<Vec<u8>>) {
+        self.printed.add(&self.device, &*self.kernel, (format, item), args, text);
+    }
+}
+
+impl Finish for Tail {
+    fn finish(mut self: Box<Self>, result: std::result::Result<(), HalError>) {
+        self.end(result);
+    }
+}
+
+impl Drop for Tail {
+    /// A device that forgets a launch, because a thread of it panicked, must not leave the application waiting.
+    fn drop(&mut self) {
+        if !self.ended {
+            self.end(Err(HalError::Device("it dropped a launch".into())));
+        }
+    }
+}
