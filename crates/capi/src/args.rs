@@ -1,10 +1,12 @@
 //! Pointer arguments of the entry points, as types whose methods are safe.
 //!
-//! These types are transparent, so that a pointer of the caller becomes one when an entry point is called, and there is no other way
-//! to make one. Calling an entry point is `unsafe`: the caller promises what the specification says of each pointer, that it is null
-//! or points to as many values as the call says. That promise is what every `SAFETY` comment here refers to.
+//! These types are transparent, so that a pointer of the caller becomes one when an entry point is called, and there is
+//! no other way to make one. Calling an entry point is `unsafe`: the caller promises what the specification says of
+//! each pointer, that it is null or points to as many values as the call says. That promise is what every `SAFETY`
+//! comment here refers to.
 
 use cloom_runtime::host_mem::HostPtr;
+use cloom_runtime::{Error, Result, Status};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
@@ -97,12 +99,23 @@ impl<T: Copy> In<T> {
     }
 
     /// The first `count` values; none if it is null.
-    pub fn take(self, count: usize) -> Vec<T> {
-        if self.0.is_null() {
-            return Vec::new();
+    pub fn take(self, count: usize) -> Result<Vec<T>> {
+        self.collect(count, Ok)
+    }
+
+    /// What the first `count` values become, or the first error; none if it is null. The count is the application's, and may be absurd:
+    /// no value is read after an error, and memory that is not there is an error, where an ordinary vector would end the process.
+    pub fn collect<U>(self, count: usize, mut each: impl FnMut(T) -> Result<U>) -> Result<Vec<U>> {
+        let mut values = Vec::new();
+        for i in 0..if self.0.is_null() { 0 } else { count } {
+            if values.try_reserve(1).is_err() {
+                let why = format!("there is no memory for a list of {count} entries");
+                return Err(Error::new(Status::OutOfHostMemory, why));
+            }
+            // SAFETY: the caller's promise: so many values, of types for which all bits are good, aligned or not.
+            values.push(each(unsafe { ptr::read_unaligned(self.0.add(i)) })?);
         }
-        // SAFETY: the caller's promise: so many values, of types for which all bits are good, aligned or not.
-        (0..count).map(|i| unsafe { ptr::read_unaligned(self.0.add(i)) }).collect()
+        Ok(values)
     }
 
     /// Reads as many values as there is room for; none if it is null.
@@ -117,7 +130,8 @@ impl<T: Copy> In<T> {
 
     /// The value, unless it is null.
     pub fn get(self) -> Option<T> {
-        self.take(1).pop()
+        // SAFETY: the caller's promise: a value of a type for which all bits are good, aligned or not.
+        (!self.0.is_null()).then(|| unsafe { ptr::read_unaligned(self.0) })
     }
 
     /// Values up to one that says the list is over, which is not among them; `None` if it is null. A list ends within
@@ -144,7 +158,8 @@ impl<T: Copy> In<T> {
 
     /// Three values, if it is not null.
     pub fn three(self) -> Option<[T; 3]> {
-        self.take(3).try_into().ok()
+        // SAFETY: as in `get`, of three values.
+        (!self.0.is_null()).then(|| std::array::from_fn(|i| unsafe { ptr::read_unaligned(self.0.add(i)) }))
     }
 }
 
@@ -199,7 +214,7 @@ impl HostMemory {
     }
 
     /// Copies bytes from there.
-    pub fn bytes(self, size: usize) -> Vec<u8> {
+    pub fn bytes(self, size: usize) -> Result<Vec<u8>> {
         In(self.0.cast::<u8>().cast_const()).take(size)
     }
 }
@@ -209,7 +224,8 @@ impl HostMemory {
 #[repr(transparent)]
 pub struct UserData(*mut c_void);
 
-// SAFETY: never read here; it goes back to the application, which the specification makes responsible for its use in threads.
+// SAFETY: never read here; it goes back to the application, which the specification makes responsible for its use in
+// threads.
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}
@@ -221,5 +237,26 @@ impl UserData {
 
     pub fn pointer(self) -> *mut c_void {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absurd_count_ends_at_the_first_error() {
+        let values = [1u32, 2, 0];
+        let list = In(values.as_ptr());
+        let mut read = 0;
+        let result = list.collect(usize::MAX, |value| {
+            read += 1;
+            if value == 0 { Err(Error::new(Status::InvalidEvent, "the end")) } else { Ok(value) }
+        });
+        assert!(result.is_err_and(|e| e.status == Status::InvalidEvent) && read == 3);
+        assert_eq!(list.take(2), Ok(vec![1, 2]));
+        assert_eq!(list.three(), Some([1, 2, 0]));
+        assert_eq!(In::<u32>(ptr::null()).take(7), Ok(Vec::new()));
+        assert_eq!(In::<u32>(ptr::null()).get(), None);
     }
 }

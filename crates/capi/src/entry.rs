@@ -1,8 +1,9 @@
-//! The list of entry points, in the order of the table that the ICD loader dispatches through: from it come the C functions, the
-//! table, the exported symbols and the answers of `clGetExtensionFunctionAddress`.
+//! The list of entry points, in the order of the table that the ICD loader dispatches through: from it come the C
+//! functions, the table, the exported symbols and the answers of `clGetExtensionFunctionAddress`.
 //!
-//! The table holds the functions of a private module and not the exported ones: an exported symbol of the same name in another
-//! library, the loader's above all, would take its place when the dynamic linker binds names, and calls would go round in circles.
+//! The table holds the functions of a private module and not the exported ones: an exported symbol of the same name in
+//! another library, the loader's above all, would take its place when the dynamic linker binds names, and calls would
+//! go round in circles.
 
 use crate::api::{
     buffer, context, device, event, kernel, launch, platform, program, queue, svm, transfer, unsupported,
@@ -11,7 +12,7 @@ use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
 use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify, SvmNotify};
 use crate::guard;
 use crate::handle::{Handle, Hint};
-use cloom_runtime::{Buffer, Context, Device, Event, Kernel, Platform, Program, Queue};
+use cloom_runtime::{Context, Device, Event, Kernel, MemObject, Platform, Program, Queue};
 use std::ffi::{CStr, c_void};
 
 /// A slot of the dispatch table: the address of a function, null for interfaces of other operating systems.
@@ -33,17 +34,17 @@ macro_rules! define {
             guard::new(stringify!($name), errcode_ret, || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
         }
     };
-    (both $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
+    (object_and_code $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
         pub unsafe extern "C" fn $name($($arg: $ty,)* errcode_ret: Out<i32>) -> $out {
-            guard::both(stringify!($name), errcode_ret, || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
+            guard::object_and_code(stringify!($name), errcode_ret, || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
         }
     };
-    (raw $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
+    (pointer_result $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> $out {
-            guard::raw(stringify!($name), || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
+            guard::pointer_result(stringify!($name), || $f($($arg),*), || None$(.or_else(|| $arg.hint()))*)
         }
     };
-    (gap $name:ident) => {};
+    (reserved $name:ident) => {};
     (export int $name:ident($($arg:ident: $ty:ty),*) = $f:path) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $ty),*) -> i32 {
@@ -58,16 +59,16 @@ macro_rules! define {
             unsafe { table::$name($($arg,)* errcode_ret) }
         }
     };
-    (export both $($rest:tt)*) => { define!(export new $($rest)*); };
-    (export raw $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
+    (export object_and_code $($rest:tt)*) => { define!(export new $($rest)*); };
+    (export pointer_result $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $f:path) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $ty),*) -> $out {
             // SAFETY: the caller's promise is the same.
             unsafe { table::$name($($arg),*) }
         }
     };
-    (export gap $name:ident) => {};
-    (slot gap $name:ident) => { Slot(std::ptr::null()) };
+    (export reserved $name:ident) => {};
+    (slot reserved $name:ident) => { Slot(std::ptr::null()) };
     (slot $kind:ident $name:ident) => { Slot(table::$name as *const c_void) };
 }
 
@@ -127,17 +128,17 @@ table {
     int clReleaseCommandQueue(queue: Handle<Queue>) = Handle::<Queue>::release;
     int clGetCommandQueueInfo(queue: Handle<Queue>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = queue::info;
     int clSetCommandQueueProperty(queue: Handle<Queue>, properties: u64, enable: u32, old: Out<u64>) = queue::set_property;
-    new clCreateBuffer(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Handle<Buffer> = buffer::create;
+    new clCreateBuffer(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Handle<MemObject> = buffer::create;
     new clCreateImage2D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize, pitch: usize,
-        host: HostMemory) -> Handle<Buffer> = unsupported::image_2d;
+        host: HostMemory) -> Handle<MemObject> = unsupported::image_2d;
     new clCreateImage3D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize, depth: usize,
-        row_pitch: usize, slice_pitch: usize, host: HostMemory) -> Handle<Buffer> = unsupported::image_3d;
-    int clRetainMemObject(memory: Handle<Buffer>) = Handle::<Buffer>::retain;
-    int clReleaseMemObject(memory: Handle<Buffer>) = Handle::<Buffer>::release;
+        row_pitch: usize, slice_pitch: usize, host: HostMemory) -> Handle<MemObject> = unsupported::image_3d;
+    int clRetainMemObject(memory: Handle<MemObject>) = Handle::<MemObject>::retain;
+    int clReleaseMemObject(memory: Handle<MemObject>) = Handle::<MemObject>::release;
     int clGetSupportedImageFormats(context: Handle<Context>, flags: u64, kind: u32, num_entries: u32, formats: OutBytes,
         num_formats: Out<u32>) = unsupported::image_formats;
-    int clGetMemObjectInfo(memory: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = buffer::info;
-    int clGetImageInfo(image: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::image_info;
+    int clGetMemObjectInfo(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = buffer::info;
+    int clGetImageInfo(image: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::image_info;
     new clCreateSampler(context: Handle<Context>, normalized: u32, addressing: u32, filter: u32) -> *mut c_void = unsupported::sampler;
     int clRetainSampler(sampler: HostMemory) = unsupported::sampler_handle;
     int clReleaseSampler(sampler: HostMemory) = unsupported::sampler_handle;
@@ -170,78 +171,78 @@ table {
     int clGetEventProfilingInfo(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = event::profiling;
     int clFlush(queue: Handle<Queue>) = queue::flush;
     int clFinish(queue: Handle<Queue>) = queue::finish;
-    int clEnqueueReadBuffer(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, offset: usize, size: usize, to: HostMemory,
+    int clEnqueueReadBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, offset: usize, size: usize, to: HostMemory,
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::read;
-    int clEnqueueWriteBuffer(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, offset: usize, size: usize, from: HostMemory,
+    int clEnqueueWriteBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, offset: usize, size: usize, from: HostMemory,
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::write;
-    int clEnqueueCopyBuffer(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: usize, to: usize, size: usize,
+    int clEnqueueCopyBuffer(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: usize, to: usize, size: usize,
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::copy;
-    int clEnqueueReadImage(queue: Handle<Queue>, image: Handle<Buffer>, blocking: u32, origin: In<usize>, region: In<usize>,
+    int clEnqueueReadImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, origin: In<usize>, region: In<usize>,
         row_pitch: usize, slice_pitch: usize, to: HostMemory, num_events: u32, events: In<Handle<Event>>,
         event: Out<Handle<Event>>) = unsupported::transfer_image;
-    int clEnqueueWriteImage(queue: Handle<Queue>, image: Handle<Buffer>, blocking: u32, origin: In<usize>, region: In<usize>,
+    int clEnqueueWriteImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, origin: In<usize>, region: In<usize>,
         row_pitch: usize, slice_pitch: usize, from: HostMemory, num_events: u32, events: In<Handle<Event>>,
         event: Out<Handle<Event>>) = unsupported::transfer_image;
-    int clEnqueueCopyImage(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: In<usize>, to: In<usize>,
+    int clEnqueueCopyImage(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>, to: In<usize>,
         region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::copy_image;
-    int clEnqueueCopyImageToBuffer(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: In<usize>,
+    int clEnqueueCopyImageToBuffer(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>,
         region: In<usize>, to: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
         = unsupported::copy_image_to_buffer;
-    int clEnqueueCopyBufferToImage(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: usize,
+    int clEnqueueCopyBufferToImage(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: usize,
         to: In<usize>, region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
         = unsupported::copy_buffer_to_image;
-    new clEnqueueMapBuffer(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, flags: u64, offset: usize, size: usize,
+    new clEnqueueMapBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, flags: u64, offset: usize, size: usize,
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> *mut c_void = transfer::map;
-    new clEnqueueMapImage(queue: Handle<Queue>, image: Handle<Buffer>, blocking: u32, flags: u64, origin: In<usize>, region: In<usize>,
+    new clEnqueueMapImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, flags: u64, origin: In<usize>, region: In<usize>,
         row_pitch: Out<usize>, slice_pitch: Out<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
         -> *mut c_void = unsupported::map_image;
-    int clEnqueueUnmapMemObject(queue: Handle<Queue>, memory: Handle<Buffer>, mapped: HostMemory, num_events: u32,
+    int clEnqueueUnmapMemObject(queue: Handle<Queue>, memory: Handle<MemObject>, mapped: HostMemory, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::unmap;
     int clEnqueueNDRangeKernel(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>, global: In<usize>,
         local: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = launch::nd_range;
     int clEnqueueTask(queue: Handle<Queue>, kernel: Handle<Kernel>, num_events: u32, events: In<Handle<Event>>,
         event: Out<Handle<Event>>) = launch::task;
     int clEnqueueNativeKernel(queue: Handle<Queue>, function: Option<NativeFn>, args: HostMemory, args_size: usize, num_buffers: u32,
-        buffers: In<Handle<Buffer>>, places: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        buffers: In<Handle<MemObject>>, places: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
         = launch::native;
     int clEnqueueMarker(queue: Handle<Queue>, event: Out<Handle<Event>>) = event::marker;
     int clEnqueueWaitForEvents(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>) = event::queue_waits;
     int clEnqueueBarrier(queue: Handle<Queue>) = event::barrier;
-    raw clGetExtensionFunctionAddress(name: Text) -> *mut c_void = platform::function;
-    new clCreateFromGLBuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<Buffer> = unsupported::gl_buffer;
+    pointer_result clGetExtensionFunctionAddress(name: Text) -> *mut c_void = platform::function;
+    new clCreateFromGLBuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<MemObject> = unsupported::gl_buffer;
     new clCreateFromGLTexture2D(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
-        -> Handle<Buffer> = unsupported::gl_texture;
+        -> Handle<MemObject> = unsupported::gl_texture;
     new clCreateFromGLTexture3D(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
-        -> Handle<Buffer> = unsupported::gl_texture;
-    new clCreateFromGLRenderbuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<Buffer> = unsupported::gl_buffer;
-    int clGetGLObjectInfo(memory: Handle<Buffer>, kind: Out<u32>, name: Out<u32>) = unsupported::gl_object_info;
-    int clGetGLTextureInfo(memory: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        -> Handle<MemObject> = unsupported::gl_texture;
+    new clCreateFromGLRenderbuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<MemObject> = unsupported::gl_buffer;
+    int clGetGLObjectInfo(memory: Handle<MemObject>, kind: Out<u32>, name: Out<u32>) = unsupported::gl_object_info;
+    int clGetGLTextureInfo(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
         = unsupported::gl_texture_info;
-    int clEnqueueAcquireGLObjects(queue: Handle<Queue>, num: u32, objects: In<Handle<Buffer>>, num_events: u32,
+    int clEnqueueAcquireGLObjects(queue: Handle<Queue>, num: u32, objects: In<Handle<MemObject>>, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
-    int clEnqueueReleaseGLObjects(queue: Handle<Queue>, num: u32, objects: In<Handle<Buffer>>, num_events: u32,
+    int clEnqueueReleaseGLObjects(queue: Handle<Queue>, num: u32, objects: In<Handle<MemObject>>, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
     int clGetGLContextInfoKHR(properties: In<isize>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
         = unsupported::gl_context_info;
-    gap clGetDeviceIDsFromD3D10KHR;
-    gap clCreateFromD3D10BufferKHR;
-    gap clCreateFromD3D10Texture2DKHR;
-    gap clCreateFromD3D10Texture3DKHR;
-    gap clEnqueueAcquireD3D10ObjectsKHR;
-    gap clEnqueueReleaseD3D10ObjectsKHR;
+    reserved clGetDeviceIDsFromD3D10KHR;
+    reserved clCreateFromD3D10BufferKHR;
+    reserved clCreateFromD3D10Texture2DKHR;
+    reserved clCreateFromD3D10Texture3DKHR;
+    reserved clEnqueueAcquireD3D10ObjectsKHR;
+    reserved clEnqueueReleaseD3D10ObjectsKHR;
     int clSetEventCallback(event: Handle<Event>, status: i32, notify: Option<EventNotify>, user_data: UserData) = event::set_callback;
-    new clCreateSubBuffer(buffer: Handle<Buffer>, flags: u64, kind: u32, region: In<[usize; 2]>) -> Handle<Buffer> = buffer::create_sub;
-    int clSetMemObjectDestructorCallback(memory: Handle<Buffer>, notify: Option<ObjectNotify>, user_data: UserData)
+    new clCreateSubBuffer(buffer: Handle<MemObject>, flags: u64, kind: u32, region: In<[usize; 2]>) -> Handle<MemObject> = buffer::create_sub;
+    int clSetMemObjectDestructorCallback(memory: Handle<MemObject>, notify: Option<ObjectNotify>, user_data: UserData)
         = buffer::set_destructor;
     new clCreateUserEvent(context: Handle<Context>) -> Handle<Event> = event::create_user;
     int clSetUserEventStatus(event: Handle<Event>, status: i32) = event::set_user_status;
-    int clEnqueueReadBufferRect(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, buffer_origin: In<usize>,
+    int clEnqueueReadBufferRect(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, buffer_origin: In<usize>,
         host_origin: In<usize>, region: In<usize>, buffer_row: usize, buffer_slice: usize, host_row: usize, host_slice: usize,
         to: HostMemory, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::read_rect;
-    int clEnqueueWriteBufferRect(queue: Handle<Queue>, buffer: Handle<Buffer>, blocking: u32, buffer_origin: In<usize>,
+    int clEnqueueWriteBufferRect(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, buffer_origin: In<usize>,
         host_origin: In<usize>, region: In<usize>, buffer_row: usize, buffer_slice: usize, host_row: usize, host_slice: usize,
         from: HostMemory, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::write_rect;
-    int clEnqueueCopyBufferRect(queue: Handle<Queue>, source: Handle<Buffer>, target: Handle<Buffer>, from: In<usize>, to: In<usize>,
+    int clEnqueueCopyBufferRect(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>, to: In<usize>,
         region: In<usize>, source_row: usize, source_slice: usize, target_row: usize, target_slice: usize, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::copy_rect;
     int clCreateSubDevicesEXT(device: Handle<Device>, properties: In<u64>, num_entries: u32, devices: OutArray<Handle<Device>>,
@@ -254,53 +255,53 @@ table {
     int clRetainDevice(device: Handle<Device>) = device::count;
     int clReleaseDevice(device: Handle<Device>) = device::count;
     new clCreateImage(context: Handle<Context>, flags: u64, format: UserData, description: UserData, host: HostMemory)
-        -> Handle<Buffer> = unsupported::image;
+        -> Handle<MemObject> = unsupported::image;
     new clCreateProgramWithBuiltInKernels(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, names: Text)
         -> Handle<Program> = program::with_built_in_kernels;
     int clCompileProgram(program: Handle<Program>, num_devices: u32, devices: In<Handle<Device>>, options: Text, num_headers: u32,
         headers: In<Handle<Program>>, names: In<Text>, notify: Option<ObjectNotify>, user_data: UserData) = program::compile;
-    both clLinkProgram(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, options: Text, num_programs: u32,
+    object_and_code clLinkProgram(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, options: Text, num_programs: u32,
         programs: In<Handle<Program>>, notify: Option<ObjectNotify>, user_data: UserData) -> Handle<Program> = program::link;
     int clUnloadPlatformCompiler(platform: Handle<Platform>) = program::unload_platform_compiler;
     int clGetKernelArgInfo(kernel: Handle<Kernel>, index: u32, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
         = kernel::arg_info;
-    int clEnqueueFillBuffer(queue: Handle<Queue>, buffer: Handle<Buffer>, pattern: HostMemory, pattern_size: usize, offset: usize,
+    int clEnqueueFillBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, pattern: HostMemory, pattern_size: usize, offset: usize,
         size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::fill;
-    int clEnqueueFillImage(queue: Handle<Queue>, image: Handle<Buffer>, color: UserData, origin: In<usize>, region: In<usize>,
+    int clEnqueueFillImage(queue: Handle<Queue>, image: Handle<MemObject>, color: UserData, origin: In<usize>, region: In<usize>,
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::fill_image;
-    int clEnqueueMigrateMemObjects(queue: Handle<Queue>, num: u32, memory: In<Handle<Buffer>>, flags: u64, num_events: u32,
+    int clEnqueueMigrateMemObjects(queue: Handle<Queue>, num: u32, memory: In<Handle<MemObject>>, flags: u64, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::migrate;
     int clEnqueueMarkerWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
         = event::marker_with_list;
     int clEnqueueBarrierWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
         = event::barrier_with_list;
-    raw clGetExtensionFunctionAddressForPlatform(platform: Handle<Platform>, name: Text) -> *mut c_void = platform::function_of;
+    pointer_result clGetExtensionFunctionAddressForPlatform(platform: Handle<Platform>, name: Text) -> *mut c_void = platform::function_of;
     new clCreateFromGLTexture(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
-        -> Handle<Buffer> = unsupported::gl_texture;
-    gap clGetDeviceIDsFromD3D11KHR;
-    gap clCreateFromD3D11BufferKHR;
-    gap clCreateFromD3D11Texture2DKHR;
-    gap clCreateFromD3D11Texture3DKHR;
-    gap clCreateFromDX9MediaSurfaceKHR;
-    gap clEnqueueAcquireD3D11ObjectsKHR;
-    gap clEnqueueReleaseD3D11ObjectsKHR;
-    gap clGetDeviceIDsFromDX9MediaAdapterKHR;
-    gap clEnqueueAcquireDX9MediaSurfacesKHR;
-    gap clEnqueueReleaseDX9MediaSurfacesKHR;
+        -> Handle<MemObject> = unsupported::gl_texture;
+    reserved clGetDeviceIDsFromD3D11KHR;
+    reserved clCreateFromD3D11BufferKHR;
+    reserved clCreateFromD3D11Texture2DKHR;
+    reserved clCreateFromD3D11Texture3DKHR;
+    reserved clCreateFromDX9MediaSurfaceKHR;
+    reserved clEnqueueAcquireD3D11ObjectsKHR;
+    reserved clEnqueueReleaseD3D11ObjectsKHR;
+    reserved clGetDeviceIDsFromDX9MediaAdapterKHR;
+    reserved clEnqueueAcquireDX9MediaSurfacesKHR;
+    reserved clEnqueueReleaseDX9MediaSurfacesKHR;
     new clCreateFromEGLImageKHR(context: Handle<Context>, display: UserData, image: UserData, flags: u64, properties: In<isize>)
-        -> Handle<Buffer> = unsupported::egl_image;
-    int clEnqueueAcquireEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<Buffer>>, num_events: u32,
+        -> Handle<MemObject> = unsupported::egl_image;
+    int clEnqueueAcquireEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<MemObject>>, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
-    int clEnqueueReleaseEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<Buffer>>, num_events: u32,
+    int clEnqueueReleaseEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<MemObject>>, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
     new clCreateEventFromEGLSyncKHR(context: Handle<Context>, sync: UserData, display: UserData) -> Handle<Event> = unsupported::egl_sync;
     new clCreateCommandQueueWithProperties(context: Handle<Context>, device: Handle<Device>, properties: In<u64>)
         -> Handle<Queue> = queue::create_with_properties;
     new clCreatePipe(context: Handle<Context>, flags: u64, packet_size: u32, max_packets: u32, properties: In<isize>)
-        -> Handle<Buffer> = unsupported::pipe;
-    int clGetPipeInfo(pipe: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::pipe_info;
-    raw clSVMAlloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> *mut c_void = svm::alloc;
-    raw clSVMFree(context: Handle<Context>, memory: HostMemory) -> () = svm::free;
+        -> Handle<MemObject> = unsupported::pipe;
+    int clGetPipeInfo(pipe: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::pipe_info;
+    pointer_result clSVMAlloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> *mut c_void = svm::alloc;
+    pointer_result clSVMFree(context: Handle<Context>, memory: HostMemory) -> () = svm::free;
     int clEnqueueSVMFree(queue: Handle<Queue>, num: u32, memory: In<usize>, notify: Option<SvmNotify>, user_data: UserData, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::enqueue_free;
     int clEnqueueSVMMemcpy(queue: Handle<Queue>, blocking: u32, to: HostMemory, from: HostMemory, size: usize, num_events: u32,
@@ -331,16 +332,16 @@ table {
     int clSetProgramSpecializationConstant(program: Handle<Program>, id: u32, size: usize, value: HostMemory)
         = unsupported::specialization_constant;
     new clCreateBufferWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, size: usize, host: HostMemory)
-        -> Handle<Buffer> = buffer::create_with_properties;
+        -> Handle<MemObject> = buffer::create_with_properties;
     new clCreateImageWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, format: UserData, description: UserData,
-        host: HostMemory) -> Handle<Buffer> = unsupported::image_with_properties;
+        host: HostMemory) -> Handle<MemObject> = unsupported::image_with_properties;
     int clSetContextDestructorCallback(context: Handle<Context>, notify: Option<ObjectNotify>, user_data: UserData)
         = context::set_destructor;
 }
 
 beside {
     int clIcdGetPlatformIDsKHR(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>) = platform::ids;
-    raw cloomLiveObjects() -> usize = platform::live_objects;
+    pointer_result cloomLiveObjects() -> usize = platform::live_objects;
 }
 }
 

@@ -80,7 +80,7 @@ pub fn new<T: Null>(
 }
 
 /// An entry point that may return an object even if it fails.
-pub fn both<T: Null>(
+pub fn object_and_code<T: Null>(
     name: &str,
     code: Out<i32>,
     call: impl FnOnce() -> (Option<T>, Result<()>),
@@ -101,6 +101,10 @@ pub fn both<T: Null>(
 }
 
 /// An entry point that returns a pointer and has no code.
-pub fn raw<T: Null>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -> Option<Arc<Context>>) -> T {
+pub fn pointer_result<T: Null>(
+    name: &str,
+    call: impl FnOnce() -> Result<T>,
+    context: impl FnOnce() -> Option<Arc<Context>>,
+) -> T {
     run(name, call, context).unwrap_or(T::NULL)
 }

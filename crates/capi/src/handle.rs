@@ -9,7 +9,7 @@
 
 use crate::entry::DISPATCH;
 use cloom_runtime::{
-    Attachment, Buffer, Context, Device, Error, Event, Kernel, Platform, Program, Queue, Result, Status,
+    Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, Platform, Program, Queue, Result, Status,
 };
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
@@ -56,7 +56,7 @@ pub trait Object: Any + Send + Sync + Sized {
     /// What messages call it.
     const NAME: &'static str;
     /// Where the object keeps its handle.
-    fn attachment(&self) -> &Attachment;
+    fn external(&self) -> &ExternalSlot;
     /// The context whose callback is told of errors.
     fn context(this: &Arc<Self>) -> Option<Arc<Context>>;
     fn wrap(weak: Weak<Self>) -> Entry;
@@ -72,8 +72,8 @@ macro_rules! objects {
             const INVALID: Status = Status::$invalid;
             const NAME: &'static str = $name;
 
-            fn attachment(&self) -> &Attachment {
-                &self.attachment
+            fn external(&self) -> &ExternalSlot {
+                &self.external
             }
 
             fn context($this: &Arc<Self>) -> Option<Arc<Context>> {
@@ -96,7 +96,7 @@ objects! {
     Device InvalidDevice "device" |_d| None;
     Context InvalidContext "context" |c| Some(c.clone());
     Queue InvalidCommandQueue "command queue" |q| Some(q.context().clone());
-    Buffer InvalidMemObject "memory object" |b| Some(b.context().clone());
+    MemObject InvalidMemObject "memory object" |b| Some(b.context().clone());
     Program InvalidProgram "program" |p| Some(p.context().clone());
     Kernel InvalidKernel "kernel" |k| Some(k.program().context().clone());
     Event InvalidEvent "event" |e| Some(e.context().clone());
@@ -148,7 +148,7 @@ impl Registry {
     }
 }
 
-/// What is attached to an object that has a handle.
+/// What the external slot of an object holds: its handle.
 struct Owned<T> {
     address: usize,
     /// The application's references, and the object while there are any.
@@ -162,11 +162,11 @@ impl<T> Drop for Owned<T> {
 }
 
 fn owned<T: Object>(object: &Arc<T>) -> Result<&Owned<T>> {
-    let attached = object.attachment().get_or_attach(|| Owned::<T> {
+    let kept = object.external().get_or_init(|| Owned::<T> {
         address: REGISTRY.add(T::wrap(Arc::downgrade(object))),
         held: Mutex::new((0, None)),
     });
-    attached.ok_or_else(|| Error::new(Status::OutOfHostMemory, "an object has an attachment of another type"))
+    kept.ok_or_else(|| Error::new(Status::OutOfHostMemory, "an object has something else in its external slot"))
 }
 
 /// The handle of a new object, with one reference of the application's.

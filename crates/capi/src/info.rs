@@ -1,4 +1,5 @@
-//! The protocol of the queries: a size, a place, and a place for the size. A query proves by [`Written`] that it answered.
+//! The protocol of the queries: a size, a place, and a place for the size. A query proves by [`Written`] that it
+//! answered.
 
 use crate::args::{Out, OutBytes};
 use crate::handle::Handle;

@@ -26,8 +26,8 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
     Platform::new(engine, devices)
 });
 
-/// Whether what would run is what `CLOOM_CPU` asks for. A level that the machine lacks is refused: a lower one in its place would
-/// let a test or a measurement pass for what it is not.
+/// Whether what would run is what `CLOOM_CPU` asks for. A level that the machine lacks is refused: a lower one in its
+/// place would let a test or a measurement pass for what it is not.
 fn may_use(target: &str) -> bool {
     let Some(wanted) = env::CPU.get() else { return true };
     match Level::named(instructions(&wanted)) {

@@ -1,7 +1,7 @@
 //! The instruction sets that code is made for.
 //!
-//! A target is `triple:cpu` (`x86_64-unknown-linux-gnu:x86-64-v3`), where `cpu` is LLVM's name of a level; perhaps followed by what its
-//! processors are good at (`+intel`).
+//! A target is `triple:cpu` (`x86_64-unknown-linux-gnu:x86-64-v3`), where `cpu` is LLVM's name of a level; perhaps
+//! followed by what its processors are good at (`+intel`).
 
 /// LLVM's name of the machines with x86-64 processors.
 pub const X86_64: &str = "x86_64-unknown-linux-gnu";
@@ -10,8 +10,8 @@ pub const AARCH64: &str = "aarch64-unknown-linux-gnu";
 /// That of the machines that run this very code.
 pub const HOST: &str = if cfg!(target_arch = "aarch64") { AARCH64 } else { X86_64 };
 
-/// What follows the CPU's name in that of a target if, of the same instructions, its processors are good at others than most: they
-/// gather from addresses in a vector faster than they load lane by lane.
+/// What follows the CPU's name in that of a target if, of the same instructions, its processors are good at others than
+/// most: they gather from addresses in a vector faster than they load lane by lane.
 pub const INTEL: &str = "+intel";
 
 /// A set of instructions.
@@ -29,8 +29,8 @@ pub struct Level {
     pub brings: &'static str,
 }
 
-/// Every level, each family's least first. Those of x86-64 are those of its psABI but the first, because without SSE 4.1 rounding would
-/// need a library; AArch64 always has its vector unit.
+/// Every level, each family's least first. Those of x86-64 are those of its psABI but the first, because without SSE
+/// 4.1 rounding would need a library; AArch64 always has its vector unit.
 pub const LEVELS: &[Level] = &[
     Level { name: "sse4.2", triple: X86_64, cpu: "x86-64-v2", vector_bits: 128, brings: "vectors of 128 bits" },
     Level {
@@ -104,8 +104,8 @@ pub fn vector_bits(target: &str) -> u32 {
     Level::of(target).map_or(128, |level| level.vector_bits)
 }
 
-/// Whether a target's processors are like Intel's: they gather from addresses in a vector faster than they load lane by lane, and hints
-/// bring what is far apart in memory as fast as it comes in order.
+/// Whether a target's processors are like Intel's: they gather from addresses in a vector faster than they load lane by
+/// lane, and hints bring what is far apart in memory as fast as it comes in order.
 pub fn is_like_intel(target: &str) -> bool {
     target.ends_with(INTEL)
 }

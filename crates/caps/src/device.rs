@@ -1,7 +1,8 @@
 //! What one device offers to programs: its type, extensions, features and limits.
 //!
-//! A device builds its [`DeviceCaps`] from the tables of this crate. Everything that asks what a device can do reads it there: the
-//! device queries of the interface, the runtime's checks, and the macros that the preprocessor defines for a program.
+//! A device builds its [`DeviceCaps`] from the tables of this crate. Everything that asks what a device can do reads it
+//! there: the device queries of the interface, the runtime's checks, and the macros that the preprocessor defines for a
+//! program.
 
 use crate::{C_FEATURES, DEVICE_EXTENSIONS, Named, limits};
 use std::borrow::Cow;

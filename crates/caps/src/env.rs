@@ -1,4 +1,5 @@
-//! The environment variables that Cloom looks at, each written once; `cloom doctor` and the documentation print this table.
+//! The environment variables that Cloom looks at, each written once; `cloom doctor` and the documentation print this
+//! table.
 
 /// One environment variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

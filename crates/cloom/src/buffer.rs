@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Device memory of `len` elements. Reads and writes wait for the launches before them. Cheap to clone; all clones are one buffer.
 pub struct Buffer<T> {
-    pub(crate) runtime: Arc<rt::Buffer>,
+    pub(crate) runtime: Arc<rt::MemObject>,
     queue: Arc<rt::Queue>,
     len: usize,
     elements: PhantomData<fn() -> T>,
@@ -25,7 +25,7 @@ impl<T: Pod> Buffer<T> {
     fn new(context: &Context, len: usize) -> Result<Self, Error> {
         // What overflows is more than any device has, and is refused as such.
         let size = len.checked_mul(size_of::<T>()).map_or(u64::MAX, |n| n as u64);
-        let runtime = rt::Buffer::new(&context.runtime, 0, size, None, None)?;
+        let runtime = rt::MemObject::buffer(&context.runtime, 0, size, None, None)?;
         Ok(Buffer { runtime, queue: context.queue.clone(), len, elements: PhantomData })
     }
 

@@ -5,9 +5,7 @@ use crate::memory::CpuMemory;
 use crate::pool::{self, Pool};
 use crate::{info, launch};
 use cloom_artifact::KernelArtifact;
-use cloom_hal::{
-    Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind,
-};
+use cloom_hal::{Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 

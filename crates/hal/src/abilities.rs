@@ -3,8 +3,8 @@
 use crate::{HalError, Memory};
 use std::sync::Arc;
 
-/// Kernels address the host's memory: what the device allocates has a host address, and memory of the application is used in place.
-/// All such devices of a context share one copy of each memory object.
+/// Kernels address the host's memory: what the device allocates has a host address, and memory of the application is
+/// used in place. All such devices of a context share one copy of each memory object.
 pub trait HostShared {
     /// Memory that the application owns and keeps alive, used in place. The runtime has checked that it is not null.
     fn wrap(&self, address: usize, size: u64) -> Arc<dyn Memory>;
@@ -39,8 +39,8 @@ pub trait Timestamps {
 
 /// Threads of the host can run a part of a launch while they wait for it.
 pub trait Assist {
-    /// Waits for a moment, until `done` says so or a launch of this queue is under way that can use the calling thread: then runs groups
-    /// of it. Returns whether something came of it: it is done, or the last group that was to be had is. A thread that `may_migrate`,
-    /// which the application's may not, can be bound to other cores.
+    /// Waits for a moment, until `done` says so or a launch of this queue is under way that can use the calling thread:
+    /// then runs groups of it. Returns whether something came of it: it is done, or the last group that was to be had
+    /// is. A thread that `may_migrate`, which the application's may not, can be bound to other cores.
     fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool;
 }

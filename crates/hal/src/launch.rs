@@ -45,8 +45,8 @@ pub trait Kernel: Send + Sync + Any {
 
 /// Gets what kernels print. Called from many threads.
 pub trait PrintSink: Send + Sync {
-    /// One `printf` of the work-item with this global linear id. `args` as `cloom_ir::abi::printf_layout` says; `text` reads a
-    /// zero-terminated string of the kernel's constant data (a `%s` argument).
+    /// One `printf` of the work-item with this global linear id. `args` as `cloom_ir::abi::printf_layout` says; `text`
+    /// reads a zero-terminated string of the kernel's constant data (a `%s` argument).
     fn print(&self, format: u32, item: u64, args: &[u8], text: &dyn Fn(u64) -> Option<Vec<u8>>);
 }
 
@@ -63,9 +63,11 @@ pub struct Launch<'a> {
     pub args: &'a [u8],
     /// Local memory of a group, static and arguments.
     pub local_size: u64,
-    /// Where prints go while [`Device::submit`](crate::Device::submit) runs; later ones go to the sink of the [`Pending`] launch.
+    /// Where prints go while [`Device::submit`](crate::Device::submit) runs; later ones go to the sink of the
+    /// [`Pending`] launch.
     pub print: &'a dyn PrintSink,
-    /// If the kernel's code is of the baseline tier: gives better code. Groups that begin after that run it, if the device can.
+    /// If the kernel's code is of the baseline tier: gives better code. Groups that begin after that run it, if the
+    /// device can.
     pub tier_up: Option<&'a TierUp<'a>>,
     /// The queue that it comes from, for [`Assist`](crate::Assist); 0: none.
     pub queue: u64,

@@ -1,7 +1,7 @@
 //! What a device must be able to do. Knows no OpenCL and validates nothing: `runtime` has checked every argument.
 //!
-//! Every device implements the core, [`Device`]: say what it is, allocate memory, load code, submit launches. What only some can do
-//! is an ability, a trait of its own, and `Device::as_…` returns it where the device has it:
+//! Every device implements the core, [`Device`]: say what it is, allocate memory, load code, submit launches. What only
+//! some can do is an ability, a trait of its own, and `Device::as_…` returns it where the device has it:
 //!
 //! | ability | what it is |
 //! |---|---|
@@ -12,8 +12,8 @@
 //!
 //! Images will be one more, `as_images`, which makes images and samplers and says which formats there are.
 //!
-//! A device executes what is submitted, and the runtime schedules: order, events and queues are the runtime's, and what is submitted
-//! depends on nothing that has not ended. A device is used from any thread.
+//! A device executes what is submitted, and the runtime schedules: order, events and queues are the runtime's, and what
+//! is submitted depends on nothing that has not ended. A device is used from any thread.
 
 #![forbid(unsafe_code)]
 
@@ -81,9 +81,9 @@ pub trait Device: Send + Sync {
     /// Makes code runnable.
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
 
-    /// Starts a launch. All that it depends on has ended. A device of threads of the host may run it to its end inside of this call and
-    /// return [`Completion::Done`]; others return at once. Until the completion has ended, the caller keeps the kernel and every
-    /// memory in the arguments alive; all else of `launch` is read during the call only.
+    /// Starts a launch. All that it depends on has ended. A device of threads of the host may run it to its end inside
+    /// of this call and return [`Completion::Done`]; others return at once. Until the completion has ended, the caller
+    /// keeps the kernel and every memory in the arguments alive; all else of `launch` is read during the call only.
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError>;
 
     /// Submits and waits, for callers that have no commands, such as tests.

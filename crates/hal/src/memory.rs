@@ -1,8 +1,8 @@
 //! Memory: blocks of bytes that kernels work on, and how bytes get in and out.
 //!
-//! Transfers return when they are done. The runtime calls them on a thread that may wait, after everything has ended that they depend
-//! on; two queues transfer at the same time from two threads. A device with streams copies on a stream of the calling thread and
-//! synchronises with that; a device in the host's memory just copies.
+//! Transfers return when they are done. The runtime calls them on a thread that may wait, after everything has ended
+//! that they depend on; two queues transfer at the same time from two threads. A device with streams copies on a stream
+//! of the calling thread and synchronises with that; a device in the host's memory just copies.
 
 use crate::HalError;
 
@@ -23,8 +23,8 @@ pub trait Memory: Send + Sync {
     /// Copies bytes in. Panics when out of range.
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError>;
 
-    /// Copies from memory of the same device, where ranges may overlap, from memory with a host address, or into this one if it has a
-    /// host address. Between others [`copy_through_host`] copies. Panics when out of range.
+    /// Copies from memory of the same device, where ranges may overlap, from memory with a host address, or into this
+    /// one if it has a host address. Between others [`copy_through_host`] copies. Panics when out of range.
     fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError>;
 
     /// Repeats a pattern; `size` is a multiple of its length.

@@ -255,8 +255,8 @@ impl Program {
         Ok(())
     }
 
-    /// Compiles once for each kind of device among those selected: what comes out is the same program for devices that are alike, and
-    /// becomes machine code later.
+    /// Compiles once for each kind of device among those selected: what comes out is the same program for devices that
+    /// are alike, and becomes machine code later.
     fn execute(&self, selected: &[usize], options: &str, job: &Job) -> Vec<(Vec<usize>, Outcome)> {
         let mut kinds: Vec<Vec<usize>> = Vec::new();
         for &i in selected {

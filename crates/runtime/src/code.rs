@@ -1,8 +1,9 @@
-//! The code of a kernel on a device: which of several suits a launch, and what a launch will take.
+//! The code of a kernel on a device: which variant a launch runs, and what a launch will cost.
 //!
-//! In come artifacts of the compiler, when a launch needs them; out go loaded kernels. There is code for most launches, made as soon as a
-//! kernel object is; plain code for what that does not take; code for groups with short rows and for launches that are short where lanes
-//! lie, made in the background when one is launched; and quick code to begin with.
+//! In come artifacts of the compiler, when a launch needs them; out go loaded kernels. A kernel has several variants:
+//! vector code for most launches, compiled ahead as soon as there is a kernel object; scalar code for what that cannot
+//! run; vector code for groups with short rows, or with lanes along dimension 0, compiled in the background when a
+//! launch would profit; and code of the baseline tier, which is compiled fast and replaced during the launch (tier-up).
 
 use crate::toolchain::{Executable, Variant};
 use crate::{Device, Error, Result, Status};
@@ -20,7 +21,7 @@ pub struct KernelCode {
     variants: [OnceLock<Result<Arc<dyn hal::Kernel>>>; Variant::COUNT],
     /// A bit for each variant that is being made in the background.
     asked: AtomicU32,
-    quick: OnceLock<Option<Arc<dyn hal::Kernel>>>,
+    baseline: OnceLock<Option<Arc<dyn hal::Kernel>>>,
     cost: Cost,
 }
 
@@ -54,8 +55,9 @@ impl Cost {
         n.is_multiple_of(MEASURED) || self.doubted.load(Ordering::Relaxed)
     }
 
-    /// So many took so many nanoseconds. What took far longer than expected must do so again to be believed: another program may have
-    /// had the core, and the launches that follow would go to another thread, and those behind them too.
+    /// So many took so many nanoseconds. What took far longer than expected must do so again to be believed: another
+    /// program may have had the core, and the launches that follow would go to another thread, and those behind them
+    /// too.
     pub fn learn(&self, items: u64, time: u64) {
         let slow = self.expect(items).is_some_and(|expected| time / FAR > expected);
         if slow && !self.doubted.swap(true, Ordering::Relaxed) {
@@ -68,14 +70,14 @@ impl Cost {
 
 impl KernelCode {
     pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
-        device.engine().compile(|_| executable.expect(name, Variant::Vector));
+        device.engine().compile(|_| executable.prefetch(name, Variant::Vector));
         Arc::new(KernelCode {
             name: name.to_owned(),
             device,
             executable,
             variants: Default::default(),
             asked: AtomicU32::new(0),
-            quick: OnceLock::new(),
+            baseline: OnceLock::new(),
             cost: Cost::default(),
         })
     }
@@ -104,41 +106,41 @@ impl KernelCode {
         }
     }
 
-    /// The code in the device with which a range may run now: if there is none for such rows yet, that for most launches, and the other one
-    /// is compiled in the background.
+    /// The code in the device with which a range may run now: if there is none for such rows yet, that for most
+    /// launches, and the other one is compiled in the background.
     pub(crate) fn loaded_now(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
         let variant = variant_for(loaded.artifact(), range);
         let known = self.variants[variant.index()].get().is_some();
         let waits = !matches!(variant, Variant::ShortRow(_) | Variant::Dim0);
-        if known || waits || self.executable.made_kernel(&self.name, variant).is_some() {
+        if known || waits || self.executable.try_kernel(&self.name, variant).is_some() {
             return self.loaded_for(range);
         }
         let bit = 1 << variant.index();
         let asked = self.asked.fetch_or(bit, Ordering::Relaxed) & bit != 0;
-        if asked || self.compiling(|e| e.expect(&self.name, variant)) { Ok(loaded) } else { self.loaded_for(range) }
+        if asked || self.compiling(|e| e.prefetch(&self.name, variant)) { Ok(loaded) } else { self.loaded_for(range) }
     }
 
-    /// In which order the code has the dimensions of a launch, by the code that there is, or else by quick code.
+    /// In which order the code has the dimensions of a launch, by the code that there is, or else by baseline code.
     pub(crate) fn dim_order(&self) -> Result<[u8; 3]> {
-        let code = match self.made_or_quick() {
+        let code = match self.made_or_baseline() {
             Some(code) => code,
             None => self.loaded()?,
         };
         Ok(code.artifact().dim_order)
     }
 
-    /// The work-items of the largest group that can be launched, by the code that there is, or else by quick code: whoever asks wants to
-    /// launch soon, and does not wait for better.
+    /// The work-items of the largest group that can be launched, by the code that there is, or else by baseline code:
+    /// whoever asks wants to launch soon, and does not wait for better.
     pub fn max_group(&self) -> u64 {
-        let kept = self.made_or_quick().map_or(u64::MAX, |code| code.max_group_size());
+        let kept = self.made_or_baseline().map_or(u64::MAX, |code| code.max_group_size());
         self.device.max_group_size().min(kept)
     }
 
-    /// The code for most launches if it is there, or else quick code.
-    fn made_or_quick(&self) -> Option<&Arc<dyn hal::Kernel>> {
+    /// The code for most launches if it is there, or else baseline code.
+    fn made_or_baseline(&self) -> Option<&Arc<dyn hal::Kernel>> {
         let made = self.variants[Variant::Vector.index()].get().and_then(|made| made.as_ref().ok());
-        made.or_else(|| self.quick())
+        made.or_else(|| self.baseline())
     }
 
     fn variant(&self, variant: Variant) -> Result<&Arc<dyn hal::Kernel>> {
@@ -146,25 +148,26 @@ impl KernelCode {
         self.variants[variant.index()].get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
-    /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it gets that later.
-    /// Nothing if there is no need, or few groups: each ends with the code that it began with, which may be thirty times slower.
-    pub(crate) fn quick_for(&self, range: &hal::NdRange) -> Option<&Arc<dyn hal::Kernel>> {
+    /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it
+    /// gets that later. Nothing if there is no need, or few groups: each ends with the code that it began with, which
+    /// may be thirty times slower.
+    pub(crate) fn baseline_for(&self, range: &hal::NdRange) -> Option<&Arc<dyn hal::Kernel>> {
         if self.variants[Variant::Vector.index()].get().is_some()
             || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS
         {
             return None;
         }
-        self.quick().filter(|_| self.executable.made_kernel(&self.name, Variant::Vector).is_none())
+        self.baseline().filter(|_| self.executable.try_kernel(&self.name, Variant::Vector).is_none())
     }
 
-    fn quick(&self) -> Option<&Arc<dyn hal::Kernel>> {
-        let load = || self.load(Ok(self.compiling(|e| e.quick_kernel(&self.name))?)).ok();
-        self.quick.get_or_init(load).as_ref()
+    fn baseline(&self) -> Option<&Arc<dyn hal::Kernel>> {
+        let load = || self.load(Ok(self.compiling(|e| e.baseline_kernel(&self.name))?)).ok();
+        self.baseline.get_or_init(load).as_ref()
     }
 
     /// The code for most launches, if it is made and right for this range.
     pub(crate) fn made_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
-        let artifact = self.executable.made_kernel(&self.name, Variant::Vector)?;
+        let artifact = self.executable.try_kernel(&self.name, Variant::Vector)?;
         let suits = variant_for(&artifact, range) != Variant::Scalar;
         suits.then(|| self.loaded())?.ok().cloned()
     }
@@ -180,16 +183,17 @@ impl KernelCode {
     }
 }
 
-/// A launch of fewer groups does not begin with quick code.
+/// A launch of fewer groups does not begin with baseline code.
 const FEW_GROUPS: u64 = 4;
 
 /// Fewer lanes than this are not worth code of their own.
 const MIN_LANES: u64 = 4;
 
-/// Which code is right, and good, for a launch, by what is known of that for most: plain code if the ids are too large for it, or
-/// the groups so small that vectors would be all but empty (a histogram of groups of one took 46 times as long); code for such rows if
-/// vectors would be longer than these, or could be longer; code for lanes along dimension 0 if a launch is that short only where they would
-/// lie otherwise. (A matrix turned by tiles of 16: five times as fast with 16 lanes as with 32.)
+/// Which code is right, and good, for a launch, by what is known of that for most: plain code if the ids are too large
+/// for it, or the groups so small that vectors would be all but empty (a histogram of groups of one took 46 times as
+/// long); code for such rows if vectors would be longer than these, or could be longer; code for lanes along dimension
+/// 0 if a launch is that short only where they would lie otherwise. (A matrix turned by tiles of 16: five times as fast
+/// with 16 lanes as with 32.)
 fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
     let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
     if largest.is_some_and(|id| id > artifact.max_id) {

@@ -1,8 +1,9 @@
 //! Contexts: the devices that share objects, and where errors are reported.
 
+use crate::residency::Space;
 use crate::status::ensure;
 use crate::svm::Allocations;
-use crate::{Attachment, Device, Engine, Error, Result};
+use crate::{Device, Engine, Error, ExternalSlot, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -15,17 +16,22 @@ pub type ContextProperty = (isize, isize);
 /// A context.
 pub struct Context {
     /// What the interface keeps.
-    pub attachment: Attachment,
+    pub external: ExternalSlot,
     engine: Arc<Engine>,
     devices: Vec<Arc<Device>>,
     properties: Option<Vec<ContextProperty>>,
     notify: Option<ErrorCallback>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
     svm: Allocations,
+    /// The memory space of each device.
+    device_spaces: Vec<Space>,
+    /// A device that allocates in each space; none where the host's memory is no device's.
+    allocators: Vec<Option<Arc<Device>>>,
 }
 
 impl Context {
-    /// A context of these devices; duplicates count once. Properties have been checked by the caller, who knows their meaning.
+    /// A context of these devices; duplicates count once. Properties have been checked by the caller, who knows their
+    /// meaning.
     pub fn new(
         devices: &[Arc<Device>],
         properties: Option<Vec<ContextProperty>>,
@@ -38,14 +44,27 @@ impl Context {
             }
         }
         ensure!(!unique.is_empty(), InvalidValue, "a context needs a device");
+        let mut allocators = vec![unique.iter().find(|d| d.shares_host()).cloned()];
+        let mut space_of = |device: &Arc<Device>| {
+            if device.shares_host() {
+                return Space::HOST;
+            }
+            allocators.push(Some(device.clone()));
+            Space((allocators.len() - 1).min(Space::LIMIT) as u8)
+        };
+        let device_spaces = unique.iter().map(&mut space_of).collect();
+        let most = Space::LIMIT - 1;
+        ensure!(allocators.len() <= Space::LIMIT, OutOfResources, "more than {most} devices with memory of their own");
         Ok(Arc::new(Context {
-            attachment: Attachment::default(),
+            external: ExternalSlot::default(),
             engine: unique[0].engine().clone(),
             devices: unique,
             properties,
             notify,
             destructors: Mutex::default(),
             svm: Allocations::default(),
+            device_spaces,
+            allocators,
         }))
     }
 
@@ -57,6 +76,26 @@ impl Context {
     /// The properties, in the order given; `None` if none were given at all.
     pub fn properties(&self) -> Option<&[ContextProperty]> {
         self.properties.as_deref()
+    }
+
+    /// How many memory spaces there are: the host's, and one for each device with memory of its own.
+    pub(crate) fn spaces(&self) -> usize {
+        self.allocators.len()
+    }
+
+    /// Whether a device has memory of its own, so that memory objects may have to be copied.
+    pub(crate) fn has_device_memory(&self) -> bool {
+        self.allocators.len() > 1
+    }
+
+    /// The memory space of a device; the host's for a device of another context.
+    pub(crate) fn space_of(&self, device: &Arc<Device>) -> Space {
+        self.index_of(device).and_then(|i| self.device_spaces.get(i).copied()).unwrap_or_default()
+    }
+
+    /// The device that allocates in a space.
+    pub(crate) fn allocator(&self, space: Space) -> Option<&Arc<Device>> {
+        self.allocators.get(usize::from(space.0))?.as_ref()
     }
 
     pub(crate) fn svm(&self) -> &Allocations {

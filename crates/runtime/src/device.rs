@@ -1,6 +1,6 @@
 //! A device: what `hal` offers, and the limits that follow.
 
-use crate::{Attachment, Engine};
+use crate::{Engine, ExternalSlot};
 use cloom_caps::DeviceCaps;
 use cloom_hal as hal;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A device.
 pub struct Device {
     /// What the interface keeps.
-    pub attachment: Attachment,
+    pub external: ExternalSlot,
     hal: Arc<dyn hal::Device>,
     engine: Arc<Engine>,
     runs_on_host: bool,
@@ -18,7 +18,7 @@ pub struct Device {
 impl Device {
     pub(crate) fn new(hal: Arc<dyn hal::Device>, engine: Arc<Engine>) -> Arc<Device> {
         let (runs_on_host, shares_host) = (hal.as_assist().is_some(), hal.as_host_shared().is_some());
-        Arc::new(Device { attachment: Attachment::default(), hal, engine, runs_on_host, shares_host })
+        Arc::new(Device { external: ExternalSlot::default(), hal, engine, runs_on_host, shares_host })
     }
 
     /// What it is.
@@ -41,7 +41,8 @@ impl Device {
         &self.engine
     }
 
-    /// Whether launches run on threads of the host, the calling one among them. Then a launch has ended when it is submitted.
+    /// Whether launches run on threads of the host, the calling one among them. Then a launch has ended when it is
+    /// submitted.
     pub(crate) fn runs_on_host(&self) -> bool {
         self.runs_on_host
     }
@@ -76,7 +77,8 @@ impl Device {
         u64::from(self.caps().limits.mem_base_addr_align / 8)
     }
 
-    /// Nanoseconds now on the device's clock and on the host's, which are one clock where the device has none of its own.
+    /// Nanoseconds now on the device's clock and on the host's, which are one clock where the device has none of its
+    /// own.
     pub fn timers(&self) -> (u64, u64) {
         let host = self.engine.now();
         (self.hal.as_timestamps().map_or(host, |clock| clock.now()), host)

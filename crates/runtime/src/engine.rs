@@ -1,4 +1,5 @@
-//! What all objects of a platform share: threads, the clock, the compiler, and hooks to the outside.
+//! The engine: what all objects of a platform share, that is thread pools, the clock, the compiler, and hooks to the
+//! process.
 
 use crate::tasks::Tasks;
 use crate::toolchain::Toolchain;
@@ -15,16 +16,16 @@ const CALLBACK_THREADS: usize = 64;
 /// Takes what kernels printed.
 pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
 
-/// Gives the calling thread the default floating-point environment (rounding to nearest, no traps, denormals kept) until the result is
-/// dropped.
+/// Gives the calling thread the default floating-point environment (rounding to nearest, no traps, denormals kept)
+/// until the result is dropped.
 pub type EnterFloatEnv = fn() -> Box<dyn Any>;
 
 /// What the runtime asks of the process that it is a part of.
 pub struct Hooks {
     /// Writes what kernels printed.
     pub print: Printer,
-    /// Entered before anything is compiled, and by each thread: what an application sets for its own computations (`fesetround`,
-    /// `feenableexcept`, `-ffast-math`) must not change what the compiler computes.
+    /// Entered before anything is compiled, and by each thread: what an application sets for its own computations
+    /// (`fesetround`, `feenableexcept`, `-ffast-math`) must not change what the compiler computes.
     pub enter_float_env: EnterFloatEnv,
 }
 
@@ -51,7 +52,8 @@ impl Engine {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let tasks = |name, limit| Tasks::new(name, limit, hooks.enter_float_env);
         Arc::new(Engine {
-            // One more than the least, so that a long command of one queue does not hold up another queue on a single core.
+            // One more than the least, so that a long command of one queue does not hold up another queue on a single
+            // core.
             commands: tasks("cloom-command", cores.max(2)),
             natives: tasks("cloom-native", NATIVE_THREADS),
             callbacks: tasks("cloom-callback", CALLBACK_THREADS),

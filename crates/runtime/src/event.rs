@@ -1,13 +1,13 @@
-//! Events: the status of a command or of the application's own work, who waits for it, and who is told of it.
+//! Events: the status of a command or of the application's own work, the commands that depend on it, and its callbacks.
 //!
-//! The status only falls: queued 3, submitted 2, running 1, complete 0, or a negative error. The callbacks of one event are
-//! called one after the other, in the order in which the statuses came, on a thread that runs nothing else, so that they may call
-//! back into the interface and block.
+//! The status only decreases: queued 3, submitted 2, running 1, complete 0, or a negative error (OpenCL 3.0, section
+//! 5.11). The callbacks of one event are called one after the other, in the order of the statuses, on a thread that
+//! runs nothing else, so that they may call the interface and block.
 
-use crate::ending;
-use crate::execute::{Command, CommandType, Dependents, finish, hand_on};
+use crate::execute::{Command, CommandType, Dependents, finish, notify_dependents};
 use crate::status::{bail, ensure};
-use crate::{Attachment, Context, Error, Queue, QueueFlags, Result, Status};
+use crate::thread_exit;
+use crate::{Context, Error, ExternalSlot, Queue, QueueFlags, Result, Status};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl State {
 /// An event.
 pub struct Event {
     /// What the interface keeps.
-    pub attachment: Attachment,
+    pub external: ExternalSlot,
     pub(crate) id: u64,
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
@@ -112,7 +112,7 @@ impl Event {
     ) -> Arc<Event> {
         let (callbacks, due, dependents) = Default::default();
         Arc::new(Event {
-            attachment: Attachment::default(),
+            external: ExternalSlot::default(),
             id: context.engine().id(),
             context: context.clone(),
             queue: queue.cloned(),
@@ -240,7 +240,8 @@ impl Event {
         Some(dependents)
     }
 
-    /// Calls what is due, if this is the call that must. Not under the lock: where the system gives no thread, it happens here.
+    /// Calls what is due, if this is the call that must. Not under the lock: where the system gives no thread, it
+    /// happens here.
     fn deliver(self: &Arc<Event>, must: bool) {
         if !must {
             return;
@@ -269,34 +270,34 @@ impl Event {
         None
     }
 
-    /// Whether it is done only after another command of its queue that may run now. Who waits for this one must run no other: a kernel may
-    /// wait for what the host writes to shared memory once this one is done.
+    /// Whether it is done only after another command of its queue that may run now. Who waits for this one must run no
+    /// other: a kernel may wait for what the host writes to shared memory once this one is done.
     fn needs(&self, other: &Event, queue: &Queue) -> bool {
         if queue.in_order() { other.id <= self.id } else { other.id == self.id }
     }
 
-    /// Waits until it is done, and helps its queue meanwhile. Returns the status.
+    /// Waits until it is done, and runs commands of its queue meanwhile. Returns the status.
     pub fn wait(&self) -> i32 {
-        let mut helped = false;
+        let mut ran = false;
         let status = loop {
             let status = self.status();
             if status <= COMPLETE {
                 break status;
             }
-            if let Some(queue) = self.queue.as_ref().filter(|_| !ending::ends()) {
+            if let Some(queue) = self.queue.as_ref().filter(|_| !thread_exit::is_exiting()) {
                 if queue.run_one(|other| self.needs(other, queue)) {
-                    helped = true;
+                    ran = true;
                     continue;
                 }
                 // What is left is for others, who may expect it of this thread.
-                if std::mem::take(&mut helped) {
-                    Queue::leave(queue);
+                if std::mem::take(&mut ran) {
+                    Queue::stop_running(queue);
                 }
             }
-            // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most of them. A long
-            // one begins meanwhile, perhaps, and can use this thread.
+            // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most
+            // of them. A long one begins meanwhile, perhaps, and can use this thread.
             let done = || self.done.load(Ordering::Acquire);
-            if self.queue.as_ref().is_some_and(|q| !ending::ends() && q.assist(&done)) {
+            if self.queue.as_ref().is_some_and(|q| !thread_exit::is_exiting() && q.assist(&done)) {
                 continue;
             }
             let mut state = self.state.lock();
@@ -304,8 +305,8 @@ impl Event {
                 self.changed.wait(&mut state);
             }
         };
-        if let Some(queue) = self.queue.as_ref().filter(|_| helped) {
-            Queue::leave(queue);
+        if let Some(queue) = self.queue.as_ref().filter(|_| ran) {
+            Queue::stop_running(queue);
         }
         status
     }
@@ -331,7 +332,8 @@ impl Event {
 }
 
 impl Drop for Event {
-    /// A user event that nobody can set any more fails, so that what waits for it ends. Commands' own events have ended by now.
+    /// A user event that nobody can set any more fails, so that what waits for it ends. Commands' own events have ended
+    /// by now.
     fn drop(&mut self) {
         let state = self.state.get_mut();
         let dependents = std::mem::take(&mut state.dependents);
@@ -340,7 +342,7 @@ impl Drop for Event {
             let error = Error::new(Status::InvalidEvent, why);
             crate::log::error("clReleaseEvent", &error);
             self.context.report(&error);
-            hand_on(dependents, error.status.code(), None);
+            notify_dependents(dependents, error.status.code(), None);
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Commands: when one may run, running it, and what its end sets free.
+//! Commands: when one may run, running it, and releasing what depends on it.
 //!
-//! A command counts the events that it waits for. The thread that takes the count to zero hands it to its queue, and a thread of
-//! the engine, or one that waits for the queue, runs it. Nothing here recurses: a long chain of commands that fail is a loop.
+//! A command counts the events that it depends on. The thread that takes the count to zero puts it into the ready list
+//! of its queue, from where a worker thread of the engine, or a thread that waits for the queue, takes it. Failures
+//! propagate by a work list and not by recursion, so that a long chain of dependent commands does not overflow the
+//! stack.
 
 use crate::KernelCode;
 use crate::event::{COMPLETE, Edge, Event, RUNNING, SUBMITTED};
@@ -104,8 +106,8 @@ impl Command {
         self.unblock(Edge::Order, COMPLETE)
     }
 
-    /// Runs it on this thread, and hands on what waited for it. A thread that will look for the next command of a queue says so by
-    /// `next_of`, so that no other thread is woken for it.
+    /// Runs it on this thread, and releases what depends on it. A thread that will look for the next command of a queue
+    /// says so by `next_of`, so that no worker is woken for it.
     pub fn run(self: &Arc<Command>, next_of: Option<&Queue>) {
         let Some(work) = self.work.lock().take() else { return };
         self.event.context().engine().activate();
@@ -146,7 +148,8 @@ pub(crate) fn status(context: &Context, outcome: Result<()>) -> i32 {
     }
 }
 
-/// Hands a command that nothing holds back to its queue; one whose wait list failed ends here, and is returned with its status.
+/// Dispatches a command that nothing delays to its queue; one whose wait list failed ends here, and is returned with
+/// its status.
 fn dispatch(command: Arc<Command>, next_of: Option<&Queue>) -> Option<(Arc<Event>, i32)> {
     if command.failed.load(Ordering::Relaxed) {
         let work = command.work.lock().take();
@@ -163,7 +166,7 @@ fn dispatch(command: Arc<Command>, next_of: Option<&Queue>) -> Option<(Arc<Event
     None
 }
 
-/// Starts a command that nothing holds back.
+/// Starts a command that nothing delays.
 pub(crate) fn start(command: Arc<Command>) {
     if let Some((event, status)) = dispatch(command, None) {
         finish(&event, status);
@@ -186,7 +189,7 @@ pub(crate) fn finish(event: &Arc<Event>, status: i32) -> bool {
 
 fn finish_before(event: &Arc<Event>, status: i32, now: u64, next_of: Option<&Queue>) -> bool {
     let Some(dependents) = end(event, status, now) else { return false };
-    hand_on(dependents, status, next_of);
+    notify_dependents(dependents, status, next_of);
     true
 }
 
@@ -203,8 +206,9 @@ fn end(event: &Arc<Event>, status: i32, now: u64) -> Option<Dependents> {
     Some(dependents)
 }
 
-/// Tells commands that an event they waited for has ended, and so on with those that end thereby.
-pub(crate) fn hand_on(dependents: Dependents, status: i32, next_of: Option<&Queue>) {
+/// Tells commands that an event they depend on has ended; those that fail thereby end, and so on with what depends on
+/// them.
+pub(crate) fn notify_dependents(dependents: Dependents, status: i32, next_of: Option<&Queue>) {
     let mut ended = Vec::new();
     let mut next = Some((dependents, status));
     while let Some((dependents, status)) = next.take() {

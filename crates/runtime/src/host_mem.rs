@@ -1,9 +1,12 @@
 //! The application's memory, by address. The one module of the runtime that may use `unsafe`.
 //!
-//! A [`HostPtr`] is made from a pointer that an application passed to an entry point; the specification makes the application
-//! keep that memory good until the command is complete, and that promise is what makes the accesses here sound.
+//! A [`HostPtr`] is made from a pointer that an application passed to an entry point; the specification makes the
+//! application keep that memory good until the command is complete, and that promise is what makes the accesses here
+//! sound.
 
 #![allow(unsafe_code, reason = "it reaches memory of the application")]
+
+use cloom_hal::{HalError, Memory};
 
 /// The start of memory that the application owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,7 +22,13 @@ impl HostPtr {
         (address != 0).then_some(HostPtr(address))
     }
 
-    /// The start of a slice. A command that uses it must have ended when the borrow does: only for calls that wait for it.
+    /// The start of memory that stays for ever, and that nothing else refers to.
+    pub fn of_static(bytes: &'static mut [u8]) -> HostPtr {
+        HostPtr(bytes.as_mut_ptr() as usize)
+    }
+
+    /// The start of a slice. A command that uses it must have ended when the borrow does: only for calls that wait for
+    /// it.
     pub(crate) fn of_slice(bytes: &[u8]) -> HostPtr {
         HostPtr(bytes.as_ptr() as usize)
     }
@@ -52,5 +61,83 @@ impl HostPtr {
         let address = self.0.wrapping_add(offset as usize) as *mut u8;
         // SAFETY: as above; that commands which write overlap is a race of the application, as it would be in C.
         use_bytes(unsafe { std::slice::from_raw_parts_mut(address, size as usize) })
+    }
+}
+
+/// What allocations are aligned to: the largest type of OpenCL C.
+const ALIGN: usize = 128;
+
+/// The copy of a memory object on the host, in contexts none of whose devices works there: allocated, or the
+/// application's.
+pub(crate) struct HostBlock {
+    start: HostPtr,
+    size: u64,
+    /// Kept for its destructor; empty if the application owns the bytes.
+    _owned: Vec<u8>,
+}
+
+impl HostBlock {
+    /// Fresh zeros; `None` if there is no memory.
+    pub fn allocate(size: u64) -> Option<HostBlock> {
+        let length = usize::try_from(size).ok()?.checked_add(ALIGN)?;
+        let mut owned = Vec::new();
+        owned.try_reserve_exact(length).ok()?;
+        owned.resize(length, 0);
+        let start = HostPtr((owned.as_mut_ptr() as usize).next_multiple_of(ALIGN));
+        Some(HostBlock { start, size, _owned: owned })
+    }
+
+    /// The application's memory.
+    pub fn wrap(start: HostPtr, size: u64) -> HostBlock {
+        HostBlock { start, size, _owned: Vec::new() }
+    }
+
+    /// The address of a range, after checking that it lies inside.
+    fn range(&self, offset: u64, size: u64) -> *mut u8 {
+        let end = offset.checked_add(size).filter(|&end| end <= self.size);
+        assert!(end.is_some(), "bytes {offset}+{size} of a memory of {}", self.size);
+        (self.start.0 + offset as usize) as *mut u8
+    }
+}
+
+impl Memory for HostBlock {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn device_address(&self) -> u64 {
+        self.start.0 as u64
+    }
+
+    fn host_address(&self) -> Option<usize> {
+        Some(self.start.0)
+    }
+
+    fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), HalError> {
+        let from = self.range(offset, to.len() as u64);
+        // SAFETY: the range was checked; `copy` allows overlap, which there is if an application reads a buffer into
+        // its own memory.
+        unsafe { std::ptr::copy(from, to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
+        let to = self.range(offset, from.len() as u64);
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy(from.as_ptr(), to, from.len()) };
+        Ok(())
+    }
+
+    fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
+        // SAFETY: the range was checked, the bytes are initialised, and that nobody else uses them now is the order of
+        // the commands.
+        source.read(source_offset, unsafe { std::slice::from_raw_parts_mut(self.range(offset, size), size as usize) })
+    }
+
+    fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
+        // SAFETY: as in `copy_from`.
+        let room = unsafe { std::slice::from_raw_parts_mut(self.range(offset, size), size as usize) };
+        room.chunks_mut(pattern.len().max(1)).for_each(|part| part.copy_from_slice(&pattern[..part.len()]));
+        Ok(())
     }
 }

@@ -1,8 +1,9 @@
-//! Kernels: the arguments set so far.
+//! Kernels: the arguments set so far, and packing them into the argument block of a launch.
 
 use crate::host_mem::HostPtr;
+use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
-use crate::{Attachment, Buffer, Device, Error, KernelCode, Program, Result, Status};
+use crate::{Device, Error, ExternalSlot, KernelCode, MemFlags, MemObject, Program, Queue, Result, Status};
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
@@ -12,11 +13,12 @@ use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-/// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it; a command does.
+/// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it;
+/// a command does.
 #[derive(Clone)]
 enum ArgValue {
     Bytes(SmallVec<[u8; 16]>),
-    Buffer(Option<Weak<Buffer>>),
+    Buffer(Option<Weak<MemObject>>),
     /// Shared memory, which the application keeps alive.
     Address(u64),
     Local(u64),
@@ -78,14 +80,14 @@ pub struct ArgInput<'a> {
     pub size: u64,
     /// `arg_value`
     pub value: Option<HostPtr>,
-    /// Finds the buffer of a handle.
-    pub buffer: &'a dyn Fn(usize) -> Result<Arc<Buffer>>,
+    /// Finds the memory object of a handle.
+    pub mem_object: &'a dyn Fn(usize) -> Result<Arc<MemObject>>,
 }
 
 /// A kernel.
 pub struct Kernel {
     /// What the interface keeps.
-    pub attachment: Attachment,
+    pub external: ExternalSlot,
     program: Arc<Program>,
     name: String,
     meta: KernelMeta,
@@ -105,8 +107,8 @@ impl Kernel {
     ) -> Arc<Kernel> {
         program.count_kernel(true);
         let args = Mutex::new(meta.params.iter().map(|_| None).collect());
-        let (attachment, indirect) = Default::default();
-        Arc::new(Kernel { attachment, program, name: name.to_owned(), meta, codes, args, indirect })
+        let (external, indirect) = Default::default();
+        Arc::new(Kernel { external, program, name: name.to_owned(), meta, codes, args, indirect })
     }
 
     /// `clCloneKernel`: another kernel with the same arguments.
@@ -176,7 +178,7 @@ impl Kernel {
                 ensure!(size == 8, InvalidArgSize, "{what} is a buffer: its size is that of a cl_mem, 8, not {size}");
                 let handle =
                     input.value.map_or(0, |v| v.read(0, 8, |b| usize::from_ne_bytes(b.try_into().unwrap_or_default())));
-                let buffer = if handle == 0 { None } else { Some((input.buffer)(handle)?) };
+                let buffer = if handle == 0 { None } else { Some((input.mem_object)(handle)?) };
                 self.set_buffer_arg(index, buffer.as_ref())
             }
             ParamKind::Value | ParamKind::Struct => {
@@ -204,7 +206,7 @@ impl Kernel {
     }
 
     /// Sets an argument that is a pointer to global or constant memory; `None` is the null pointer.
-    pub fn set_buffer_arg(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> Result<()> {
+    pub fn set_buffer_arg(&self, index: u32, buffer: Option<&Arc<MemObject>>) -> Result<()> {
         let param = self.param(index)?;
         let what = self.what(index, param);
         let pointer = matches!(param.kind, ParamKind::Global | ParamKind::Constant);
@@ -248,6 +250,8 @@ impl Kernel {
     /// Sets an argument that is a pointer to memory which the device shares with the host.
     pub fn set_svm_arg(&self, index: u32, address: usize) -> Result<()> {
         let param = self.param(index)?;
+        let shared = self.program.context().devices().iter().any(|d| d.svm().is_some());
+        ensure!(shared, InvalidOperation, "no device of the context has shared virtual memory");
         let pointer = matches!(param.kind, ParamKind::Global | ParamKind::Constant);
         ensure!(pointer, InvalidArgValue, "argument {index} (`{}`) is not a pointer to global memory", param.name);
         self.args.lock()[index as usize] = Some(ArgValue::Address(address as u64));
@@ -273,9 +277,11 @@ impl Kernel {
         Error::new(Status::InvalidKernelArgs, format!("argument `{name}` of kernel `{}` has not been set", self.name))
     }
 
-    /// The arguments as they are now, in the form in which the code reads them. `packed` is fresh; it is the caller's so that its buffers
-    /// are not dropped under the lock, where the last reference to one would call the application.
-    pub(crate) fn pack(&self, artifact: &KernelArtifact, packed: &mut Packed) -> Result<()> {
+    /// The arguments as they are now, in the form in which the code reads them. `packed` is fresh; it is the caller's
+    /// so that its buffers are not dropped under the lock, where the last reference to one would call the application.
+    pub(crate) fn pack(&self, artifact: &KernelArtifact, queue: &Queue, packed: &mut Packed) -> Result<()> {
+        packed.space = queue.space();
+        packed.migrates = self.program.context().has_device_memory();
         packed.local_size = artifact.local_size;
         packed.shares = self.indirect.iter().any(|i| i.load(Ordering::Relaxed));
         packed.block.resize(artifact.arg_block as usize, 0);
@@ -300,12 +306,21 @@ impl Kernel {
                             self.name
                         )
                     };
-                    word = buffer.device_address().to_le_bytes();
+                    word = buffer.device_address(packed.space)?.to_le_bytes();
                     packed.shares |= buffer.is_shared();
-                    packed.buffers.push(buffer);
+                    let param = &self.meta.params[i];
+                    let only_reads = param.kind == ParamKind::Constant
+                        || param.is_const
+                        || buffer.flags().contains(MemFlags::READ_ONLY);
+                    packed.buffers.push((buffer, if only_reads { AccessMode::Read } else { AccessMode::Update }));
                     &word
                 }
                 (KernelArgKind::Buffer, ArgValue::Address(address)) => {
+                    ensure!(
+                        queue.device().svm().is_some(),
+                        InvalidOperation,
+                        "the device has no shared virtual memory"
+                    );
                     packed.shares = true;
                     word = address.to_le_bytes();
                     &word
@@ -352,10 +367,26 @@ pub(crate) struct Packed {
     pub block: SmallVec<[u8; 128]>,
     /// Local memory of a group.
     pub local_size: u64,
-    /// The buffers among the arguments, which must be there until the kernel is done.
-    pub buffers: SmallVec<[Arc<Buffer>; 4]>,
+    /// The buffers among the arguments, which must be there until the kernel is done, and what it does with them.
+    pub buffers: SmallVec<[(Arc<MemObject>, AccessMode); 4]>,
+    /// Where the kernel runs.
+    pub space: Space,
+    /// Whether they may have to be copied there.
+    pub migrates: bool,
     /// Whether there is memory among them that the host may use at the same time.
     pub shares: bool,
+}
+
+impl Packed {
+    /// Makes the buffers usable where the kernel runs.
+    pub fn make_resident(&self) -> Result<()> {
+        if self.migrates {
+            for (buffer, access) in &self.buffers {
+                buffer.acquire(self.space, 0, buffer.size(), *access)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Kernel {

@@ -1,14 +1,17 @@
-//! Launching kernels: the range checked, the local size chosen where the application leaves it open, and the way on: a short launch
-//! that nothing holds back runs at once, without a command; any other is a command of the queue.
+//! Launching kernels: checks the range, chooses the local size where the application leaves it open, packs the
+//! arguments, and submits.
+//!
+//! A short launch that nothing delays runs at once on the calling thread, without a command or an event of its own; any
+//! other is a command of the queue.
 
-use crate::ending;
 use crate::event::Profiling;
 use crate::execute::{CommandType, Progress, attempt, status};
 use crate::kernel::Packed;
 use crate::pending::{PendingLaunch, outcome};
 use crate::print::{Printed, Printer};
-use crate::queue::Urgency;
+use crate::queue::ExecPolicy;
 use crate::status::ensure;
+use crate::thread_exit;
 use crate::{Device, Event, Kernel, KernelCode, Queue, QueueFlags, Result};
 use cloom_hal as hal;
 use std::sync::Arc;
@@ -26,13 +29,14 @@ pub struct RangeInput {
     pub local: Option<[u64; 3]>,
 }
 
-/// A launch that will take at most so many nanoseconds, by what the last one took, runs where it is enqueued: to wake another thread
-/// takes longer.
+/// A launch that will take at most so many nanoseconds, by what the last one took, runs where it is enqueued: to wake
+/// another thread takes longer.
 const SHORT: u64 = 10_000;
 /// A short launch takes at most so many bytes of the application's stack.
 const SHORT_STACK: u64 = 16 << 10;
 
-/// Groups should be about this large when the choice is free: enough work to share out, few enough to keep them in cache.
+/// Groups should be about this large when the choice is free: enough work to share out, few enough to keep them in
+/// cache.
 const PREFERRED_GROUP: u64 = 64;
 
 impl Queue {
@@ -59,15 +63,15 @@ impl Queue {
         };
         // Whoever measures means the code that stays.
         let measures = self.flags().contains(QueueFlags::PROFILING);
-        let quick = if measures { None } else { code.quick_for(&range) };
-        let loaded = match quick {
-            Some(quick) => quick,
+        let baseline = if measures { None } else { code.baseline_for(&range) };
+        let loaded = match baseline {
+            Some(baseline) => baseline,
             None if measures => code.loaded_for(&range)?,
             None => code.loaded_now(&range)?,
         };
         let artifact = loaded.artifact();
         let mut packed = Packed::default();
-        kernel.pack(artifact, &mut packed)?;
+        kernel.pack(artifact, self, &mut packed)?;
         let limit = self.device().local_memory();
         ensure!(
             packed.local_size <= limit,
@@ -86,13 +90,14 @@ impl Queue {
         // The range was checked: it has fewer work-items than 2^64 where groups can be counted; else it is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
         let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
-        // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what needs much stack
-        // runs on a thread of the device.
+        // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what
+        // needs much stack runs on a thread of the device.
         let here = is_short
             && self.device().runs_on_host()
-            && !ending::ends()
-            && quick.is_none()
+            && !thread_exit::is_exiting()
+            && baseline.is_none()
             && !packed.shares
+            && !packed.migrates
             && artifact.private_size <= SHORT_STACK;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
@@ -100,25 +105,27 @@ impl Queue {
                 return Ok(done);
             }
         }
-        let urgency = if here { Urgency::Here } else { Urgency::Queue };
+        let policy = if here { ExecPolicy::Inline } else { ExecPolicy::Worker };
         let (device, kernel, queue) = (self.device().clone(), loaded.clone(), self.id());
-        let tier_up = quick.is_some().then(|| code.clone());
-        // What quick code takes says nothing of later launches.
-        let measured = quick.is_none().then(|| (code.clone(), items));
+        let tier_up = baseline.is_some().then(|| code.clone());
+        // What baseline code takes says nothing of later launches.
+        let measured = baseline.is_none().then(|| (code.clone(), items));
         let work = Box::new(move || {
             let (pending, printed) = submit(&device, &*kernel, range, &packed, tier_up.as_deref(), queue)?;
             // Kernel and buffers are held until it is done.
             Ok(match pending {
                 None => Progress::Done,
-                Some(pending) => Progress::Pending(Box::new(PendingLaunch { pending, device, kernel, packed, printed })),
+                Some(pending) => {
+                    Progress::Pending(Box::new(PendingLaunch { pending, device, kernel, packed, printed }))
+                }
             })
         });
-        self.enqueue_as(kind, wait, urgency, measured, work).map(Some)
+        self.enqueue_as(kind, wait, policy, measured, work).map(Some)
     }
 }
 
-/// Submits a launch. Gives it back, with what it has printed, if it goes on. `code` is there for code of the baseline tier: it will have
-/// better code.
+/// Submits a launch. Gives it back, with what it has printed, if it goes on. `code` is there for code of the baseline
+/// tier: it will have better code.
 fn submit(
     device: &Device,
     kernel: &dyn hal::Kernel,
@@ -131,6 +138,7 @@ fn submit(
     let find = code.map(|code| move || code.made_for(&range));
     let tier_up = find.as_ref().map(|f| f as &hal::TierUp<'_>);
     let (args, local_size) = (&packed.block, packed.local_size);
+    packed.make_resident()?;
     let launch = hal::Launch { kernel, range, args, local_size, print: &printer, tier_up, queue };
     let result = device.hal().submit(&launch);
     match result {
@@ -172,7 +180,7 @@ impl Short<'_> {
         let profiles = self.wanted && queue.flags().contains(QueueFlags::PROFILING);
         let clock = profiles || self.code.cost().is_due();
         let now = || if clock { queue.context().engine().now() } else { 0 };
-        let ran = queue.alone(wait, || {
+        let ran = queue.run_inline(wait, || {
             let begin = now();
             let outcome = attempt(run);
             (outcome, begin, now())
@@ -190,7 +198,8 @@ impl Short<'_> {
     }
 }
 
-/// Checks a range; `None` when there is nothing to run. If the local size is chosen, it is for code with the dimensions in this order.
+/// Checks a range; `None` when there is nothing to run. If the local size is chosen, it is for code with the dimensions
+/// in this order.
 fn settle(
     input: &RangeInput,
     required: Option<[u32; 3]>,
@@ -238,8 +247,8 @@ fn settle(
     Ok(Some(hal::NdRange { work_dim: input.work_dim, offset, global, local }))
 }
 
-/// A local size that divides the global size: as near to the preferred number of items as its divisors allow, the code's
-/// innermost dimension first, because neighbours in it touch neighbouring memory.
+/// A local size that divides the global size: as near to the preferred number of items as its divisors allow, the
+/// code's innermost dimension first, because neighbours in it touch neighbouring memory.
 fn choose(global: [u64; 3], max_group: u64, dim_order: [u8; 3]) -> [u64; 3] {
     let mut left = PREFERRED_GROUP.min(max_group);
     let mut local = [1; 3];

@@ -1,19 +1,19 @@
 //! OpenCL's objects and rules: platform, device, context, queue, event, memory, program, kernel; all validation.
 //!
-//! No C types and no pointers but [`host_mem::HostPtr`]: `capi` turns what an application passes into the types here, and what comes
-//! out into handles and codes. Commands are a graph of events (`event`, `queue`, `execute`): a command runs when
-//! everything it waits for is done, on a thread of the engine or on the thread that waits for it. A failure is an [`Error`], a
-//! status with a reason in words, and when it happens in a command, the status of its event and of those that wait for it.
+//! No C types and no pointers but [`host_mem::HostPtr`]: `capi` turns what an application passes into the types here,
+//! and what comes out into handles and codes. Commands are a graph of events (`event`, `queue`, `execute`): a command
+//! runs when everything it waits for is done, on a thread of the engine or on the thread that waits for it. A failure
+//! is an [`Error`], a status with a reason in words, and when it happens in a command, the status of its event and of
+//! those that wait for it.
 
-mod attachment;
 mod build;
 mod code;
 mod context;
 mod device;
-mod ending;
 mod engine;
 mod event;
 mod execute;
+mod external;
 mod flags;
 pub mod host_mem;
 mod kernel;
@@ -28,14 +28,15 @@ mod print;
 mod program;
 mod queue;
 mod region;
+mod residency;
 mod status;
 pub mod subgroup;
 mod svm;
 mod tasks;
+mod thread_exit;
 mod toolchain;
 mod transfer;
 
-pub use attachment::Attachment;
 pub use build::{BuildKind, BuildState, Notify};
 pub use cloom_artifact::ImageKind;
 pub use cloom_compiler::Location;
@@ -46,10 +47,11 @@ pub use device::Device;
 pub use engine::{Engine, EnterFloatEnv, Hooks, Printer};
 pub use event::{Event, Profiling};
 pub use execute::CommandType;
+pub use external::ExternalSlot;
 pub use flags::{MapFlags, MemFlags, MigrationFlags, QueueFlags};
 pub use kernel::{Access, ArgInput, ArgSpace, Kernel};
 pub use launch::RangeInput;
-pub use memory::Buffer;
+pub use memory::MemObject;
 pub use native::{NativeFunction, NativeKernel};
 pub use platform::Platform;
 pub use program::{Program, ProgramOrigin};
@@ -59,5 +61,5 @@ pub use status::{Error, Result, Status};
 pub use svm::SvmFree;
 pub use toolchain::{
     Cloom, CompileInput, Diagnostic, Executable, Failure, FailureKind, Header, KernelDescription, Outcome, Report,
-    Toolchain, Unit,
+    Toolchain, Unit, Variant,
 };

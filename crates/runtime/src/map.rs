@@ -1,15 +1,21 @@
-//! Mapping buffers into the host's address space. Nothing is copied: the device shares the host's memory.
+//! Mapping buffers into the host's address space: what is mapped is the copy of the buffer on the host (see
+//! `residency`), which with `CL_MEM_USE_HOST_PTR` is the application's memory.
+//!
+//! The command that maps makes the range valid on the host, unless its content is given up; the one that ends the
+//! mapping makes the copies of devices invalid, if the host could write. Devices in the host's memory use the same
+//! copy, so that nothing moves.
 //!
 //! A mapping is registered by the call that enqueues it and removed by the call that enqueues its end, so that of two
 //! calls that contradict each other the second fails at once. A map command that never runs, because an event of its
 //! wait list fails, removes its mapping again.
 
 use crate::execute::{CommandType, Progress};
+use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
-use crate::{Buffer, Event, MapFlags, MemFlags, Queue, Result};
+use crate::{Event, MapFlags, MemFlags, MemObject, Queue, Result};
 use std::sync::Arc;
 
-/// A mapped range.
+/// A mapped range, in bytes of its memory object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mapping {
     /// Differs between mappings of one address.
@@ -27,24 +33,28 @@ impl Mapping {
     pub(crate) fn is_live(&self) -> bool {
         !self.failed
     }
+
+    fn writes(&self) -> bool {
+        self.flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION)
+    }
 }
 
 /// The mapping of a map command that has not run. The command owns it: when the command is dropped before it ran,
 /// nothing is mapped.
-struct Pending {
-    buffer: Arc<Buffer>,
+struct UnrunMap {
+    buffer: Arc<MemObject>,
     id: u64,
     ran: bool,
 }
 
-impl Pending {
+impl UnrunMap {
     /// The command runs: the mapping lasts until it is unmapped.
     fn keep(mut self) {
         self.ran = true;
     }
 }
 
-impl Drop for Pending {
+impl Drop for UnrunMap {
     fn drop(&mut self) {
         if !self.ran {
             let mut mappings = self.buffer.mappings.lock();
@@ -62,7 +72,7 @@ impl Queue {
     /// Maps bytes of a buffer. Returns where they are, which holds as soon as the event is complete.
     pub fn map(
         self: &Arc<Queue>,
-        buffer: &Arc<Buffer>,
+        buffer: &Arc<MemObject>,
         blocking: bool,
         bits: u64,
         offset: u64,
@@ -91,23 +101,23 @@ impl Queue {
             InvalidOperation,
             "the buffer's flags forbid the host to write it"
         );
-        let Some(base) = buffer.host_address() else {
-            bail!(MapFailure, "the device's memory cannot be mapped");
-        };
-        let address = base + offset as usize;
+        let address = buffer.host_address()? + offset as usize;
         let id = self.context().engine().id();
         {
             let mut mappings = buffer.mappings.lock();
             let overlaps = mappings.iter().any(|m| {
-                let theirs = m.flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
-                m.is_live() && writes && theirs && offset < m.offset + m.size && m.offset < offset + size
+                let both = m.is_live() && writes && m.writes();
+                both && offset < m.offset + m.size && m.offset < offset + size
             });
             ensure!(!overlaps, InvalidOperation, "bytes {offset}+{size} overlap a region that is mapped for writing");
             mappings.push(Mapping { id, address, offset, size, flags, failed: false });
         }
-        let pending = Pending { buffer: buffer.clone(), id, ran: false };
+        let given_up = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
+        let mode = if given_up { AccessMode::Overwrite } else { AccessMode::Read };
+        let map = UnrunMap { buffer: buffer.clone(), id, ran: false };
         let work = Box::new(move || {
-            pending.keep();
+            map.buffer.acquire(Space::HOST, offset, size, mode)?;
+            map.keep();
             Ok(Progress::Done)
         });
         let event = self.enqueue(CommandType::MapBuffer, wait, blocking, work)?;
@@ -115,14 +125,21 @@ impl Queue {
     }
 
     /// Ends a mapping.
-    pub fn unmap(self: &Arc<Queue>, buffer: &Arc<Buffer>, address: usize, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
+    pub fn unmap(
+        self: &Arc<Queue>,
+        buffer: &Arc<MemObject>,
+        address: usize,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
         self.check_buffer(buffer)?;
         let Some(mapping) = remove(buffer, address) else {
             bail!(InvalidValue, "{address:#x} is not where this buffer is mapped");
         };
-        let held = buffer.clone();
+        let mapped = buffer.clone();
         let work = Box::new(move || {
-            drop(held);
+            if mapping.is_live() && mapping.writes() {
+                mapped.acquire(Space::HOST, mapping.offset, mapping.size, AccessMode::Overwrite)?;
+            }
             Ok(Progress::Done)
         });
         let result = self.enqueue(CommandType::UnmapMemObject, wait, false, work);
@@ -133,7 +150,7 @@ impl Queue {
     }
 
     /// Checks that a buffer is of the queue's context.
-    pub(crate) fn check_buffer(&self, buffer: &Buffer) -> Result<()> {
+    pub(crate) fn check_buffer(&self, buffer: &MemObject) -> Result<()> {
         let same = Arc::ptr_eq(buffer.context(), self.context());
         ensure!(same, InvalidContext, "the buffer is of another context than the queue");
         Ok(())
@@ -141,7 +158,7 @@ impl Queue {
 }
 
 /// Removes a mapping of an address; one that failed only if there is no other.
-fn remove(buffer: &Buffer, address: usize) -> Option<Mapping> {
+fn remove(buffer: &MemObject, address: usize) -> Option<Mapping> {
     let mut mappings = buffer.mappings.lock();
     let of_address = |m: &&Mapping| m.address == address;
     let id = mappings.iter().filter(of_address).min_by_key(|m| m.failed)?.id;

@@ -1,30 +1,40 @@
-//! Buffers and sub-buffers.
+//! Memory objects: buffers and sub-buffers. Images and pipes will be two more kinds.
 //!
-//! A buffer's bytes are one block of device memory, or, with `CL_MEM_USE_HOST_PTR`, the application's own memory used in place. A
-//! sub-buffer shares the block of its parent. All devices of a context share the block, which the first one allocated.
+//! A memory object belongs to its context. Where its bytes are, on the host and on devices, is the matter of
+//! [`Residency`]; a sub-buffer shares that of its parent. With `CL_MEM_USE_HOST_PTR` the copy on the host is the
+//! application's own memory: devices that work in the host's memory use it in place, and others get copies of their
+//! own. A buffer with `CL_MEM_COPY_HOST_PTR` is filled where the first device of the context works.
 
-use crate::host_mem::HostPtr;
+use crate::host_mem::{HostBlock, HostPtr};
 use crate::map::Mapping;
+use crate::residency::{AccessMode, Residency, Space};
 use crate::status::{bail, ensure};
-use crate::{Attachment, Context, Error, MemFlags, Result, Status};
+use crate::{Context, Error, ExternalSlot, MemFlags, Result, Status};
 use cloom_hal::Memory;
 use parking_lot::Mutex;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// A buffer or a sub-buffer.
-pub struct Buffer {
+/// What a memory object is.
+enum MemKind {
+    /// A buffer with bytes of its own.
+    Buffer,
+    /// A part of a buffer, which begins so many bytes after it.
+    SubBuffer { parent: Arc<MemObject>, origin: u64 },
+}
+
+/// A memory object.
+pub struct MemObject {
     /// What the interface keeps.
-    pub attachment: Attachment,
+    pub external: ExternalSlot,
     context: Arc<Context>,
-    parent: Option<Arc<Buffer>>,
-    /// Where it begins in the block.
-    origin: u64,
+    kind: MemKind,
     size: u64,
     flags: MemFlags,
     host_ptr: Option<HostPtr>,
     /// Whether that is memory that the host may use at the same time as kernels.
     shared: bool,
-    storage: Arc<dyn Memory>,
+    residency: Arc<Residency>,
     properties: Option<Vec<u64>>,
     pub(crate) mappings: Mutex<Vec<Mapping>>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
@@ -52,84 +62,79 @@ fn parse_flags(bits: u64) -> Result<MemFlags> {
     Ok(flags)
 }
 
-impl Buffer {
+/// Checks the arguments of a new buffer (OpenCL 3.0, section 5.2.1). Gives the flags with what the specification adds.
+fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>) -> Result<MemFlags> {
+    let has_pointer = host_ptr.is_some();
+    let flags = parse_flags(bits)?;
+    let used = flags.contains(MemFlags::USE_HOST_PTR);
+    let other = flags.intersects(MemFlags::ALLOC_HOST_PTR | MemFlags::COPY_HOST_PTR);
+    ensure!(
+        !(used && other),
+        InvalidValue,
+        "CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR"
+    );
+    ensure!(size > 0, InvalidBufferSize, "a buffer of 0 bytes");
+    let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
+    ensure!(size <= largest, InvalidBufferSize, "{size} bytes are more than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
+    let needed = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+    ensure!(
+        !(needed && !has_pointer),
+        InvalidHostPtr,
+        "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr"
+    );
+    ensure!(needed || !has_pointer, InvalidHostPtr, "a host_ptr without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR");
+    // Also for pointers into the middle of an allocation: what follows its end is not the application's.
+    let room = host_ptr.and_then(|p| context.svm_room(p.address()));
+    ensure!(
+        room.is_none_or(|room| size <= room),
+        InvalidBufferSize,
+        "{size} bytes reach beyond the end of the SVM allocation, {} bytes from host_ptr",
+        room.unwrap_or(0)
+    );
+    Ok(if flags.intersects(KERNEL_ACCESS) { flags } else { flags | MemFlags::READ_WRITE })
+}
+
+impl MemObject {
     /// A buffer. With `USE_HOST_PTR` and `COPY_HOST_PTR`, `host_ptr` is `size` bytes.
-    pub fn new(
+    pub fn buffer(
         context: &Arc<Context>,
         flags: u64,
         size: u64,
         host_ptr: Option<HostPtr>,
         properties: Option<Vec<u64>>,
-    ) -> Result<Arc<Buffer>> {
-        let mut flags = parse_flags(flags)?;
-        let used = flags.contains(MemFlags::USE_HOST_PTR);
-        let other = flags.intersects(MemFlags::ALLOC_HOST_PTR | MemFlags::COPY_HOST_PTR);
-        ensure!(
-            !(used && other),
-            InvalidValue,
-            "CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR"
-        );
-        ensure!(size > 0, InvalidBufferSize, "a buffer of 0 bytes");
-        let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
-        ensure!(
-            size <= largest,
-            InvalidBufferSize,
-            "{size} bytes are more than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}"
-        );
-        let needed = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
-        ensure!(
-            !(needed && host_ptr.is_none()),
-            InvalidHostPtr,
-            "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr"
-        );
-        ensure!(
-            needed || host_ptr.is_none(),
-            InvalidHostPtr,
-            "a host_ptr without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR"
-        );
-        // Also for pointers into the middle of an allocation: what follows its end is not the application's.
-        let room = host_ptr.and_then(|p| context.svm_room(p.address()));
-        ensure!(
-            room.is_none_or(|room| size <= room),
-            InvalidBufferSize,
-            "{size} bytes reach beyond the end of the SVM allocation, {} bytes from host_ptr",
-            room.unwrap_or(0)
-        );
-        if !flags.intersects(KERNEL_ACCESS) {
-            flags |= MemFlags::READ_WRITE;
-        }
-        let device = context.devices()[0].hal();
-        let in_place = host_ptr.filter(|_| used).and_then(|p| Some(device.as_host_shared()?.wrap(p.address(), size)));
-        let storage = match in_place {
-            Some(storage) => storage,
-            None => {
-                let storage =
-                    device.allocate(size).map_err(|e| Error::new(Status::MemObjectAllocationFailure, e.to_string()))?;
-                if let Some(p) = host_ptr {
-                    p.read(0, size, |bytes| storage.write(0, bytes))?;
-                }
-                storage
+    ) -> Result<Arc<MemObject>> {
+        let flags = check_new(context, flags, size, host_ptr)?;
+        let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
+        let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
+        let residency = match (used, host_ptr) {
+            (Some(pointer), _) => Residency::on_host(context, wrap(context, pointer, size)),
+            (None, None) => Residency::new(context, size).map_err(fails)?,
+            (None, Some(content)) => {
+                let residency = Residency::new(context, size).map_err(fails)?;
+                let first = context.space_of(&context.devices()[0]);
+                let memory = residency.acquire(context, first, 0..size, AccessMode::Overwrite).map_err(fails)?;
+                content.read(0, size, |bytes| memory.write(0, bytes))?;
+                residency
             }
         };
-        Ok(Arc::new(Buffer {
-            attachment: Attachment::default(),
+        Ok(Arc::new(MemObject {
+            external: ExternalSlot::default(),
             context: context.clone(),
-            parent: None,
-            origin: 0,
+            kind: MemKind::Buffer,
             size,
             flags,
-            host_ptr: host_ptr.filter(|_| used),
-            shared: used && room.is_some(),
-            storage,
+            host_ptr: used,
+            shared: used.is_some_and(|p| context.svm_room(p.address()).is_some()),
+            residency: Arc::new(residency),
             properties,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
         }))
     }
 
-    /// A part of a buffer.
-    pub fn sub_buffer(self: &Arc<Buffer>, bits: u64, origin: u64, size: u64) -> Result<Arc<Buffer>> {
-        ensure!(self.parent.is_none(), InvalidMemObject, "a sub-buffer of a sub-buffer");
+    /// A part of a buffer (OpenCL 3.0, section 5.2.1, `clCreateSubBuffer`).
+    pub fn sub_buffer(self: &Arc<MemObject>, bits: u64, origin: u64, size: u64) -> Result<Arc<MemObject>> {
+        ensure!(matches!(self.kind, MemKind::Buffer), InvalidMemObject, "a sub-buffer of a sub-buffer");
         let flags = parse_flags(bits)?;
         ensure!(
             !flags.intersects(HOST_POINTER),
@@ -154,16 +159,15 @@ impl Buffer {
         );
         let inherit = |set: MemFlags| if flags.intersects(set) { flags & set } else { self.flags & set };
         let flags = inherit(KERNEL_ACCESS) | inherit(HOST_ACCESS) | (self.flags & HOST_POINTER);
-        Ok(Arc::new(Buffer {
-            attachment: Attachment::default(),
+        Ok(Arc::new(MemObject {
+            external: ExternalSlot::default(),
             context: self.context.clone(),
-            parent: Some(self.clone()),
-            origin,
+            kind: MemKind::SubBuffer { parent: self.clone(), origin },
             size,
             flags,
             host_ptr: self.host_ptr,
             shared: self.shared,
-            storage: self.storage.clone(),
+            residency: self.residency.clone(),
             properties: None,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
@@ -176,13 +180,19 @@ impl Buffer {
     }
 
     /// The buffer that it is a part of.
-    pub fn parent(&self) -> Option<&Arc<Buffer>> {
-        self.parent.as_ref()
+    pub fn parent(&self) -> Option<&Arc<MemObject>> {
+        match &self.kind {
+            MemKind::Buffer => None,
+            MemKind::SubBuffer { parent, .. } => Some(parent),
+        }
     }
 
     /// Where it begins in its parent.
     pub fn origin(&self) -> u64 {
-        self.origin
+        match self.kind {
+            MemKind::Buffer => 0,
+            MemKind::SubBuffer { origin, .. } => origin,
+        }
     }
 
     /// Bytes.
@@ -200,9 +210,9 @@ impl Buffer {
         self.properties.as_deref()
     }
 
-    /// The application's memory that it uses, of `CL_MEM_USE_HOST_PTR`: at this buffer's origin.
+    /// The application's memory that it uses, of `CL_MEM_USE_HOST_PTR`: at this object's origin.
     pub fn host_ptr(&self) -> Option<usize> {
-        Some(self.host_ptr?.address() + self.origin as usize)
+        Some(self.host_ptr?.address() + self.origin() as usize)
     }
 
     /// Whether its bytes are shared memory, which the host may use at the same time as kernels.
@@ -215,24 +225,50 @@ impl Buffer {
         self.mappings.lock().iter().filter(|m| m.is_live()).count() as u32
     }
 
-    /// Where its first byte is in the host's memory, if the device shares that.
-    pub fn host_address(&self) -> Option<usize> {
-        Some(self.storage.host_address()? + self.origin as usize)
+    /// Where the first byte of its copy on the host is. The copy is allocated if there is none, and need not be valid.
+    pub(crate) fn host_address(&self) -> Result<usize> {
+        match self.residency.copy(&self.context, Space::HOST)?.host_address() {
+            Some(base) => Ok(base + self.origin() as usize),
+            None => bail!(MapFailure, "the memory of the host has no address"),
+        }
     }
 
-    /// What a kernel gets.
-    pub(crate) fn device_address(&self) -> u64 {
-        self.storage.device_address() + self.origin
+    /// What a kernel on a device of a space gets. A copy is allocated there if there is none, and need not be valid.
+    pub(crate) fn device_address(&self, space: Space) -> Result<u64> {
+        Ok(self.residency.copy(&self.context, space)?.device_address() + self.origin())
     }
 
-    /// The block and where this buffer begins in it.
-    pub(crate) fn storage(&self) -> (&dyn Memory, u64) {
-        (&*self.storage, self.origin)
+    /// Makes bytes usable in a space; gives the memory, and where they begin there.
+    pub(crate) fn acquire(
+        &self,
+        space: Space,
+        offset: u64,
+        size: u64,
+        access: AccessMode,
+    ) -> Result<(&dyn Memory, u64)> {
+        let range = self.range(offset, size);
+        let start = range.start;
+        Ok((self.residency.acquire(&self.context, space, range, access)?, start))
     }
 
-    /// Whether two buffers share a block.
-    pub(crate) fn same_storage(&self, other: &Buffer) -> bool {
-        Arc::ptr_eq(&self.storage, &other.storage)
+    /// Copies bytes to the host's memory, from wherever they are valid.
+    pub(crate) fn read(&self, offset: u64, size: u64, to: HostPtr, at: u64) -> Result<()> {
+        let range = self.range(offset, size);
+        let start = range.start;
+        self.residency.read(range, |memory, part| {
+            to.write(at + part.start - start, part.end - part.start, |bytes| memory.read(part.start, bytes))
+        })
+    }
+
+    /// A range of this object in the coordinates of its copies.
+    fn range(&self, offset: u64, size: u64) -> Range<u64> {
+        let start = self.origin() + offset;
+        start..start + size
+    }
+
+    /// Whether two memory objects share their bytes.
+    pub(crate) fn same_storage(&self, other: &MemObject) -> bool {
+        Arc::ptr_eq(&self.residency, &other.residency)
     }
 
     /// Checks that bytes lie inside.
@@ -242,13 +278,22 @@ impl Buffer {
         Ok(())
     }
 
-    /// Calls this when the buffer is gone; the last one registered is the first one called.
+    /// Calls this when the object is gone; the last one registered is the first one called.
     pub fn on_destruction(&self, call: Box<dyn FnOnce() + Send>) {
         self.destructors.lock().push(call);
     }
 }
 
-impl Drop for Buffer {
+/// The application's memory as the copy on the host.
+fn wrap(context: &Context, pointer: HostPtr, size: u64) -> Arc<dyn Memory> {
+    let sharing = context.devices().iter().find_map(|d| d.hal().as_host_shared());
+    match sharing {
+        Some(device) => device.wrap(pointer.address(), size),
+        None => Arc::new(HostBlock::wrap(pointer, size)),
+    }
+}
+
+impl Drop for MemObject {
     fn drop(&mut self) {
         let calls = std::mem::take(self.destructors.get_mut());
         calls.into_iter().rev().for_each(|call| call());

@@ -1,8 +1,9 @@
 //! Native kernels: functions of the application as commands.
 
 use crate::execute::{CommandType, Progress};
+use crate::residency::{AccessMode, Space};
 use crate::status::ensure;
-use crate::{Buffer, Event, Queue, Result};
+use crate::{Event, MemObject, Queue, Result};
 use std::sync::Arc;
 
 /// What runs, given the host address of each buffer.
@@ -11,7 +12,7 @@ pub type NativeFunction = Box<dyn FnOnce(&[usize]) + Send>;
 /// A function of the application, with the buffers that it works on.
 pub struct NativeKernel {
     /// The buffers, held until it has run; some may be none.
-    pub buffers: Vec<Option<Arc<Buffer>>>,
+    pub buffers: Vec<Option<Arc<MemObject>>>,
     /// Called with the host address of each buffer, 0 for none.
     pub run: NativeFunction,
 }
@@ -20,11 +21,14 @@ impl Queue {
     /// Runs a native kernel.
     pub fn native(self: &Arc<Queue>, kernel: NativeKernel, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
         kernel.buffers.iter().flatten().try_for_each(|b| self.check_buffer(b))?;
-        let address = |b: &Option<Arc<Buffer>>| b.as_ref().map_or(Some(0), |b| b.host_address());
-        let addresses: Option<Vec<usize>> = kernel.buffers.iter().map(address).collect();
-        ensure!(addresses.is_some(), InvalidOperation, "the device's memory is not in the host's address space");
-        let addresses = addresses.unwrap_or_default();
+        let runs = self.device().caps().native_kernels;
+        ensure!(runs, InvalidOperation, "the device runs no native kernels (CL_EXEC_NATIVE_KERNEL)");
+        let address = |b: &Option<Arc<MemObject>>| b.as_ref().map_or(Ok(0), |b| b.host_address());
+        let addresses = kernel.buffers.iter().map(address).collect::<Result<Vec<usize>>>()?;
         let work = Box::new(move || {
+            for buffer in kernel.buffers.iter().flatten() {
+                buffer.acquire(Space::HOST, 0, buffer.size(), AccessMode::Update)?;
+            }
             (kernel.run)(&addresses);
             drop(kernel.buffers);
             Ok(Progress::Done)

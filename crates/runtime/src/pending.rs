@@ -1,7 +1,7 @@
 //! Launches that a device goes on with after their command has returned.
 //!
-//! The thread that ran the command is free. The device tells the end to a [`Tail`], which has everything that must stay until then
-//! (the kernel, the memory of its arguments) and gives the command its last status.
+//! The thread that ran the command is free. The device tells the end to a [`Tail`], which has everything that must stay
+//! until then (the kernel, the memory of its arguments) and gives the command its last status.
 
 use crate::execute::Command;
 use crate::kernel::Packed;

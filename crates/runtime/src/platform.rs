@@ -1,13 +1,13 @@
 //! The platform: the devices and the engine. Its strings and version come from `cloom-caps`.
 
-use crate::{Attachment, Device, Engine};
+use crate::{Device, Engine, ExternalSlot};
 use cloom_hal as hal;
 use std::sync::Arc;
 
 /// The platform.
 pub struct Platform {
     /// What the interface keeps.
-    pub attachment: Attachment,
+    pub external: ExternalSlot,
     engine: Arc<Engine>,
     devices: Vec<Arc<Device>>,
 }
@@ -16,7 +16,7 @@ impl Platform {
     /// A platform with these devices; the first one is the default.
     pub fn new(engine: Arc<Engine>, devices: Vec<Arc<dyn hal::Device>>) -> Arc<Platform> {
         let devices = devices.into_iter().map(|d| Device::new(d, engine.clone())).collect();
-        Arc::new(Platform { attachment: Attachment::default(), engine, devices })
+        Arc::new(Platform { external: ExternalSlot::default(), engine, devices })
     }
 
     /// The devices.

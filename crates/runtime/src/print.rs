@@ -1,5 +1,5 @@
-//! What the kernels of one command print: formatted at once, the lines of a work-item kept whole, written out when the command is
-//! done, or before when there is much.
+//! What the kernels of one command print. Formatted at once; the lines of a work-item are kept whole; written out when
+//! the command ends, or earlier when there is much.
 
 use crate::Device;
 use cloom_builtins::printf;

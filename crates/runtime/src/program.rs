@@ -3,7 +3,7 @@
 use crate::build::{BuildState, DeviceBuild};
 use crate::status::{bail, ensure};
 use crate::toolchain::{KernelDescription, Unit};
-use crate::{Attachment, Context, Device, Error, Result, Status};
+use crate::{Context, Device, Error, ExternalSlot, Result, Status};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ pub enum ProgramOrigin {
 /// A program.
 pub struct Program {
     /// What the interface keeps.
-    pub attachment: Attachment,
+    pub external: ExternalSlot,
     context: Arc<Context>,
     devices: Vec<Arc<Device>>,
     origin: ProgramOrigin,
@@ -40,7 +40,7 @@ impl Program {
         builds: Vec<DeviceBuild>,
     ) -> Arc<Program> {
         Arc::new(Program {
-            attachment: Attachment::default(),
+            external: ExternalSlot::default(),
             context: context.clone(),
             devices,
             origin,
@@ -56,7 +56,8 @@ impl Program {
         Program::new(context, devices, ProgramOrigin::Source(source), builds)
     }
 
-    /// A program from a binary for each device. Also tells of each binary whether it is valid; the program exists only if all are.
+    /// A program from a binary for each device. Also tells of each binary whether it is valid; the program exists only
+    /// if all are.
     pub fn with_binaries(
         context: &Arc<Context>,
         devices: &[Arc<Device>],

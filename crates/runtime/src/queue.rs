@@ -1,14 +1,19 @@
-//! Command queues: order, barriers, and what is outstanding.
+//! Command queues: the order of commands, and which of them have not ended.
 //!
-//! In an in-order queue each command waits for the one before; in an out-of-order queue for the last barrier. These are edges of
-//! order: they do not hand on failure, which only wait lists do.
+//! In an in-order queue each command depends on the one before it; in an out-of-order queue on the last barrier. These
+//! are edges of order ([`Edge::Order`]): they delay a command, but do not make it fail. Only wait lists
+//! ([`Edge::Wait`]) propagate failure.
+//!
+//! A command that nothing delays runs on a worker thread of the engine, or where it is enqueued, as its [`ExecPolicy`]
+//! says; a thread that waits for a queue runs its commands too.
 
 use crate::KernelCode;
-use crate::ending;
 use crate::event::{COMPLETE, Edge, Event};
 use crate::execute::{Command, CommandType, Progress, Work, start, start_here};
+use crate::residency::Space;
 use crate::status::{bail, ensure};
-use crate::{Attachment, Context, Device, QueueFlags, Result};
+use crate::thread_exit;
+use crate::{Context, Device, ExternalSlot, QueueFlags, Result};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -18,7 +23,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 struct State {
     /// In order: the last command, until it is done.
     last: Option<Arc<Event>>,
-    /// In order: the last command that may take long or that waited for others, until it is done. All others are done soon.
+    /// In order: the last command that may take long or that waited for others, until it is done. All others are done
+    /// soon.
     slow: Option<Arc<Event>>,
     /// Out of order: the last barrier, until it is done.
     barrier: Option<Arc<Event>>,
@@ -26,15 +32,15 @@ struct State {
     live: BTreeMap<u64, Arc<Event>>,
 }
 
-/// Where a command runs that nothing holds back.
+/// Execution policy: which thread runs a command that nothing delays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Urgency {
-    /// On another thread.
-    Queue,
-    /// On this one: it is over sooner than another thread is awake.
-    Here,
-    /// On this one, and the caller waits for it in any case.
-    Wait,
+pub(crate) enum ExecPolicy {
+    /// A worker thread.
+    Worker,
+    /// The calling thread: the command ends sooner than a worker would be awake.
+    Inline,
+    /// The calling thread, which waits for the command in any case.
+    Blocking,
 }
 
 /// Whether nothing has to be waited for.
@@ -45,18 +51,20 @@ fn ended(wait: &[Arc<Event>]) -> bool {
 /// A command queue.
 pub struct Queue {
     /// What the interface keeps.
-    pub attachment: Attachment,
+    pub external: ExternalSlot,
     /// Its number, for [`hal::Launch::queue`](cloom_hal::Launch::queue).
     id: u64,
     context: Arc<Context>,
     device: Arc<Device>,
+    /// The memory that the device works in.
+    space: Space,
     /// The bits of [`QueueFlags`].
     flags: AtomicU64,
     properties: Option<Vec<u64>>,
     state: Mutex<State>,
     ready: Mutex<VecDeque<Arc<Command>>>,
-    /// Threads that look for commands that may run, and need not be called.
-    attended: AtomicUsize,
+    /// Threads that are about to look for ready commands, so that no worker has to be woken.
+    active_waiters: AtomicUsize,
 }
 
 impl Queue {
@@ -69,15 +77,16 @@ impl Queue {
     ) -> Result<Arc<Queue>> {
         ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
         Ok(Arc::new(Queue {
-            attachment: Attachment::default(),
+            external: ExternalSlot::default(),
             id: context.engine().id(),
             context: context.clone(),
             device: device.clone(),
+            space: context.space_of(device),
             flags: AtomicU64::new(flags.bits()),
             properties,
             state: Mutex::default(),
             ready: Mutex::default(),
-            attended: AtomicUsize::new(0),
+            active_waiters: AtomicUsize::new(0),
         }))
     }
 
@@ -89,6 +98,11 @@ impl Queue {
     /// The device.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// The memory space of the device.
+    pub(crate) fn space(&self) -> Space {
+        self.space
     }
 
     /// The properties.
@@ -111,15 +125,16 @@ impl Queue {
         self.id
     }
 
-    /// Waits for a moment, until `done` says so or there is a launch to run a part of. Whether something came of it. Out of order, who
-    /// waits for a command may have nothing to do with the launch, which would hold the thread up: then nobody's launch.
+    /// Waits for a moment, until `done` says so or there is a launch to run a part of. Whether something came of it.
+    /// Out of order, who waits for a command may have nothing to do with the launch, which would hold the thread up:
+    /// then nobody's launch.
     pub(crate) fn assist(&self, done: &dyn Fn() -> bool) -> bool {
         let queue = if self.in_order() { self.id } else { 0 };
         self.assist_with(queue, done, false)
     }
 
-    /// Waits for a moment, until `done` says so or a launch of this queue has a part for the calling thread; if the device takes no help,
-    /// only asks.
+    /// Waits for a moment, until `done` says so or a launch of this queue has a part for the calling thread; if the
+    /// device takes no help, only asks.
     fn assist_with(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
         match self.device.hal().as_assist() {
             Some(assist) => assist.assist(queue, done, may_migrate),
@@ -142,8 +157,8 @@ impl Queue {
         blocking: bool,
         work: Work,
     ) -> Result<Arc<Event>> {
-        let urgency = if blocking { Urgency::Wait } else { Urgency::Queue };
-        self.enqueue_as(kind, wait, urgency, None, work)
+        let policy = if blocking { ExecPolicy::Blocking } else { ExecPolicy::Worker };
+        self.enqueue_as(kind, wait, policy, None, work)
     }
 
     /// [`enqueue`](Self::enqueue), with what is known about the time that it takes.
@@ -151,7 +166,7 @@ impl Queue {
         self: &Arc<Queue>,
         kind: CommandType,
         wait: &[Arc<Event>],
-        urgency: Urgency,
+        policy: ExecPolicy,
         measured: Option<(Arc<KernelCode>, u64)>,
         work: Work,
     ) -> Result<Arc<Event>> {
@@ -167,7 +182,7 @@ impl Queue {
                 if let Some(last) = state.last.replace(event.clone()) {
                     command.wait_for(Edge::Order, &last);
                 }
-                if urgency != Urgency::Here || !ended(wait) {
+                if policy != ExecPolicy::Inline || !ended(wait) {
                     state.slow = Some(event.clone());
                 }
             } else {
@@ -185,12 +200,12 @@ impl Queue {
         }
         wait.iter().for_each(|e| command.wait_for(Edge::Wait, e));
         if command.release() {
-            match urgency {
-                Urgency::Here | Urgency::Wait if !ending::ends() => start_here(command),
+            match policy {
+                ExecPolicy::Inline | ExecPolicy::Blocking if !thread_exit::is_exiting() => start_here(command),
                 _ => start(command),
             }
         }
-        if urgency == Urgency::Wait {
+        if policy == ExecPolicy::Blocking {
             let status = event.wait();
             if wait.iter().any(|e| e.status() < 0) {
                 bail!(ExecStatusErrorForEventsInWaitList, "an event of the wait list of this blocking call failed");
@@ -204,12 +219,14 @@ impl Queue {
         Ok(event)
     }
 
-    /// Runs a short command at once on this thread, if nothing is outstanding that it had to wait for long. There is no event and nothing
-    /// is allocated: most of what a small command costs. Until it is done, no other command gets into the queue: its state is locked.
+    /// Runs a short command at once on this thread, if nothing is outstanding that it had to wait for long. There is no
+    /// event and nothing is allocated: most of what a small command costs. Until it is done, no other command gets into
+    /// the queue: its state is locked.
     ///
-    /// Behind short commands alone it waits. Each of them would have run like this, had no long one been before it; and if it did not
-    /// wait, two threads would hand each other one short command after another until the application is out of them.
-    pub(crate) fn alone<T>(&self, wait: &[Arc<Event>], run: impl FnOnce() -> T) -> Result<Option<T>> {
+    /// Behind short commands alone it waits. Each of them would have run like this, had no long one been before it; and
+    /// if it did not wait, two threads would hand each other one short command after another until the application is
+    /// out of them.
+    pub(crate) fn run_inline<T>(&self, wait: &[Arc<Event>], run: impl FnOnce() -> T) -> Result<Option<T>> {
         self.check_wait_list(wait)?;
         if !ended(wait) {
             return Ok(None);
@@ -236,12 +253,12 @@ impl Queue {
 
     /// A marker: done when its wait list, or everything before, is done.
     pub fn marker(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.enqueue_as(CommandType::Marker, wait, Urgency::Here, None, Box::new(|| Ok(Progress::Done)))
+        self.enqueue_as(CommandType::Marker, wait, ExecPolicy::Inline, None, Box::new(|| Ok(Progress::Done)))
     }
 
     /// A barrier: like a marker, and later commands wait for it.
     pub fn barrier(self: &Arc<Queue>, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.enqueue_as(CommandType::Barrier, wait, Urgency::Here, None, Box::new(|| Ok(Progress::Done)))
+        self.enqueue_as(CommandType::Barrier, wait, ExecPolicy::Inline, None, Box::new(|| Ok(Progress::Done)))
     }
 
     /// Waits until every command enqueued before is done.
@@ -277,8 +294,8 @@ impl Queue {
         drop((dropped, live));
     }
 
-    /// Takes a command that may run. If the calling thread is about to look for the next command of `next_of`, that is this queue,
-    /// and there is no other, it needs no thread.
+    /// Takes a command that may run. No worker is woken if the calling thread is about to look for the next command of
+    /// `next_of`, which is this queue, and there is no other.
     pub(crate) fn push_ready(queue: &Arc<Queue>, command: Arc<Command>, next_of: Option<&Queue>) {
         let engine = queue.context.engine();
         engine.activate();
@@ -290,26 +307,27 @@ impl Queue {
         ready.push_back(command);
         drop(ready);
         let expected = alone && next_of.is_some_and(|q| std::ptr::eq(q, &raw const **queue));
-        if !expected && queue.attended.load(Ordering::SeqCst) == 0 {
-            Queue::call_thread(queue);
+        if !expected && queue.active_waiters.load(Ordering::SeqCst) == 0 {
+            Queue::wake_worker(queue);
         }
     }
 
-    /// Wakes a thread for a command. If one that waits took it meanwhile, the thread helps: it is awake and has a core of its own, which
-    /// a thread that is woken for the launch may not get, because this one was on its way there.
-    fn call_thread(queue: &Arc<Queue>) {
+    /// Wakes a worker for a command. If a waiting thread took the command meanwhile, the worker assists: it is awake
+    /// and has a core of its own, which a thread of the device that is woken for the launch may not get.
+    fn wake_worker(queue: &Arc<Queue>) {
         let this = queue.clone();
         queue.context.engine().commands.submit(Box::new(move || {
             let waits = || !this.ready.lock().is_empty();
             loop {
                 while this.run_one(|_| true) {}
-                // Out of order, a command may be ready while this thread helps with another one's launch: it must find a thread.
+                // Out of order, a command may be ready while this thread helps with another one's launch: it must find
+                // a thread.
                 if !this.in_order() {
                     break;
                 }
-                this.attended.fetch_add(1, Ordering::SeqCst);
+                this.active_waiters.fetch_add(1, Ordering::SeqCst);
                 let more = this.assist_with(this.id, &waits, true);
-                this.attended.fetch_sub(1, Ordering::SeqCst);
+                this.active_waiters.fetch_sub(1, Ordering::SeqCst);
                 // A command that came before the thread was gone has called no other.
                 if !more && !waits() {
                     break;
@@ -318,8 +336,8 @@ impl Queue {
         }));
     }
 
-    /// Runs a command that may run and that this thread `may` run, if there is one. Who calls this goes on until there is none, or
-    /// [leaves](Self::leave).
+    /// Runs a command that may run and that this thread `may` run, if there is one. Who calls this goes on until there
+    /// is none, or [stops](Self::stop_running).
     pub(crate) fn run_one(&self, may: impl Fn(&Event) -> bool) -> bool {
         let mut ready = self.ready.lock();
         let command = ready.iter().position(|c| may(&c.event)).and_then(|at| ready.remove(at));
@@ -333,10 +351,10 @@ impl Queue {
         }
     }
 
-    /// A thread that ran commands goes away, perhaps before the one that it would have run next.
-    pub(crate) fn leave(queue: &Arc<Queue>) {
+    /// A thread that ran commands stops doing so, perhaps before the one that it would have run next.
+    pub(crate) fn stop_running(queue: &Arc<Queue>) {
         if !queue.ready.lock().is_empty() {
-            Queue::call_thread(queue);
+            Queue::wake_worker(queue);
         }
     }
 }

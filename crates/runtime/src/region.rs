@@ -61,8 +61,8 @@ impl Rect {
         (0..depth).flat_map(move |z| (0..height).map(move |y| self.start + z * self.slice_pitch + y * self.row_pitch))
     }
 
-    /// Whether two rectangles of equal pitches have a byte in common. Exact: both are sets of rows of one grid, or, where rows wrap
-    /// around, compared row by row.
+    /// Whether two rectangles of equal pitches have a byte in common. Exact: both are sets of rows of one grid, or,
+    /// where rows wrap around, compared row by row.
     pub fn overlaps(&self, other: &Rect) -> bool {
         if self.end <= other.start || other.end <= self.start {
             return false;

@@ -1,7 +1,8 @@
 //! Sub-groups of a kernel on a device: how the groups of a launch are divided, as the code that runs it divides them.
 //!
-//! In comes a local size, or a number of sub-groups that a group should have; out go sizes and counts. A sub-group is a vector of the
-//! code that a launch with that local size takes ([`KernelCode::loaded_for`]); of a row of the group, the last may be smaller.
+//! In comes a local size, or a number of sub-groups that a group should have; out go sizes and counts. A sub-group is a
+//! vector of the code that a launch with that local size takes ([`KernelCode::loaded_for`]); of a row of the group, the
+//! last may be smaller.
 
 use crate::{Kernel, KernelCode, Result};
 use cloom_hal::NdRange;

@@ -1,14 +1,16 @@
 //! Shared virtual memory: allocations of a context that host and kernels use under one address.
 //!
-//! Every device so far works in the host's address space, so that any memory of the host is shared (the specification's fine-grained
-//! system sharing): allocations are kept only to free them and to answer queries, and mapping moves nothing.
+//! A device with this ability allocates. Host and device find the same bytes under the same address without the
+//! runtime's help, so that mapping moves nothing; allocations are kept only to free them and to answer queries. In a
+//! context of several devices, one with memory of its own allocates, if it can: what it shares with the host, the
+//! devices in the host's memory see too.
 
 use crate::execute::{CommandType, Progress};
 use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
 use crate::transfer::{check_pattern, need};
 use crate::{Context, Event, MapFlags, MemFlags, Queue, Result};
-use cloom_hal::Memory;
+use cloom_hal::{Memory, SvmKind};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,9 +39,17 @@ impl Context {
         ensure!(fits, InvalidValue, "the alignment {alignment} is not a power of two of at most {ALIGNMENT}");
         let largest = self.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
         ensure!(size > 0 && size <= largest, InvalidBufferSize, "{size} bytes; 1 to {largest} are possible");
-        let memory = self.devices()[0].hal().allocate(size)?;
+        let able = || self.devices().iter().filter(|d| d.svm().is_some());
+        let fine = flags.contains(MemFlags::SVM_FINE_GRAIN_BUFFER);
+        let coarse_only = able().any(|d| matches!(d.svm(), Some((SvmKind::CoarseGrainBuffer, _))));
+        ensure!(!(fine && coarse_only), InvalidValue, "a device has no fine-grain shared memory");
+        let device = able().find(|d| !d.shares_host()).or_else(|| able().next());
+        let Some(svm) = device.and_then(|d| d.hal().as_svm()) else {
+            bail!(InvalidOperation, "no device of the context has shared virtual memory");
+        };
+        let memory = svm.allocate(size)?;
         let Some(address) = memory.host_address() else {
-            bail!(InvalidOperation, "the device does not share the host's memory");
+            bail!(OutOfResources, "the device gave shared memory without an address");
         };
         self.svm().0.lock().insert(address, memory);
         Ok(address)
@@ -138,7 +148,7 @@ impl Queue {
         self.enqueue(CommandType::SvmUnmap, wait, false, Box::new(|| Ok(Progress::Done)))
     }
 
-    /// Moves allocations: a hint, and all memory is one here.
+    /// Moves allocations: a hint, which no device needs so far.
     pub fn svm_migrate(
         self: &Arc<Queue>,
         ranges: &[(usize, u64)],

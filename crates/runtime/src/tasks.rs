@@ -1,6 +1,6 @@
-//! Threads for tasks that may take long or block: as many as there are tasks at a time, within a limit; idle ones go away.
+//! Thread pools for tasks that may take long or block: threads are made on demand up to a limit, and end when idle.
 //!
-//! A task that waits for a later one does not block it, which is why the number is not fixed. Tasks that panic are caught.
+//! The number is not fixed because a task may wait for a later one. Tasks that panic are caught.
 
 use crate::engine::EnterFloatEnv;
 use parking_lot::{Condvar, Mutex};

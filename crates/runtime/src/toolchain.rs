@@ -89,14 +89,16 @@ pub trait Unit: Send + Sync + Any {
 
 /// A linked program on a target.
 pub trait Executable: Send + Sync {
-    /// A kernel will be asked for, probably. Whether somebody makes its code in the background.
-    fn expect(&self, name: &str, variant: Variant) -> bool;
+    /// Prefetch compilation: a kernel will probably be asked for. Returns whether its code is being made in the
+    /// background.
+    fn prefetch(&self, name: &str, variant: Variant) -> bool;
     /// A kernel's code; compiles it if nobody has.
     fn kernel(&self, name: &str, variant: Variant) -> Result<Arc<KernelArtifact>, String>;
     /// A kernel's code if it is made, without waiting.
-    fn made_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>>;
-    /// Code to begin with, slower and sooner there, while a kernel's code is made elsewhere; nothing if that is made, or not being made.
-    fn quick_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>>;
+    fn try_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>>;
+    /// Code of the baseline tier, slower and sooner there, while a kernel's code is made in the background; nothing if
+    /// that is made, or not being made.
+    fn baseline_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>>;
     /// What the build log says of the way in which kernels are compiled; nothing unless somebody asks for it.
     fn remarks(&self) -> String;
 }
@@ -122,9 +124,14 @@ pub trait Toolchain: Send + Sync {
 pub struct Cloom(Arc<compiler::Compiler>);
 
 impl Cloom {
+    /// With this configuration.
+    pub fn new(config: compiler::Config) -> Arc<dyn Toolchain> {
+        Arc::new(Cloom(compiler::Compiler::new(config)))
+    }
+
     /// As the environment says.
     pub fn from_env() -> Arc<dyn Toolchain> {
-        Arc::new(Cloom(compiler::Compiler::new(compiler::Config::from_env())))
+        Cloom::new(compiler::Config::from_env())
     }
 }
 
@@ -151,7 +158,7 @@ impl Unit for CloomUnit {
 struct CloomExecutable(Arc<compiler::Executable>);
 
 impl Executable for CloomExecutable {
-    fn expect(&self, name: &str, variant: Variant) -> bool {
+    fn prefetch(&self, name: &str, variant: Variant) -> bool {
         self.0.expect(name, variant)
     }
 
@@ -159,11 +166,11 @@ impl Executable for CloomExecutable {
         self.0.kernel(name, variant).map(|built| built.artifact.clone()).map_err(|e| e.to_string())
     }
 
-    fn made_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>> {
+    fn try_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>> {
         self.0.made_kernel(name, variant).map(|built| built.artifact.clone())
     }
 
-    fn quick_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>> {
+    fn baseline_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>> {
         self.0.quick_kernel(name)
     }
 

@@ -1,10 +1,15 @@
 //! Reading, writing, copying and filling buffers, plain and rectangular; migration.
+//!
+//! A command works where its queue's device does, and first makes the bytes valid there that it reads. Bytes for the
+//! host are read from any copy that is valid, without a copy being made. A box counts as the range from its first to
+//! its last byte.
 
 use crate::execute::{CommandType, Progress};
 use crate::host_mem::HostPtr;
 use crate::region::{Rect, RectSide};
+use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
-use crate::{Buffer, Event, MemFlags, MigrationFlags, Queue, Result};
+use crate::{Event, MemFlags, MemObject, MigrationFlags, Queue, Result};
 use std::sync::Arc;
 
 /// A pointer that must be there.
@@ -29,14 +34,14 @@ pub(crate) fn check_pattern(pattern: &[u8], at: u64, size: u64) -> Result<()> {
 }
 
 impl Queue {
-    fn may_read(&self, buffer: &Buffer) -> Result<()> {
+    fn may_read(&self, buffer: &MemObject) -> Result<()> {
         self.check_buffer(buffer)?;
         let denied = buffer.flags().intersects(MemFlags::HOST_WRITE_ONLY | MemFlags::HOST_NO_ACCESS);
         ensure!(!denied, InvalidOperation, "the buffer's flags forbid the host to read it");
         Ok(())
     }
 
-    fn may_write(&self, buffer: &Buffer) -> Result<()> {
+    fn may_write(&self, buffer: &MemObject) -> Result<()> {
         self.check_buffer(buffer)?;
         let denied = buffer.flags().intersects(MemFlags::HOST_READ_ONLY | MemFlags::HOST_NO_ACCESS);
         ensure!(!denied, InvalidOperation, "the buffer's flags forbid the host to write it");
@@ -46,7 +51,7 @@ impl Queue {
     /// Copies bytes of a buffer to the host.
     pub fn read(
         self: &Arc<Queue>,
-        buffer: &Arc<Buffer>,
+        buffer: &Arc<MemObject>,
         blocking: bool,
         offset: u64,
         size: u64,
@@ -58,8 +63,7 @@ impl Queue {
         buffer.check_range(offset, size)?;
         let buffer = buffer.clone();
         let work = Box::new(move || {
-            let (storage, origin) = buffer.storage();
-            to.write(0, size, |bytes| storage.read(origin + offset, bytes))?;
+            buffer.read(offset, size, to, 0)?;
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::ReadBuffer, wait, blocking, work)
@@ -68,7 +72,7 @@ impl Queue {
     /// Copies bytes of the host to a buffer.
     pub fn write(
         self: &Arc<Queue>,
-        buffer: &Arc<Buffer>,
+        buffer: &Arc<MemObject>,
         blocking: bool,
         offset: u64,
         size: u64,
@@ -78,10 +82,10 @@ impl Queue {
         self.may_write(buffer)?;
         let from = need(from, "host pointer")?;
         buffer.check_range(offset, size)?;
-        let buffer = buffer.clone();
+        let (buffer, space) = (buffer.clone(), self.space());
         let work = Box::new(move || {
-            let (storage, origin) = buffer.storage();
-            from.read(0, size, |bytes| storage.write(origin + offset, bytes))?;
+            let (memory, at) = buffer.acquire(space, offset, size, AccessMode::Overwrite)?;
+            from.read(0, size, |bytes| memory.write(at, bytes))?;
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::WriteBuffer, wait, blocking, work)
@@ -90,7 +94,7 @@ impl Queue {
     /// Fills a slice from a buffer and waits until that is done.
     pub fn read_slice(
         self: &Arc<Queue>,
-        buffer: &Arc<Buffer>,
+        buffer: &Arc<MemObject>,
         offset: u64,
         to: &mut [u8],
         wait: &[Arc<Event>],
@@ -104,7 +108,7 @@ impl Queue {
     /// Fills a part of a buffer from a slice and waits until that is done.
     pub fn write_slice(
         self: &Arc<Queue>,
-        buffer: &Arc<Buffer>,
+        buffer: &Arc<MemObject>,
         offset: u64,
         from: &[u8],
         wait: &[Arc<Event>],
@@ -116,8 +120,8 @@ impl Queue {
     /// Copies bytes from buffer to buffer.
     pub fn copy(
         self: &Arc<Queue>,
-        source: &Arc<Buffer>,
-        target: &Arc<Buffer>,
+        source: &Arc<MemObject>,
+        target: &Arc<MemObject>,
         source_offset: u64,
         target_offset: u64,
         size: u64,
@@ -128,18 +132,18 @@ impl Queue {
         source.check_range(source_offset, size)?;
         target.check_range(target_offset, size)?;
         if source.same_storage(target) {
-            let a = source.storage().1 + source_offset;
-            let b = target.storage().1 + target_offset;
+            let (a, b) = (source.origin() + source_offset, target.origin() + target_offset);
             ensure!(
                 a.abs_diff(b) >= size,
                 MemCopyOverlap,
                 "the source, {a}+{size}, overlaps the destination, {b}+{size}"
             );
         }
-        let (source, target) = (source.clone(), target.clone());
+        let (source, target, space) = (source.clone(), target.clone(), self.space());
         let work = Box::new(move || {
-            let ((from, a), (to, b)) = (source.storage(), target.storage());
-            to.copy_from(b + target_offset, from, a + source_offset, size)?;
+            let (from, a) = source.acquire(space, source_offset, size, AccessMode::Read)?;
+            let (to, b) = target.acquire(space, target_offset, size, AccessMode::Overwrite)?;
+            to.copy_from(b, from, a, size)?;
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::CopyBuffer, wait, false, work)
@@ -148,7 +152,7 @@ impl Queue {
     /// Repeats a pattern of 1, 2, 4, … 128 bytes.
     pub fn fill(
         self: &Arc<Queue>,
-        buffer: &Arc<Buffer>,
+        buffer: &Arc<MemObject>,
         pattern: &[u8],
         offset: u64,
         size: u64,
@@ -157,10 +161,10 @@ impl Queue {
         self.check_buffer(buffer)?;
         check_pattern(pattern, offset, size)?;
         buffer.check_range(offset, size)?;
-        let (buffer, pattern) = (buffer.clone(), pattern.to_vec());
+        let (buffer, pattern, space) = (buffer.clone(), pattern.to_vec(), self.space());
         let work = Box::new(move || {
-            let (storage, origin) = buffer.storage();
-            storage.fill(origin + offset, size, &pattern)?;
+            let (memory, at) = buffer.acquire(space, offset, size, AccessMode::Overwrite)?;
+            memory.fill(at, size, &pattern)?;
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::FillBuffer, wait, false, work)
@@ -170,7 +174,7 @@ impl Queue {
     #[allow(clippy::too_many_arguments, reason = "as many as the specification's function has")]
     pub fn read_rect(
         self: &Arc<Queue>,
-        buffer: &Arc<Buffer>,
+        buffer: &Arc<MemObject>,
         blocking: bool,
         at: &RectSide,
         host: &RectSide,
@@ -184,9 +188,8 @@ impl Queue {
         buffer.check_range(at.start, at.end - at.start)?;
         let buffer = buffer.clone();
         let work = Box::new(move || {
-            let (storage, origin) = buffer.storage();
             for (from, row) in at.rows().zip(host.rows()) {
-                to.write(row, region[0], |bytes| storage.read(origin + from, bytes))?;
+                buffer.read(from, region[0], to, row)?;
             }
             Ok(Progress::Done)
         });
@@ -197,7 +200,7 @@ impl Queue {
     #[allow(clippy::too_many_arguments, reason = "as many as the specification's function has")]
     pub fn write_rect(
         self: &Arc<Queue>,
-        buffer: &Arc<Buffer>,
+        buffer: &Arc<MemObject>,
         blocking: bool,
         at: &RectSide,
         host: &RectSide,
@@ -209,11 +212,11 @@ impl Queue {
         let from = need(from, "host pointer")?;
         let (at, host) = (Rect::new(at, region)?, Rect::new(host, region)?);
         buffer.check_range(at.start, at.end - at.start)?;
-        let buffer = buffer.clone();
+        let (buffer, space) = (buffer.clone(), self.space());
         let work = Box::new(move || {
-            let (storage, origin) = buffer.storage();
+            let (memory, start) = buffer.acquire(space, at.start, at.end - at.start, AccessMode::Update)?;
             for (to, row) in at.rows().zip(host.rows()) {
-                from.read(row, region[0], |bytes| storage.write(origin + to, bytes))?;
+                from.read(row, region[0], |bytes| memory.write(start + to - at.start, bytes))?;
             }
             Ok(Progress::Done)
         });
@@ -223,8 +226,8 @@ impl Queue {
     /// Copies a box of a buffer to a box of a buffer.
     pub fn copy_rect(
         self: &Arc<Queue>,
-        source: &Arc<Buffer>,
-        target: &Arc<Buffer>,
+        source: &Arc<MemObject>,
+        target: &Arc<MemObject>,
         from: &RectSide,
         to: &RectSide,
         region: [u64; 3],
@@ -240,32 +243,42 @@ impl Queue {
             let whole = Arc::ptr_eq(source, target);
             ensure!(same || !whole, InvalidValue, "a copy within one buffer needs equal pitches on both sides");
             let shift = |r: Rect, by: u64| Rect { start: r.start + by, end: r.end + by, ..r };
-            let overlap = shift(a, source.storage().1).overlaps(&shift(b, target.storage().1));
+            let overlap = shift(a, source.origin()).overlaps(&shift(b, target.origin()));
             ensure!(!overlap, MemCopyOverlap, "the source box overlaps the destination box");
         }
-        let (source, target) = (source.clone(), target.clone());
+        let (source, target, space) = (source.clone(), target.clone(), self.space());
         let work = Box::new(move || {
-            let ((from, at), (to, bt)) = (source.storage(), target.storage());
+            let (from, from_start) = source.acquire(space, a.start, a.end - a.start, AccessMode::Read)?;
+            let (to, to_start) = target.acquire(space, b.start, b.end - b.start, AccessMode::Update)?;
             for (x, y) in a.rows().zip(b.rows()) {
-                to.copy_from(bt + y, from, at + x, region[0])?;
+                to.copy_from(to_start + y - b.start, from, from_start + x - a.start, region[0])?;
             }
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::CopyBufferRect, wait, false, work)
     }
 
-    /// Moves buffers to the queue's device or to the host: a hint, and all memory is one here.
-    pub fn migrate(self: &Arc<Queue>, buffers: &[Arc<Buffer>], bits: u64, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
+    /// Makes buffers valid on the queue's device, or on the host, before they are used there
+    /// (`clEnqueueMigrateMemObjects`). If their content is given up, nothing is copied.
+    pub fn migrate(
+        self: &Arc<Queue>,
+        buffers: &[Arc<MemObject>],
+        bits: u64,
+        wait: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
         ensure!(!buffers.is_empty(), InvalidValue, "there is nothing to migrate");
-        ensure!(
-            MigrationFlags::from_bits(bits).is_some(),
-            InvalidValue,
-            "cl_mem_migration_flags {bits:#x} has unknown bits"
-        );
+        let Some(flags) = MigrationFlags::from_bits(bits) else {
+            bail!(InvalidValue, "cl_mem_migration_flags {bits:#x} has unknown bits");
+        };
         buffers.iter().try_for_each(|b| self.check_buffer(b))?;
-        let held = buffers.to_vec();
+        let space = if flags.contains(MigrationFlags::HOST) { Space::HOST } else { self.space() };
+        let given_up = flags.contains(MigrationFlags::CONTENT_UNDEFINED);
+        let access = if given_up { AccessMode::Overwrite } else { AccessMode::Read };
+        let buffers = buffers.to_vec();
         let work = Box::new(move || {
-            drop(held);
+            for buffer in &buffers {
+                buffer.acquire(space, 0, buffer.size(), access)?;
+            }
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::MigrateMemObjects, wait, false, work)

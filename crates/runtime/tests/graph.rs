@@ -1,6 +1,7 @@
 //! Random graphs of commands against a model: what runs, in which order, and how each command ends.
 //!
-//! The device and the compiler here do nothing; the commands are functions of the test that write down when they run.
+//! The two devices and the compiler here do nothing; the commands are functions of the test that write down when they
+//! run. What kernels and transfers do with memory on two kinds of device is tested in `devices.rs`.
 
 use cloom_hal as hal;
 use cloom_runtime::{
@@ -73,7 +74,7 @@ fn platform() -> Arc<Platform> {
         caps: cloom_caps::DeviceCaps::cpu().clone(),
     };
     let engine = Engine::new(Arc::new(NoCompiler), Hooks { print: Box::new(|_| ()), enter_float_env: || Box::new(()) });
-    Platform::new(engine, vec![Arc::new(NoDevice(info))])
+    Platform::new(engine, vec![Arc::new(NoDevice(info.clone())), Arc::new(NoDevice(info))])
 }
 
 struct Random(u64);
@@ -113,12 +114,12 @@ const WAIT_FAILED: i32 = -14;
 /// Makes a random graph of `size` commands on some queues, opens the gates in random order, and checks the outcome.
 fn check(platform: &Arc<Platform>, seed: u64, size: usize) {
     let mut random = Random(seed);
-    let device = platform.devices()[0].clone();
-    let context = Context::new(std::slice::from_ref(&device), None, None).unwrap();
-    let queues: Vec<(Arc<Queue>, bool)> = (0..3)
+    let context = Context::new(platform.devices(), None, None).unwrap();
+    // In order and out of order on each device.
+    let queues: Vec<(Arc<Queue>, bool)> = (0..4)
         .map(|i| {
-            let flags = if i == 0 { QueueFlags::empty() } else { QueueFlags::OUT_OF_ORDER };
-            (Queue::new(&context, &device, flags, None).unwrap(), i == 0)
+            let flags = if i < 2 { QueueFlags::empty() } else { QueueFlags::OUT_OF_ORDER };
+            (Queue::new(&context, &platform.devices()[i % 2], flags, None).unwrap(), i < 2)
         })
         .collect();
     let clock = Arc::new(AtomicUsize::new(1));

@@ -6,10 +6,10 @@ use crate::callback::{self, ObjectNotify};
 use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
-use cloom_runtime::{Buffer, Context, Result, Status};
+use cloom_runtime::{Context, MemObject, Result, Status};
 
-pub fn create(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Result<Handle<Buffer>> {
-    handle::create(Buffer::new(&context.get()?, flags, size as u64, host.get(), None)?)
+pub fn create(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Result<Handle<MemObject>> {
+    handle::create(MemObject::buffer(&context.get()?, flags, size as u64, host.get(), None)?)
 }
 
 /// Properties are for extensions, none of which there is.
@@ -27,13 +27,18 @@ pub fn create_with_properties(
     flags: u64,
     size: usize,
     host: HostMemory,
-) -> Result<Handle<Buffer>> {
+) -> Result<Handle<MemObject>> {
     let context = context.get()?;
     let properties = no_properties(list)?;
-    handle::create(Buffer::new(&context, flags, size as u64, host.get(), properties)?)
+    handle::create(MemObject::buffer(&context, flags, size as u64, host.get(), properties)?)
 }
 
-pub fn create_sub(buffer: Handle<Buffer>, flags: u64, kind: u32, region: In<[usize; 2]>) -> Result<Handle<Buffer>> {
+pub fn create_sub(
+    buffer: Handle<MemObject>,
+    flags: u64,
+    kind: u32,
+    region: In<[usize; 2]>,
+) -> Result<Handle<MemObject>> {
     let buffer = buffer.get()?;
     if kind != cl::BUFFER_CREATE_TYPE_REGION {
         return fail(Status::InvalidValue, format!("{kind:#x} is not CL_BUFFER_CREATE_TYPE_REGION"));
@@ -44,7 +49,7 @@ pub fn create_sub(buffer: Handle<Buffer>, flags: u64, kind: u32, region: In<[usi
     }
 }
 
-pub fn info(memory: Handle<Buffer>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
+pub fn info(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let object = memory.get()?;
     let info = Info::new(size, value, size_ret);
     match name {
@@ -68,7 +73,7 @@ pub fn info(memory: Handle<Buffer>, name: u32, size: usize, value: OutBytes, siz
     .map(drop)
 }
 
-pub fn set_destructor(memory: Handle<Buffer>, notify: Option<ObjectNotify>, user_data: UserData) -> Result<()> {
+pub fn set_destructor(memory: Handle<MemObject>, notify: Option<ObjectNotify>, user_data: UserData) -> Result<()> {
     let object = memory.get()?;
     let call = callback::object(memory, callback::needed(notify)?, user_data);
     object.on_destruction(call);

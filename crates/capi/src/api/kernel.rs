@@ -5,7 +5,7 @@ use crate::args::{HostMemory, Out, OutArray, OutBytes, Text};
 use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
-use cloom_runtime::{Access, ArgInput, ArgSpace, Buffer, Device, Kernel, Program, Result, Status, subgroup};
+use cloom_runtime::{Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Program, Result, Status, subgroup};
 
 pub fn create(program: Handle<Program>, name: Text) -> Result<Handle<Kernel>> {
     let program = program.get()?;
@@ -45,8 +45,8 @@ pub fn duplicate(kernel: Handle<Kernel>) -> Result<Handle<Kernel>> {
 }
 
 pub fn set_arg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemory) -> Result<()> {
-    let buffer = |address| Handle::<Buffer>::from_address(address).get();
-    kernel.get()?.set_arg(index, &ArgInput { size: size as u64, value: value.get(), buffer: &buffer })
+    let mem_object = |address| Handle::<MemObject>::from_address(address).get();
+    kernel.get()?.set_arg(index, &ArgInput { size: size as u64, value: value.get(), mem_object: &mem_object })
 }
 
 pub fn info(kernel: Handle<Kernel>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
@@ -171,7 +171,7 @@ pub fn sub_group_info(
         if input.is_null() || input_size == 0 || !input_size.is_multiple_of(WORD) || input_size > 3 * WORD {
             return fail(Status::InvalidValue, format!("the input value has {input_size} bytes, or is NULL"));
         }
-        let words = input.bytes(input_size);
+        let words = input.bytes(input_size)?;
         Ok(words.chunks_exact(WORD).map(|w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b))).collect())
     };
     match name {

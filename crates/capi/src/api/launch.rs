@@ -4,7 +4,7 @@ use super::{fail, give, wait_list};
 use crate::args::{HostMemory, In, Out};
 use crate::callback::{self, NativeFn};
 use crate::handle::Handle;
-use cloom_runtime::{Buffer, CommandType, Event, Kernel, NativeKernel, Queue, RangeInput, Result, Status};
+use cloom_runtime::{CommandType, Event, Kernel, MemObject, NativeKernel, Queue, RangeInput, Result, Status};
 use std::sync::Arc;
 
 /// The sizes of the dimensions that there are.
@@ -61,7 +61,7 @@ pub fn native(
     args: HostMemory,
     size: usize,
     num: u32,
-    buffers: In<Handle<Buffer>>,
+    buffers: In<Handle<MemObject>>,
     places: In<usize>,
     count: u32,
     events: In<Handle<Event>>,
@@ -82,25 +82,24 @@ pub fn native(
         return fail(Status::InvalidValue, format!("there are {num} buffers, and mem_list says something else"));
     }
     // A handle may be NULL.
-    let buffer = |h: Handle<Buffer>| if h.is_null() { Ok(None) } else { h.get().map(Some) };
-    let buffers = buffers.take(num as usize).into_iter().map(buffer).collect::<Result<_>>()?;
+    let buffer = |h: Handle<MemObject>| if h.is_null() { Ok(None) } else { h.get().map(Some) };
+    let buffers = buffers.collect(num as usize, buffer)?;
     let wait = wait_list(count, events)?;
     // Pointers stay aligned in a copy that is.
-    let mut block = vec![0u64; size.div_ceil(8)];
-    for (word, bytes) in block.iter_mut().zip(args.bytes(size).chunks(8)) {
-        let mut whole = [0; 8];
-        whole[..bytes.len()].copy_from_slice(bytes);
-        *word = u64::from_ne_bytes(whole);
-    }
-    let mut offsets = Vec::new();
-    for place in places.take(num as usize) {
-        match place.checked_sub(args.address()).filter(|o| o.checked_add(8).is_some_and(|end| end <= size)) {
-            Some(offset) => offsets.push(offset),
-            None => {
-                return fail(Status::InvalidValue, format!("args_mem_loc has {place:#x}, which is not inside of args"));
-            }
-        }
-    }
+    let whole_word = |bytes: &[u8]| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_ne_bytes(word)
+    };
+    let block: Vec<u64> = args.bytes(size)?.chunks(8).map(whole_word).collect();
+    let offset = |place: usize| match place
+        .checked_sub(args.address())
+        .filter(|o| o.checked_add(8).is_some_and(|end| end <= size))
+    {
+        Some(offset) => Ok(offset),
+        None => fail(Status::InvalidValue, format!("args_mem_loc has {place:#x}, which is not inside of args")),
+    };
+    let offsets = places.collect(num as usize, offset)?;
     let run = callback::native(function, block, offsets);
     give(queue.native(NativeKernel { buffers, run }, &wait)?, event)
 }

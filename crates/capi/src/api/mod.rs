@@ -15,7 +15,7 @@ pub mod unsupported;
 
 use crate::args::{HostMemory, In, Out};
 use crate::handle::{self, Handle, Object};
-use cloom_runtime::{Device, Error, Event, Result, Status};
+use cloom_runtime::{Device, Error, Event, Queue, Result, Status};
 use std::sync::Arc;
 
 /// An error that says why.
@@ -30,8 +30,20 @@ fn wait_list(count: u32, list: In<Handle<Event>>) -> Result<Vec<Arc<Event>>> {
             format!("num_events_in_wait_list is {count}, and the list is {}NULL", if count == 0 { "not " } else { "" });
         return fail(Status::InvalidEventWaitList, why);
     }
-    let events = list.take(count as usize);
-    events.iter().map(|e| e.get().map_err(|e| Error::new(Status::InvalidEventWaitList, e.why))).collect()
+    let invalid = |e: Error| Error::new(Status::InvalidEventWaitList, e.why);
+    list.collect(count as usize, |event| event.get().map_err(invalid))
+}
+
+/// Enqueues a command: finds the queue and the events of the wait list, and gives the application the command's event.
+fn enqueue(
+    queue: Handle<Queue>,
+    count: u32,
+    list: In<Handle<Event>>,
+    event: Out<Handle<Event>>,
+    call: impl FnOnce(&Arc<Queue>, &[Arc<Event>]) -> Result<Arc<Event>>,
+) -> Result<()> {
+    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
+    give(call(&queue, &wait)?, event)
 }
 
 /// Gives the application the event, if it wants it.
@@ -53,7 +65,7 @@ fn list<T: Object>(count: u32, list: In<Handle<T>>) -> Result<Option<Vec<Arc<T>>
     if count == 0 {
         return Ok(None);
     }
-    list.take(count as usize).into_iter().map(Handle::get).collect::<Result<_>>().map(Some)
+    list.collect(count as usize, Handle::get).map(Some)
 }
 
 /// A list of devices that must be there.
@@ -64,12 +76,13 @@ fn devices(count: u32, devices: In<Handle<Device>>) -> Result<Vec<Arc<Device>>> 
     }
 }
 
-/// The bytes of a pattern to fill with. The runtime has the rules for its size; nothing longer than the longest is read.
+/// The bytes of a pattern to fill with. The runtime has the rules for its size; nothing longer than the longest is
+/// read.
 fn fill_pattern(pattern: HostMemory, size: usize) -> Result<Vec<u8>> {
     if pattern.is_null() || size > 128 {
         return fail(Status::InvalidValue, format!("a pattern that is NULL or of {size} bytes, more than 128"));
     }
-    Ok(pattern.bytes(size))
+    pattern.bytes(size)
 }
 
 /// Gives objects to an array of the application, in the way of `clGetPlatformIDs`.

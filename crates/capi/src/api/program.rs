@@ -19,9 +19,9 @@ pub fn with_source(
     if count == 0 || strings.is_null() {
         return fail(Status::InvalidValue, "there are no strings");
     }
-    let lengths = lengths.take(count as usize);
+    let lengths = lengths.take(count as usize)?;
     let mut source = Vec::new();
-    for (i, string) in strings.take(count as usize).into_iter().enumerate() {
+    for (i, string) in strings.take(count as usize)?.into_iter().enumerate() {
         // A length of 0 means that the string ends with a zero.
         let piece = match lengths.get(i) {
             Some(&length) if length > 0 => string.sized(length),
@@ -49,8 +49,8 @@ pub fn with_binary(
     if lengths.is_null() || binaries.is_null() {
         return fail(Status::InvalidValue, "lengths or binaries is NULL");
     }
-    let lengths = lengths.take(count as usize);
-    let binaries = binaries.take(count as usize);
+    let lengths = lengths.take(count as usize)?;
+    let binaries = binaries.take(count as usize)?;
     let mut bytes = Vec::new();
     for (i, (binary, length)) in binaries.iter().zip(&lengths).enumerate() {
         match binary.sized(*length).filter(|b| !b.is_empty()) {
@@ -122,7 +122,7 @@ pub fn compile(
     }
     let headers = list(num_headers, headers)?.unwrap_or_default();
     let mut named = Vec::new();
-    for (header, name) in headers.into_iter().zip(names.take(num_headers as usize)) {
+    for (header, name) in headers.into_iter().zip(names.take(num_headers as usize)?) {
         match name.string() {
             Some(name) => named.push((name, header)),
             None => return fail(Status::InvalidValue, "the name of a header is NULL"),
@@ -155,7 +155,8 @@ pub fn link(
         Ok(checked) => checked,
         Err(error) => return (None, Err(error)),
     };
-    // The callback gets the handle, which is made before the linker runs; the application's reference may be gone when it has.
+    // The callback gets the handle, which is made before the linker runs; the application's reference may be gone when
+    // it has.
     let call = |program: &Arc<Program>| {
         let handle = handle::borrow(program).ok()?;
         notify.map(|f| callback::object(handle, f, user_data))

@@ -7,7 +7,8 @@ use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_runtime::{Context, Device, Queue, QueueFlags, Result, Status};
 
-/// Reads the properties of a queue: unknown bits are an error, and so are those of queues on devices, which there are not.
+/// Reads the properties of a queue: unknown bits are an error, and so are those of queues on devices, which there are
+/// not.
 fn flags(bits: u64) -> Result<QueueFlags> {
     if bits & !0xf != 0 {
         return fail(Status::InvalidValue, format!("the properties {bits:#x} have unknown bits"));

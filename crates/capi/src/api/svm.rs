@@ -1,6 +1,6 @@
-//! Shared virtual memory.
+//! Shared virtual memory (OpenCL 3.0, section 5.6).
 
-use super::{fail, fill_pattern, give, wait_list};
+use super::{enqueue, fail, fill_pattern, give, wait_list};
 use crate::args::{HostMemory, In, Out, UserData};
 use crate::callback::{self, SvmNotify};
 use crate::cl;
@@ -35,7 +35,7 @@ pub fn enqueue_free(
         return fail(Status::InvalidValue, format!("there are {num} pointers, and the list says something else"));
     }
     let free = notify.map(|f| callback::svm_free(handle, f, user_data));
-    give(queue.svm_free(memory.take(num as usize), free, &wait)?, event)
+    give(queue.svm_free(memory.take(num as usize)?, free, &wait)?, event)
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
@@ -49,8 +49,9 @@ pub fn memcpy(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
-    give(queue.svm_copy(blocking != 0, to.get(), from.get(), size as u64, &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        queue.svm_copy(blocking != 0, to.get(), from.get(), size as u64, wait)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
@@ -64,8 +65,9 @@ pub fn fill(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
-    give(queue.svm_fill(memory.get(), &fill_pattern(pattern, pattern_size)?, size as u64, &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        queue.svm_fill(memory.get(), &fill_pattern(pattern, pattern_size)?, size as u64, wait)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
@@ -79,8 +81,9 @@ pub fn map(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
-    give(queue.svm_map(blocking != 0, flags, memory.get(), size as u64, &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        queue.svm_map(blocking != 0, flags, memory.get(), size as u64, wait)
+    })
 }
 
 pub fn unmap(
@@ -90,8 +93,7 @@ pub fn unmap(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, wait) = (queue.get()?, wait_list(count, list)?);
-    give(queue.svm_unmap(memory.get(), &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| queue.svm_unmap(memory.get(), wait))
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
@@ -110,10 +112,10 @@ pub fn migrate(
         return fail(Status::InvalidValue, "there is nothing to migrate");
     }
     // No size, or 0, means the whole allocation.
-    let sizes = sizes.take(num as usize);
+    let sizes = sizes.take(num as usize)?;
     let size = |i: usize| sizes.get(i).map_or(0, |&s| s as u64);
     let ranges: Vec<(usize, u64)> =
-        memory.take(num as usize).into_iter().enumerate().map(|(i, address)| (address, size(i))).collect();
+        memory.take(num as usize)?.into_iter().enumerate().map(|(i, address)| (address, size(i))).collect();
     give(queue.svm_migrate(&ranges, flags, &wait)?, event)
 }
 
@@ -134,7 +136,7 @@ pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemo
         return fail(Status::InvalidValue, format!("a value that is NULL or of {size} bytes"));
     }
     // Of the pointers the count matters, of the flag the value.
-    let any = size > 0 && (!system || value.bytes(size).iter().any(|&b| b != 0));
+    let any = size > 0 && (!system || value.bytes(size)?.iter().any(|&b| b != 0));
     kernel.set_indirect(system, any);
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! Commands that move bytes.
+//! Commands that move bytes (OpenCL 3.0, sections 5.2.2 to 5.2.6).
 
-use super::{fail, fill_pattern, give, wait_list};
+use super::{enqueue, fail, fill_pattern, give, wait_list};
 use crate::args::{HostMemory, In, Out};
 use crate::handle::Handle;
-use cloom_runtime::{Buffer, Event, Queue, RectSide, Result, Status};
+use cloom_runtime::{Event, MemObject, Queue, RectSide, Result, Status};
 use std::ffi::c_void;
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn read(
     queue: Handle<Queue>,
-    buffer: Handle<Buffer>,
+    buffer: Handle<MemObject>,
     blocking: u32,
     offset: usize,
     size: usize,
@@ -18,14 +18,15 @@ pub fn read(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, buffer, wait) = (queue.get()?, buffer.get()?, wait_list(count, list)?);
-    give(queue.read(&buffer, blocking != 0, offset as u64, size as u64, to.get(), &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        queue.read(&buffer.get()?, blocking != 0, offset as u64, size as u64, to.get(), wait)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn write(
     queue: Handle<Queue>,
-    buffer: Handle<Buffer>,
+    buffer: Handle<MemObject>,
     blocking: u32,
     offset: usize,
     size: usize,
@@ -34,15 +35,16 @@ pub fn write(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, buffer, wait) = (queue.get()?, buffer.get()?, wait_list(count, list)?);
-    give(queue.write(&buffer, blocking != 0, offset as u64, size as u64, from.get(), &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        queue.write(&buffer.get()?, blocking != 0, offset as u64, size as u64, from.get(), wait)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn copy(
     queue: Handle<Queue>,
-    source: Handle<Buffer>,
-    target: Handle<Buffer>,
+    source: Handle<MemObject>,
+    target: Handle<MemObject>,
     from: usize,
     to: usize,
     size: usize,
@@ -50,15 +52,15 @@ pub fn copy(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, source, target) = (queue.get()?, source.get()?, target.get()?);
-    let wait = wait_list(count, list)?;
-    give(queue.copy(&source, &target, from as u64, to as u64, size as u64, &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        queue.copy(&source.get()?, &target.get()?, from as u64, to as u64, size as u64, wait)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn fill(
     queue: Handle<Queue>,
-    buffer: Handle<Buffer>,
+    buffer: Handle<MemObject>,
     pattern: HostMemory,
     pattern_size: usize,
     offset: usize,
@@ -67,15 +69,16 @@ pub fn fill(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, buffer, wait) = (queue.get()?, buffer.get()?, wait_list(count, list)?);
-    let pattern = fill_pattern(pattern, pattern_size)?;
-    give(queue.fill(&buffer, &pattern, offset as u64, size as u64, &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        let pattern = fill_pattern(pattern, pattern_size)?;
+        queue.fill(&buffer.get()?, &pattern, offset as u64, size as u64, wait)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn map(
     queue: Handle<Queue>,
-    buffer: Handle<Buffer>,
+    buffer: Handle<MemObject>,
     blocking: u32,
     flags: u64,
     offset: usize,
@@ -92,29 +95,27 @@ pub fn map(
 
 pub fn unmap(
     queue: Handle<Queue>,
-    memory: Handle<Buffer>,
+    memory: Handle<MemObject>,
     mapped: HostMemory,
     count: u32,
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, buffer, wait) = (queue.get()?, memory.get()?, wait_list(count, list)?);
-    give(queue.unmap(&buffer, mapped.address(), &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| queue.unmap(&memory.get()?, mapped.address(), wait))
 }
 
 pub fn migrate(
     queue: Handle<Queue>,
     num: u32,
-    memory: In<Handle<Buffer>>,
+    memory: In<Handle<MemObject>>,
     flags: u64,
     count: u32,
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let queue = queue.get()?;
-    let buffers = super::list(num, memory)?.unwrap_or_default();
-    let wait = wait_list(count, list)?;
-    give(queue.migrate(&buffers, flags, &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        queue.migrate(&super::list(num, memory)?.unwrap_or_default(), flags, wait)
+    })
 }
 
 /// Three sizes of the application.
@@ -133,7 +134,7 @@ fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> Result<RectS
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn read_rect(
     queue: Handle<Queue>,
-    buffer: Handle<Buffer>,
+    buffer: Handle<MemObject>,
     blocking: u32,
     buffer_origin: In<usize>,
     host_origin: In<usize>,
@@ -147,16 +148,18 @@ pub fn read_rect(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, buffer, wait) = (queue.get()?, buffer.get()?, wait_list(count, list)?);
-    let at = side(buffer_origin, buffer_row, buffer_slice)?;
-    let host = side(host_origin, host_row, host_slice)?;
-    give(queue.read_rect(&buffer, blocking != 0, &at, &host, three(region, "region")?, to.get(), &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        let at = side(buffer_origin, buffer_row, buffer_slice)?;
+        let host = side(host_origin, host_row, host_slice)?;
+        let region = three(region, "region")?;
+        queue.read_rect(&buffer.get()?, blocking != 0, &at, &host, region, to.get(), wait)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn write_rect(
     queue: Handle<Queue>,
-    buffer: Handle<Buffer>,
+    buffer: Handle<MemObject>,
     blocking: u32,
     buffer_origin: In<usize>,
     host_origin: In<usize>,
@@ -170,17 +173,19 @@ pub fn write_rect(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, buffer, wait) = (queue.get()?, buffer.get()?, wait_list(count, list)?);
-    let at = side(buffer_origin, buffer_row, buffer_slice)?;
-    let host = side(host_origin, host_row, host_slice)?;
-    give(queue.write_rect(&buffer, blocking != 0, &at, &host, three(region, "region")?, from.get(), &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        let at = side(buffer_origin, buffer_row, buffer_slice)?;
+        let host = side(host_origin, host_row, host_slice)?;
+        let region = three(region, "region")?;
+        queue.write_rect(&buffer.get()?, blocking != 0, &at, &host, region, from.get(), wait)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn copy_rect(
     queue: Handle<Queue>,
-    source: Handle<Buffer>,
-    target: Handle<Buffer>,
+    source: Handle<MemObject>,
+    target: Handle<MemObject>,
     from: In<usize>,
     to: In<usize>,
     region: In<usize>,
@@ -192,9 +197,9 @@ pub fn copy_rect(
     list: In<Handle<Event>>,
     event: Out<Handle<Event>>,
 ) -> Result<()> {
-    let (queue, source, target) = (queue.get()?, source.get()?, target.get()?);
-    let wait = wait_list(count, list)?;
-    let from = side(from, source_row, source_slice)?;
-    let to = side(to, target_row, target_slice)?;
-    give(queue.copy_rect(&source, &target, &from, &to, three(region, "region")?, &wait)?, event)
+    enqueue(queue, count, list, event, |queue, wait| {
+        let from = side(from, source_row, source_slice)?;
+        let to = side(to, target_row, target_slice)?;
+        queue.copy_rect(&source.get()?, &target.get()?, &from, &to, three(region, "region")?, wait)
+    })
 }

@@ -1,63 +1,93 @@
-//! What devices do not have so far: images, samplers, pipes, sub-devices, sub-groups, intermediate languages
-//! and sharing with graphics. The arguments that can be checked are checked, and then comes the error that the specification names.
+//! What devices do not have so far: images, samplers, pipes, sub-devices, queues on the device, intermediate languages
+//! and sharing with graphics. The handles are checked, and then comes the error that the specification names.
 
 use super::{device, fail};
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, UserData};
 use crate::handle::Handle;
-use cloom_runtime::{Buffer, Context, Device, Event, Program, Queue, Result, Status};
+use cloom_runtime::{Context, Device, Event, MemObject, Program, Queue, Result, Status};
 use std::ffi::c_void;
 
-fn no_images<T>(context: Handle<Context>) -> Result<T> {
-    context.get()?;
-    fail(Status::InvalidOperation, "no device of the context has images")
+/// Entry points that check their first arguments, handles, do not look at the others, and fail.
+macro_rules! not_supported {
+    ($($name:ident($($handle:ident: $object:ty),*; $($other:ty),*) -> $out:ty = $status:ident $why:literal;)*) => {$(
+        #[allow(clippy::too_many_arguments, reason = "the specification's")]
+        pub fn $name($($handle: Handle<$object>,)* $(_: $other),*) -> Result<$out> {
+            $($handle.get()?;)*
+            fail(Status::$status, $why)
+        }
+    )*};
 }
 
-pub fn image_2d(
-    context: Handle<Context>,
-    _flags: u64,
-    _format: UserData,
-    _width: usize,
-    _height: usize,
-    _pitch: usize,
-    _host: HostMemory,
-) -> Result<Handle<Buffer>> {
-    no_images(context)
-}
+not_supported! {
+    // Images: OpenCL 3.0, section 5.3.
+    image_2d(context: Context; u64, UserData, usize, usize, usize, HostMemory) -> Handle<MemObject>
+        = InvalidOperation "no device of the context has images";
+    image_3d(context: Context; u64, UserData, usize, usize, usize, usize, usize, HostMemory) -> Handle<MemObject>
+        = InvalidOperation "no device of the context has images";
+    image(context: Context; u64, UserData, UserData, HostMemory) -> Handle<MemObject>
+        = InvalidOperation "no device of the context has images";
+    image_with_properties(context: Context; In<u64>, u64, UserData, UserData, HostMemory) -> Handle<MemObject>
+        = InvalidOperation "no device of the context has images";
+    image_info(image: MemObject; u32, usize, OutBytes, Out<usize>) -> ()
+        = InvalidMemObject "the memory object is a buffer, not an image";
+    transfer_image(queue: Queue, image: MemObject; u32, In<usize>, In<usize>, usize, usize, HostMemory, u32,
+        In<Handle<Event>>, Out<Handle<Event>>) -> ()
+        = InvalidMemObject "the memory object is a buffer, not an image";
+    copy_image(queue: Queue, source: MemObject, target: MemObject; In<usize>, In<usize>, In<usize>, u32, In<Handle<Event>>,
+        Out<Handle<Event>>) -> ()
+        = InvalidMemObject "the memory object is a buffer, not an image";
+    copy_image_to_buffer(queue: Queue, source: MemObject, target: MemObject; In<usize>, In<usize>, usize, u32,
+        In<Handle<Event>>, Out<Handle<Event>>) -> ()
+        = InvalidMemObject "the memory object is a buffer, not an image";
+    copy_buffer_to_image(queue: Queue, source: MemObject, target: MemObject; usize, In<usize>, In<usize>, u32,
+        In<Handle<Event>>, Out<Handle<Event>>) -> ()
+        = InvalidMemObject "the memory object is a buffer, not an image";
+    map_image(queue: Queue, image: MemObject; u32, u64, In<usize>, In<usize>, Out<usize>, Out<usize>, u32,
+        In<Handle<Event>>, Out<Handle<Event>>) -> *mut c_void
+        = InvalidMemObject "the memory object is a buffer, not an image";
+    fill_image(queue: Queue, image: MemObject; UserData, In<usize>, In<usize>, u32, In<Handle<Event>>, Out<Handle<Event>>) -> ()
+        = InvalidMemObject "the memory object is a buffer, not an image";
 
-#[allow(clippy::too_many_arguments, reason = "the specification's")]
-pub fn image_3d(
-    context: Handle<Context>,
-    _flags: u64,
-    _format: UserData,
-    _width: usize,
-    _height: usize,
-    _depth: usize,
-    _row_pitch: usize,
-    _slice_pitch: usize,
-    _host: HostMemory,
-) -> Result<Handle<Buffer>> {
-    no_images(context)
-}
+    // Samplers: section 5.7.
+    sampler(context: Context; u32, u32, u32) -> *mut c_void = InvalidOperation "no device of the context has images";
+    sampler_with_properties(context: Context; In<u64>) -> *mut c_void
+        = InvalidOperation "no device of the context has images";
+    sampler_handle(; HostMemory) -> () = InvalidSampler "this is not a sampler: no device has images";
+    sampler_info(; HostMemory, u32, usize, OutBytes, Out<usize>) -> ()
+        = InvalidSampler "this is not a sampler: no device has images";
 
-pub fn image(
-    context: Handle<Context>,
-    _flags: u64,
-    _format: UserData,
-    _description: UserData,
-    _host: HostMemory,
-) -> Result<Handle<Buffer>> {
-    no_images(context)
-}
+    // Pipes: section 5.4.
+    pipe(context: Context; u64, u32, u32, In<isize>) -> Handle<MemObject>
+        = InvalidOperation "no device of the context has pipes";
+    pipe_info(pipe: MemObject; u32, usize, OutBytes, Out<usize>) -> ()
+        = InvalidMemObject "the memory object is a buffer, not a pipe";
 
-pub fn image_with_properties(
-    context: Handle<Context>,
-    _properties: In<u64>,
-    _flags: u64,
-    _format: UserData,
-    _description: UserData,
-    _host: HostMemory,
-) -> Result<Handle<Buffer>> {
-    no_images(context)
+    // Queues on the device: section 5.1; intermediate languages: section 5.8.
+    default_device_queue(context: Context, device: Device; Handle<Queue>) -> ()
+        = InvalidOperation "the device has no queues of its own";
+    il(context: Context; HostMemory, usize) -> Handle<Program>
+        = InvalidOperation "no device of the context takes an intermediate language";
+    specialization_constant(program: Program; u32, usize, HostMemory) -> ()
+        = InvalidOperation "no device of the program takes an intermediate language";
+
+    // Sharing with graphics: extensions.
+    gl_buffer(context: Context; u64, u32) -> Handle<MemObject>
+        = InvalidOperation "no device shares objects with graphics";
+    gl_texture(context: Context; u64, u32, i32, u32) -> Handle<MemObject>
+        = InvalidOperation "no device shares objects with graphics";
+    gl_object_info(memory: MemObject; Out<u32>, Out<u32>) -> ()
+        = InvalidMemObject "the memory object was not made from one of graphics";
+    gl_texture_info(memory: MemObject; u32, usize, OutBytes, Out<usize>) -> ()
+        = InvalidMemObject "the memory object was not made from one of graphics";
+    gl_objects(queue: Queue; u32, In<Handle<MemObject>>, u32, In<Handle<Event>>, Out<Handle<Event>>) -> ()
+        = InvalidOperation "no device shares objects with graphics";
+    gl_context_info(; In<isize>, u32, usize, OutBytes, Out<usize>) -> ()
+        = InvalidOperation "no device shares objects with graphics";
+    gl_sync(context: Context; UserData) -> Handle<Event> = InvalidOperation "no device shares objects with graphics";
+    egl_image(context: Context; UserData, UserData, u64, In<isize>) -> Handle<MemObject>
+        = InvalidOperation "no device shares objects with graphics";
+    egl_sync(context: Context; UserData, UserData) -> Handle<Event>
+        = InvalidOperation "no device shares objects with graphics";
 }
 
 /// There are no formats, which is no error.
@@ -79,159 +109,6 @@ pub fn image_formats(
     }
     count.set(0);
     Ok(())
-}
-
-fn not_an_image<T>(image: Handle<Buffer>) -> Result<T> {
-    image.get()?;
-    fail(Status::InvalidMemObject, "the memory object is a buffer, not an image")
-}
-
-pub fn image_info(image: Handle<Buffer>, _: u32, _: usize, _: OutBytes, _: Out<usize>) -> Result<()> {
-    not_an_image(image)
-}
-
-#[allow(clippy::too_many_arguments, reason = "the specification's")]
-pub fn transfer_image(
-    queue: Handle<Queue>,
-    image: Handle<Buffer>,
-    _blocking: u32,
-    _origin: In<usize>,
-    _region: In<usize>,
-    _row_pitch: usize,
-    _slice_pitch: usize,
-    _host: HostMemory,
-    _count: u32,
-    _list: In<Handle<Event>>,
-    _event: Out<Handle<Event>>,
-) -> Result<()> {
-    queue.get()?;
-    not_an_image(image)
-}
-
-#[allow(clippy::too_many_arguments, reason = "the specification's")]
-pub fn copy_image(
-    queue: Handle<Queue>,
-    source: Handle<Buffer>,
-    target: Handle<Buffer>,
-    _from: In<usize>,
-    _to: In<usize>,
-    _region: In<usize>,
-    _count: u32,
-    _list: In<Handle<Event>>,
-    _event: Out<Handle<Event>>,
-) -> Result<()> {
-    queue.get()?;
-    target.get()?;
-    not_an_image(source)
-}
-
-#[allow(clippy::too_many_arguments, reason = "the specification's")]
-pub fn copy_image_to_buffer(
-    queue: Handle<Queue>,
-    source: Handle<Buffer>,
-    target: Handle<Buffer>,
-    _from: In<usize>,
-    _region: In<usize>,
-    _to: usize,
-    _count: u32,
-    _list: In<Handle<Event>>,
-    _event: Out<Handle<Event>>,
-) -> Result<()> {
-    queue.get()?;
-    target.get()?;
-    not_an_image(source)
-}
-
-#[allow(clippy::too_many_arguments, reason = "the specification's")]
-pub fn copy_buffer_to_image(
-    queue: Handle<Queue>,
-    source: Handle<Buffer>,
-    target: Handle<Buffer>,
-    _from: usize,
-    _to: In<usize>,
-    _region: In<usize>,
-    _count: u32,
-    _list: In<Handle<Event>>,
-    _event: Out<Handle<Event>>,
-) -> Result<()> {
-    queue.get()?;
-    source.get()?;
-    not_an_image(target)
-}
-
-#[allow(clippy::too_many_arguments, reason = "the specification's")]
-pub fn map_image(
-    queue: Handle<Queue>,
-    image: Handle<Buffer>,
-    _blocking: u32,
-    _flags: u64,
-    _origin: In<usize>,
-    _region: In<usize>,
-    _row_pitch: Out<usize>,
-    _slice_pitch: Out<usize>,
-    _count: u32,
-    _list: In<Handle<Event>>,
-    _event: Out<Handle<Event>>,
-) -> Result<*mut c_void> {
-    queue.get()?;
-    not_an_image(image)
-}
-
-#[allow(clippy::too_many_arguments, reason = "the specification's")]
-pub fn fill_image(
-    queue: Handle<Queue>,
-    image: Handle<Buffer>,
-    _color: UserData,
-    _origin: In<usize>,
-    _region: In<usize>,
-    _count: u32,
-    _list: In<Handle<Event>>,
-    _event: Out<Handle<Event>>,
-) -> Result<()> {
-    queue.get()?;
-    not_an_image(image)
-}
-
-pub fn sampler(context: Handle<Context>, _normalized: u32, _addressing: u32, _filter: u32) -> Result<*mut c_void> {
-    no_images(context)
-}
-
-pub fn sampler_with_properties(context: Handle<Context>, _properties: In<u64>) -> Result<*mut c_void> {
-    no_images(context)
-}
-
-pub fn sampler_handle(_sampler: HostMemory) -> Result<()> {
-    fail(Status::InvalidSampler, "this is not a sampler: no device has images")
-}
-
-pub fn sampler_info(sampler: HostMemory, _: u32, _: usize, _: OutBytes, _: Out<usize>) -> Result<()> {
-    sampler_handle(sampler)
-}
-
-pub fn pipe(context: Handle<Context>, _: u64, _: u32, _: u32, _: In<isize>) -> Result<Handle<Buffer>> {
-    context.get()?;
-    fail(Status::InvalidOperation, "no device of the context has pipes")
-}
-
-pub fn pipe_info(pipe: Handle<Buffer>, _: u32, _: usize, _: OutBytes, _: Out<usize>) -> Result<()> {
-    pipe.get()?;
-    fail(Status::InvalidMemObject, "the memory object is a buffer, not a pipe")
-}
-
-pub fn default_device_queue(context: Handle<Context>, device: Handle<Device>, _queue: Handle<Queue>) -> Result<()> {
-    context.get()?;
-    device.get()?;
-    fail(Status::InvalidOperation, "the device has no queues of its own")
-}
-
-pub fn il(context: Handle<Context>, _il: HostMemory, _length: usize) -> Result<Handle<Program>> {
-    context.get()?;
-    fail(Status::InvalidOperation, "no device of the context takes an intermediate language")
-}
-
-pub fn specialization_constant(program: Handle<Program>, _: u32, _: usize, _: HostMemory) -> Result<()> {
-    program.get()?;
-    fail(Status::InvalidOperation, "no device of the program takes an intermediate language")
 }
 
 pub fn sub_devices(
@@ -257,61 +134,4 @@ pub fn sub_devices_ext(
 ) -> Result<()> {
     device::count(device)?;
     fail(Status::InvalidValue, "the device cannot be partitioned")
-}
-
-fn no_graphics<T>(context: Handle<Context>) -> Result<T> {
-    context.get()?;
-    fail(Status::InvalidOperation, "no device shares objects with graphics")
-}
-
-pub fn gl_buffer(context: Handle<Context>, _flags: u64, _object: u32) -> Result<Handle<Buffer>> {
-    no_graphics(context)
-}
-
-pub fn gl_texture(context: Handle<Context>, _: u64, _: u32, _: i32, _: u32) -> Result<Handle<Buffer>> {
-    no_graphics(context)
-}
-
-pub fn gl_object_info(memory: Handle<Buffer>, _: Out<u32>, _: Out<u32>) -> Result<()> {
-    memory.get()?;
-    fail(Status::InvalidMemObject, "the memory object was not made from one of graphics")
-}
-
-pub fn gl_texture_info(memory: Handle<Buffer>, _: u32, _: usize, _: OutBytes, _: Out<usize>) -> Result<()> {
-    memory.get()?;
-    fail(Status::InvalidMemObject, "the memory object was not made from one of graphics")
-}
-
-pub fn gl_objects(
-    queue: Handle<Queue>,
-    _num: u32,
-    _objects: In<Handle<Buffer>>,
-    _count: u32,
-    _list: In<Handle<Event>>,
-    _event: Out<Handle<Event>>,
-) -> Result<()> {
-    queue.get()?;
-    fail(Status::InvalidOperation, "no device shares objects with graphics")
-}
-
-pub fn gl_context_info(_: In<isize>, _: u32, _: usize, _: OutBytes, _: Out<usize>) -> Result<()> {
-    fail(Status::InvalidOperation, "no device shares objects with graphics")
-}
-
-pub fn gl_sync(context: Handle<Context>, _sync: UserData) -> Result<Handle<Event>> {
-    no_graphics(context)
-}
-
-pub fn egl_image(
-    context: Handle<Context>,
-    _display: UserData,
-    _image: UserData,
-    _flags: u64,
-    _properties: In<isize>,
-) -> Result<Handle<Buffer>> {
-    no_graphics(context)
-}
-
-pub fn egl_sync(context: Handle<Context>, _sync: UserData, _display: UserData) -> Result<Handle<Event>> {
-    no_graphics(context)
 }

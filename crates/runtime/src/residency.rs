@@ -1,0 +1,267 @@
+//! Residency: which memories hold the bytes of a memory object, and which of these copies are valid.
+//!
+//! A context has *memory spaces*: the host's memory, which all devices share that work there, and the memory of each
+//! other device. A memory object has at most one copy in each space, allocated when a device of that space first uses
+//! it. A copy is valid in ranges:
+//!
+//! ```text
+//! bytes    0 ──────────── 1024 ──────────── 4096
+//! valid    host, gpu      gpu
+//! ```
+//!
+//! Before a command uses a range in a space, it *acquires* it there: what is not valid in that space is copied from one
+//! in which it is (a migration, a part of the command, so that the order of events orders it too); if the command
+//! writes the range, the copies of all other spaces become invalid. Ranges, not whole objects, because devices may work
+//! on sub-buffers of one buffer at the same time, as long as these do not overlap (OpenCL 3.0, section 5.2.1); a
+//! sub-buffer shares the copies of its parent.
+//!
+//! A context whose devices all work in the host's memory has one space, in which everything is valid: nothing is
+//! tracked or locked.
+
+use crate::host_mem::HostBlock;
+use crate::{Context, Result};
+use cloom_hal::{self as hal, HalError, Memory};
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// A memory space of a context, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Space(pub u8);
+
+impl Space {
+    /// The host's memory.
+    pub const HOST: Space = Space(0);
+    /// So many there can be: one for each bit of a mask.
+    pub const LIMIT: usize = 64;
+
+    fn bit(self) -> u64 {
+        1 << self.0
+    }
+}
+
+/// What a command does with a range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AccessMode {
+    /// Reads it.
+    Read,
+    /// Writes all of it; what was there before is lost.
+    Overwrite,
+    /// Reads it, or writes some of it.
+    Update,
+}
+
+/// The copies of a memory object and of its sub-buffers.
+pub(crate) struct Residency {
+    size: u64,
+    /// By space.
+    copies: SmallVec<[OnceLock<Arc<dyn Memory>>; 1]>,
+    /// Not used where there is one space.
+    valid: Mutex<ValidRanges>,
+}
+
+impl Residency {
+    /// Of an object without content. Where there is one space, it is allocated at once.
+    pub fn new(context: &Context, size: u64) -> Result<Residency> {
+        let copies = (0..context.spaces()).map(|_| OnceLock::new()).collect();
+        let residency = Residency { size, copies, valid: Mutex::new(ValidRanges::new(0)) };
+        if !residency.is_tracked() {
+            residency.copy(context, Space::HOST)?;
+        }
+        Ok(residency)
+    }
+
+    /// Of an object whose copy on the host is this memory, and has the content.
+    pub fn on_host(context: &Context, memory: Arc<dyn Memory>) -> Residency {
+        let size = memory.size();
+        let others = (1..context.spaces()).map(|_| OnceLock::new());
+        let copies = std::iter::once(OnceLock::from(memory)).chain(others).collect();
+        Residency { size, copies, valid: Mutex::new(ValidRanges::new(Space::HOST.bit())) }
+    }
+
+    fn is_tracked(&self) -> bool {
+        self.copies.len() > 1
+    }
+
+    /// The copy in a space, valid or not; allocated if there is none.
+    pub fn copy(&self, context: &Context, space: Space) -> Result<&Arc<dyn Memory>> {
+        let slot = &self.copies[usize::from(space.0)];
+        if let Some(memory) = slot.get() {
+            return Ok(memory);
+        }
+        let fresh = context.allocate(space, self.size)?;
+        // If another thread was faster, its copy counts.
+        Ok(slot.get_or_init(|| fresh))
+    }
+
+    /// Makes a range usable in a space.
+    pub fn acquire(
+        &self,
+        context: &Context,
+        space: Space,
+        range: Range<u64>,
+        access: AccessMode,
+    ) -> Result<&dyn Memory> {
+        let memory = &**self.copy(context, space)?;
+        if self.is_tracked() {
+            // Held while bytes are copied: another command that needs them waits, and does not copy them again.
+            let mut valid = self.valid.lock();
+            if access != AccessMode::Overwrite {
+                for (part, holders) in valid.within(range.clone()) {
+                    if holders != 0 && holders & space.bit() == 0 {
+                        self.migrate(memory, space, holders, part)?;
+                    }
+                }
+                valid.update(range.clone(), |holders| holders | space.bit());
+            }
+            if access != AccessMode::Read {
+                valid.update(range, |_| space.bit());
+            }
+        }
+        Ok(memory)
+    }
+
+    /// Copies bytes into a space from one of those that hold them.
+    fn migrate(&self, to: &dyn Memory, space: Space, holders: u64, range: Range<u64>) -> Result<()> {
+        let (from, holder) = self.holder(holders);
+        let Some(from) = from else { return Ok(()) };
+        let size = range.end - range.start;
+        match space == Space::HOST || holder == Space::HOST {
+            true => to.copy_from(range.start, from, range.start, size)?,
+            false => hal::copy_through_host(to, range.start, from, range.start, size)?,
+        }
+        Ok(())
+    }
+
+    /// The memory of one of the spaces in a mask, the host's if it is among them.
+    fn holder(&self, holders: u64) -> (Option<&dyn Memory>, Space) {
+        let space = Space(holders.trailing_zeros() as u8);
+        let copy = self.copies.get(usize::from(space.0)).and_then(OnceLock::get);
+        (copy.map(|memory| &**memory), space)
+    }
+
+    /// Reads a range from wherever it is valid, part by part: `read` gets the memory and the part. A part that has
+    /// never been written has no content, and `read` does not get it.
+    pub fn read(
+        &self,
+        range: Range<u64>,
+        mut read: impl FnMut(&dyn Memory, Range<u64>) -> std::result::Result<(), HalError>,
+    ) -> Result<()> {
+        let parts = match self.is_tracked() {
+            true => self.valid.lock().within(range),
+            false => SmallVec::from_iter([(range, Space::HOST.bit())]),
+        };
+        for (part, holders) in parts {
+            if let (Some(memory), _) = self.holder(holders) {
+                read(memory, part)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// In which spaces each byte is valid.
+///
+/// The map has the beginning of each run of bytes that are valid in the same spaces, with a bit for each space;
+/// neighbours differ.
+struct ValidRanges(BTreeMap<u64, u64>);
+
+type Parts = SmallVec<[(Range<u64>, u64); 2]>;
+
+impl ValidRanges {
+    fn new(holders: u64) -> ValidRanges {
+        ValidRanges(BTreeMap::from([(0, holders)]))
+    }
+
+    /// The runs of a range, with their spaces.
+    fn within(&self, range: Range<u64>) -> Parts {
+        let mut parts = Parts::new();
+        let first = self.0.range(..=range.start).next_back().map_or(0, |(&begin, _)| begin);
+        let mut runs = self.0.range(first..range.end.max(first)).peekable();
+        while let Some((&begin, &holders)) = runs.next() {
+            let end = runs.peek().map_or(range.end, |&(&next, _)| next);
+            let part = begin.max(range.start)..end.min(range.end);
+            if part.start < part.end {
+                parts.push((part, holders));
+            }
+        }
+        parts
+    }
+
+    /// Changes the spaces of each byte of a range.
+    fn update(&mut self, range: Range<u64>, change: impl Fn(u64) -> u64) {
+        if range.is_empty() {
+            return;
+        }
+        self.split(range.start);
+        self.split(range.end);
+        self.0.range_mut(range.clone()).for_each(|(_, holders)| *holders = change(*holders));
+        // Runs that have become like the one before them.
+        let mut before = self.0.range(..range.start).next_back().map(|(_, &holders)| holders);
+        let mut merged = SmallVec::<[u64; 8]>::new();
+        for (&begin, &holders) in self.0.range(range.start..=range.end) {
+            if before == Some(holders) {
+                merged.push(begin);
+            }
+            before = Some(holders);
+        }
+        for begin in merged {
+            self.0.remove(&begin);
+        }
+    }
+
+    /// Lets a run begin here.
+    fn split(&mut self, at: u64) {
+        let holders = self.0.range(..=at).next_back().map_or(0, |(_, &holders)| holders);
+        self.0.entry(at).or_insert(holders);
+    }
+}
+
+impl Context {
+    /// Fresh memory in a space.
+    fn allocate(&self, space: Space, size: u64) -> Result<Arc<dyn Memory>> {
+        match self.allocator(space) {
+            Some(device) => Ok(device.hal().allocate(size)?),
+            None => Ok(Arc::new(HostBlock::allocate(size).ok_or(HalError::OutOfMemory(size))?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_split_changed_and_merged_like_bytes_one_by_one() {
+        const SIZE: u64 = 40;
+        let mut seed = 1u64;
+        let mut below = |n: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % n
+        };
+        for _ in 0..200 {
+            let (mut valid, mut model) = (ValidRanges::new(1), vec![1u64; SIZE as usize]);
+            for _ in 0..30 {
+                let start = below(SIZE + 1);
+                let range = start..start + below(SIZE + 1 - start);
+                let bits = below(8);
+                let change = |holders: u64| if bits < 4 { bits } else { holders | bits };
+                valid.update(range.clone(), change);
+                model[range.start as usize..range.end as usize].iter_mut().for_each(|h| *h = change(*h));
+                let start = below(SIZE + 1);
+                let asked = start..start + below(SIZE + 1 - start);
+                let mut at = asked.start;
+                for (part, holders) in valid.within(asked.clone()) {
+                    assert!(part.start == at && part.end > at);
+                    assert!(model[part.start as usize..part.end as usize].iter().all(|&h| h == holders));
+                    at = part.end;
+                }
+                assert_eq!(at, asked.end);
+                let runs: Vec<u64> = valid.0.range(..SIZE).map(|(_, &holders)| holders).collect();
+                assert!(runs.windows(2).all(|pair| pair[0] != pair[1]), "neighbours differ: {runs:?}");
+            }
+        }
+    }
+}

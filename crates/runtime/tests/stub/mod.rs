@@ -1,0 +1,440 @@
+//! A second kind of device for tests: memory of its own that the host cannot address, and launches that go on after
+//! they are submitted, on threads of its own.
+//!
+//! Programs are OpenCL C, compiled by Cloom's own front end for both devices; the CPU runs what the compiler makes of
+//! them, the stub a Rust function of the same name ([`KERNELS`]). Fresh memory is full of [`POISON`], so that bytes
+//! that nobody copied are seen.
+
+use cloom_artifact::{ImageKind, KernelArg, KernelArgKind, KernelArtifact};
+use cloom_caps::{DeviceCaps, DeviceKind, Named};
+use cloom_hal::{self as hal, HalError, NdRange, PrintSink};
+use cloom_hal_cpu::CpuDevice;
+use cloom_ir::ParamKind;
+use cloom_runtime::{
+    Cloom, CompileInput, Context, Device, Engine, Executable, Hooks, KernelDescription, Outcome, Platform, Toolchain,
+    Unit, Variant,
+};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, Weak};
+use std::time::Duration;
+
+/// What is in memory that nobody has written.
+pub const POISON: u8 = 0xEE;
+/// What code for the stub is made for.
+const TARGET: &str = "stub:stub";
+/// An extension that only the stub has.
+pub const STUB_EXTENSION: &str = "cl_cloom_stub";
+/// How far the stub's clock is from the host's.
+pub const CLOCK_SHIFT: u64 = 1 << 50;
+
+/// The program of all tests. What the kernels do here, [`KERNELS`] does on the stub.
+pub const PROGRAM: &str = "
+    kernel void mix(global uint *p, const global uint *q, uint v)
+    { size_t i = get_global_id(0); p[i] = p[i] * 31 + q[i] + v; }
+    kernel void bump(global uint *p, uint v) { p[get_global_id(0)] += v; }
+    kernel void fails(global uint *p) { }
+    kernel void breaks(global uint *p) { }
+    kernel void hello(uint n) { printf(\"hello\\n\"); }
+";
+
+/// A kernel on the stub: its arguments, and its work-items.
+type Body = fn(&Machine, &[u64], &NdRange) -> Result<(), HalError>;
+
+const KERNELS: &[(&str, Body)] = &[
+    ("mix", |machine, args, range| {
+        for i in range.offset[0]..range.offset[0] + range.global[0] {
+            let (p, q) = (machine.load(args[0] + 4 * i), machine.load(args[1] + 4 * i));
+            machine.store(args[0] + 4 * i, p.wrapping_mul(31).wrapping_add(q).wrapping_add(args[2] as u32));
+        }
+        Ok(())
+    }),
+    ("bump", |machine, args, range| {
+        for i in range.offset[0]..range.offset[0] + range.global[0] {
+            machine.store(args[0] + 4 * i, machine.load(args[0] + 4 * i).wrapping_add(args[1] as u32));
+        }
+        Ok(())
+    }),
+    ("fails", |_, _, _| Err(HalError::Device("as the test wants".into()))),
+    ("breaks", |_, _, _| panic!("as the test wants")),
+    ("hello", |_, _, _| Ok(())),
+];
+
+/// Memory of the stub.
+struct StubMemory {
+    bytes: Mutex<Vec<u8>>,
+    address: u64,
+    transferred: Arc<AtomicU64>,
+}
+
+impl StubMemory {
+    fn with<R>(&self, offset: u64, size: u64, call: impl FnOnce(&mut [u8]) -> R) -> Result<R, HalError> {
+        let mut bytes = self.bytes.lock().unwrap();
+        Ok(call(&mut bytes[offset as usize..][..size as usize]))
+    }
+}
+
+impl hal::Memory for StubMemory {
+    fn size(&self) -> u64 {
+        self.bytes.lock().unwrap().len() as u64
+    }
+
+    fn device_address(&self) -> u64 {
+        self.address
+    }
+
+    fn host_address(&self) -> Option<usize> {
+        None
+    }
+
+    fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), HalError> {
+        self.transferred.fetch_add(to.len() as u64, Ordering::Relaxed);
+        self.with(offset, to.len() as u64, |bytes| to.copy_from_slice(bytes))
+    }
+
+    fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError> {
+        self.transferred.fetch_add(from.len() as u64, Ordering::Relaxed);
+        self.with(offset, from.len() as u64, |bytes| bytes.copy_from_slice(from))
+    }
+
+    fn copy_from(&self, offset: u64, source: &dyn hal::Memory, at: u64, size: u64) -> Result<(), HalError> {
+        if source.host_address().is_none() && source.device_address() == self.address {
+            let range = at as usize..(at + size) as usize;
+            self.bytes.lock().unwrap().copy_within(range, offset as usize);
+            return Ok(());
+        }
+        let mut bytes = vec![0; size as usize];
+        source.read(at, &mut bytes)?;
+        match source.host_address() {
+            Some(_) => self.transferred.fetch_add(size, Ordering::Relaxed),
+            // Within the device; `read` has counted it.
+            None => self.transferred.fetch_sub(size, Ordering::Relaxed),
+        };
+        self.with(offset, size, |room| room.copy_from_slice(&bytes))
+    }
+
+    fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError> {
+        self.with(offset, size, |room| room.chunks_mut(pattern.len()).for_each(|c| c.copy_from_slice(pattern)))
+    }
+}
+
+/// What the stub's kernels see: memory by address.
+#[derive(Default)]
+struct Machine {
+    blocks: Mutex<BTreeMap<u64, Weak<StubMemory>>>,
+}
+
+impl Machine {
+    fn word<R>(&self, address: u64, call: impl FnOnce(&mut [u8]) -> R) -> R {
+        let block = self.blocks.lock().unwrap().range(..=address).next_back().and_then(|(_, b)| b.upgrade());
+        let block = block.unwrap_or_else(|| panic!("{address:#x} is no memory of the stub"));
+        block.with(address - block.address, 4, call).unwrap()
+    }
+
+    fn load(&self, address: u64) -> u32 {
+        self.word(address, |bytes| u32::from_le_bytes(bytes.try_into().unwrap()))
+    }
+
+    fn store(&self, address: u64, value: u32) {
+        self.word(address, |bytes| bytes.copy_from_slice(&value.to_le_bytes()));
+    }
+}
+
+/// The end of a launch, for whoever waits.
+#[derive(Default)]
+struct End {
+    state: Mutex<(Option<Result<(), HalError>>, Option<Box<dyn hal::Finish>>)>,
+    ended: Condvar,
+}
+
+struct StubPending {
+    end: Arc<End>,
+    prints: bool,
+}
+
+/// What a kernel that prints has printed.
+fn print(sink: &dyn PrintSink) {
+    sink.print(0, 0, &[], &|_| None);
+}
+
+impl hal::Pending for StubPending {
+    fn wait(self: Box<Self>, sink: &dyn PrintSink) -> Result<(), HalError> {
+        let mut state = self.end.state.lock().unwrap();
+        while state.0.is_none() {
+            state = self.end.ended.wait(state).unwrap();
+        }
+        if self.prints {
+            print(sink);
+        }
+        state.0.take().unwrap()
+    }
+
+    fn on_end(self: Box<Self>, finish: Box<dyn hal::Finish>) {
+        let mut state = self.end.state.lock().unwrap();
+        if self.prints {
+            print(&*finish);
+        }
+        match state.0.take() {
+            Some(result) => {
+                drop(state);
+                finish.finish(result);
+            }
+            None => state.1 = Some(finish),
+        }
+    }
+}
+
+struct StubKernel {
+    artifact: Arc<KernelArtifact>,
+    body: Body,
+}
+
+impl hal::Kernel for StubKernel {
+    fn artifact(&self) -> &KernelArtifact {
+        &self.artifact
+    }
+
+    fn max_group_size(&self) -> u64 {
+        64
+    }
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The device.
+pub struct StubDevice {
+    info: hal::DeviceInfo,
+    machine: Arc<Machine>,
+    next_address: AtomicU64,
+    jobs: Mutex<Sender<Job>>,
+    /// Bytes that have come from the host or gone there.
+    pub transferred: Arc<AtomicU64>,
+    /// Allocations so far.
+    pub allocations: AtomicU64,
+}
+
+impl StubDevice {
+    fn new() -> Arc<StubDevice> {
+        let (send, receive) = channel::<Job>();
+        let receive = Arc::new(Mutex::new(receive));
+        for _ in 0..2 {
+            let receive: Arc<Mutex<Receiver<Job>>> = receive.clone();
+            std::thread::spawn(move || {
+                loop {
+                    let job = receive.lock().unwrap().recv();
+                    let Ok(job) = job else { break };
+                    job();
+                }
+            });
+        }
+        let mut caps = DeviceCaps { kind: DeviceKind::Accelerator, native_kernels: false, ..DeviceCaps::cpu().clone() };
+        caps.extensions.to_mut().push(Named { name: STUB_EXTENSION, version: 1 });
+        caps.limits.max_group_size = 128;
+        let info = hal::DeviceInfo {
+            name: "stub".into(),
+            vendor: "none".into(),
+            vendor_id: 0,
+            target: TARGET.into(),
+            compute_units: 2,
+            clock_mhz: 1,
+            memory_size: 1 << 30,
+            cache_size: 0,
+            cache_line: 64,
+            vector_bits: 32,
+            caps,
+        };
+        Arc::new(StubDevice {
+            info,
+            machine: Arc::default(),
+            next_address: AtomicU64::new(1 << 40),
+            jobs: Mutex::new(send),
+            transferred: Arc::default(),
+            allocations: AtomicU64::new(0),
+        })
+    }
+}
+
+impl hal::Device for StubDevice {
+    fn info(&self) -> &hal::DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, size: u64) -> Result<Arc<dyn hal::Memory>, HalError> {
+        self.allocations.fetch_add(1, Ordering::Relaxed);
+        // Blocks are apart, so that an access past the end is seen.
+        let address = self.next_address.fetch_add(size.next_multiple_of(4096) + 4096, Ordering::Relaxed);
+        let bytes = Mutex::new(vec![POISON; size as usize]);
+        let memory = Arc::new(StubMemory { bytes, address, transferred: self.transferred.clone() });
+        self.machine.blocks.lock().unwrap().insert(address, Arc::downgrade(&memory));
+        Ok(memory)
+    }
+
+    fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn hal::Kernel>, HalError> {
+        let body = KERNELS.iter().find(|(name, _)| *name == artifact.entry);
+        let body = body.ok_or_else(|| HalError::BadCode(format!("no function {}", artifact.entry)))?.1;
+        Ok(Arc::new(StubKernel { artifact, body }))
+    }
+
+    fn submit(&self, launch: &hal::Launch<'_>) -> Result<hal::Completion, HalError> {
+        let kernel: &dyn Any = launch.kernel;
+        let kernel = kernel.downcast_ref::<StubKernel>().ok_or_else(|| HalError::BadCode("not the stub's".into()))?;
+        let words = launch.args.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect::<Vec<_>>();
+        let (body, range, machine, end) = (kernel.body, launch.range, self.machine.clone(), Arc::new(End::default()));
+        let pending = StubPending { end: end.clone(), prints: kernel.artifact.entry == "hello" };
+        let breaks = kernel.artifact.entry == "breaks";
+        let job = move || {
+            std::thread::sleep(Duration::from_micros(words.iter().sum::<u64>() % 50));
+            if breaks {
+                // The device loses the launch: nobody is told its end.
+                while end.state.lock().unwrap().1.take().is_none() {
+                    std::thread::yield_now();
+                }
+                return;
+            }
+            let result = body(&machine, &words, &range);
+            let mut state = end.state.lock().unwrap();
+            match state.1.take() {
+                Some(finish) => {
+                    drop(state);
+                    finish.finish(result);
+                }
+                None => {
+                    state.0 = Some(result);
+                    end.ended.notify_all();
+                }
+            }
+        };
+        self.jobs.lock().unwrap().send(Box::new(job)).map_err(|e| HalError::Device(e.to_string()))?;
+        Ok(hal::Completion::Pending(Box::new(pending)))
+    }
+
+    fn as_timestamps(&self) -> Option<&dyn hal::Timestamps> {
+        Some(self)
+    }
+}
+
+impl hal::Timestamps for StubDevice {
+    fn now(&self) -> u64 {
+        CLOCK_SHIFT
+    }
+}
+
+/// Cloom's compiler for the CPU; for the stub its front end, and the names of the kernels in place of code.
+struct TwoTargets(Arc<dyn Toolchain>);
+
+impl Toolchain for TwoTargets {
+    fn build(&self, input: &CompileInput<'_>) -> Outcome {
+        self.0.build(input)
+    }
+
+    fn compile(&self, input: &CompileInput<'_>) -> Outcome {
+        self.0.compile(input)
+    }
+
+    fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome {
+        self.0.link(inputs, options)
+    }
+
+    fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Unit>, String> {
+        self.0.load(bytes)
+    }
+
+    fn executable(&self, unit: &Arc<dyn Unit>, target: &str) -> Result<Arc<dyn Executable>, String> {
+        assert_eq!(unit.kind(), ImageKind::Executable);
+        match target {
+            TARGET => Ok(Arc::new(StubExecutable(unit.kernels()))),
+            _ => self.0.executable(unit, target),
+        }
+    }
+}
+
+struct StubExecutable(Vec<KernelDescription>);
+
+impl Executable for StubExecutable {
+    fn prefetch(&self, _: &str, _: Variant) -> bool {
+        false
+    }
+
+    fn kernel(&self, name: &str, _: Variant) -> Result<Arc<KernelArtifact>, String> {
+        let kernel = self.0.iter().find(|k| k.name == name).ok_or("no such kernel")?;
+        let args = kernel.meta.params.iter().enumerate().map(|(i, param)| {
+            let (kind, size) = match param.kind {
+                ParamKind::Global | ParamKind::Constant => (KernelArgKind::Buffer, 8),
+                ParamKind::Local => (KernelArgKind::Local, 8),
+                _ => (KernelArgKind::Bytes, param.size),
+            };
+            KernelArg { kind, offset: 8 * i as u32, size }
+        });
+        Ok(Arc::new(KernelArtifact {
+            name: name.into(),
+            target: TARGET.into(),
+            code: Vec::new(),
+            entry: name.into(),
+            args: args.collect(),
+            arg_block: 8 * kernel.meta.params.len() as u32,
+            local_size: 0,
+            lanes: 1,
+            dim_order: [0, 1, 2],
+            max_id: u64::MAX,
+            regroupable: true,
+            column_access: false,
+            write_only_bytes: 0,
+            long_row_width: None,
+            scratch_fixed: 0,
+            scratch_per_item: 0,
+            grid_stride_bytes: 0,
+            private_size: 0,
+            reqd_group_size: None,
+            denorms_are_zero: false,
+            printf_formats: if name == "hello" { vec![b"hello\n".to_vec()] } else { vec![] },
+        }))
+    }
+
+    fn try_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>> {
+        self.kernel(name, variant).ok()
+    }
+
+    fn baseline_kernel(&self, _: &str) -> Option<Arc<KernelArtifact>> {
+        None
+    }
+
+    fn remarks(&self) -> String {
+        String::new()
+    }
+}
+
+/// A platform with the CPU and the stub.
+pub struct Bench {
+    pub cpu: Arc<Device>,
+    pub stub: Arc<Device>,
+    pub stub_hal: Arc<StubDevice>,
+    /// What kernels have printed.
+    pub printed: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        let printed = Arc::new(Mutex::new(Vec::new()));
+        let text = printed.clone();
+        let print = Box::new(move |bytes: &[u8]| text.lock().unwrap().extend(bytes));
+        let toolchain = Arc::new(TwoTargets(Cloom::new(cloom_compiler::Config::default())));
+        let engine = Engine::new(toolchain, Hooks { print, enter_float_env: || Box::new(()) });
+        let stub_hal = StubDevice::new();
+        let devices: Vec<Arc<dyn hal::Device>> = vec![Arc::new(CpuDevice::new(2, None)), stub_hal.clone()];
+        let platform = Platform::new(engine, devices);
+        let [cpu, stub] = [0, 1].map(|i| platform.devices()[i].clone());
+        Bench { cpu, stub, stub_hal, printed }
+    }
+
+    /// A context of both devices.
+    pub fn context(&self) -> Arc<Context> {
+        Context::new(&[self.cpu.clone(), self.stub.clone()], None, None).unwrap()
+    }
+
+    /// Bytes that have come to the stub or left it since the last time that this was asked.
+    pub fn transferred(&self) -> u64 {
+        self.stub_hal.transferred.swap(0, Ordering::Relaxed)
+    }
+}
