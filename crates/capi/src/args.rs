@@ -103,8 +103,9 @@ impl<T: Copy> In<T> {
         self.collect(count, Ok)
     }
 
-    /// What the first `count` values become, or the first error; none if it is null. The count is the application's, and may be absurd:
-    /// no value is read after an error, and memory that is not there is an error, where an ordinary vector would end the process.
+    /// What the first `count` values become, or the first error; none if it is null. The count is the application's,
+    /// and may be absurd: no value is read after an error, and memory that is not there is an error, where an ordinary
+    /// vector would end the process.
     pub fn collect<U>(self, count: usize, mut each: impl FnMut(T) -> Result<U>) -> Result<Vec<U>> {
         let mut values = Vec::new();
         for i in 0..if self.0.is_null() { 0 } else { count } {

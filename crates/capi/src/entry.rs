@@ -111,48 +111,62 @@ pub fn address(name: &CStr) -> *const c_void {
 
 entry_points! {
 table {
-    int clGetPlatformIDs(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>) = platform::ids;
-    int clGetPlatformInfo(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = platform::info;
+    int clGetPlatformIDs(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>)
+        = platform::ids;
+    int clGetPlatformInfo(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = platform::info;
     int clGetDeviceIDs(platform: Handle<Platform>, kind: u64, num_entries: u32, devices: OutArray<Handle<Device>>,
         num_devices: Out<u32>) = device::ids;
-    int clGetDeviceInfo(device: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = device::info;
-    new clCreateContext(properties: In<isize>, num_devices: u32, devices: In<Handle<Device>>, notify: Option<ContextNotify>,
-        user_data: UserData) -> Handle<Context> = context::create;
+    int clGetDeviceInfo(device: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = device::info;
+    new clCreateContext(properties: In<isize>, num_devices: u32, devices: In<Handle<Device>>,
+        notify: Option<ContextNotify>, user_data: UserData) -> Handle<Context> = context::create;
     new clCreateContextFromType(properties: In<isize>, kind: u64, notify: Option<ContextNotify>, user_data: UserData)
         -> Handle<Context> = context::create_from_type;
     int clRetainContext(context: Handle<Context>) = Handle::<Context>::retain;
     int clReleaseContext(context: Handle<Context>) = Handle::<Context>::release;
-    int clGetContextInfo(context: Handle<Context>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = context::info;
-    new clCreateCommandQueue(context: Handle<Context>, device: Handle<Device>, properties: u64) -> Handle<Queue> = queue::create;
+    int clGetContextInfo(context: Handle<Context>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = context::info;
+    new clCreateCommandQueue(context: Handle<Context>, device: Handle<Device>, properties: u64) -> Handle<Queue>
+        = queue::create;
     int clRetainCommandQueue(queue: Handle<Queue>) = Handle::<Queue>::retain;
     int clReleaseCommandQueue(queue: Handle<Queue>) = Handle::<Queue>::release;
-    int clGetCommandQueueInfo(queue: Handle<Queue>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = queue::info;
-    int clSetCommandQueueProperty(queue: Handle<Queue>, properties: u64, enable: u32, old: Out<u64>) = queue::set_property;
-    new clCreateBuffer(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Handle<MemObject> = buffer::create;
-    new clCreateImage2D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize, pitch: usize,
-        host: HostMemory) -> Handle<MemObject> = unsupported::image_2d;
-    new clCreateImage3D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize, depth: usize,
-        row_pitch: usize, slice_pitch: usize, host: HostMemory) -> Handle<MemObject> = unsupported::image_3d;
+    int clGetCommandQueueInfo(queue: Handle<Queue>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = queue::info;
+    int clSetCommandQueueProperty(queue: Handle<Queue>, properties: u64, enable: u32, old: Out<u64>)
+        = queue::set_property;
+    new clCreateBuffer(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Handle<MemObject>
+        = buffer::create;
+    new clCreateImage2D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize,
+        pitch: usize, host: HostMemory) -> Handle<MemObject> = unsupported::image_2d;
+    new clCreateImage3D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize,
+        depth: usize, row_pitch: usize, slice_pitch: usize, host: HostMemory) -> Handle<MemObject>
+        = unsupported::image_3d;
     int clRetainMemObject(memory: Handle<MemObject>) = Handle::<MemObject>::retain;
     int clReleaseMemObject(memory: Handle<MemObject>) = Handle::<MemObject>::release;
     int clGetSupportedImageFormats(context: Handle<Context>, flags: u64, kind: u32, num_entries: u32, formats: OutBytes,
         num_formats: Out<u32>) = unsupported::image_formats;
-    int clGetMemObjectInfo(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = buffer::info;
-    int clGetImageInfo(image: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::image_info;
-    new clCreateSampler(context: Handle<Context>, normalized: u32, addressing: u32, filter: u32) -> *mut c_void = unsupported::sampler;
+    int clGetMemObjectInfo(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = buffer::info;
+    int clGetImageInfo(image: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = unsupported::image_info;
+    new clCreateSampler(context: Handle<Context>, normalized: u32, addressing: u32, filter: u32) -> *mut c_void
+        = unsupported::sampler;
     int clRetainSampler(sampler: HostMemory) = unsupported::sampler_handle;
     int clReleaseSampler(sampler: HostMemory) = unsupported::sampler_handle;
-    int clGetSamplerInfo(sampler: HostMemory, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::sampler_info;
+    int clGetSamplerInfo(sampler: HostMemory, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = unsupported::sampler_info;
     new clCreateProgramWithSource(context: Handle<Context>, count: u32, strings: In<Text>, lengths: In<usize>)
         -> Handle<Program> = program::with_source;
-    new clCreateProgramWithBinary(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, lengths: In<usize>,
-        binaries: In<Text>, binary_status: OutArray<i32>) -> Handle<Program> = program::with_binary;
+    new clCreateProgramWithBinary(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>,
+        lengths: In<usize>, binaries: In<Text>, binary_status: OutArray<i32>) -> Handle<Program> = program::with_binary;
     int clRetainProgram(program: Handle<Program>) = Handle::<Program>::retain;
     int clReleaseProgram(program: Handle<Program>) = Handle::<Program>::release;
     int clBuildProgram(program: Handle<Program>, num_devices: u32, devices: In<Handle<Device>>, options: Text,
         notify: Option<ObjectNotify>, user_data: UserData) = program::build;
     int clUnloadCompiler() = program::unload_compiler;
-    int clGetProgramInfo(program: Handle<Program>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = program::info;
+    int clGetProgramInfo(program: Handle<Program>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = program::info;
     int clGetProgramBuildInfo(program: Handle<Program>, device: Handle<Device>, name: u32, size: usize, value: OutBytes,
         size_ret: Out<usize>) = program::build_info;
     new clCreateKernel(program: Handle<Program>, name: Text) -> Handle<Kernel> = kernel::create;
@@ -161,60 +175,68 @@ table {
     int clRetainKernel(kernel: Handle<Kernel>) = Handle::<Kernel>::retain;
     int clReleaseKernel(kernel: Handle<Kernel>) = Handle::<Kernel>::release;
     int clSetKernelArg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemory) = kernel::set_arg;
-    int clGetKernelInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::info;
-    int clGetKernelWorkGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, size: usize, value: OutBytes,
-        size_ret: Out<usize>) = kernel::work_group_info;
+    int clGetKernelInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = kernel::info;
+    int clGetKernelWorkGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, size: usize,
+        value: OutBytes, size_ret: Out<usize>) = kernel::work_group_info;
     int clWaitForEvents(num_events: u32, events: In<Handle<Event>>) = event::wait;
-    int clGetEventInfo(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = event::info;
+    int clGetEventInfo(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = event::info;
     int clRetainEvent(event: Handle<Event>) = Handle::<Event>::retain;
     int clReleaseEvent(event: Handle<Event>) = Handle::<Event>::release;
-    int clGetEventProfilingInfo(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = event::profiling;
+    int clGetEventProfilingInfo(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = event::profiling;
     int clFlush(queue: Handle<Queue>) = queue::flush;
     int clFinish(queue: Handle<Queue>) = queue::finish;
-    int clEnqueueReadBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, offset: usize, size: usize, to: HostMemory,
-        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::read;
-    int clEnqueueWriteBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, offset: usize, size: usize, from: HostMemory,
-        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::write;
-    int clEnqueueCopyBuffer(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: usize, to: usize, size: usize,
-        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::copy;
-    int clEnqueueReadImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, origin: In<usize>, region: In<usize>,
-        row_pitch: usize, slice_pitch: usize, to: HostMemory, num_events: u32, events: In<Handle<Event>>,
-        event: Out<Handle<Event>>) = unsupported::transfer_image;
-    int clEnqueueWriteImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, origin: In<usize>, region: In<usize>,
-        row_pitch: usize, slice_pitch: usize, from: HostMemory, num_events: u32, events: In<Handle<Event>>,
-        event: Out<Handle<Event>>) = unsupported::transfer_image;
-    int clEnqueueCopyImage(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>, to: In<usize>,
-        region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::copy_image;
-    int clEnqueueCopyImageToBuffer(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>,
-        region: In<usize>, to: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
-        = unsupported::copy_image_to_buffer;
-    int clEnqueueCopyBufferToImage(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: usize,
+    int clEnqueueReadBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, offset: usize, size: usize,
+        to: HostMemory, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::read;
+    int clEnqueueWriteBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, offset: usize, size: usize,
+        from: HostMemory, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::write;
+    int clEnqueueCopyBuffer(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: usize,
+        to: usize, size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::copy;
+    int clEnqueueReadImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, origin: In<usize>,
+        region: In<usize>, row_pitch: usize, slice_pitch: usize, to: HostMemory, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::transfer_image;
+    int clEnqueueWriteImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, origin: In<usize>,
+        region: In<usize>, row_pitch: usize, slice_pitch: usize, from: HostMemory, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::transfer_image;
+    int clEnqueueCopyImage(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>,
         to: In<usize>, region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
-        = unsupported::copy_buffer_to_image;
-    new clEnqueueMapBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, flags: u64, offset: usize, size: usize,
-        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> *mut c_void = transfer::map;
-    new clEnqueueMapImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, flags: u64, origin: In<usize>, region: In<usize>,
-        row_pitch: Out<usize>, slice_pitch: Out<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
-        -> *mut c_void = unsupported::map_image;
+        = unsupported::copy_image;
+    int clEnqueueCopyImageToBuffer(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>,
+        from: In<usize>, region: In<usize>, to: usize, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = unsupported::copy_image_to_buffer;
+    int clEnqueueCopyBufferToImage(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>,
+        from: usize, to: In<usize>, region: In<usize>, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = unsupported::copy_buffer_to_image;
+    new clEnqueueMapBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, flags: u64, offset: usize,
+        size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> *mut c_void
+        = transfer::map;
+    new clEnqueueMapImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, flags: u64, origin: In<usize>,
+        region: In<usize>, row_pitch: Out<usize>, slice_pitch: Out<usize>, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) -> *mut c_void = unsupported::map_image;
     int clEnqueueUnmapMemObject(queue: Handle<Queue>, memory: Handle<MemObject>, mapped: HostMemory, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::unmap;
-    int clEnqueueNDRangeKernel(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>, global: In<usize>,
-        local: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = launch::nd_range;
+    int clEnqueueNDRangeKernel(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>,
+        global: In<usize>, local: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = launch::nd_range;
     int clEnqueueTask(queue: Handle<Queue>, kernel: Handle<Kernel>, num_events: u32, events: In<Handle<Event>>,
         event: Out<Handle<Event>>) = launch::task;
-    int clEnqueueNativeKernel(queue: Handle<Queue>, function: Option<NativeFn>, args: HostMemory, args_size: usize, num_buffers: u32,
-        buffers: In<Handle<MemObject>>, places: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
-        = launch::native;
+    int clEnqueueNativeKernel(queue: Handle<Queue>, function: Option<NativeFn>, args: HostMemory, args_size: usize,
+        num_buffers: u32, buffers: In<Handle<MemObject>>, places: In<usize>, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = launch::native;
     int clEnqueueMarker(queue: Handle<Queue>, event: Out<Handle<Event>>) = event::marker;
     int clEnqueueWaitForEvents(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>) = event::queue_waits;
     int clEnqueueBarrier(queue: Handle<Queue>) = event::barrier;
     pointer_result clGetExtensionFunctionAddress(name: Text) -> *mut c_void = platform::function;
-    new clCreateFromGLBuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<MemObject> = unsupported::gl_buffer;
+    new clCreateFromGLBuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<MemObject>
+        = unsupported::gl_buffer;
     new clCreateFromGLTexture2D(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
         -> Handle<MemObject> = unsupported::gl_texture;
     new clCreateFromGLTexture3D(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
         -> Handle<MemObject> = unsupported::gl_texture;
-    new clCreateFromGLRenderbuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<MemObject> = unsupported::gl_buffer;
+    new clCreateFromGLRenderbuffer(context: Handle<Context>, flags: u64, object: u32) -> Handle<MemObject>
+        = unsupported::gl_buffer;
     int clGetGLObjectInfo(memory: Handle<MemObject>, kind: Out<u32>, name: Out<u32>) = unsupported::gl_object_info;
     int clGetGLTextureInfo(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
         = unsupported::gl_texture_info;
@@ -230,52 +252,62 @@ table {
     reserved clCreateFromD3D10Texture3DKHR;
     reserved clEnqueueAcquireD3D10ObjectsKHR;
     reserved clEnqueueReleaseD3D10ObjectsKHR;
-    int clSetEventCallback(event: Handle<Event>, status: i32, notify: Option<EventNotify>, user_data: UserData) = event::set_callback;
-    new clCreateSubBuffer(buffer: Handle<MemObject>, flags: u64, kind: u32, region: In<[usize; 2]>) -> Handle<MemObject> = buffer::create_sub;
+    int clSetEventCallback(event: Handle<Event>, status: i32, notify: Option<EventNotify>, user_data: UserData)
+        = event::set_callback;
+    new clCreateSubBuffer(buffer: Handle<MemObject>, flags: u64, kind: u32, region: In<[usize; 2]>) -> Handle<MemObject>
+        = buffer::create_sub;
     int clSetMemObjectDestructorCallback(memory: Handle<MemObject>, notify: Option<ObjectNotify>, user_data: UserData)
         = buffer::set_destructor;
     new clCreateUserEvent(context: Handle<Context>) -> Handle<Event> = event::create_user;
     int clSetUserEventStatus(event: Handle<Event>, status: i32) = event::set_user_status;
-    int clEnqueueReadBufferRect(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, buffer_origin: In<usize>,
-        host_origin: In<usize>, region: In<usize>, buffer_row: usize, buffer_slice: usize, host_row: usize, host_slice: usize,
-        to: HostMemory, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::read_rect;
-    int clEnqueueWriteBufferRect(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, buffer_origin: In<usize>,
-        host_origin: In<usize>, region: In<usize>, buffer_row: usize, buffer_slice: usize, host_row: usize, host_slice: usize,
-        from: HostMemory, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::write_rect;
-    int clEnqueueCopyBufferRect(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>, to: In<usize>,
-        region: In<usize>, source_row: usize, source_slice: usize, target_row: usize, target_slice: usize, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::copy_rect;
-    int clCreateSubDevicesEXT(device: Handle<Device>, properties: In<u64>, num_entries: u32, devices: OutArray<Handle<Device>>,
-        num_devices: Out<u32>) = unsupported::sub_devices_ext;
+    int clEnqueueReadBufferRect(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32,
+        buffer_origin: In<usize>, host_origin: In<usize>, region: In<usize>, buffer_row: usize, buffer_slice: usize,
+        host_row: usize, host_slice: usize, to: HostMemory, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = transfer::read_rect;
+    int clEnqueueWriteBufferRect(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32,
+        buffer_origin: In<usize>, host_origin: In<usize>, region: In<usize>, buffer_row: usize, buffer_slice: usize,
+        host_row: usize, host_slice: usize, from: HostMemory, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = transfer::write_rect;
+    int clEnqueueCopyBufferRect(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>,
+        from: In<usize>, to: In<usize>, region: In<usize>, source_row: usize, source_slice: usize, target_row: usize,
+        target_slice: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = transfer::copy_rect;
+    int clCreateSubDevicesEXT(device: Handle<Device>, properties: In<u64>, num_entries: u32,
+        devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = unsupported::sub_devices_ext;
     int clRetainDeviceEXT(device: Handle<Device>) = device::count;
     int clReleaseDeviceEXT(device: Handle<Device>) = device::count;
     new clCreateEventFromGLsyncKHR(context: Handle<Context>, sync: UserData) -> Handle<Event> = unsupported::gl_sync;
-    int clCreateSubDevices(device: Handle<Device>, properties: In<isize>, num_entries: u32, devices: OutArray<Handle<Device>>,
-        num_devices: Out<u32>) = unsupported::sub_devices;
+    int clCreateSubDevices(device: Handle<Device>, properties: In<isize>, num_entries: u32,
+        devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = unsupported::sub_devices;
     int clRetainDevice(device: Handle<Device>) = device::count;
     int clReleaseDevice(device: Handle<Device>) = device::count;
     new clCreateImage(context: Handle<Context>, flags: u64, format: UserData, description: UserData, host: HostMemory)
         -> Handle<MemObject> = unsupported::image;
-    new clCreateProgramWithBuiltInKernels(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, names: Text)
-        -> Handle<Program> = program::with_built_in_kernels;
-    int clCompileProgram(program: Handle<Program>, num_devices: u32, devices: In<Handle<Device>>, options: Text, num_headers: u32,
-        headers: In<Handle<Program>>, names: In<Text>, notify: Option<ObjectNotify>, user_data: UserData) = program::compile;
-    object_and_code clLinkProgram(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>, options: Text, num_programs: u32,
-        programs: In<Handle<Program>>, notify: Option<ObjectNotify>, user_data: UserData) -> Handle<Program> = program::link;
+    new clCreateProgramWithBuiltInKernels(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>,
+        names: Text) -> Handle<Program> = program::with_built_in_kernels;
+    int clCompileProgram(program: Handle<Program>, num_devices: u32, devices: In<Handle<Device>>, options: Text,
+        num_headers: u32, headers: In<Handle<Program>>, names: In<Text>, notify: Option<ObjectNotify>,
+        user_data: UserData) = program::compile;
+    object_and_code clLinkProgram(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>,
+        options: Text, num_programs: u32, programs: In<Handle<Program>>, notify: Option<ObjectNotify>,
+        user_data: UserData) -> Handle<Program> = program::link;
     int clUnloadPlatformCompiler(platform: Handle<Platform>) = program::unload_platform_compiler;
-    int clGetKernelArgInfo(kernel: Handle<Kernel>, index: u32, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
-        = kernel::arg_info;
-    int clEnqueueFillBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, pattern: HostMemory, pattern_size: usize, offset: usize,
-        size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::fill;
-    int clEnqueueFillImage(queue: Handle<Queue>, image: Handle<MemObject>, color: UserData, origin: In<usize>, region: In<usize>,
-        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::fill_image;
-    int clEnqueueMigrateMemObjects(queue: Handle<Queue>, num: u32, memory: In<Handle<MemObject>>, flags: u64, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::migrate;
-    int clEnqueueMarkerWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
-        = event::marker_with_list;
-    int clEnqueueBarrierWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
-        = event::barrier_with_list;
-    pointer_result clGetExtensionFunctionAddressForPlatform(platform: Handle<Platform>, name: Text) -> *mut c_void = platform::function_of;
+    int clGetKernelArgInfo(kernel: Handle<Kernel>, index: u32, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = kernel::arg_info;
+    int clEnqueueFillBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, pattern: HostMemory, pattern_size: usize,
+        offset: usize, size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = transfer::fill;
+    int clEnqueueFillImage(queue: Handle<Queue>, image: Handle<MemObject>, color: UserData, origin: In<usize>,
+        region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = unsupported::fill_image;
+    int clEnqueueMigrateMemObjects(queue: Handle<Queue>, num: u32, memory: In<Handle<MemObject>>, flags: u64,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::migrate;
+    int clEnqueueMarkerWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = event::marker_with_list;
+    int clEnqueueBarrierWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>,
+        event: Out<Handle<Event>>) = event::barrier_with_list;
+    pointer_result clGetExtensionFunctionAddressForPlatform(platform: Handle<Platform>, name: Text) -> *mut c_void
+        = platform::function_of;
     new clCreateFromGLTexture(context: Handle<Context>, flags: u64, target: u32, level: i32, texture: u32)
         -> Handle<MemObject> = unsupported::gl_texture;
     reserved clGetDeviceIDsFromD3D11KHR;
@@ -288,59 +320,65 @@ table {
     reserved clGetDeviceIDsFromDX9MediaAdapterKHR;
     reserved clEnqueueAcquireDX9MediaSurfacesKHR;
     reserved clEnqueueReleaseDX9MediaSurfacesKHR;
-    new clCreateFromEGLImageKHR(context: Handle<Context>, display: UserData, image: UserData, flags: u64, properties: In<isize>)
-        -> Handle<MemObject> = unsupported::egl_image;
+    new clCreateFromEGLImageKHR(context: Handle<Context>, display: UserData, image: UserData, flags: u64,
+        properties: In<isize>) -> Handle<MemObject> = unsupported::egl_image;
     int clEnqueueAcquireEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<MemObject>>, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
     int clEnqueueReleaseEGLObjectsKHR(queue: Handle<Queue>, num: u32, objects: In<Handle<MemObject>>, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::gl_objects;
-    new clCreateEventFromEGLSyncKHR(context: Handle<Context>, sync: UserData, display: UserData) -> Handle<Event> = unsupported::egl_sync;
+    new clCreateEventFromEGLSyncKHR(context: Handle<Context>, sync: UserData, display: UserData) -> Handle<Event>
+        = unsupported::egl_sync;
     new clCreateCommandQueueWithProperties(context: Handle<Context>, device: Handle<Device>, properties: In<u64>)
         -> Handle<Queue> = queue::create_with_properties;
     new clCreatePipe(context: Handle<Context>, flags: u64, packet_size: u32, max_packets: u32, properties: In<isize>)
         -> Handle<MemObject> = unsupported::pipe;
-    int clGetPipeInfo(pipe: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) = unsupported::pipe_info;
-    pointer_result clSVMAlloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> *mut c_void = svm::alloc;
+    int clGetPipeInfo(pipe: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = unsupported::pipe_info;
+    pointer_result clSVMAlloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> *mut c_void
+        = svm::alloc;
     pointer_result clSVMFree(context: Handle<Context>, memory: HostMemory) -> () = svm::free;
-    int clEnqueueSVMFree(queue: Handle<Queue>, num: u32, memory: In<usize>, notify: Option<SvmNotify>, user_data: UserData, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::enqueue_free;
-    int clEnqueueSVMMemcpy(queue: Handle<Queue>, blocking: u32, to: HostMemory, from: HostMemory, size: usize, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::memcpy;
-    int clEnqueueSVMMemFill(queue: Handle<Queue>, memory: HostMemory, pattern: HostMemory, pattern_size: usize, size: usize,
-        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::fill;
-    int clEnqueueSVMMap(queue: Handle<Queue>, blocking: u32, flags: u64, memory: HostMemory, size: usize, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::map;
+    int clEnqueueSVMFree(queue: Handle<Queue>, num: u32, memory: In<usize>, notify: Option<SvmNotify>,
+        user_data: UserData, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::enqueue_free;
+    int clEnqueueSVMMemcpy(queue: Handle<Queue>, blocking: u32, to: HostMemory, from: HostMemory, size: usize,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::memcpy;
+    int clEnqueueSVMMemFill(queue: Handle<Queue>, memory: HostMemory, pattern: HostMemory, pattern_size: usize,
+        size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::fill;
+    int clEnqueueSVMMap(queue: Handle<Queue>, blocking: u32, flags: u64, memory: HostMemory, size: usize,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::map;
     int clEnqueueSVMUnmap(queue: Handle<Queue>, memory: HostMemory, num_events: u32, events: In<Handle<Event>>,
         event: Out<Handle<Event>>) = svm::unmap;
-    new clCreateSamplerWithProperties(context: Handle<Context>, properties: In<u64>) -> *mut c_void = unsupported::sampler_with_properties;
+    new clCreateSamplerWithProperties(context: Handle<Context>, properties: In<u64>) -> *mut c_void
+        = unsupported::sampler_with_properties;
     int clSetKernelArgSVMPointer(kernel: Handle<Kernel>, index: u32, value: HostMemory) = svm::set_arg;
     int clSetKernelExecInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) = svm::exec_info;
-    int clGetKernelSubGroupInfoKHR(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: HostMemory,
-        size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::sub_group_info;
+    int clGetKernelSubGroupInfoKHR(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize,
+        input: HostMemory, size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::sub_group_info;
     new clCloneKernel(kernel: Handle<Kernel>) -> Handle<Kernel> = kernel::duplicate;
-    new clCreateProgramWithIL(context: Handle<Context>, il: HostMemory, length: usize) -> Handle<Program> = unsupported::il;
-    int clEnqueueSVMMigrateMem(queue: Handle<Queue>, num: u32, memory: In<usize>, sizes: In<usize>, flags: u64, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::migrate;
+    new clCreateProgramWithIL(context: Handle<Context>, il: HostMemory, length: usize) -> Handle<Program>
+        = unsupported::il;
+    int clEnqueueSVMMigrateMem(queue: Handle<Queue>, num: u32, memory: In<usize>, sizes: In<usize>, flags: u64,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::migrate;
     int clGetDeviceAndHostTimer(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>) = device::timers;
     int clGetHostTimer(device: Handle<Device>, host_time: Out<u64>) = device::host_timer;
-    int clGetKernelSubGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: HostMemory,
-        size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::sub_group_info;
+    int clGetKernelSubGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize,
+        input: HostMemory, size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::sub_group_info;
     int clSetDefaultDeviceCommandQueue(context: Handle<Context>, device: Handle<Device>, queue: Handle<Queue>)
         = unsupported::default_device_queue;
     int clSetProgramReleaseCallback(program: Handle<Program>, notify: Option<ObjectNotify>, user_data: UserData)
         = program::set_release_callback;
     int clSetProgramSpecializationConstant(program: Handle<Program>, id: u32, size: usize, value: HostMemory)
         = unsupported::specialization_constant;
-    new clCreateBufferWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, size: usize, host: HostMemory)
-        -> Handle<MemObject> = buffer::create_with_properties;
-    new clCreateImageWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, format: UserData, description: UserData,
-        host: HostMemory) -> Handle<MemObject> = unsupported::image_with_properties;
+    new clCreateBufferWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, size: usize,
+        host: HostMemory) -> Handle<MemObject> = buffer::create_with_properties;
+    new clCreateImageWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, format: UserData,
+        description: UserData, host: HostMemory) -> Handle<MemObject> = unsupported::image_with_properties;
     int clSetContextDestructorCallback(context: Handle<Context>, notify: Option<ObjectNotify>, user_data: UserData)
         = context::set_destructor;
 }
 
 beside {
-    int clIcdGetPlatformIDsKHR(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>) = platform::ids;
+    int clIcdGetPlatformIDsKHR(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>)
+        = platform::ids;
     pointer_result cloomLiveObjects() -> usize = platform::live_objects;
 }
 }

@@ -35,8 +35,8 @@ pub const OPENCL_VERSION: u32 = version(3, 0, 0);
 /// Extensions of the CPU device; each is also a macro.
 ///
 /// Sub-groups are advertised by the feature `__opencl_c_subgroups` and not by `cl_khr_subgroups`: a device with that
-/// extension must report `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS` (OpenCL 3.0, table of device queries), and the
-/// sub-groups of a group run one after the other here, from barrier to barrier.
+/// extension must report `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS` (OpenCL 3.0, table of device queries), and
+/// the sub-groups of a group run one after the other here, from barrier to barrier.
 pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_byte_addressable_store", version(1, 0, 0)),
     named("cl_khr_global_int32_base_atomics", version(1, 0, 0)),

@@ -64,6 +64,8 @@ fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platf
         n => n,
     };
     let wanted = options.cpu.clone().or_else(|| env::CPU.get());
+    // Whoever asks first may round or trap in a way of its own.
+    let _float_env = fpenv::enter(false);
     let device = CpuDevice::new(threads, wanted.as_deref());
     check_level(wanted.as_deref(), &device.info().target)?;
     let print = printer.unwrap_or_else(|| {

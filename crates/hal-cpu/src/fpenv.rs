@@ -1,8 +1,9 @@
-//! The floating-point environment of kernels and of their compiler: round to nearest, no traps, denormals kept unless the program gave
-//! them up.
+//! The floating-point environment of kernels and of their compiler: round to nearest, no traps, denormals kept unless
+//! the program gave them up.
 //!
-//! A host may have changed its own (`-ffast-math` flushes denormals; some libraries unmask traps), so each thread sets it before it
-//! runs groups, and the interface before it does anything, and puts back what it found. Threads begin with what their maker has.
+//! A host may have changed its own (`-ffast-math` flushes denormals; some libraries unmask traps), so each thread sets
+//! it before it runs groups, and the interface before it does anything, and puts back what it found. Threads begin with
+//! what their maker has.
 
 use register::{DEFAULT, FLUSH, STICKY, get, set};
 
@@ -52,8 +53,9 @@ mod register {
     }
 
     pub fn set(csr: Word) {
-        // SAFETY: ldmxcsr reads four bytes; the value has no reserved bit set (it was read from the register, or is made of the
-        // constants above). Rust code counts on the default one; in another, only the launcher's loop runs in between, which has no floats.
+        // SAFETY: ldmxcsr reads four bytes; the value has no reserved bit set (it was read from the register, or is
+        // made of the constants above). Rust code counts on the default one; in another, only the launcher's loop runs
+        // in between, which has no floats.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &csr, options(nostack, preserves_flags)) };
     }
 }
@@ -66,7 +68,8 @@ mod register {
     pub type Word = u64;
     /// No exception traps, NaNs go on, round to nearest.
     pub const DEFAULT: Word = 0;
-    /// FZ: denormal results and operands become zeros. That of halves (FZ16) stays off: they keep their denormals everywhere.
+    /// FZ: denormal results and operands become zeros. That of halves (FZ16) stays off: they keep their denormals
+    /// everywhere.
     pub const FLUSH: Word = 1 << 24;
     pub const STICKY: Word = 0;
 
@@ -78,8 +81,8 @@ mod register {
     }
 
     pub fn set(fpcr: Word) {
-        // SAFETY: the value was read from the register, or is made of the constants above. Rust code counts on the default one; in
-        // another, only the launcher's loop runs in between, which has no floats.
+        // SAFETY: the value was read from the register, or is made of the constants above. Rust code counts on the
+        // default one; in another, only the launcher's loop runs in between, which has no floats.
         unsafe { asm!("msr fpcr, {}", in(reg) fpcr, options(nostack, preserves_flags)) };
     }
 }

@@ -67,8 +67,8 @@ impl Memory for CpuMemory {
         match source.host_address() {
             // SAFETY: both ranges were checked; `copy` allows overlap.
             Some(address) => unsafe { ptr::copy((address + source_offset as usize) as *const u8, to, size as usize) },
-            // SAFETY: the range was checked, and its bytes are initialised: they are allocated as zeros or the application's. That
-            // nobody else uses them now is the caller's promise, as for every transfer.
+            // SAFETY: the range was checked, and its bytes are initialised: they are allocated as zeros or the
+            // application's. That nobody else uses them now is the caller's promise, as for every transfer.
             None => source.read(source_offset, unsafe { std::slice::from_raw_parts_mut(to, size as usize) })?,
         }
         Ok(())

@@ -66,7 +66,7 @@ impl Residency {
     /// Of an object without content. Where there is one space, it is allocated at once.
     pub fn new(context: &Context, size: u64) -> Result<Residency> {
         let copies = (0..context.spaces()).map(|_| OnceLock::new()).collect();
-        let residency = Residency { size, copies, valid: Mutex::new(ValidRanges::new(0)) };
+        let residency = Residency { size, copies, valid: Mutex::default() };
         if !residency.is_tracked() {
             residency.copy(context, Space::HOST)?;
         }
@@ -78,7 +78,11 @@ impl Residency {
         let size = memory.size();
         let others = (1..context.spaces()).map(|_| OnceLock::new());
         let copies = std::iter::once(OnceLock::from(memory)).chain(others).collect();
-        Residency { size, copies, valid: Mutex::new(ValidRanges::new(Space::HOST.bit())) }
+        let mut valid = ValidRanges::default();
+        if context.has_device_memory() {
+            valid.update(0..size, |_| Space::HOST.bit());
+        }
+        Residency { size, copies, valid: Mutex::new(valid) }
     }
 
     fn is_tracked(&self) -> bool {
@@ -165,28 +169,31 @@ impl Residency {
 /// In which spaces each byte is valid.
 ///
 /// The map has the beginning of each run of bytes that are valid in the same spaces, with a bit for each space;
-/// neighbours differ.
+/// neighbours differ. What comes before the first run is valid nowhere, so that the empty map, which costs no
+/// allocation, is that of an object without content.
+#[derive(Default)]
 struct ValidRanges(BTreeMap<u64, u64>);
 
 type Parts = SmallVec<[(Range<u64>, u64); 2]>;
 
 impl ValidRanges {
-    fn new(holders: u64) -> ValidRanges {
-        ValidRanges(BTreeMap::from([(0, holders)]))
+    /// The spaces of a byte.
+    fn at(&self, offset: u64) -> u64 {
+        self.0.range(..=offset).next_back().map_or(0, |(_, &holders)| holders)
     }
 
     /// The runs of a range, with their spaces.
     fn within(&self, range: Range<u64>) -> Parts {
         let mut parts = Parts::new();
-        let first = self.0.range(..=range.start).next_back().map_or(0, |(&begin, _)| begin);
-        let mut runs = self.0.range(first..range.end.max(first)).peekable();
-        while let Some((&begin, &holders)) = runs.next() {
-            let end = runs.peek().map_or(range.end, |&(&next, _)| next);
-            let part = begin.max(range.start)..end.min(range.end);
-            if part.start < part.end {
-                parts.push((part, holders));
-            }
+        if range.is_empty() {
+            return parts;
         }
+        let (mut begin, mut holders) = (range.start, self.at(range.start));
+        for (&next, &next_holders) in self.0.range(range.start + 1..range.end.max(range.start + 1)) {
+            parts.push((begin..next, holders));
+            (begin, holders) = (next, next_holders);
+        }
+        parts.push((begin..range.end, holders));
         parts
     }
 
@@ -199,13 +206,13 @@ impl ValidRanges {
         self.split(range.end);
         self.0.range_mut(range.clone()).for_each(|(_, holders)| *holders = change(*holders));
         // Runs that have become like the one before them.
-        let mut before = self.0.range(..range.start).next_back().map(|(_, &holders)| holders);
+        let mut before = range.start.checked_sub(1).map_or(0, |last| self.at(last));
         let mut merged = SmallVec::<[u64; 8]>::new();
         for (&begin, &holders) in self.0.range(range.start..=range.end) {
-            if before == Some(holders) {
+            if before == holders {
                 merged.push(begin);
             }
-            before = Some(holders);
+            before = holders;
         }
         for begin in merged {
             self.0.remove(&begin);
@@ -214,7 +221,7 @@ impl ValidRanges {
 
     /// Lets a run begin here.
     fn split(&mut self, at: u64) {
-        let holders = self.0.range(..=at).next_back().map_or(0, |(_, &holders)| holders);
+        let holders = self.at(at);
         self.0.entry(at).or_insert(holders);
     }
 }
@@ -242,7 +249,7 @@ mod tests {
             (seed >> 33) % n
         };
         for _ in 0..200 {
-            let (mut valid, mut model) = (ValidRanges::new(1), vec![1u64; SIZE as usize]);
+            let (mut valid, mut model) = (ValidRanges::default(), vec![0u64; SIZE as usize]);
             for _ in 0..30 {
                 let start = below(SIZE + 1);
                 let range = start..start + below(SIZE + 1 - start);

@@ -123,8 +123,8 @@ pub fn set_arg(kernel: Handle<Kernel>, index: u32, value: HostMemory) -> Result<
     kernel.get()?.set_svm_arg(index, value.address())
 }
 
-/// Which memory of the host a kernel reaches through pointers in memory. All of it is reachable, so the runtime keeps only
-/// whether there is any. A set of no pointers, 0 bytes at NULL, takes an earlier set back.
+/// Which memory of the host a kernel reaches through pointers in memory. All of it is reachable, so the runtime keeps
+/// only whether there is any. A set of no pointers, 0 bytes at NULL, takes an earlier set back.
 pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) -> Result<()> {
     let kernel = kernel.get()?;
     let (system, good) = match name {
