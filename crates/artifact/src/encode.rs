@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 const MAGIC: [u8; 6] = *b"CLOOM\0";
 /// Raised when the body's layout or the IR's text form changes.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 const HEADER: usize = MAGIC.len() + 2 + blake3::OUT_LEN;
 
 /// Why bytes are not what they should be.

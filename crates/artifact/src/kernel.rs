@@ -1,5 +1,6 @@
 //! A kernel compiled for one target.
 
+use cloom_target::Target;
 use serde::{Deserialize, Serialize};
 
 /// Machine code of one kernel, with what the launcher must know. Offsets and sizes in bytes.
@@ -7,9 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct KernelArtifact {
     /// The kernel's name in the source.
     pub name: String,
-    /// What the code was made for, `triple:cpu` (`x86_64-unknown-linux-gnu:x86-64-v3`), perhaps followed by what its processors are
-    /// good at; a device refuses what it cannot run.
-    pub target: String,
+    /// What the code was made for; a device refuses what it cannot run.
+    pub target: Target,
     /// A relocatable object file (ELF on a CPU) or a text that the device's driver takes.
     pub code: Vec<u8>,
     /// The symbol of the work-group function in `code`.

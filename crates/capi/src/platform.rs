@@ -1,10 +1,11 @@
 //! The platform of this process: made at the first call, never undone.
 
-use cloom_caps::cpu::{Level, instructions, names};
+use cloom_caps::cpu::{named, names};
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::{CpuDevice, fpenv};
 use cloom_runtime::{Cloom, Engine, Hooks, Platform};
+use cloom_target::Target;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -28,10 +29,10 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
 
 /// Whether what would run is what `CLOOM_CPU` asks for. A level that the machine lacks is refused: a lower one in its
 /// place would let a test or a measurement pass for what it is not.
-fn may_use(target: &str) -> bool {
+fn may_use(target: &Target) -> bool {
     let Some(wanted) = env::CPU.get() else { return true };
-    match Level::named(instructions(&wanted)) {
-        Some(level) if Level::of(target) == Some(level) => true,
+    match named(&wanted) {
+        Some(wanted) if target.level() == wanted.level() => true,
         Some(_) => {
             let name = env::CPU.name;
             eprintln!(

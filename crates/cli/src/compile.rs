@@ -8,6 +8,7 @@ use crate::outcome::{Answer, Exit, Failure};
 use crate::source;
 use clap::ValueEnum;
 use cloom_compiler::{Compilation, Compiler, Config, Failure as BuildFailure, Program, Source};
+use cloom_target::Target;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -158,7 +159,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
 }
 
 /// Compiles and links what was named.
-fn build(compiler: &Compiler, target: &str, options: &Options) -> Result<Compilation, Failure> {
+fn build(compiler: &Compiler, target: &Target, options: &Options) -> Result<Compilation, Failure> {
     let text = options.build.text();
     let mut log = String::new();
     let mut parts = Vec::new();
@@ -210,7 +211,7 @@ fn place(options: &Options) -> Option<PathBuf> {
 }
 
 /// The form asked for.
-fn emit(compiler: &Compiler, program: &Program, target: &str, options: &Options) -> Result<Option<Vec<u8>>, Failure> {
+fn emit(compiler: &Compiler, program: &Program, target: &Target, options: &Options) -> Result<Option<Vec<u8>>, Failure> {
     let stage = match options.emit {
         Emit::None => return Ok(None),
         Emit::Binary => return Ok(Some(program.encode())),

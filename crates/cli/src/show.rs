@@ -8,6 +8,7 @@ use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
 use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source, Stage, Timing, Variant};
+use cloom_target::Target;
 use cloom_gallery::Params;
 use cloom_hal::Device;
 use serde::Serialize;
@@ -164,7 +165,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         let document = Document {
             schema: "cloom-show/1",
             kernel: &kernel,
-            target: &target,
+            target: target.name(),
             options: &subject.options,
             lanes,
             log: &built.log,
@@ -215,7 +216,7 @@ fn first_code(
     compiler: &Arc<Compiler>,
     program: &Arc<Program>,
     kernel: &str,
-    target: &str,
+    target: &Target,
 ) -> Result<(Vec<Timing>, Duration), Failure> {
     let start = Instant::now();
     let executable = compiler.executable(program, target);

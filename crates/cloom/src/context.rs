@@ -7,6 +7,7 @@ use cloom_caps::env;
 use cloom_hal::Device as _;
 use cloom_hal_cpu::{CpuDevice, fpenv};
 use cloom_runtime as rt;
+use cloom_target::Target;
 use std::io::Write as _;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -80,11 +81,11 @@ fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platf
 }
 
 /// Checks that the device is what was asked for: a lower level in its place would let a test pass for what it is not.
-fn check_level(wanted: Option<&str>, target: &str) -> Result<(), String> {
-    use cloom_caps::cpu::{Level, instructions, names};
+fn check_level(wanted: Option<&str>, target: &Target) -> Result<(), String> {
+    use cloom_caps::cpu::{named, names};
     let Some(wanted) = wanted else { return Ok(()) };
-    match Level::named(instructions(wanted)) {
-        Some(level) if Level::of(target) == Some(level) => Ok(()),
+    match named(wanted) {
+        Some(wanted) if target.level() == wanted.level() => Ok(()),
         Some(_) => Err(format!("this machine cannot run {wanted} code; {target} is its best")),
         None => Err(format!("there is no set of instructions `{wanted}`; give one of {}", names().join(", "))),
     }
@@ -128,7 +129,7 @@ impl Context {
         let info = device.info();
         DeviceInfo {
             name: info.name.clone(),
-            target: info.target.clone(),
+            target: info.target.name().to_owned(),
             compute_units: info.compute_units,
             memory: info.memory_size,
             local_memory: device.local_memory(),

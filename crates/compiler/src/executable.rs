@@ -7,6 +7,7 @@
 use crate::kernel::{self, Built, Purpose, Variant};
 use crate::{CompileError, Compiler, Program, remarks};
 use cloom_artifact::KernelArtifact;
+use cloom_target::Target;
 use std::sync::{Arc, OnceLock};
 
 /// A kernel's code in one variant, or why there is none.
@@ -31,12 +32,12 @@ impl Cells {
 pub struct Executable {
     compiler: Arc<Compiler>,
     program: Arc<Program>,
-    target: String,
+    target: Target,
     kernels: Vec<(String, Cells)>,
 }
 
 impl Executable {
-    pub(crate) fn new(compiler: Arc<Compiler>, program: Arc<Program>, target: String) -> Arc<Self> {
+    pub(crate) fn new(compiler: Arc<Compiler>, program: Arc<Program>, target: Target) -> Arc<Self> {
         let kernels = program.kernels().map(|(name, _)| (name.to_owned(), Default::default())).collect();
         Arc::new(Self { compiler, program, target, kernels })
     }
@@ -47,7 +48,7 @@ impl Executable {
     }
 
     /// What its code is for.
-    pub fn target(&self) -> &str {
+    pub fn target(&self) -> &Target {
         &self.target
     }
 

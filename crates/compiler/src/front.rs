@@ -7,8 +7,9 @@ use cloom_artifact::ImageKind;
 use cloom_caps::DeviceCaps;
 use cloom_clc::pp::IncludeResolver;
 use cloom_clc::source::{Diagnostics, SourceMap};
-use cloom_clc::{Input, Mode, Target};
+use cloom_clc::{Input, Mode};
 use cloom_ir::Module;
+use cloom_target::Target;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,23 +25,16 @@ pub struct Source<'a> {
 /// What a program is compiled for: it decides what is contracted, and which macros are defined.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildTarget<'a> {
-    /// What code is made for, `triple:cpu`.
-    pub name: &'a str,
+    /// What code is made for.
+    pub target: &'a Target,
     /// What the device offers.
     pub caps: &'a DeviceCaps,
 }
 
-impl<'a> From<&'a str> for BuildTarget<'a> {
-    /// The CPU.
-    fn from(name: &'a str) -> Self {
-        BuildTarget { name, caps: DeviceCaps::cpu() }
-    }
-}
-
-impl<'a> From<&'a String> for BuildTarget<'a> {
-    /// The CPU.
-    fn from(name: &'a String) -> Self {
-        name.as_str().into()
+impl<'a> From<&'a Target> for BuildTarget<'a> {
+    /// A device that offers what the CPU does.
+    fn from(target: &'a Target) -> Self {
+        BuildTarget { target, caps: DeviceCaps::cpu() }
     }
 }
 
@@ -84,7 +78,8 @@ fn run(
     headers: &mut (dyn IncludeResolver + Send),
     target: BuildTarget<'_>,
 ) -> (Option<Module>, Log, Vec<Timing>) {
-    let target = Target { fma: cloom_llvm::has_fma(target.name), ..Target::of(target.caps) };
+    let contracts = target.target.features().fma;
+    let target = cloom_clc::Target { fma: contracts, ..cloom_clc::Target::of(target.caps) };
     let input = Input { name: source.name, source: source.text, headers, options, target: &target };
     let output = cloom_clc::compile(input, Mode::User);
     let log = output.log();

@@ -4,10 +4,10 @@ use crate::cache::{Cache, Key};
 use crate::program::Program;
 use crate::{CompileError, Compiler, Timing, library};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_caps::cpu;
 use cloom_ir::{KernelMeta, Module, ParamKind};
 use cloom_passes::CALLEES;
-use cloom_spmd::{Remark, Wish, WorkGroup};
+use cloom_spmd::{Remark, VectorOptions, WorkGroup};
+use cloom_target::Target;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -88,21 +88,23 @@ pub enum Purpose {
 /// Larger kernels have no quick code: it keeps every value on the stack.
 const MAX_QUICK: usize = 10_000;
 
-/// How wide vectors are on a target.
-fn wish(compiler: &Compiler, program: &Program, target: &str, purpose: Purpose) -> Wish {
-    let (row, straight) = match purpose {
+/// How a kernel is vectorised for a purpose. Without optimisation, work-items run one after the other, as they are written.
+fn vector_options(compiler: &Compiler, program: &Program, purpose: Purpose) -> VectorOptions {
+    let scalar = VectorOptions::with_lanes(1);
+    let variant = match purpose {
         // Without optimisation, work-items run one after the other, as they are written.
-        _ if program.options().opt_disable => return Wish::Lanes(1),
-        Purpose::Begin => return Wish::Lanes(1),
-        Purpose::Stay(variant) | Purpose::Show(variant) => match variant {
-            Variant::Scalar => return Wish::Lanes(1),
-            Variant::ShortRow(power) => (Some(1 << power.min(MOST_ROW)), false),
-            Variant::Vector => (None, false),
-            Variant::Dim0 => (None, true),
-        },
+        _ if program.options().opt_disable => return scalar,
+        Purpose::Begin | Purpose::Stay(Variant::Scalar) | Purpose::Show(Variant::Scalar) => return scalar,
+        Purpose::Stay(variant) | Purpose::Show(variant) => variant,
     };
-    let (bits, intel) = (cpu::vector_bits(target), cpu::is_like_intel(target));
-    compiler.lanes.map_or(Wish::Registers { bits, row, intel, straight }, Wish::Lanes)
+    match (compiler.lanes, variant) {
+        (Some(lanes), _) => VectorOptions::with_lanes(lanes),
+        (None, Variant::ShortRow(power)) => {
+            VectorOptions { short_row: Some(1 << power.min(MOST_ROW)), ..VectorOptions::default() }
+        }
+        (None, Variant::Dim0) => VectorOptions { keep_dim0: true, ..VectorOptions::default() },
+        (None, Variant::Vector | Variant::Scalar) => VectorOptions::default(),
+    }
 }
 
 /// Keeps the times of stages, and their texts if anybody wants them.
@@ -141,20 +143,20 @@ fn place<'a>(
     program: &Program,
     extracted: &Module,
     name: &str,
-    target: &str,
-    wish: Wish,
+    target: &Target,
+    vectors: VectorOptions,
 ) -> Option<(&'a Cache, Key)> {
     let cache = compiler.cache.as_ref()?;
     let ir = postcard::to_stdvec(extracted).ok()?;
-    let wish = format!("{wish:?}");
-    let texts = [target.as_bytes(), name.as_bytes(), wish.as_bytes(), &ir];
+    let vectors = format!("{vectors:?}");
+    let texts = [target.name().as_bytes(), name.as_bytes(), vectors.as_bytes(), &ir];
     let options = program.options();
     Some((cache, Key::new(&texts, &[!options.opt_disable, options.denorms_are_zero])))
 }
 
 /// What the disk cache has there.
-fn stored((cache, key): &(&Cache, Key), name: &str, target: &str) -> Option<Built> {
-    let artifact = cache.get(key).filter(|a| a.target == target && a.name == name)?;
+fn stored((cache, key): &(&Cache, Key), name: &str, target: &Target) -> Option<Built> {
+    let artifact = cache.get(key).filter(|a| a.target == *target && a.name == name)?;
     let (remarks, stages, times) = Default::default();
     Some(Built { artifact: Arc::new(artifact), remarks, stages, times, cached: true })
 }
@@ -169,10 +171,10 @@ fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
 }
 
 /// A kernel's code for ordinary launches, if the disk cache has it.
-pub fn cached(compiler: &Compiler, program: &Program, name: &str, target: &str) -> Option<Built> {
+pub fn cached(compiler: &Compiler, program: &Program, name: &str, target: &Target) -> Option<Built> {
     compiler.cache.as_ref()?;
-    let wish = wish(compiler, program, target, Purpose::Stay(Variant::Vector));
-    stored(&place(compiler, program, &extract(program, name).ok()?, name, target, wish)?, name, target)
+    let vectors = vector_options(compiler, program, Purpose::Stay(Variant::Vector));
+    stored(&place(compiler, program, &extract(program, name).ok()?, name, target, vectors)?, name, target)
 }
 
 /// Compiles a kernel.
@@ -180,7 +182,7 @@ pub fn compile(
     compiler: &Compiler,
     program: &Program,
     name: &str,
-    target: &str,
+    target: &Target,
     purpose: Purpose,
 ) -> Result<Built, CompileError> {
     let texts = matches!(purpose, Purpose::Show(_));
@@ -188,9 +190,9 @@ pub fn compile(
     let mut module = extract(program, name)?;
     recorder.time("extract");
     recorder.text("ir", || module.to_string());
-    let wish = wish(compiler, program, target, purpose);
+    let vectors = vector_options(compiler, program, purpose);
     let place = match purpose {
-        Purpose::Stay(_) => place(compiler, program, &module, name, target, wish),
+        Purpose::Stay(_) => place(compiler, program, &module, name, target, vectors),
         Purpose::Begin | Purpose::Show(_) => None,
     };
     if let Some(built) = place.as_ref().and_then(|p| stored(p, name, target)) {
@@ -213,12 +215,12 @@ pub fn compile(
             return Err(CompileError::NoQuick);
         }
     }
-    let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
+    let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, target)?;
     debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, group.lanes), [], "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
     let denorms_are_zero = program.options().denorms_are_zero;
     let optimise = !program.options().opt_disable && purpose != Purpose::Begin;
-    let options = cloom_llvm::Options { target: target.to_owned(), optimise, denorms_are_zero, texts };
+    let options = cloom_llvm::Options { target: target.clone(), optimise, denorms_are_zero, texts };
     let compiled = cloom_llvm::compile(&module, group.func, &options)?;
     recorder.times.extend(compiled.times.iter().map(|&(name, time)| Timing::new(name, time)));
     recorder.stages.extend(compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text }));
@@ -226,7 +228,7 @@ pub fn compile(
     let (args, arg_block) = arguments(meta);
     let artifact = KernelArtifact {
         name: name.to_owned(),
-        target: target.to_owned(),
+        target: target.clone(),
         code: compiled.object,
         entry: compiled.symbol,
         args,
@@ -259,13 +261,13 @@ pub fn vectorised(
     compiler: &Compiler,
     program: &Program,
     name: &str,
-    target: &str,
+    target: &Target,
 ) -> Result<(WorkGroup, Vec<String>), CompileError> {
     let mut module = linked(program, name)?;
     let kernel = module.find(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
     cloom_passes::run(&mut module, kernel, |_, _| {});
-    let wish = wish(compiler, program, target, Purpose::Stay(Variant::Vector));
-    let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
+    let vectors = vector_options(compiler, program, Purpose::Stay(Variant::Vector));
+    let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, target)?;
     Ok((group, module.files))
 }
 

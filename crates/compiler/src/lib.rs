@@ -34,6 +34,7 @@ pub use remarks::place;
 
 use cache::Cache;
 use cloom_artifact::ImageKind;
+use cloom_target::Target;
 use kernel::Purpose;
 use queue::Queue;
 use std::path::PathBuf;
@@ -208,8 +209,8 @@ impl Compiler {
     }
 
     /// Gets a linked program ready to run on a target.
-    pub fn executable(self: &Arc<Self>, program: &Arc<Program>, target: &str) -> Arc<Executable> {
-        let executable = Executable::new(self.clone(), program.clone(), target.to_owned());
+    pub fn executable(self: &Arc<Self>, program: &Arc<Program>, target: &Target) -> Arc<Executable> {
+        let executable = Executable::new(self.clone(), program.clone(), target.clone());
         if !cloom_llvm::is_prepared() && self.queue.is_active() {
             // The first use of LLVM takes long, and the process must not end meanwhile: it is not left to another thread.
             let size: usize = program.module().funcs.values().map(cloom_ir::Function::size).sum();
@@ -234,7 +235,7 @@ impl Compiler {
         &self,
         program: &Program,
         kernel: &str,
-        target: &str,
+        target: &Target,
         variant: Variant,
     ) -> Result<Built, CompileError> {
         kernel::compile(self, program, kernel, target, Purpose::Show(variant))

@@ -2,6 +2,7 @@
 
 use crate::{Compiler, Program, kernel};
 use cloom_ir::Span;
+use cloom_target::Target;
 use std::fmt::Write;
 
 /// A place in the source, in the form that editors understand; `None` if there is no such place.
@@ -11,7 +12,7 @@ pub fn place(files: &[String], span: Span) -> Option<String> {
 }
 
 /// What is made of each kernel of a program, in their order.
-pub fn text(compiler: &Compiler, program: &Program, target: &str) -> String {
+pub fn text(compiler: &Compiler, program: &Program, target: &Target) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail, here and below.
     for (name, _) in program.kernels() {

@@ -5,6 +5,7 @@ use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_hal::{Device, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_ir::{Module, parse, verify};
+use cloom_spmd::{VectorOptions, work_group_function};
 use std::sync::Arc;
 
 struct Silent;
@@ -29,10 +30,10 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         cloom_passes::inline::run(&mut module, kernel);
     }
     checked(&module);
-    let group = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(1)).unwrap();
-    checked(&module);
     let device = CpuDevice::new(2, None);
     let target = device.info().target.clone();
+    let group = work_group_function(&mut module, kernel, VectorOptions::with_lanes(1), &target).unwrap();
+    checked(&module);
     let options = cloom_llvm::Options { target, optimise: passes, denorms_are_zero: false, texts: false };
     let code = cloom_llvm::compile(&module, group.func, &options).unwrap();
     let artifact = KernelArtifact {

@@ -12,7 +12,7 @@ pub fn cpu(threads: usize) -> CpuDevice {
 
 /// Whether [`cpu`] multiplies and adds in one instruction.
 pub fn multiplies_and_adds() -> bool {
-    static FMA: LazyLock<bool> = LazyLock::new(|| cloom_llvm::has_fma(&cpu(1).info().target));
+    static FMA: LazyLock<bool> = LazyLock::new(|| cpu(1).info().target.features().fma);
     *FMA
 }
 

@@ -33,6 +33,8 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{FuncRef, Module};
+use cloom_spmd::{VectorOptions, work_group_function};
+use cloom_target::Target;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -160,7 +162,7 @@ fn first_defined(module: &Module) -> Result<FuncRef, String> {
 /// What a launcher must know of a work-group function, and its text. A kernel that cannot be put into so many lanes is an error.
 fn spmd(mut module: Module, kernel: FuncRef, lanes: u16) -> Result<String, String> {
     cloom_passes::inline::run(&mut module, kernel);
-    let group = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes))
+    let group = work_group_function(&mut module, kernel, VectorOptions::with_lanes(lanes), &Target::generic())
         .map_err(|e| e.to_string())?;
     let errors = cloom_ir::verify_work_group(&module, group.func, group.lanes);
     if let Some(e) = cloom_ir::verify(&module).iter().chain(&errors).next() {

@@ -6,11 +6,12 @@ use crate::header::{self, Header};
 use crate::rungs::{self, Cpu, Ready, Rung};
 use cloom_compiler::{Compiler, Program, Source};
 use cloom_ir::Module;
+use cloom_target::Target;
 use std::sync::Arc;
 
 /// Builds a source. One of several files (see [`crate::generate::link`]) is compiled file by file, and linked. The
 /// error is the log.
-pub fn build(compiler: &Compiler, source: &str, options: &str, target: &str) -> Result<Arc<Program>, String> {
+pub fn build(compiler: &Compiler, source: &str, options: &str, target: &Target) -> Result<Arc<Program>, String> {
     let files: Vec<Source<'_>> =
         link::files(source).into_iter().map(|text| Source { name: "program.cl", text: text.as_bytes() }).collect();
     let built = match &files[..] {
@@ -32,7 +33,7 @@ pub fn compile(
     compiler: &Compiler,
     source: &str,
     options: &str,
-    target: &str,
+    target: &Target,
     kernel: Option<&str>,
 ) -> Result<(Module, String), String> {
     let program = build(compiler, source, options, target)?;
@@ -81,7 +82,7 @@ pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
 }
 
 /// Runs a program that checks itself, see [`test`], on these rungs; if it can tell its sub-groups, on more ranges.
-pub fn check_itself(compiler: &Compiler, text: &str, target: &str, rungs: &[&dyn Rung]) -> Result<(), String> {
+pub fn check_itself(compiler: &Compiler, text: &str, target: &Target, rungs: &[&dyn Rung]) -> Result<(), String> {
     let (module, kernel) = compile(compiler, text, "-cl-std=CL3.0", target, Some("test"))?;
     let in_subgroups = cloom_ir::subgroup::module_uses(&module);
     let list: Vec<(&&dyn Rung, Box<dyn Ready + '_>)> = rungs

@@ -3,13 +3,14 @@
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
 use crate::device::cpu;
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_caps::cpu::{is_like_intel, names, vector_bits};
+use cloom_caps::cpu::names;
 use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Module, ParamKind, abi};
-use cloom_spmd::{Wish, WorkGroup};
+use cloom_spmd::{VectorOptions, WorkGroup};
+use cloom_target::{Architecture, Target};
 use std::sync::{Arc, Mutex};
 
 /// A way to run a case.
@@ -149,9 +150,11 @@ impl Rung for Interpreter {
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
-        let chosen = |bits| Wish::Registers { bits, row: None, intel: false, straight: false };
-        let wish = self.bits.map_or(Wish::Lanes(self.lanes), chosen);
-        let group = prepare(&mut module, kernel, self.stage, wish)?;
+        let (options, target) = match self.bits {
+            None => (VectorOptions::with_lanes(self.lanes), Target::generic()),
+            Some(bits) => (VectorOptions::default(), target_of(bits)?),
+        };
+        let group = prepare(&mut module, kernel, self.stage, options, &target)?;
         // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed on.
         let why = group
             .iter()
@@ -220,12 +223,24 @@ impl Ready for Interpreted {
     }
 }
 
+/// A machine with vector registers of so many bits.
+fn target_of(bits: u32) -> Result<Target, String> {
+    let level = cloom_target::cpu::of(Architecture::X86_64).find(|l| l.features.vector_bits == bits);
+    Ok(level.ok_or_else(|| format!("no machine has vector registers of {bits} bits"))?.target())
+}
+
 fn find(module: &Module, kernel: &str) -> Result<FuncRef, String> {
     module.find(kernel).ok_or_else(|| format!("no kernel is named {kernel}"))
 }
 
 /// Brings a kernel to a stage. Gives the work-group function if the stage has one.
-pub fn prepare(module: &mut Module, kernel: FuncRef, stage: Stage, wish: Wish) -> Result<Option<WorkGroup>, String> {
+pub fn prepare(
+    module: &mut Module,
+    kernel: FuncRef,
+    stage: Stage,
+    options: VectorOptions,
+    target: &Target,
+) -> Result<Option<WorkGroup>, String> {
     match stage {
         Stage::Written => return Ok(None),
         Stage::PlainGroup => cloom_passes::inline::run(module, kernel),
@@ -235,7 +250,7 @@ pub fn prepare(module: &mut Module, kernel: FuncRef, stage: Stage, wish: Wish) -
     if stage == Stage::Passes {
         return Ok(None);
     }
-    cloom_spmd::work_group_function(module, kernel, wish).map(Some).map_err(|e| e.to_string())
+    cloom_spmd::work_group_function(module, kernel, options, target).map(Some).map_err(|e| e.to_string())
 }
 
 /// The CPU device, through code generation.
@@ -259,7 +274,7 @@ impl Cpu {
     }
 
     /// What its code is made for.
-    pub fn target(&self) -> &str {
+    pub fn target(&self) -> &Target {
         &self.device.info().target
     }
 
@@ -303,7 +318,7 @@ impl PrintSink for Prints {
 
 impl Rung for Cpu {
     fn name(&self) -> String {
-        let level = self.device.info().target.rsplit(':').next().unwrap_or_default();
+        let level = self.device.info().target.cpu_and_tuning();
         let lanes = self.lanes.map_or("chosen lanes".into(), |l| format!("{l} lanes"));
         format!("CPU ({level}, {}, {lanes})", if self.optimise { "optimised" } else { "not optimised" })
     }
@@ -316,9 +331,8 @@ impl Rung for Cpu {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let target = &self.device.info().target;
-        let (bits, intel) = (vector_bits(target), is_like_intel(target));
-        let wish = self.lanes.map_or(Wish::Registers { bits, row: None, intel, straight: false }, Wish::Lanes);
-        let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
+        let vectors = VectorOptions { lanes: self.lanes, ..VectorOptions::default() };
+        let group = prepare(&mut module, kernel, self.stage, vectors, target)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify_work_group(&module, group.func, group.lanes).first() {
             return Err(format!("does not verify: {e}"));
         }

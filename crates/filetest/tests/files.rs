@@ -52,7 +52,7 @@ fn run(_: &Path, text: &str) -> Result<(), String> {
 }
 
 fn groups_interpreted(_: &Path, text: &str) -> Result<(), String> {
-    program::check_itself(&COMPILER, text, "", &IN_SUBGROUPS)
+    program::check_itself(&COMPILER, text, &Default::default(), &IN_SUBGROUPS)
 }
 
 fn groups_on_cpu(_: &Path, text: &str) -> Result<(), String> {

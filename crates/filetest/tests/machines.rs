@@ -1,11 +1,11 @@
 //! Code of generated programs for every set of instructions, whether this machine has it or not, optimised and not: it
 //! is made, and soon.
 
-use cloom_caps::cpu::LEVELS;
 use cloom_compiler::{Compiler, Config, Variant};
 use cloom_filetest::generate::families::Families;
 use cloom_filetest::generate::{Profile, generate, generate_with};
 use cloom_filetest::program;
+use cloom_target::LEVELS;
 
 #[test]
 fn code_is_made_for_every_machine() {
@@ -17,7 +17,7 @@ fn code_is_made_for_every_machine() {
             false => generate_with(seed, Profile::Total, Families::NONE),
         };
         let source = program.source();
-        for target in LEVELS.iter().map(cloom_caps::cpu::Level::target) {
+        for target in LEVELS.iter().map(cloom_target::Level::target) {
             for options in [program.options, "-cl-std=CL3.0 -cl-opt-disable"] {
                 let built = program::build(&compiler, &source, options, &target);
                 let built = built.unwrap_or_else(|log| panic!("seed {seed}: {log}"));

@@ -2,29 +2,28 @@
 
 use cloom_caps::{DeviceCaps, cpu};
 use cloom_hal::DeviceInfo;
+use cloom_target::Target;
 use std::fs;
 
-/// What code for this machine is compiled for. `wanted` (a level by one of its names) lowers it, or says whether it is tuned for Intel's
-/// processors (`avx512+intel`).
-pub fn target(wanted: Option<&str>) -> String {
-    let Some(best) = cpu::best() else {
-        // A target that no code is made for: whoever compiles for it is told so.
-        return format!("{}:{}", cpu::HOST, std::env::consts::ARCH);
-    };
-    let wished = wanted.map(cpu::instructions).and_then(cpu::Level::named);
-    let level = wished.filter(|level| level.is_here()).unwrap_or(best);
-    let tuned = level.may_be_tuned() && wanted.map_or_else(is_like_intel, cpu::is_like_intel);
-    level.target() + if tuned { cpu::INTEL } else { "" }
+/// What code for this machine is compiled for. `wanted` (a level by one of its names) lowers it, or says whether it is
+/// tuned for Intel's processors (`avx512+intel`). For a machine without any of the levels it is the generic target, for
+/// which no code is made.
+pub fn target(wanted: Option<&str>) -> Target {
+    let Some(best) = cpu::best() else { return Target::generic() };
+    match wanted {
+        Some(name) => cpu::named(name).filter(runs).unwrap_or_else(|| best.target()),
+        None if is_like_intel() => best.tuned_for_intel(),
+        None => best.target(),
+    }
 }
 
 /// Whether code for `target` runs here.
-pub fn runs(target: &str) -> bool {
-    cpu::Level::of(target).is_some_and(cpu::Level::is_here)
+pub fn runs(target: &Target) -> bool {
+    target.level().is_some_and(cpu::is_here)
 }
 
-/// Whether the machine is like Intel's ([`cpu::is_like_intel`]). These gather faster than they load lane by lane (a Xeon of 2023 took a
-/// quarter to two fifths of the time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long), unless the system has slowed
-/// gathers down to keep what they read secret.
+/// Whether the machine is like Intel's: gathers are faster than loads lane by lane
+/// ([`cloom_target::Tuning::fast_gather`]), unless the system has slowed gathers down to keep what they read secret.
 fn is_like_intel() -> bool {
     let slowed = || {
         let secret = fs::read_to_string("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
@@ -80,7 +79,7 @@ fn arm_processor(implementer: u32, part: u32) -> (&'static str, String) {
 }
 
 /// Describes the machine; `threads` is how many will work.
-pub fn detect(threads: usize, target: String) -> DeviceInfo {
+pub fn detect(threads: usize, target: Target) -> DeviceInfo {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |key: &str| {
         cpuinfo.lines().find_map(|l| {
@@ -105,14 +104,14 @@ pub fn detect(threads: usize, target: String) -> DeviceInfo {
             _ => 0,
         },
         vendor,
-        vector_bits: cpu::vector_bits(&target),
-        target,
+        vector_bits: target.features().vector_bits,
         compute_units: threads as u32,
         clock_mhz: clock_mhz().or_else(|| Some(field("cpu MHz")?.parse::<f64>().ok()? as u32)).unwrap_or(1000),
         memory_size: memory_size(),
         cache_size: cache_size().unwrap_or(8 << 20),
-        cache_line: 64,
+        cache_line: target.tuning().cache_line,
         caps: DeviceCaps::cpu().clone(),
+        target,
     }
 }
 
@@ -154,6 +153,7 @@ fn cache_size() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cloom_target::{Architecture, LEVELS};
 
     #[test]
     fn a_wish_lowers_the_level_and_never_raises_it() {
@@ -161,10 +161,10 @@ mod tests {
         assert_eq!(target(Some(least.name)), least.target());
         assert!(cpu::names().iter().all(|name| runs(&target(Some(name)))));
         assert!(runs(&target(None)));
-        assert!(!target(Some("avx2+intel")).ends_with(cpu::INTEL));
-        assert!(!runs("nvptx64-nvidia-cuda:sm_90"));
-        assert!(!runs("x86_64-unknown-linux-gnu:x86-64-v9"));
-        let foreign = cpu::LEVELS.iter().find(|l| l.triple != cpu::HOST).unwrap();
+        assert_eq!(target(Some("mmx")), cpu::best().unwrap().target());
+        assert!(!runs(&"nvptx64-nvidia-cuda:sm_90".parse().unwrap()));
+        assert!(!runs(&Target::generic()));
+        let foreign = LEVELS.iter().find(|l| l.architecture != Architecture::HOST).unwrap();
         assert!(!runs(&foreign.target()));
     }
 
@@ -172,7 +172,8 @@ mod tests {
     fn registers_are_as_wide_as_the_level_has_them() {
         for name in cpu::names() {
             let target = target(Some(&name));
-            assert_eq!(detect(1, target.clone()).vector_bits, cpu::Level::of(&target).unwrap().vector_bits, "{target}");
+            let level = target.level().unwrap();
+            assert_eq!(detect(1, target.clone()).vector_bits, level.features.vector_bits, "{target}");
         }
     }
 

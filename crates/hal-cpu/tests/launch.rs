@@ -2,9 +2,9 @@
 //! launcher must run this.
 
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_caps::cpu;
 use cloom_hal::{Device, HalError, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
+use cloom_target::{Architecture, LEVELS};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
@@ -314,7 +314,7 @@ fn what_cannot_be_linked_is_an_error() {
     assert!(load(object("all"), "table").contains("is not code"));
     assert!(load(b"not an object".to_vec(), "count").contains("does not load"));
     let mut foreign = Arc::unwrap_or_clone(artifact(&device, object("all"), "count", 0));
-    foreign.target = cpu::LEVELS.iter().find(|l| l.triple != cpu::HOST).unwrap().target();
+    foreign.target = LEVELS.iter().find(|l| l.architecture != Architecture::HOST).unwrap().target();
     assert!(matches!(device.load(Arc::new(foreign)), Err(HalError::BadCode(_))));
 }
 

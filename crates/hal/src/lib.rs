@@ -27,6 +27,7 @@ pub use memory::{Memory, copy_through_host};
 
 use cloom_artifact::KernelArtifact;
 use cloom_caps::DeviceCaps;
+use cloom_target::Target;
 use std::sync::Arc;
 
 /// Why a device could not.
@@ -53,7 +54,7 @@ pub struct DeviceInfo {
     /// PCI vendor id, or another number that stays.
     pub vendor_id: u32,
     /// What kernels are compiled for; see [`KernelArtifact::target`].
-    pub target: String,
+    pub target: Target,
     /// Cores, or multiprocessors.
     pub compute_units: u32,
     /// MHz.

@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
-use crate::target::Level;
 use cloom_ir::cfg::Cfg;
+use cloom_target::Target;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Scalar, Space, Term, Type, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -17,14 +17,14 @@ pub fn module(
     reachable: &[FuncRef],
     context: &Context,
     llvm: &LlvmModule<'_>,
-    level: Level,
+    target: &Target,
     denorms_are_zero: bool,
 ) -> Result<(), Error> {
     let mut cx = Cx {
         module,
         context: context.raw,
         llvm: llvm.raw,
-        level,
+        target,
         denorms_are_zero,
         functions: HashMap::new(),
         globals: HashMap::new(),
@@ -56,7 +56,7 @@ pub struct Cx<'m> {
     pub module: &'m Module,
     pub context: LLVMContextRef,
     pub llvm: LLVMModuleRef,
-    pub level: Level,
+    pub target: &'m Target,
     denorms_are_zero: bool,
     pub functions: HashMap<FuncRef, (LLVMTypeRef, LLVMValueRef)>,
     globals: HashMap<GlobalRef, LLVMValueRef>,
@@ -173,8 +173,8 @@ impl Cx<'_> {
         unsafe {
             let whole = LLVMAttributeFunctionIndex;
             LLVMAddAttributeAtIndex(value, whole, self.attribute("nounwind"));
-            LLVMAddAttributeAtIndex(value, whole, self.text_attribute("target-cpu", self.level.cpu()));
-            if self.level == Level::V4 {
+            LLVMAddAttributeAtIndex(value, whole, self.text_attribute("target-cpu", self.target.cpu()));
+            if self.target.features().vector_bits >= 512 {
                 // Wide vectors are only asked for where they pay.
                 LLVMAddAttributeAtIndex(value, whole, self.text_attribute("prefer-vector-width", "512"));
             }

@@ -8,8 +8,8 @@
 //! but with AVX-512.
 
 use crate::emit::FunctionCx;
-use crate::target::Level;
 use cloom_ir::{BinOp, Scalar, Type, UnOp};
+use cloom_target::Architecture;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
@@ -19,7 +19,7 @@ impl FunctionCx<'_, '_> {
     /// About one by `x`, or about one by its square root.
     pub fn near(&self, op: UnOp, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
         let root = op == UnOp::RsqrtNear;
-        if self.cx.level != Level::Neon {
+        if self.cx.target.architecture() == Architecture::X86_64 {
             return self.estimate(root, ty, x);
         }
         // Its estimates have eight bits, and the steps that they need take as long as what they replace.
@@ -30,11 +30,7 @@ impl FunctionCx<'_, '_> {
 
     /// The processor's estimate, in registers that are as wide as the vector, or as wide as they get.
     fn estimate(&self, root: bool, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
-        let widest = match self.cx.level {
-            Level::V2 | Level::Neon => 4,
-            Level::V3 => 8,
-            Level::V4 => 16,
-        };
+        let widest = (self.cx.target.features().vector_bits / 32) as u16;
         let piece = ty.lanes.next_power_of_two().clamp(4, widest);
         let of_piece = Type::vector(Scalar::F32, piece);
         let lanes = ty.lanes;
@@ -65,7 +61,7 @@ impl FunctionCx<'_, '_> {
     }
 
     fn estimate_piece(&self, root: bool, lanes: u16, x: LLVMValueRef) -> LLVMValueRef {
-        if self.cx.level != Level::V4 {
+        if self.cx.target.features().vector_bits < 512 {
             let name = match (root, lanes) {
                 (true, 8) => "llvm.x86.avx.rsqrt.ps.256",
                 (false, 8) => "llvm.x86.avx.rcp.ps.256",

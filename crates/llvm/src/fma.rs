@@ -20,7 +20,7 @@ impl FunctionCx<'_, '_> {
     /// `a * b + c`, rounded once.
     pub fn fma(&mut self, ty: Type, args: [LLVMValueRef; 3]) -> LLVMValueRef {
         match ty.scalar {
-            Scalar::F32 | Scalar::F64 if self.cx.level.has_fma() => return self.fused(ty, args),
+            Scalar::F32 | Scalar::F64 if self.cx.target.features().fma => return self.fused(ty, args),
             Scalar::F64 if !ty.is_vector() => return self.fused(ty, args),
             Scalar::F64 => return self.call_of_doubles(ty, args),
             _ => {}

@@ -65,7 +65,7 @@ impl FunctionCx<'_, '_> {
         let int = from.with_scalar(Scalar::I32);
         // SAFETY: see `half_unary`.
         unsafe {
-            if self.cx.level.has_f16c() {
+            if self.cx.target.features().half_conversion {
                 let half = LLVMBuildBitCast(b, a, self.cx.llvm_half(from), NO_NAME);
                 let wide = LLVMBuildFPExt(b, half, float, NO_NAME);
                 // LLVM would do in halves what can be, and takes vectors of halves apart for want of instructions.
@@ -98,7 +98,7 @@ impl FunctionCx<'_, '_> {
         let (int, short) = (from.with_scalar(Scalar::I32), self.cx.ty(from.with_scalar(Scalar::I16)));
         // SAFETY: see `half_unary`.
         unsafe {
-            if self.cx.level.has_f16c() {
+            if self.cx.target.features().half_conversion {
                 let half = LLVMBuildFPTrunc(b, a, self.cx.llvm_half(from), NO_NAME);
                 return LLVMBuildBitCast(b, half, short, NO_NAME);
             }

@@ -6,7 +6,6 @@
 //! components are had by shifting.
 
 use crate::emit::FunctionCx;
-use crate::target::Level;
 use cloom_ir::{Op, Type, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -27,11 +26,7 @@ const MAX_COMPONENTS: u32 = 16;
 impl FunctionCx<'_, '_> {
     /// A shuffle of the lanes of one vector, if it is one of these.
     pub fn interleaving(&self, from: Type, v: Value, mask: &[u16]) -> Option<LLVMValueRef> {
-        let register = match self.cx.level {
-            Level::V2 | Level::Neon => 128,
-            Level::V3 => 256,
-            Level::V4 => 512,
-        };
+        let register = self.cx.target.features().vector_bits;
         let (lanes, bits) = (u32::from(from.lanes), from.scalar.bits());
         let per = register / bits.max(8);
         if let Some(v) = self.component_of_three(from, v, mask, per) {

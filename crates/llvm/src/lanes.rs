@@ -3,11 +3,11 @@
 //! LLVM's own masked accesses are used where the target has instructions for them. Elsewhere LLVM would branch on each lane; here
 //! lanes that are off are led to a safe place instead: loads to a zero, stores to a slot of the frame that nobody reads. What is
 //! left are plain accesses without a branch. Stores of many lanes are a small loop instead, because code takes time to make. The choice
-//! depends on the [`Level`] alone, so that a machine always runs the same code.
+//! depends on the target's features alone, so that a machine always runs the same code.
 
 use crate::emit::FunctionCx;
-use crate::target::Level;
 use cloom_ir::{BinOp, Flags, InstData, Op, Scalar, Space, Type, Value};
+use cloom_target::MaskedAccess;
 use llvm_sys::LLVMIntPredicate;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -268,14 +268,13 @@ impl FunctionCx<'_, '_> {
         [16u16, 8, 4, 2].into_iter().find(|&n| usize::from(n) < lanes.len() && alike(n.into())).unwrap_or(1)
     }
 
-    /// Whether there are instructions for consecutive lanes under a mask, and good ones: the store of AVX2 takes about twice as
-    /// long as storing eight lanes one by one on AMD's processors.
+    /// Whether there are instructions for consecutive lanes under a mask, and fast ones.
     fn has_masked_row(&self, access: Access, kind: AccessKind) -> bool {
         !access.volatile
-            && match self.cx.level {
-                Level::V2 | Level::Neon => false,
-                Level::V3 => access.ty.scalar.bits() >= 32 && kind == AccessKind::Load,
-                Level::V4 => true,
+            && match self.cx.target.features().masked_access {
+                MaskedAccess::None => false,
+                MaskedAccess::WordLoads => access.ty.scalar.bits() >= 32 && kind == AccessKind::Load,
+                MaskedAccess::All => true,
             }
     }
 
@@ -283,7 +282,7 @@ impl FunctionCx<'_, '_> {
     /// many processors, and no scatters.)
     fn has_gather(&self, access: Access) -> bool {
         let bits = access.ty.scalar.bits();
-        !access.volatile && self.cx.level == Level::V4 && bits >= 32 && access.ty.lanes >= 4
+        !access.volatile && self.cx.target.features().gather_scatter && bits >= 32 && access.ty.lanes >= 4
     }
 
     fn intrinsic_load(&self, name: &str, p: LLVMValueRef, access: Access, mask: LLVMValueRef) -> LLVMValueRef {

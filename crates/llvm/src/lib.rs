@@ -28,6 +28,7 @@ mod warm_up;
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
+use cloom_target::Target;
 use handles::{Context, LlvmModule};
 use optimise::Effort;
 use std::time::{Duration, Instant};
@@ -35,8 +36,8 @@ use std::time::{Duration, Instant};
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// `triple:cpu`, such as `x86_64-unknown-linux-gnu:x86-64-v3`.
-    pub target: String,
+    /// What the code is made for.
+    pub target: Target,
     /// Whether to optimise (`-cl-opt-disable` says no).
     pub optimise: bool,
     /// Whether the code runs where denormal operands and results count as zeros: a comparison must then not become a test of
@@ -76,11 +77,6 @@ pub enum Error {
     /// LLVM refuses its input. This is a bug of ours, reported instead of a crash.
     #[error("code generation failed: {0}")]
     Internal(String),
-}
-
-/// Whether a target multiplies and adds in one instruction; one that is not known does not.
-pub fn has_fma(target: &str) -> bool {
-    target::Level::of(target).is_ok_and(|(level, _)| level.has_fma())
 }
 
 /// Private memory that a kernel may have: what the launcher's threads have as stack, less what everything else needs there.
@@ -152,7 +148,7 @@ fn generate(
     let context = Context::new();
     let llvm = LlvmModule::new(&context, &module.funcs[func].name);
     machine.prepare(&llvm);
-    emit::module(module, func, reachable, &context, &llvm, machine.level, options.denorms_are_zero)?;
+    emit::module(module, func, reachable, &context, &llvm, &options.target, options.denorms_are_zero)?;
     let mut stages = Vec::new();
     if options.texts {
         stages.push(("llvm", llvm.text()));
@@ -160,7 +156,7 @@ fn generate(
     llvm.verify()?;
     stage("llvm ir");
     optimise::run(&llvm, &machine, effort)?;
-    if effort >= Effort::Quick && masks::widen(&llvm, machine.level) {
+    if effort >= Effort::Quick && masks::widen(&llvm, options.target.features()) {
         llvm.verify()?;
     }
     stage("llvm passes");

@@ -9,7 +9,7 @@
 //! lane, which costs nothing in selections, masked loads and tests. (A pass of LLVM's would turn it back, so none may follow.)
 
 use crate::handles::LlvmModule;
-use crate::target::Level;
+use cloom_target::Features;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
@@ -21,9 +21,11 @@ const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
 /// Rewrites the masks of a module. Says whether there were any.
-pub fn widen(module: &LlvmModule<'_>, level: Level) -> bool {
+pub fn widen(module: &LlvmModule<'_>, features: &Features) -> bool {
+    if features.mask_registers > 0 {
+        return false;
+    }
     let mut changed = false;
-    let Some(register) = level.mask_register() else { return false };
     // SAFETY: (and in all of this file) values belong to the live module; each function is handed what its name says: values of
     // instructions to functions that read instructions, and so on; instructions are built where their operands dominate.
     unsafe {
@@ -35,7 +37,7 @@ pub fn widen(module: &LlvmModule<'_>, level: Level) -> bool {
                 let masks = Masks::new(context, builder, func);
                 if !masks.logic.is_empty() || !masks.sources.is_empty() {
                     changed = true;
-                    masks.run(register);
+                    masks.run(features.vector_bits);
                 }
                 LLVMDisposeBuilder(builder);
             }

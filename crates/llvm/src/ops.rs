@@ -2,7 +2,6 @@
 
 use crate::Error;
 use crate::emit::FunctionCx;
-use crate::target::Level;
 use cloom_ir::{BinOp, CastOp, Entity, Flags, FloatCc, InstData, IntCc, Op, Scalar, Type, UnOp, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -360,7 +359,7 @@ impl FunctionCx<'_, '_> {
                 self.cast(op, float, to, self.to_float(from, a))
             }
             // NEON converts as the operation is defined.
-            CastOp::FtoS | CastOp::FtoU if from.is_vector() && self.cx.level != Level::Neon => {
+            CastOp::FtoS | CastOp::FtoU if from.is_vector() && !self.cx.target.features().saturating_conversion => {
                 self.saturate(op == CastOp::FtoS, from, to, a)
             }
             CastOp::FtoS | CastOp::FtoU => {

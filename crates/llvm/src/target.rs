@@ -1,9 +1,9 @@
-//! The target machine: what code is made for, and making it.
+//! LLVM's target machines: from a [`Target`] to LLVM's description of it, and from an LLVM module to object code.
 
 use crate::Error;
 use crate::handles::{LlvmModule, c_string, take_message};
 use crate::optimise::Effort;
-use cloom_caps::cpu;
+use cloom_target::{Architecture, Target};
 use llvm_sys::core::*;
 use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
@@ -20,81 +20,28 @@ pub enum Output {
     Assembly,
 }
 
-/// What code may use, by `cloom_caps`'s table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Level {
-    /// SSE 4.2.
-    V2,
-    /// AVX2, FMA, F16C.
-    V3,
-    /// AVX-512.
-    V4,
-    /// NEON.
-    Neon,
+/// Why there is no code for a target, unless there is.
+fn check(target: &Target) -> Result<(), String> {
+    if target.level().is_none() {
+        return Err("no code is made for this triple".to_owned());
+    }
+    if !architectures().contains(&target.architecture()) {
+        return Err("this compiler is built without that architecture".to_owned());
+    }
+    Ok(())
 }
 
-impl Level {
-    /// The level of a target and LLVM's names for machine and CPU, or why there is no code for it.
-    pub fn of(target: &str) -> Result<(Self, &'static cpu::Level), String> {
-        let of_family = |l: &&cpu::Level| target.split(':').next() == Some(l.triple);
-        let Some(found) = cpu::Level::of(target) else {
-            let cpus: Vec<_> = cpu::LEVELS.iter().filter(of_family).map(|l| l.cpu).collect();
-            return Err(match &*cpus {
-                [] if !target.contains(':') => "expected triple:cpu".to_owned(),
-                [] => "no code is made for this triple".to_owned(),
-                cpus => format!("the CPU must be {}", cpus.join(" or ")),
-            });
-        };
-        if !families().contains(&found.triple) {
-            return Err("this compiler is without that machine".to_owned());
-        }
-        let level = [Level::V2, Level::V3, Level::V4, Level::Neon].into_iter().find(|l| l.cpu() == found.cpu);
-        Ok((level.ok_or("no code is made for this CPU")?, found))
-    }
-
-    /// LLVM's name.
-    pub fn cpu(self) -> &'static str {
-        match self {
-            Level::V2 => "x86-64-v2",
-            Level::V3 => "x86-64-v3",
-            Level::V4 => "x86-64-v4",
-            Level::Neon => "generic",
-        }
-    }
-
-    /// Bits of a vector register; `None` if masks have registers of their own.
-    pub fn mask_register(self) -> Option<u32> {
-        match self {
-            Level::V2 | Level::Neon => Some(128),
-            Level::V3 => Some(256),
-            Level::V4 => None,
-        }
-    }
-
-    /// Whether a multiplication and an addition are one instruction.
-    pub fn has_fma(self) -> bool {
-        self != Level::V2
-    }
-
-    /// Whether halves are converted by an instruction.
-    pub fn has_f16c(self) -> bool {
-        self != Level::V2
-    }
-}
-
-/// The machines that this compiler knows.
-fn families() -> &'static [&'static str] {
-    if cfg!(feature = "foreign") { &[cpu::X86_64, cpu::AARCH64] } else { &[cpu::HOST] }
+/// The architectures that this compiler is built with.
+fn architectures() -> &'static [Architecture] {
+    if cfg!(feature = "foreign") { &[Architecture::X86_64, Architecture::AArch64] } else { &[Architecture::HOST] }
 }
 
 /// A target machine.
 pub struct Machine {
     pub raw: LLVMTargetMachineRef,
-    name: String,
+    target: Target,
     effort: Effort,
     triple: CString,
-    /// What it can do.
-    pub level: Level,
 }
 
 // SAFETY: a machine has no tie to the thread that made it, and one thread at a time has it.
@@ -109,10 +56,10 @@ const MAX_IDLE: usize = 16;
 static INITIALISED: Once = Once::new();
 
 impl Machine {
-    /// For `triple:cpu`; one that was kept, if there is one.
-    pub fn take(target: &str, effort: Effort) -> Result<Self, Error> {
+    /// The machine for a target; one that was kept, if there is one.
+    pub fn take(target: &Target, effort: Effort) -> Result<Self, Error> {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = idle.iter().position(|Machine { name, effort: e, .. }| name == target && *e == effort);
+        let found = idle.iter().position(|m| m.target == *target && m.effort == effort);
         match found {
             Some(i) => Ok(idle.swap_remove(i)),
             None => {
@@ -131,7 +78,7 @@ impl Machine {
         }
     }
 
-    fn new(target: &str, effort: Effort) -> Result<Self, Error> {
+    fn new(target: &Target, effort: Effort) -> Result<Self, Error> {
         INITIALISED.call_once(|| {
             // SAFETY: fills LLVM's registries; `Once` keeps it to one thread.
             unsafe {
@@ -151,9 +98,9 @@ impl Machine {
                 }
             }
         });
-        let refuse = |why: String| Error::Target(target.to_owned(), why);
-        let (level, names) = Level::of(target).map_err(refuse)?;
-        let (triple, cpu_name) = (c_string(names.triple), c_string(names.cpu));
+        let refuse = |why: String| Error::Target(target.name().to_owned(), why);
+        check(target).map_err(refuse)?;
+        let (triple, cpu_name) = (c_string(target.triple()), c_string(target.cpu()));
         let mut found = ptr::null_mut();
         let mut message = ptr::null_mut();
         // SAFETY: the triple is a C string; results are written to the two pointers.
@@ -184,7 +131,7 @@ impl Machine {
         // a register has.
         // SAFETY: the machine was made.
         unsafe { LLVMSetTargetMachineGlobalISel(raw, 0) };
-        Ok(Machine { raw, name: target.to_owned(), effort, triple, level })
+        Ok(Machine { raw, target: target.clone(), effort, triple })
     }
 
     /// Tells a module what it is for.

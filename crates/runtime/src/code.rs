@@ -242,7 +242,7 @@ mod tests {
     fn artifact(lanes: u16, long_row_width: Option<u16>) -> KernelArtifact {
         KernelArtifact {
             name: "k".into(),
-            target: String::new(),
+            target: Default::default(),
             code: Vec::new(),
             entry: String::new(),
             args: Vec::new(),

@@ -5,6 +5,7 @@ use cloom_caps::DeviceCaps;
 use cloom_compiler as compiler;
 pub use cloom_compiler::{Diagnostic, Variant};
 use cloom_ir::KernelMeta;
+use cloom_target::Target;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub struct CompileInput<'a> {
     /// Embedded headers.
     pub headers: &'a [Header],
     /// What code will be made for. The program runs elsewhere too, but may be slower.
-    pub target: &'a str,
+    pub target: &'a Target,
     /// What the device offers, each extension and feature of which is a macro.
     pub caps: &'a DeviceCaps,
 }
@@ -117,7 +118,7 @@ pub trait Toolchain: Send + Sync {
     /// Reads a binary, of which nothing is believed.
     fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Unit>, String>;
     /// Gets a linked program ready for a target.
-    fn executable(&self, unit: &Arc<dyn Unit>, target: &str) -> Result<Arc<dyn Executable>, String>;
+    fn executable(&self, unit: &Arc<dyn Unit>, target: &Target) -> Result<Arc<dyn Executable>, String>;
 }
 
 /// Cloom's compiler.
@@ -205,7 +206,7 @@ fn outcome(compilation: compiler::Compilation) -> Outcome {
 const SOURCE_NAME: &str = "program.cl";
 
 fn target<'a>(input: &CompileInput<'a>) -> compiler::BuildTarget<'a> {
-    compiler::BuildTarget { name: input.target, caps: input.caps }
+    compiler::BuildTarget { target: input.target, caps: input.caps }
 }
 
 impl Toolchain for Cloom {
@@ -234,7 +235,7 @@ impl Toolchain for Cloom {
         Ok(Arc::new(CloomUnit(program)))
     }
 
-    fn executable(&self, unit: &Arc<dyn Unit>, target: &str) -> Result<Arc<dyn Executable>, String> {
+    fn executable(&self, unit: &Arc<dyn Unit>, target: &Target) -> Result<Arc<dyn Executable>, String> {
         let program = program(unit).ok_or(FOREIGN)?;
         Ok(Arc::new(CloomExecutable(self.0.executable(program, target))))
     }

@@ -64,7 +64,7 @@ fn platform() -> Arc<Platform> {
         name: "none".into(),
         vendor: "none".into(),
         vendor_id: 0,
-        target: "none".into(),
+        target: Default::default(),
         compute_units: 1,
         clock_mhz: 1,
         memory_size: 1 << 30,

@@ -1,4 +1,4 @@
-//! The plan: how many lanes, and in which order vectors run.
+//! The cost model: how many lanes a vector has, and in which order the vectors of a group run.
 
 use crate::analysis::latency;
 use crate::analysis::pressure;
@@ -7,6 +7,7 @@ use crate::analysis::store_streams;
 use crate::emit::widen::{FAR, VectorInput};
 use crate::transform::prefetch_loop;
 use cloom_ir::{InstData, Op, Scalar, Space, Type, Value};
+use cloom_target::{Features, Target, Tuning};
 
 /// What lanes do in a matrix whose rows they go across. Writing needs more of the caches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -35,40 +36,57 @@ impl Width {
     }
 }
 
-/// What the caller wants.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wish {
-    /// So many work-items to a vector, 1 to 64.
-    Lanes(u16),
-    /// What suits the kernel on a machine.
-    Registers {
-        /// Of a vector register.
-        bits: u32,
-        /// How many work-items the rows of groups have, if that is known.
-        row: Option<u16>,
-        /// Whether gathering from addresses in a vector is faster than loading lane by lane, and hints are as good as order in memory.
-        intel: bool,
-        /// Whether lanes lie along dimension 0 of a launch, although another one would suit the kernel better: for launches that are
-        /// short there.
-        straight: bool,
-    },
+/// How a kernel is to be vectorised, where that is not left to the cost model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct VectorOptions {
+    /// So many work-items to a vector, 1 to 64, whatever the kernel and the target; `None`: as many as suit them.
+    pub lanes: Option<u16>,
+    /// How many work-items the rows of groups have, if that is known and they are short.
+    pub short_row: Option<u16>,
+    /// Whether lanes lie along dimension 0 of a launch, although another one would suit the kernel better: for launches
+    /// that are short there.
+    pub keep_dim0: bool,
 }
 
-impl Wish {
-    /// Bytes of a vector register, or of a number for each lane; 16 to 64.
-    pub fn register(self) -> u32 {
-        let bytes = match self {
-            Wish::Lanes(n) => u32::from(n) * 4,
-            Wish::Registers { bits, .. } => bits / 8,
-        };
-        // In many lanes, long rows would be more than is loaded in pieces.
-        if bytes > 64 { 16 } else { bytes.max(16).next_power_of_two() }
+impl VectorOptions {
+    /// So many work-items to a vector.
+    pub fn with_lanes(lanes: u16) -> VectorOptions {
+        VectorOptions { lanes: Some(lanes), ..VectorOptions::default() }
+    }
+
+    /// Whether there may be vectors at all, before anything is known of the kernel.
+    pub fn may_have_lanes(&self) -> bool {
+        self.lanes != Some(1)
     }
 }
 
-/// Registers to a vector: two at once hide much of the latency of arithmetic and leave enough registers. (Mandelbrot on AVX2, against
-/// one: 1.45 times as fast; with four, values are spilled, and it is no faster than with one.)
-const INTERLEAVED: u32 = 2;
+/// What decides about vectors: options and target.
+#[derive(Clone, Copy, Debug)]
+pub struct Vectors<'a> {
+    /// What the caller wants.
+    pub options: VectorOptions,
+    /// What code is made for.
+    pub target: &'a Target,
+}
+
+impl Vectors<'_> {
+    /// The same without vectors.
+    pub fn scalar(self) -> Self {
+        Self { options: VectorOptions { lanes: Some(1), ..self.options }, ..self }
+    }
+
+    /// Bytes of a vector register, or of a number for each lane where lanes were asked for; 16 to 64.
+    pub fn register(&self) -> u32 {
+        let bytes = self.options.lanes.map_or(self.target.features().vector_bits / 8, |n| u32::from(n) * 4);
+        // In many lanes, long rows would be more than is loaded in pieces.
+        if bytes > 64 { 16 } else { bytes.max(16).next_power_of_two() }
+    }
+
+    /// The target's tuning, unless lanes were asked for: what is made then is the same for all targets.
+    pub fn tuning(&self) -> &Tuning {
+        self.options.lanes.map_or(self.target.tuning(), |_| &Tuning::GENERIC)
+    }
+}
 
 /// Loops that wait for themselves take up to so many, if work-items are grouped in long rows: on AVX2, eight are the 64 lanes of a mask.
 const MOST: u32 = 8;
@@ -79,22 +97,9 @@ pub const MAX_LANES: u32 = 64;
 /// What rows of groups have where nobody knows and a kernel asks for its place in more than one dimension: tiles are 16 wide mostly.
 pub const TILE: u32 = 16;
 
-/// The cache lines that vectors have open if they write down columns. Those of a matrix whose rows are a power of two long share one
-/// set of the first cache, of 8 or 12, with what the processor writes ahead of its turn. (1024 by 1024 numbers turned, on AVX-512: 0.3 ms
-/// with 4 lanes, 0.58 with 8, 1.8 with 16.)
-const OPEN_WRITTEN: u32 = 4;
-/// And if they read, where what is needed again comes from the second cache; or write along rows ([`streams`]), coming back to each line
-/// after as many rounds.
-const OPEN: u32 = 8;
-
 /// How often the registers may be filled by the values that live at once in a kernel without loops. (Matrices of 36 numbers, each a
 /// variable: with nine times the registers in place of four and a half, it takes 1.3 times as long.)
 const SPILLED: u32 = 4;
-
-/// Before anything is known of the kernel: one work-item, or several.
-pub fn may_have_lanes(wish: Wish) -> bool {
-    wish != Wish::Lanes(1)
-}
 
 /// Chooses the width for the continuations of a kernel.
 ///
@@ -110,12 +115,12 @@ pub fn may_have_lanes(wish: Wish) -> bool {
 /// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
 /// the group's other lines, which often fall on the same sets of the cache, take their place; and vectors are short enough that their own
 /// lines have room there.
-pub fn choose(items: &[&VectorInput], wish: Wish, row: u32) -> Width {
-    let bits = match wish {
-        Wish::Lanes(n) => return Width::new(n.clamp(1, 64)),
-        Wish::Registers { bits, .. } => bits,
-    };
-    let registers = if bits > 256 { 32 } else { 16 };
+pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
+    if let Some(lanes) = vectors.options.lanes {
+        return Width::new(lanes.clamp(1, 64));
+    }
+    let &Features { vector_bits: bits, vector_registers: registers, .. } = vectors.target.features();
+    let &Tuning { interleave, open_lines_written, open_lines_read, .. } = vectors.tuning();
     let element = element_bits(items);
     let one = (bits / element).clamp(2, MAX_LANES);
     let room = registers * bits / 16;
@@ -154,27 +159,27 @@ pub fn choose(items: &[&VectorInput], wish: Wish, row: u32) -> Width {
             false => (1, "it mostly counts by atomic operations, which lanes do one by one"),
         },
         () if columns == Some(Column::Written) => {
-            (one.min(OPEN_WRITTEN), "lanes write down the columns of a matrix: few cache lines at a time")
+            (one.min(open_lines_written), "lanes write down the columns of a matrix: few cache lines at a time")
         }
         () if columns == Some(Column::Read) => {
-            (one.min(OPEN), "lanes read down the columns of a matrix: few cache lines at a time")
+            (one.min(open_lines_read), "lanes read down the columns of a matrix: few cache lines at a time")
         }
         () if lines > 0 => {
-            let lanes = (OPEN / lines).clamp(OPEN_WRITTEN, OPEN);
+            let lanes = (open_lines_read / lines).clamp(open_lines_written, open_lines_read);
             (one.min(lanes), "each lane writes along a row of its own: few cache lines at a time")
         }
         () if items.iter().any(|item| item.walks_rows()) => {
             (one, "one register a value: each lane reads along a row of its own")
         }
-        () if !fits(INTERLEAVED * one) => (one, "one register a value: more would not fit"),
+        () if !fits(interleave * one) => (one, "one register a value: more would not fit"),
         () => {
-            let most = (row / one).clamp(INTERLEAVED, MOST);
+            let most = (row / one).clamp(interleave, MOST);
             let (gains, why) = match items.iter().any(|item| prefetch_loop::is_fetched(item)) {
                 true => (most, "many registers a value: lanes read in order what they step through together"),
                 false => {
-                    let gains = |item: &&VectorInput| latency::registers(item, INTERLEAVED, most, bits > 256);
-                    match items.iter().map(gains).min().unwrap_or(INTERLEAVED) {
-                        INTERLEAVED => (INTERLEAVED, "two registers a value hide much of the latency"),
+                    let gains = |item: &&VectorInput| latency::registers(item, interleave, most, registers > 16);
+                    match items.iter().map(gains).min().unwrap_or(interleave) {
+                        least if least == interleave => (least, "two registers a value hide much of the latency"),
                         more => (more, "more than two registers a value: its loops wait for themselves"),
                     }
                 }
@@ -394,13 +399,8 @@ mod tests {
     fn chosen(text: &str) -> u16 {
         let mut module = cloom_ir::parse(text).unwrap();
         let kernel = module.kernels().next().unwrap();
-        crate::work_group_function(
-            &mut module,
-            kernel,
-            Wish::Registers { bits: 256, row: None, intel: false, straight: false },
-        )
-        .unwrap()
-        .lanes
+        let target: Target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
+        crate::work_group_function(&mut module, kernel, VectorOptions::default(), &target).unwrap().lanes
     }
 
     /// The lanes for a kernel that adds a short vector to itself.

@@ -44,8 +44,9 @@ use analysis::shape::{self, Shape};
 use analysis::write_only::Outputs;
 use analysis::{bounds, dim_order};
 use cloom_ir::{FuncRef, Function, Module, Op, Query, Span};
-use cost::Width;
-pub use cost::Wish;
+use cloom_target::Target;
+use cost::{Vectors, Width};
+pub use cost::VectorOptions;
 use emit::group::{self, Body, Part, Tree};
 use emit::subgroup;
 use emit::widen::VectorInput;
@@ -76,7 +77,7 @@ pub struct WorkGroup {
     pub regroupable: bool,
     /// Whether lanes go across the rows of a matrix, and work-items below each other along them.
     pub column_access: bool,
-    /// The lanes that it would have for groups with long rows, if it depends on these: [`Wish::Registers`].
+    /// The lanes that it would have for groups with long rows, if it depends on these: [`VectorOptions::short_row`].
     pub long_row_width: Option<u16>,
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,
@@ -120,7 +121,12 @@ pub const MAX_ID: u64 = (1 << 31) - 1 - 1024;
 
 /// Makes the work-group function of a kernel and adds it to the module. A kernel that cannot be put into lanes runs its work-items one
 /// at a time, and a remark says why.
-pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> Result<WorkGroup, Limit> {
+pub fn work_group_function(
+    module: &mut Module,
+    kernel: FuncRef,
+    options: VectorOptions,
+    target: &Target,
+) -> Result<WorkGroup, Limit> {
     let func = &module.funcs[kernel];
     if func.is_declaration() || func.kernel.is_none() {
         return Err(Limit::NotAKernel(func.name.clone()));
@@ -132,21 +138,21 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         return Err(Limit::Barriers(barriers.len(), MAX_BARRIERS));
     }
     let mut refused = None;
-    let mut wish = wish;
-    if cost::may_have_lanes(wish) && split.size() > MAX_INSTS {
+    let mut vectors = Vectors { options, target };
+    if options.may_have_lanes() && split.size() > MAX_INSTS {
         refused = Some("it is too large");
-        wish = Wish::Lanes(1);
+        vectors = vectors.scalar();
     }
     let draft = Draft::new(split, barriers);
-    let made = match group_function(module, &draft, wish) {
-        Err(Limit::Lanes(why)) if cost::may_have_lanes(wish) => {
+    let made = match group_function(module, &draft, vectors) {
+        Err(Limit::Lanes(why)) if vectors.options.may_have_lanes() => {
             refused = Some(why);
-            group_function(module, &draft, Wish::Lanes(1))?
+            group_function(module, &draft, vectors.scalar())?
         }
         made => made?,
     };
     // What has no lanes has a reason, which the loops with stops would hide.
-    let stepped = if made.width.lanes > 1 { stepped(module, func, wish) } else { None };
+    let stepped = if made.width.lanes > 1 { stepped(module, func, vectors) } else { None };
     let (draft, made, grid_stride_bytes) = stepped.unwrap_or((draft, made, 0));
     let Draft { split, divergence, graph, frame } = draft;
     let Made { func, local_size, dim_order, width, long_row_width, outputs, remarks: lane_remarks } = made;
@@ -160,7 +166,7 @@ pub fn work_group_function(module: &mut Module, kernel: FuncRef, wish: Wish) -> 
         lanes: width.lanes,
         dim_order,
         // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
-        max_id: if cost::may_have_lanes(wish) && refused.is_none() { MAX_ID } else { u64::MAX },
+        max_id: if vectors.options.may_have_lanes() && refused.is_none() { MAX_ID } else { u64::MAX },
         regroupable: regroupable(module, &split, &graph),
         column_access: width.order[0] == 1,
         long_row_width,
@@ -192,22 +198,22 @@ impl Draft {
 
 /// The kernel with stops in the loops that go through memory in the steps of a grid, if it has such loops, several groups can take these
 /// steps together, work-items lie in lanes, and hints would not do as well; and how many bytes of a step are a work-item's.
-fn stepped(module: &Module, kernel: &Function, wish: Wish) -> Option<(Draft, Made, u32)> {
-    if !grid_stride::asks_for_grid(kernel) || matches!(wish, Wish::Registers { intel: true, .. }) {
+fn stepped(module: &Module, kernel: &Function, vectors: Vectors<'_>) -> Option<(Draft, Made, u32)> {
+    if !grid_stride::asks_for_grid(kernel) || vectors.tuning().prefers_prefetch {
         return None;
     }
     let mut split = kernel.clone();
     cloom_passes::run_named(&mut split, &["select", "simplify-cfg"]);
     let barriers = continuations::split_at_barriers(&mut split);
     // Tests ask for lanes, and have few elements.
-    let least = if matches!(wish, Wish::Lanes(_)) { 0 } else { grid_stride::MIN_ELEMENTS };
+    let least = if vectors.options.lanes.is_some() { 0 } else { grid_stride::MIN_ELEMENTS };
     let Steps { stops, bytes } = grid_stride::insert(&mut split, &barriers, least)?;
     let draft = Draft::new(split, [barriers, stops].concat());
     // A private array takes longer to keep than memory gains.
     if !draft.graph.begins_batched() || !draft.graph.kept_arrays.is_empty() {
         return None;
     }
-    let made = group_function(module, &draft, wish).ok().filter(|made| made.width.lanes > 1)?;
+    let made = group_function(module, &draft, vectors).ok().filter(|made| made.width.lanes > 1)?;
     Some((draft, made, bytes))
 }
 
@@ -232,13 +238,11 @@ fn knows_groups(module: &Module, kernel: &Function) -> bool {
     asks || kernel.kernel.iter().flat_map(|k| &k.params).any(|p| p.kind == ParamKind::Local)
 }
 
-/// The work-items of a row of a group, if it matters how they are grouped: as the kernel requires, else as `wish` says, else a guess.
-fn row_of(kernel: &Function, wish: Wish, dim_order: DimOrder) -> u32 {
+/// The work-items of a row of a group, if it matters how they are grouped: as the kernel requires, else as the options
+/// say, else a guess.
+fn row_of(kernel: &Function, options: VectorOptions, dim_order: DimOrder) -> u32 {
     let required = required(kernel).map(|size| size[usize::from(dim_order[0])]);
-    let known = match wish {
-        Wish::Registers { row, .. } => row.map(u32::from),
-        Wish::Lanes(_) => None,
-    };
+    let known = options.short_row.map(u32::from);
     let asks_below = || {
         let mut insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
         insts.any(
@@ -266,24 +270,25 @@ struct Made {
 }
 
 /// The function for one width.
-fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Limit> {
+fn group_function(module: &Module, draft: &Draft, vectors: Vectors<'_>) -> Result<Made, Limit> {
     let Draft { split, graph, frame, .. } = draft;
+    let may_have_lanes = vectors.options.may_have_lanes();
     let clean_up = |func: &mut Function| cloom_passes::run_named(func, CLEAN_UP);
     let bounds = |params: &[Param]| -> Vec<u64> { params.iter().map(|&p| group::bound_of(p)).collect() };
     let mut items = Vec::new();
     for index in 0..graph.continuations.len() {
         let ContinuationFunction { mut func, params } = continuation_fn::function(module, split, graph, frame, index);
-        if cost::may_have_lanes(wish) {
+        if may_have_lanes {
             cloom_passes::run_named(&mut func, &["reducible"]);
         }
         clean_up(&mut func);
-        if cost::may_have_lanes(wish) && unsigned::run(&mut func, &bounds(&params)) {
+        if may_have_lanes && unsigned::run(&mut func, &bounds(&params)) {
             clean_up(&mut func);
         }
         items.push((func, params));
     }
-    let dim_order = dim_order(module, split, graph, frame, &items, wish);
-    let register = wish.register();
+    let dim_order = dim_order(module, split, graph, frame, &items, vectors.options);
+    let register = vectors.register();
     let mut parts = Vec::new();
     let mut notes = Vec::new();
     let outputs = Outputs::of(split);
@@ -303,14 +308,14 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
             let mut item = ContinuationFunction { func, params: params.clone() };
             let early = hoist_invariant::run(module, &mut item);
             let ContinuationFunction { func, params } = item;
-            let body = if cost::may_have_lanes(wish) {
+            let body = if may_have_lanes {
                 let shapes: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, frame, 0)).collect();
                 let down: Vec<Shape> = params.iter().map(|&p| group::shape_of(p, split, frame, 1)).collect();
                 let hints = !std::mem::take(&mut is_rounds);
                 let mut item =
                     analyse(func, &params, dim_order, &bounds, (&shapes, &down), (hints, register), &mut notes)?;
                 item.outputs = outputs.stores(&item.func, &item.loops, &params);
-                item.gathers = matches!(wish, Wish::Registers { intel: true, .. });
+                item.gathers = vectors.tuning().fast_gather;
                 Body::Lanes(Box::new(item))
             } else {
                 Body::Item(func)
@@ -319,21 +324,21 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
         })?);
     }
     let items: Vec<&VectorInput> = parts.iter().flat_map(Tree::leaves).filter_map(|p| p.body.lanes()).collect();
-    let (mut width, mut long_row_width) = (cost::choose(&items, wish, cost::MAX_LANES), None);
+    let (mut width, mut long_row_width) = (cost::choose(&items, vectors, cost::MAX_LANES), None);
     if cloom_ir::subgroup::uses(split) {
         // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered along rows. Reductions
         // halve them.
         width = Width { order: [0, 1, 2], lanes: 1 << width.lanes.ilog2(), ..width };
-    } else if !regroupable(module, split, graph) && !matches!(wish, Wish::Lanes(_)) {
+    } else if !regroupable(module, split, graph) && vectors.options.lanes.is_none() {
         long_row_width = required(split).is_none().then_some(width.lanes);
-        let row = row_of(split, wish, dim_order);
+        let row = row_of(split, vectors.options, dim_order);
         if row < cost::MAX_LANES {
-            width = cost::choose(&items, wish, row);
+            width = cost::choose(&items, vectors, row);
         }
     }
     if width.lanes == 1 {
         let scatters = cost::scatters(&items);
-        if cost::may_have_lanes(wish) {
+        if may_have_lanes {
             // Nothing of what was found out about lanes came to pass.
             notes.clear();
         }
@@ -349,7 +354,7 @@ fn group_function(module: &Module, draft: &Draft, wish: Wish) -> Result<Made, Li
             }
         }
     }
-    if cost::may_have_lanes(wish) {
+    if may_have_lanes {
         notes.extend(remarks::dim_order(dim_order));
         notes.push(remarks::width(width));
     }
@@ -369,10 +374,10 @@ fn dim_order(
     graph: &ContinuationGraph,
     frame: &Frame,
     items: &[(Function, Vec<Param>)],
-    wish: Wish,
+    options: VectorOptions,
 ) -> DimOrder {
     // Programs expect neighbours in a sub-group to be neighbours in dimension 0.
-    if matches!(wish, Wish::Registers { straight: true, .. }) || cloom_ir::subgroup::uses(split) {
+    if options.keep_dim0 || cloom_ir::subgroup::uses(split) {
         return dim_order::AS_WRITTEN;
     }
     let group = required(split).filter(|_| !regroupable(module, split, graph));

@@ -6,6 +6,8 @@ mod generate;
 
 use cloom_interp::{Arg, Machine, NdRange, Options, Program, WorkGroupLayout};
 use cloom_ir::{Module, verify};
+use cloom_spmd::{VectorOptions, work_group_function};
+use cloom_target::Target;
 
 /// How many functions were put into lanes.
 static IN_LANES: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
@@ -45,7 +47,7 @@ fn run(module: Module, range: &NdRange, layout: Option<WorkGroupLayout>) -> Memo
 
 fn group(mut module: Module, lanes: u16) -> (Module, WorkGroupLayout) {
     let kernel = module.kernels().next().unwrap();
-    let made = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes)).unwrap();
+    let made = work_group_function(&mut module, kernel, VectorOptions::with_lanes(lanes), &Target::generic()).unwrap();
     checked(&module, "spmd");
     let layout = WorkGroupLayout {
         kernel,

@@ -2,7 +2,7 @@
 //! linker.
 
 use super::Finding;
-use cloom_caps::cpu::{Level, instructions, names};
+use cloom_caps::cpu::{is_here, named, names};
 use cloom_caps::env;
 use serde::Serialize;
 
@@ -65,12 +65,12 @@ pub fn judge() -> Vec<Finding> {
 }
 
 fn judge_cpu(value: &str) -> Option<Finding> {
-    match Level::named(instructions(value)) {
+    match named(value) {
         None => {
             let what = format!("CLOOM_CPU={value} is not known and ignored");
             Some(Finding::warning(AREA, what, format!("set it to one of {}, or unset it", names().join(", "))))
         }
-        Some(level) if !level.is_here() => {
+        Some(target) if !target.level().is_some_and(is_here) => {
             let what = format!("CLOOM_CPU={value} is more than this machine has; the driver offers no device");
             Some(Finding::problem(AREA, what, "unset it"))
         }

@@ -2,10 +2,11 @@
 
 use super::Finding;
 use crate::cpu;
-use cloom_caps::cpu::{Level, here, is_like_intel};
+use cloom_caps::cpu::{here, is_here};
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
+use cloom_target::Level;
 
 const AREA: &str = "cpu";
 
@@ -17,14 +18,14 @@ pub fn look() -> Vec<Finding> {
         AREA,
         format!("{}, {} threads, {} of memory", info.name, info.compute_units, crate::stats::bytes(info.memory_size)),
     )];
-    let chosen = Level::of(&info.target);
+    let chosen = info.target.level();
     for level in here() {
         let Level { name, cpu, brings, .. } = level;
-        let has = if level.is_here() { "has" } else { "lacks" };
+        let has = if is_here(level) { "has" } else { "lacks" };
         let is_chosen = if chosen == Some(level) { "; kernels are compiled for it" } else { "" };
         findings.push(Finding::info(AREA, format!("{has} {name} ({cpu}, {brings}){is_chosen}")));
     }
-    if is_like_intel(&info.target) {
+    if info.target.tuning().fast_gather {
         findings.push(Finding::info(AREA, "kernels are tuned for Intel's processors"));
     }
     if chosen.is_none() {

@@ -4,6 +4,8 @@ use super::{Reach, Target};
 use cloom_filetest::files;
 use cloom_interp::{Arg, Machine, NdRange, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Module, ParamKind, parse, verify};
+use cloom_spmd::{VectorOptions, work_group_function};
+use cloom_target::Target;
 
 /// See the file's head.
 pub const TARGET: Target = Target { name: "ir", corpus, words: WORDS, mutated: true, gate: "parsed and verified", run };
@@ -176,7 +178,8 @@ fn stages(module: &Module, kernel: FuncRef, vectors: [u16; 2]) -> Result<(), Str
     for lanes in std::iter::once(1).chain(vectors) {
         let mut module = module.clone();
         // A limit may be reported.
-        let Ok(made) = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes)) else {
+        let options = VectorOptions::with_lanes(lanes);
+        let Ok(made) = work_group_function(&mut module, kernel, options, &Target::generic()) else {
             continue;
         };
         checked(&module, "spmd")?;

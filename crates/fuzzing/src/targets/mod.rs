@@ -57,10 +57,10 @@ fn compiler() -> &'static Arc<Compiler> {
 }
 
 /// The code that this machine runs.
-fn cpu() -> &'static str {
+fn cpu() -> &'static cloom_target::Target {
     use cloom_hal::Device;
-    static TARGET: LazyLock<String> = LazyLock::new(|| cloom_hal_cpu::CpuDevice::new(1, None).info().target.clone());
-    &TARGET
+    static CPU: LazyLock<cloom_hal_cpu::CpuDevice> = LazyLock::new(|| cloom_hal_cpu::CpuDevice::new(1, None));
+    &CPU.info().target
 }
 
 /// The programs of the tests.

@@ -14,6 +14,7 @@ use cloom_runtime::{
     Cloom, CompileInput, Context, Device, Engine, Executable, Hooks, KernelDescription, Outcome, Platform, Toolchain,
     Unit, Variant,
 };
+use cloom_target::Target;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -236,7 +237,7 @@ impl StubDevice {
             name: "stub".into(),
             vendor: "none".into(),
             vendor_id: 0,
-            target: TARGET.into(),
+            target: TARGET.parse().unwrap(),
             compute_units: 2,
             clock_mhz: 1,
             memory_size: 1 << 30,
@@ -341,9 +342,9 @@ impl Toolchain for TwoTargets {
         self.0.load(bytes)
     }
 
-    fn executable(&self, unit: &Arc<dyn Unit>, target: &str) -> Result<Arc<dyn Executable>, String> {
+    fn executable(&self, unit: &Arc<dyn Unit>, target: &Target) -> Result<Arc<dyn Executable>, String> {
         assert_eq!(unit.kind(), ImageKind::Executable);
-        match target {
+        match target.name() {
             TARGET => Ok(Arc::new(StubExecutable(unit.kernels()))),
             _ => self.0.executable(unit, target),
         }
@@ -369,7 +370,7 @@ impl Executable for StubExecutable {
         });
         Ok(Arc::new(KernelArtifact {
             name: name.into(),
-            target: TARGET.into(),
+            target: TARGET.parse().unwrap(),
             code: Vec::new(),
             entry: name.into(),
             args: args.collect(),

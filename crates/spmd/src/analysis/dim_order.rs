@@ -13,7 +13,7 @@
 //! regrouping and the order of groups.
 //!
 //! The choice is by what the accesses to memory would cost in lanes along each dimension. How long a launch will be there is not known; for
-//! one that is too short, there is code with the dimensions as they are ([`crate::Wish::Registers`]).
+//! one that is too short, there is code with the dimensions as they are ([`crate::VectorOptions::keep_dim0`]).
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;

@@ -19,14 +19,14 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("spmd", &["target", "ir", "passes"]),
     ("interp", &["ir", "builtins"]),
     ("llvm", &["target", "caps", "ir"]),
-    ("artifact", &["caps"]),
+    ("artifact", &["target", "ir"]),
     ("compiler", &["target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "interp", "llvm", "artifact"]),
-    ("hal", &["caps", "artifact"]),
+    ("hal", &["target", "caps", "artifact"]),
     ("hal-cpu", &["target", "caps", "ir", "artifact", "hal"]),
     ("hal-cuda", &["target", "caps", "artifact", "hal"]),
     ("runtime", &["target", "caps", "ir", "builtins", "artifact", "compiler", "hal"]),
-    ("capi", &["caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
-    ("cloom", &["caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
+    ("capi", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
+    ("cloom", &["target", "caps", "hal", "hal-cpu", "hal-cuda", "runtime"]),
     // On the standard interface only, so that its programs run on any platform.
     ("gallery", &[]),
     (

@@ -1,0 +1,304 @@
+//! What code is made for: one type that the front end, the vectoriser, code generation and the devices share.
+//!
+//! In comes the name of a target; out goes a [`Target`] with the properties that decide which code is made:
+//!
+//! ```text
+//! x86_64-unknown-linux-gnu : x86-64-v4 +intel
+//! └────── triple ────────┘   └─ CPU ─┘ └ tuning
+//! ```
+//!
+//! The triple and the CPU are LLVM's names (`-mtriple`, `-mcpu`). As in LLVM, *features* say what the instruction set
+//! has, and *tuning* says what is fast (`-mtune`); the optional suffix selects the tuning. A name is parsed once, where
+//! it enters (a device, the command line, a cached file); from then on the parsed value is passed along, so that no two
+//! stages can read one name differently.
+//!
+//! A triple that this crate does not know is no error: the target then has the properties of [`Target::generic`], and
+//! whoever has a code generator for it registers it by name. A known triple with an unknown CPU is an error, because
+//! code for it would be a guess.
+//!
+//! [`cpu`] has the table of CPU levels, [`gpu`] the properties of GPUs.
+
+#![forbid(unsafe_code)]
+
+pub mod cpu;
+pub mod gpu;
+
+pub use cpu::{Cache, Features, LEVELS, Level, MaskedAccess, Tuning};
+pub use gpu::Gpu;
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A family of instruction sets.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Architecture {
+    /// 64-bit x86.
+    X86_64,
+    /// 64-bit Arm.
+    AArch64,
+    /// NVIDIA's GPUs, by PTX.
+    Nvptx64,
+    /// One that this crate has no table for.
+    Other,
+}
+
+impl Architecture {
+    /// The architecture of the machines that run this very code.
+    pub const HOST: Architecture =
+        if cfg!(target_arch = "aarch64") { Architecture::AArch64 } else { Architecture::X86_64 };
+
+    /// Those with a table, and their triples.
+    const TRIPLES: [(Architecture, &str); 3] = [
+        (Architecture::X86_64, "x86_64-unknown-linux-gnu"),
+        (Architecture::AArch64, "aarch64-unknown-linux-gnu"),
+        (Architecture::Nvptx64, "nvptx64-nvidia-cuda"),
+    ];
+
+    /// LLVM's triple for it.
+    pub fn triple(self) -> &'static str {
+        Self::TRIPLES.iter().find(|(a, _)| *a == self).map_or("unknown", |(_, triple)| triple)
+    }
+
+    fn of_triple(triple: &str) -> Architecture {
+        Self::TRIPLES.iter().find(|(_, t)| *t == triple).map_or(Architecture::Other, |(a, _)| *a)
+    }
+}
+
+/// Why a text names no target.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TargetError {
+    /// It is not of the form `triple:cpu`.
+    #[error("`{0}` names no target: expected triple:cpu, such as x86_64-unknown-linux-gnu:x86-64-v3")]
+    Form(String),
+    /// The triple is known, the CPU is not.
+    #[error("no code is made for {name}: the CPU must be {known}")]
+    Cpu {
+        /// The text.
+        name: String,
+        /// The CPUs of that triple, in words.
+        known: String,
+    },
+    /// A suffix that means nothing for the CPU.
+    #[error("`+{tuning}` after {cpu} is unknown: leave it out")]
+    Tuning {
+        /// The CPU.
+        cpu: String,
+        /// The suffix without its plus sign.
+        tuning: String,
+    },
+}
+
+/// What code is made for. Two targets with one name are equal in everything.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Target {
+    name: String,
+    architecture: Architecture,
+    level: Option<&'static Level>,
+    features: Features,
+    tuning: Tuning,
+    gpu: Option<Gpu>,
+}
+
+impl Target {
+    /// A machine of which nothing is known: vectors of 128 bits, no optional instruction.
+    pub fn generic() -> Target {
+        Target::other("unknown:generic".to_owned())
+    }
+
+    fn other(name: String) -> Target {
+        let architecture = Architecture::Other;
+        Target { name, architecture, level: None, features: Features::GENERIC, tuning: Tuning::GENERIC, gpu: None }
+    }
+
+    fn of_level(name: String, level: &'static Level, tuning: Tuning) -> Target {
+        let (architecture, features) = (level.architecture, level.features);
+        Target { name, architecture, level: Some(level), features, tuning, gpu: None }
+    }
+
+    /// The name, `triple:cpu` and perhaps a tuning; parsing it gives this target again.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// LLVM's name of the machine.
+    pub fn triple(&self) -> &str {
+        self.name.split_once(':').map_or(self.name.as_str(), |(triple, _)| triple)
+    }
+
+    /// LLVM's name of the processor, without tuning.
+    pub fn cpu(&self) -> &str {
+        let cpu = self.name.split_once(':').map_or("", |(_, cpu)| cpu);
+        cpu.split_once('+').map_or(cpu, |(cpu, _)| cpu)
+    }
+
+    /// CPU and tuning, as in the name.
+    pub fn cpu_and_tuning(&self) -> &str {
+        self.name.split_once(':').map_or("", |(_, cpu)| cpu)
+    }
+
+    /// The family of instruction sets.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
+    /// The row of the table of CPUs; none for what is no CPU of it.
+    pub fn level(&self) -> Option<&'static Level> {
+        self.level
+    }
+
+    /// What the instruction set has.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// What is fast, and the caches.
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    /// What a GPU has; none for anything else.
+    pub fn gpu(&self) -> Option<&Gpu> {
+        self.gpu.as_ref()
+    }
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(name: &str) -> Result<Target, TargetError> {
+        let Some((triple, cpu)) = name.split_once(':').filter(|(triple, cpu)| !triple.is_empty() && !cpu.is_empty())
+        else {
+            return Err(TargetError::Form(name.to_owned()));
+        };
+        let (plain, suffix) = cpu.split_once('+').map_or((cpu, None), |(plain, suffix)| (plain, Some(suffix)));
+        let architecture = Architecture::of_triple(triple);
+        let unknown = |known: String| TargetError::Cpu { name: name.to_owned(), known };
+        let tuning = |suffix: &str| TargetError::Tuning { cpu: plain.to_owned(), tuning: suffix.to_owned() };
+        match architecture {
+            Architecture::Other => Ok(Target::other(name.to_owned())),
+            Architecture::Nvptx64 => match (Gpu::nvidia(plain), suffix) {
+                (None, _) => Err(unknown("sm_ and a compute capability from 70 on".to_owned())),
+                (Some(_), Some(suffix)) => Err(tuning(suffix)),
+                (gpu, None) => Ok(Target { architecture, gpu, ..Target::other(name.to_owned()) }),
+            },
+            Architecture::X86_64 | Architecture::AArch64 => {
+                let Some(level) = cpu::of(architecture).find(|l| l.cpu == plain) else {
+                    let known: Vec<_> = cpu::of(architecture).map(|l| l.cpu).collect();
+                    return Err(unknown(known.join(" or ")));
+                };
+                match suffix {
+                    None => Ok(level.target()),
+                    Some(suffix) => level.tuned(suffix).ok_or_else(|| tuning(suffix)),
+                }
+            }
+        }
+    }
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Target::generic()
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+// All else follows from the name.
+impl PartialEq for Target {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Target {}
+
+impl std::hash::Hash for Target {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl TryFrom<String> for Target {
+    type Error = TargetError;
+
+    fn try_from(name: String) -> Result<Target, TargetError> {
+        name.parse()
+    }
+}
+
+impl From<Target> for String {
+    fn from(target: Target) -> String {
+        target.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_survives_the_round_trip_through_its_name() {
+        for level in LEVELS {
+            let mut targets = vec![level.target()];
+            targets.extend(level.tuned("intel"));
+            for target in targets {
+                assert_eq!(target.name().parse(), Ok(target.clone()));
+                assert_eq!(target.level(), Some(level));
+                assert_eq!((target.triple(), target.cpu()), (level.architecture.triple(), level.cpu));
+                let bytes = postcard::to_stdvec(&target).unwrap();
+                let back: Target = postcard::from_bytes(&bytes).unwrap();
+                assert_eq!((back.features(), back.tuning()), (target.features(), target.tuning()), "{target}");
+            }
+        }
+    }
+
+    #[test]
+    fn tuning_changes_what_is_fast_and_nothing_else() {
+        let plain: Target = "x86_64-unknown-linux-gnu:x86-64-v4".parse().unwrap();
+        let intel: Target = "x86_64-unknown-linux-gnu:x86-64-v4+intel".parse().unwrap();
+        assert_eq!(plain.features(), intel.features());
+        assert_eq!((plain.tuning().fast_gather, intel.tuning().fast_gather), (false, true));
+        assert_eq!((intel.cpu(), intel.cpu_and_tuning()), ("x86-64-v4", "x86-64-v4+intel"));
+        assert_ne!(plain, intel);
+    }
+
+    #[test]
+    fn a_wrong_name_is_refused_with_what_would_be_right() {
+        let refused = |name: &str| name.parse::<Target>().unwrap_err().to_string();
+        assert!(refused("x86-64-v3").contains("expected triple:cpu"));
+        assert!(refused(":x86-64-v3").contains("expected triple:cpu"));
+        assert!(refused("x86_64-unknown-linux-gnu:").contains("expected triple:cpu"));
+        assert!(refused("x86_64-unknown-linux-gnu:pentium").contains("x86-64-v2 or x86-64-v3 or x86-64-v4"));
+        assert!(refused("x86_64-unknown-linux-gnu:x86-64-v3+intel").contains("`+intel` after x86-64-v3"));
+        assert!(refused("x86_64-unknown-linux-gnu:x86-64-v4+amd").contains("`+amd`"));
+        assert!(refused("nvptx64-nvidia-cuda:sm_20").contains("from 70 on"));
+        assert!(postcard::from_bytes::<Target>(&postcard::to_stdvec("nonsense").unwrap()).is_err());
+    }
+
+    #[test]
+    fn an_unknown_triple_is_a_machine_of_which_nothing_is_known() {
+        let stub: Target = "stub:any+thing".parse().unwrap();
+        assert_eq!((stub.architecture(), stub.level(), stub.gpu()), (Architecture::Other, None, None));
+        assert_eq!((stub.triple(), stub.cpu(), stub.name()), ("stub", "any", "stub:any+thing"));
+        assert_eq!(stub.features(), Target::generic().features());
+    }
+
+    #[test]
+    fn registers_are_as_many_as_the_instruction_set_has() {
+        let of = |level: &Level| (level.name, level.features.vector_bits, level.features.vector_registers);
+        let all: Vec<_> = LEVELS.iter().map(of).collect();
+        assert_eq!(all, [("sse4.2", 128, 16), ("avx2", 256, 16), ("avx512", 512, 32), ("neon", 128, 32)]);
+    }
+
+    #[test]
+    fn a_gpu_has_warps_and_no_cpu_level() {
+        let gpu: Target = "nvptx64-nvidia-cuda:sm_90".parse().unwrap();
+        assert_eq!((gpu.level(), gpu.gpu().map(|g| g.warp_size)), (None, Some(32)));
+    }
+}
