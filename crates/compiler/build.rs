@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The crates whose sources decide: this one and those that it uses. `cargo xtask tidy` checks the list.
-const PARTS: &[&str] = &["caps", "ir", "builtins", "clc", "passes", "spmd", "llvm", "artifact", "compiler"];
+const PARTS: &[&str] = &["target", "caps", "ir", "builtins", "clc", "passes", "spmd", "llvm", "artifact", "compiler"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,9 +1,11 @@
 //! A kernel compiled for one target.
 
+use cloom_ir::abi::CpuLaunch;
+use cloom_ir::{FuncRef, KernelMeta, Module, ParamKind};
 use cloom_target::Target;
 use serde::{Deserialize, Serialize};
 
-/// Machine code of one kernel, with what the launcher must know. Offsets and sizes in bytes.
+/// Code of one kernel, with what every device must know to run it. Offsets and sizes in bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelArtifact {
     /// The kernel's name in the source.
@@ -12,7 +14,7 @@ pub struct KernelArtifact {
     pub target: Target,
     /// A relocatable object file (ELF on a CPU) or a text that the device's driver takes.
     pub code: Vec<u8>,
-    /// The symbol of the work-group function in `code`.
+    /// The symbol in `code` of the function to run.
     pub entry: String,
     /// The kernel's parameters, in order.
     pub args: Vec<KernelArg>,
@@ -20,28 +22,6 @@ pub struct KernelArtifact {
     pub arg_block: u32,
     /// Static local memory of a group.
     pub local_size: u64,
-    /// Work-items in a vector.
-    pub lanes: u16,
-    /// The dimensions of a launch in the order of the code's: the work-items of a vector are neighbours in the first of these. The
-    /// launcher hands over sizes, ids and offsets in this order.
-    pub dim_order: [u8; 3],
-    /// No global id of a launch may be larger.
-    pub max_id: u64,
-    /// Whether the kernel cannot tell how its work-items are grouped, so that the launcher may group them as it likes.
-    pub regroupable: bool,
-    /// Whether what work-items below each other touch lies together in memory, and what those side by side touch does not.
-    pub column_access: bool,
-    /// Bytes that each work-item writes to buffers that are only written, if the code can do so past the caches.
-    pub write_only_bytes: u32,
-    /// The lanes of code for groups with long rows, if a kernel has code of its own for short ones.
-    pub long_row_width: Option<u16>,
-    /// Scratch of a group: this much,
-    pub scratch_fixed: u64,
-    /// plus this for each work-item of the enqueued local size, rounded up to whole vectors.
-    pub scratch_per_item: u64,
-    /// If groups beside each other in the first dimension may run in one call: bytes that each work-item reads or writes in a step that
-    /// all of them take together, beside its neighbours'; else 0.
-    pub grid_stride_bytes: u32,
     /// Private memory of a work-item, as reported to the application.
     pub private_size: u64,
     /// The local size that the source requires.
@@ -50,6 +30,95 @@ pub struct KernelArtifact {
     pub denorms_are_zero: bool,
     /// Formats of printf, by number.
     pub printf_formats: Vec<Vec<u8>>,
+    /// What one call of the code runs.
+    pub launch: LaunchForm,
+}
+
+/// What one call of a kernel's code runs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum LaunchForm {
+    /// A work-group, by the conventions of [`cloom_ir::abi`]: code for a CPU.
+    WorkGroup(CpuLaunch),
+    /// A work-item: the device forms groups, has barriers and gives ids.
+    WorkItem,
+}
+
+/// What a code generator knows of a kernel's code, and the kernel's description does not say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelCode {
+    /// What it was made for.
+    pub target: Target,
+    /// The code.
+    pub code: Vec<u8>,
+    /// The symbol of the function to run.
+    pub entry: String,
+    /// Bytes of static local memory of a group.
+    pub local_size: u64,
+    /// Bytes of private memory of a work-item.
+    pub private_size: u64,
+    /// Whether the launcher may flush denormals to zero.
+    pub denorms_are_zero: bool,
+    /// What one call runs.
+    pub launch: LaunchForm,
+}
+
+/// Why there is no artifact for a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// The function has no kernel's description.
+    #[error("`{0}` is not a kernel")]
+    NotAKernel(String),
+    /// A parameter of a type that no device has yet.
+    #[error("parameter `{0}` is {1}: kernels with such parameters can be compiled, but no device runs them yet")]
+    Parameter(String, &'static str),
+}
+
+impl KernelArtifact {
+    /// The artifact of a kernel: its description, and the code that was made of it.
+    pub fn new(module: &Module, kernel: FuncRef, code: KernelCode) -> Result<KernelArtifact, ArtifactError> {
+        let func = &module.funcs[kernel];
+        let meta = func.kernel.as_deref().ok_or_else(|| ArtifactError::NotAKernel(func.name.clone()))?;
+        let (args, arg_block) = arguments(meta)?;
+        let KernelCode { target, code, entry, local_size, private_size, denorms_are_zero, launch } = code;
+        Ok(KernelArtifact {
+            name: func.name.clone(),
+            target,
+            code,
+            entry,
+            args,
+            arg_block,
+            local_size,
+            private_size,
+            reqd_group_size: meta.reqd_group_size,
+            denorms_are_zero,
+            printf_formats: module.strings.values().cloned().collect(),
+            launch,
+        })
+    }
+
+    /// How the code is launched on a CPU; none if it is no work-group function.
+    pub fn cpu(&self) -> Option<&CpuLaunch> {
+        match &self.launch {
+            LaunchForm::WorkGroup(launch) => Some(launch),
+            LaunchForm::WorkItem => None,
+        }
+    }
+}
+
+/// Where the parameters of a kernel stand in the argument block, and its size.
+fn arguments(meta: &KernelMeta) -> Result<(Vec<KernelArg>, u32), ArtifactError> {
+    let (offsets, size) = meta.layout();
+    let args = meta.params.iter().zip(offsets).map(|(p, offset)| {
+        let kind = match p.kind {
+            ParamKind::Global | ParamKind::Constant => KernelArgKind::Buffer,
+            ParamKind::Local => KernelArgKind::Local,
+            ParamKind::Value | ParamKind::Struct => KernelArgKind::Bytes,
+            ParamKind::Image => return Err(ArtifactError::Parameter(p.name.clone(), "an image")),
+            ParamKind::Sampler => return Err(ArtifactError::Parameter(p.name.clone(), "a sampler")),
+        };
+        Ok(KernelArg { kind, offset, size: p.size })
+    });
+    Ok((args.collect::<Result<_, _>>()?, size))
 }
 
 /// Where a parameter stands in the argument block.
@@ -72,4 +141,57 @@ pub enum KernelArgKind {
     Buffer,
     /// The offset of a block of local memory, placed by the launcher after the static one.
     Local,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn artifact(kind: &str) -> Result<KernelArtifact, ArtifactError> {
+        let text = format!(
+            "func external @k(ptr<global>, i32) kernel {{
+  param \"n\" \"int\" value size 4 align 4
+  param \"p\" \"T\" {kind} size 8 align 8
+}} {{
+bb0(v0: i32, v1: ptr<global>):
+    ret
+}}"
+        )
+        .replace("(ptr<global>, i32)", "(i32, ptr<global>)");
+        let module = cloom_ir::parse(&text).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        let code = KernelCode {
+            target: Target::generic(),
+            code: vec![1],
+            entry: "k.group".into(),
+            local_size: 5,
+            private_size: 6,
+            denorms_are_zero: true,
+            launch: LaunchForm::WorkGroup(CpuLaunch::SCALAR),
+        };
+        KernelArtifact::new(&module, kernel, code)
+    }
+
+    #[test]
+    fn parameters_get_their_places() {
+        let made = artifact("global").unwrap();
+        let arg = |kind, offset, size| KernelArg { kind, offset, size };
+        assert_eq!(made.args, [arg(KernelArgKind::Bytes, 0, 4), arg(KernelArgKind::Buffer, 8, 8)]);
+        assert_eq!((made.arg_block, made.name.as_str(), made.cpu()), (16, "k", Some(&CpuLaunch::SCALAR)));
+    }
+
+    #[test]
+    fn images_and_samplers_are_refused_by_name() {
+        for (kind, words) in [("image", "`p` is an image"), ("sampler", "`p` is a sampler")] {
+            assert!(artifact(kind).unwrap_err().to_string().contains(words));
+        }
+    }
+
+    #[test]
+    fn an_artifact_survives_the_round_trip_with_its_target() {
+        let made = artifact("global").unwrap();
+        assert_eq!(KernelArtifact::decode(&made.encode()), Ok(made.clone()));
+        let item = KernelArtifact { launch: LaunchForm::WorkItem, ..made };
+        assert_eq!(KernelArtifact::decode(&item.encode()).map(|a| a.cpu().copied()), Ok(None));
+    }
 }

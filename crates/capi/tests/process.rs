@@ -512,7 +512,7 @@ fn the_level_of_instructions_is_chosen_and_one_that_is_missing_is_refused() {
     let plain = lines(&run(""));
     assert!(plain[0].starts_with('['), "{plain:?}");
     for level in cloom_caps::cpu::here() {
-        let (here, level) = (level.is_here(), level.name);
+        let (here, level) = (cloom_caps::cpu::is_here(level), level.name);
         let ran = run(level);
         if here {
             assert_eq!(lines(&ran), plain, "{level}");

@@ -211,7 +211,12 @@ fn place(options: &Options) -> Option<PathBuf> {
 }
 
 /// The form asked for.
-fn emit(compiler: &Compiler, program: &Program, target: &Target, options: &Options) -> Result<Option<Vec<u8>>, Failure> {
+fn emit(
+    compiler: &Compiler,
+    program: &Program,
+    target: &Target,
+    options: &Options,
+) -> Result<Option<Vec<u8>>, Failure> {
     let stage = match options.emit {
         Emit::None => return Ok(None),
         Emit::Binary => return Ok(Some(program.encode())),

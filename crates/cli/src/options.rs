@@ -47,7 +47,7 @@ mod tests {
         let text =
             String::from_utf8_lossy(text).replace(" int a[", " kernel void k() { int a[").replace("-1];", "-1]; }");
         let source = Source { name: "t.cl", text: text.as_bytes() };
-        let built = Compiler::new(Config::default()).build(&source, &options.text(), "");
+        let built = Compiler::new(Config::default()).build(&source, &options.text(), &Default::default());
         assert!(built.result.is_ok(), "{}", built.log);
     }
 }

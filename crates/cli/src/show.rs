@@ -8,9 +8,9 @@ use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
 use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source, Stage, Timing, Variant};
-use cloom_target::Target;
 use cloom_gallery::Params;
 use cloom_hal::Device;
+use cloom_target::Target;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -145,7 +145,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let times: Vec<Timing> = built.times.into_iter().chain(code).collect();
     let variant = options.row.map_or(Variant::Vector, Variant::of_row);
     let shown = compiler.stages(&program, &kernel, &target, variant).map_err(finding)?;
-    let lanes = shown.artifact.lanes;
+    let (lanes, long) = shown.artifact.cpu().map_or((1, None), |cpu| (cpu.lanes, cpu.long_row_width));
 
     let mut stages =
         vec![Stage { name: "source".into(), text: String::from_utf8_lossy(&subject.text.bytes).into_owned() }];
@@ -182,7 +182,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     if !subject.options.is_empty() {
         let _ = writeln!(out, "options {}", subject.options);
     }
-    let _ = match (lanes, shown.artifact.long_row_width) {
+    let _ = match (lanes, long) {
         (0 | 1, _) => writeln!(out, "one work-item at a time"),
         (lanes, Some(long)) if lanes != long => {
             writeln!(out, "{lanes} work-items at a time; {long} where rows of groups are long (--row)")

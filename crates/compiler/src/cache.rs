@@ -137,27 +137,19 @@ fn sweep(folder: &Path, max: u64, keep: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cloom_artifact::LaunchForm;
     use std::os::unix::fs::PermissionsExt;
 
     fn artifact(name: &str, size: usize) -> KernelArtifact {
         KernelArtifact {
             name: name.into(),
-            target: "t".into(),
+            target: Default::default(),
             code: vec![7; size],
             entry: "e".into(),
             args: vec![],
             arg_block: 0,
             local_size: 0,
-            lanes: 1,
-            dim_order: [0, 1, 2],
-            max_id: u64::MAX,
-            regroupable: false,
-            column_access: false,
-            write_only_bytes: 0,
-            long_row_width: None,
-            scratch_fixed: 0,
-            scratch_per_item: 0,
-            grid_stride_bytes: 0,
+            launch: LaunchForm::WorkItem,
             private_size: 0,
             reqd_group_size: None,
             denorms_are_zero: false,

@@ -3,8 +3,8 @@
 use crate::cache::{Cache, Key};
 use crate::program::Program;
 use crate::{CompileError, Compiler, Timing, library};
-use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
-use cloom_ir::{KernelMeta, Module, ParamKind};
+use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_ir::Module;
 use cloom_passes::CALLEES;
 use cloom_spmd::{Remark, VectorOptions, WorkGroup};
 use cloom_target::Target;
@@ -43,7 +43,7 @@ pub enum Variant {
     /// For launches with ids of any size.
     Scalar,
     /// For groups whose rows have at most two to this power work-items, and more than half as many; 6 at most. Only where it matters:
-    /// [`KernelArtifact::long_row_width`].
+    /// [`CpuLaunch::long_row_width`](cloom_artifact::CpuLaunch::long_row_width).
     ShortRow(u8),
     /// For launches that are short in the dimension along which lanes lie otherwise: along dimension 0.
     Dim0,
@@ -202,7 +202,7 @@ pub fn compile(
     library::link(&mut module)?;
     recorder.stage("library", || module.to_string());
     let missing = CompileError::NoKernel(name.to_owned());
-    let kernel = module.find(name).ok_or(missing.clone())?;
+    let kernel = module.find(name).ok_or(missing)?;
     cloom_passes::run(&mut module, kernel, |pass, module| {
         recorder.time(pass);
         if pass != CALLEES {
@@ -216,7 +216,7 @@ pub fn compile(
         }
     }
     let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, target)?;
-    debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, group.lanes), [], "after spmd\n{module}");
+    debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, group.launch.lanes), [], "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
     let denorms_are_zero = program.options().denorms_are_zero;
     let optimise = !program.options().opt_disable && purpose != Purpose::Begin;
@@ -224,31 +224,16 @@ pub fn compile(
     let compiled = cloom_llvm::compile(&module, group.func, &options)?;
     recorder.times.extend(compiled.times.iter().map(|&(name, time)| Timing::new(name, time)));
     recorder.stages.extend(compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text }));
-    let meta = module.funcs[kernel].kernel.as_deref().ok_or(missing)?;
-    let (args, arg_block) = arguments(meta);
-    let artifact = KernelArtifact {
-        name: name.to_owned(),
+    let code = KernelCode {
         target: target.clone(),
         code: compiled.object,
         entry: compiled.symbol,
-        args,
-        arg_block,
         local_size: group.local_size,
-        lanes: group.lanes,
-        dim_order: group.dim_order,
-        max_id: group.max_id,
-        regroupable: group.regroupable,
-        column_access: group.column_access,
-        write_only_bytes: group.write_only_bytes,
-        long_row_width: group.long_row_width,
-        scratch_fixed: group.scratch_fixed,
-        scratch_per_item: group.scratch_per_item,
-        grid_stride_bytes: group.grid_stride_bytes,
         private_size: compiled.private_size,
-        reqd_group_size: meta.reqd_group_size,
         denorms_are_zero,
-        printf_formats: module.strings.values().cloned().collect(),
+        launch: LaunchForm::WorkGroup(group.launch),
     };
+    let artifact = KernelArtifact::new(&module, kernel, code)?;
     if let Some((cache, key)) = place {
         cache.put(&key, &artifact);
     }
@@ -276,17 +261,4 @@ pub fn linked(program: &Program, name: &str) -> Result<Module, CompileError> {
     let mut module = extract(program, name)?;
     library::link(&mut module)?;
     Ok(module)
-}
-
-fn arguments(meta: &KernelMeta) -> (Vec<KernelArg>, u32) {
-    let (offsets, size) = meta.layout();
-    let args = meta.params.iter().zip(offsets).map(|(p, offset)| {
-        let kind = match p.kind {
-            ParamKind::Global | ParamKind::Constant | ParamKind::Image => KernelArgKind::Buffer,
-            ParamKind::Local => KernelArgKind::Local,
-            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => KernelArgKind::Bytes,
-        };
-        KernelArg { kind, offset, size: p.size }
-    });
-    (args.collect(), size)
 }

@@ -89,6 +89,9 @@ pub enum CompileError {
     /// The kernel has no code that is made quickly.
     #[error("the kernel is too large for quick code, or sees who its neighbours are")]
     NoQuick,
+    /// The kernel has parameters that no device takes.
+    #[error("{0}")]
+    Artifact(#[from] cloom_artifact::ArtifactError),
     /// No machine code.
     #[error("{0}")]
     Codegen(#[from] cloom_llvm::Error),

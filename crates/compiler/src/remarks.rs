@@ -23,13 +23,13 @@ pub fn text(compiler: &Compiler, program: &Program, target: &Target) -> String {
                 continue;
             }
         };
-        let _ = match group.lanes {
+        let _ = match group.launch.lanes {
             0 | 1 => writeln!(out, "remark: kernel `{name}`: one work-item at a time"),
             lanes => {
                 writeln!(
                     out,
                     "remark: kernel `{name}`: {lanes} work-items at a time along dimension {}",
-                    group.dim_order[0]
+                    group.launch.dim_order[0]
                 )
             }
         };

@@ -1,13 +1,14 @@
 //! What the build log says of a kernel's way into lanes.
 
 use cloom_compiler::{Compiler, Config, Source};
+use cloom_target::Target;
 
 /// The remarks on a program, for so many lanes or those that are chosen.
 fn remarks(text: &str, lanes: Option<u16>) -> String {
     let compiler = Compiler::new(Config { remarks: true, lanes, ..Config::default() });
-    let built = compiler.build(&Source { name: "k.cl", text: text.as_bytes() }, "", "");
+    let built = compiler.build(&Source { name: "k.cl", text: text.as_bytes() }, "", &Target::generic());
     let program = built.result.map_err(|_| built.log).unwrap();
-    compiler.executable(&program, "x86-64-v3").remarks()
+    compiler.executable(&program, &Target::generic()).remarks()
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn what_is_wrong_is_told_and_told_apart() {
     assert_eq!(undefined.result, Err(Failure::Program));
     assert!(undefined.log.contains("`f"), "{}", undefined.log);
     let program = program(&compiler, REDUCE, "");
-    let executable = compiler.executable(&program, "nvptx64-nvidia-cuda:sm_90");
+    let executable = compiler.executable(&program, &"nvptx64-nvidia-cuda:sm_90".parse().unwrap());
     assert!(matches!(executable.kernel("reduce", Variant::Vector), Err(CompileError::Codegen(_))));
     assert_eq!(executable.kernel("other", Variant::Vector).err(), Some(CompileError::NoKernel("other".into())));
 }
@@ -190,12 +190,12 @@ fn a_kernel_begins_with_quick_code_if_better_code_is_being_made() {
         quick.map(|quick| (quick, executable))
     });
     let (quick, executable) = begun.unwrap();
-    assert_eq!(quick.lanes, 1);
+    assert_eq!(quick.cpu().unwrap().lanes, 1);
     let p = buffer(&device, &[0; 400]);
     run(&device, quick, [100, 1, 1], [7, 1, 1], &[Arg::Buffer(&*p)]);
     assert_eq!(ints(&*p), (0..100).map(|x| 3 * x).collect::<Vec<_>>());
     assert!(executable.quick_kernel("sub").is_none(), "it sees its neighbours");
-    assert!(executable.kernel("k", Variant::Vector).unwrap().artifact.lanes > 1);
+    assert!(executable.kernel("k", Variant::Vector).unwrap().artifact.cpu().unwrap().lanes > 1);
     assert!(executable.made_kernel("k", Variant::Vector).is_some());
     for (config, options, why) in [
         (Config { background_threads: 0, ..config.clone() }, "", "nobody makes better code"),
@@ -276,7 +276,7 @@ fn loops_that_wait_for_themselves_get_wider_vectors_where_rows_are_long() {
     let compiler = compiler();
     let program = program(&compiler, source, "");
     let executable = compiler.executable(&program, &target("x86-64-v3"));
-    let lanes = |name, variant| executable.kernel(name, variant).unwrap().artifact.lanes;
+    let lanes = |name, variant| executable.kernel(name, variant).unwrap().artifact.cpu().unwrap().lanes;
     let most = Variant::Vector;
     assert_eq!(lanes("chain", most), 64, "eight registers: as many sums as keep two units busy for four cycles");
     assert_eq!(lanes("grouped", Variant::ShortRow(5)), 32, "rows of groups have no more");
@@ -308,8 +308,8 @@ fn vectors_are_no_longer_than_the_rows_of_groups() {
     // Any target: nothing runs.
     let executable = compiler.executable(&program, &target("x86-64-v4"));
     let lanes = |name, variant| {
-        let artifact = &executable.kernel(name, variant).unwrap().artifact;
-        (artifact.lanes, artifact.long_row_width)
+        let cpu = *executable.kernel(name, variant).unwrap().artifact.cpu().unwrap();
+        (cpu.lanes, cpu.long_row_width)
     };
     assert_eq!(lanes("tile", Variant::Vector), (16, Some(32)), "most tiles are 16 wide");
     assert_eq!(lanes("tile", Variant::ShortRow(5)), (32, Some(32)));
@@ -332,7 +332,7 @@ fn lanes_lie_along_the_dimension_that_memory_follows() {
         let compiler = compiler();
         let program = program(&compiler, &source, "");
         let executable = compiler.executable(&program, &target("x86-64-v4"));
-        executable.kernel("k", variant).unwrap().artifact.dim_order
+        executable.kernel("k", variant).unwrap().artifact.cpu().unwrap().dim_order
     };
     let most = |body| dim_order(body, Variant::Vector);
     assert_eq!(most("q[y * w + x] = p[y * w + x];"), [0, 1, 2]);
@@ -366,7 +366,7 @@ fn numbers_that_some_work_items_change_at_places_without_a_rule_need_no_lanes() 
         let compiler = compiler();
         let program = program(&compiler, &source, "");
         let executable = compiler.executable(&program, &target("x86-64-v4"));
-        executable.kernel("k", Variant::Vector).unwrap().artifact.lanes
+        executable.kernel("k", Variant::Vector).unwrap().artifact.cpu().unwrap().lanes
     };
     assert_eq!(lanes("if (row > l) for (int j = 0; j < n; j++) a[row + j] -= f * a[j];"), 32, "one is for all");
     assert_eq!(lanes("if (row > l) for (int j = 0; j < n; j++) a[row + j] -= f * a[row / 2 + j];"), 1);
@@ -389,7 +389,7 @@ fn loops_along_rows_get_no_more_lanes_than_their_lines_find_room_and_sparse_rows
         let compiler = compiler();
         let program = program(&compiler, &source, "");
         let executable = compiler.executable(&program, &self::target(target));
-        executable.kernel("k", Variant::Vector).unwrap().artifact.lanes
+        executable.kernel("k", Variant::Vector).unwrap().artifact.cpu().unwrap().lanes
     };
     let v4 = |body| lanes(body, "x86-64-v4");
     assert_eq!(v4("for (int j = 0; j < w; j++) q[i * w + j] = s += q[i * w + j];"), 8, "one line a lane");
@@ -425,7 +425,7 @@ fn outputs_are_buffers_that_are_only_written_by_groups_that_tell_each_other_noth
         let compiler = compiler();
         let program = program(&compiler, &source, "");
         let executable = compiler.executable(&program, &target("x86-64-v3"));
-        executable.kernel("k", Variant::Vector).unwrap().artifact.write_only_bytes
+        executable.kernel("k", Variant::Vector).unwrap().artifact.cpu().unwrap().write_only_bytes
     };
     assert_eq!(outputs("b[i] = a[i];"), 4);
     assert_eq!(outputs("if (a[i] > 0) b[i] = a[i]; vstore4((float4)(a[i]), i, c);"), 20);
@@ -484,7 +484,7 @@ fn short_vectors_that_fill_registers_stay_whole_unless_they_wait_for_themselves(
             }}"
         );
         let program = program(&compiler, &source, "");
-        compiler.stages(&program, "k", &target("x86-64-v3"), Variant::Vector).unwrap().artifact.lanes
+        compiler.stages(&program, "k", &target("x86-64-v3"), Variant::Vector).unwrap().artifact.cpu().unwrap().lanes
     };
     assert_eq!(lanes("mad(v, 0.999f, 0.125f)"), 8, "two registers would wait four cycles for each other");
     assert_eq!(lanes("mad(v, p[k], p[k + 1])"), 1, "rounds have enough to load");

@@ -1,7 +1,7 @@
 //! Kernels in IR through `spmd`, code generation and the CPU device: barriers on every local size, against results
 //! that are computed here.
 
-use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_hal::{Device, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_ir::{Module, parse, verify};
@@ -36,29 +36,16 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
     checked(&module);
     let options = cloom_llvm::Options { target, optimise: passes, denorms_are_zero: false, texts: false };
     let code = cloom_llvm::compile(&module, group.func, &options).unwrap();
-    let artifact = KernelArtifact {
-        name: "k".into(),
+    let code = KernelCode {
         target: options.target,
         code: code.object,
         entry: code.symbol,
-        args: vec![KernelArg { kind: KernelArgKind::Buffer, offset: 0, size: 8 }],
-        arg_block: 8,
         local_size: group.local_size,
-        lanes: group.lanes,
-        dim_order: group.dim_order,
-        max_id: group.max_id,
-        regroupable: group.regroupable,
-        column_access: group.column_access,
-        write_only_bytes: group.write_only_bytes,
-        long_row_width: group.long_row_width,
-        scratch_fixed: group.scratch_fixed,
-        scratch_per_item: group.scratch_per_item,
-        grid_stride_bytes: group.grid_stride_bytes,
         private_size: code.private_size,
-        reqd_group_size: None,
         denorms_are_zero: false,
-        printf_formats: vec![],
+        launch: LaunchForm::WorkGroup(group.launch),
     };
+    let artifact = KernelArtifact::new(&module, kernel, code).unwrap();
     let kernel = device.load(Arc::new(artifact)).unwrap();
     let out = device.allocate(global * 4).unwrap();
     let args = out.device_address().to_le_bytes();

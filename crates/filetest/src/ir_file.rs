@@ -29,6 +29,7 @@
 
 use crate::case::{Case, CaseArg};
 use crate::{header, rungs};
+use cloom_ir::abi::CpuLaunch;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -164,21 +165,21 @@ fn spmd(mut module: Module, kernel: FuncRef, lanes: u16) -> Result<String, Strin
     cloom_passes::inline::run(&mut module, kernel);
     let group = work_group_function(&mut module, kernel, VectorOptions::with_lanes(lanes), &Target::generic())
         .map_err(|e| e.to_string())?;
-    let errors = cloom_ir::verify_work_group(&module, group.func, group.lanes);
+    let errors = cloom_ir::verify_work_group(&module, group.func, group.launch.lanes);
     if let Some(e) = cloom_ir::verify(&module).iter().chain(&errors).next() {
         return Err(format!("does not verify after spmd: {e}\n{module}"));
     }
-    if group.lanes != lanes {
-        return Err(format!("{} lanes instead of {lanes}: {:?}", group.lanes, group.remarks.last()));
+    if group.launch.lanes != lanes {
+        return Err(format!("{} lanes instead of {lanes}: {:?}", group.launch.lanes, group.remarks.last()));
     }
-    let sizes =
-        format!("scratch {} + {} an item, local {}\n", group.scratch_fixed, group.scratch_per_item, group.local_size);
+    let CpuLaunch { scratch_fixed, scratch_per_item, .. } = group.launch;
+    let sizes = format!("scratch {scratch_fixed} + {scratch_per_item} an item, local {}\n", group.local_size);
     Ok(sizes + &module.function_text(&module.funcs[group.func]))
 }
 
 /// The definition of a function in LLVM's IR, without what only says for which machine it is.
 fn llvm(module: &Module, func: FuncRef) -> Result<String, String> {
-    let target = "x86_64-unknown-linux-gnu:x86-64-v3".into();
+    let target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().map_err(|e| format!("{e}"))?;
     let options = cloom_llvm::Options { target, optimise: false, denorms_are_zero: false, texts: true };
     let compiled = cloom_llvm::compile(module, func, &options).map_err(|e| e.to_string())?;
     let text = compiled.stages.iter().find(|s| s.0 == "llvm").map(|s| s.1.as_str()).ok_or("no text")?;

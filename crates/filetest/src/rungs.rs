@@ -2,13 +2,13 @@
 
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
 use crate::device::cpu;
-use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_caps::cpu::names;
 use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
-use cloom_ir::{FuncRef, Module, ParamKind, abi};
+use cloom_ir::{FuncRef, Module, abi};
 use cloom_spmd::{VectorOptions, WorkGroup};
 use cloom_target::{Architecture, Target};
 use std::sync::{Arc, Mutex};
@@ -158,7 +158,7 @@ impl Rung for Interpreter {
         // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed on.
         let why = group
             .iter()
-            .filter(|g| self.bits.is_none() && g.lanes != self.lanes)
+            .filter(|g| self.bits.is_none() && g.launch.lanes != self.lanes)
             .flat_map(|g| g.remarks.last())
             .map(|r| r.why.as_str());
         if let Some(why) = why.into_iter().find(|why| !EXCUSES.contains(why)) {
@@ -198,16 +198,8 @@ impl Ready for Interpreted {
         let mut log = Log::default();
         match &self.group {
             Some(g) => {
-                let layout = WorkGroupLayout {
-                    kernel: self.kernel,
-                    func: g.func,
-                    lanes: g.lanes,
-                    dim_order: g.dim_order,
-                    scratch_fixed: g.scratch_fixed,
-                    scratch_per_item: g.scratch_per_item,
-                    grid_stride_bytes: g.grid_stride_bytes,
-                    local_size: g.local_size,
-                };
+                let &WorkGroup { func, launch, local_size, .. } = g;
+                let layout = WorkGroupLayout { kernel: self.kernel, func, local_size, launch };
                 machine.run_work_groups(&layout, range, &values, &mut log)
             }
             None => machine.run_kernel(self.kernel, range, &values, &mut log),
@@ -333,11 +325,9 @@ impl Rung for Cpu {
         let target = &self.device.info().target;
         let vectors = VectorOptions { lanes: self.lanes, ..VectorOptions::default() };
         let group = prepare(&mut module, kernel, self.stage, vectors, target)?.ok_or("no work-group function")?;
-        if let Some(e) = cloom_ir::verify_work_group(&module, group.func, group.lanes).first() {
+        if let Some(e) = cloom_ir::verify_work_group(&module, group.func, group.launch.lanes).first() {
             return Err(format!("does not verify: {e}"));
         }
-        let meta = module.funcs[kernel].kernel.as_deref().ok_or("not a kernel")?;
-        let (offsets, arg_block) = meta.layout();
         let options = cloom_llvm::Options {
             target: self.device.info().target.clone(),
             optimise: self.optimise,
@@ -345,37 +335,18 @@ impl Rung for Cpu {
             texts: false,
         };
         let code = cloom_llvm::compile(&module, group.func, &options).map_err(|e| e.to_string())?;
-        let kind = |kind: ParamKind| match kind {
-            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => KernelArgKind::Bytes,
-            ParamKind::Global | ParamKind::Constant | ParamKind::Image => KernelArgKind::Buffer,
-            ParamKind::Local => KernelArgKind::Local,
-        };
-        let params = meta.params.iter().zip(&offsets);
-        let artifact = KernelArtifact {
-            name: module.funcs[kernel].name.clone(),
+        let code = KernelCode {
             target: options.target,
             code: code.object,
             entry: code.symbol,
-            args: params.map(|(p, &offset)| KernelArg { kind: kind(p.kind), offset, size: p.size }).collect(),
-            arg_block,
             local_size: group.local_size,
-            lanes: group.lanes,
-            dim_order: group.dim_order,
-            max_id: group.max_id,
-            regroupable: group.regroupable,
-            column_access: group.column_access,
-            write_only_bytes: group.write_only_bytes,
-            long_row_width: group.long_row_width,
-            scratch_fixed: group.scratch_fixed,
-            scratch_per_item: group.scratch_per_item,
-            grid_stride_bytes: group.grid_stride_bytes,
             private_size: code.private_size,
-            reqd_group_size: None,
             denorms_are_zero: false,
-            printf_formats: module.strings.values().cloned().collect(),
+            launch: LaunchForm::WorkGroup(group.launch),
         };
+        let artifact = KernelArtifact::new(&module, kernel, code).map_err(|e| e.to_string())?;
         let kernel = self.device.load(Arc::new(artifact)).map_err(|e| e.to_string())?;
-        Ok(Box::new(Loaded { cpu: self, module, kernel, offsets, arg_block, local_size: group.local_size }))
+        Ok(Box::new(Loaded { cpu: self, module, kernel }))
     }
 }
 
@@ -383,22 +354,20 @@ struct Loaded<'a> {
     cpu: &'a Cpu,
     module: Module,
     kernel: Arc<dyn Kernel>,
-    offsets: Vec<u32>,
-    arg_block: u32,
-    local_size: u64,
 }
 
 impl Ready for Loaded<'_> {
-    fn run(&self, r: &NdRange, args: &[CaseArg], _: bool) -> Result<Outcome, String> {
+    fn run(&self, &range: &NdRange, args: &[CaseArg], _: bool) -> Result<Outcome, String> {
         let device = &self.cpu.device;
+        let artifact = self.kernel.artifact();
         // Callers have the block anywhere; here it is never aligned to more than 8.
-        let mut room = vec![0u8; self.arg_block as usize + 256];
+        let mut room = vec![0u8; artifact.arg_block as usize + 256];
         let start = room.as_ptr().align_offset(128) + 8;
-        let bytes = &mut room[start..start + self.arg_block as usize];
+        let bytes = &mut room[start..start + artifact.arg_block as usize];
         let mut put = |at: u32, b: &[u8]| bytes[at as usize..at as usize + b.len()].copy_from_slice(b);
-        let mut local_size = self.local_size;
+        let mut local_size = artifact.local_size;
         let mut buffers: Vec<(Arc<dyn Memory>, usize)> = Vec::new();
-        for (arg, &at) in args.iter().zip(&self.offsets) {
+        for (arg, at) in args.iter().zip(artifact.args.iter().map(|a| a.offset)) {
             match arg {
                 CaseArg::Bytes(b) => put(at, b),
                 CaseArg::Buffer(b) => {
@@ -419,7 +388,6 @@ impl Ready for Loaded<'_> {
                 }
             }
         }
-        let range = cloom_hal::NdRange { work_dim: r.work_dim, offset: r.offset, global: r.global, local: r.local };
         let prints = Prints(Mutex::default());
         let launch =
             Launch { kernel: &*self.kernel, range, args: bytes, local_size, print: &prints, tier_up: None, queue: 0 };

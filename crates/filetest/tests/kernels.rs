@@ -231,7 +231,7 @@ fn long_loops_advance_groups_together() {
         let kernel = module.find("k").unwrap();
         let target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
         let group = prepare(&mut module, kernel, Stage::Group, Default::default(), &target).unwrap().unwrap();
-        together += u32::from(group.grid_stride_bytes > 0);
+        together += u32::from(group.launch.grid_stride_bytes > 0);
         let elements = program.arguments(&module, &program.ranges[0]).iter().any(|a| match a {
             CaseArg::Buffer(bytes) => bytes.len() as u64 == 4 * BIG,
             _ => false,

@@ -4,7 +4,7 @@ use crate::loader::Image;
 use crate::memory::CpuMemory;
 use crate::pool::{self, Pool};
 use crate::{info, launch};
-use cloom_artifact::KernelArtifact;
+use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
 use cloom_hal::{Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -19,6 +19,8 @@ pub struct CpuDevice {
 /// A kernel in memory.
 pub struct CpuKernel {
     pub(crate) artifact: Arc<KernelArtifact>,
+    /// The part of the artifact that is for CPUs.
+    pub(crate) cpu: CpuLaunch,
     pub(crate) image: Image,
     /// The work-items of the largest group.
     max_group: u64,
@@ -88,14 +90,17 @@ impl Device for CpuDevice {
                 artifact.target, self.info.target
             )));
         }
-        let mut dim_order = artifact.dim_order;
+        let LaunchForm::WorkGroup(cpu) = artifact.launch else {
+            return Err(HalError::BadCode("it runs a work-item, and a CPU runs work-groups".into()));
+        };
+        let mut dim_order = cpu.dim_order;
         dim_order.sort_unstable();
         if dim_order != [0, 1, 2] {
-            return Err(HalError::BadCode(format!("{:?} is no order of dimensions", artifact.dim_order)));
+            return Err(HalError::BadCode(format!("{:?} is no order of dimensions", cpu.dim_order)));
         }
         let image = Image::load(&artifact.code, &artifact.entry)?;
-        let max_group = launch::max_group(self, &artifact);
-        Ok(Arc::new(CpuKernel { artifact, image, max_group, item_time: AtomicU64::new(0) }))
+        let max_group = launch::max_group(self, &cpu);
+        Ok(Arc::new(CpuKernel { artifact, cpu, image, max_group, item_time: AtomicU64::new(0) }))
     }
 
     /// Runs every group on the calling thread and those of the pool; nothing is pending on return.

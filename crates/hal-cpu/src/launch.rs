@@ -6,7 +6,7 @@ use crate::division::Division;
 use crate::fpenv;
 use crate::loader::Image;
 use crate::pool::{self, ALONE, LONG, Work};
-use cloom_artifact::KernelArtifact;
+use cloom_artifact::CpuLaunch;
 use cloom_hal::{HalError, Kernel, Launch, NdRange, PrintSink, TierUp};
 use cloom_ir::abi;
 use std::any::Any;
@@ -89,15 +89,15 @@ struct Code {
 impl Code {
     /// Of a kernel for these groups.
     fn of(kernel: &CpuKernel, range: &NdRange, local: u64) -> Result<Code, HalError> {
-        let artifact = &*kernel.artifact;
+        let cpu = &kernel.cpu;
         let mut rounded = range.local;
-        rounded[0] = rounded[0].checked_next_multiple_of(u64::from(artifact.lanes.max(1))).unwrap_or(rounded[0]);
+        rounded[0] = rounded[0].checked_next_multiple_of(u64::from(cpu.lanes.max(1))).unwrap_or(rounded[0]);
         let items = product(rounded);
-        let scratch = items.and_then(|n| artifact.scratch_per_item.checked_mul(n));
-        let scratch = scratch.and_then(|s| s.checked_add(artifact.scratch_fixed));
+        let scratch = items.and_then(|n| cpu.scratch_per_item.checked_mul(n));
+        let scratch = scratch.and_then(|s| s.checked_add(cpu.scratch_fixed));
         let scratch = scratch.ok_or(HalError::OutOfMemory(u64::MAX))?;
         Ok(Code {
-            together: together(artifact.grid_stride_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
+            together: together(cpu.grid_stride_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
             // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact declares.
             function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
             scratch,
@@ -169,7 +169,8 @@ impl Next<'_> {
         *self.code.get_or_init(|| {
             let better = cpu_kernel(&*found)?;
             let (a, b) = (&*self.current.artifact, &*better.artifact);
-            let same = (a.regroupable, a.dim_order) == (b.regroupable, b.dim_order)
+            let same = (self.current.cpu.regroupable, self.current.cpu.dim_order)
+                == (better.cpu.regroupable, better.cpu.dim_order)
                 && (a.arg_block, a.local_size) == (b.arg_block, b.local_size)
                 && a.printf_formats == b.printf_formats
                 && a.denorms_are_zero == b.denorms_are_zero;
@@ -249,20 +250,20 @@ fn scratch_of_thread(device: &crate::CpuDevice) -> u64 {
 }
 
 /// The work-items of the largest group, of rows of whole vectors, that a thread has scratch for.
-pub fn max_group(device: &crate::CpuDevice, artifact: &KernelArtifact) -> u64 {
-    let room = scratch_of_thread(device).saturating_sub(artifact.scratch_fixed);
-    let items = room.checked_div(artifact.scratch_per_item).unwrap_or(u64::MAX);
-    let lanes = u64::from(artifact.lanes.max(1));
+pub fn max_group(device: &crate::CpuDevice, cpu: &CpuLaunch) -> u64 {
+    let room = scratch_of_thread(device).saturating_sub(cpu.scratch_fixed);
+    let items = room.checked_div(cpu.scratch_per_item).unwrap_or(u64::MAX);
+    let lanes = u64::from(cpu.lanes.max(1));
     if items < lanes { items } else { items / lanes * lanes }
 }
 
 fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
-    let artifact = &*kernel.artifact;
+    let (artifact, cpu) = (&*kernel.artifact, &kernel.cpu);
     let item_time = kernel.item_time.load(Ordering::Relaxed);
     // From here on, dimensions are the code's.
-    let range = launch.range.in_order(artifact.dim_order);
-    let range = match artifact.regroupable {
-        true => regroup(range, device.threads() as u64, artifact.lanes, item_time),
+    let range = launch.range.in_order(cpu.dim_order);
+    let range = match cpu.regroupable {
+        true => regroup(range, device.threads() as u64, cpu.lanes, item_time),
         false => range,
     };
     let groups = range.groups();
@@ -277,9 +278,8 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     }
     // The caller's stack is the application's: large private arrays go to a worker's.
     let join = artifact.private_size <= CALLER_PRIVATE;
-    let written =
-        product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(artifact.write_only_bytes)));
-    let nontemporal = artifact.write_only_bytes > 0 && written >= device.cache_size();
+    let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(cpu.write_only_bytes)));
+    let nontemporal = cpu.write_only_bytes > 0 && written >= device.cache_size();
     let state = PrintState { image: &kernel.image, better: OnceLock::new(), sink: launch.print };
     let mut running = Running {
         code,
@@ -304,7 +304,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         args: launch.args,
         range,
         groups,
-        band: if artifact.column_access && range.local[1] >= TALL { BAND.min(groups[1]) } else { 1 },
+        band: if cpu.column_access && range.local[1] >= TALL { BAND.min(groups[1]) } else { 1 },
         first: 0,
         count,
         division: Division::new(0, count, 1, 1, 1),

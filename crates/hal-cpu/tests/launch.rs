@@ -1,7 +1,7 @@
 //! Objects made by the system's C compiler, against the interface of `cloom_ir::abi`: whatever compiles kernels, loader and
 //! launcher must run this.
 
-use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_artifact::{CpuLaunch, KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
 use cloom_hal::{Device, HalError, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_target::{Architecture, LEVELS};
@@ -94,16 +94,7 @@ fn artifact(device: &CpuDevice, code: Vec<u8>, entry: &str, per_item: u64) -> Ar
         args: vec![KernelArg { kind: KernelArgKind::Buffer, offset: 0, size: 8 }],
         arg_block: 8,
         local_size: 0,
-        lanes: 1,
-        dim_order: [0, 1, 2],
-        max_id: u64::MAX,
-        regroupable: false,
-        column_access: false,
-        write_only_bytes: 0,
-        long_row_width: None,
-        scratch_fixed: 64,
-        scratch_per_item: per_item,
-        grid_stride_bytes: 0,
+        launch: LaunchForm::WorkGroup(CpuLaunch { scratch_fixed: 64, scratch_per_item: per_item, ..CpuLaunch::SCALAR }),
         private_size: 512,
         reqd_group_size: None,
         denorms_are_zero: false,

@@ -1,36 +1,9 @@
 //! Launches: what is run, and how its end is told.
 
 use crate::HalError;
-use cloom_artifact::KernelArtifact;
+use cloom_artifact::{KernelArtifact, NdRange};
 use std::any::Any;
 use std::sync::Arc;
-
-/// Sizes of one launch, unused dimensions 1 (offsets 0). Groups at the upper edges may be partial.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NdRange {
-    /// 1 to 3.
-    pub work_dim: u32,
-    /// Where global ids begin.
-    pub offset: [u64; 3],
-    /// Work-items.
-    pub global: [u64; 3],
-    /// Work-items of a group.
-    pub local: [u64; 3],
-}
-
-impl NdRange {
-    /// Groups in each dimension, partial ones included.
-    pub fn groups(&self) -> [u64; 3] {
-        std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
-    }
-
-    /// The same with the dimensions in another order, as `KernelArtifact::dim_order` has it for the code of a kernel.
-    pub fn in_order(self, dim_order: [u8; 3]) -> NdRange {
-        let order = |sizes: [u64; 3]| dim_order.map(|d| sizes[usize::from(d)]);
-        let (offset, global, local) = (order(self.offset), order(self.global), order(self.local));
-        NdRange { offset, global, local, ..self }
-    }
-}
 
 /// A loaded kernel.
 pub trait Kernel: Send + Sync + Any {

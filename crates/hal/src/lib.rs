@@ -22,10 +22,11 @@ mod launch;
 mod memory;
 
 pub use abilities::{Assist, HostShared, Svm, SvmKind, Timestamps};
-pub use launch::{Completion, Finish, Kernel, Launch, NdRange, Pending, PrintSink, TierUp};
+pub use launch::{Completion, Finish, Kernel, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, copy_through_host};
 
 use cloom_artifact::KernelArtifact;
+pub use cloom_artifact::NdRange;
 use cloom_caps::DeviceCaps;
 use cloom_target::Target;
 use std::sync::Arc;

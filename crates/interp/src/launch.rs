@@ -7,38 +7,14 @@ use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use crate::subgroup;
+use cloom_ir::abi::{CpuLaunch, NdRange};
 use cloom_ir::{Entity, FuncRef, Function, KernelMeta, ParamKind, Space, abi};
 use std::collections::VecDeque;
-
-/// A range of work-items.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NdRange {
-    /// Number of dimensions, 1 to 3; sizes beyond are 1, offsets 0.
-    pub work_dim: u32,
-    /// First global id.
-    pub offset: [u64; 3],
-    /// Work-items.
-    pub global: [u64; 3],
-    /// Work-items of a group. The last group of a dimension may be smaller.
-    pub local: [u64; 3],
-}
-
-impl NdRange {
-    /// A range of one dimension.
-    pub fn linear(global: u64, local: u64) -> Self {
-        Self { work_dim: 1, offset: [0; 3], global: [global, 1, 1], local: [local, 1, 1] }
-    }
-
-    /// Groups in each dimension.
-    pub fn groups(&self) -> [u64; 3] {
-        std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
-    }
-}
 
 /// One argument of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arg {
-    /// The bytes of a value, a structure or a sampler.
+    /// The bytes of a value or a structure.
     Bytes(Vec<u8>),
     /// An address, of a buffer or 0.
     Buffer(u64),
@@ -76,18 +52,10 @@ pub struct WorkGroupLayout {
     pub kernel: FuncRef,
     /// The function.
     pub func: FuncRef,
-    /// Work-items in a vector.
-    pub lanes: u16,
-    /// The dimensions of a launch in the order that the function has them in: lanes are neighbours in the first.
-    pub dim_order: [u8; 3],
-    /// Bytes of scratch of a group, whatever its size,
-    pub scratch_fixed: u64,
-    /// and for each work-item of the enqueued local size, rounded up to whole vectors.
-    pub scratch_per_item: u64,
-    /// Not 0 if it can run several groups that lie beside each other.
-    pub grid_stride_bytes: u32,
     /// Bytes of static local memory.
     pub local_size: u64,
+    /// How it is launched.
+    pub launch: CpuLaunch,
 }
 
 /// Groups that functions run in one call which can run several.
@@ -223,7 +191,7 @@ impl<'p> Machine<'p> {
     ) -> Result<(), Fault> {
         let program = self.program;
         let meta = check(&program.module.funcs[layout.kernel], range, args)?;
-        let range = &in_order(range, layout.dim_order);
+        let range = &range.in_order(layout.launch.dim_order);
         if program.module.funcs[layout.func].params.len() != 5 {
             return Err(FaultKind::BadLaunch("not a work-group function").into());
         }
@@ -244,8 +212,8 @@ impl<'p> Machine<'p> {
         let launch = self.memory.allocate_with(&launch)?;
         self.memory.protect(launch);
         let [x, y, z] = range.local;
-        let items = x.next_multiple_of(u64::from(layout.lanes.max(1))) * y * z;
-        let scratch_size = layout.scratch_fixed + layout.scratch_per_item * items;
+        let items = x.next_multiple_of(u64::from(layout.launch.lanes.max(1))) * y * z;
+        let scratch_size = layout.launch.scratch_fixed + layout.launch.scratch_per_item * items;
         let mut fuel = self.options.fuel;
         let mut item = Item::default();
         let mut run = || {
@@ -254,7 +222,7 @@ impl<'p> Machine<'p> {
                 let size = group_size(range, group);
                 let mut count = 1;
                 let beside = |next: &[u64; 3]| next[1..] == group[1..] && group_size(range, *next) == size;
-                while layout.grid_stride_bytes > 0 && count < TOGETHER && left.next_if(beside).is_some() {
+                while layout.launch.grid_stride_bytes > 0 && count < TOGETHER && left.next_if(beside).is_some() {
                     count += 1;
                 }
                 let [local_stride, scratch_stride] =
@@ -332,12 +300,6 @@ fn groups(range: &NdRange) -> impl Iterator<Item = [u64; 3]> + use<> {
     (0..n[2]).flat_map(move |z| (0..n[1]).flat_map(move |y| (0..n[0]).map(move |x| [x, y, z])))
 }
 
-/// A range with its dimensions in another order.
-fn in_order(range: &NdRange, dim_order: [u8; 3]) -> NdRange {
-    let order = |sizes: [u64; 3]| dim_order.map(|d| sizes[usize::from(d)]);
-    NdRange { offset: order(range.offset), global: order(range.global), local: order(range.local), ..*range }
-}
-
 fn group_size(range: &NdRange, group: [u64; 3]) -> [u64; 3] {
     std::array::from_fn(|d| range.local[d].min(range.global[d] - group[d] * range.local[d]))
 }
@@ -363,13 +325,9 @@ fn check<'f>(func: &'f Function, range: &NdRange, args: &[Arg]) -> Result<&'f Ke
     }
     for ((arg, p), ty) in args.iter().zip(&meta.params).zip(&func.params) {
         let good = match (arg, p.kind) {
-            (Arg::Bytes(b), ParamKind::Value | ParamKind::Sampler) => {
-                b.len() == p.size as usize && p.size >= ty.bytes() && !ty.is_ptr()
-            }
+            (Arg::Bytes(b), ParamKind::Value) => b.len() == p.size as usize && p.size >= ty.bytes() && !ty.is_ptr(),
             (Arg::Bytes(b), ParamKind::Struct) => b.len() == p.size as usize && ty.is_ptr(),
-            (Arg::Buffer(_), ParamKind::Global | ParamKind::Constant | ParamKind::Image) => {
-                p.size == 8 && ty.is_ptr() && !ty.is_vector()
-            }
+            (Arg::Buffer(_), ParamKind::Global | ParamKind::Constant) => p.size == 8 && ty.is_ptr() && !ty.is_vector(),
             (Arg::Local(_), ParamKind::Local) => p.size == 8 && ty.is_ptr() && !ty.is_vector(),
             _ => false,
         };

@@ -21,7 +21,8 @@ pub mod memory;
 pub mod observe;
 mod subgroup;
 
+pub use cloom_ir::abi::NdRange;
 pub use code::Program;
 pub use fault::{Fault, FaultKind};
-pub use launch::{Arg, Machine, NdRange, Options, WorkGroupLayout};
+pub use launch::{Arg, Machine, Options, WorkGroupLayout};
 pub use observe::{Access, AccessKind, Observer, Printed};

@@ -14,6 +14,10 @@
 //! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension, in the order in
 //! which the function has the dimensions of a launch.
 
+mod launch;
+
+pub use launch::{CpuLaunch, NdRange};
+
 /// `i32`: number of dimensions.
 pub const LAUNCH_WORK_DIM: u64 = 0;
 /// `i32`: not zero if what the launch writes is more than the caches keep, so that it may go past them.

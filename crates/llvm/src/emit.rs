@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
 use cloom_ir::cfg::Cfg;
-use cloom_target::Target;
 use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Scalar, Space, Term, Type, Value};
+use cloom_target::Target;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMUnnamedAddr};

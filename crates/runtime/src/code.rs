@@ -127,7 +127,7 @@ impl KernelCode {
             Some(code) => code,
             None => self.loaded()?,
         };
-        Ok(code.artifact().dim_order)
+        Ok(code.artifact().cpu().map_or([0, 1, 2], |cpu| cpu.dim_order))
     }
 
     /// The work-items of the largest group that can be launched, by the code that there is, or else by baseline code:
@@ -195,6 +195,8 @@ const MIN_LANES: u64 = 4;
 /// 0 if a launch is that short only where they would lie otherwise. (A matrix turned by tiles of 16: five times as fast
 /// with 16 lanes as with 32.)
 fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
+    // Other devices form groups themselves, and have one code for all ranges.
+    let Some(artifact) = artifact.cpu() else { return Variant::Vector };
     let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
     if largest.is_some_and(|id| id > artifact.max_id) {
         return Variant::Scalar;
@@ -220,6 +222,7 @@ fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cloom_artifact::{CpuLaunch, LaunchForm};
 
     #[test]
     fn what_a_launch_takes_is_known_after_the_first() {
@@ -248,16 +251,13 @@ mod tests {
             args: Vec::new(),
             arg_block: 0,
             local_size: 0,
-            lanes,
-            dim_order: [0, 1, 2],
-            max_id: 1 << 30,
-            regroupable: long_row_width.is_none(),
-            column_access: false,
-            write_only_bytes: 0,
-            long_row_width,
-            scratch_fixed: 0,
-            scratch_per_item: 0,
-            grid_stride_bytes: 0,
+            launch: LaunchForm::WorkGroup(CpuLaunch {
+                lanes,
+                max_id: 1 << 30,
+                regroupable: long_row_width.is_none(),
+                long_row_width,
+                ..CpuLaunch::SCALAR
+            }),
             private_size: 0,
             reqd_group_size: None,
             denorms_are_zero: false,
@@ -272,7 +272,11 @@ mod tests {
 
     #[test]
     fn launches_that_are_short_where_lanes_lie_get_lanes_along_dimension_0() {
-        let down = |long_row_width| KernelArtifact { dim_order: [1, 0, 2], ..artifact(16, long_row_width) };
+        let down = |long_row_width| {
+            let code = artifact(16, long_row_width);
+            let launch = CpuLaunch { dim_order: [1, 0, 2], ..*code.cpu().unwrap() };
+            KernelArtifact { launch: LaunchForm::WorkGroup(launch), ..code }
+        };
         let chosen = |artifact: &KernelArtifact, global: [u64; 3], local: [u64; 3]| {
             variant_for(artifact, &hal::NdRange { work_dim: 2, offset: [0; 3], global, local })
         };

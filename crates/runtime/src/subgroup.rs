@@ -5,6 +5,7 @@
 //! last may be smaller.
 
 use crate::{Kernel, KernelCode, Result};
+use cloom_artifact::KernelArtifact;
 use cloom_hal::NdRange;
 
 /// How groups of one size are divided.
@@ -16,13 +17,17 @@ pub struct Subgroups {
     pub count: u64,
 }
 
+/// The dimension along which the work-items of a sub-group are neighbours, and how many a whole one has.
+fn rows(artifact: &KernelArtifact) -> (usize, u64) {
+    artifact.cpu().map_or((0, 1), |cpu| (usize::from(cpu.dim_order[0]).min(2), u64::from(cpu.lanes)))
+}
+
 /// How groups of a size are divided. Dimensions that are not named are 1.
 pub fn of_local_size(code: &KernelCode, sizes: &[u64]) -> Result<Subgroups> {
     let mut local = [1; 3];
     local.iter_mut().zip(sizes).for_each(|(l, &s)| *l = s.max(1));
     let range = NdRange { work_dim: sizes.len().clamp(1, 3) as u32, offset: [0; 3], global: local, local };
-    let artifact = code.loaded_for(&range)?.artifact();
-    let (dim, lanes) = (usize::from(artifact.dim_order[0]).min(2), u64::from(artifact.lanes));
+    let (dim, lanes) = rows(code.loaded_for(&range)?.artifact());
     let row = local[dim];
     let rows = (0..3).filter(|&d| d != dim).fold(1u64, |n, d| n.saturating_mul(local[d]));
     Ok(Subgroups { max_size: row.min(lanes), count: row.div_ceil(lanes).saturating_mul(rows) })
@@ -41,7 +46,7 @@ pub fn for_count(kernel: &Kernel, code: &KernelCode, count: u64, dims: usize) ->
         let fits = required[dims..].iter().all(|&s| s == 1) && of_local_size(code, &required)?.count == count;
         return Ok(if fits { required } else { none });
     }
-    let lanes = u64::from(code.loaded()?.artifact().lanes);
+    let (_, lanes) = rows(code.loaded()?.artifact());
     let mut candidates = vec![[count.saturating_mul(lanes), 1, 1], [count, 1, 1]];
     if dims > 1 {
         candidates.push([1, count, 1]);

@@ -34,7 +34,7 @@ impl Toolchain for NoCompiler {
         Err("there is no compiler here".into())
     }
 
-    fn executable(&self, _: &Arc<dyn Unit>, _: &str) -> Result<Arc<dyn Executable>, String> {
+    fn executable(&self, _: &Arc<dyn Unit>, _: &cloom_target::Target) -> Result<Arc<dyn Executable>, String> {
         Err("there is no compiler here".into())
     }
 }

@@ -400,7 +400,7 @@ mod tests {
         let mut module = cloom_ir::parse(text).unwrap();
         let kernel = module.kernels().next().unwrap();
         let target: Target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
-        crate::work_group_function(&mut module, kernel, VectorOptions::default(), &target).unwrap().lanes
+        crate::work_group_function(&mut module, kernel, VectorOptions::default(), &target).unwrap().launch.lanes
     }
 
     /// The lanes for a kernel that adds a short vector to itself.

@@ -43,10 +43,11 @@ use analysis::divergence::{self, Divergence};
 use analysis::shape::{self, Shape};
 use analysis::write_only::Outputs;
 use analysis::{bounds, dim_order};
+use cloom_ir::abi::CpuLaunch;
 use cloom_ir::{FuncRef, Function, Module, Op, Query, Span};
 use cloom_target::Target;
-use cost::{Vectors, Width};
 pub use cost::VectorOptions;
+use cost::{Vectors, Width};
 use emit::group::{self, Body, Part, Tree};
 use emit::subgroup;
 use emit::widen::VectorInput;
@@ -66,29 +67,10 @@ use transform::{
 pub struct WorkGroup {
     /// The function, `<kernel>.wg`.
     pub func: FuncRef,
-    /// Work-items in a vector.
-    pub lanes: u16,
-    /// The dimensions of a launch in the order of the code's: lanes are neighbours in the first. Its descriptors have sizes, ids and
-    /// offsets in this order.
-    pub dim_order: DimOrder,
-    /// No global id of a launch may be larger.
-    pub max_id: u64,
-    /// Whether the kernel cannot tell how its work-items are grouped.
-    pub regroupable: bool,
-    /// Whether lanes go across the rows of a matrix, and work-items below each other along them.
-    pub column_access: bool,
-    /// The lanes that it would have for groups with long rows, if it depends on these: [`VectorOptions::short_row`].
-    pub long_row_width: Option<u16>,
-    /// Bytes of scratch of a group, whatever its size,
-    pub scratch_fixed: u64,
-    /// and for each work-item of the group, with the local size in dimension `dim` rounded up to whole vectors.
-    pub scratch_per_item: u64,
+    /// How it is launched. [`VectorOptions::short_row`] is what `long_row_width` asks for.
+    pub launch: CpuLaunch,
     /// Bytes of static local memory.
     pub local_size: u64,
-    /// If groups beside each other may run together: bytes that each work-item reads or writes in a step, beside its neighbours'; else 0.
-    pub grid_stride_bytes: u32,
-    /// Bytes that each work-item writes to buffers that are only written, if the code can do so past the caches.
-    pub write_only_bytes: u32,
     /// What was decided and why.
     pub remarks: Vec<Remark>,
 }
@@ -161,22 +143,20 @@ pub fn work_group_function(
         remarks.push(Remark { span: Span::NONE, what: "work-items run one at a time".into(), why: why.into() });
     }
     let func = module.funcs.push(func);
-    Ok(WorkGroup {
-        func,
+    let launch = CpuLaunch {
         lanes: width.lanes,
         dim_order,
         // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
         max_id: if vectors.options.may_have_lanes() && refused.is_none() { MAX_ID } else { u64::MAX },
         regroupable: regroupable(module, &split, &graph),
         column_access: width.order[0] == 1,
-        long_row_width,
         write_only_bytes: outputs,
+        long_row_width,
         scratch_fixed: frame.fixed,
         scratch_per_item: frame.per_item,
-        local_size,
         grid_stride_bytes,
-        remarks,
-    })
+    };
+    Ok(WorkGroup { func, launch, local_size, remarks })
 }
 
 /// A kernel that was cut into continuations.

@@ -6,7 +6,7 @@ mod generate;
 
 use cloom_interp::{Arg, Machine, NdRange, Options, Program, WorkGroupLayout};
 use cloom_ir::{Module, verify};
-use cloom_spmd::{VectorOptions, work_group_function};
+use cloom_spmd::{VectorOptions, WorkGroup, work_group_function};
 use cloom_target::Target;
 
 /// How many functions were put into lanes.
@@ -49,16 +49,8 @@ fn group(mut module: Module, lanes: u16) -> (Module, WorkGroupLayout) {
     let kernel = module.kernels().next().unwrap();
     let made = work_group_function(&mut module, kernel, VectorOptions::with_lanes(lanes), &Target::generic()).unwrap();
     checked(&module, "spmd");
-    let layout = WorkGroupLayout {
-        kernel,
-        func: made.func,
-        lanes: made.lanes,
-        dim_order: made.dim_order,
-        scratch_fixed: made.scratch_fixed,
-        scratch_per_item: made.scratch_per_item,
-        grid_stride_bytes: made.grid_stride_bytes,
-        local_size: made.local_size,
-    };
+    let WorkGroup { func, launch, local_size, .. } = made;
+    let layout = WorkGroupLayout { kernel, func, local_size, launch };
     (module, layout)
 }
 
@@ -85,7 +77,7 @@ fn agree(seed: u64) {
         .flat_map(|&lanes| [inlined.clone(), optimised.clone()].map(|m| (lanes, m)))
         .map(|(lanes, m)| {
             let (m, layout) = group(m, lanes);
-            IN_LANES.fetch_add(usize::from(layout.lanes > 1), std::sync::atomic::Ordering::Relaxed);
+            IN_LANES.fetch_add(usize::from(layout.launch.lanes > 1), std::sync::atomic::Ordering::Relaxed);
             (lanes, m, layout)
         })
         .collect();

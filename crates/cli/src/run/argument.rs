@@ -164,7 +164,7 @@ mod tests {
     fn values(texts: &[&str]) -> Result<Vec<Value>, Failure> {
         let text = b"typedef struct { int a; char b; } pair;
             kernel void k(global float *x, local int4 *t, int n, global pair *p, float2 v) {}";
-        let built = Compiler::new(Config::default()).build(&Source { name: "t.cl", text }, "", "");
+        let built = Compiler::new(Config::default()).build(&Source { name: "t.cl", text }, "", &Default::default());
         let program = built.result.unwrap_or_else(|_| panic!("{}", built.log));
         let meta = program.kernels().next().unwrap().1.clone();
         read("k", &meta, &texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>())

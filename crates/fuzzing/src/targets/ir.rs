@@ -4,8 +4,7 @@ use super::{Reach, Target};
 use cloom_filetest::files;
 use cloom_interp::{Arg, Machine, NdRange, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Module, ParamKind, parse, verify};
-use cloom_spmd::{VectorOptions, work_group_function};
-use cloom_target::Target;
+use cloom_spmd::{VectorOptions, WorkGroup, work_group_function};
 
 /// See the file's head.
 pub const TARGET: Target = Target { name: "ir", corpus, words: WORDS, mutated: true, gate: "parsed and verified", run };
@@ -179,20 +178,12 @@ fn stages(module: &Module, kernel: FuncRef, vectors: [u16; 2]) -> Result<(), Str
         let mut module = module.clone();
         // A limit may be reported.
         let options = VectorOptions::with_lanes(lanes);
-        let Ok(made) = work_group_function(&mut module, kernel, options, &Target::generic()) else {
+        let Ok(made) = work_group_function(&mut module, kernel, options, &cloom_target::Target::generic()) else {
             continue;
         };
         checked(&module, "spmd")?;
-        let layout = WorkGroupLayout {
-            kernel,
-            func: made.func,
-            lanes: made.lanes,
-            dim_order: made.dim_order,
-            scratch_fixed: made.scratch_fixed,
-            scratch_per_item: made.scratch_per_item,
-            grid_stride_bytes: made.grid_stride_bytes,
-            local_size: made.local_size,
-        };
+        let WorkGroup { func, launch, local_size, .. } = made;
+        let layout = WorkGroupLayout { kernel, func, local_size, launch };
         interpret(&module, kernel, Some(&layout));
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
+use cloom_artifact::{CpuLaunch, KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
 use cloom_hal::{Device, Kernel, Launch, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
 use cloom_ir::{BinOp, Builder, Flags, FuncRef, Function, Linkage, Module, Space, Type, Value, verify};
@@ -126,16 +126,7 @@ impl<'d> Prepared<'d> {
             args: vec![argument(0), argument(8)],
             arg_block: 16,
             local_size: 256,
-            lanes: 1,
-            dim_order: [0, 1, 2],
-            max_id: u64::MAX,
-            regroupable: false,
-            column_access: false,
-            write_only_bytes: 0,
-            long_row_width: None,
-            scratch_fixed: 256,
-            scratch_per_item: 0,
-            grid_stride_bytes: 0,
+            launch: LaunchForm::WorkGroup(CpuLaunch { scratch_fixed: 256, ..CpuLaunch::SCALAR }),
             private_size: compiled.private_size,
             reqd_group_size: None,
             denorms_are_zero: false,

@@ -5,7 +5,7 @@
 //! them, the stub a Rust function of the same name ([`KERNELS`]). Fresh memory is full of [`POISON`], so that bytes
 //! that nobody copied are seen.
 
-use cloom_artifact::{ImageKind, KernelArg, KernelArgKind, KernelArtifact};
+use cloom_artifact::{ImageKind, KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
 use cloom_caps::{DeviceCaps, DeviceKind, Named};
 use cloom_hal::{self as hal, HalError, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
@@ -376,16 +376,7 @@ impl Executable for StubExecutable {
             args: args.collect(),
             arg_block: 8 * kernel.meta.params.len() as u32,
             local_size: 0,
-            lanes: 1,
-            dim_order: [0, 1, 2],
-            max_id: u64::MAX,
-            regroupable: true,
-            column_access: false,
-            write_only_bytes: 0,
-            long_row_width: None,
-            scratch_fixed: 0,
-            scratch_per_item: 0,
-            grid_stride_bytes: 0,
+            launch: LaunchForm::WorkItem,
             private_size: 0,
             reqd_group_size: None,
             denorms_are_zero: false,
