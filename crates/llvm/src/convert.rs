@@ -1,4 +1,4 @@
-//! Floats to integers, many at once.
+//! Conversion of vectors of floats to integers, saturating, NaN to zero.
 //!
 //! LLVM's saturating conversions take vectors apart, lane by lane with two comparisons each. Written out here: the float is brought into
 //! the range of the integer first, NaN to zero, where the conversion is an instruction.

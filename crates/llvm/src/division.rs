@@ -1,5 +1,5 @@
-//! Quotients and high halves of products, of which vector units have few: no division of integers, and of 64 bits no product but the
-//! low half.
+//! Integer division and high halves of products on vectors. Vector units have no integer division, and of 64-bit
+//! products only the low half, so both are written out in other instructions.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{BinOp, Scalar, Type};

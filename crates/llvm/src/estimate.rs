@@ -1,4 +1,4 @@
-//! Reciprocals and reciprocal roots that need not be exact: the processor's estimate.
+//! Approximate reciprocals and reciprocal square roots, by the processor's estimate instructions.
 //!
 //! In go floats of any number of lanes; out come numbers with an error of at most 1.5 · 2⁻¹² of the result (2⁻¹⁴ with AVX-512). One
 //! instruction stands in place of a square root and a division, for which a processor has one slow unit. A step of Newton's method, which

@@ -1,4 +1,4 @@
-//! `a * b + c`, rounded once, where no instruction does that.
+//! Fused multiply-add, `a * b + c` rounded once, on targets without the instruction.
 //!
 //! The product of two floats is exact in `f64`. The sum is not, and rounding it to a float rounds twice, which goes wrong only where the
 //! first rounding made a tie for the second, or where the float is denormal and its last bits are others. Most vectors have no such

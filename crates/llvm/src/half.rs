@@ -1,4 +1,4 @@
-//! Halves: arithmetic that LLVM would do with library calls, or round twice.
+//! Arithmetic on halves, which LLVM would do with library calls, or round twice.
 //!
 //! A half is an `i16` of LLVM throughout. LLVM's own `half` has calling conventions, libcalls and legalisations of its own, which
 //! differ between CPUs; converting to float and back, explicitly, leaves nothing to them. Converting is one instruction where

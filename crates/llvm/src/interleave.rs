@@ -1,9 +1,9 @@
-//! Taking short vectors apart into their components, and putting them together, over several registers.
+//! Deinterleaving and interleaving of vectors of several registers: short vectors to their components, and back.
 //!
 //! A shuffle that picks every fourth lane of four registers has four registers as its source. LLVM makes such a shuffle a lane or two at
 //! a time. Here it becomes steps that take two registers each: into even and odd lanes, and again; the way back zips halves.
 //! Steps that several components share are found by LLVM as common expressions. Vectors of bytes and shorts are integers, whose
-//! components are had by shifting.
+//! components are extracted by shifts.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{Op, Type, Value};

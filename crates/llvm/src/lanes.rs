@@ -1,9 +1,10 @@
 //! Operations over the lanes of a vector: masks, masked accesses, gathers and scatters.
 //!
-//! LLVM's own masked accesses are used where the target has instructions for them. Elsewhere LLVM would branch on each lane; here
-//! lanes that are off are led to a safe place instead: loads to a zero, stores to a slot of the frame that nobody reads. What is
-//! left are plain accesses without a branch. Stores of many lanes are a small loop instead, because code takes time to make. The choice
-//! depends on the target's features alone, so that a machine always runs the same code.
+//! LLVM's own masked accesses are used where the target has instructions for them. Elsewhere LLVM would branch on each
+//! lane; here inactive lanes get the address of a dummy location instead: loads that of a zero, stores that of a stack
+//! slot that is never read. What is left are plain accesses without a branch. Stores of many lanes are a small loop
+//! instead, because code takes time to make. The choice depends on the target's features alone, so that a machine
+//! always runs the same code.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{BinOp, Flags, InstData, Op, Scalar, Space, Type, Value};

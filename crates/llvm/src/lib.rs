@@ -1,9 +1,10 @@
 //! From IR to object code, through LLVM: the only crate that names it.
 //!
-//! In comes a verified module and one of its functions (a work-group function, after `spmd`); out goes a relocatable object
-//! with that function as its only visible symbol, as bytes in memory. Every operation keeps the meaning that `cloom_ir::inst` gives it:
-//! no undefined behaviour of LLVM is reached by arithmetic, so divisions, shifts and conversions are guarded here, and no promise of
-//! the IR (`nsw`) is handed on. The object calls nothing but `memcpy`, `memmove` and `memset`, and `fma` where the CPU lacks it.
+//! In comes a verified module and one of its functions (a work-group function, after `spmd`); out goes a relocatable
+//! object with that function as its only visible symbol, as bytes in memory. Every operation keeps the meaning that
+//! `cloom_ir::inst` gives it: arithmetic never reaches undefined behaviour of LLVM, so divisions, shifts and
+//! conversions are guarded here, and no-wrap flags of the IR (`nsw`) are not passed to LLVM. The object calls nothing
+//! but `memcpy`, `memmove` and `memset`, and `fma` where the CPU lacks it.
 //!
 //! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at once.
 

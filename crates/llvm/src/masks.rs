@@ -1,12 +1,28 @@
-//! Masks where the target has no registers for them.
+//! A pass over LLVM IR: masks as vectors of integers, where the target has no mask registers.
 //!
-//! Before AVX-512 a mask is a vector of numbers as wide as the numbers that were compared, all ones or zero. LLVM knows that within a
-//! block. A mask that lives across blocks, and each mask of a loop does, it keeps as `<N x i1>` made legal, which is a vector of other,
-//! narrower numbers: masks are packed at the end of each block and unpacked where they are used, and combining them follows that form.
+//! Before AVX-512 the result of a vector comparison is a vector of numbers as wide as those compared, all ones or zero.
+//! LLVM's instruction selection knows that within a basic block. A mask that is live across blocks, as that of every
+//! divergent loop is, is kept as `<N x i1>` made legal, which is a vector of other, narrower numbers: masks are packed
+//! at the end of each block and unpacked where they are used, and their combinations follow that form.
 //!
-//! This pass runs last. In comes an optimised module; out goes one in which masks that are combined or live across blocks are
-//! vectors of integers, of the width that most of the comparisons and selections around them have. A use sees the sign of each
-//! lane, which costs nothing in selections, masked loads and tests. (A pass of LLVM's would turn it back, so none may follow.)
+//! ```text
+//! %m = phi <8 x i1> [%m0, ..], [%m1, ..]      %m = phi <8 x i32> [%s0, ..], [%s1, ..]      ; %s0 = sext %m0
+//! %n = and <8 x i1> %m, %c               ─▶   %n = and <8 x i32> %m, %sc                   ; %sc = sext %c
+//! select <8 x i1> %n, %x, %y                  %t = icmp slt <8 x i32> %n, 0
+//!                                             select <8 x i1> %t, %x, %y
+//! ```
+//!
+//! * *Before*: a module that LLVM's verifier accepts, after all other passes.
+//! * *After*: the module verifies (the caller checks) and computes the same. No `and`, `or`, `xor`, `phi`, `select`,
+//!   shuffle, insertion or freeze has the type `<N x i1>`. Masks that are combined with each other have one width: the
+//!   one that most of the comparisons, selections and masked accesses around them have, found with union-find and a
+//!   vote. A use sees the sign of each lane, which costs nothing in selections, masked loads and tests. A module for a
+//!   target with mask registers is left alone.
+//! * *Order*: it runs last. InstCombine would turn the sign tests back into masks.
+//!
+//! Tests: `tests/mask_blocks.rs` runs loops that go on while a lane is on (`loops_run_while_a_lane_is_on`) and
+//! combinations of masks of several widths (`widths_mix`) on every target of the machine; `tests/other_machines.rs`
+//! looks at the instructions (`loops_stay_in_vector_registers`); and below, the pass alone says what it did.
 
 use crate::handles::LlvmModule;
 use cloom_target::Features;
@@ -20,7 +36,7 @@ const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 /// Widths of lanes, by vote.
 const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
-/// Rewrites the masks of a module. Says whether there were any.
+/// Rewrites the masks of a module. Returns whether there were any.
 pub fn widen(module: &LlvmModule<'_>, features: &Features) -> bool {
     if features.mask_registers > 0 {
         return false;
@@ -561,5 +577,68 @@ impl Masks {
             let against = if zero { LLVMConstNull(int) } else { LLVMConstAllOnes(int) };
             LLVMReplaceAllUsesWith(test, LLVMBuildICmp(b, predicate, word, against, NO_NAME));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::handles::Context;
+    use crate::optimise::{self, Effort};
+    use crate::target::Machine;
+    use crate::{Error, emit};
+    use cloom_target::Target;
+
+    use super::*;
+
+    /// A loop that runs while a lane is on.
+    const LOOP: &str = "func external @k(ptr<context>, ptr<constant>, ptr<context>, ptr<local>, ptr<context>) {
+bb0(v0: ptr<context>, v1: ptr<constant>, v2: ptr<context>, v3: ptr<local>, v4: ptr<context>):
+    v5: f32x8 = load v1 align 4
+    v6: i1x8 = const 0x1
+    jump bb1(v5, v6)
+bb1(v7: f32x8, v8: i1x8):
+    v9: f32x8 = fmul v7, v7
+    v10: f32x8 = fadd v9, v5
+    v11: i1x8 = fcmp olt v10, v5
+    v12: i1x8 = and v8, v11
+    v13: f32x8 = select v12, v10, v7
+    v14: i1 = any v12
+    br v14, bb1(v13, v12), bb2
+bb2:
+    store v3, v13 align 4
+    ret
+}
+";
+
+    /// Whether the pass changed the optimised loop for a target, and the loop afterwards.
+    fn widened(target: &str) -> (bool, String) {
+        let target: Target = target.parse().unwrap();
+        let module = cloom_ir::parse(LOOP).unwrap();
+        let func = module.find("k").unwrap();
+        let work = || -> Result<(bool, String), Error> {
+            let machine = Machine::take(&target, Effort::Full)?;
+            let context = Context::new();
+            let llvm = LlvmModule::new(&context, "k");
+            machine.prepare(&llvm);
+            emit::module(&module, func, &[func], &context, &llvm, &target, false)?;
+            optimise::run(&llvm, &machine, Effort::Full)?;
+            let changed = widen(&llvm, target.features());
+            llvm.verify()?;
+            Ok((changed, llvm.text()))
+        };
+        crate::guard::run(work).unwrap()
+    }
+
+    #[test]
+    fn masks_of_loops_become_integers_as_wide_as_what_is_compared() {
+        let (changed, text) = widened("x86_64-unknown-linux-gnu:x86-64-v3");
+        assert!(changed && text.contains("phi <8 x i32>"), "{text}");
+        assert!(!text.contains("phi <8 x i1>") && !text.contains("and <8 x i1>"), "{text}");
+    }
+
+    #[test]
+    fn mask_registers_keep_their_masks() {
+        let (changed, text) = widened("x86_64-unknown-linux-gnu:x86-64-v4");
+        assert!(!changed && text.contains("phi <8 x i1>"), "{text}");
     }
 }
