@@ -23,16 +23,12 @@ const SUFFIX: &str = "kernel";
 pub struct Key(String);
 
 impl Key {
-    /// From everything that decides which code comes out; the compiler itself is part of it.
-    pub fn new(parts: &[&[u8]], flags: &[bool]) -> Self {
+    /// From everything that decides which code comes out, encoded; the compiler itself is part of it.
+    pub fn new(request: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
-        let own = [env!("CLOOM_FINGERPRINT").as_bytes(), env!("CARGO_PKG_VERSION").as_bytes()];
-        for part in own.iter().chain(parts) {
+        for part in [env!("CLOOM_FINGERPRINT").as_bytes(), env!("CARGO_PKG_VERSION").as_bytes(), request] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
-        }
-        for &flag in flags {
-            hasher.update(&[u8::from(flag)]);
         }
         Key(hasher.finalize().to_hex().to_string())
     }
@@ -161,12 +157,12 @@ mod tests {
     fn entries_come_back_and_damaged_ones_do_not() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path().join("a/b")).unwrap();
-        let key = Key::new(&[b"x"], &[true]);
+        let key = Key::new(b"x");
         assert_eq!(cache.get(&key), None);
         cache.put(&key, &artifact("k", 100));
         assert_eq!(cache.get(&key), Some(artifact("k", 100)));
-        assert_eq!(cache.get(&Key::new(&[b"x"], &[false])), None);
-        assert_eq!(cache.get(&Key::new(&[b"", b"x"], &[true])), None);
+        assert_eq!(cache.get(&Key::new(b"y")), None);
+        assert_eq!(cache.get(&Key::new(b"")), None);
         let path = cache.path(&key);
         let mut bytes = fs::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;

@@ -1,15 +1,14 @@
-//! One kernel of a program to machine code: library, passes, spmd, llvm.
+//! One kernel of a program to code: the disk cache, the library of built-in functions, and a backend.
 
+use crate::backend::{Backend, Explanation, KernelInput, StageLog};
 use crate::cache::{Cache, Key};
+use crate::key::{CodeOptions, SpecializationKey, Tier, Variant};
 use crate::program::Program;
 use crate::{CompileError, Compiler, Timing, library};
-use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_artifact::KernelArtifact;
 use cloom_ir::Module;
-use cloom_passes::CALLEES;
-use cloom_spmd::{Remark, VectorOptions, WorkGroup};
-use cloom_target::Target;
+use cloom_spmd::Remark;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A stage of the compilation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +24,7 @@ pub struct Stage {
 pub struct Built {
     /// What a device loads.
     pub artifact: Arc<KernelArtifact>,
-    /// What the vectoriser decided; empty if the code came from the cache.
+    /// What the backend decided; empty if the code came from the cache.
     pub remarks: Vec<Remark>,
     /// The stages, if asked for.
     pub stages: Vec<Stage>,
@@ -35,130 +34,98 @@ pub struct Built {
     pub cached: bool,
 }
 
-/// Which code of a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Variant {
-    /// For ordinary launches.
-    Vector,
-    /// For launches with ids of any size.
-    Scalar,
-    /// For groups whose rows have at most two to this power work-items, and more than half as many; 6 at most. Only where it matters:
-    /// [`CpuLaunch::long_row_width`](cloom_artifact::CpuLaunch::long_row_width).
-    ShortRow(u8),
-    /// For launches that are short in the dimension along which lanes lie otherwise: along dimension 0.
-    Dim0,
+/// A kernel of a program on a backend.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    pub compiler: &'a Compiler,
+    pub backend: &'a dyn Backend,
+    pub program: &'a Program,
+    pub name: &'a str,
 }
 
-/// Rows longer than two to this power need no code of their own.
-const MOST_ROW: u8 = 6;
-
-impl Variant {
-    /// How many there are.
-    pub const COUNT: usize = 4 + MOST_ROW as usize;
-
-    /// For groups whose rows have so many work-items.
-    pub fn of_row(length: u64) -> Variant {
-        let power = length.clamp(1, 1 << MOST_ROW).next_power_of_two().ilog2();
-        Variant::ShortRow(power as u8)
-    }
-
-    /// A number for each, from 0 on.
-    pub fn index(self) -> usize {
-        match self {
-            Variant::Vector => 0,
-            Variant::Scalar => 1,
-            Variant::Dim0 => 2,
-            Variant::ShortRow(power) => (3 + usize::from(power)).min(Self::COUNT - 1),
+impl Request<'_> {
+    /// What decides about the code of all kernels of the program.
+    pub fn options(&self) -> CodeOptions {
+        let options = self.program.options();
+        CodeOptions {
+            lanes: self.compiler.lanes,
+            optimise: !options.opt_disable,
+            denorms_are_zero: options.denorms_are_zero,
         }
     }
-}
 
-/// What code is made for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
-    /// To begin with: made in a tenth of the time, one work-item at a time and hardly optimised. Not for kernels that see who their
-    /// neighbours are, and not kept on disk.
-    Begin,
-    /// To stay.
-    Stay(Variant),
-    /// To look at: made from scratch, with the texts of all stages.
-    Show(Variant),
-}
+    /// The same code by the key that is the same for all keys that mean it.
+    pub fn canonical(&self, key: SpecializationKey) -> SpecializationKey {
+        key.canonical(self.backend.capabilities().variants, &self.options())
+    }
 
-/// Larger kernels have no quick code: it keeps every value on the stack.
-const MAX_QUICK: usize = 10_000;
+    /// Where the disk cache has the code, or will have it. Baseline code is not kept.
+    fn entry(&self, extracted: &Module, key: &SpecializationKey) -> Option<(&Cache, Key)> {
+        let cache = self.compiler.cache.as_ref().filter(|_| key.tier != Tier::Baseline)?;
+        let hooks: Vec<&str> = self.compiler.hooks.iter().map(|h| h.name()).collect();
+        let parts = (self.backend.target(), self.name, key, self.options(), hooks, extracted);
+        Some((cache, Key::new(&postcard::to_stdvec(&parts).ok()?)))
+    }
 
-/// How a kernel is vectorised for a purpose. Without optimisation, work-items run one after the other, as they are written.
-fn vector_options(compiler: &Compiler, program: &Program, purpose: Purpose) -> VectorOptions {
-    let scalar = VectorOptions::with_lanes(1);
-    let variant = match purpose {
-        // Without optimisation, work-items run one after the other, as they are written.
-        _ if program.options().opt_disable => return scalar,
-        Purpose::Begin | Purpose::Stay(Variant::Scalar) | Purpose::Show(Variant::Scalar) => return scalar,
-        Purpose::Stay(variant) | Purpose::Show(variant) => variant,
-    };
-    match (compiler.lanes, variant) {
-        (Some(lanes), _) => VectorOptions::with_lanes(lanes),
-        (None, Variant::ShortRow(power)) => {
-            VectorOptions { short_row: Some(1 << power.min(MOST_ROW)), ..VectorOptions::default() }
+    /// What the disk cache has there.
+    fn stored(&self, (cache, key): &(&Cache, Key)) -> Option<Built> {
+        let is_it = |a: &KernelArtifact| a.target == *self.backend.target() && a.name == self.name;
+        let artifact = Arc::new(cache.get(key).filter(is_it)?);
+        Some(Built { artifact, remarks: Vec::new(), stages: Vec::new(), times: Vec::new(), cached: true })
+    }
+
+    /// The kernel's optimised code for ordinary launches, if the disk cache has it.
+    pub fn cached(&self) -> Option<Built> {
+        self.compiler.cache.as_ref()?;
+        let key = self.canonical(Variant::Vector.into());
+        self.stored(&self.entry(&extract(self.program, self.name).ok()?, &key)?)
+    }
+
+    /// The kernel's code, from the disk cache or made now.
+    pub fn compile(&self, key: &SpecializationKey) -> Result<Built, CompileError> {
+        let mut log = StageLog::new(false);
+        let module = extract(self.program, self.name)?;
+        log.time("extract");
+        let entry = self.entry(&module, key);
+        if let Some(built) = entry.as_ref().and_then(|e| self.stored(e)) {
+            return Ok(built);
         }
-        (None, Variant::Dim0) => VectorOptions { keep_dim0: true, ..VectorOptions::default() },
-        (None, Variant::Vector | Variant::Scalar) => VectorOptions::default(),
-    }
-}
-
-/// Keeps the times of stages, and their texts if anybody wants them.
-struct Recorder {
-    texts: bool,
-    since: Instant,
-    stages: Vec<Stage>,
-    times: Vec<Timing>,
-}
-
-impl Recorder {
-    /// A stage that changed the IR.
-    fn stage(&mut self, name: &str, text: impl FnOnce() -> String) {
-        self.time(name);
-        self.text(name, text);
-    }
-
-    /// The time since the last stage is this one's.
-    fn time(&mut self, name: &str) {
-        self.times.push(Timing::new(name, self.since.elapsed()));
-        self.since = Instant::now();
-    }
-
-    /// Making a text is nobody's time.
-    fn text(&mut self, name: &str, text: impl FnOnce() -> String) {
-        if self.texts {
-            self.stages.push(Stage { name: name.to_owned(), text: text() });
-            self.since = Instant::now();
+        log.time("cache");
+        let built = self.generate(module, key, log)?;
+        if let Some((cache, key)) = entry {
+            cache.put(&key, &built.artifact);
         }
+        Ok(built)
     }
-}
 
-/// Where the disk cache has a kernel's code, or will have it.
-fn place<'a>(
-    compiler: &'a Compiler,
-    program: &Program,
-    extracted: &Module,
-    name: &str,
-    target: &Target,
-    vectors: VectorOptions,
-) -> Option<(&'a Cache, Key)> {
-    let cache = compiler.cache.as_ref()?;
-    let ir = postcard::to_stdvec(extracted).ok()?;
-    let vectors = format!("{vectors:?}");
-    let texts = [target.name().as_bytes(), name.as_bytes(), vectors.as_bytes(), &ir];
-    let options = program.options();
-    Some((cache, Key::new(&texts, &[!options.opt_disable, options.denorms_are_zero])))
-}
+    /// Makes the kernel's code without the cache, and keeps the texts of all stages.
+    pub fn show(&self, key: &SpecializationKey) -> Result<Built, CompileError> {
+        let mut log = StageLog::new(true);
+        let module = extract(self.program, self.name)?;
+        log.time("extract");
+        log.text("ir", || module.to_string());
+        self.generate(module, key, log)
+    }
 
-/// What the disk cache has there.
-fn stored((cache, key): &(&Cache, Key), name: &str, target: &Target) -> Option<Built> {
-    let artifact = cache.get(key).filter(|a| a.target == *target && a.name == name)?;
-    let (remarks, stages, times) = Default::default();
-    Some(Built { artifact: Arc::new(artifact), remarks, stages, times, cached: true })
+    /// What the backend would decide, without making code.
+    pub fn explain(&self) -> Result<Explanation, CompileError> {
+        let key = self.canonical(Variant::Vector.into());
+        self.backend.explain(self.input(linked(self.program, self.name)?, &key)?)
+    }
+
+    fn input<'k>(&'k self, module: Module, key: &'k SpecializationKey) -> Result<KernelInput<'k>, CompileError> {
+        let kernel = module.find(self.name).ok_or_else(|| CompileError::NoKernel(self.name.to_owned()))?;
+        Ok(KernelInput { module, kernel, key, options: self.options(), hooks: &self.compiler.hooks })
+    }
+
+    fn generate(&self, mut module: Module, key: &SpecializationKey, mut log: StageLog) -> Result<Built, CompileError> {
+        library::link(&mut module)?;
+        log.stage("library", || module.to_string());
+        let generated = self.backend.compile(self.input(module, key)?, &mut log)?;
+        let StageLog { stages, times, .. } = log;
+        let artifact = Arc::new(generated.artifact);
+        Ok(Built { artifact, remarks: generated.remarks, stages, times, cached: false })
+    }
 }
 
 /// A kernel of a program and what that defines of what it calls.
@@ -168,92 +135,6 @@ fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
     let mut module = Module::new();
     module.import(source, [kernel.ok_or_else(|| CompileError::NoKernel(name.to_owned()))?])?;
     Ok(module)
-}
-
-/// A kernel's code for ordinary launches, if the disk cache has it.
-pub fn cached(compiler: &Compiler, program: &Program, name: &str, target: &Target) -> Option<Built> {
-    compiler.cache.as_ref()?;
-    let vectors = vector_options(compiler, program, Purpose::Stay(Variant::Vector));
-    stored(&place(compiler, program, &extract(program, name).ok()?, name, target, vectors)?, name, target)
-}
-
-/// Compiles a kernel.
-pub fn compile(
-    compiler: &Compiler,
-    program: &Program,
-    name: &str,
-    target: &Target,
-    purpose: Purpose,
-) -> Result<Built, CompileError> {
-    let texts = matches!(purpose, Purpose::Show(_));
-    let mut recorder = Recorder { texts, since: Instant::now(), stages: Vec::new(), times: Vec::new() };
-    let mut module = extract(program, name)?;
-    recorder.time("extract");
-    recorder.text("ir", || module.to_string());
-    let vectors = vector_options(compiler, program, purpose);
-    let place = match purpose {
-        Purpose::Stay(_) => place(compiler, program, &module, name, target, vectors),
-        Purpose::Begin | Purpose::Show(_) => None,
-    };
-    if let Some(built) = place.as_ref().and_then(|p| stored(p, name, target)) {
-        return Ok(built);
-    }
-    recorder.time("cache");
-    library::link(&mut module)?;
-    recorder.stage("library", || module.to_string());
-    let missing = CompileError::NoKernel(name.to_owned());
-    let kernel = module.find(name).ok_or(missing)?;
-    cloom_passes::run(&mut module, kernel, |pass, module| {
-        recorder.time(pass);
-        if pass != CALLEES {
-            recorder.text(pass, || module.function_text(&module.funcs[kernel]));
-        }
-    });
-    if purpose == Purpose::Begin {
-        let func = &module.funcs[kernel];
-        if func.size() > MAX_QUICK || cloom_ir::subgroup::uses(func) {
-            return Err(CompileError::NoQuick);
-        }
-    }
-    let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, target)?;
-    debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, group.launch.lanes), [], "after spmd\n{module}");
-    recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
-    let denorms_are_zero = program.options().denorms_are_zero;
-    let optimise = !program.options().opt_disable && purpose != Purpose::Begin;
-    let options = cloom_llvm::Options { target: target.clone(), optimise, denorms_are_zero, texts };
-    let compiled = cloom_llvm::compile(&module, group.func, &options)?;
-    recorder.times.extend(compiled.times.iter().map(|&(name, time)| Timing::new(name, time)));
-    recorder.stages.extend(compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text }));
-    let code = KernelCode {
-        target: target.clone(),
-        code: compiled.object,
-        entry: compiled.symbol,
-        local_size: group.local_size,
-        private_size: compiled.private_size,
-        denorms_are_zero,
-        launch: LaunchForm::WorkGroup(group.launch),
-    };
-    let artifact = KernelArtifact::new(&module, kernel, code)?;
-    if let Some((cache, key)) = place {
-        cache.put(&key, &artifact);
-    }
-    let Recorder { stages, times, .. } = recorder;
-    Ok(Built { artifact: Arc::new(artifact), remarks: group.remarks, stages, times, cached: false })
-}
-
-/// A kernel's way through the vectoriser alone, and the files that its remarks are about.
-pub fn vectorised(
-    compiler: &Compiler,
-    program: &Program,
-    name: &str,
-    target: &Target,
-) -> Result<(WorkGroup, Vec<String>), CompileError> {
-    let mut module = linked(program, name)?;
-    let kernel = module.find(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
-    cloom_passes::run(&mut module, kernel, |_, _| {});
-    let vectors = vector_options(compiler, program, Purpose::Stay(Variant::Vector));
-    let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, target)?;
-    Ok((group, module.files))
 }
 
 /// A kernel with all that it calls, also the built-in functions, before any pass: what the reference interpreter runs.

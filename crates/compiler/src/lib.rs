@@ -1,41 +1,48 @@
 //! Source, options and target to artifact: the one pipeline.
 //!
 //! ```text
-//! source ─ front ─▶ Program (IR) ─ link ─▶ Program ─ executable ─▶ kernel: library ▸ passes ▸ spmd ▸ llvm ─▶ KernelArtifact
-//!                      ▲ │ binary                                      │ ▲
+//! source ─ front ─▶ Program (IR) ─ link ─▶ Program ─ executable ─▶ kernel: library ▸ Backend ─▶ KernelArtifact
+//!                      ▲ │ binary                                      │ ▲      CPU: passes ▸ spmd ▸ llvm
 //!                      └─┘                                             disk cache
 //! ```
 //!
-//! A [`Compiler`] is shared by everything that compiles in a process; it owns the
-//! disk cache and the threads that compile ahead. The front end runs at once and reports; machine code is made for one kernel at a time, by
-//! whoever asks first, or by a thread in the background before anybody asks.
+//! A [`Compiler`] is shared by everything that compiles in a process; it owns the disk cache and the threads that
+//! compile ahead. The front end runs at once and reports. Code is made for one kernel and one [`SpecializationKey`] at
+//! a time, by the thread that asks first, or by a thread in the background before anybody asks. A [`Backend`] makes it;
+//! the one for CPUs is built in, others are given as [`Extensions`].
 
 #![forbid(unsafe_code)]
 
+mod backend;
 mod cache;
+mod cpu_backend;
 mod diagnostic;
 mod executable;
 mod front;
 mod includes;
 mod kernel;
+mod key;
 mod library;
 mod program;
 mod queue;
 mod remarks;
 
+pub use backend::{Backend, Capabilities, Explanation, Extensions, Generated, IrHook, KernelInput, Position, StageLog};
 pub use cloom_clc::options::{BuildOptions, OptionSet};
+pub use cpu_backend::CpuBackend;
 pub use diagnostic::{Diagnostic, Location};
 pub use executable::Executable;
 pub use front::{BuildTarget, Source};
 pub use includes::Header;
-pub use kernel::{Built, Stage, Variant};
+pub use kernel::{Built, Stage};
+pub use key::{CodeOptions, SpecializationKey, Tier, Variant};
 pub use program::{LoadError, Program};
 pub use remarks::place;
 
 use cache::Cache;
 use cloom_artifact::ImageKind;
 use cloom_target::Target;
-use kernel::Purpose;
+use kernel::Request;
 use queue::Queue;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,8 +59,8 @@ pub struct Config {
     pub lanes: Option<u16>,
     /// Whether [`Executable::remarks`] has something to say.
     pub remarks: bool,
-    /// Whether kernels may begin with code that is made quickly ([`Executable::quick_kernel`]).
-    pub quick_start: bool,
+    /// Whether kernels may begin with code of the baseline tier ([`Executable::baseline_kernel`]).
+    pub baseline_tier: bool,
 }
 
 impl Config {
@@ -63,8 +70,8 @@ impl Config {
         let lanes = cloom_caps::env::LANES.get().and_then(|l| l.parse().ok()).map(|l: u16| l.clamp(1, 64));
         let remarks = cloom_caps::env::REMARKS.is_on();
         let background_threads = (cores / 2).clamp(1, 8);
-        let quick_start = !cloom_caps::env::QUICK_START.is_off();
-        Self { cache_dir: cache::folder_from_env(), background_threads, lanes, remarks, quick_start }
+        let baseline_tier = !cloom_caps::env::QUICK_START.is_off();
+        Self { cache_dir: cache::folder_from_env(), background_threads, lanes, remarks, baseline_tier }
     }
 }
 
@@ -86,9 +93,12 @@ pub enum CompileError {
     /// The kernel is beyond a limit of the vectoriser.
     #[error("{0}")]
     Vectoriser(#[from] cloom_spmd::Limit),
-    /// The kernel has no code that is made quickly.
-    #[error("the kernel is too large for quick code, or sees who its neighbours are")]
-    NoQuick,
+    /// The kernel has no code of the baseline tier.
+    #[error("the kernel is too large for the baseline tier, or has sub-groups")]
+    NoBaseline,
+    /// No backend makes code for the target.
+    #[error("no code is made for {0}: its backend is not part of this compiler")]
+    NoBackend(String),
     /// The kernel has parameters that no device takes.
     #[error("{0}")]
     Artifact(#[from] cloom_artifact::ArtifactError),
@@ -149,31 +159,44 @@ impl Timing {
 pub struct Compiler {
     lanes: Option<u16>,
     remarks: bool,
-    quick_start: bool,
+    baseline_tier: bool,
+    backends: Vec<Arc<dyn Backend>>,
+    hooks: Vec<Arc<dyn IrHook>>,
     cache: Option<Cache>,
     queue: Arc<Queue>,
 }
 
 impl Compiler {
-    /// A compiler.
+    /// A compiler for CPUs.
     pub fn new(config: Config) -> Arc<Self> {
+        Self::with_extensions(config, Extensions::default())
+    }
+
+    /// A compiler for CPUs and for the targets of other backends.
+    pub fn with_extensions(config: Config, extensions: Extensions) -> Arc<Self> {
         Arc::new(Self {
             lanes: config.lanes,
             remarks: config.remarks,
-            quick_start: config.quick_start,
+            baseline_tier: config.baseline_tier,
+            backends: extensions.backends,
+            hooks: extensions.hooks,
             cache: config.cache_dir.and_then(Cache::open),
             queue: Queue::new(config.background_threads),
         })
     }
 
-    /// Compiles a source and links it alone (`clBuildProgram`). It is preprocessed for the device of the target, and rounds like a program
-    /// that is quick there.
+    /// Compiles a source and links it alone (`clBuildProgram`). It is preprocessed for the device of the target; whether
+    /// `a * b + c` is contracted is decided by whether the target has the instruction.
     pub fn build<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         let target = target.into();
         let front = || front::compile(source, options, OptionSet::Build, &[], target);
-        let compiled = match source.text.len() > SMALL {
-            true => cloom_llvm::prepare_meanwhile(front),
-            false => front(),
+        let compiled = match self.backend(target.target) {
+            Ok(backend) if source.text.len() > SMALL => {
+                let mut compiled = None;
+                backend.prepare_meanwhile(&mut || compiled = Some(front()));
+                compiled.unwrap_or_else(front)
+            }
+            _ => front(),
         };
         match compiled.result {
             Ok(program) => {
@@ -213,19 +236,34 @@ impl Compiler {
 
     /// Gets a linked program ready to run on a target.
     pub fn executable(self: &Arc<Self>, program: &Arc<Program>, target: &Target) -> Arc<Executable> {
-        let executable = Executable::new(self.clone(), program.clone(), target.clone());
-        if !cloom_llvm::is_prepared() && self.queue.is_active() {
+        let backend = self.backend(target);
+        let unprepared = backend.as_ref().ok().filter(|b| !b.is_prepared() && self.queue.is_active()).cloned();
+        let executable = Executable::new(self.clone(), program.clone(), target.clone(), backend);
+        if let Some(backend) = unprepared {
             // The first use of LLVM takes long, and the process must not end meanwhile: it is not left to another thread.
             let size: usize = program.module().funcs.values().map(cloom_ir::Function::size).sum();
-            if size <= SMALL { executable.prepare_first(0) } else { cloom_llvm::prepare() }
+            if size <= SMALL { executable.prepare_first(0) } else { backend.prepare() }
         }
         executable
     }
 
-    /// Whether a program's kernels may begin with code that is made quickly: better code is made meanwhile, and nobody asked for a
-    /// certain kind of code.
-    fn begins_quickly(&self, program: &Program) -> bool {
-        self.quick_start && self.queue.is_active() && self.lanes.is_none() && !program.options().opt_disable
+    /// The backend for a target: one that was registered, or the CPU's.
+    fn backend(&self, target: &Target) -> Result<Arc<dyn Backend>, CompileError> {
+        match self.backends.iter().find(|b| b.target() == target) {
+            Some(backend) => Ok(backend.clone()),
+            None if target.level().is_some() => Ok(Arc::new(CpuBackend::new(target.clone()))),
+            None => Err(CompileError::NoBackend(target.name().to_owned())),
+        }
+    }
+
+    /// Whether a program's kernels may begin with baseline code: optimised code is made meanwhile, and nobody asked for
+    /// a certain kind of code.
+    fn may_tier_up(&self, program: &Program, backend: &dyn Backend) -> bool {
+        self.baseline_tier
+            && self.queue.is_active()
+            && self.lanes.is_none()
+            && !program.options().opt_disable
+            && backend.capabilities().baseline_tier
     }
 
     /// A kernel of a program with all that it calls, before any pass.
@@ -239,8 +277,10 @@ impl Compiler {
         program: &Program,
         kernel: &str,
         target: &Target,
-        variant: Variant,
+        key: impl Into<SpecializationKey>,
     ) -> Result<Built, CompileError> {
-        kernel::compile(self, program, kernel, target, Purpose::Show(variant))
+        let backend = self.backend(target)?;
+        let request = Request { compiler: self, backend: &*backend, program, name: kernel };
+        request.show(&request.canonical(key.into()))
     }
 }

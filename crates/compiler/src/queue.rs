@@ -4,7 +4,7 @@
 //! executable that is gone is passed over.
 
 use crate::Executable;
-use crate::kernel::Variant;
+use crate::key::SpecializationKey;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -17,7 +17,7 @@ pub struct Queue {
 
 #[derive(Default)]
 struct State {
-    work: VecDeque<(Weak<Executable>, usize, Variant)>,
+    work: VecDeque<(Weak<Executable>, usize, SpecializationKey)>,
     threads: usize,
 }
 
@@ -33,29 +33,29 @@ impl Queue {
     }
 
     /// Adds a kernel of an executable.
-    pub fn push(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, variant: Variant) {
-        self.add(executable, kernel, variant, false);
+    pub fn push(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, key: SpecializationKey) {
+        self.add(executable, kernel, key, false);
     }
 
     /// Adds a kernel of an executable before all others, wherever it is now.
-    pub fn hurry(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, variant: Variant) {
-        self.add(executable, kernel, variant, true);
+    pub fn hurry(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, key: SpecializationKey) {
+        self.add(executable, kernel, key, true);
     }
 
-    fn add(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, variant: Variant, first: bool) {
+    fn add(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, key: SpecializationKey, first: bool) {
         if self.limit == 0 {
             return;
         }
         let mut state = self.state.lock();
-        let is_it = |(e, i, v): &(Weak<Executable>, usize, Variant)| {
-            (*i, *v) == (kernel, variant) && std::ptr::eq(e.as_ptr(), Arc::as_ptr(executable))
+        let is_it = |(e, i, k): &(Weak<Executable>, usize, SpecializationKey)| {
+            *i == kernel && *k == key && std::ptr::eq(e.as_ptr(), Arc::as_ptr(executable))
         };
         let waits = state.work.iter().position(is_it);
         if first {
             waits.and_then(|at| state.work.remove(at));
-            state.work.push_front((Arc::downgrade(executable), kernel, variant));
+            state.work.push_front((Arc::downgrade(executable), kernel, key));
         } else if waits.is_none() {
-            state.work.push_back((Arc::downgrade(executable), kernel, variant));
+            state.work.push_back((Arc::downgrade(executable), kernel, key));
         }
         if state.threads < self.limit.min(state.work.len()) {
             let queue = self.clone();
@@ -77,9 +77,9 @@ impl Queue {
                 }
                 next
             };
-            let Some((executable, i, variant)) = next else { return };
+            let Some((executable, i, key)) = next else { return };
             if let Some(executable) = executable.upgrade() {
-                executable.prepare(i, variant);
+                executable.prepare(i, key);
             }
         }
     }

@@ -1,42 +1,33 @@
-//! The vectoriser's remarks on a program as lines of its build log: `file:line:column: remark: what: why`.
+//! A backend's remarks on a kernel as lines of the build log: `file:line:column: remark: what: why`.
 
-use crate::{Compiler, Program, kernel};
+use crate::CompileError;
+use crate::backend::Explanation;
 use cloom_ir::Span;
-use cloom_target::Target;
 use std::fmt::Write;
 
-/// A place in the source, in the form that editors understand; `None` if there is no such place.
+/// A position in the source, in the form that editors understand; `None` if there is no such position.
 pub fn place(files: &[String], span: Span) -> Option<String> {
     let file = files.get(usize::from(span.file)).map_or("", String::as_str);
     (span != Span::NONE).then(|| format!("{file}:{}:{}", span.line, span.col))
 }
 
-/// What is made of each kernel of a program, in their order.
-pub fn text(compiler: &Compiler, program: &Program, target: &Target) -> String {
+/// What is decided about a kernel.
+pub fn text(name: &str, explanation: Result<Explanation, CompileError>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail, here and below.
-    for (name, _) in program.kernels() {
-        let (group, files) = match kernel::vectorised(compiler, program, name, target) {
-            Ok(made) => made,
-            Err(why) => {
-                let _ = writeln!(out, "remark: kernel `{name}`: no code: {why}");
-                continue;
-            }
-        };
-        let _ = match group.launch.lanes {
-            0 | 1 => writeln!(out, "remark: kernel `{name}`: one work-item at a time"),
-            lanes => {
-                writeln!(
-                    out,
-                    "remark: kernel `{name}`: {lanes} work-items at a time along dimension {}",
-                    group.launch.dim_order[0]
-                )
-            }
-        };
-        for remark in group.remarks {
-            let place = place(&files, remark.span).map_or_else(String::new, |p| p + ": ");
-            let _ = writeln!(out, "{place}remark: {}: {}", remark.what, remark.why);
+    let Explanation { summary, remarks, files } = match explanation {
+        Ok(explanation) => explanation,
+        Err(why) => {
+            let _ = writeln!(out, "remark: kernel `{name}`: no code: {why}");
+            return out;
         }
+    };
+    if !summary.is_empty() {
+        let _ = writeln!(out, "remark: kernel `{name}`: {summary}");
+    }
+    for remark in remarks {
+        let place = place(&files, remark.span).map_or_else(String::new, |p| p + ": ");
+        let _ = writeln!(out, "{place}remark: {}: {}", remark.what, remark.why);
     }
     out
 }

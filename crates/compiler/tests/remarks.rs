@@ -8,7 +8,7 @@ fn remarks(text: &str, lanes: Option<u16>) -> String {
     let compiler = Compiler::new(Config { remarks: true, lanes, ..Config::default() });
     let built = compiler.build(&Source { name: "k.cl", text: text.as_bytes() }, "", &Target::generic());
     let program = built.result.map_err(|_| built.log).unwrap();
-    compiler.executable(&program, &Target::generic()).remarks()
+    compiler.executable(&program, &"x86_64-unknown-linux-gnu:x86-64-v2".parse().unwrap()).remarks()
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn what_is_wrong_is_told_and_told_apart() {
     assert!(undefined.log.contains("`f"), "{}", undefined.log);
     let program = program(&compiler, REDUCE, "");
     let executable = compiler.executable(&program, &"nvptx64-nvidia-cuda:sm_90".parse().unwrap());
-    assert!(matches!(executable.kernel("reduce", Variant::Vector), Err(CompileError::Codegen(_))));
+    assert!(matches!(executable.kernel("reduce", Variant::Vector), Err(CompileError::NoBackend(_))));
     assert_eq!(executable.kernel("other", Variant::Vector).err(), Some(CompileError::NoKernel("other".into())));
 }
 
@@ -178,11 +178,11 @@ fn a_kernel_begins_with_quick_code_if_better_code_is_being_made() {
                   kernel void sub(global int *p) { p[get_global_id(0)] = get_sub_group_local_id(); }";
     let device = CpuDevice::new(2, None);
     let target = &device.info().target;
-    let config = Config { background_threads: 1, quick_start: true, ..Config::default() };
+    let config = Config { background_threads: 1, baseline_tier: true, ..Config::default() };
     let start = |config: Config, options: &str| {
         let compiler = Compiler::new(config);
         let executable = compiler.executable(&program(&compiler, source, options), target);
-        (executable.quick_kernel("k"), executable)
+        (executable.baseline_kernel("k"), executable)
     };
     // It may be that the thread was quicker, but not each time.
     let begun = (0..20).find_map(|_| {
@@ -194,12 +194,12 @@ fn a_kernel_begins_with_quick_code_if_better_code_is_being_made() {
     let p = buffer(&device, &[0; 400]);
     run(&device, quick, [100, 1, 1], [7, 1, 1], &[Arg::Buffer(&*p)]);
     assert_eq!(ints(&*p), (0..100).map(|x| 3 * x).collect::<Vec<_>>());
-    assert!(executable.quick_kernel("sub").is_none(), "it sees its neighbours");
+    assert!(executable.baseline_kernel("sub").is_none(), "it sees its neighbours");
     assert!(executable.kernel("k", Variant::Vector).unwrap().artifact.cpu().unwrap().lanes > 1);
-    assert!(executable.made_kernel("k", Variant::Vector).is_some());
+    assert!(executable.try_kernel("k", Variant::Vector).is_some());
     for (config, options, why) in [
         (Config { background_threads: 0, ..config.clone() }, "", "nobody makes better code"),
-        (Config { quick_start: false, ..config.clone() }, "", "it is switched off"),
+        (Config { baseline_tier: false, ..config.clone() }, "", "it is switched off"),
         (Config { lanes: Some(8), ..config.clone() }, "", "a certain width is asked for"),
         (config, "-cl-opt-disable", "there is no better code"),
     ] {
@@ -215,7 +215,7 @@ fn many_threads_ask_for_kernels_while_the_background_compiles() {
     let compiler = Compiler::new(Config { cache_dir: None, background_threads: 2, ..Config::default() });
     let device = CpuDevice::new(2, None);
     let executable = compiler.executable(&program(&compiler, &kernels, ""), &device.info().target);
-    assert!((0..24).all(|i| executable.expect(&format!("k{i}"), Variant::Vector)));
+    assert!((0..24).all(|i| executable.prefetch_kernel(&format!("k{i}"), Variant::Vector)));
     std::thread::scope(|scope| {
         for t in 0..4 {
             let (executable, device) = (&executable, &device);

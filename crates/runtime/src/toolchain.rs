@@ -134,6 +134,11 @@ impl Cloom {
     pub fn from_env() -> Arc<dyn Toolchain> {
         Cloom::new(compiler::Config::from_env())
     }
+
+    /// A compiler that the caller made, perhaps with other backends.
+    pub fn with_compiler(compiler: Arc<compiler::Compiler>) -> Arc<dyn Toolchain> {
+        Arc::new(Cloom(compiler))
+    }
 }
 
 struct CloomUnit(Arc<compiler::Program>);
@@ -160,7 +165,7 @@ struct CloomExecutable(Arc<compiler::Executable>);
 
 impl Executable for CloomExecutable {
     fn prefetch(&self, name: &str, variant: Variant) -> bool {
-        self.0.expect(name, variant)
+        self.0.prefetch_kernel(name, variant)
     }
 
     fn kernel(&self, name: &str, variant: Variant) -> Result<Arc<KernelArtifact>, String> {
@@ -168,11 +173,11 @@ impl Executable for CloomExecutable {
     }
 
     fn try_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>> {
-        self.0.made_kernel(name, variant).map(|built| built.artifact.clone())
+        self.0.try_kernel(name, variant).map(|built| built.artifact.clone())
     }
 
     fn baseline_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>> {
-        self.0.quick_kernel(name)
+        self.0.baseline_kernel(name)
     }
 
     fn remarks(&self) -> String {

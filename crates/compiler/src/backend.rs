@@ -1,0 +1,193 @@
+//! What a kind of device brings to the compiler: code generation behind one trait.
+//!
+//! ```text
+//! kernel as IR, linked ─▶ Backend::compile ─▶ KernelArtifact
+//!         ▲                   CPU: passes ▸ spmd ▸ llvm
+//!         └── IR hooks        others: as they like
+//! ```
+//!
+//! The front end, linking, the disk cache, the threads in the background and the tiers are the same for all backends
+//! and stand outside of them. A backend is registered with the compiler ([`Extensions`]) and found by its target; the
+//! CPU's is always there.
+
+use crate::key::{CodeOptions, SpecializationKey};
+use crate::{CompileError, Stage, Timing};
+use cloom_artifact::KernelArtifact;
+use cloom_ir::{FuncRef, Module};
+use cloom_passes::CALLEES;
+use cloom_spmd::Remark;
+use cloom_target::Target;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Code generation for one target.
+pub trait Backend: Send + Sync {
+    /// What its code is made for.
+    fn target(&self) -> &Target;
+
+    /// What the rest of the compiler must know of it.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Makes code of a kernel. `log` gets the time of each stage, and its text if anybody wants it.
+    fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError>;
+
+    /// For the build log: what would be decided about a kernel, without making its code.
+    fn explain(&self, input: KernelInput<'_>) -> Result<Explanation, CompileError> {
+        let _ = input;
+        Ok(Explanation::default())
+    }
+
+    /// Does `work`, and meanwhile what the backend needs once before its first use in a process, if that takes long.
+    fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {
+        work();
+    }
+
+    /// Does what the backend needs once before its first use in a process.
+    fn prepare(&self) {}
+
+    /// Whether that is done.
+    fn is_prepared(&self) -> bool {
+        true
+    }
+}
+
+/// What a backend can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capabilities {
+    /// Whether it makes code of the baseline tier, much sooner than optimised code.
+    pub baseline_tier: bool,
+    /// Whether its code differs by the sizes of launches ([`Variant`](crate::Variant)).
+    pub variants: bool,
+}
+
+/// A kernel for a backend.
+pub struct KernelInput<'a> {
+    /// The kernel with all that it calls, also the built-in functions; verified, before any pass.
+    pub module: Module,
+    /// The kernel in it.
+    pub kernel: FuncRef,
+    /// Which code of it.
+    pub key: &'a SpecializationKey,
+    /// What holds for the whole program.
+    pub options: CodeOptions,
+    pub(crate) hooks: &'a [Arc<dyn IrHook>],
+}
+
+impl KernelInput<'_> {
+    /// Inlines and runs the scalar passes, with the hooks before and after them: what most backends begin with.
+    pub fn run_passes(&mut self, log: &mut StageLog) {
+        self.run_hooks(Position::BeforePasses, log);
+        let kernel = self.kernel;
+        cloom_passes::run(&mut self.module, kernel, |pass, module| {
+            log.time(pass);
+            if pass != CALLEES {
+                log.text(pass, || module.function_text(&module.funcs[kernel]));
+            }
+        });
+        self.run_hooks(Position::AfterPasses, log);
+    }
+
+    /// Runs the hooks of one position. A backend that does not call [`KernelInput::run_passes`] calls this for each.
+    pub fn run_hooks(&mut self, position: Position, log: &mut StageLog) {
+        for hook in self.hooks.iter().filter(|h| h.position() == position) {
+            hook.run(&mut self.module, self.kernel);
+            debug_assert_eq!(cloom_ir::verify(&self.module).first(), None, "after {}\n{}", hook.name(), self.module);
+            log.stage(hook.name(), || self.module.function_text(&self.module.funcs[self.kernel]));
+        }
+    }
+}
+
+/// A change to the IR of every kernel, by position in the pipeline: instrumentation.
+pub trait IrHook: Send + Sync {
+    /// Its name, which is a part of every key of the disk cache: one that changes what it does changes its name.
+    fn name(&self) -> &str;
+    /// Where it runs.
+    fn position(&self) -> Position;
+    /// Changes a kernel. The module must verify afterwards.
+    fn run(&self, module: &mut Module, kernel: FuncRef);
+}
+
+/// A position in the pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Position {
+    /// After linking, before any pass: each access is as the source has it.
+    BeforePasses,
+    /// After the scalar passes, before the kernel becomes code for work-groups: what is left of the accesses.
+    AfterPasses,
+}
+
+/// What a compiler has beside what is built in.
+#[derive(Clone, Default)]
+pub struct Extensions {
+    /// Code generation for other targets.
+    pub backends: Vec<Arc<dyn Backend>>,
+    /// Changes to every kernel.
+    pub hooks: Vec<Arc<dyn IrHook>>,
+}
+
+/// What a backend makes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Generated {
+    /// What a device loads.
+    pub artifact: KernelArtifact,
+    /// What was decided and why.
+    pub remarks: Vec<Remark>,
+}
+
+/// What a backend says of a kernel for people.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Explanation {
+    /// In a few words, such as `8 work-items at a time`; empty if there is nothing to say.
+    pub summary: String,
+    /// What was decided and why.
+    pub remarks: Vec<Remark>,
+    /// The files that these are about.
+    pub files: Vec<String>,
+}
+
+/// Keeps the times of stages, and their texts if anybody wants them.
+pub struct StageLog {
+    texts: bool,
+    since: Instant,
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) times: Vec<Timing>,
+}
+
+impl StageLog {
+    /// A log that begins now.
+    pub(crate) fn new(texts: bool) -> StageLog {
+        StageLog { texts, since: Instant::now(), stages: Vec::new(), times: Vec::new() }
+    }
+
+    /// Whether texts are wanted.
+    pub fn wants_texts(&self) -> bool {
+        self.texts
+    }
+
+    /// A stage that changed the IR.
+    pub fn stage(&mut self, name: &str, text: impl FnOnce() -> String) {
+        self.time(name);
+        self.text(name, text);
+    }
+
+    /// The time since the last stage is this one's.
+    pub fn time(&mut self, name: &str) {
+        self.times.push(Timing::new(name, self.since.elapsed()));
+        self.since = Instant::now();
+    }
+
+    /// The text of a stage. To make it counts for no stage.
+    pub fn text(&mut self, name: &str, text: impl FnOnce() -> String) {
+        if self.texts {
+            self.stages.push(Stage { name: name.to_owned(), text: text() });
+            self.since = Instant::now();
+        }
+    }
+
+    /// Stages that were measured elsewhere.
+    pub fn extend(&mut self, times: impl IntoIterator<Item = Timing>, stages: impl IntoIterator<Item = Stage>) {
+        self.times.extend(times);
+        self.stages.extend(stages);
+        self.since = Instant::now();
+    }
+}

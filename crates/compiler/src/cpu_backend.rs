@@ -1,0 +1,110 @@
+//! The backend for CPUs: scalar passes, the work-item vectoriser, LLVM.
+
+use crate::backend::{Backend, Capabilities, Explanation, Generated, KernelInput, StageLog};
+use crate::key::{CodeOptions, MAX_ROW, SpecializationKey, Tier, Variant};
+use crate::{CompileError, Stage, Timing};
+use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_spmd::VectorOptions;
+use cloom_target::Target;
+
+/// Larger kernels have no baseline code: it keeps every value on the stack.
+const MAX_BASELINE: usize = 10_000;
+
+/// Code generation for a CPU.
+pub struct CpuBackend {
+    target: Target,
+}
+
+impl CpuBackend {
+    /// For a target. If there is no code generation for it, each kernel says so.
+    pub fn new(target: Target) -> CpuBackend {
+        CpuBackend { target }
+    }
+}
+
+/// How a kernel is vectorised. Without optimisation, work-items run one after the other, as they are written.
+fn vector_options(key: &SpecializationKey, options: &CodeOptions) -> VectorOptions {
+    if !options.optimise || key.tier == Tier::Baseline || key.variant == Variant::Scalar {
+        return VectorOptions::with_lanes(1);
+    }
+    match (options.lanes, key.variant) {
+        (Some(lanes), _) => VectorOptions::with_lanes(lanes),
+        (None, Variant::ShortRow(power)) => {
+            VectorOptions { short_row: Some(1 << power.min(MAX_ROW)), ..VectorOptions::default() }
+        }
+        (None, Variant::Dim0) => VectorOptions { keep_dim0: true, ..VectorOptions::default() },
+        (None, Variant::Vector | Variant::Scalar) => VectorOptions::default(),
+    }
+}
+
+impl Backend for CpuBackend {
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { baseline_tier: true, variants: true }
+    }
+
+    fn compile(&self, mut input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
+        input.run_passes(log);
+        let KernelInput { mut module, kernel, key, options, .. } = input;
+        let is_baseline = key.tier == Tier::Baseline;
+        if is_baseline {
+            let func = &module.funcs[kernel];
+            if func.size() > MAX_BASELINE || cloom_ir::subgroup::uses(func) {
+                return Err(CompileError::NoBaseline);
+            }
+        }
+        let vectors = vector_options(key, &options);
+        let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target)?;
+        let lanes = group.launch.lanes;
+        debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, lanes), [], "after spmd\n{module}");
+        log.stage("spmd", || module.function_text(&module.funcs[group.func]));
+        let llvm = cloom_llvm::Options {
+            target: self.target.clone(),
+            optimise: options.optimise && !is_baseline,
+            denorms_are_zero: options.denorms_are_zero,
+            texts: log.wants_texts(),
+        };
+        let compiled = cloom_llvm::compile(&module, group.func, &llvm)?;
+        let times = compiled.times.iter().map(|&(name, time)| Timing::new(name, time));
+        let stages = compiled.stages.into_iter().map(|(name, text)| Stage { name: name.to_owned(), text });
+        log.extend(times, stages);
+        let code = KernelCode {
+            target: llvm.target,
+            code: compiled.object,
+            entry: compiled.symbol,
+            local_size: group.local_size,
+            private_size: compiled.private_size,
+            denorms_are_zero: options.denorms_are_zero,
+            launch: LaunchForm::WorkGroup(group.launch),
+        };
+        let artifact = KernelArtifact::new(&module, kernel, code)?;
+        Ok(Generated { artifact, remarks: group.remarks })
+    }
+
+    fn explain(&self, mut input: KernelInput<'_>) -> Result<Explanation, CompileError> {
+        input.run_passes(&mut StageLog::new(false));
+        let KernelInput { mut module, kernel, key, options, .. } = input;
+        let vectors = vector_options(key, &options);
+        let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target)?;
+        let summary = match group.launch.lanes {
+            0 | 1 => "one work-item at a time".to_owned(),
+            lanes => format!("{lanes} work-items at a time along dimension {}", group.launch.dim_order[0]),
+        };
+        Ok(Explanation { summary, remarks: group.remarks, files: module.files })
+    }
+
+    fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {
+        cloom_llvm::prepare_meanwhile(work);
+    }
+
+    fn prepare(&self) {
+        cloom_llvm::prepare();
+    }
+
+    fn is_prepared(&self) -> bool {
+        cloom_llvm::is_prepared()
+    }
+}

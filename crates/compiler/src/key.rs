@@ -1,0 +1,137 @@
+//! What a piece of a kernel's code is specialised for: the key under which code is kept in memory and on disk.
+//!
+//! A kernel has several pieces of code: for most launches, for groups with short rows, for ids of any size; optimised,
+//! or made in a tenth of the time. A key says which one is meant. Whatever else code may depend on (formats of images,
+//! states of samplers, checks) is a field here, and is then part of every look-up.
+
+use serde::Serialize;
+
+/// Which code of a kernel.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SpecializationKey {
+    /// The launches that it is for.
+    pub variant: Variant,
+    /// How much work was put into it.
+    pub tier: Tier,
+}
+
+impl SpecializationKey {
+    /// The baseline code of a kernel.
+    pub fn baseline() -> Self {
+        Self { variant: Variant::Scalar, tier: Tier::Baseline }
+    }
+
+    /// The key under which the same code is found, where several keys mean one: without optimisation, and where a
+    /// backend has no variants, all launches share one; where the number of lanes is given, all launches that have
+    /// lanes do.
+    pub(crate) fn canonical(self, has_variants: bool, options: &CodeOptions) -> Self {
+        let variant = match self.variant {
+            _ if !has_variants => Variant::Vector,
+            _ if !options.optimise => Variant::Scalar,
+            Variant::ShortRow(_) | Variant::Dim0 if options.lanes.is_some() => Variant::Vector,
+            variant => variant,
+        };
+        Self { variant, ..self }
+    }
+}
+
+impl From<Variant> for SpecializationKey {
+    /// The optimised code for some launches.
+    fn from(variant: Variant) -> Self {
+        Self { variant, tier: Tier::Optimised }
+    }
+}
+
+/// How much work is put into code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+pub enum Tier {
+    /// Made in a tenth of the time: one work-item at a time and hardly optimised. A launch may begin with it, and goes
+    /// on with optimised code when that is there (tier-up). Not kept on disk.
+    Baseline,
+    /// All that the backend can do.
+    Optimised,
+}
+
+/// The launches that code is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+pub enum Variant {
+    /// Ordinary ones.
+    Vector,
+    /// Those with ids of any size.
+    Scalar,
+    /// Those with groups whose rows have at most two to this power work-items, and more than half as many; 6 at most.
+    /// Only where it matters: [`CpuLaunch::long_row_width`](cloom_artifact::CpuLaunch::long_row_width).
+    ShortRow(u8),
+    /// Those that are short in the dimension along which lanes lie otherwise: lanes along dimension 0.
+    Dim0,
+}
+
+/// Rows longer than two to this power need no code of their own.
+pub(crate) const MAX_ROW: u8 = 6;
+
+impl Variant {
+    /// How many there are.
+    pub const COUNT: usize = 4 + MAX_ROW as usize;
+
+    /// For groups whose rows have so many work-items.
+    pub fn of_row(length: u64) -> Variant {
+        let power = length.clamp(1, 1 << MAX_ROW).next_power_of_two().ilog2();
+        Variant::ShortRow(power as u8)
+    }
+
+    /// A number for each, from 0 on.
+    pub fn index(self) -> usize {
+        match self {
+            Variant::Vector => 0,
+            Variant::Scalar => 1,
+            Variant::Dim0 => 2,
+            Variant::ShortRow(power) => (3 + usize::from(power)).min(Self::COUNT - 1),
+        }
+    }
+}
+
+/// What decides about code and is the same for all kernels of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+pub struct CodeOptions {
+    /// So many work-items to a vector, whatever the kernel; `None`: as many as suit it.
+    pub lanes: Option<u16>,
+    /// Whether to optimise (`-cl-opt-disable` says no).
+    pub optimise: bool,
+    /// Whether the code runs where denormal operands and results count as zeros (`-cl-denorms-are-zero`).
+    pub denorms_are_zero: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    const ALL: [Variant; 4] = [Variant::Vector, Variant::Scalar, Variant::ShortRow(3), Variant::Dim0];
+
+    fn distinct(has_variants: bool, lanes: Option<u16>, optimise: bool) -> usize {
+        let options = CodeOptions { lanes, optimise, denorms_are_zero: false };
+        let keys = ALL.map(|v| SpecializationKey::from(v).canonical(has_variants, &options));
+        keys.into_iter().collect::<HashSet<_>>().len()
+    }
+
+    #[test]
+    fn keys_for_the_same_code_are_equal() {
+        assert_eq!(distinct(true, None, true), 4);
+        assert_eq!(distinct(true, Some(8), true), 2, "with lanes and without");
+        assert_eq!(distinct(true, None, false), 1);
+        assert_eq!(distinct(false, None, true), 1);
+    }
+
+    #[test]
+    fn the_baseline_is_never_taken_for_optimised_code() {
+        let options = CodeOptions { lanes: None, optimise: true, denorms_are_zero: false };
+        let scalar = SpecializationKey::from(Variant::Scalar).canonical(true, &options);
+        assert_ne!(SpecializationKey::baseline().canonical(true, &options), scalar);
+    }
+
+    #[test]
+    fn rows_are_rounded_up_to_powers_of_two() {
+        assert_eq!([0, 1, 3, 64, 1000].map(Variant::of_row), [0, 0, 2, 6, 6].map(Variant::ShortRow));
+    }
+}
