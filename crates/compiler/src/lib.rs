@@ -26,6 +26,8 @@ mod library;
 mod program;
 mod queue;
 mod remarks;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use backend::{Backend, Capabilities, Explanation, Extensions, Generated, IrHook, KernelInput, Position, StageLog};
 pub use cloom_clc::options::{BuildOptions, OptionSet};

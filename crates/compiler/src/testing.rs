@@ -1,0 +1,61 @@
+//! A backend without code generation, for tests of everything around a backend (feature `testing`).
+//!
+//! Its "code" is the text of the kernel's IR with all that it calls, as it was written, before any pass. So a device
+//! for it needs nothing but the reference interpreter:
+//!
+//! ```text
+//! let stub = Arc::new(StubBackend::new("stub:ir")?);
+//! let extensions = Extensions { backends: vec![stub.clone()], ..Extensions::default() };
+//! let compiler = Compiler::with_extensions(Config::default(), extensions);
+//! let executable = compiler.executable(&program, stub.target());
+//! let artifact = executable.kernel("k", Variant::Vector)?.artifact.clone();
+//! let module = cloom_ir::parse(std::str::from_utf8(&artifact.code)?)?;
+//! let kernel = module.find(&artifact.entry);    // for cloom_interp::Machine::run_kernel
+//! ```
+
+use crate::CompileError;
+use crate::backend::{Backend, Capabilities, Generated, KernelInput, Position, StageLog};
+use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
+use cloom_ir::Space;
+use cloom_target::{Target, TargetError};
+
+/// A backend whose code is the IR.
+pub struct StubBackend {
+    target: Target,
+}
+
+impl StubBackend {
+    /// For a target by its name, such as `stub:ir`. Two of one name are one kind of device.
+    pub fn new(name: &str) -> Result<StubBackend, TargetError> {
+        Ok(StubBackend { target: name.parse()? })
+    }
+}
+
+impl Backend for StubBackend {
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { baseline_tier: false, variants: false }
+    }
+
+    fn compile(&self, mut input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
+        input.run_hooks(Position::BeforePasses, log);
+        input.run_hooks(Position::AfterPasses, log);
+        let KernelInput { module, kernel, options, .. } = input;
+        let text = module.to_string();
+        log.stage("stub", || text.clone());
+        let locals = module.globals.values().filter(|g| g.space == Space::Local);
+        let code = KernelCode {
+            target: self.target.clone(),
+            code: text.into_bytes(),
+            entry: module.funcs[kernel].name.clone(),
+            local_size: locals.fold(0, |sum: u64, g| sum.next_multiple_of(u64::from(g.align.max(1))) + g.size),
+            private_size: 0,
+            denorms_are_zero: options.denorms_are_zero,
+            launch: LaunchForm::WorkItem,
+        };
+        Ok(Generated { artifact: KernelArtifact::new(&module, kernel, code)?, remarks: Vec::new() })
+    }
+}
