@@ -88,33 +88,37 @@ impl Vectors<'_> {
     }
 }
 
-/// Loops that wait for themselves take up to so many, if work-items are grouped in long rows: on AVX2, eight are the 64 lanes of a mask.
+/// Loops that wait for themselves take up to so many, if work-items are grouped in long rows: on AVX2, eight are the 64
+/// lanes of a mask.
 const MOST: u32 = 8;
 
 /// The most work-items to a vector: the bits of a mask. Rows of so many fill any vector.
 pub const MAX_LANES: u32 = 64;
 
-/// What rows of groups have where nobody knows and a kernel asks for its place in more than one dimension: tiles are 16 wide mostly.
+/// What rows of groups have where nobody knows and a kernel asks for its place in more than one dimension: tiles are 16
+/// wide mostly.
 pub const TILE: u32 = 16;
 
-/// How often the registers may be filled by the values that live at once in a kernel without loops. (Matrices of 36 numbers, each a
-/// variable: with nine times the registers in place of four and a half, it takes 1.3 times as long.)
+/// How often the registers may be filled by the values that live at once in a kernel without loops. (Matrices of 36
+/// numbers, each a variable: with nine times the registers in place of four and a half, it takes 1.3 times as long.)
 const SPILLED: u32 = 4;
 
 /// Chooses the width for the continuations of a kernel.
 ///
-/// Two registers to a vector, if the values that live in loops then still find room in the registers, and those of a kernel without loops
-/// come near it; else one. More than two if loops would else wait ([`crate::analysis::latency`]) or walk in the steps of a grid ([`crate::transform::prefetch_loop`]),
-/// and the `row` of a group has enough work-items to fill them; never more than it has. One too if work-items walk along rows
-/// ([`crate::transform::row_transpose`]): every lane is a stream of its own for the caches. And no lanes at all if a work-item has more values in loops than
-/// one register for each can hold, and most of them in short vectors, which are vectors already; or if nearly all that it does is done on
-/// short vectors that fill registers, without waiting, or on registers read far from each other; or if it mostly counts, by atomic
-/// operations, unless lanes share cache lines meanwhile; or if it does little but change what is scattered in memory.
+/// Two registers to a vector, if the values that live in loops then still find room in the registers, and those of a
+/// kernel without loops come near it; else one. More than two if loops would else wait ([`crate::analysis::latency`])
+/// or walk in the steps of a grid ([`crate::transform::prefetch_loop`]), and the `row` of a group has enough work-items
+/// to fill them; never more than it has. One too if work-items walk along rows ([`crate::transform::row_transpose`]):
+/// every lane is a stream of its own for the caches. And no lanes at all if a work-item has more values in loops than
+/// one register for each can hold, and most of them in short vectors, which are vectors already; or if nearly all that
+/// it does is done on short vectors that fill registers, without waiting, or on registers read far from each other; or
+/// if it mostly counts, by atomic operations, unless lanes share cache lines meanwhile; or if it does little but change
+/// what is scattered in memory.
 ///
-/// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows and written by
-/// columns), the vectors of a group are run downwards first: what one vector left of its cache lines, the next one uses, before
-/// the group's other lines, which often fall on the same sets of the cache, take their place; and vectors are short enough that their own
-/// lines have room there.
+/// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows
+/// and written by columns), the vectors of a group are run downwards first: what one vector left of its cache lines,
+/// the next one uses, before the group's other lines, which often fall on the same sets of the cache, take their place;
+/// and vectors are short enough that their own lines have room there.
 pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     if let Some(lanes) = vectors.options.lanes {
         return Width::new(lanes.clamp(1, 64));
@@ -128,8 +132,8 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     // What code generation cannot order so that it fits, where there are no loops.
     let straight = items.iter().map(|item| pressure::without_loops(item).halves).max().unwrap_or_default();
     let busy = items.iter().any(|item| latency::is_busy(item));
-    // In eighths: a little more than there are where a loop would else wait, and two of sixteen left for the numbers that it computes with
-    // where it would not.
+    // In eighths: a little more than there are where a loop would else wait, and two of sixteen left for the numbers
+    // that it computes with where it would not.
     let filled = if busy { 7 } else { 10 };
     let fits = |lanes: u32| pressure.halves * lanes * 8 <= room * filled && straight * lanes <= room * SPILLED;
     let columns = items.iter().filter_map(|item| item.columns).max();
@@ -197,7 +201,8 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     Width { order, why, ..Width::new(lanes as u16) }
 }
 
-/// Calls `f` with each value that an instruction gives or stores and that differs between lanes in any way, and how often.
+/// Calls `f` with each value that an instruction gives or stores and that differs between lanes in any way, and how
+/// often.
 fn for_each_varying(items: &[&VectorInput], mut f: impl FnMut(&VectorInput, &InstData, Type, u64)) {
     for item in items {
         let func = &item.func;
@@ -216,9 +221,10 @@ fn for_each_varying(items: &[&VectorInput], mut f: impl FnMut(&VectorInput, &Ins
     }
 }
 
-/// Whether work-items work on short vectors as long as a register (of AVX2; with AVX-512 too half a register is better than shuffles), but
-/// for a small part. In lanes, such vectors would be taken apart and put together for nothing, and need as many registers as they have
-/// components. Vectors of bytes are long enough at 128 bits: lanes of bytes do not fill more.
+/// Whether work-items work on short vectors as long as a register (of AVX2; with AVX-512 too half a register is better
+/// than shuffles), but for a small part. In lanes, such vectors would be taken apart and put together for nothing, and
+/// need as many registers as they have components. Vectors of bytes are long enough at 128 bits: lanes of bytes do not
+/// fill more.
 fn fill_registers(items: &[&VectorInput], bits: u32) -> bool {
     let (mut full, mut rest) = (0u64, 0u64);
     let is_full = |ty: Type| {
@@ -237,9 +243,9 @@ fn fill_registers(items: &[&VectorInput], bits: u32) -> bool {
     full > 2 * rest
 }
 
-/// Whether work-items read whole registers far from each other in one of the deepest loops, and do little else there: in lanes, as many
-/// vectors as a register has numbers would be turned round for each that is read. (A matrix by a vector, 16 numbers at once, on AVX-512:
-/// twice as fast without lanes.)
+/// Whether work-items read whole registers far from each other in one of the deepest loops, and do little else there:
+/// in lanes, as many vectors as a register has numbers would be turned round for each that is read. (A matrix by a
+/// vector, 16 numbers at once, on AVX-512: twice as fast without lanes.)
 fn reads_registers(item: &VectorInput, bits: u32) -> bool {
     let func = &item.func;
     let is_full = |ty: Type| ty.lanes > 1 && ty.scalar.bits() * u32::from(ty.lanes) >= bits.max(256);
@@ -255,8 +261,8 @@ fn reads_registers(item: &VectorInput, bits: u32) -> bool {
     })
 }
 
-/// Operations that lanes do together for each atomic one that they do one by one: with fewer of them, the way from vector registers to
-/// addresses takes longer than all that vectors save.
+/// Operations that lanes do together for each atomic one that they do one by one: with fewer of them, the way from
+/// vector registers to addresses takes longer than all that vectors save.
 const PER_ATOMIC: u64 = 10;
 
 /// Whether most of what work-items do are atomic operations at places of their own: counting, as in a histogram.
@@ -269,12 +275,13 @@ fn counts(items: &[&VectorInput]) -> bool {
     atomic > 0 && PER_ATOMIC * atomic >= rest
 }
 
-/// Operations that lanes do together for each access to memory that they do one by one: with fewer of them, vectors do not pay.
+/// Operations that lanes do together for each access to memory that they do one by one: with fewer of them, vectors do
+/// not pay.
 const PER_ACCESS: u64 = 6;
 
-/// Whether a kernel, without loops, only reads and writes at places that follow no rule, and does little else: an index out of a table, a
-/// hash. Lanes would be put together for a few operations and taken apart again, while a processor has as many accesses under way
-/// without vectors. (One added to floats far apart: 22 ms in lanes, 13 without.)
+/// Whether a kernel, without loops, only reads and writes at places that follow no rule, and does little else: an index
+/// out of a table, a hash. Lanes would be put together for a few operations and taken apart again, while a processor
+/// has as many accesses under way without vectors. (One added to floats far apart: 22 ms in lanes, 13 without.)
 pub fn scatters(items: &[&VectorInput]) -> bool {
     let (mut apart, mut together, mut rest, mut stores, mut loops) = (0u64, 0u64, 0u64, 0u64, false);
     for_each_varying(items, |item, data, _, times| {
@@ -291,17 +298,18 @@ pub fn scatters(items: &[&VectorInput]) -> bool {
     !loops && together == 0 && stores > 0 && PER_ACCESS * apart >= rest
 }
 
-/// Whether work-items change numbers that lie where no rule tells, in one of the deepest loops and only some of them at a time, and compute
-/// less than they read and write there: rows of small matrices in local memory, say. (Matrices of 6 by 6 factorised by six work-items each,
-/// on AVX-512: 0.52 ms with 8 lanes, 0.34 without.)
+/// Whether work-items change numbers that lie where no rule tells, in one of the deepest loops and only some of them at
+/// a time, and compute less than they read and write there: rows of small matrices in local memory, say. (Matrices of 6
+/// by 6 factorised by six work-items each, on AVX-512: 0.52 ms with 8 lanes, 0.34 without.)
 fn moves_apart(item: &VectorInput) -> bool {
     let changed = |a: &Apart| a.written.iter().any(|p| a.read.contains(p));
     apart(item, i64::MAX).any(|a| changed(&a) && a.together == 0 && a.computes < a.read.len() + a.written.len())
 }
 
-/// Whether work-items read buffers at places of which each lies elsewhere, in one of the deepest loops and only some of them at a time, and
-/// compute less than they read there: rows of a sparse matrix. Lanes that are off take as long as those that are on. (Rows of up to 15
-/// numbers, on AVX-512: 2.2 ms with 8 lanes, 1.2 with 16, 0.6 without.) Where the machine gathers, nobody has measured it.
+/// Whether work-items read buffers at places of which each lies elsewhere, in one of the deepest loops and only some of
+/// them at a time, and compute less than they read there: rows of a sparse matrix. Lanes that are off take as long as
+/// those that are on. (Rows of up to 15 numbers, on AVX-512: 2.2 ms with 8 lanes, 1.2 with 16, 0.6 without.) Where the
+/// machine gathers, nobody has measured it.
 fn reads_apart(item: &VectorInput) -> bool {
     let reads = |a: &Apart| a.read.len() > 1 && a.written.is_empty() && a.together == 0 && a.outside;
     !item.gathers && apart(item, FAR).any(|a| reads(&a) && a.computes < a.read.len())
