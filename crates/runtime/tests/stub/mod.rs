@@ -23,7 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::Duration;
 
 /// What is in memory that nobody has written.
-pub const POISON: u8 = 0xEE;
+const POISON: u8 = 0xEE;
 /// What code for the stub is made for.
 const TARGET: &str = "stub:stub";
 /// An extension that only the stub has.
