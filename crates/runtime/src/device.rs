@@ -81,6 +81,6 @@ impl Device {
     /// own.
     pub fn timers(&self) -> (u64, u64) {
         let host = self.engine.now();
-        (self.hal.as_timestamps().map_or(host, |clock| clock.now()), host)
+        (self.hal.as_timestamps().map_or(host, hal::Timestamps::now), host)
     }
 }

@@ -78,7 +78,7 @@ fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>)
     ensure!(size <= largest, InvalidBufferSize, "{size} bytes are more than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
     let needed = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
     ensure!(
-        !(needed && !has_pointer),
+        !needed || has_pointer,
         InvalidHostPtr,
         "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr"
     );

@@ -126,13 +126,13 @@ pub struct Cloom(Arc<compiler::Compiler>);
 
 impl Cloom {
     /// With this configuration.
-    pub fn new(config: compiler::Config) -> Arc<dyn Toolchain> {
+    pub fn with(config: compiler::Config) -> Arc<dyn Toolchain> {
         Arc::new(Cloom(compiler::Compiler::new(config)))
     }
 
     /// As the environment says.
     pub fn from_env() -> Arc<dyn Toolchain> {
-        Cloom::new(compiler::Config::from_env())
+        Cloom::with(compiler::Config::from_env())
     }
 
     /// A compiler that the caller made, perhaps with other backends.

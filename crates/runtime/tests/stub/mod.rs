@@ -411,7 +411,7 @@ impl Bench {
         let printed = Arc::new(Mutex::new(Vec::new()));
         let text = printed.clone();
         let print = Box::new(move |bytes: &[u8]| text.lock().unwrap().extend(bytes));
-        let toolchain = Arc::new(TwoTargets(Cloom::new(cloom_compiler::Config::default())));
+        let toolchain = Arc::new(TwoTargets(Cloom::with(cloom_compiler::Config::default())));
         let engine = Engine::new(toolchain, Hooks { print, enter_float_env: || Box::new(()) });
         let stub_hal = StubDevice::new();
         let devices: Vec<Arc<dyn hal::Device>> = vec![Arc::new(CpuDevice::new(2, None)), stub_hal.clone()];
