@@ -5,9 +5,9 @@ use crate::device::CpuKernel;
 use crate::division::Division;
 use crate::fpenv;
 use crate::loader::Image;
-use crate::pool::{self, ALONE, LONG, Work};
+use crate::pool::{self, Work};
 use cloom_artifact::CpuLaunch;
-use cloom_hal::{HalError, Kernel, Launch, NdRange, PrintSink, TierUp};
+use cloom_hal::{HalError, Kernel, Launch, NdRange, PrintSink, TUNING, TierUp};
 use cloom_ir::abi;
 use std::any::Any;
 use std::cell::RefCell;
@@ -105,18 +105,12 @@ impl Code {
     }
 }
 
-/// Groups that take steps through memory together read so many bytes in order in each step, if there are as many groups,
-const STEP: u64 = 2048;
-/// and have no more local memory and scratch than the second cache has room for. (What a group touches is mostly a small part of it: the
-/// library's functions of work-groups have room for the largest groups.)
-const STEP_MEMORY: u64 = 512 << 10;
-
 /// How many groups of so many work-items run in one call, if each work-item takes steps of so many bytes, and a group has so much memory.
 fn together(grid_stride_bytes: u32, items: u64, memory: u64) -> u64 {
     let step = items.saturating_mul(u64::from(grid_stride_bytes));
     match step {
         0 => 1,
-        step => STEP.div_ceil(step).min(STEP_MEMORY / memory.max(1)).max(1),
+        step => TUNING.batch_bytes.div_ceil(step).min(TUNING.batch_memory / memory.max(1)).max(1),
     }
 }
 
@@ -198,19 +192,8 @@ thread_local! {
     static MEMORY: RefCell<ThreadMemory> = RefCell::default();
 }
 
-/// Groups that are under way may keep one part of so many of the memory.
-const SCRATCH_PART: u64 = 4;
-
-/// Chunks that each thread takes of a launch: enough that threads end together.
-const CHUNKS_PER_THREAD: u64 = 16;
-/// None takes less than this if there are enough groups: to take one and get ready for it takes a tenth of that.
-const CHUNK_TIME: Duration = Duration::from_nanos(1500);
 /// Picoseconds in a nanosecond.
 const PICO: u64 = 1000;
-
-/// Bytes of private memory that a kernel may have on a worker's stack, and on that of the application's thread.
-const WORKER_PRIVATE: u64 = (pool::WORKER_STACK / 2) as u64;
-const CALLER_PRIVATE: u64 = 64 << 10;
 
 /// Arguments that need no allocation to be aligned.
 const SMALL_ARGS: usize = 256;
@@ -246,7 +229,7 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
 
 /// What work-items keep across barriers, of a group for each thread, may take a part of the memory but not all of it.
 fn scratch_of_thread(device: &crate::CpuDevice) -> u64 {
-    device.memory_size() / SCRATCH_PART / device.threads() as u64
+    device.memory_size() / TUNING.scratch_divisor / device.threads() as u64
 }
 
 /// The work-items of the largest group, of rows of whole vectors, that a thread has scratch for.
@@ -270,14 +253,14 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let count = product(groups);
     let count = count.ok_or_else(|| HalError::Device("a range of more than 2^64 groups".into()))?;
     let code = Code::of(kernel, &range, launch.local_size)?;
-    if artifact.private_size > WORKER_PRIVATE {
+    if artifact.private_size > TUNING.worker_private {
         return Err(HalError::OutOfMemory(artifact.private_size));
     }
     if code.scratch > scratch_of_thread(device) {
         return Err(HalError::OutOfMemory(code.scratch));
     }
     // The caller's stack is the application's: large private arrays go to a worker's.
-    let join = artifact.private_size <= CALLER_PRIVATE;
+    let join = artifact.private_size <= TUNING.caller_private;
     let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(cpu.write_only_bytes)));
     let nontemporal = cpu.write_only_bytes > 0 && written >= device.cache_size();
     let state = PrintState { image: &kernel.image, better: OnceLock::new(), sink: launch.print };
@@ -286,7 +269,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         next: launch.tier_up.map(|find| Next {
             find,
             current: kernel,
-            private: if join { CALLER_PRIVATE } else { WORKER_PRIVATE },
+            private: if join { TUNING.caller_private } else { TUNING.worker_private },
             local: launch.local_size,
             code: OnceLock::new(),
             state: &state,
@@ -304,7 +287,11 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         args: launch.args,
         range,
         groups,
-        band: if cpu.column_access && range.local[1] >= TALL { BAND.min(groups[1]) } else { 1 },
+        band: if cpu.column_access && range.local[1] >= TUNING.band_min_rows {
+            TUNING.band_groups.min(groups[1])
+        } else {
+            1
+        },
         first: 0,
         count,
         division: Division::new(0, count, 1, 1, 1),
@@ -322,7 +309,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         kernel.item_time.store(per_item.min(u128::from(u64::MAX)) as u64, Ordering::Relaxed);
     };
     let time = times(known, count);
-    let listed = threads > 1 && count > 1 && (time >= LONG || join && time >= ALONE);
+    let listed = threads > 1 && count > 1 && (time >= TUNING.long_job || join && time >= TUNING.solo_time);
     let group_time = match listed {
         true => known,
         false if join => running.begin(threads == 1, note),
@@ -331,7 +318,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let left = count - running.first;
     if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
         // Large enough to be worth taking, but one for each thread if there are as many groups.
-        let enough = (left / (threads * CHUNKS_PER_THREAD)).max(groups_in(CHUNK_TIME, group_time));
+        let enough = (left / (threads * TUNING.chunks_per_thread)).max(groups_in(TUNING.min_chunk_time, group_time));
         let unit = enough.clamp(1, left.div_ceil(threads));
         running.division = Division::new(running.first, count, unit, code.together, threads);
         let expected = if group_time.is_zero() { Duration::MAX } else { times(group_time, left) };
@@ -346,24 +333,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     }
 }
 
-/// Groups of at least so many work-items in a row fill their vectors.
-const ROW: u64 = 64;
-/// Rows up to this length are not divided: each has one end that does not fill a vector.
-const WHOLE_ROW: u64 = 1024;
-
-/// Small groups are made one of so many work-items, if that takes no longer than this: entering a group takes as long as some
-/// vectors. (A copy with 12 operations a float in groups of 256 took 1.18 times as long.)
-const MERGED: u64 = 1024;
-const MERGED_TIME: Duration = Duration::from_micros(20);
-
-/// Where work-items below each other touch what lies together in memory, groups of at least so many rows go through whole cache lines, and
-/// those beside them through other ones, far from there. So the groups below come next, up to a band of so many: they touch the
-/// next lines, as processors expect. (A matrix of 4096 by 4096 numbers turned without tiles, groups of 16 by 16: 12 ms by rows, 6 to 7 so.
-/// Lower groups come back to their lines, and gain nothing.)
-const TALL: u64 = 16;
-const BAND: u64 = 8;
-
-/// Of sizes, if it can be counted.
+/// The product of sizes, unless it overflows.
 fn product(sizes: [u64; 3]) -> Option<u64> {
     sizes.into_iter().try_fold(1, u64::checked_mul)
 }
@@ -377,11 +347,11 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
     let group = product(range.local).unwrap_or(u64::MAX).max(1);
     // As many groups as it takes to share the work, if there are that many now; one thread does what takes little.
     let picos = |time: Duration| time.as_nanos() as u64 * PICO;
-    let little = item_time > 0 && items.saturating_mul(item_time) < picos(ALONE);
-    let parts = if little { 1 } else { threads * CHUNKS_PER_THREAD };
+    let little = item_time > 0 && items.saturating_mul(item_time) < picos(TUNING.solo_time);
+    let parts = if little { 1 } else { threads * TUNING.chunks_per_thread };
     let rows = (group / local.max(1)).max(1);
     let share = (items / parts).max(group) / rows;
-    let is_long = |width: u64| item_time.saturating_mul(width * rows) > picos(MERGED_TIME);
+    let is_long = |width: u64| item_time.saturating_mul(width * rows) > picos(TUNING.merged_time);
     let mut half = local;
     while half.is_multiple_of(2 * u64::from(lanes.max(1))) && is_long(half) && items / (half * rows).max(1) < parts {
         half /= 2;
@@ -390,17 +360,17 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
         range.local[0] = half;
         return range;
     }
-    if local >= ROW && local.is_multiple_of(ROW) {
-        let quick = picos(MERGED_TIME).checked_div(item_time).unwrap_or(0);
-        let together = (MERGED.min(quick) / group).min(share / local);
+    if local >= TUNING.full_row && local.is_multiple_of(TUNING.full_row) {
+        let quick = picos(TUNING.merged_time).checked_div(item_time).unwrap_or(0);
+        let together = (TUNING.merged_items.min(quick) / group).min(share / local);
         range.local[0] = local * together.max(1);
         return range;
     }
     let most = share.next_multiple_of(u64::from(lanes.max(1)));
     let wished = match global {
-        ..=WHOLE_ROW => global,
-        _ if little => WHOLE_ROW,
-        _ => local.max(ROW).next_multiple_of(ROW),
+        _ if global <= TUNING.whole_row => global,
+        _ if little => TUNING.whole_row,
+        _ => local.max(TUNING.full_row).next_multiple_of(TUNING.full_row),
     };
     if wished <= most {
         range.local[0] = wished.max(local);

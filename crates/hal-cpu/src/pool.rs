@@ -10,6 +10,7 @@ mod job;
 mod seat;
 
 use crate::cores::{self, Cores};
+use cloom_hal::TUNING;
 use job::Job;
 use parking_lot::Mutex;
 use seat::{Mode, Seat};
@@ -24,34 +25,12 @@ pub trait Work: Send + Sync {
     fn run(&self, chunk: u64);
 }
 
-/// Kernels may use this much stack for private memory; pages cost nothing until touched.
-pub const WORKER_STACK: usize = 64 << 20;
-/// A thread looks so long before it sleeps, and so long for something that is under way: as long as it takes to sleep and be woken, or to
-/// wake what it waits for.
-const LOOK: Duration = Duration::from_micros(70);
-/// One of so many looks lets others have the core, which may be those that are waited for: without, they wait for the clock to tick.
-const YIELD: u32 = 32;
-
-/// The thread that brings a job works for this long before it wakes another one, which takes as long, and half of that the time of the
-/// one that wakes: most launches of most programs are over by then.
-pub const ALONE: Duration = Duration::from_micros(10);
-/// What is left must take as long as this then.
-const REST: Duration = Duration::from_micros(30);
-/// Threads are woken at once for a job that will take at least so long.
-pub const LONG: Duration = Duration::from_micros(200);
-/// A thread is woken for so much work, and one that looks anyhow is asked for so much.
-const WAKE: Duration = Duration::from_micros(16);
-const OFFER: Duration = Duration::from_micros(2);
-/// Jobs that are too short to wake anybody for come in long rows, too. After so much work of a row in which nobody shared, threads are
-/// woken for the rest of the row: it takes as long at least, if it is like most.
-const ROW: Duration = Duration::from_micros(100);
-
 /// Looks for a time whether something is so.
 fn look(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let begin = Instant::now();
     loop {
         thread::yield_now();
-        for _ in 0..YIELD {
+        for _ in 0..TUNING.spins_per_yield {
             if is_so() {
                 return true;
             }
@@ -65,18 +44,18 @@ fn look(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
 
 /// Looks for a moment whether something is done.
 pub fn wait(done: &dyn Fn() -> bool) -> bool {
-    look(LOOK, done)
+    look(TUNING.spin_time, done)
 }
 
 /// Whether it is time to ask for help after this time, in which so many things were done and so many were left: then gives how long these
 /// take one thread.
 pub fn worth_help(time: Duration, done: u64, left: impl FnOnce() -> u64) -> Option<Duration> {
-    if time < ALONE {
+    if time < TUNING.solo_time {
         return None;
     }
     let rest = u128::from(left()).saturating_mul(time.as_nanos()) / u128::from(done.max(1));
     let rest = Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX));
-    (rest >= REST).then_some(rest)
+    (rest >= TUNING.wake_min_rest).then_some(rest)
 }
 
 /// How many threads share a time if each is to get as much as this.
@@ -118,10 +97,10 @@ struct Last {
 impl Last {
     /// Whether what followed each other without a rest until now was enough work without help.
     fn is_enough(&mut self) -> bool {
-        if self.end.elapsed() > LOOK {
+        if self.end.elapsed() > TUNING.spin_time {
             self.alone = Duration::ZERO;
         }
-        self.alone >= ROW
+        self.alone >= TUNING.burst_time
     }
 
     /// A job ended that took so long, and somebody came to share it or not.
@@ -160,7 +139,7 @@ impl Pool {
             .filter_map(|i| {
                 let shared = shared.clone();
                 // A thread that the system refuses is one worker less; with none, the bringing thread does all.
-                let builder = thread::Builder::new().name(format!("cloom-{i}")).stack_size(WORKER_STACK);
+                let builder = thread::Builder::new().name(format!("cloom-{i}")).stack_size(TUNING.worker_stack);
                 builder.spawn(move || shared.work(&shared.seats[i])).ok()
             })
             .collect();
@@ -199,8 +178,9 @@ impl Pool {
             jobs.push(job.clone());
         }
         let most = chunks.min(self.threads as u64) as usize - usize::from(join);
-        let mut awake_only = join && expected < LONG;
-        let wanted = share(expected, if awake_only { OFFER } else { WAKE }).max(1).min(most);
+        let mut awake_only = join && expected < TUNING.long_job;
+        let wanted =
+            share(expected, if awake_only { TUNING.work_per_spinning } else { TUNING.work_per_woken }).max(1).min(most);
         let mut asked = shared.ask(&job, wanted, !awake_only);
         if asked == 0 && awake_only && row_is_enough {
             asked = shared.ask(&job, wanted, true);
@@ -208,7 +188,7 @@ impl Pool {
         if join && job.take_place() {
             shared.run(&job, |done, begin| {
                 if awake_only && let Some(rest) = worth_help(begin.elapsed(), done, || job.left()) {
-                    asked += shared.ask(&job, share(rest, WAKE).min(most).saturating_sub(asked), true);
+                    asked += shared.ask(&job, share(rest, TUNING.work_per_woken).min(most).saturating_sub(asked), true);
                     awake_only = false;
                 }
             });
@@ -218,7 +198,7 @@ impl Pool {
         if job.finished() && !shares {
             thread::yield_now();
         }
-        if !job.finished() && !look(LOOK, || job.finished()) {
+        if !job.finished() && !look(TUNING.spin_time, || job.finished()) {
             while !job.finished() {
                 thread::park();
             }
@@ -249,7 +229,7 @@ impl Pool {
         }
         let seat = shared.sit(stream);
         let listed = shared.open_job(|j| j.stream == stream);
-        let came = listed.is_some() || look(LOOK, || seat.filled() || done());
+        let came = listed.is_some() || look(TUNING.spin_time, || seat.filled() || done());
         let came = match seat.leave().or(listed) {
             // Here it would only take time from its owner.
             Some(job) if job.core >= 0 && job.core == cores::here() => false,
@@ -360,7 +340,7 @@ impl Shared {
             seat.sit(0);
             // What was listed before others could see that it looks.
             let listed = self.open_job(|_| true);
-            if listed.is_none() && !look(LOOK, || seat.filled() || stop()) {
+            if listed.is_none() && !look(TUNING.spin_time, || seat.filled() || stop()) {
                 seat.sleep(stop);
             }
             if let Some(job) = seat.leave().or(listed) {
@@ -399,7 +379,7 @@ mod tests {
                 s.spawn(move || {
                     for round in 0..200u64 {
                         let n = 1 + (round * 7 + caller) % 50;
-                        let expected = [Duration::ZERO, ALONE, LONG, UNKNOWN][round as usize % 4];
+                        let expected = [Duration::ZERO, TUNING.solo_time, TUNING.long_job, UNKNOWN][round as usize % 4];
                         let count = Count((0..n).map(|_| AtomicU64::new(0)).collect());
                         pool.run(&count, n, round % 3 != 0, 0, expected);
                         assert!(count.0.iter().all(|c| c.load(Ordering::Relaxed) == 1));
@@ -519,7 +499,7 @@ mod tests {
         while pool.shared.seats.iter().any(|s| s.mode() != Mode::Asleep) {
             thread::yield_now();
         }
-        pool.run(&work, 5, true, 0, LONG - Duration::from_nanos(1));
+        pool.run(&work, 5, true, 0, TUNING.long_job - Duration::from_nanos(1));
         let seen = work.inside.into_inner();
         assert!(seen.len() == 5 && seen.iter().all(|&id| id == thread::current().id()));
         assert!(pool.shared.seats.iter().all(|s| s.mode() == Mode::Asleep));
@@ -549,10 +529,10 @@ mod tests {
         let mut last = Last { owner: thread::current().id(), core: -1, end: Instant::now(), alone: Duration::ZERO };
         let mut row = |rest: bool, shared: &[bool]| {
             let mut job = |&shared: &bool| {
-                last.ended(ROW / 3 + OFFER, shared);
-                let ago = Instant::now().checked_sub(2 * LOOK).expect("the machine has run for longer");
+                last.ended(TUNING.burst_time / 3 + TUNING.work_per_spinning, shared);
+                let ago = Instant::now().checked_sub(2 * TUNING.spin_time).expect("the machine has run for longer");
                 // As if nothing else took time.
-                last.end = if rest { ago } else { Instant::now() + LOOK };
+                last.end = if rest { ago } else { Instant::now() + TUNING.spin_time };
                 last.is_enough()
             };
             shared.iter().map(&mut job).collect::<Vec<bool>>()
@@ -570,7 +550,14 @@ mod tests {
         assert_eq!(worth_help(us(10), 10, || 30), Some(us(30)));
         assert_eq!(worth_help(us(1000), 1, || 1), Some(us(1000)));
         assert_eq!(worth_help(Duration::MAX, 1, || u64::MAX), Some(Duration::from_nanos(u64::MAX)));
-        assert_eq!((share(us(100), WAKE), share(us(3), OFFER), share(Duration::MAX, WAKE) > 1000), (6, 1, true));
+        assert_eq!(
+            (
+                share(us(100), TUNING.work_per_woken),
+                share(us(3), TUNING.work_per_spinning),
+                share(Duration::MAX, TUNING.work_per_woken) > 1000
+            ),
+            (6, 1, true)
+        );
     }
 
     #[test]

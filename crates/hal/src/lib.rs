@@ -20,10 +20,12 @@
 mod abilities;
 mod launch;
 mod memory;
+mod tuning;
 
 pub use abilities::{Assist, HostShared, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, Finish, Kernel, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, copy_through_host};
+pub use tuning::{TUNING, Tuning};
 
 use cloom_artifact::KernelArtifact;
 pub use cloom_artifact::NdRange;
