@@ -1,9 +1,9 @@
-//! Which core a thread runs on, and how a sleeping one is kept off it.
+//! Processor affinity: which core a thread runs on, and how a sleeping one is kept off a core.
 //!
-//! Systems wake a thread where it slept or where its waker runs, and look for an idle core only as long as the machine seems not to be
-//! busy. So a worker that is to help the thread that wakes it often lands behind that very thread, and the other core stays idle until
-//! the next tick of the clock, long after a launch of some hundred microseconds is over. Before it is woken, such a worker is
-//! told that it may run anywhere but there.
+//! A system wakes a thread where it slept or where its waker runs, and searches for an idle core only while the machine
+//! seems not to be busy. So a worker that is woken for a job often lands behind the very thread that woke it, and the
+//! other core stays idle until the next timer tick, long after a launch of some hundred microseconds has ended. Before
+//! it is woken, such a worker is therefore allowed to run on every core but that one.
 
 /// The cores that the process may use.
 #[cfg(target_os = "linux")]
@@ -16,7 +16,7 @@ pub fn here() -> i32 {
     unsafe { libc::sched_getcpu() }
 }
 
-/// The calling thread, as others name it to the system.
+/// The calling thread's number, with which other threads name it to the system.
 #[cfg(target_os = "linux")]
 pub fn this_thread() -> i32 {
     // SAFETY: gives a number.

@@ -150,9 +150,9 @@ impl Svm for CpuDevice {
 impl Assist for CpuDevice {
     fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
         match self.pool.get() {
-            Some(pool) => pool.help(queue, done, may_migrate),
+            Some(pool) => pool.assist(queue, done, may_migrate),
             // Nothing has been launched yet.
-            None => pool::wait(done),
+            None => pool::spin(done),
         }
     }
 }

@@ -1,9 +1,15 @@
-//! How the groups of a launch become the chunks that threads take.
+//! How the groups of a launch are divided into the chunks that threads claim.
 //!
-//! Mostly a chunk is as many groups as are worth taking, and all are equally large. Groups that run several in a call should come in larger
-//! chunks; but then threads would end far apart, above all if one of them comes late. So each thread's part of the launch begins with large
-//! chunks and ends with some of half the size. (To halve what is left down to single groups, as guided self-scheduling does, took
-//! longer: half of few groups run in small chunks then.)
+//! Mostly a chunk is as many groups as are worth a claim, and all chunks are equally large. Groups that run in batches
+//! should come in larger chunks; but then threads would end far apart, above all if one of them comes late. So each
+//! thread's part of the launch begins with large chunks and ends with some of half the size:
+//!
+//! ```text
+//! 32 groups, batches of 8, 2 threads:   |   8    | 4  | 4  |   8    | 4  | 4  |
+//! ```
+//!
+//! Halving what is left down to single groups, as guided self-scheduling does (Polychronopoulos and Kuck, 1987), took
+//! longer: half of few groups then run in small chunks.
 
 /// Groups of a launch, in chunks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,11 +26,12 @@ pub struct Division {
 }
 
 impl Division {
-    /// Groups `first..count` in chunks of `unit`, and of up to `together` at the beginning of each of as many parts as there are threads.
-    pub fn new(first: u64, count: u64, unit: u64, together: u64, threads: u64) -> Division {
+    /// Groups `first..count` in chunks of `unit`, and of up to `batch` at the beginning of each of as many parts as
+    /// there are threads.
+    pub fn new(first: u64, count: u64, unit: u64, batch: u64, threads: u64) -> Division {
         let unit = unit.max(1);
         let units = (count - first).div_ceil(unit);
-        let most = (together / unit).max(1);
+        let most = (batch / unit).max(1);
         let parts = if most == 1 { 1 } else { threads.min(units).max(1) };
         Division { first, count, unit, most, parts }
     }
@@ -84,7 +91,7 @@ mod tests {
 
     #[test]
     fn each_group_is_in_one_chunk() {
-        for (first, count, unit, together, threads) in [
+        for (first, count, unit, batch, threads) in [
             (0, 32, 1, 8, 2),
             (3, 100, 1, 8, 3),
             (0, 7, 1, 8, 16),
@@ -92,7 +99,7 @@ mod tests {
             (0, 1, 1, 8, 2),
             (0, 50, 7, 1, 2),
         ] {
-            let division = Division::new(first, count, unit, together, threads);
+            let division = Division::new(first, count, unit, batch, threads);
             let mut groups: Vec<u64> =
                 (0..division.chunks()).map(|c| division.groups(c)).flat_map(|(a, b)| a..b).collect();
             assert!((0..division.chunks()).all(|c| division.groups(c).1 <= count));
@@ -103,8 +110,8 @@ mod tests {
 
     #[test]
     fn chunks_are_smaller_at_the_end_of_each_part() {
-        let sizes = |count, together, threads| -> Vec<u64> {
-            let division = Division::new(0, count, 1, together, threads);
+        let sizes = |count, batch, threads| -> Vec<u64> {
+            let division = Division::new(0, count, 1, batch, threads);
             (0..division.chunks()).map(|c| division.groups(c)).map(|(a, b)| b - a).collect()
         };
         assert_eq!(sizes(32, 8, 2), [8, 4, 4].repeat(2));

@@ -1,4 +1,12 @@
-//! Runs the groups of a launch: descriptors as `cloom_ir::abi` fixes them, chunks of consecutive groups, each thread's memory.
+//! Runs a launch: in comes a loaded kernel with a range and an argument block, and every group of the range is run.
+//!
+//! 1. The range is put into the code's order of dimensions, and groups are merged or divided where the kernel cannot
+//!    tell ([`regroup`]).
+//! 2. The calling thread runs groups alone for a moment, unless the launch is known to be long.
+//! 3. The rest is divided into chunks of consecutive groups ([`Division`]), which the threads of the pool share.
+//!
+//! The code is called as `cloom_ir::abi` says: launch descriptor and argument block are shared by all groups, group
+//! descriptor, local memory and scratch are the thread's own. Thresholds are fields of [`TUNING`].
 
 use crate::arena::{ALIGN, Arena, Block};
 use crate::device::CpuKernel;
@@ -70,20 +78,21 @@ struct PrintState<'a> {
 }
 
 impl PrintState<'_> {
-    /// The constant text at an address, in whichever code of the kernel it lies.
+    /// The constant text at an address, which lies in the code of one of the kernel's tiers.
     fn text(&self, address: u64) -> Option<Vec<u8>> {
         let better = || cpu_kernel(&**self.better.get()?)?.image.text(address);
         self.image.text(address).or_else(better)
     }
 }
 
-/// What runs a group, and the scratch that it needs.
+/// A work-group function, and what it needs for each group.
 #[derive(Clone, Copy)]
 struct Code {
     function: GroupFn,
+    /// Bytes of scratch.
     scratch: u64,
-    /// Groups that it runs in one call, at most.
-    together: u64,
+    /// Groups that it runs in one call, at most (work-group batching).
+    batch: u64,
 }
 
 impl Code {
@@ -97,16 +106,18 @@ impl Code {
         let scratch = scratch.and_then(|s| s.checked_add(cpu.scratch_fixed));
         let scratch = scratch.ok_or(HalError::OutOfMemory(u64::MAX))?;
         Ok(Code {
-            together: together(cpu.grid_stride_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
-            // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact declares.
+            batch: batch(cpu.grid_stride_bytes, items.unwrap_or(u64::MAX), local.saturating_add(scratch)),
+            // SAFETY: the loader found the entry in the code of an object whose target and interface the artifact
+            // declares.
             function: unsafe { std::mem::transmute::<usize, GroupFn>(kernel.image.entry()) },
             scratch,
         })
     }
 }
 
-/// How many groups of so many work-items run in one call, if each work-item takes steps of so many bytes, and a group has so much memory.
-fn together(grid_stride_bytes: u32, items: u64, memory: u64) -> u64 {
+/// How many groups run in one call: groups of so many work-items, each of which advances by so many bytes in an
+/// iteration of its grid-stride loop, and with so much memory a group.
+fn batch(grid_stride_bytes: u32, items: u64, memory: u64) -> u64 {
     let step = items.saturating_mul(u64::from(grid_stride_bytes));
     match step {
         0 => 1,
@@ -129,7 +140,7 @@ pub struct Running<'a> {
     args: &'a [u8],
     range: NdRange,
     groups: [u64; 3],
-    /// Rows of groups that are run together, column by column; 1: each on its own.
+    /// Rows of groups in a band, which is run column by column; 1: row by row.
     band: u64,
     /// Groups before this one are done.
     first: u64,
@@ -206,8 +217,8 @@ const _: () = assert!(align_of::<SmallArgs>() == ALIGN);
 
 /// Runs a launch on the device's pool.
 pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
-    // Vectors of 64 bytes are loaded from the argument block by instructions that fault on any other alignment, and callers have
-    // the block wherever their allocator put it.
+    // Vectors of 64 bytes are loaded from the argument block by instructions that fault on any other alignment, and
+    // callers have the block wherever their allocator put it.
     let args = launch.args;
     let (mut small, large);
     let aligned: &[u8] = if args.as_ptr().addr().is_multiple_of(ALIGN) {
@@ -218,7 +229,8 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
         &small.0[..args.len()]
     } else {
         large = Block::uninit(args.len() as u64).ok_or(HalError::OutOfMemory(args.len() as u64))?;
-        // SAFETY: the block is fresh, as long as the arguments, written whole before it is read, and lives as long as `large`.
+        // SAFETY: the block is fresh, as long as the arguments, written whole before it is read, and lives as long as
+        // `large`.
         unsafe {
             std::ptr::copy_nonoverlapping(args.as_ptr(), large.ptr(), args.len());
             std::slice::from_raw_parts(large.ptr(), args.len())
@@ -227,12 +239,12 @@ pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -
     run_aligned(device, kernel, &Launch { args: aligned, ..*launch })
 }
 
-/// What work-items keep across barriers, of a group for each thread, may take a part of the memory but not all of it.
+/// Bytes of scratch that one thread may have.
 fn scratch_of_thread(device: &crate::CpuDevice) -> u64 {
     device.memory_size() / TUNING.scratch_divisor / device.threads() as u64
 }
 
-/// The work-items of the largest group, of rows of whole vectors, that a thread has scratch for.
+/// The work-items of the largest group, in whole vectors, that a thread has scratch for.
 pub fn max_group(device: &crate::CpuDevice, cpu: &CpuLaunch) -> u64 {
     let room = scratch_of_thread(device).saturating_sub(cpu.scratch_fixed);
     let items = room.checked_div(cpu.scratch_per_item).unwrap_or(u64::MAX);
@@ -300,8 +312,8 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         out_of_memory: AtomicBool::new(false),
     };
     let threads = device.threads() as u64;
-    // Where groups took so long that waking a thread pays, help is asked for at once: else the first of few groups would be all that
-    // runs. Groups may be of another size than they were.
+    // If the last launch's groups took so long that waking a thread pays, threads are asked at once: else only the
+    // first of few groups would run meanwhile. The groups may have had another size, so the time is kept per work-item.
     let items = product(range.local).unwrap_or(u64::MAX).max(1);
     let known = Duration::from_nanos(item_time.saturating_mul(items) / PICO);
     let note = |time: Duration, groups: u64| {
@@ -317,10 +329,10 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     };
     let left = count - running.first;
     if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
-        // Large enough to be worth taking, but one for each thread if there are as many groups.
+        // Long enough to be worth a claim, but at least one for each thread if there are as many groups.
         let enough = (left / (threads * TUNING.chunks_per_thread)).max(groups_in(TUNING.min_chunk_time, group_time));
         let unit = enough.clamp(1, left.div_ceil(threads));
-        running.division = Division::new(running.first, count, unit, code.together, threads);
+        running.division = Division::new(running.first, count, unit, code.batch, threads);
         let expected = if group_time.is_zero() { Duration::MAX } else { times(group_time, left) };
         let busy = device.pool().run(&running, running.division.chunks(), join, launch.queue, expected);
         if listed {
@@ -338,14 +350,15 @@ fn product(sizes: [u64; 3]) -> Option<u64> {
     sizes.into_iter().try_fold(1, u64::checked_mul)
 }
 
-/// The groups for a kernel that cannot tell them: no fewer than keep all threads busy, but wide enough to fill one vector at least.
-/// (A vector of few work-items takes as long as a full one.) What a work-item takes is given in picoseconds, 0 if nobody knows. Few groups
-/// that take long are halved: two for each of sixteen threads, of 0.4 ms each, took 1.2 ms as soon as one thread came late.
+/// Chooses the groups for a kernel that cannot tell how its work-items are grouped: enough groups to keep all threads
+/// busy, but wide enough to fill at least one vector, because a vector of few work-items takes as long as a full one.
+/// `item_time` is what a work-item takes, in picoseconds; 0 if it is not known. Few groups that take long are halved:
+/// of two groups for each of sixteen threads, of 0.4 ms each, the last one ended after 1.2 ms if one thread came late.
 fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRange {
     let (local, global) = (range.local[0], range.global[0]);
     let items = product(range.global).unwrap_or(u64::MAX);
     let group = product(range.local).unwrap_or(u64::MAX).max(1);
-    // As many groups as it takes to share the work, if there are that many now; one thread does what takes little.
+    // Groups to share the work, if there are that many now; one thread does what takes little time.
     let picos = |time: Duration| time.as_nanos() as u64 * PICO;
     let little = item_time > 0 && items.saturating_mul(item_time) < picos(TUNING.solo_time);
     let parts = if little { 1 } else { threads * TUNING.chunks_per_thread };
@@ -380,9 +393,10 @@ fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRa
     range
 }
 
-/// Where the group of a number is, and how many follow each other in dimension 0 from there on: row after row of groups, or in bands of
-/// so many rows, of which there are as many at least, column by column.
-fn place([x, y, _]: [u64; 3], band: u64, at: u64) -> ([u64; 3], u64) {
+/// The position in the grid of the group with a number, and how many groups with the next numbers follow it in
+/// dimension
+/// 0. Numbers go row by row, or column by column through bands of so many rows; there are at least as many rows.
+fn position([x, y, _]: [u64; 3], band: u64, at: u64) -> ([u64; 3], u64) {
     let (z, at) = (at / (x * y), at % (x * y));
     if band == 1 {
         return ([at % x, at / x, z], x - at % x);
@@ -392,12 +406,12 @@ fn place([x, y, _]: [u64; 3], band: u64, at: u64) -> ([u64; 3], u64) {
     ([at / rows, first + at % rows, z], 1)
 }
 
-/// The number of groups that take as long as this; 1 if nobody knows how long one takes.
+/// How many groups take this time; 1 if it is not known what one takes.
 fn groups_in(time: Duration, group: Duration) -> u64 {
     if group.is_zero() { 1 } else { (time.as_nanos() / group.as_nanos()).max(1) as u64 }
 }
 
-/// What so many take.
+/// The time of so many.
 fn times(each: Duration, count: u64) -> Duration {
     Duration::from_nanos((each.as_nanos() as u64).saturating_mul(count))
 }
@@ -410,8 +424,8 @@ impl Work for Running<'_> {
 }
 
 impl Running<'_> {
-    /// Runs groups on this thread until all are done or it takes long. Gives the time of one if some are left, and notes how long how many
-    /// of them took.
+    /// Runs groups on this thread until all have ended or waking others pays. If some are left, returns the time of
+    /// one. Calls `note` with the time of how many groups.
     fn begin(&mut self, all: bool, note: impl Fn(Duration, u64)) -> Duration {
         if all || self.count == 1 {
             self.groups(0, self.count);
@@ -425,7 +439,7 @@ impl Running<'_> {
             self.groups(self.first, end);
             self.first = end;
             let time = start.elapsed();
-            let worth = pool::worth_help(time, end, || self.count - end).is_some();
+            let worth = pool::worth_waking(time, end, || self.count - end).is_some();
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || worth {
                 note(time, end.max(1));
                 return Duration::from_nanos(((time.as_nanos() / u128::from(end.max(1))) as u64).max(1));
@@ -436,12 +450,12 @@ impl Running<'_> {
 
     /// Runs some consecutive groups on this thread.
     fn groups(&self, from: u64, to: u64) {
-        // A thread that ends has no memory of its own any more, but may end by a destructor that launches.
+        // A thread that exits has no thread-local memory any more, but its destructors may launch.
         let run = |memory: &RefCell<ThreadMemory>| self.groups_with(&mut memory.borrow_mut(), from, to);
         if MEMORY.try_with(run).is_err() {
             self.groups_with(&mut ThreadMemory::default(), from, to);
         }
-        // Whoever is told that these groups are done finds what they wrote.
+        // Non-temporal stores become visible before the groups count as done.
         #[cfg(target_arch = "x86_64")]
         if self.descriptor.nontemporal != 0 {
             // SAFETY: every processor that this is compiled for has the instruction.
@@ -454,14 +468,15 @@ impl Running<'_> {
         let _fpenv = fpenv::enter(self.denorms_are_zero);
         let mut at = from;
         while at < to {
-            let (id, row) = place(self.groups, self.band, at);
-            // All groups of a row have the same size, but perhaps the last one. Better code is asked for before each call.
+            let (id, row) = position(self.groups, self.band, at);
+            // All groups of a row have the same size, except perhaps the last one. Before each call, better code is
+            // looked for.
             let code = self.next.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
-            let row = row.min(to - at).min(if self.next.is_some() { code.together } else { u64::MAX });
-            let together = code.together.min(row);
+            let row = row.min(to - at).min(if self.next.is_some() { code.batch } else { u64::MAX });
+            let batch = code.batch.min(row);
             let strides = [self.local, code.scratch].map(|size| size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)));
-            let local = memory.local.get(strides[0] * together + 2 * abi::LOCAL_MARGIN);
-            let (Some(local), Some(scratch)) = (local, memory.scratch.get(strides[1] * together)) else {
+            let local = memory.local.get(strides[0] * batch + 2 * abi::LOCAL_MARGIN);
+            let (Some(local), Some(scratch)) = (local, memory.scratch.get(strides[1] * batch)) else {
                 self.out_of_memory.store(true, Ordering::Relaxed);
                 return;
             };
@@ -488,15 +503,15 @@ impl Running<'_> {
         while id < end {
             group.id[0] = id;
             group.local_size[0] = size(0, id);
-            if code.together > 1 {
+            if code.batch > 1 {
                 // Groups of one size: all but perhaps the last one of the row.
                 let whole = self.range.global[0] / self.range.local[0];
-                group.count = code.together.min(end - id).min(whole.saturating_sub(id)).max(1);
+                group.count = code.batch.min(end - id).min(whole.saturating_sub(id)).max(1);
             }
-            // SAFETY: the interface is the one that the code was compiled for (`cloom_ir::abi`): descriptors live through the call,
-            // the argument block has the artifact's size (checked by the device), local memory and scratch are as large as the
-            // artifact asks for so many groups, and this thread's own. What the kernel does with the program's pointers is the
-            // program's responsibility.
+            // SAFETY: the interface is the one that the code was compiled for (`cloom_ir::abi`): descriptors live
+            // through the call, the argument block has the artifact's size (checked by the device), local memory and
+            // scratch are as large as the artifact asks for so many groups, and this thread's own. What the kernel does
+            // with the program's pointers is the program's responsibility.
             unsafe { (code.function)(&self.descriptor, self.args.as_ptr(), &group, local, scratch) };
             id += group.count;
         }
@@ -556,14 +571,14 @@ mod tests {
     }
 
     #[test]
-    fn every_group_has_one_place_by_rows_and_in_bands() {
+    fn every_group_has_one_position_by_rows_and_in_bands() {
         for (groups, band) in
             [([5, 1, 1], 1), ([3, 4, 2], 1), ([3, 4, 2], 4), ([1, 19, 1], 8), ([7, 11, 3], 8), ([2, 9, 1], 2)]
         {
             let mut seen = Vec::new();
             let mut at = 0;
             while at < groups.iter().product() {
-                let (id, row) = place(groups, band, at);
+                let (id, row) = position(groups, band, at);
                 assert!(row > 0 && (band == 1 || row == 1));
                 seen.extend((0..row).map(|k| [id[2], id[1], id[0] + k]));
                 at += row;
@@ -579,10 +594,10 @@ mod tests {
     }
 
     #[test]
-    fn so_many_groups_run_together_as_make_a_row_and_find_room() {
-        assert_eq!([together(0, 64, 512), together(4, 64, 512), together(16, 64, 512)], [1, 8, 2]);
-        assert_eq!([together(4, 1024, 512), together(4, 64, 128 << 10), together(4, 64, 1 << 20)], [1, 4, 1]);
-        assert_eq!(together(4, u64::MAX, 0), 1);
+    fn a_batch_reads_a_row_of_memory_and_fits_in_the_cache() {
+        assert_eq!([batch(0, 64, 512), batch(4, 64, 512), batch(16, 64, 512)], [1, 8, 2]);
+        assert_eq!([batch(4, 1024, 512), batch(4, 64, 128 << 10), batch(4, 64, 1 << 20)], [1, 4, 1]);
+        assert_eq!(batch(4, u64::MAX, 0), 1);
     }
 
     #[test]

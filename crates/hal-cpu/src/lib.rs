@@ -1,8 +1,10 @@
 //! The CPU device: memory, a loader of object code, and a pool of threads that runs work-groups.
 //!
-//! In comes a [`KernelArtifact`](cloom_artifact::KernelArtifact) with a relocatable ELF object; it is mapped and linked
-//! in the process (no system linker is needed). A launch is cut into chunks of consecutive groups, which the calling
+//! In comes a [`KernelArtifact`](cloom_artifact::KernelArtifact) with a relocatable ELF object. It is mapped and linked
+//! in the process, without a system linker. A launch is divided into chunks of consecutive groups, which the calling
 //! thread and the workers share. What a work-group function gets is fixed in `cloom_ir::abi`.
+//!
+//! `docs/internals/runtime.md` says which thread runs what, and in which order locks are taken.
 
 #![allow(unsafe_code, reason = "it loads and runs machine code")]
 

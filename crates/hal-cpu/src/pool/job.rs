@@ -1,114 +1,129 @@
-//! A job: chunks of work, divided among the threads that come.
+//! A job: chunks of work, numbered from 0, that several threads claim one by one.
 //!
-//! There are as many parts as threads may come, each a run of chunks with a counter on a cache line of its own, and each core has one
-//! that is its own. A thread takes the chunks of its core's part from the first on and then those that are left of other parts from the
-//! last on. So threads meet at a counter only at the end (one counter for all costs more than the work in a job of some microseconds on
-//! sixteen cores), and a core finds the same part of the next kernel's data in its own cache, since kernels that follow each other mostly
-//! work on the same. (Static schedules that steal, as OpenMP runtimes have them.)
+//! The chunks are divided into as many ranges as threads may come, each with a counter on a cache line of its own, and
+//! each core has one range of its own. A thread claims the chunks of its own range from the first on, then what is left
+//! of other ranges from the last on (work stealing over static ranges, as OpenMP runtimes do it):
+//!
+//! ```text
+//!   range 0             range 1             range 2
+//!   0 1 2 3 4 5 6 7     8 9 …               16 …
+//!   owner ──▶ ◀── thief
+//! ```
+//!
+//! So threads meet at a counter only at the end: with one counter for all, counting costs more than the work in a job
+//! of some microseconds on sixteen cores. And a core finds the same part of the next kernel's data in its own cache,
+//! since consecutive kernels mostly work on the same data.
 
-use super::Work;
-use crate::cores;
+use super::cores;
+use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, Thread, current};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
+
+/// What runs a chunk of a job.
+pub trait Work: Send + Sync {
+    /// Runs one chunk on this thread.
+    fn run(&self, chunk: u64);
+}
 
 /// Chunks that threads share.
 pub struct Job {
     work: &'static dyn Work,
     chunks: u64,
     threads: usize,
-    parts: Box<[Part]>,
-    ends: Ends,
-    /// Who waits for it.
+    ranges: Box<[ChunkRange]>,
+    progress: Progress,
+    /// The thread that brought it and waits for its end.
     pub owner: Thread,
-    /// Which waiting threads may help; 0: none.
-    pub stream: u64,
-    /// The owner's core.
+    /// Threads that wait for this queue may assist; 0: none.
+    pub queue: u64,
+    /// The owner's core; negative if it is not known.
     pub core: i32,
 }
 
-/// Counts what is taken from either end of a part: from the last one in the upper half. Who finds nothing counts too, but once each.
+/// Counts the claims at either end of a range: those at the front in the lower half, those at the back in the upper.
+/// A claim that fails counts too; each thread fails once at most.
 #[repr(align(128))]
 #[derive(Default)]
-struct Part {
-    taken: AtomicU64,
+struct ChunkRange {
+    claims: AtomicU64,
 }
 
-/// What threads change when they come and go.
+/// What threads change when they join and when they have run out of chunks.
 #[repr(align(128))]
-struct Ends {
-    /// How many more threads may work on it.
-    places: AtomicUsize,
-    /// The parts of which every chunk is taken.
-    empty: AtomicUsize,
+struct Progress {
+    /// How many more threads may join.
+    slots: AtomicUsize,
+    /// Ranges of which every chunk is claimed.
+    exhausted: AtomicUsize,
+    /// Chunks that have ended.
     done: AtomicU64,
     /// Whether a chunk ended in a panic.
     failed: AtomicBool,
-    /// Nanoseconds that threads spent here, all together.
+    /// Nanoseconds that threads spent here, added up.
     busy: AtomicU64,
 }
 
-/// What comes of the attempt to take a chunk.
-enum Taken {
+/// The result of an attempt to claim a chunk.
+enum Claim {
     Chunk(u64),
-    Nothing {
-        /// There is none in any part, and this thread is the first to know.
+    None {
+        /// No range has a chunk left, and this thread is the first to know.
         last: bool,
     },
 }
 
-/// Where the upper half of a counter begins, and the lower half of it.
+/// Where the upper half of [`ChunkRange::claims`] begins, and a mask for the lower half.
 const HALF: u32 = 32;
 const LOWER: u64 = (1 << HALF) - 1;
 
 impl Job {
-    /// Of so many chunks, for no more than so many threads.
-    pub fn new(work: &'static dyn Work, chunks: u64, threads: usize, stream: u64) -> Job {
+    /// A job of so many chunks for at most so many threads, owned by the calling one.
+    pub fn new(work: &'static dyn Work, chunks: u64, threads: usize, queue: u64) -> Job {
         debug_assert!(chunks < 1 << (HALF - 1), "some chunks for each thread");
-        let parts = chunks.min(threads.max(1) as u64);
+        let ranges = chunks.min(threads.max(1) as u64);
         Job {
             work,
             chunks,
             threads,
-            parts: (0..parts).map(|_| Part::default()).collect(),
-            ends: Ends {
-                places: AtomicUsize::new(threads),
-                empty: AtomicUsize::new(0),
+            ranges: (0..ranges).map(|_| ChunkRange::default()).collect(),
+            progress: Progress {
+                slots: AtomicUsize::new(threads),
+                exhausted: AtomicUsize::new(0),
                 done: AtomicU64::new(0),
                 failed: AtomicBool::new(false),
                 busy: AtomicU64::new(0),
             },
-            owner: thread::current(),
-            stream,
+            owner: current(),
+            queue,
             core: cores::here(),
         }
     }
 
-    /// Whether this thread may work on it; the place stays taken: who leaves found no chunk.
-    pub fn take_place(&self) -> bool {
-        self.ends.places.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    /// Whether this thread may work on it. The slot is never given back: a thread leaves when no chunk is left.
+    pub fn join(&self) -> bool {
+        self.progress.slots.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
     }
 
-    /// Runs chunks until none is left, for who has taken a place. What `between` does follows each; it gets their number and when they
-    /// began. Whether this thread was the one to find that there are no more.
+    /// Runs chunks until none is left to claim, on a thread that has joined. `between` is called after each chunk, with
+    /// the number of chunks that this thread has run and when it began. Returns whether this thread was the one to find
+    /// that none is left.
     pub fn run(&self, mut between: impl FnMut(u64, Instant)) -> bool {
         let (begin, mut run, mut closed) = (Instant::now(), 0, false);
-        let parts = self.parts.len();
-        let own = usize::try_from(cores::here()).unwrap_or(0) % parts;
-        for part in (0..parts).map(|k| (own + k) % parts) {
-            if self.ends.empty.load(Ordering::Relaxed) == parts {
+        let ranges = self.ranges.len();
+        let own = usize::try_from(cores::here()).unwrap_or(0) % ranges;
+        for range in (0..ranges).map(|k| (own + k) % ranges) {
+            if self.progress.exhausted.load(Ordering::Relaxed) == ranges {
                 break;
             }
             loop {
-                match self.take(part, part != own) {
-                    // Whatever happens in a chunk, it is counted: the owner waits for all, whose memory they work on.
-                    Taken::Chunk(chunk) => {
+                match self.claim(range, range != own) {
+                    // Whatever happens in a chunk, it is counted: the owner, whose memory it works on, waits for all.
+                    Claim::Chunk(chunk) => {
                         if catch_unwind(AssertUnwindSafe(|| self.work.run(chunk))).is_err() {
-                            self.ends.failed.store(true, Ordering::Relaxed);
+                            self.progress.failed.store(true, Ordering::Relaxed);
                         }
                     }
-                    Taken::Nothing { last } => {
+                    Claim::None { last } => {
                         closed |= last;
                         break;
                     }
@@ -118,66 +133,67 @@ impl Job {
             }
         }
         if run > 0 {
-            self.ends.busy.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
-            if self.ends.done.fetch_add(run, Ordering::AcqRel) + run == self.chunks {
+            self.progress.busy.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            if self.progress.done.fetch_add(run, Ordering::AcqRel) + run == self.chunks {
                 self.owner.unpark();
             }
         }
         closed
     }
 
-    /// The chunks of a part: the first one, and how many.
-    fn part(&self, part: usize) -> (u64, u64) {
-        let (at, parts) = (part as u64, self.parts.len() as u64);
-        let first = |part: u64| part * self.chunks / parts;
+    /// The chunks of a range: the first one, and how many.
+    fn range(&self, range: usize) -> (u64, u64) {
+        let (at, ranges) = (range as u64, self.ranges.len() as u64);
+        let first = |range: u64| range * self.chunks / ranges;
         (first(at), first(at + 1) - first(at))
     }
 
-    /// Takes a chunk of a part.
-    fn take(&self, part: usize, from_last: bool) -> Taken {
-        let (first, len) = self.part(part);
-        let taken = self.parts[part].taken.fetch_add(if from_last { 1 << HALF } else { 1 }, Ordering::Relaxed);
-        let (front, back) = (taken & LOWER, taken >> HALF);
+    /// Claims a chunk of a range, at its front or at its back.
+    fn claim(&self, range: usize, at_back: bool) -> Claim {
+        let (first, len) = self.range(range);
+        let claims = self.ranges[range].claims.fetch_add(if at_back { 1 << HALF } else { 1 }, Ordering::Relaxed);
+        let (front, back) = (claims & LOWER, claims >> HALF);
         if front + back >= len {
-            // One thread is the first to find it so.
-            let first = front + back == len;
-            let last = first && self.ends.empty.fetch_add(1, Ordering::Relaxed) + 1 == self.parts.len();
-            return Taken::Nothing { last };
+            // Exactly one thread is the first to fail here, and of these exactly one is the last.
+            let exhausts = front + back == len;
+            let last = exhausts && self.progress.exhausted.fetch_add(1, Ordering::Relaxed) + 1 == self.ranges.len();
+            return Claim::None { last };
         }
-        Taken::Chunk(first + if from_last { len - 1 - back } else { front })
+        Claim::Chunk(first + if at_back { len - 1 - back } else { front })
     }
 
-    /// The chunks that nobody has taken.
-    pub fn left(&self) -> u64 {
-        let left = |part: usize| {
-            let taken = self.parts[part].taken.load(Ordering::Relaxed);
-            self.part(part).1.saturating_sub((taken & LOWER) + (taken >> HALF))
+    /// How many chunks nobody has claimed.
+    pub fn unclaimed(&self) -> u64 {
+        let unclaimed = |range: usize| {
+            let claims = self.ranges[range].claims.load(Ordering::Relaxed);
+            self.range(range).1.saturating_sub((claims & LOWER) + (claims >> HALF))
         };
-        (0..self.parts.len()).map(left).sum()
+        (0..self.ranges.len()).map(unclaimed).sum()
     }
 
-    /// Whether there is something to do for one more thread.
-    pub fn open(&self) -> bool {
-        self.ends.places.load(Ordering::Relaxed) > 0 && self.ends.empty.load(Ordering::Relaxed) < self.parts.len()
+    /// Whether one more thread may join and would find a chunk.
+    pub fn is_open(&self) -> bool {
+        let progress = &self.progress;
+        progress.slots.load(Ordering::Relaxed) > 0 && progress.exhausted.load(Ordering::Relaxed) < self.ranges.len()
     }
 
-    /// How many threads have taken a place.
-    pub fn comers(&self) -> usize {
-        self.threads - self.ends.places.load(Ordering::Relaxed)
+    /// How many threads have joined.
+    pub fn joined(&self) -> usize {
+        self.threads - self.progress.slots.load(Ordering::Relaxed)
     }
 
-    /// Whether every chunk is done.
-    pub fn finished(&self) -> bool {
-        self.ends.done.load(Ordering::Acquire) == self.chunks
+    /// Whether every chunk has ended.
+    pub fn is_finished(&self) -> bool {
+        self.progress.done.load(Ordering::Acquire) == self.chunks
     }
 
-    /// Whether a chunk ended in a panic, once all are done.
+    /// Whether a chunk ended in a panic, once all have ended.
     pub fn failed(&self) -> bool {
-        self.ends.failed.load(Ordering::Relaxed)
+        self.progress.failed.load(Ordering::Relaxed)
     }
 
-    /// The time that threads spent here, all together.
+    /// The time that threads spent here, added up.
     pub fn busy(&self) -> Duration {
-        Duration::from_nanos(self.ends.busy.load(Ordering::Relaxed))
+        Duration::from_nanos(self.progress.busy.load(Ordering::Relaxed))
     }
 }
