@@ -1,4 +1,5 @@
-//! Changes inputs at random: on the level of bytes, and on the level of tokens, since most random bytes die in the lexer.
+//! Changes inputs at random: on the level of bytes, on the level of tokens, since most random bytes die in the lexer,
+//! and by tokens of the same kind, since most random tokens die in the parser.
 
 use cloom_filetest::generate::types::Rng;
 
@@ -7,6 +8,10 @@ const MAX: usize = 64 << 10;
 
 /// Changes an input a few times. `others` gives material to mix in, `words` are tokens that mean something.
 pub fn mutate(input: &mut Vec<u8>, others: &[Vec<u8>], words: &[&str], rng: &mut Rng) {
+    if rng.chance(50) {
+        (0..1 + rng.below(3)).for_each(|_| alike(input, rng));
+        return;
+    }
     let rounds = 1 + rng.below(4) + if rng.chance(20) { rng.below(30) } else { 0 };
     for _ in 0..rounds {
         if rng.chance(65) {
@@ -151,6 +156,48 @@ const NUMBERS: &[&str] = &[
     "1e",
 ];
 
+/// Words that stand where another of the same line may stand: of the IR's text and of OpenCL C.
+const ALIKE: &[&[&str]] = &[
+    &["add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor", "smin", "umax"],
+    &["fadd", "fsub", "fmul", "fdiv", "fmin", "fmax"],
+    &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"],
+    &["global_id", "local_id", "group_id", "global_size", "local_size", "num_groups", "global_offset"],
+    &["private", "global", "local", "constant"],
+    &["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double"],
+    &["if", "while"],
+    &["break", "continue"],
+    &["min", "max", "add_sat", "sub_sat", "hadd", "rhadd", "mul_hi", "rotate"],
+    &["floor", "ceil", "trunc", "rint", "fabs", "sqrt", "sin", "exp", "log", "tan", "rsqrt"],
+    &["get_global_id", "get_local_id", "get_group_id", "get_local_size", "get_global_size"],
+];
+
+/// Whether one token may stand for another as far as a parser sees: numbers, names that differ by a number (`v3`,
+/// `v17`; `i32`, `i64`), and words of one row of [`ALIKE`].
+fn are_alike(a: &[u8], b: &[u8]) -> bool {
+    let prefix = |t: &[u8]| t.iter().rposition(|c| !c.is_ascii_digit()).map_or(0, |i| i + 1);
+    let (p, q) = (prefix(a), prefix(b));
+    let is_word = |t: &[u8]| t.first().is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'@');
+    let in_row = |row: &&[&str]| row.iter().any(|w| w.as_bytes() == a) && row.iter().any(|w| w.as_bytes() == b);
+    a != b && is_word(a) && (p < a.len() && q < b.len() && a[..p] == b[..q] || ALIKE.iter().any(in_row))
+}
+
+/// Puts another token of its kind in the place of one, so that a parser takes the input as before.
+fn alike(input: &mut Vec<u8>, rng: &mut Rng) {
+    let list = split(input);
+    for _ in 0..20.min(list.len()) {
+        let at = rng.pick(&list);
+        let token = &input[at.clone()];
+        let words = ALIKE.iter().flat_map(|row| row.iter()).chain(&NUMBERS[..19]).map(|w| w.as_bytes());
+        let all: Vec<&[u8]> = list.iter().map(|r| &input[r.clone()]).chain(words).collect();
+        let others: Vec<&[u8]> = all.into_iter().filter(|t| are_alike(token, t)).collect();
+        if !others.is_empty() {
+            let new = rng.pick(&others).to_vec();
+            input.splice(at, new);
+            return;
+        }
+    }
+}
+
 fn tokens(input: &mut Vec<u8>, others: &[Vec<u8>], words: &[&str], rng: &mut Rng) {
     let list = split(input);
     if list.is_empty() {
@@ -230,6 +277,17 @@ mod tests {
             };
             assert_eq!(make(), make());
         }
+        assert!(are_alike(b"v3", b"v17") && are_alike(b"12", b"7") && are_alike(b"slt", b"uge"));
+        assert!(
+            !are_alike(b"v3", b"bb3")
+                && !are_alike(b"add", b"eq")
+                && !are_alike(b"v3", b"v3")
+                && !are_alike(b"+", b"-")
+        );
+        let mut input = b"v1 = add v2 (v3)".to_vec();
+        alike(&mut input, &mut Rng::new(4));
+        assert_eq!(split(&input).len(), split(b"v1 = add v2 (v3)").len());
+        assert_ne!(input, b"v1 = add v2 (v3)");
         assert_eq!(split(b"ab1 +(c"), [0..3, 3..4, 4..5, 5..6, 6..7]);
     }
 }

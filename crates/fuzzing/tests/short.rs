@@ -22,35 +22,35 @@ fn session(target: &str, inputs: &str, seconds: &str, least: u64) {
 
 #[test]
 fn source() {
-    session("source", "300", "20", 0);
+    session("source", "300", "60", 18);
 }
 
 #[test]
 fn compile() {
-    session("compile", "100", "20", 0);
+    session("compile", "100", "60", 15);
 }
 
 #[test]
 fn ir() {
-    session("ir", "300", "20", 0);
+    session("ir", "300", "60", 12);
 }
 
 #[test]
 fn binary() {
-    session("binary", "200", "20", 0);
+    session("binary", "200", "60", 10);
 }
 
 #[test]
 fn options() {
-    session("options", "300", "20", 0);
+    session("options", "300", "60", 25);
 }
 
 #[test]
 fn api() {
-    session("api", "60", "20", 0);
+    session("api", "60", "60", 15);
 }
 
 #[test]
 fn kernels() {
-    session("kernels", "10", "20", 0);
+    session("kernels", "10", "60", 50);
 }
