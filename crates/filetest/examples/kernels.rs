@@ -1,11 +1,11 @@
-//! Runs generated programs on every rung: `kernels FIRST COUNT [print|portable|count]`. Says each seed before it runs
-//! it, so that a crash is known by its last line; `print` only prints the sources, `count` only how often each
-//! construct of each family occurs.
+//! Runs generated programs on every rung: `kernels FIRST COUNT [print|straight|portable|count]`. Says each seed before
+//! it runs it, so that a crash is known by its last line; `print` only prints the sources, `straight` those of the test
+//! beside peers, `count` only how often each construct of each family occurs.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
 use cloom_filetest::generate::families::Statistics;
-use cloom_filetest::generate::{Profile, generate};
+use cloom_filetest::generate::{Profile, generate, generate_straight};
 use cloom_filetest::ladder::{Ladder, Verdict};
 
 fn main() {
@@ -17,6 +17,10 @@ fn main() {
     for seed in number(0)..number(0) + number(1) {
         let profile = if word == Some("portable") { Profile::Portable } else { Profile::of(seed) };
         let program = generate(seed, profile);
+        if word == Some("straight") {
+            println!("{}", generate_straight(seed).source());
+            continue;
+        }
         if word == Some("print") {
             println!("{}", program.source());
             continue;

@@ -10,7 +10,7 @@ use super::group::LOCAL;
 use super::stmt::At;
 use super::tree::Stmt;
 use super::types::Ty;
-use super::{Gen, Scalar};
+use super::{Gen, Profile, Scalar};
 
 /// Functions that programs with atomics have.
 pub const PRELUDE: [&str; 4] = [
@@ -103,7 +103,12 @@ impl Gen {
     }
 
     fn c11_statement(&mut self, out: &mut Vec<Stmt>) {
-        let scope = self.rng.pick(&["memory_scope_device", "memory_scope_device", "memory_scope_all_devices"]);
+        // The name of OpenCL C 3.0 is unknown to clang 15, and so to PoCL.
+        let all = match self.profile {
+            Profile::Total => "memory_scope_all_devices",
+            Profile::Portable => "memory_scope_all_svm_devices",
+        };
+        let scope = self.rng.pick(&["memory_scope_device", "memory_scope_device", all]);
         let order = self.rng.pick(&ORDERS);
         let e = self.expr(Ty::UINT, 2);
         let i = self.expr(Ty::UINT, 1);

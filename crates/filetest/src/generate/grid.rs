@@ -59,11 +59,21 @@ impl Gen {
                 lines.push(line);
             }
         }
+        if big {
+            // Groups are advanced together only in a loop across whose iterations little is kept.
+            lines.retain(|line| !line.starts_with(v));
+            lines.truncate(2);
+        }
+        let uses_b = lines.iter().any(|line| line.starts_with(b));
         let head = format!("for ({ty} {w} = {init}; {w} {less} {limit}; {w} += {step}) {{");
-        vec![
-            Stmt::Line(format!("uint {a} = gid, {b} = h; uint4 {v} = (uint4)(gid, 1u, 2u, h);")),
-            Stmt::block(head, lines.into_iter().map(Stmt::Line).collect()),
-            Stmt::Line(format!("h = h * 31u + {a} + {b} * 3u + ({v}.x ^ {v}.y * 5u ^ {v}.z * 7u ^ {v}.w * 9u);")),
-        ]
+        let (first, last) = match (big, uses_b) {
+            (true, false) => (format!("uint {a} = gid;"), format!("h = h * 31u + {a};")),
+            (true, true) => (format!("uint {a} = gid, {b} = 1u;"), format!("h = h * 31u + {a} + {b} * 3u;")),
+            (false, _) => (
+                format!("uint {a} = gid, {b} = h; uint4 {v} = (uint4)(gid, 1u, 2u, h);"),
+                format!("h = h * 31u + {a} + {b} * 3u + ({v}.x ^ {v}.y * 5u ^ {v}.z * 7u ^ {v}.w * 9u);"),
+            ),
+        };
+        vec![Stmt::Line(first), Stmt::block(head, lines.into_iter().map(Stmt::Line).collect()), Stmt::Line(last)]
     }
 }

@@ -292,8 +292,15 @@ fn build(seed: u64, profile: Profile, families: Families, straight: bool) -> Gen
         (Some(ranges), None) => ranges,
         // Global sizes are whole multiples of what is required.
         (Some(ranges), Some(local)) => {
-            let times = |r: &NdRange, n: u64| NdRange { global: [local[0] * n, local[1], local[2] * 2], ..*r };
-            ranges.iter().zip([2, 3]).map(|(_, n)| times(&ranges[0], n)).collect()
+            // The kernel's own order of dimensions says which one is the first.
+            let first = usize::from(g.dim_order[0]);
+            let groups = |n: u64| {
+                let mut range = ranges[0];
+                range.global = local;
+                range.global[first] *= n;
+                range
+            };
+            vec![groups(2), groups(3)]
         }
     };
     let params = g.params();
@@ -497,6 +504,12 @@ impl Gen {
         if self.straight {
             self.budget /= 2;
         }
+        // No groups are advanced together in a kernel whose private arrays live across barriers: half of those with
+        // long loops do nothing else.
+        let alone = self.has(Family::Long) && self.rng.chance(50);
+        if alone {
+            self.budget = 0;
+        }
         let places = self.places.len();
         for part in 0..10 {
             if grid == Some(part) {
@@ -515,7 +528,7 @@ impl Gen {
         }
         // After the last barrier each work-item may go its own way, and end when it likes.
         let tail = At { uniform: false, in_loop: false, in_switch: false, returns: Some(None), kernel: true };
-        self.budget = self.rng.below(6) as i32;
+        self.budget = if alone { 0 } else { self.rng.below(6) as i32 };
         body.extend(self.body(tail, 3));
         for i in places..self.places.len() {
             let place = self.places[i].clone();
