@@ -6,7 +6,7 @@ use crate::{CompileError, Compiler, Timing, library};
 use cloom_artifact::{KernelArg, KernelArgKind, KernelArtifact};
 use cloom_caps::cpu;
 use cloom_ir::{KernelMeta, Module, ParamKind};
-use cloom_passes::CALLEES;
+use cloom_passes::{CALLEES, PassManager, Statistics};
 use cloom_spmd::{Remark, Wish, WorkGroup};
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,6 +27,8 @@ pub struct Built {
     pub artifact: Arc<KernelArtifact>,
     /// What the vectoriser decided; empty if the code came from the cache.
     pub remarks: Vec<Remark>,
+    /// What each pass did; nothing if the code came from the cache.
+    pub statistics: Statistics,
     /// The stages, if asked for.
     pub stages: Vec<Stage>,
     /// What each stage took; nothing if the code came from the cache.
@@ -147,7 +149,8 @@ fn place<'a>(
     let cache = compiler.cache.as_ref()?;
     let ir = postcard::to_stdvec(extracted).ok()?;
     let wish = format!("{wish:?}");
-    let texts = [target.as_bytes(), name.as_bytes(), wish.as_bytes(), &ir];
+    let disabled = compiler.passes.disabled.to_string();
+    let texts = [target.as_bytes(), name.as_bytes(), wish.as_bytes(), disabled.as_bytes(), &ir];
     let options = program.options();
     Some((cache, Key::new(&texts, &[!options.opt_disable, options.denorms_are_zero])))
 }
@@ -155,8 +158,8 @@ fn place<'a>(
 /// What the disk cache has there.
 fn stored((cache, key): &(&Cache, Key), name: &str, target: &str) -> Option<Built> {
     let artifact = cache.get(key).filter(|a| a.target == target && a.name == name)?;
-    let (remarks, stages, times) = Default::default();
-    Some(Built { artifact: Arc::new(artifact), remarks, stages, times, cached: true })
+    let (remarks, statistics, stages, times) = Default::default();
+    Some(Built { artifact: Arc::new(artifact), remarks, statistics, stages, times, cached: true })
 }
 
 /// A kernel of a program and what that defines of what it calls.
@@ -201,7 +204,8 @@ pub fn compile(
     recorder.stage("library", || module.to_string());
     let missing = CompileError::NoKernel(name.to_owned());
     let kernel = module.find(name).ok_or(missing.clone())?;
-    cloom_passes::run(&mut module, kernel, |pass, module| {
+    let manager = PassManager::new(&compiler.passes);
+    cloom_passes::run_with(&mut module, kernel, &manager, |pass, module| {
         recorder.time(pass);
         if pass != CALLEES {
             recorder.text(pass, || module.function_text(&module.funcs[kernel]));
@@ -213,7 +217,10 @@ pub fn compile(
             return Err(CompileError::NoQuick);
         }
     }
-    let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
+    let group = cloom_spmd::work_group_function(&mut module, kernel, wish, &compiler.passes)?;
+    group.internal_error.iter().for_each(|bug| compiler.note_internal_error(name, bug));
+    let mut statistics = manager.statistics();
+    statistics.merge(&group.statistics);
     debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, group.lanes), [], "after spmd\n{module}");
     recorder.stage("spmd", || module.function_text(&module.funcs[group.func]));
     let denorms_are_zero = program.options().denorms_are_zero;
@@ -251,7 +258,7 @@ pub fn compile(
         cache.put(&key, &artifact);
     }
     let Recorder { stages, times, .. } = recorder;
-    Ok(Built { artifact: Arc::new(artifact), remarks: group.remarks, stages, times, cached: false })
+    Ok(Built { artifact: Arc::new(artifact), remarks: group.remarks, statistics, stages, times, cached: false })
 }
 
 /// A kernel's way through the vectoriser alone, and the files that its remarks are about.
@@ -263,9 +270,9 @@ pub fn vectorised(
 ) -> Result<(WorkGroup, Vec<String>), CompileError> {
     let mut module = linked(program, name)?;
     let kernel = module.find(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
-    cloom_passes::run(&mut module, kernel, |_, _| {});
+    cloom_passes::run_with(&mut module, kernel, &PassManager::new(&compiler.passes), |_, _| {});
     let wish = wish(compiler, program, target, Purpose::Stay(Variant::Vector));
-    let group = cloom_spmd::work_group_function(&mut module, kernel, wish)?;
+    let group = cloom_spmd::work_group_function(&mut module, kernel, wish, &compiler.passes)?;
     Ok((group, module.files))
 }
 

@@ -19,6 +19,7 @@ mod front;
 mod includes;
 mod kernel;
 mod library;
+pub mod passes;
 mod program;
 mod queue;
 mod remarks;
@@ -35,9 +36,11 @@ pub use remarks::place;
 use cache::Cache;
 use cloom_artifact::ImageKind;
 use kernel::Purpose;
+use passes::{Disabled, PassOptions};
 use queue::Queue;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How a compiler behaves.
@@ -53,6 +56,10 @@ pub struct Config {
     pub remarks: bool,
     /// Whether kernels may begin with code that is made quickly ([`Executable::quick_kernel`]).
     pub quick_start: bool,
+    /// Passes that do not run.
+    pub disabled: Disabled,
+    /// Whether bugs of the compiler that cost only speed are told on the standard error stream.
+    pub log: bool,
 }
 
 impl Config {
@@ -63,7 +70,9 @@ impl Config {
         let remarks = cloom_caps::env::REMARKS.is_on();
         let background_threads = (cores / 2).clamp(1, 8);
         let quick_start = !cloom_caps::env::QUICK_START.is_off();
-        Self { cache_dir: cache::folder_from_env(), background_threads, lanes, remarks, quick_start }
+        let (disabled, _) = passes::from_env();
+        let log = cloom_caps::env::LOG.is_on();
+        Self { cache_dir: cache::folder_from_env(), background_threads, lanes, remarks, quick_start, disabled, log }
     }
 }
 
@@ -82,9 +91,9 @@ pub enum CompileError {
     /// The library of built-in functions cannot be read: a bug of ours.
     #[error("the built-in library is damaged: {0}")]
     Library(String),
-    /// The kernel is beyond a limit of the vectoriser.
+    /// The kernel is beyond what can be compiled.
     #[error("{0}")]
-    Vectoriser(#[from] cloom_spmd::Limit),
+    Vectoriser(#[from] cloom_spmd::Error),
     /// The kernel has no code that is made quickly.
     #[error("the kernel is too large for quick code, or sees who its neighbours are")]
     NoQuick,
@@ -146,6 +155,9 @@ pub struct Compiler {
     lanes: Option<u16>,
     remarks: bool,
     quick_start: bool,
+    passes: PassOptions,
+    log: bool,
+    internal_errors: AtomicU64,
     cache: Option<Cache>,
     queue: Arc<Queue>,
 }
@@ -157,6 +169,9 @@ impl Compiler {
             lanes: config.lanes,
             remarks: config.remarks,
             quick_start: config.quick_start,
+            passes: PassOptions::without(config.disabled),
+            log: config.log,
+            internal_errors: AtomicU64::new(0),
             cache: config.cache_dir.and_then(Cache::open),
             queue: Queue::new(config.background_threads),
         })
@@ -215,6 +230,19 @@ impl Compiler {
     /// certain kind of code.
     fn begins_quickly(&self, program: &Program) -> bool {
         self.quick_start && self.queue.is_active() && self.lanes.is_none() && !program.options().opt_disable
+    }
+
+    /// How many kernels run one work-item at a time because of a bug in the vectoriser: their results are right, but slow.
+    pub fn internal_errors(&self) -> u64 {
+        self.internal_errors.load(Ordering::Relaxed)
+    }
+
+    /// Counts and reports a bug that costs only speed.
+    fn note_internal_error(&self, kernel: &str, bug: &cloom_spmd::InternalError) {
+        self.internal_errors.fetch_add(1, Ordering::Relaxed);
+        if self.log {
+            eprintln!("cloom: kernel `{kernel}` runs one work-item at a time: {bug}");
+        }
     }
 
     /// A kernel of a program with all that it calls, before any pass.

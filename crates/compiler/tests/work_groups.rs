@@ -29,7 +29,8 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         cloom_passes::inline::run(&mut module, kernel);
     }
     checked(&module);
-    let group = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(1)).unwrap();
+    let group =
+        cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(1), &Default::default()).unwrap();
     checked(&module);
     let device = CpuDevice::new(2, None);
     let target = device.info().target.clone();

@@ -9,7 +9,8 @@ use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Module, ParamKind, abi};
-use cloom_spmd::{Wish, WorkGroup};
+use cloom_passes::{PassManager, PassOptions};
+use cloom_spmd::{NotVectorised, Wish, WorkGroup};
 use std::sync::{Arc, Mutex};
 
 /// A way to run a case.
@@ -17,7 +18,11 @@ pub trait Rung: Sync {
     /// How failures call it.
     fn name(&self) -> String;
     /// Compiles a kernel as far as this rung needs it.
-    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String>;
+    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
+        self.prepare_with(module, kernel, &PassOptions::default())
+    }
+    /// The same, by these passes.
+    fn prepare_with(&self, module: &Module, kernel: &str, passes: &PassOptions) -> Result<Box<dyn Ready + '_>, String>;
     /// Whether it takes a module that went through the scalar passes already.
     fn after_passes(&self) -> bool {
         false
@@ -103,9 +108,9 @@ impl Interpreter {
     }
 }
 
-/// What may keep a kernel from being put into lanes.
-const EXCUSES: [&str; 4] =
-    ["a loop has no end", "it has too many loops", "it is too large", "its private arrays are too large"];
+/// The limits that may keep a kernel from being vectorised.
+const EXCUSES: [NotVectorised; 4] =
+    [NotVectorised::EndlessLoop, NotVectorised::TooManyLoops, NotVectorised::TooLarge, NotVectorised::PrivateArrays];
 
 /// Every rung that needs no code generation.
 pub const INTERPRETED: [&dyn Rung; 9] = [
@@ -146,20 +151,17 @@ impl Rung for Interpreter {
         self.stage == Stage::Passed
     }
 
-    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
+    fn prepare_with(&self, module: &Module, kernel: &str, passes: &PassOptions) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let chosen = |bits| Wish::Registers { bits, row: None, intel: false, straight: false };
         let wish = self.bits.map_or(Wish::Lanes(self.lanes), chosen);
-        let group = prepare(&mut module, kernel, self.stage, wish)?;
+        let group = prepare(&mut module, kernel, self.stage, wish, passes)?;
         // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed on.
-        let why = group
-            .iter()
-            .filter(|g| self.bits.is_none() && g.lanes != self.lanes)
-            .flat_map(|g| g.remarks.last())
-            .map(|r| r.why.as_str());
-        if let Some(why) = why.into_iter().find(|why| !EXCUSES.contains(why)) {
-            return Err(format!("not in lanes: {why}"));
+        if let Some(group) = group.as_ref().filter(|g| self.bits.is_none() && g.lanes != self.lanes)
+            && !group.not_vectorised.is_some_and(|limit| EXCUSES.contains(&limit))
+        {
+            return Err(format!("not vectorised: {:?}", group.remarks.last()));
         }
         let program = Program::new(module).map_err(|e| format!("does not verify: {}", e[0]))?;
         Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group }))
@@ -225,17 +227,27 @@ fn find(module: &Module, kernel: &str) -> Result<FuncRef, String> {
 }
 
 /// Brings a kernel to a stage. Gives the work-group function if the stage has one.
-pub fn prepare(module: &mut Module, kernel: FuncRef, stage: Stage, wish: Wish) -> Result<Option<WorkGroup>, String> {
+pub fn prepare(
+    module: &mut Module,
+    kernel: FuncRef,
+    stage: Stage,
+    wish: Wish,
+    passes: &PassOptions,
+) -> Result<Option<WorkGroup>, String> {
     match stage {
         Stage::Written => return Ok(None),
-        Stage::PlainGroup => cloom_passes::inline::run(module, kernel),
-        Stage::Passes | Stage::Group => cloom_passes::run(module, kernel, |_, _| {}),
+        Stage::PlainGroup => {
+            cloom_passes::inline::run(module, kernel);
+        }
+        Stage::Passes | Stage::Group => {
+            cloom_passes::run_with(module, kernel, &PassManager::new(passes), |_, _| {});
+        }
         Stage::Passed => {}
     }
     if stage == Stage::Passes {
         return Ok(None);
     }
-    cloom_spmd::work_group_function(module, kernel, wish).map(Some).map_err(|e| e.to_string())
+    cloom_spmd::work_group_function(module, kernel, wish, passes).map(Some).map_err(|e| e.to_string())
 }
 
 /// The CPU device, through code generation.
@@ -312,13 +324,13 @@ impl Rung for Cpu {
         self.stage == Stage::Passed
     }
 
-    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
+    fn prepare_with(&self, module: &Module, kernel: &str, passes: &PassOptions) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let target = &self.device.info().target;
         let (bits, intel) = (vector_bits(target), is_like_intel(target));
         let wish = self.lanes.map_or(Wish::Registers { bits, row: None, intel, straight: false }, Wish::Lanes);
-        let group = prepare(&mut module, kernel, self.stage, wish)?.ok_or("no work-group function")?;
+        let group = prepare(&mut module, kernel, self.stage, wish, passes)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify_work_group(&module, group.func, group.lanes).first() {
             return Err(format!("does not verify: {e}"));
         }

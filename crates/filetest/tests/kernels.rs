@@ -56,8 +56,12 @@ fn generated_kernels_agree_on_every_rung() {
                             format!("seed {seed}: a bad program: {failure}\n{}", program.source())
                         }
                         Verdict::Differ(failure) => {
+                            let guilty = ladder.bisect(&program, &failure);
                             let (small, failure) = ladder.reduce(&program, &failure);
-                            format!("seed {seed}, options `{}`: {failure}\n{small}", program.options)
+                            format!(
+                                "seed {seed}, options `{}`: {failure}\nright without any of: {guilty:?}\n{small}",
+                                program.options
+                            )
                         }
                     };
                     // A long run may be stopped before it reports.

@@ -32,13 +32,13 @@ struct Plan {
     header: Block,
 }
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
     if loops.loops.is_empty() {
-        return false;
+        return 0;
     }
     let own = made_of_ids(func, &cfg);
     let home = util::homes(func);
@@ -46,7 +46,7 @@ pub fn run(func: &mut Function) -> bool {
     for plan in &plans {
         carry_out(func, plan);
     }
-    !plans.is_empty()
+    plans.len()
 }
 
 /// Which values are computed from the number of the work-item, as far as data goes.

@@ -26,21 +26,21 @@ use rustc_hash::FxHashMap;
 /// So many cycles get one entry; a function with more is left as it is.
 const MAX_CYCLES: usize = 50;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
-    let mut changed = false;
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
+    let mut changed = 0;
     for _ in 0..MAX_CYCLES {
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         if Loops::new(func, &cfg, &dom).is_reducible() {
             break;
         }
-        if !changed {
+        if changed == 0 {
             util::remove_unreachable(func);
         }
         let Some(cycle) = find(func, &cfg) else { break };
         give_one_entry(func, &cycle);
-        changed = true;
+        changed += 1;
     }
     changed
 }

@@ -22,11 +22,11 @@ const MAX_INSTS: usize = 2;
 /// Values that are chosen.
 const MAX_VALUES: usize = 2;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
-    let mut changed = false;
+    let mut changed = 0;
     // Inner branches first: an arm without its branch may be small enough.
     for &b in cfg.rpo().iter().rev() {
         let most = if loops.innermost(b).is_some() { MAX_INSTS } else { 0 };
@@ -40,9 +40,9 @@ pub fn run(func: &mut Function) -> bool {
             (_, Some(y)) if y.out.block == then.block => (Arm::none(then), y),
             _ => continue,
         };
-        changed |= choose(func, b, cond, &x, &y, most);
+        changed += usize::from(choose(func, b, cond, &x, &y, most));
     }
-    if changed {
+    if changed > 0 {
         crate::util::remove_unreachable(func);
     }
     changed

@@ -35,15 +35,15 @@ const GROWTH: usize = 2_000;
 /// an image, in registers against memory: 2.8 times as fast on AVX-512, 2.7 on AVX2, which has sixteen.)
 const ARRAY: u64 = 64;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let mut changed = join_latches(func);
     let mut growth = 0;
     loop {
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         let loops = Loops::new(func, &cfg, &dom);
-        let mut some = false;
+        let before = changed;
         for l in loops.without_inner() {
             let walk = walk(func, l);
             let around = l.parent.map(|p| &loops.loops[p]).filter(|_| walk == Walk::Array);
@@ -54,9 +54,9 @@ pub fn run(func: &mut Function) -> bool {
                     growth += size;
                     unroll(func, around, rounds);
                     // The inner loops' limits are numbers after this. What is known of the loops is not true any more.
-                    crate::params::run(func);
+                    crate::redundant_params::run(func);
                     fold::run(func);
-                    some = true;
+                    changed += 1;
                     break;
                 }
                 continue;
@@ -72,17 +72,16 @@ pub fn run(func: &mut Function) -> bool {
             if growth + size * rounds <= GROWTH {
                 growth += size * rounds;
                 unroll(func, l, rounds);
-                some = true;
+                changed += 1;
             }
         }
-        if !some {
+        if changed == before {
             break;
         }
-        changed = true;
     }
-    if changed {
+    if changed > 0 {
         // The places that were indices of rounds are numbers after this.
-        crate::params::run(func);
+        crate::redundant_params::run(func);
         crate::simplify_cfg::run(func);
         fold::run(func);
     }
@@ -90,8 +89,8 @@ pub fn run(func: &mut Function) -> bool {
 }
 
 /// Leads all ways back to the headers of loops that walk through a block of their own, if there are several, as behind an `if` at the end:
-/// a round is copied with one end. Says whether there were any.
-fn join_latches(func: &mut Function) -> bool {
+/// a round is copied with one end. Returns how many there were.
+fn join_latches(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let several: Vec<&Loop> = loops.loops.iter().filter(|l| l.latches.len() > 1 && leaves_at_header(l)).collect();
@@ -121,7 +120,7 @@ fn join_latches(func: &mut Function) -> bool {
         let last = l.blocks.iter().filter_map(|b| func.layout.iter().position(|x| x == b)).max();
         func.layout.insert(last.map_or(func.layout.len(), |at| at + 1), end);
     }
-    !walking.is_empty()
+    walking.len()
 }
 
 /// Whether the header is a loop's only way out.

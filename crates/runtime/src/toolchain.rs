@@ -121,6 +121,9 @@ pub struct Cloom(Arc<compiler::Compiler>);
 impl Cloom {
     /// As the environment says.
     pub fn from_env() -> Arc<dyn Toolchain> {
+        for warning in compiler::passes::warnings() {
+            eprintln!("cloom: {warning}");
+        }
         Arc::new(Cloom(compiler::Compiler::new(compiler::Config::from_env())))
     }
 }

@@ -127,7 +127,7 @@ pub fn choose(items: &[&VectorInput], wish: Wish, row: u32) -> Width {
     // where it would not.
     let filled = if busy { 7 } else { 10 };
     let fits = |lanes: u32| pressure.halves * lanes * 8 <= room * filled && straight * lanes <= room * SPILLED;
-    let columns = items.iter().filter_map(|item| item.columns).max();
+    let columns = items.iter().filter_map(|item| item.pattern.column).max();
     let lines = items.iter().filter_map(|item| store_streams::written(item)).max().unwrap_or(0);
     let waits = pressure.halves * one <= room && items.iter().any(|item| latency::waits_alone(item, one));
     let (lanes, why) = match () {
@@ -299,7 +299,7 @@ fn moves_apart(item: &VectorInput) -> bool {
 /// numbers, on AVX-512: 2.2 ms with 8 lanes, 1.2 with 16, 0.6 without.) Where the machine gathers, nobody has measured it.
 fn reads_apart(item: &VectorInput) -> bool {
     let reads = |a: &Apart| a.read.len() > 1 && a.written.is_empty() && a.together == 0 && a.outside;
-    !item.gathers && apart(item, FAR).any(|a| reads(&a) && a.computes < a.read.len())
+    !item.fast_gather && apart(item, FAR).any(|a| reads(&a) && a.computes < a.read.len())
 }
 
 /// What is done in a loop for some of the work-items only.
@@ -398,6 +398,7 @@ mod tests {
             &mut module,
             kernel,
             Wish::Registers { bits: 256, row: None, intel: false, straight: false },
+            &Default::default(),
         )
         .unwrap()
         .lanes

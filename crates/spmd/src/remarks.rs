@@ -186,6 +186,11 @@ pub(crate) fn width(width: Width) -> Remark {
     Remark { span: Span::NONE, what, why: width.why.into() }
 }
 
+/// Why a kernel that should have vectors has none.
+pub(crate) fn not_vectorised(why: String) -> Remark {
+    Remark { span: Span::NONE, what: "work-items run one at a time".into(), why }
+}
+
 /// An element of a private array that a loop reads back.
 pub(crate) fn carried(span: Span) -> Remark {
     Remark {

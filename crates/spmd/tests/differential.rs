@@ -45,7 +45,9 @@ fn run(module: Module, range: &NdRange, layout: Option<WorkGroupLayout>) -> Memo
 
 fn group(mut module: Module, lanes: u16) -> (Module, WorkGroupLayout) {
     let kernel = module.kernels().next().unwrap();
-    let made = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes)).unwrap();
+    let made =
+        cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes), &Default::default())
+            .unwrap();
     checked(&module, "spmd");
     let layout = WorkGroupLayout {
         kernel,

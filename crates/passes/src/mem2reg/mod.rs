@@ -12,13 +12,13 @@ mod slots;
 
 use cloom_ir::Function;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let changed = crate::util::remove_unreachable(func);
     let slots = slots::find(func);
     if slots.list.is_empty() {
         return changed;
     }
     rename::run(func, &slots);
-    true
+    changed + slots.list.len()
 }

@@ -63,14 +63,18 @@ pub fn choose<'a>(
             let values = func.param_values().iter().zip(params);
             values.filter(|&(_, &p)| (0..3).any(|d| shapes(p, d) != Shape::Uniform)).map(|(&v, _)| v).collect()
         };
-        let Ok(unspecified) = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, &differs)) else {
+        let Ok(canonical) = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, &differs)) else {
             return AS_WRITTEN;
         };
         let bounds = Bounds::new(&func, &params.iter().map(|&p| bounds(p)).collect::<Vec<_>>());
         let times = times(&func);
         for (d, total) in costs.iter_mut().enumerate() {
             let along: Vec<Shape> = params.iter().map(|&p| shapes(p, d)).collect();
-            *total = total.saturating_add(cost(&func, &shape::analyse(&func, &along, &bounds, &unspecified), &times));
+            *total = total.saturating_add(cost(
+                &func,
+                &shape::analyse(&func, &along, &bounds, &canonical.unspecified),
+                &times,
+            ));
         }
     }
     // Lanes beyond the end of a row do nothing.

@@ -6,10 +6,12 @@
 //! the source. Then: which values live across a barrier, and which of them are computed again instead of kept.
 
 use crate::analysis::divergence::{self, Divergence};
+use crate::passes;
 use crate::split::remat;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{BinOp, Block, CastOp, Edge, Entity, Flags, Function, Op, Span, Term, Value, ValueDef};
+use cloom_passes::PassManager;
 
 /// A barrier: the block that ends at it, and the one that follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,7 +107,12 @@ pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
 const RECOMPUTE_DEPTH: u32 = 8;
 
 /// Finds the continuations of a kernel that was split.
-pub fn build(func: &Function, barriers: Vec<Barrier>, divergence: &Divergence) -> ContinuationGraph {
+pub fn build(
+    func: &Function,
+    barriers: Vec<Barrier>,
+    divergence: &Divergence,
+    manager: &PassManager<'_>,
+) -> ContinuationGraph {
     let cfg = Cfg::new(func);
     let barriers: Vec<Barrier> = barriers.into_iter().filter(|b| cfg.is_reachable(b.before)).collect();
     let mut barrier_after = vec![None; func.blocks.len()];
@@ -128,11 +135,14 @@ pub fn build(func: &Function, barriers: Vec<Barrier>, divergence: &Divergence) -
             batched = stops().collect();
         }
     }
-    let rebuilt = match divergent_dispatch {
-        // Work-items wait at different barriers: what the group keeps may be another one's.
-        true => vec![false; func.values.len()],
-        false => remat::find(func, divergence, &recomputed, &mut continuations),
-    };
+    // Where work-items wait at different barriers, what the group keeps may be another one's.
+    let found = (!divergent_dispatch).then(|| {
+        manager.step(passes::REMAT, || {
+            let rebuilt = remat::find(func, divergence, &recomputed, &mut continuations);
+            (rebuilt.iter().filter(|&&r| r).count(), rebuilt)
+        })
+    });
+    let rebuilt = found.flatten().unwrap_or_else(|| vec![false; func.values.len()]);
     ContinuationGraph { continuations, barrier_after, recomputed, rebuilt, kept_arrays, divergent_dispatch, batched }
 }
 

@@ -14,9 +14,10 @@
 
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use cloom_ir::loops::Loop;
-use cloom_ir::{Args, Block, Builder, Edge, Function, Op, Span, Term, Type, Value};
+use cloom_ir::{Args, Block, Builder, Edge, Function, Op, Term, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// Loops with more instructions are left as they are.
@@ -30,7 +31,7 @@ const REGISTERS: u32 = 14;
 const ANEW: u32 = 4;
 
 /// The function with such loops divided, if it has any, and where in the source they are.
-pub fn divide(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
+pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
     let wide: Vec<Wide> = item.loops.loops.iter().filter_map(|l| Wide::find(item, l)).collect();
     if wide.is_empty() {
         return None;
@@ -42,8 +43,8 @@ pub fn divide(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
         w.write(&mut func);
     }
     // Wholes that nobody needs any more.
-    cloom_passes::run_named(&mut func, &["dce"]);
-    Some((func, places))
+    cloom_passes::dce::run(&mut func);
+    Some(Rewrite::of(item, func, places))
 }
 
 /// A loop of a header that decides and one block that does the work.

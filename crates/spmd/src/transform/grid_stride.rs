@@ -54,10 +54,10 @@ const SHORT: u64 = 1 << 10;
 /// How far back expressions are followed.
 const DEPTH: u32 = 8;
 
-/// The stops in a kernel.
-pub struct Steps {
+/// The synthetic barriers in a kernel.
+pub struct GridStride {
     /// One for each loop.
-    pub stops: Vec<Barrier>,
+    pub barriers: Vec<Barrier>,
     /// Bytes that a work-item reads or writes in a round, next to its neighbours': the most that any access has.
     pub bytes: u32,
 }
@@ -70,11 +70,11 @@ pub fn asks_for_grid(func: &Function) -> bool {
 
 /// Puts stops into the loops of a kernel that was split at these barriers, if it has such loops. Loops over fewer elements than `least` do
 /// not stop, nor do loops in much shorter steps than that.
-pub fn insert(func: &mut Function, barriers: &[Barrier], least: u64) -> Option<Steps> {
+pub fn insert(func: &mut Function, barriers: &[Barrier], least: u64) -> Option<GridStride> {
     let strides = find(func, barriers);
     let bytes = strides.iter().map(|s| s.bytes).max()?;
-    let stops = strides.iter().map(|s| s.write(func, least)).collect();
-    Some(Steps { stops, bytes })
+    let barriers = strides.iter().map(|s| s.write(func, least)).collect();
+    Some(GridStride { barriers, bytes })
 }
 
 fn find(func: &Function, barriers: &[Barrier]) -> Vec<Stride> {

@@ -17,9 +17,10 @@
 
 use crate::analysis::latency;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use cloom_ir::loops::Loop;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Function, Inst, Op, Space, Span, Type, Value, ValueDef};
+use cloom_ir::{BinOp, Block, Builder, CastOp, Function, Inst, Op, Space, Type, Value, ValueDef};
 use rustc_hash::FxHashSet;
 
 /// Cycles from a hint until what it asked for is there, roughly.
@@ -37,7 +38,10 @@ const STREAMS: usize = 4;
 const DEPTH: u32 = 8;
 
 /// The function with hints in such loops, if it has any, and where in the source they are.
-pub fn read(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
+pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
+    if !around.prefetch {
+        return None;
+    }
     let walks: Vec<Walk<'_>> = item.loops.without_inner().filter_map(|l| Walk::find(item, l)).collect();
     if walks.is_empty() {
         return None;
@@ -46,7 +50,8 @@ pub fn read(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
     for w in &walks {
         w.write(&mut func);
     }
-    Some((func, walks.iter().map(|w| item.func.blocks[w.l.header].term_span).collect()))
+    let places = walks.iter().map(|w| item.func.blocks[w.l.header].term_span).collect();
+    Some(Rewrite::of(item, func, places))
 }
 
 /// Whether there are hints in the loops where the time goes. Long vectors are best there: the more lie side by side, the longer are the

@@ -203,7 +203,7 @@ bb0(v0: ptr<global>, v1: i64):
         let mut module = cloom_ir::parse(&text).unwrap();
         let kernel = module.kernels().next().unwrap();
         let wish = crate::Wish::Registers { bits: 256, row: None, intel: false, straight: false };
-        let made = crate::work_group_function(&mut module, kernel, wish).unwrap();
+        let made = crate::work_group_function(&mut module, kernel, wish, &Default::default()).unwrap();
         let func = &module.funcs[made.func];
         let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
         insts.filter(|&&i| func.insts[i].op == Op::Prefetch).count()

@@ -27,11 +27,11 @@
 use crate::analysis::counted_loop::{Counted, copy_inst};
 use crate::analysis::latency;
 use crate::analysis::shape::{Shape, signed_const};
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use cloom_ir::loops::Loop;
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Span, Term, Type, Value,
-    ValueDef,
+    BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Term, Type, Value, ValueDef,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,8 +48,9 @@ const MAX_COPIES: usize = 320;
 const MAX_STEP: u64 = 1 << 8;
 
 /// The function with such loops unrolled, if it has any, and where in the source they are. A lane loads so many bytes at once, 16 to 64.
-pub fn unroll(item: &VectorInput, register: u32) -> Option<(Function, Vec<Span>)> {
-    let walks: Vec<Walk<'_>> = item.loops.loops.iter().filter_map(|l| Walk::find(item, l, register)).collect();
+pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
+    let find = |l| Walk::find(item, l, around.register);
+    let walks: Vec<Walk<'_>> = item.loops.loops.iter().filter_map(find).collect();
     if walks.is_empty() {
         return None;
     }
@@ -59,7 +60,7 @@ pub fn unroll(item: &VectorInput, register: u32) -> Option<(Function, Vec<Span>)
         w.write(&mut func);
         places.push(func.blocks[w.counted.header].term_span);
     }
-    Some((func, places))
+    Some(Rewrite::of(item, func, places))
 }
 
 /// Whether such loops are among the deepest, where the time goes.

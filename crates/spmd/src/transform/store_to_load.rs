@@ -16,17 +16,18 @@
 //! comes: it must be seen to lie in the array.
 
 use crate::analysis::shape::sign_extend;
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use cloom_ir as ir;
 use cloom_ir::loops::Loop;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Flags, Function, Inst, Op, Scalar, Space, Span, Type, Value, ValueDef};
+use cloom_ir::{BinOp, Block, Builder, CastOp, Flags, Function, Inst, Op, Scalar, Space, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;
 
 /// How far back the sums of an address are followed.
 const DEPTH: u32 = 12;
 
 /// The function with such loops changed, if it has any, and where in the source they are.
-pub fn carry(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
+pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
     let pairs: Vec<Pair> = item.loops.loops.iter().flat_map(|l| Round::find(item, l)).collect();
     if pairs.is_empty() {
         return None;
@@ -38,7 +39,7 @@ pub fn carry(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
     for p in &pairs {
         p.write(&mut func, &mut renamed);
     }
-    Some((func, places))
+    Some(Rewrite::of(item, func, places))
 }
 
 /// A load that gives what a store wrote a round ago.

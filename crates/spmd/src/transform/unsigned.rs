@@ -12,22 +12,22 @@
 use crate::analysis::bounds::Bounds;
 use cloom_ir::{BinOp, Function, Op};
 
-/// Replaces them. Says whether there were any.
-pub fn run(func: &mut Function, bounds: &[u64]) -> bool {
+/// Replaces them. Returns how many there were.
+pub fn run(func: &mut Function, bounds: &[u64]) -> usize {
     let divides = |op: &Op| matches!(op, Op::Binary(BinOp::Sdiv | BinOp::Srem | BinOp::Ashr));
     let insts: Vec<_> = func.layout.iter().flat_map(|&b| func.blocks[b].insts.iter().copied()).collect();
     if !insts.iter().any(|&i| divides(&func.insts[i].op)) {
-        return false;
+        return 0;
     }
     let bounds = Bounds::new(func, bounds);
-    let mut changed = false;
+    let mut changed = 0;
     for i in insts {
         let data = &func.insts[i];
         if divides(&data.op)
             && let Some(op) = bounds.unsigned(func, &data.op, &data.args)
         {
             func.insts[i].op = Op::Binary(op);
-            changed = true;
+            changed += 1;
         }
     }
     changed
@@ -55,7 +55,7 @@ bb0(v0: i32, v1: i32):
 }";
         let mut module = cloom_ir::parse(text).unwrap();
         let func = module.funcs.values_mut().next().unwrap();
-        assert!(run(func, &[1 << 20, u64::MAX]));
+        assert_eq!(run(func, &[1 << 20, u64::MAX]), 2);
         let after = module.to_string();
         for line in ["udiv v0, v2", "srem v1, v2", "srem v0, v1", "ashr v6, v2", "lshr v3, v2"] {
             assert!(after.contains(line), "{line} in\n{after}");

@@ -1,12 +1,14 @@
 //! Several groups in one call: a loop over them around each continuation up to the first barrier, and one around all that follows.
 //!
 //! The groups lie beside each other, and each has local memory and scratch of its own. Up to the first barrier all of them go the same
-//! way from stop to stop ([`crate::split::continuations::ContinuationGraph::together`]), so that the way of the last one is that of all.
+//! way from stop to stop ([`crate::split::continuations::ContinuationGraph::batched`]), so that the way of the last one is that of all.
 
-use super::{Emitter, Targets, Tree};
-use crate::Limit;
+use super::{Emitter, Part, Targets};
+use crate::error::Stop;
+use crate::passes;
 use crate::split::continuation_fn::{DONE, exit_number};
 use crate::split::continuations::Exit;
+use crate::transform::versioning::Versioned;
 use cloom_ir::{BinOp, Block, Edge, Flags, IntCc, Term, Type, Value, abi};
 
 /// A loop over groups. Its header has the group's number and a number that goes round: of an exit, or of a continuation.
@@ -23,7 +25,8 @@ struct Groups {
 
 impl Emitter<'_> {
     /// All continuations. Gives the block that the prologue goes to.
-    pub fn several(&mut self, parts: &[Tree], targets: &Targets) -> Result<Block, Limit> {
+    pub fn batch(&mut self, parts: &[Versioned<Part>], targets: &Targets) -> Result<Block, Stop> {
+        self.manager.count(passes::GROUP_BATCH);
         let graph = self.graph;
         let (local, scratch) = (self.local, self.scratch);
         let [count, local_stride, scratch_stride] =

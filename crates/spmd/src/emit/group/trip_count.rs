@@ -1,8 +1,9 @@
 //! Where the loops over a group's vectors end: at the last one that has something to do, as [`crate::analysis::active_bound`] tells.
 
 use super::{Body, Emitter, Part};
-use crate::Limit;
 use crate::analysis::active_bound::{self, Bound, Factor, Sum};
+use crate::error::{Stop, bug};
+use crate::passes;
 use crate::split::continuation_fn::Param;
 use cloom_ir::{Args, BinOp, Block, CastOp, Flags, Function, IntCc, Op, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;
@@ -28,14 +29,16 @@ impl Emitter<'_> {
         uniform: &FxHashMap<Value, Value>,
         pre: Block,
         step: impl Fn(usize) -> u64,
-    ) -> Result<Ends, Limit> {
+    ) -> Result<Ends, Stop> {
         let sizes = self.sizes;
         let mut ends = Ends { at: sizes, row: None, plane: None };
         let func = match &part.body {
-            Body::Item(func) => func,
-            Body::Lanes(item) => &item.func,
+            Body::Scalar(func) => func,
+            Body::Vector(item) => &item.func,
         };
-        let reach = active_bound::find(func, &part.params);
+        let on = self.manager.is_on(passes::ACTIVE_BOUND);
+        let reach = if on { active_bound::find(func, &part.params) } else { Default::default() };
+        reach.iter().flatten().for_each(|_| self.manager.count(passes::ACTIVE_BOUND));
         let mut known = FxHashMap::default();
         for (d, bounds) in reach.iter().enumerate() {
             let Some(bounds) = bounds else { continue };
@@ -79,7 +82,7 @@ impl Emitter<'_> {
         dim: usize,
         (uniform, pre): (&FxHashMap<Value, Value>, Block),
         known: &mut FxHashMap<Value, Value>,
-    ) -> Result<Value, Limit> {
+    ) -> Result<Value, Stop> {
         let Bound::Below { sum, limit, signed, closed } = bound else {
             return Ok(self.at(pre).iconst(Type::I64, 1));
         };
@@ -90,7 +93,7 @@ impl Emitter<'_> {
         let mut wide = |e: &mut Self, v: Value, op: CastOp| {
             let v = e.anew(func, params, v, (uniform, pre), known)?;
             let mut b = e.at(pre);
-            Ok::<_, Limit>(if b.ty(v) == Type::I64 { v } else { b.cast(op, v, Type::I64) })
+            Ok::<_, Stop>(if b.ty(v) == Type::I64 { v } else { b.cast(op, v, Type::I64) })
         };
         let limit = wide(self, *limit, extend)?;
         let Sum { ids, plus } = sum;
@@ -149,13 +152,13 @@ impl Emitter<'_> {
         v: Value,
         (uniform, pre): (&FxHashMap<Value, Value>, Block),
         known: &mut FxHashMap<Value, Value>,
-    ) -> Result<Value, Limit> {
+    ) -> Result<Value, Stop> {
         if let Some(&known) = known.get(&v) {
             return Ok(known);
         }
         let new = match func.values[v].def {
             ValueDef::Param(_, k) => match params[k as usize] {
-                Param::Uniform(u) => *uniform.get(&u).ok_or(Limit::Lanes("a value of the group is missing"))?,
+                Param::Uniform(u) => *uniform.get(&u).ok_or(bug("a value of the group is missing"))?,
                 p => self.shared(p)?,
             },
             ValueDef::Inst(i) => {
@@ -164,7 +167,7 @@ impl Emitter<'_> {
                 let args = args.collect::<Result<Args, _>>()?;
                 let op: Op = data.op;
                 let new = self.at(pre).push(op, args, Some(func.ty(v)), data.flags);
-                new.ok_or(Limit::Lanes("an instruction has no result"))?
+                new.ok_or(bug("an instruction has no result"))?
             }
         };
         known.insert(v, new);

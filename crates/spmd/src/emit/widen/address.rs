@@ -5,16 +5,16 @@
 //! number of a lane, taken out of its vector once, serves all accesses that differ in the rest: the rows of a picture, the fields of a
 //! record.
 //!
-//! A number that is a piece of what was loaded ([`cloom_passes::pieces`]) need not be taken out of a vector: each lane's is read from
+//! A number that is a piece of what was loaded ([`cloom_passes::narrow_loads`]) need not be taken out of a vector: each lane's is read from
 //! where it is.
 //!
 //! Sums are looked for through widening too, where the source promises that they do not wrap. It speaks for lanes that are on, so this is
 //! for code in which all are.
 
 use super::{Wide, Widener};
-use crate::Limit;
+use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Type, Value};
-use cloom_passes::pieces::Piece;
+use cloom_passes::narrow_loads::Piece;
 
 /// How far back sums are followed.
 const DEPTH: u32 = 12;
@@ -59,7 +59,7 @@ pub(super) struct Address {
 impl Widener<'_> {
     /// The parts of an address, if one of them varies and others do not. If it says for what instruction, lanes may read their numbers
     /// there.
-    pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Limit> {
+    pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Stop> {
         let mut terms = Vec::new();
         self.terms(Term { value: p, wide: None, factor: 1 }, DEPTH, &mut terms);
         let varies = |w: &Self, t: &Term| {
@@ -86,7 +86,7 @@ impl Widener<'_> {
     }
 
     /// The number of a lane.
-    fn index_of(&mut self, a: &Address, lane: Value) -> Result<Value, Limit> {
+    fn index_of(&mut self, a: &Address, lane: Value) -> Result<Value, Stop> {
         match a.index {
             Index::Lanes(index) => Ok(self.b().extract(index, lane)),
             Index::Pieces(v, at) => self.read_pieces(v, at, lane, OWN, a.strided),
@@ -94,14 +94,14 @@ impl Widener<'_> {
     }
 
     /// The address of a lane.
-    pub(super) fn address_of(&mut self, a: &Address, lane: Value) -> Result<Value, Limit> {
+    pub(super) fn address_of(&mut self, a: &Address, lane: Value) -> Result<Value, Stop> {
         let index = self.index_of(a, lane)?;
         let by = self.scaled(index, a.wide, a.factor);
         Ok(self.b().ptr_add(a.base, by))
     }
 
     /// The address where what lanes read their numbers from lies at its stride, and the condition for that; nothing if it does anyhow.
-    pub(super) fn where_strided(&mut self, a: &Address) -> Result<Option<(Value, Address)>, Limit> {
+    pub(super) fn where_strided(&mut self, a: &Address) -> Result<Option<(Value, Address)>, Stop> {
         let mut all = None;
         for source in self.sources(a) {
             if let Source::Piece(piece) = source
@@ -116,7 +116,7 @@ impl Widener<'_> {
 
     /// Whether the addresses of lanes surely repeat after so many, as a scalar. Pieces are not looked at one by one: if all that was
     /// loaded with them repeats, they do, and one comparison serves all pieces of a word.
-    pub(super) fn repeats(&mut self, a: &Address, every: u16) -> Result<Value, Limit> {
+    pub(super) fn repeats(&mut self, a: &Address, every: u16) -> Result<Value, Stop> {
         let mut vectors = Vec::new();
         for source in self.sources(a) {
             match source {
@@ -181,7 +181,7 @@ impl Widener<'_> {
     }
 
     /// A lane's number, computed as the work-item computes it.
-    fn read_pieces(&mut self, v: Value, at: Inst, lane: Value, depth: u32, strided: bool) -> Result<Value, Limit> {
+    fn read_pieces(&mut self, v: Value, at: Inst, lane: Value, depth: u32, strided: bool) -> Result<Value, Stop> {
         let item = self.item;
         if let Some(piece) = self.piece(v, at) {
             let p = item.func.insts[piece.load].args[0];
@@ -198,7 +198,7 @@ impl Widener<'_> {
         let part = |&a: &Value| self.read_pieces(a, at, lane, depth - 1, strided);
         let args = data.args.iter().map(part).collect::<Result<_, _>>()?;
         let made = self.b().push(data.op.clone(), args, Some(item.func.ty(v)), data.flags);
-        made.ok_or(Limit::Lanes("an instruction has no result"))
+        made.ok_or(bug("an instruction has no result"))
     }
 
     fn scaled(&mut self, x: Value, wide: Option<CastOp>, factor: u64) -> Value {

@@ -16,6 +16,7 @@
 
 use super::{Lanes, VectorInput, Widener, dense};
 use crate::analysis::shape::Shape;
+use crate::passes;
 use cloom_ir::{CastOp, Entity, Flags, Inst, Op, Space, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -150,11 +151,15 @@ fn is_taken_apart(item: &VectorInput, p: Value, whole: &FxHashSet<Value>) -> boo
 impl Widener<'_> {
     /// All components of all lanes in one vector, lane-major, without shuffles, if they come from such vectors.
     pub(super) fn units_of(&mut self, parts: &[Value]) -> Option<Value> {
+        if !self.manager.is_on(passes::AOS_PASSTHROUGH) {
+            return None;
+        }
         let mut order = Vec::new();
         let from_memory = self.plan_units(parts, MOST, &mut order)?;
         if !from_memory {
             return None;
         }
+        self.manager.count(passes::AOS_PASSTHROUGH);
         let mut known = Known::new();
         for parts in order {
             let whole = self.make_units(&parts, &known);

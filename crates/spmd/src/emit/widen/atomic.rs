@@ -11,7 +11,7 @@
 
 use super::address::Address;
 use super::{Lanes, Wide, Widener};
-use crate::Limit;
+use crate::error::{Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, Op, RmwOp, Scalar, Type, UnOp, Value};
 use smallvec::smallvec;
 
@@ -20,7 +20,7 @@ const REPEATED: u16 = 4;
 
 impl Widener<'_> {
     /// An atomic read-modify-write.
-    pub(super) fn atomic(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn atomic(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let Op::AtomicRmw { op, .. } = data.op else { return Ok(()) };
@@ -67,7 +67,7 @@ impl Widener<'_> {
     }
 
     /// What each lane does, none being off. Gives what was there if it says of what type.
-    fn plain_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &Wide, ty: Option<Type>) -> Result<Lanes, Limit> {
+    fn plain_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &Wide, ty: Option<Type>) -> Result<Lanes, Stop> {
         let each = |w: &mut Self, a: &Address, unrolled: bool| {
             w.each_lane(ty, unrolled, |w, lane| {
                 let p = w.address_of(a, lane)?;
@@ -85,7 +85,7 @@ impl Widener<'_> {
     }
 
     /// One number added by all lanes, at addresses that repeat.
-    fn add_repeats(&mut self, op: Option<BinOp>, a: &Address, x: Value) -> Result<Lanes, Limit> {
+    fn add_repeats(&mut self, op: Option<BinOp>, a: &Address, x: Value) -> Result<Lanes, Stop> {
         let ty = self.func.ty(x);
         let times = u64::from(self.lanes / REPEATED);
         let times = self.b().iconst(ty, times);
@@ -98,7 +98,7 @@ impl Widener<'_> {
         Ok(Lanes::new())
     }
 
-    fn finish(&mut self, inst: Inst, lanes: Lanes) -> Result<(), Limit> {
+    fn finish(&mut self, inst: Inst, lanes: Lanes) -> Result<(), Stop> {
         if let Some(r) = self.item.func.insts[inst].result.filter(|_| !lanes.is_empty()) {
             self.set(r, Wide::Lanes(lanes));
         }
@@ -118,21 +118,21 @@ impl Widener<'_> {
     }
 
     /// The operation, once.
-    fn once(&mut self, inst: Inst, p: Value, x: Value) -> Result<Value, Limit> {
+    fn once(&mut self, inst: Inst, p: Value, x: Value) -> Result<Value, Stop> {
         let data = &self.item.func.insts[inst];
-        let Op::AtomicRmw { op, .. } = data.op else { return Err(Limit::Lanes("no read-modify-write")) };
+        let Op::AtomicRmw { op, .. } = data.op else { return Err(bug("no read-modify-write")) };
         if let Some(plain) = plain_op(op).filter(|_| self.is_own(data.args[0])) {
             return Ok(self.plainly(plain, p, x));
         }
         let ty = self.func.ty(x);
         let args: Args = smallvec![p, x];
         let old = self.b().push(data.op.clone(), args, Some(ty), data.flags);
-        old.ok_or(Limit::Lanes("an instruction has no result"))
+        old.ok_or(bug("an instruction has no result"))
     }
 
     /// The same number added to one place by every lane that is on: a counter, mostly. A lane finds what was there, and what those
     /// before it added.
-    fn count(&mut self, inst: Inst, op: RmwOp, p: Value, x: Value) -> Result<(), Limit> {
+    fn count(&mut self, inst: Inst, op: RmwOp, p: Value, x: Value) -> Result<(), Stop> {
         let (ty, n) = (self.func.ty(x), self.lanes);
         let bits = self.mask.map(|m| self.b().ballot(m));
         let mut b = self.b();

@@ -7,13 +7,13 @@
 
 use super::scalar_mask::Order;
 use super::{Wide, Widener};
-use crate::Limit;
 use crate::analysis::shape::Shape;
+use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, Inst, IntCc, Op, Scalar, Value};
 
 impl Widener<'_> {
     /// The smaller or larger one of a strided number and one that is the same for all lanes.
-    pub(super) fn limited(&mut self, op: BinOp, args: [Value; 2], by: i64, cond: Option<Value>) -> Result<Wide, Limit> {
+    pub(super) fn limited(&mut self, op: BinOp, args: [Value; 2], by: i64, cond: Option<Value>) -> Result<Wide, Stop> {
         // (A limit that is a quotient steps too, by nothing.)
         let steps = |v: Value| matches!(self.item.shapes.of(v), Shape::Strided { by: 1.. | ..=-1, .. });
         let [x, limit] = if steps(args[0]) { args } else { [args[1], args[0]] };
@@ -45,10 +45,10 @@ impl Widener<'_> {
     }
 
     /// What is left of a strided number by a divisor that is the same for all lanes, or of its low bits.
-    pub(super) fn remainder(&mut self, inst: Inst, by: i64, cond: Option<Value>) -> Result<Wide, Limit> {
+    pub(super) fn remainder(&mut self, inst: Inst, by: i64, cond: Option<Value>) -> Result<Wide, Stop> {
         let data = &self.item.func.insts[inst];
         let n = self.base(data.args[1])?;
-        let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
+        let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
         let part = match data.op {
             Op::Binary(BinOp::And) => Part::LowBits,
             Op::Binary(BinOp::Srem) => Part::Signed,
@@ -60,12 +60,12 @@ impl Widener<'_> {
     }
 
     /// The quotient of a strided number by a divisor that is the same for all lanes, or what is left of it when low bits are shifted out.
-    pub(super) fn quotient(&mut self, inst: Inst, cond: Option<Value>) -> Result<Wide, Limit> {
+    pub(super) fn quotient(&mut self, inst: Inst, cond: Option<Value>) -> Result<Wide, Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let (x, d) = (data.args[0], data.args[1]);
         let Shape::Strided { by, .. } = item.shapes.of(x) else {
-            return Err(Limit::Lanes("a quotient of what is not strided"));
+            return Err(bug("a quotient of what is not strided"));
         };
         let (from, n) = (self.base(x)?, self.base(d)?);
         let ty = self.func.ty(from);
@@ -76,12 +76,12 @@ impl Widener<'_> {
                 (rest, n, if signed { Part::Signed } else { Part::Unsigned })
             }
             _ => {
-                let amount = item.func.const_bits(d).ok_or(Limit::Lanes("a shift by what is no constant"))?;
+                let amount = item.func.const_bits(d).ok_or(bug("a shift by what is no constant"))?;
                 let low = self.b().iconst(ty, (1u64 << amount) - 1);
                 (self.b().binary(BinOp::And, from, low), low, Part::LowBits)
             }
         };
-        let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
+        let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
         let test = self.have_one_quotient(x, by, rest, n, part)?;
         let cond = Some(self.and(cond, test));
         Ok(Wide::Strided { base, by: 0, cond })
@@ -89,7 +89,7 @@ impl Widener<'_> {
 
     /// Whether all lanes of a strided value have one quotient, by what lane 0 leaves of the divisor `n`: a remainder at least as far
     /// from its limit as the last lane is from lane 0.
-    fn have_one_quotient(&mut self, x: Value, by: i64, rest: Value, n: Value, part: Part) -> Result<Value, Limit> {
+    fn have_one_quotient(&mut self, x: Value, by: i64, rest: Value, n: Value, part: Part) -> Result<Value, Stop> {
         let from = self.base(x)?;
         let ty = self.func.ty(rest);
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));

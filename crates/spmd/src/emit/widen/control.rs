@@ -1,9 +1,10 @@
 //! The order of blocks, masks, guards and loops.
 
-use super::{OpenLoop, Weight, Wide, Widener};
-use crate::Limit;
+use super::{OpenLoop, Wide, Widener};
 use crate::analysis::shape::{Shape, Shapes};
 use crate::emit::ssa::Var;
+use crate::error::{Stop, bug};
+use crate::passes;
 use crate::transform::canonicalize::Form;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -13,6 +14,17 @@ use smallvec::SmallVec;
 
 /// A region that costs less than this runs even if no lane is on.
 const WORTH_A_TEST: u32 = 16;
+
+/// What a block and all that it dominates cost.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Weight {
+    /// Roughly in instructions.
+    pub cost: u32,
+    /// It must not run without a lane.
+    pub must: bool,
+    /// It is cheaper without a mask.
+    pub pays: bool,
+}
 
 /// What each block and all that it dominates cost.
 pub(super) fn weights(
@@ -68,7 +80,7 @@ pub(super) fn weights(
 
 impl Widener<'_> {
     /// Writes everything.
-    pub(super) fn run(mut self) -> Result<(Block, Wide), Limit> {
+    pub(super) fn run(mut self) -> Result<(Block, Wide), Stop> {
         let item = self.item;
         let start = self.cur;
         let mut result = None;
@@ -112,13 +124,13 @@ impl Widener<'_> {
         }
         let all = item.cfg.rpo().iter().all(|b| self.done.contains(b));
         if !all || self.blocks.keys().any(|b| !begun.contains(b)) {
-            return Err(Limit::Lanes("a block was left out"));
+            return Err(bug("a block was left out"));
         }
-        result.ok_or(Limit::Lanes("it has no end"))
+        result.ok_or(bug("it has no end"))
     }
 
     /// Where a region that begins at `b`, or with its ways, ends: the first unmasked block that all its ways lead to.
-    fn region_end(&self, b: Block) -> Result<Block, Limit> {
+    fn region_end(&self, b: Block) -> Result<Block, Stop> {
         let mut at = b;
         while let Some(next) = self.item.post.idom(at) {
             if !self.item.masked.is_masked(next) {
@@ -126,7 +138,7 @@ impl Widener<'_> {
             }
             at = next;
         }
-        Err(Limit::Lanes("a masked region has no end"))
+        Err(bug("a masked region has no end"))
     }
 
     /// The block where an unmasked block, or a region, begins.
@@ -147,7 +159,7 @@ impl Widener<'_> {
     }
 
     /// Parameters and instructions of a block, under the mask that is set.
-    pub(super) fn block(&mut self, b: Block) -> Result<(), Limit> {
+    pub(super) fn block(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
         self.done.insert(b);
         if b != item.func.entry() {
@@ -272,7 +284,7 @@ impl Widener<'_> {
 
     /// Gives a block's parameters an edge's arguments. With `blend`, only those lanes that are on in the mask change; at a join
     /// (`joins`), that begins with the second edge that writes.
-    fn write_params(&mut self, e: &Edge, blend: Option<Value>, joins: bool) -> Result<(), Limit> {
+    fn write_params(&mut self, e: &Edge, blend: Option<Value>, joins: bool) -> Result<(), Stop> {
         let item = self.item;
         // All are read before one is written: a back edge may permute them.
         let mut values = Vec::new();
@@ -321,7 +333,7 @@ impl Widener<'_> {
     }
 
     /// An edge that lanes under `mask` take, of a block whose ways are run one after the other. `only_if`: the scalar that decides it.
-    pub(super) fn masked_edge(&mut self, e: &Edge, mask: Option<Value>, only_if: Option<Value>) -> Result<(), Limit> {
+    pub(super) fn masked_edge(&mut self, e: &Edge, mask: Option<Value>, only_if: Option<Value>) -> Result<(), Stop> {
         let item = self.item;
         let to = e.block;
         if let Some(l) = self.loops.last()
@@ -355,7 +367,7 @@ impl Widener<'_> {
     }
 
     /// The end of a block whose ways are run one after the other.
-    fn term(&mut self, b: Block) -> Result<(), Limit> {
+    fn term(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
         let mask = self.mask;
         if let Some(l) = self.loops.last()
@@ -381,13 +393,13 @@ impl Widener<'_> {
                 }
             }
             Term::Unreachable => Ok(()),
-            Term::Switch { .. } => Err(Limit::Lanes("a switch is masked")),
-            Term::Return(_) => Err(Limit::Lanes("a return is masked")),
+            Term::Switch { .. } => Err(bug("a switch is masked")),
+            Term::Return(_) => Err(bug("a return is masked")),
         }
     }
 
     /// The end of a block that all lanes leave the same way.
-    fn plain_term(&mut self, b: Block) -> Result<(), Limit> {
+    fn plain_term(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
         let mut term = item.func.blocks[b].term.clone();
         if let Term::Jump(e) = &term {
@@ -423,7 +435,7 @@ impl Widener<'_> {
     }
 
     /// A masked block and all that it dominates, in line.
-    fn subtree(&mut self, b: Block, mask: Option<Value>) -> Result<(), Limit> {
+    fn subtree(&mut self, b: Block, mask: Option<Value>) -> Result<(), Stop> {
         self.mask = mask;
         if let Some(&l) = self.item.loop_of.get(&b) {
             return self.divergent_loop(l, mask);
@@ -434,7 +446,7 @@ impl Widener<'_> {
     }
 
     /// What `b` dominates in the same loop.
-    pub(super) fn children(&mut self, b: Block) -> Result<(), Limit> {
+    pub(super) fn children(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
         let here = item.loops.innermost(b);
         let mask = match item.loop_of.get(&b) {
@@ -460,7 +472,7 @@ impl Widener<'_> {
                 let var = self.mask_var(c);
                 (Some(self.ssa.read(self.func, self.cur, var)), None)
             } else {
-                *self.edge_masks.get(&c).ok_or(Limit::Lanes("a masked block has no way in"))?
+                *self.edge_masks.get(&c).ok_or(bug("a masked block has no way in"))?
             };
             let Weight { cost, must, .. } = item.weight[c.index()];
             if let (None, Some(own)) = (only_if, own)
@@ -497,7 +509,7 @@ impl Widener<'_> {
     /// Whether a block and what it dominates get a copy for full vectors. It is charged to the budget.
     pub(super) fn copies(&mut self, b: Block) -> bool {
         let Weight { cost, pays, .. } = self.item.weight[b.index()];
-        let copies = pays && !self.rare && cost <= self.budget;
+        let copies = pays && !self.rare && cost <= self.budget && self.manager.is_on(passes::ALL_ON);
         if copies {
             self.budget -= cost;
         }
@@ -508,8 +520,9 @@ impl Widener<'_> {
     fn twice(
         &mut self,
         mask: Value,
-        mut code: impl FnMut(&mut Self, Option<Value>) -> Result<(), Limit>,
-    ) -> Result<(), Limit> {
+        mut code: impl FnMut(&mut Self, Option<Value>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        self.manager.count(passes::ALL_ON);
         let all = self.all_on(mask);
         let (from, full, some) = (self.cur, self.new_block(), self.new_block());
         self.b().branch(all, full, some);
@@ -530,8 +543,8 @@ impl Widener<'_> {
     fn full_or_not(
         &mut self,
         mask: Value,
-        mut code: impl FnMut(&mut Self, Option<Value>) -> Result<(), Limit>,
-    ) -> Result<(), Limit> {
+        mut code: impl FnMut(&mut Self, Option<Value>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let after = self.new_block();
         let mut ends = Vec::new();
         self.twice(mask, |w, mask| {
@@ -554,10 +567,10 @@ impl Widener<'_> {
     }
 
     /// A loop in canonical form under a mask.
-    fn divergent_loop(&mut self, l: usize, mask: Option<Value>) -> Result<(), Limit> {
+    fn divergent_loop(&mut self, l: usize, mask: Option<Value>) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.loops.loops[l];
-        let form = item.forms[l].ok_or(Limit::Lanes("a loop is not in canonical form"))?;
+        let form = item.forms[l].ok_or(bug("a loop is not in canonical form"))?;
         let (header, latch, (from, exit)) = (data.header, data.latches[0], data.exits[0]);
         let diverges = item.shapes.diverges(from);
         for &p in &item.func.blocks[exit].params {
@@ -609,7 +622,7 @@ impl Widener<'_> {
         form: Form,
         mask: Option<Value>,
         ends: &mut Vec<Block>,
-    ) -> Result<(), Limit> {
+    ) -> Result<(), Stop> {
         self.mask = mask;
         self.block(header)?;
         if form == Form::TopTested {
@@ -642,18 +655,18 @@ impl Widener<'_> {
             l.left.push(end);
             Some((l.again.take()?, l.after))
         });
-        let (again, after) = open.ok_or(Limit::Lanes("a latch was not reached"))?;
+        let (again, after) = open.ok_or(bug("a latch was not reached"))?;
         self.b().branch(again, head, after);
         ends.push(end);
         Ok(())
     }
 
     /// A branch that decides on another round: by what, whether true stays, and the edges that stay and leave.
-    pub(super) fn stay_or_leave(&self, b: Block, exit: Block) -> Result<(Value, bool, Edge, Edge), Limit> {
+    pub(super) fn stay_or_leave(&self, b: Block, exit: Block) -> Result<(Value, bool, Edge, Edge), Stop> {
         match &self.item.func.blocks[b].term {
             Term::Branch { cond, then, els } if els.block == exit => Ok((*cond, true, then.clone(), els.clone())),
             Term::Branch { cond, then, els } => Ok((*cond, false, els.clone(), then.clone())),
-            _ => Err(Limit::Lanes("a loop's way out is no branch")),
+            _ => Err(bug("a loop's way out is no branch")),
         }
     }
 
@@ -663,7 +676,7 @@ impl Widener<'_> {
         cond: Value,
         stays: bool,
         diverges: bool,
-    ) -> Result<(Option<Value>, Option<Value>, Value), Limit> {
+    ) -> Result<(Option<Value>, Option<Value>, Value), Stop> {
         let mask = self.mask;
         if !diverges {
             let c = self.base(cond)?;
@@ -679,9 +692,9 @@ impl Widener<'_> {
     }
 
     /// The way out of a header: goes on in a block for those that stay. Gives their mask, if lanes differ.
-    fn leave_header(&mut self, header: Block) -> Result<Option<Value>, Limit> {
+    fn leave_header(&mut self, header: Block) -> Result<Option<Value>, Stop> {
         let Some(&OpenLoop { exit, diverges, live, after, .. }) = self.loops.last() else {
-            return Err(Limit::Lanes("no loop is open"));
+            return Err(bug("no loop is open"));
         };
         let (cond, stays, stay_edge, leave_edge) = self.stay_or_leave(header, exit)?;
         let (stay, leave, again) = self.decide(cond, stays, diverges)?;
@@ -702,9 +715,9 @@ impl Widener<'_> {
     }
 
     /// The latch of a loop that is left from there.
-    fn latch(&mut self, b: Block) -> Result<(), Limit> {
+    fn latch(&mut self, b: Block) -> Result<(), Stop> {
         let Some(&OpenLoop { exit, diverges, live, .. }) = self.loops.last() else {
-            return Err(Limit::Lanes("no loop is open"));
+            return Err(bug("no loop is open"));
         };
         let (cond, stays, back, leave_edge) = self.stay_or_leave(b, exit)?;
         let (stay, leave, again) = self.decide(cond, stays, diverges)?;

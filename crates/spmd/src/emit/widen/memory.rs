@@ -13,9 +13,9 @@
 
 use super::address::Address;
 use super::{Lanes, Wide, Widener};
-use crate::Limit;
 use crate::analysis::private_layout;
 use crate::analysis::shape::Shape;
+use crate::error::{NotVectorised, Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Space, Type, Value};
 use smallvec::smallvec;
 
@@ -41,14 +41,14 @@ const GATHERED_BITS: u32 = 32;
 
 impl Widener<'_> {
     /// Room for each lane's copy of a private array.
-    pub(super) fn private_array(&mut self, inst: Inst, size: u64, align: u32) -> Result<(), Limit> {
+    pub(super) fn private_array(&mut self, inst: Inst, size: u64, align: u32) -> Result<(), Stop> {
         let Some(r) = self.item.func.insts[inst].result else { return Ok(()) };
         let unit = self.item.shapes.arrays.unit(r);
         let align = align.max(unit.unwrap_or(1));
         let object = private_layout::object_stride(size, align);
         let by = unit.map_or(object, i64::from);
         let bytes = (object as u64).checked_mul(u64::from(self.lanes)).filter(|&b| b <= MAX_ARRAY);
-        let bytes = bytes.ok_or(Limit::Lanes("its private arrays are too large"))?;
+        let bytes = bytes.ok_or(Stop::Limit(NotVectorised::PrivateArrays))?;
         let entry = self.func.entry();
         let mut b = cloom_ir::Builder::new(self.func, entry);
         let p = b.alloca(bytes, align);
@@ -64,7 +64,7 @@ impl Widener<'_> {
     }
 
     /// Another address in a private array that lies by element: what a work-item adds is multiplied by the lanes.
-    pub(super) fn element(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn element(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let Some(r) = data.result else { return Ok(()) };
         let lanes = u64::from(self.lanes);
@@ -89,7 +89,7 @@ impl Widener<'_> {
         Ok(())
     }
 
-    pub(super) fn load(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn load(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let (Op::Load { align }, Some(r)) = (&data.op, data.result) else { return Ok(()) };
         let ty = self.item.func.ty(r);
@@ -165,9 +165,9 @@ impl Widener<'_> {
         &mut self,
         cond: Value,
         ty: Type,
-        fast: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-        slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-    ) -> Result<Lanes, Limit> {
+        fast: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+        slow: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+    ) -> Result<Lanes, Stop> {
         let wide = self.wide_type(ty);
         self.one_of(cond, &vec![wide; usize::from(ty.lanes)], fast, slow)
     }
@@ -176,9 +176,9 @@ impl Widener<'_> {
     pub(super) fn both(
         &mut self,
         cond: Value,
-        fast: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-        slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-    ) -> Result<(), Limit> {
+        fast: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+        slow: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+    ) -> Result<(), Stop> {
         self.one_of(cond, &[], fast, slow).map(drop)
     }
 
@@ -187,9 +187,9 @@ impl Widener<'_> {
         &mut self,
         cond: Value,
         types: &[Type],
-        then: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-        els: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-    ) -> Result<Lanes, Limit> {
+        then: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+        els: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+    ) -> Result<Lanes, Stop> {
         let (from, yes, no, after) = (self.cur, self.new_block(), self.new_block(), self.new_block());
         self.b().branch(cond, yes, no);
         self.seal_one(yes, from);
@@ -269,7 +269,7 @@ impl Widener<'_> {
     }
 
     /// A hint, for full vectors of neighbours: the cache lines that they will read.
-    pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Limit> {
+    pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Stop> {
         let Wide::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
         let size = by.unsigned_abs().saturating_mul(u64::from(self.lanes));
         if self.mask.is_some() || by < 0 || size > MOST_LINES * LINE {
@@ -287,7 +287,7 @@ impl Widener<'_> {
     /// addresses with a part in common, unless the machine gathers such faster. Memory of a lane that is off must not be touched.
     fn lane_by_lane(&self, unit: Type, p: Value) -> bool {
         let strided = matches!(self.values[p.index()], Some(Wide::Strided { cond: None, .. }));
-        if self.item.gathers && !unit.is_vector() && unit.scalar.bits() >= GATHERED_BITS {
+        if self.item.fast_gather && !unit.is_vector() && unit.scalar.bits() >= GATHERED_BITS {
             return false;
         }
         self.may_step(unit) && (unit.is_vector() || strided || self.has_common_part(p, ADDRESS_DEPTH))
@@ -299,7 +299,7 @@ impl Widener<'_> {
     }
 
     /// The address of a lane, by its parts if it has some.
-    fn place_of(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Limit> {
+    fn place_of(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Stop> {
         match parts {
             Some(parts) => {
                 let lane = self.b().iconst(Type::I64, u64::from(lane));
@@ -316,7 +316,7 @@ impl Widener<'_> {
 
     /// One lane of a number or an address: by lane from its operands, where a part of the sum is the same for all lanes or in step. What
     /// differs then comes from where it was computed, before a loop perhaps, and not from a vector that is made in every round.
-    fn lane_of(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Limit> {
+    fn lane_of(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Stop> {
         let item = self.item;
         let parts = match self.exact(v)? {
             Wide::Uniform(x) => return Ok(x),
@@ -334,11 +334,11 @@ impl Widener<'_> {
         if !self.has_common_part(v, depth) {
             return Ok(self.b().extract_lane(parts[0], lane));
         }
-        let Some(i) = item.func.def_inst(v) else { return Err(Limit::Lanes("a sum is no instruction")) };
+        let Some(i) = item.func.def_inst(v) else { return Err(bug("a sum is no instruction")) };
         let data = &item.func.insts[i];
         let args: Args = data.args.iter().map(|&a| self.lane_of(a, lane, depth - 1)).collect::<Result<_, _>>()?;
         let (op, flags) = (data.op.clone(), data.flags - (Flags::NSW | Flags::NUW));
-        self.b().push(op, args, Some(item.func.ty(v)), flags).ok_or(Limit::Lanes("an instruction has no result"))
+        self.b().push(op, args, Some(item.func.ty(v)), flags).ok_or(bug("an instruction has no result"))
     }
 
     /// Whether a value that varies is a sum with a part that does not, perhaps made wider or shifted since.
@@ -361,7 +361,7 @@ impl Widener<'_> {
     }
 
     /// Each lane from its own address.
-    fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
+    fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
         if self.lane_by_lane(unit(ty), p) {
             let parts = self.address(p, None)?;
             return self.load_steps(ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
@@ -375,21 +375,21 @@ impl Widener<'_> {
         ty: Type,
         align: u32,
         flags: Flags,
-        at: impl Fn(&mut Self, u16) -> Result<Value, Limit>,
-    ) -> Result<Lanes, Limit> {
+        at: impl Fn(&mut Self, u16) -> Result<Value, Stop>,
+    ) -> Result<Lanes, Stop> {
         let unit = unit(ty);
         let items = (0..self.lanes)
             .map(|l| {
                 let p = at(self, l)?;
                 Ok(self.b().load(unit, p, align, flags))
             })
-            .collect::<Result<Lanes, Limit>>()?;
+            .collect::<Result<Lanes, Stop>>()?;
         let whole = if unit.is_vector() { self.concat(&items) } else { self.b().build(&items) };
         Ok(self.parts(whole, ty))
     }
 
     /// All lanes, each with an address of its own.
-    fn load_apart(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
+    fn load_apart(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
         let unit = unit(ty);
         let ptrs = self.lane(p)?;
         let (wide, mask) = (self.wide_type(unit), self.mask_value(self.mask));
@@ -424,7 +424,7 @@ impl Widener<'_> {
         (self.b().ptr_add(ptrs, by), align.min(low))
     }
 
-    pub(super) fn store(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn store(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let Op::Store { align } = data.op else { return Ok(()) };
         let (p, x, flags) = (data.args[0], data.args[1], data.flags);
@@ -437,7 +437,7 @@ impl Widener<'_> {
             Wide::Strided { base, by, cond } => {
                 let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
                 let dense = by == size * n || (n == 1 && by == -size);
-                let past = if self.item.outputs.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
+                let past = if self.item.write_only.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
                 if !dense && !self.stepped.contains(&by) {
                     self.stepped.push(by);
                 }
@@ -463,7 +463,7 @@ impl Widener<'_> {
     }
 
     /// Of lanes that store at one address, the last one that is on counts.
-    fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+    fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let value = match self.exact(x)? {
             Wide::Uniform(v) => v,
             wide => {
@@ -491,7 +491,7 @@ impl Widener<'_> {
         by: i64,
         align: u32,
         flags: Flags,
-    ) -> Result<(), Limit> {
+    ) -> Result<(), Stop> {
         let parts = self.lanes(x)?;
         let mut first = base;
         let mut whole = self.interleave(&parts);
@@ -517,7 +517,7 @@ impl Widener<'_> {
     }
 
     /// Stores a vector, past the caches if it may go there and fills lines.
-    fn store_output(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Limit> {
+    fn store_output(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Stop> {
         let bytes = self.func.ty(x).bytes();
         let fits = bytes.is_power_of_two() && u64::from(bytes) >= LINE;
         let Some(past) = self.nontemporal.filter(|_| fits) else {
@@ -542,7 +542,7 @@ impl Widener<'_> {
         self.both(past, there, here)
     }
 
-    fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+    fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         if self.lane_by_lane(unit(ty), p) {
             let parts = self.address(p, None)?;
             return self.store_steps(x, ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
@@ -551,7 +551,7 @@ impl Widener<'_> {
     }
 
     /// All lanes, each at an address of its own.
-    fn store_apart(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+    fn store_apart(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let mask = self.mask_value(self.mask);
         let ptrs = self.lane(p)?;
         if unit(ty).is_vector() {
@@ -567,7 +567,7 @@ impl Widener<'_> {
     }
 
     /// What is stored, lane after lane.
-    fn units(&mut self, x: Value, ty: Type) -> Result<Value, Limit> {
+    fn units(&mut self, x: Value, ty: Type) -> Result<Value, Stop> {
         let parts = self.lanes(x)?;
         let whole = self.interleave(&parts);
         if unit(ty) == ty {
@@ -584,8 +584,8 @@ impl Widener<'_> {
         ty: Type,
         align: u32,
         flags: Flags,
-        at: impl Fn(&mut Self, u16) -> Result<Value, Limit>,
-    ) -> Result<(), Limit> {
+        at: impl Fn(&mut Self, u16) -> Result<Value, Stop>,
+    ) -> Result<(), Stop> {
         let unit = unit(ty);
         let whole = self.units(x, ty)?;
         for l in 0..self.lanes {

@@ -1,8 +1,9 @@
 //! Operations without memory: lane by lane, component by component.
 
 use super::{Lanes, Wide, Widener};
-use crate::Limit;
 use crate::analysis::shape::Shape;
+use crate::error::{Stop, bug};
+use crate::passes;
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, IntCc, Op, Type, UnOp, Value, ValueDef};
 use smallvec::{SmallVec, smallvec};
 
@@ -11,7 +12,7 @@ const WIDEN_DEPTH: u32 = 8;
 
 impl Widener<'_> {
     /// Any instruction.
-    pub(super) fn inst(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn inst(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         match &data.op {
             Op::Alloca { size, align } => return self.private_array(inst, *size, *align),
@@ -32,7 +33,7 @@ impl Widener<'_> {
             | Op::Printf(_) => return self.serial(inst),
             Op::AtomicRmw { .. } => return self.atomic(inst),
             op if op.is_subgroup() => return self.subgroup(inst),
-            Op::Query { .. } | Op::Barrier => return Err(Limit::Lanes("a query or a barrier is left")),
+            Op::Query { .. } | Op::Barrier => return Err(bug("a query or a barrier is left")),
             _ => {}
         }
         let Some(result) = data.result else { return Ok(()) };
@@ -44,7 +45,7 @@ impl Widener<'_> {
             Shape::Strided { by, .. } => self.strided(inst, by)?,
             Shape::Varying => {
                 let lanes = self.lanewise(inst)?;
-                let order = self.order(inst)?;
+                let order = if self.manager.is_on(passes::SCALAR_MASK) { self.order(inst)? } else { None };
                 self.orders.extend(order.map(|order| (lanes[0], order)));
                 Wide::Lanes(lanes)
             }
@@ -54,7 +55,7 @@ impl Widener<'_> {
     }
 
     /// The instruction on lane 0 of its operands.
-    pub(super) fn clone_scalar(&mut self, inst: Inst) -> Result<Option<Value>, Limit> {
+    pub(super) fn clone_scalar(&mut self, inst: Inst) -> Result<Option<Value>, Stop> {
         let data = &self.item.func.insts[inst];
         if data.flags.contains(Flags::ASSUME_FALSE_OK) && self.mask.is_some() {
             return Ok(Some(self.b().iconst(Type::I1, 0)));
@@ -64,7 +65,7 @@ impl Widener<'_> {
         Ok(self.b().push(data.op.clone(), args, ty, data.flags - Flags::ASSUME_FALSE_OK))
     }
 
-    fn strided(&mut self, inst: Inst, by: i64) -> Result<Wide, Limit> {
+    fn strided(&mut self, inst: Inst, by: i64) -> Result<Wide, Stop> {
         let func = &self.item.func;
         let data = &func.insts[inst];
         let mut cond = None;
@@ -99,7 +100,7 @@ impl Widener<'_> {
             }
             Op::Binary(BinOp::Urem | BinOp::Srem | BinOp::And) if by != 0 => self.remainder(inst, by, cond),
             _ => {
-                let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
+                let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
                 Ok(Wide::Strided { base, by, cond })
             }
         }
@@ -107,7 +108,7 @@ impl Widener<'_> {
 
     /// Lane 0 of a value that is widened, from its operands where these are promised not to wrap: then it is exact for every lane that
     /// is on, although lane 0 itself may be off and wrap.
-    fn wide_base(&mut self, v: Value, op: CastOp, to: Type, depth: u32) -> Result<Value, Limit> {
+    fn wide_base(&mut self, v: Value, op: CastOp, to: Type, depth: u32) -> Result<Value, Stop> {
         let func = &self.item.func;
         let promise = if op == CastOp::Sext { Flags::NSW } else { Flags::NUW };
         if let Some(i) = func.def_inst(v)
@@ -171,7 +172,7 @@ impl Widener<'_> {
     }
 
     /// Whether no lane of a strided value wraps, as a scalar.
-    pub(super) fn no_wrap(&mut self, v: Value, by: i64, signed: bool) -> Result<Value, Limit> {
+    pub(super) fn no_wrap(&mut self, v: Value, by: i64, signed: bool) -> Result<Value, Stop> {
         let base = self.base(v)?;
         Ok(self.no_wrap_from(base, by, signed))
     }
@@ -197,7 +198,7 @@ impl Widener<'_> {
     }
 
     /// One operation on every lane of its operands.
-    pub(super) fn lanewise(&mut self, inst: Inst) -> Result<Lanes, Limit> {
+    pub(super) fn lanewise(&mut self, inst: Inst) -> Result<Lanes, Stop> {
         let data = &self.item.func.insts[inst];
         let result = data.result.map_or(Type::I1, |r| self.item.func.ty(r));
         let from = data.args.first().map_or(result, |&a| self.item.func.ty(a));
@@ -266,7 +267,7 @@ impl Widener<'_> {
                         let args: Args =
                             operands.iter().map(|o: &Lanes| if o.len() == 1 { o[0] } else { o[c] }).collect();
                         let v = self.b().push(op.clone(), args, Some(ty), flags);
-                        v.ok_or(Limit::Lanes("an instruction has no result"))
+                        v.ok_or(bug("an instruction has no result"))
                     })
                     .collect()
             }
@@ -275,7 +276,7 @@ impl Widener<'_> {
 
     /// Division of all lanes by one number. Vector units do not divide integers, and what programs divide by is mostly a power of two,
     /// though only the run knows it: then it is a matter of shifts.
-    fn divide(&mut self, op: BinOp, x: Value, divisor: Value) -> Result<Lanes, Limit> {
+    fn divide(&mut self, op: BinOp, x: Value, divisor: Value) -> Result<Lanes, Stop> {
         let x = self.lane(x)?;
         let (n, ty, wide) = (self.lanes, self.func.ty(divisor), self.func.ty(x));
         let mut b = self.b();
@@ -318,7 +319,7 @@ impl Widener<'_> {
     }
 
     /// Component `index` of a short vector.
-    fn pick(&mut self, parts: &Lanes, index: Value) -> Result<Value, Limit> {
+    fn pick(&mut self, parts: &Lanes, index: Value) -> Result<Value, Stop> {
         let n = parts.len() as u64;
         if let Some(k) = self.item.func.const_bits(index) {
             return Ok(parts[(k % n) as usize]);
@@ -333,7 +334,7 @@ impl Widener<'_> {
     }
 
     /// An index modulo a number of components: a scalar if it is uniform, else lanes.
-    fn index_in(&mut self, index: Value, n: u64) -> Result<Value, Limit> {
+    fn index_in(&mut self, index: Value, n: u64) -> Result<Value, Stop> {
         let index = if self.item.shapes.is_uniform(index) { self.base(index)? } else { self.lane(index)? };
         let ty = self.func.ty(index);
         if n > ty.scalar.mask() {

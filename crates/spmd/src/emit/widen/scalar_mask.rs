@@ -11,8 +11,9 @@
 //! ```
 
 use super::{OpenLoop, Wide, Widener};
-use crate::Limit;
 use crate::analysis::shape::Shape;
+use crate::error::{Stop, bug};
+use crate::passes;
 use crate::transform::canonicalize::Form;
 use cloom_ir::{BinOp, Block, Flags, Inst, IntCc, Op, Scalar, Value};
 
@@ -38,7 +39,7 @@ impl Order {
 
 impl Widener<'_> {
     /// An instruction as such a comparison, if it is one.
-    pub(super) fn order(&self, inst: Inst) -> Result<Option<Order>, Limit> {
+    pub(super) fn order(&self, inst: Inst) -> Result<Option<Order>, Stop> {
         let data = &self.item.func.insts[inst];
         let Op::Icmp(cc) = data.op else { return Ok(None) };
         let ty = self.item.func.ty(data.args[0]);
@@ -57,7 +58,10 @@ impl Widener<'_> {
     /// Whether all lanes are on in a mask. It may say no where they are, if numbers wrap.
     pub(super) fn all_on(&mut self, mask: Value) -> Value {
         match self.orders.get(&mask).copied() {
-            Some(order) => self.holds_for_all(order, true),
+            Some(order) => {
+                self.manager.count(passes::SCALAR_MASK);
+                self.holds_for_all(order, true)
+            }
             None => self.b().all(mask),
         }
     }
@@ -99,7 +103,7 @@ impl Widener<'_> {
 
     /// Writes the rounds of a loop that all lanes stay in before the loop itself, if a comparison of scalars tells them. Says whether there
     /// are any.
-    pub(super) fn whole_rounds(&mut self, l: usize, header: Block, latch: Block, exit: Block) -> Result<bool, Limit> {
+    pub(super) fn whole_rounds(&mut self, l: usize, header: Block, latch: Block, exit: Block) -> Result<bool, Stop> {
         let item = self.item;
         let func = &item.func;
         let (cond, stays, stay_edge, _) = self.stay_or_leave(header, exit)?;
@@ -117,13 +121,18 @@ impl Widener<'_> {
             let data = &func.insts[i];
             data.op.is_pure() || matches!(data.op, Op::Load { .. }) && !data.flags.contains(Flags::VOLATILE)
         });
-        let Some(compare) = compare.filter(|_| again && item.forms[l] == Some(Form::TopTested) && self.mask.is_none())
-        else {
+        let Some(compare) = compare.filter(|_| {
+            self.manager.is_on(passes::SCALAR_MASK)
+                && again
+                && item.forms[l] == Some(Form::TopTested)
+                && self.mask.is_none()
+        }) else {
             return Ok(false);
         };
         if !self.copies(header) {
             return Ok(false);
         }
+        self.manager.count(passes::SCALAR_MASK);
         let (before, head) = (self.cur, self.new_block());
         self.b().jump(head, &[]);
         self.cur = head;
@@ -140,7 +149,7 @@ impl Widener<'_> {
             again: None,
         });
         self.block(header)?;
-        let order = self.order(compare)?.ok_or(Limit::Lanes("a comparison has changed"))?;
+        let order = self.order(compare)?.ok_or(bug("a comparison has changed"))?;
         let all = self.holds_for_all(if stays { order } else { order.negated() }, true);
         let (from, body, rest) = (self.cur, self.new_block(), self.new_block());
         self.b().branch(all, body, rest);

@@ -1,7 +1,7 @@
 //! What is done lane by lane, in ascending order: calls, printing, copies, atomic operations that nothing better is known for.
 
 use super::{Lanes, Wide, Widener};
-use crate::Limit;
+use crate::error::Stop;
 use cloom_ir::{Args, BinOp, Inst, IntCc, Op, Type, UnOp, Value};
 use smallvec::SmallVec;
 
@@ -10,7 +10,7 @@ const UNROLLED: u16 = 32;
 
 impl Widener<'_> {
     /// An instruction executed by each lane that is on.
-    pub(super) fn serial(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn serial(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let operands: Vec<Wide> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
@@ -53,8 +53,8 @@ impl Widener<'_> {
         &mut self,
         result: Option<Type>,
         unrolled: bool,
-        mut code: impl FnMut(&mut Self, Value) -> Result<Option<Value>, Limit>,
-    ) -> Result<Lanes, Limit> {
+        mut code: impl FnMut(&mut Self, Value) -> Result<Option<Value>, Stop>,
+    ) -> Result<Lanes, Stop> {
         let parts: Vec<Type> = match result {
             Some(ty) => (0..ty.lanes).map(|_| self.wide_type(ty)).collect(),
             None => Vec::new(),

@@ -5,7 +5,7 @@
 //! of [`cloom_ir::subgroup`].
 
 use super::{Wide, Widener};
-use crate::Limit;
+use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, CastOp, Flags, Inst, Op, Scalar, Space, Type, Value, eval, subgroup};
 use smallvec::smallvec;
 
@@ -14,7 +14,7 @@ const KNOWN_DEPTH: u32 = 8;
 
 impl Widener<'_> {
     /// Any of them.
-    pub(super) fn subgroup(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn subgroup(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let Some(r) = data.result else { return Ok(()) };
@@ -27,7 +27,7 @@ impl Widener<'_> {
             Op::SubgroupShuffle => self.exchange(data.args[0], data.args[1])?,
             Op::SubgroupReduce { op, cluster } => self.reduce(op, cluster, data.args[0])?,
             Op::SubgroupScan { op, exclusive } => self.scan(op, exclusive, data.args[0])?,
-            _ => return Err(Limit::Lanes("not an operation on sub-groups")),
+            _ => return Err(bug("not an operation on sub-groups")),
         };
         let wide = match wide {
             Wide::Uniform(_) if !item.shapes.is_uniform(r) => Wide::Lanes(self.spread(&wide)),
@@ -38,7 +38,7 @@ impl Widener<'_> {
     }
 
     /// The lanes of a value, those that are off replaced.
-    fn here(&mut self, v: Value, off: u64) -> Result<Value, Limit> {
+    fn here(&mut self, v: Value, off: u64) -> Result<Value, Stop> {
         let lanes = self.lane(v)?;
         let Some(mask) = self.mask else { return Ok(lanes) };
         let ty = self.func.ty(lanes);
@@ -46,7 +46,7 @@ impl Widener<'_> {
         Ok(self.b().select(mask, lanes, off))
     }
 
-    fn exchange(&mut self, value: Value, number: Value) -> Result<Wide, Limit> {
+    fn exchange(&mut self, value: Value, number: Value) -> Result<Wide, Stop> {
         let lanes = self.here(value, 0)?;
         if self.item.shapes.is_uniform(number) {
             let number = self.base(number)?;
@@ -115,9 +115,9 @@ impl Widener<'_> {
         }
     }
 
-    fn reduce(&mut self, op: BinOp, cluster: u16, value: Value) -> Result<Wide, Limit> {
+    fn reduce(&mut self, op: BinOp, cluster: u16, value: Value) -> Result<Wide, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
-        let mut all = self.here(value, identity.ok_or(Limit::Lanes("an operation has no identity"))?)?;
+        let mut all = self.here(value, identity.ok_or(bug("an operation has no identity"))?)?;
         let mut n = self.lanes;
         if cluster < n {
             let mut step = cluster / 2;
@@ -142,9 +142,9 @@ impl Widener<'_> {
         Ok(Wide::Uniform(all))
     }
 
-    fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<Wide, Limit> {
+    fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<Wide, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
-        let identity = identity.ok_or(Limit::Lanes("an operation has no identity"))?;
+        let identity = identity.ok_or(bug("an operation has no identity"))?;
         let mut sums = self.here(value, identity)?;
         let (ty, n) = (self.func.ty(sums), self.lanes);
         let none = self.b().iconst(ty, identity);

@@ -42,11 +42,11 @@ pub struct Pieces {
     until: FxHashMap<Inst, u32>,
 }
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let pieces = Pieces::new(func);
     if pieces.until.is_empty() {
-        return false;
+        return 0;
     }
     let leaves = pieces.leaves(func);
     let mut renames = Renames::default();
