@@ -163,7 +163,7 @@ pub fn choose(items: &[&VectorInput], wish: Wish, row: u32) -> Width {
             let lanes = (OPEN / lines).clamp(OPEN_WRITTEN, OPEN);
             (one.min(lanes), "each lane writes along a row of its own: few cache lines at a time")
         }
-        () if items.iter().any(|item| item.walks_rows()) => {
+        () if items.iter().any(|item| item.reads_rows()) => {
             (one, "one register a value: each lane reads along a row of its own")
         }
         () if !fits(INTERLEAVED * one) => (one, "one register a value: more would not fit"),

@@ -1,7 +1,7 @@
 //! The work-item vectoriser: from a kernel of one work-item to a function that runs a work-group, a vector of work-items at a time.
 //!
 //! In comes a verified kernel whose calls that ask for ids or wait at barriers are inlined; out comes, beside it, the function
-//! `<kernel>.wg` with the parameters of [`cloom_ir::abi`]. The order of what happens in between is [`pipeline`]; in debug builds the
+//! `<kernel>.wg` with the parameters of [`cloom_ir::abi`]. The order of what happens in between is `pipeline`; in debug builds the
 //! verifier runs after each step. By role:
 //!
 //! | folder | is |
@@ -33,6 +33,7 @@ mod pipeline;
 pub mod remarks;
 pub mod split;
 mod transform;
+mod work_group;
 
 pub use analysis::dim_order::DimOrder;
 use cloom_ir::{FuncRef, Module};
@@ -93,5 +94,5 @@ pub fn work_group_function(
     wish: Wish,
     options: &PassOptions,
 ) -> Result<WorkGroup, Error> {
-    pipeline::run(module, kernel, wish, options)
+    work_group::run(module, kernel, wish, options)
 }

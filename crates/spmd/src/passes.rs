@@ -6,7 +6,7 @@ use cloom_passes::PassId;
 
 /// [`crate::transform::grid_stride`]: synthetic barriers in grid-stride loops. Counts loops.
 pub const GRID_STRIDE: PassId = PassId::optional("grid-stride", "groups take the steps of grid-stride loops together");
-/// [`crate::split::continuations`]: the kernel cut at its barriers. Counts continuations.
+/// [`crate::split::continuations`]: the kernel cut at its barriers. Counts barriers.
 pub const SPLIT: PassId = PassId::required("split", "the kernel is cut at its barriers into continuations");
 /// [`crate::split::remat`]. Counts values.
 pub const REMAT: PassId = PassId::optional("remat", "values rematerialised after barriers instead of kept");
@@ -39,7 +39,7 @@ pub const COMPONENT_SPLIT: PassId =
 pub const PREFETCH_LOOP: PassId = PassId::optional("prefetch-loop", "grid-stride loops prefetch");
 /// [`crate::transform::narrow`]. Counts webs of instructions.
 pub const NARROW: PassId = PassId::optional("narrow", "integers are computed in 16 bits where these suffice");
-/// [`crate::cost`]. Counts nothing.
+/// [`crate::cost`]. Counts choices.
 pub const WIDTH: PassId = PassId::required("width", "how many work-items to a vector");
 /// [`crate::emit::subgroup`]. Counts operations.
 pub const SCALAR_SUBGROUPS: PassId =

@@ -1,4 +1,4 @@
-//! The pipeline: every step from a kernel to its work-group function, in order.
+//! The pipeline: every step from a kernel that was cut at its barriers to its work-group function, in order.
 //!
 //! ```text
 //! kernel ─▶ split at barriers ─▶ continuation functions ─▶ clean-up ─▶ unsigned ─▶ dimension order
@@ -10,7 +10,7 @@
 //! all versions ─▶ width ─▶ (without vectors: scalar sub-groups, narrow loads, scatter prefetch) ─▶ emit ─▶ clean-up
 //! ```
 //!
-//! A kernel with grid-stride loops goes through it once more, with synthetic barriers in these loops ([`grid_stride`]).
+//! What leads up to it, and what becomes of a kernel that meets a limit, is [`crate::work_group`].
 //!
 //! | step | needs | leaves |
 //! |---|---|---|
@@ -26,7 +26,7 @@
 //! is an internal error.
 
 use crate::analysis::dim_order::{self, DimOrder};
-use crate::analysis::divergence::{self, Divergence};
+use crate::analysis::divergence;
 use crate::analysis::grouping::is_regroupable;
 use crate::analysis::shape::Shape;
 use crate::analysis::write_only::WriteOnly;
@@ -34,28 +34,19 @@ use crate::cost::{self, Width, Wish};
 use crate::emit::group::{self, Body, Part};
 use crate::emit::subgroup;
 use crate::emit::widen::{Surroundings, VectorInput};
-use crate::error::{Error, InternalError, NotVectorised, Stop, bug, internal};
+use crate::error::{Stop, bug};
 use crate::split::continuation_fn::{self, ContinuationFunction, Param};
-use crate::split::continuations::{self, Barrier, ContinuationGraph};
-use crate::split::frame::{self, Frame};
-use crate::transform::grid_stride::{self, GridStride};
 use crate::transform::versioning::{self, Versioned};
 use crate::transform::{
     Rewrite, canonicalize, component_split, hoist_invariant, narrow, prefetch_loop, prefetch_scatter, row_transpose,
     store_to_load, unsigned,
 };
-use crate::{MAX_ID, Remark, WorkGroup, passes, remarks};
-use cloom_ir::{Entity, FuncRef, Function, Module, Op, Query, Space, Span};
+use crate::work_group::Cut;
+use crate::{Remark, passes, remarks};
+use cloom_ir::{Function, Module, Op, Query, Span};
 use cloom_passes::{
-    CSE, DCE, FOLD, MEM2REG, NARROW_LOADS, Pass, PassId, PassManager, PassOptions, REDUCIBLE, REDUNDANT_PARAMS, SELECT,
-    SIMPLIFY_CFG, Statistics,
+    CSE, DCE, FOLD, MEM2REG, NARROW_LOADS, Pass, PassId, PassManager, REDUCIBLE, REDUNDANT_PARAMS, SELECT, SIMPLIFY_CFG,
 };
-
-/// Larger kernels run one work-item at a time: LLVM takes minutes for as much code in vectors.
-const MAX_INSTS: usize = 8000;
-
-/// A kernel with more barriers than this has been unrolled beyond reason.
-const MAX_BARRIERS: usize = 2000;
 
 /// What a continuation's function goes through first: its variables become values, and small branches selections. What begins a loop after
 /// a barrier is often a constant.
@@ -93,196 +84,39 @@ struct Transform {
 /// All of these, in order: first what removes loads, so that later ones see what is left; what makes lanes narrower comes last, as the
 /// others know no conversions.
 const TRANSFORMS: &[Transform] = &[
-    Transform { id: passes::STORE_TO_LOAD, run: store_to_load::run, remark: remarks::carried },
-    Transform { id: passes::ROW_TRANSPOSE, run: row_transpose::run, remark: remarks::rows },
-    Transform { id: passes::COMPONENT_SPLIT, run: component_split::run, remark: remarks::parts },
-    Transform { id: passes::PREFETCH_LOOP, run: prefetch_loop::run, remark: remarks::ahead },
+    Transform { id: passes::STORE_TO_LOAD, run: store_to_load::run, remark: remarks::store_to_load },
+    Transform { id: passes::ROW_TRANSPOSE, run: row_transpose::run, remark: remarks::row_transpose },
+    Transform { id: passes::COMPONENT_SPLIT, run: component_split::run, remark: remarks::component_split },
+    Transform { id: passes::PREFETCH_LOOP, run: prefetch_loop::run, remark: remarks::prefetch_loop },
     Transform { id: passes::NARROW, run: narrow::run, remark: remarks::narrow },
 ];
 
-/// Makes the work-group function of a kernel and adds it to the module.
-pub fn run(module: &mut Module, kernel: FuncRef, wish: Wish, options: &PassOptions) -> Result<WorkGroup, Error> {
-    let func = &module.funcs[kernel];
-    if func.is_declaration() || func.kernel.is_none() {
-        return Err(Error::NotAKernel(func.name.clone()));
-    }
-    check_callees(module, kernel)?;
-    let manager = PassManager::new(options);
-    let mut split = func.clone();
-    let barriers = continuations::split_at_barriers(&mut split);
-    if barriers.len() > MAX_BARRIERS {
-        return Err(Error::Barriers(barriers.len(), MAX_BARRIERS));
-    }
-    let too_large = cost::may_have_lanes(wish) && split.size() > MAX_INSTS;
-    let cut = Cut::new(split, barriers, &manager);
-    let Attempt { made, wish, not_vectorised, internal_error } = attempt(module, &cut, wish, too_large, &manager)?;
-    // What has no vectors has a reason, which synthetic barriers would hide.
-    let batched = (made.width.lanes > 1).then(|| in_batches(module, func, wish, &manager)).flatten();
-    let (cut, made, grid_stride_bytes) = batched.unwrap_or((cut, made, 0));
-    let Cut { split, divergence, graph, frame } = cut;
-    let mut remarks = remarks::together(remarks::collect(&split, &graph, &frame, &divergence), made.remarks);
-    remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
-    remarks.extend(internal_error.map(|bug| remarks::not_vectorised(bug.to_string())));
-    Ok(WorkGroup {
-        func: module.funcs.push(made.func),
-        lanes: made.width.lanes,
-        dim_order: made.dim_order,
-        // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
-        max_id: if cost::may_have_lanes(wish) { MAX_ID } else { u64::MAX },
-        regroupable: is_regroupable(module, &split, &graph),
-        column_access: made.width.order[0] == 1,
-        long_row_width: made.long_row_width,
-        write_only_bytes: made.write_only_bytes,
-        scratch_fixed: frame.fixed,
-        scratch_per_item: frame.per_item,
-        local_size: made.local_size,
-        grid_stride_bytes,
-        not_vectorised,
-        internal_error,
-        remarks,
-        statistics: manager.statistics(),
-    })
-}
-
-/// Functions that stay calls must not depend on which work-item calls them: only the work-group function knows it.
-fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Error> {
-    let mut seen = vec![false; module.funcs.len()];
-    let mut list = module.funcs[kernel].callees();
-    while let Some(f) = list.pop() {
-        if std::mem::replace(&mut seen[f.index()], true) {
-            continue;
-        }
-        let func = &module.funcs[f];
-        let mut ops = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op);
-        let local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
-        let own = |op: &Op| matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_)) || op.is_subgroup();
-        if ops.any(|op| own(op) || local(op)) {
-            return Err(Error::NotInlined(func.name.clone()));
-        }
-        list.extend(func.callees());
-    }
-    Ok(())
-}
-
-/// A kernel that was cut into continuations.
-struct Cut {
-    split: Function,
-    divergence: Divergence,
-    graph: ContinuationGraph,
-    frame: Frame,
-}
-
-impl Cut {
-    fn new(split: Function, barriers: Vec<Barrier>, manager: &PassManager<'_>) -> Cut {
-        let divergence = divergence::analyse(&split);
-        let graph = continuations::build(&split, barriers, &divergence, manager);
-        let frame = frame::lay_out(&split, &graph, &divergence);
-        Cut { split, divergence, graph, frame }
-    }
-}
-
-/// A work-group function, and what became of the wish for vectors.
-struct Attempt {
-    made: Made,
-    /// What was tried last.
-    wish: Wish,
-    not_vectorised: Option<NotVectorised>,
-    internal_error: Option<InternalError>,
-}
-
-/// Tries vectors, and if that meets a limit or a bug, writes scalar code.
-fn attempt(
-    module: &Module,
-    cut: &Cut,
-    wish: Wish,
-    too_large: bool,
-    manager: &PassManager<'_>,
-) -> Result<Attempt, Error> {
-    let before = manager.statistics();
-    let first = match too_large {
-        true => Err(Stop::Limit(NotVectorised::TooLarge)),
-        false => Pipeline { module, cut, wish, manager }.run(),
-    };
-    let (mut not_vectorised, mut internal_error) = (None, None);
-    match first {
-        Ok(made) => return Ok(Attempt { made, wish, not_vectorised, internal_error }),
-        Err(Stop::Limit(limit)) => not_vectorised = Some(limit),
-        Err(Stop::Bug(bug)) if cfg!(debug_assertions) => panic!("{bug}"),
-        Err(Stop::Bug(bug)) if cost::may_have_lanes(wish) => internal_error = Some(bug),
-        Err(Stop::Bug(bug)) => return Err(Error::Internal(bug)),
-    }
-    manager.roll_back(before);
-    let wish = Wish::Lanes(1);
-    match (Pipeline { module, cut, wish, manager }.run()) {
-        Ok(made) => Ok(Attempt { made, wish, not_vectorised, internal_error }),
-        Err(Stop::Bug(bug)) => Err(Error::Internal(bug)),
-        Err(Stop::Limit(_)) => Err(Error::Internal(internal("scalar code met a limit of vectors"))),
-    }
-}
-
-/// The kernel with synthetic barriers in its grid-stride loops, if it has such loops, several groups can run together up to the first
-/// barrier, work-items are in vectors, and prefetching would not do as well; and how many bytes of a step are a work-item's.
-fn in_batches(module: &Module, kernel: &Function, wish: Wish, manager: &PassManager<'_>) -> Option<(Cut, Made, u32)> {
-    let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
-    if !is_on || !grid_stride::asks_for_grid(kernel) || matches!(wish, Wish::Registers { intel: true, .. }) {
-        return None;
-    }
-    let plain = manager.statistics();
-    manager.roll_back(Statistics::default());
-    let made = batched(module, kernel, wish, manager);
-    if made.is_none() {
-        manager.roll_back(plain);
-    }
-    made
-}
-
-fn batched(module: &Module, kernel: &Function, wish: Wish, manager: &PassManager<'_>) -> Option<(Cut, Made, u32)> {
-    let mut split = kernel.clone();
-    manager.run(module, &mut split, &[SELECT, SIMPLIFY_CFG]);
-    let barriers = continuations::split_at_barriers(&mut split);
-    // Tests ask for lanes, and have few elements.
-    let least = if matches!(wish, Wish::Lanes(_)) { 0 } else { grid_stride::MIN_ELEMENTS };
-    let found = manager.step(passes::GRID_STRIDE, || {
-        let found = grid_stride::insert(&mut split, &barriers, least);
-        (found.as_ref().map_or(0, |found| found.barriers.len()), found)
-    });
-    let GridStride { barriers: synthetic, bytes } = found.flatten()?;
-    cloom_passes::manager::verify(module, &split, passes::GRID_STRIDE);
-    let cut = Cut::new(split, [barriers, synthetic].concat(), manager);
-    // A private array takes longer to keep than memory gains.
-    if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
-        return None;
-    }
-    let made = match (Pipeline { module, cut: &cut, wish, manager }.run()) {
-        Ok(made) => made,
-        Err(Stop::Limit(_)) => return None,
-        Err(Stop::Bug(bug)) if cfg!(debug_assertions) => panic!("{bug}"),
-        Err(Stop::Bug(_)) => return None,
-    };
-    (made.width.lanes > 1).then_some((cut, made, bytes))
-}
-
 /// A kernel's work-group function for one width.
-struct Made {
-    func: Function,
-    local_size: u64,
-    dim_order: DimOrder,
-    width: Width,
-    long_row_width: Option<u16>,
-    write_only_bytes: u32,
-    remarks: Vec<Remark>,
+pub struct Made {
+    pub func: Function,
+    pub local_size: u64,
+    pub dim_order: DimOrder,
+    pub width: Width,
+    pub long_row_width: Option<u16>,
+    pub write_only_bytes: u32,
+    pub remarks: Vec<Remark>,
 }
 
 /// One way through the pipeline.
-struct Pipeline<'a> {
-    module: &'a Module,
-    cut: &'a Cut,
-    wish: Wish,
-    manager: &'a PassManager<'a>,
+pub struct Pipeline<'a> {
+    /// What the kernel calls.
+    pub module: &'a Module,
+    /// The kernel.
+    pub cut: &'a Cut,
+    /// Which vectors are wanted.
+    pub wish: Wish,
+    /// Runs the passes.
+    pub manager: &'a PassManager<'a>,
 }
 
 impl Pipeline<'_> {
-    fn run(&self) -> Result<Made, Stop> {
+    /// The work-group function of the kernel.
+    pub fn run(&self) -> Result<Made, Stop> {
         let mut remarks = Vec::new();
         let mut continuations = self.continuations();
         let dim_order = self.dim_order(&continuations);
@@ -292,7 +126,8 @@ impl Pipeline<'_> {
         for (index, continuation) in continuations.into_iter().enumerate() {
             parts.push(self.versions(index, continuation, dim_order, &write_only, &mut remarks)?);
         }
-        let (width, long_row_width) = self.width(&parts, dim_order);
+        let chosen = self.manager.step(passes::WIDTH, || (1, self.width(&parts, dim_order)));
+        let (width, long_row_width) = chosen.ok_or(bug("a required pass is switched off"))?;
         if width.lanes == 1 {
             self.make_scalar(&mut parts, &mut remarks);
         }
@@ -491,7 +326,7 @@ impl Pipeline<'_> {
                     places = prefetch_scatter::hint(func, &part.params);
                     places.len()
                 });
-                remarks.extend(places.into_iter().map(remarks::scattered));
+                remarks.extend(places.into_iter().map(remarks::prefetch_scatter));
                 manager.run(module, func, &[CSE]);
             }
         }

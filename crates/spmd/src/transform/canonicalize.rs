@@ -1,13 +1,13 @@
-//! Canonical form: what a function must be like before lanes can be put into it.
+//! Canonical form: what linearisation needs of a function (LLVM's loop-simplify and LCSSA forms, for masked loops).
 //!
 //! * One block ends the function.
-//! * No `switch` is masked: such a switch becomes a chain of branches.
-//! * Every masked loop has one latch and one way out, which leaves from the header or from the latch and leads to a block that has
-//!   no other predecessor. A loop with more ways out (`break`, `return`, several `continue`) gets a new latch to which
-//!   all of them lead, with a parameter that says whether the work-item goes on, and the number of the way if there are several; behind the
-//!   loop a chain of branches goes on by that number.
-//! * A value that is defined in such a loop and used after it passes a parameter of that block: there the lanes' values, which come from
-//!   different rounds, are put together.
+//! * No `switch` is masked: such a switch becomes a chain of branches. No branch has two edges to one block.
+//! * Every masked loop has one latch and one exit, from the header (top-tested) or from the latch (bottom-tested), to a block that has
+//!   no other predecessor. A loop with more exits (`break`, `return`, several `continue`) gets a new latch to which
+//!   all of them lead, with a parameter that says whether the work-item goes on, and the number of the exit if there are several; after the
+//!   loop a chain of branches dispatches on that number.
+//! * A value that is defined in such a loop and used after it passes a parameter of the exit block: lanes have values of different
+//!   iterations, which are blended there.
 //!
 //! Irreducible graphs and endless loops are refused: such kernels run one work-item at a time.
 

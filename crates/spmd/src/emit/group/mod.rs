@@ -25,7 +25,7 @@ use crate::analysis::private_layout::object_stride;
 use crate::analysis::shape::Shape;
 use crate::cost::Width;
 use crate::emit::splice;
-use crate::emit::widen::{self, VectorCode, VectorInput, Wide};
+use crate::emit::widen::{self, VecValue, VectorCode, VectorInput};
 use crate::error::{Stop, bug};
 use crate::split::continuation_fn::{DONE, Param, exit_number, from_memory};
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
@@ -116,9 +116,9 @@ pub fn work_group(
         local: abi[3],
         scratch: abi[4],
         prologue,
-        home: prologue,
-        number: None,
-        known: FxHashMap::default(),
+        group_entry: prologue,
+        group_number: None,
+        group_values: FxHashMap::default(),
         sizes: [abi[0]; 3],
         func,
     };
@@ -156,11 +156,11 @@ struct Emitter<'a> {
     scratch: Value,
     prologue: Block,
     /// Where what is the same for the whole group is computed: the prologue, or where a round of a loop over groups begins.
-    home: Block,
+    group_entry: Block,
     /// The group's number in such a loop.
-    number: Option<Value>,
+    group_number: Option<Value>,
     /// What is the same for the whole group.
-    known: FxHashMap<Param, Value>,
+    group_values: FxHashMap<Param, Value>,
     /// The group's local size.
     sizes: [Value; 3],
     func: Function,
@@ -182,7 +182,7 @@ impl Targets {
 }
 
 /// Where one vector stands.
-struct Place {
+struct VectorPosition {
     /// Local ids of its first work-item.
     ids: [Value; 3],
     /// Its number in the group.
@@ -195,18 +195,18 @@ impl Emitter<'_> {
     }
 
     fn load_at(&mut self, base: Value, offset: u64, ty: Type) -> Value {
-        let home = self.home;
+        let home = self.group_entry;
         let mut b = self.at(home);
         let p = b.ptr_offset(base, offset);
         b.load(ty, p, ty.scalar.bytes(), Flags::empty())
     }
 
     /// Something that is the same for the whole group, loaded where it begins.
-    fn shared(&mut self, p: Param) -> Result<Value, Stop> {
-        if let Some(&v) = self.known.get(&p) {
+    fn group_value(&mut self, p: Param) -> Result<Value, Stop> {
+        if let Some(&v) = self.group_values.get(&p) {
             return Ok(v);
         }
-        let entry = self.home;
+        let entry = self.group_entry;
         let (launch, group, local, scratch) = (self.launch, self.group, self.local, self.scratch);
         let value = match p {
             Param::Kernel(n) => self.argument(n as usize)?,
@@ -220,7 +220,7 @@ impl Emitter<'_> {
                     Query::NumGroups => self.load_at(launch, abi::LAUNCH_NUM_GROUPS + d, Type::I64),
                     Query::GroupId => {
                         let first = self.load_at(group, abi::GROUP_ID + d, Type::I64);
-                        match self.number.filter(|_| dim == 0) {
+                        match self.group_number.filter(|_| dim == 0) {
                             Some(number) => {
                                 self.at(entry).binary_flags(BinOp::Add, first, number, Flags::NUW | Flags::NSW)
                             }
@@ -232,7 +232,7 @@ impl Emitter<'_> {
                     Query::EnqueuedNumSubgroups | Query::MaxSubgroupSize => {
                         let mut sizes = self.sizes;
                         for (d, size) in (0..).zip(&mut sizes) {
-                            *size = self.shared(Param::Query(Query::EnqueuedLocalSize, d))?;
+                            *size = self.group_value(Param::Query(Query::EnqueuedLocalSize, d))?;
                         }
                         if what == Query::EnqueuedNumSubgroups {
                             self.subgroups(sizes)
@@ -252,9 +252,9 @@ impl Emitter<'_> {
             }
             // The first global id of the group.
             Param::GlobalId(dim) => {
-                let id = self.shared(Param::Query(Query::GroupId, dim))?;
-                let size = self.shared(Param::Query(Query::EnqueuedLocalSize, dim))?;
-                let offset = self.shared(Param::Query(Query::GlobalOffset, dim))?;
+                let id = self.group_value(Param::Query(Query::GroupId, dim))?;
+                let size = self.group_value(Param::Query(Query::EnqueuedLocalSize, dim))?;
+                let offset = self.group_value(Param::Query(Query::GlobalOffset, dim))?;
                 let mut b = self.at(entry);
                 let first = b.binary_flags(BinOp::Mul, id, size, Flags::NUW | Flags::NSW);
                 b.binary(BinOp::Add, first, offset)
@@ -269,13 +269,13 @@ impl Emitter<'_> {
             },
             _ => return Err(bug("a parameter is not the group's")),
         };
-        self.known.insert(p, value);
+        self.group_values.insert(p, value);
         Ok(value)
     }
 
     /// Whether outputs may go past the caches.
     fn nontemporal(&mut self) -> Value {
-        let (entry, launch) = (self.home, self.launch);
+        let (entry, launch) = (self.group_entry, self.launch);
         let flag = self.load_at(launch, abi::LAUNCH_NONTEMPORAL, Type::I32);
         let mut b = self.at(entry);
         let zero = b.iconst(Type::I32, 0);
@@ -285,7 +285,7 @@ impl Emitter<'_> {
     /// How many vectors a group of this size has.
     fn subgroups(&mut self, sizes: [Value; 3]) -> Value {
         let lanes = u64::from(self.width.lanes);
-        let entry = self.home;
+        let entry = self.group_entry;
         let mut b = self.at(entry);
         let (rest, lanes) = (b.iconst(Type::I64, lanes - 1), b.iconst(Type::I64, lanes));
         let row = b.binary_flags(BinOp::Add, sizes[0], rest, Flags::NUW | Flags::NSW);
@@ -294,7 +294,7 @@ impl Emitter<'_> {
     }
 
     fn argument(&mut self, n: usize) -> Result<Value, Stop> {
-        let (entry, kernel, args, local) = (self.home, self.kernel, self.args, self.local);
+        let (entry, kernel, args, local) = (self.group_entry, self.kernel, self.args, self.local);
         let default = KernelMeta::default();
         let meta = kernel.kernel.as_deref().unwrap_or(&default);
         let (offsets, _) = meta.layout();
@@ -329,7 +329,7 @@ impl Emitter<'_> {
         } else {
             for (index, part) in parts.iter().enumerate() {
                 let (done, counted) = self.continuation(index, part, targets.pre[index])?;
-                done.into_iter().for_each(|done| self.go_on(index, done, counted, &targets));
+                done.into_iter().for_each(|done| self.dispatch(index, done, counted, &targets));
             }
             targets.pre[0]
         };
@@ -349,7 +349,7 @@ impl Emitter<'_> {
     }
 
     /// Goes from the end of a continuation's loops to where its work-items went.
-    fn go_on(&mut self, index: usize, done: Block, counted: bool, targets: &Targets) {
+    fn dispatch(&mut self, index: usize, done: Block, counted: bool, targets: &Targets) {
         let (graph, pre) = (self.graph, &targets.pre);
         let exits = &graph.continuations[index].exits;
         if !counted {
@@ -377,10 +377,10 @@ impl Emitter<'_> {
         done: &mut Vec<Block>,
     ) -> Result<(), Stop> {
         match part {
-            Versioned::One(part) => done.push(self.item_loops(c, part, pre, counted)?),
+            Versioned::One(part) => done.push(self.vector_loops(c, part, pre, counted)?),
             Versioned::Two { func, params, cond, versions } => {
                 let uniform = self.load_uniform(c, pre);
-                let cond = self.anew(func, params, *cond, (&uniform, pre), &mut FxHashMap::default())?;
+                let cond = self.rematerialise(func, params, *cond, (&uniform, pre), &mut FxHashMap::default())?;
                 let [then, els] = std::array::from_fn(|_| self.func.add_block());
                 self.at(pre).branch(cond, then, els);
                 self.versions(c, &versions[0], then, counted, done)?;
@@ -391,7 +391,7 @@ impl Emitter<'_> {
     }
 
     /// The loop nest of a part of a continuation. Gives the block after it, with the exit number as parameter if exits are counted.
-    fn item_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Stop> {
+    fn vector_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Stop> {
         let [inner, middle, outer] = self.width.order;
         let lanes = u64::from(self.width.lanes);
         let step = |d: usize| if d == 0 { lanes } else { 1 };
@@ -416,12 +416,12 @@ impl Emitter<'_> {
         let edge = |to: Block, values: &[Option<Value>]| Edge::new(to, values.iter().flatten().copied());
 
         let uniform = self.load_uniform(c, pre);
-        let ends = self.ends(part, &uniform, pre, step)?;
+        let ends = self.loop_bounds(part, &uniform, pre, step)?;
         let mut invariants = Vec::new();
         if let Some(Invariants { func, values }) = &part.invariants {
             let mut known = FxHashMap::default();
             for &v in values {
-                invariants.push(self.anew(func, &part.params, v, (&uniform, pre), &mut known)?);
+                invariants.push(self.rematerialise(func, &part.params, v, (&uniform, pre), &mut known)?);
             }
         }
         let mut b = self.at(pre);
@@ -467,14 +467,14 @@ impl Emitter<'_> {
         let mut ids = [i; 3];
         ids[middle] = m;
         ids[outer] = o;
-        let place = Place { ids, number: i_number };
-        let values = self.surroundings(part, &place, (&uniform, &invariants), start)?;
+        let place = VectorPosition { ids, number: i_number };
+        let values = self.vector_params(part, &place, (&uniform, &invariants), start)?;
         match &part.body {
             Body::Scalar(item) => {
                 let values: Vec<Value> = values.into_iter().map(base_of).collect();
                 let ends = splice::splice(item, &mut self.func, start, &values);
                 for (end, number) in ends {
-                    let exit = i_exit.map(|so_far| self.lowest(end, so_far, number));
+                    let exit = i_exit.map(|so_far| self.lowest_exit(end, so_far, number));
                     self.at(end).jump(latch, exit.as_slice());
                 }
             }
@@ -484,7 +484,7 @@ impl Emitter<'_> {
     }
 
     /// The exit number so far and that of one more work-item: with their own next, the lowest counts, else all have the same.
-    fn lowest(&mut self, block: Block, so_far: Value, number: Value) -> Value {
+    fn lowest_exit(&mut self, block: Block, so_far: Value, number: Value) -> Value {
         let own = self.graph.divergent_dispatch;
         if own { self.at(block).binary(BinOp::Umin, so_far, number) } else { number }
     }
@@ -493,7 +493,7 @@ impl Emitter<'_> {
     fn vectors(
         &mut self,
         item: &VectorInput,
-        values: Vec<Wide>,
+        values: Vec<VecValue>,
         start: Block,
         latch: Block,
         first: Value,
@@ -529,15 +529,15 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Ends a vector's part of the continuation.
-    fn close(&mut self, end: Block, number: Wide, mask: Option<Value>, so_far: Option<Value>, latch: Block) {
+    /// LoopBounds a vector's part of the continuation.
+    fn close(&mut self, end: Block, number: VecValue, mask: Option<Value>, so_far: Option<Value>, latch: Block) {
         let Some(so_far) = so_far else { return self.at(end).jump(latch, &[]) };
         let own = self.graph.divergent_dispatch;
         let number = match number {
-            Wide::Uniform(v) | Wide::Strided { base: v, .. } => v,
+            VecValue::Uniform(v) | VecValue::Strided { base: v, .. } => v,
             // The first lane is always on, and all go the same way.
-            Wide::Lanes(l) if !own => self.at(end).extract_lane(l[0], 0),
-            Wide::Lanes(l) => {
+            VecValue::Varying(l) if !own => self.at(end).extract_lane(l[0], 0),
+            VecValue::Varying(l) => {
                 let mut b = self.at(end);
                 let mut all = l[0];
                 if let Some(mask) = mask {
@@ -555,7 +555,7 @@ impl Emitter<'_> {
                 all
             }
         };
-        let exit = self.lowest(end, so_far, number);
+        let exit = self.lowest_exit(end, so_far, number);
         self.at(end).jump(latch, &[exit]);
     }
 
@@ -575,13 +575,13 @@ impl Emitter<'_> {
     }
 
     /// The values of a continuation's parameters for one vector.
-    fn surroundings(
+    fn vector_params(
         &mut self,
         part: &Part,
-        place: &Place,
+        place: &VectorPosition,
         (uniform, invariants): (&FxHashMap<Value, Value>, &[Value]),
         start: Block,
-    ) -> Result<Vec<Wide>, Stop> {
+    ) -> Result<Vec<VecValue>, Stop> {
         let lanes = u64::from(self.width.lanes);
         let mut record = None;
         let mut values = Vec::new();
@@ -590,7 +590,7 @@ impl Emitter<'_> {
             let base = match p {
                 Param::LocalId(d) => place.ids[usize::from(d)],
                 Param::GlobalId(d) => {
-                    let first = self.shared(p)?;
+                    let first = self.group_value(p)?;
                     self.at(start).binary(BinOp::Add, first, place.ids[usize::from(d)])
                 }
                 Param::Subgroup(Query::SubgroupLocalId) => self.at(start).iconst(Type::I64, 0),
@@ -606,25 +606,25 @@ impl Emitter<'_> {
                 Param::Uniform(v) => *uniform.get(&v).ok_or(bug("a value of the group is missing"))?,
                 Param::GroupInvariant(k) => invariants[k as usize],
                 Param::ItemSlot(v) | Param::Array(v) => match self.frame.slots[v.index()] {
-                    Some(Slot::Item(offset)) => self.in_record(&mut record, place, start, offset * lanes),
+                    Some(Slot::Item(offset)) => self.frame_slot(&mut record, place, start, offset * lanes),
                     _ => return Err(bug("a slot of the work-item is missing")),
                 },
                 Param::NextContinuation => {
                     let offset = self.frame.next.ok_or(bug("a slot of the work-item is missing"))?;
-                    self.in_record(&mut record, place, start, offset * lanes)
+                    self.frame_slot(&mut record, place, start, offset * lanes)
                 }
-                _ => self.shared(p)?,
+                _ => self.group_value(p)?,
             };
             values.push(match shape {
-                Shape::Strided { by, .. } => Wide::Strided { base, by, cond: None },
-                _ => Wide::Uniform(base),
+                Shape::Strided { by, .. } => VecValue::Strided { base, by, cond: None },
+                _ => VecValue::Uniform(base),
             });
         }
         Ok(values)
     }
 
     /// An address in the vector's record.
-    fn in_record(&mut self, record: &mut Option<Value>, place: &Place, start: Block, offset: u64) -> Value {
+    fn frame_slot(&mut self, record: &mut Option<Value>, place: &VectorPosition, start: Block, offset: u64) -> Value {
         let (scratch, fixed) = (self.scratch, self.frame.fixed);
         let bytes = self.frame.per_item * u64::from(self.width.lanes);
         let mut b = self.at(start);
@@ -638,10 +638,10 @@ impl Emitter<'_> {
     }
 }
 
-fn base_of(wide: Wide) -> Value {
+fn base_of(wide: VecValue) -> Value {
     match wide {
-        Wide::Uniform(v) | Wide::Strided { base: v, .. } => v,
-        Wide::Lanes(l) => l[0],
+        VecValue::Uniform(v) | VecValue::Strided { base: v, .. } => v,
+        VecValue::Varying(l) => l[0],
     }
 }
 

@@ -9,7 +9,7 @@ use cloom_ir::{Args, BinOp, Block, CastOp, Flags, Function, IntCc, Op, Type, Val
 use rustc_hash::FxHashMap;
 
 /// The ends of the loops.
-pub(super) struct Ends {
+pub(super) struct LoopBounds {
     /// By dimension.
     pub at: [Value; 3],
     /// Vectors in a whole row, if the loop along it ends early,
@@ -23,38 +23,38 @@ const MOST: u64 = 1 << 20;
 
 impl Emitter<'_> {
     /// Writes the ends of a continuation's loops into `pre`.
-    pub(super) fn ends(
+    pub(super) fn loop_bounds(
         &mut self,
         part: &Part,
         uniform: &FxHashMap<Value, Value>,
         pre: Block,
         step: impl Fn(usize) -> u64,
-    ) -> Result<Ends, Stop> {
+    ) -> Result<LoopBounds, Stop> {
         let sizes = self.sizes;
-        let mut ends = Ends { at: sizes, row: None, plane: None };
+        let mut ends = LoopBounds { at: sizes, row: None, plane: None };
         let func = match &part.body {
             Body::Scalar(func) => func,
             Body::Vector(item) => &item.func,
         };
         let on = self.manager.is_on(passes::ACTIVE_BOUND);
-        let reach = if on { active_bound::find(func, &part.params) } else { Default::default() };
-        reach.iter().flatten().for_each(|_| self.manager.count(passes::ACTIVE_BOUND));
+        let bounded = if on { active_bound::find(func, &part.params) } else { Default::default() };
+        bounded.iter().flatten().for_each(|_| self.manager.count(passes::ACTIVE_BOUND));
         let mut known = FxHashMap::default();
-        for (d, bounds) in reach.iter().enumerate() {
+        for (d, bounds) in bounded.iter().enumerate() {
             let Some(bounds) = bounds else { continue };
             let mut b = self.at(pre);
             let mut end = b.iconst(Type::I64, 1);
             for bound in bounds {
-                let below = self.below(func, &part.params, bound, d, (uniform, pre), &mut known)?;
+                let below = self.first_idle_id(func, &part.params, bound, d, (uniform, pre), &mut known)?;
                 end = self.at(pre).binary(BinOp::Umax, end, below);
             }
             ends.at[d] = self.at(pre).binary(BinOp::Umin, end, sizes[d]);
         }
         let [inner, middle, _] = self.width.order;
-        if reach[inner].is_some() {
+        if bounded[inner].is_some() {
             ends.row = Some(self.steps(pre, sizes[inner], step(inner)));
         }
-        if reach[middle].is_some() {
+        if bounded[middle].is_some() {
             let row = self.steps(pre, sizes[inner], step(inner));
             let rows = self.steps(pre, sizes[middle], step(middle));
             ends.plane = Some(self.at(pre).binary_flags(BinOp::Mul, row, rows, Flags::NUW | Flags::NSW));
@@ -74,7 +74,7 @@ impl Emitter<'_> {
     }
 
     /// The lowest id that a bound surely keeps out, or more than there are.
-    fn below(
+    fn first_idle_id(
         &mut self,
         func: &Function,
         params: &[Param],
@@ -91,7 +91,7 @@ impl Emitter<'_> {
             false => (CastOp::Zext, BinOp::Umin),
         };
         let mut wide = |e: &mut Self, v: Value, op: CastOp| {
-            let v = e.anew(func, params, v, (uniform, pre), known)?;
+            let v = e.rematerialise(func, params, v, (uniform, pre), known)?;
             let mut b = e.at(pre);
             Ok::<_, Stop>(if b.ty(v) == Type::I64 { v } else { b.cast(op, v, Type::I64) })
         };
@@ -145,7 +145,7 @@ impl Emitter<'_> {
     }
 
     /// A value that is the same for the group, computed in `pre`.
-    pub(super) fn anew(
+    pub(super) fn rematerialise(
         &mut self,
         func: &Function,
         params: &[Param],
@@ -159,11 +159,11 @@ impl Emitter<'_> {
         let new = match func.values[v].def {
             ValueDef::Param(_, k) => match params[k as usize] {
                 Param::Uniform(u) => *uniform.get(&u).ok_or(bug("a value of the group is missing"))?,
-                p => self.shared(p)?,
+                p => self.group_value(p)?,
             },
             ValueDef::Inst(i) => {
                 let data = func.insts[i].clone();
-                let args = data.args.iter().map(|&a| self.anew(func, params, a, (uniform, pre), known));
+                let args = data.args.iter().map(|&a| self.rematerialise(func, params, a, (uniform, pre), known));
                 let args = args.collect::<Result<Args, _>>()?;
                 let op: Op = data.op;
                 let new = self.at(pre).push(op, args, Some(func.ty(v)), data.flags);

@@ -11,7 +11,7 @@
 //! Sums are looked for through widening too, where the source promises that they do not wrap. It speaks for lanes that are on, so this is
 //! for code in which all are.
 
-use super::{Wide, Widener};
+use super::{VecValue, Widener};
 use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Type, Value};
 use cloom_passes::narrow_loads::Piece;
@@ -63,10 +63,10 @@ impl Widener<'_> {
         let mut terms = Vec::new();
         self.terms(Term { value: p, wide: None, factor: 1 }, DEPTH, &mut terms);
         let varies = |w: &Self, t: &Term| {
-            !matches!(w.values[t.value.index()], Some(Wide::Uniform(_) | Wide::Strided { cond: None, .. }))
+            !matches!(w.values[t.value.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
         };
         let (mut parts, rest): (Vec<Term>, Vec<Term>) = terms.into_iter().partition(|t| varies(self, t));
-        let uniform = |t: &Term| matches!(self.values[t.value.index()], Some(Wide::Uniform(_)));
+        let uniform = |t: &Term| matches!(self.values[t.value.index()], Some(VecValue::Uniform(_)));
         let pointer = |t: &&Term| self.item.func.ty(t.value).is_ptr();
         if parts.len() != 1 || rest.iter().filter(pointer).count() != 1 || !rest.iter().all(uniform) {
             return Ok(None);
@@ -105,7 +105,8 @@ impl Widener<'_> {
         let mut all = None;
         for source in self.sources(a) {
             if let Source::Piece(piece) = source
-                && let Wide::Strided { cond: Some(cond), .. } = self.get(self.item.func.insts[piece.load].args[0])?
+                && let VecValue::Strided { cond: Some(cond), .. } =
+                    self.get(self.item.func.insts[piece.load].args[0])?
                 && all != Some(cond)
             {
                 all = Some(all.map_or(cond, |x| self.b().binary(BinOp::And, x, cond)));
@@ -126,7 +127,7 @@ impl Widener<'_> {
                     let (parts, those) = (self.lanes(r)?, offset / bytes..(offset + size).div_ceil(bytes));
                     vectors.extend(those.filter_map(|k| parts.get(k as usize).copied()));
                 }
-                Source::Other(v) if matches!(self.get(v)?, Wide::Uniform(_)) => {}
+                Source::Other(v) if matches!(self.get(v)?, VecValue::Uniform(_)) => {}
                 Source::Other(v) => vectors.push(self.lane(v)?),
             }
         }
@@ -175,7 +176,7 @@ impl Widener<'_> {
 
     /// A piece that differs from lane to lane.
     fn piece(&self, v: Value, at: Inst) -> Option<Piece> {
-        let varies = !matches!(self.values[v.index()], Some(Wide::Uniform(_) | Wide::Strided { .. }));
+        let varies = !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { .. }));
         let own = !self.item.func.ty(v).is_vector() && varies;
         self.item.pieces().of(v, at).filter(|p| own && Scalar::int(p.size * 8).is_some())
     }
@@ -216,7 +217,8 @@ impl Widener<'_> {
     /// Takes a sum of 64 bits, or one that is widened to as many, apart.
     fn terms(&self, t: Term, depth: u32, list: &mut Vec<Term>) {
         let func = &self.item.func;
-        let known = matches!(self.values[t.value.index()], Some(Wide::Uniform(_) | Wide::Strided { cond: None, .. }));
+        let known =
+            matches!(self.values[t.value.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }));
         let inst = func.def_inst(t.value).filter(|_| depth > 0 && !known && !self.is_element(t.value));
         let Some(data) = inst.map(|i| &func.insts[i]) else { return list.push(t) };
         let exact = match t.wide {

@@ -10,7 +10,7 @@
 //! even in a few copies of the counters side by side, are found by comparing addresses, and then each copy is added to once.
 
 use super::address::Address;
-use super::{Lanes, Wide, Widener};
+use super::{Lanes, VecValue, Widener};
 use crate::error::{Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, Op, RmwOp, Scalar, Type, UnOp, Value};
 use smallvec::smallvec;
@@ -26,13 +26,13 @@ impl Widener<'_> {
         let Op::AtomicRmw { op, .. } = data.op else { return Ok(()) };
         let (p, x) = (self.exact(data.args[0])?, self.exact(data.args[1])?);
         let unused = data.result.is_none_or(|r| !item.used[cloom_ir::Entity::index(r)]);
-        if let Wide::Uniform(p) = p {
+        if let VecValue::Uniform(p) = p {
             match x {
-                Wide::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => return self.count(inst, op, p, x),
+                VecValue::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => return self.count(inst, op, p, x),
                 _ if unused && let Some((joined, neutral)) = joining(op, item.func.ty(data.args[1]).scalar) => {
                     let total = self.join(&x, joined, neutral);
                     self.once(inst, p, total)?;
-                    let lanes = self.spread(&Wide::Uniform(total));
+                    let lanes = self.spread(&VecValue::Uniform(total));
                     return self.finish(inst, lanes);
                 }
                 _ => {}
@@ -54,7 +54,7 @@ impl Widener<'_> {
         let counts =
             matches!(op, RmwOp::Add | RmwOp::Sub) && self.lanes > REPEATED && self.lanes.is_multiple_of(REPEATED);
         match x {
-            Wide::Uniform(by) if unused && counts => {
+            VecValue::Uniform(by) if unused && counts => {
                 let repeats = self.repeats(&a, REPEATED)?;
                 let fast = |w: &mut Self| w.add_repeats(plain, &a, by);
                 self.both(repeats, fast, |w| w.plain_lanes(plain, &a, &x, None))
@@ -67,7 +67,7 @@ impl Widener<'_> {
     }
 
     /// What each lane does, none being off. Gives what was there if it says of what type.
-    fn plain_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &Wide, ty: Option<Type>) -> Result<Lanes, Stop> {
+    fn plain_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &VecValue, ty: Option<Type>) -> Result<Lanes, Stop> {
         let each = |w: &mut Self, a: &Address, unrolled: bool| {
             w.each_lane(ty, unrolled, |w, lane| {
                 let p = w.address_of(a, lane)?;
@@ -100,7 +100,7 @@ impl Widener<'_> {
 
     fn finish(&mut self, inst: Inst, lanes: Lanes) -> Result<(), Stop> {
         if let Some(r) = self.item.func.insts[inst].result.filter(|_| !lanes.is_empty()) {
-            self.set(r, Wide::Lanes(lanes));
+            self.set(r, VecValue::Varying(lanes));
         }
         Ok(())
     }
@@ -165,7 +165,7 @@ impl Widener<'_> {
     }
 
     /// The lanes that are on, put together.
-    fn join(&mut self, x: &Wide, op: BinOp, neutral: u64) -> Value {
+    fn join(&mut self, x: &VecValue, op: BinOp, neutral: u64) -> Value {
         let mut all = self.spread(x)[0];
         let ty = self.func.ty(all);
         if let Some(mask) = self.mask {

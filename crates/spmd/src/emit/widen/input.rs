@@ -4,7 +4,7 @@
 //! function with everything that is known about it; who rewrites the function makes a new one of it ([`VectorInput::rewritten`]), so that no
 //! analysis is ever older than its function.
 
-use super::control::{self, Weight};
+use super::weights::{self, Weight};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::latency;
 use crate::analysis::masked::{self, Masked};
@@ -18,7 +18,7 @@ use crate::transform::{Rewrite, row_transpose};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{Block, Entity, Function, Inst, Op, Space, Type, Value};
+use cloom_ir::{Block, Entity, Function, Inst, Op, Space, Term, Type, Value};
 use cloom_passes::narrow_loads::Pieces;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
@@ -120,13 +120,21 @@ impl VectorInput {
                 return Err(bug("a loop is not in canonical form"));
             }
         }
+        // Masks are kept by block: canonical form has one edge from a masked block to another.
+        for &b in cfg.rpo().iter().filter(|&&b| masked.is_masked(b) || masked.is_linear(b)) {
+            if let Term::Branch { then, els, .. } = &func.blocks[b].term
+                && then.block == els.block
+            {
+                return Err(bug("two edges of a masked branch lead to one block"));
+            }
+        }
         let mut used = vec![false; func.values.len()];
         for &b in &func.layout {
             let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
             args.for_each(|a| used[a.index()] = true);
             func.blocks[b].term.for_each_use(|v| used[v.index()] = true);
         }
-        let weight = control::weights(&func, &cfg, &dom, &shapes, &loop_of);
+        let weight = weights::weights(&func, &cfg, &dom, &shapes, &loop_of);
         let write_only = around.write_only.stores(&func, &loops, around.params);
         Ok(VectorInput {
             func,
@@ -191,7 +199,7 @@ impl VectorInput {
     }
 
     /// Whether lanes read rows or short vectors of their own, at a distance, in the deepest loops.
-    pub(crate) fn walks_rows(&self) -> bool {
+    pub(crate) fn reads_rows(&self) -> bool {
         self.pattern.rows
             || self.loads_in_deepest_loops().any(|(p, ty)| {
                 ty.is_vector()

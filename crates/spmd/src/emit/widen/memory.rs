@@ -9,10 +9,10 @@
 //! | other fixed distances, or with a part in common; short vectors | lane by lane if none is off, else gather | likewise, else scatter |
 //! | anything else | gather | scatter |
 //!
-//! Where a stride is tested at run time, both forms are there.
+//! Where a stride is checked at run time, both forms are there.
 
 use super::address::Address;
-use super::{Lanes, Wide, Widener};
+use super::{Lanes, VecValue, Widener};
 use crate::analysis::private_layout;
 use crate::analysis::shape::Shape;
 use crate::error::{NotVectorised, Stop, bug};
@@ -54,7 +54,7 @@ impl Widener<'_> {
         let p = b.alloca(bytes, align);
         // It must stand before its uses, and the entry may be where code goes.
         self.func.move_last_to_front(entry);
-        self.set(r, Wide::Strided { base: p, by, cond: None });
+        self.set(r, VecValue::Strided { base: p, by, cond: None });
         Ok(())
     }
 
@@ -70,11 +70,11 @@ impl Widener<'_> {
         let lanes = u64::from(self.lanes);
         let (p, by) = (data.args[0], data.args[1]);
         let wide = match (self.get(p)?, self.get(by)?) {
-            (Wide::Strided { base, by: unit, cond }, Wide::Uniform(by)) => {
+            (VecValue::Strided { base, by: unit, cond }, VecValue::Uniform(by)) => {
                 let mut b = self.b();
                 let lanes = b.iconst(Type::I64, lanes);
                 let by = b.binary(BinOp::Mul, by, lanes);
-                Wide::Strided { base: b.ptr_add(base, by), by: unit, cond }
+                VecValue::Strided { base: b.ptr_add(base, by), by: unit, cond }
             }
             _ => {
                 let (p, by) = (self.lane(p)?, self.lane(by)?);
@@ -82,7 +82,7 @@ impl Widener<'_> {
                 let mut b = self.b();
                 let lanes = b.iconst(ty, lanes);
                 let by = b.binary(BinOp::Mul, by, lanes);
-                Wide::Lanes(smallvec![b.ptr_add(p, by)])
+                VecValue::Varying(smallvec![b.ptr_add(p, by)])
             }
         };
         self.set(r, wide);
@@ -95,7 +95,7 @@ impl Widener<'_> {
         let ty = self.item.func.ty(r);
         if self.item.shapes.of(r) == Shape::Uniform {
             if let Some(v) = self.clone_scalar(inst)? {
-                self.set(r, Wide::Uniform(v));
+                self.set(r, VecValue::Uniform(v));
             }
             return Ok(());
         }
@@ -104,20 +104,20 @@ impl Widener<'_> {
         }
         let lanes = match self.get(data.args[0])? {
             // One address, if a test says so.
-            Wide::Strided { base, by: 0, cond: Some(cond) } if self.mask.is_none() => {
+            VecValue::Strided { base, by: 0, cond: Some(cond) } if self.mask.is_none() => {
                 let (p, flags) = (data.args[0], data.flags);
                 let fast = move |w: &mut Self| {
                     let v = w.b().load(ty, base, *align, flags);
-                    Ok(w.spread(&Wide::Uniform(v)))
+                    Ok(w.spread(&VecValue::Uniform(v)))
                 };
                 let slow = move |w: &mut Self| w.load_apart(ty, p, *align, flags);
                 self.either(cond, ty, fast, slow)?
             }
-            Wide::Strided { base, by, cond } => match (self.covered(ty, by), cond) {
+            VecValue::Strided { base, by, cond } => match (self.covered(ty, by), cond) {
                 (true, None) => self.load_strided(ty, base, by, *align, data.flags),
                 (true, Some(cond)) if ty.is_vector() => {
                     let p = data.args[0];
-                    let fast = move |w: &mut Self| Ok(smallvec![w.load_units(ty, base, *align, data.flags)]);
+                    let fast = move |w: &mut Self| Ok(smallvec![w.load_interleaved(ty, base, *align, data.flags)]);
                     let slow = move |w: &mut Self| {
                         let lanes = w.load_apart(ty, p, *align, data.flags)?;
                         Ok(smallvec![w.interleave(&lanes)])
@@ -142,7 +142,7 @@ impl Widener<'_> {
             },
             _ => self.load_each(ty, data.args[0], *align, data.flags)?,
         };
-        self.set(r, Wide::Lanes(lanes));
+        self.set(r, VecValue::Varying(lanes));
         Ok(())
     }
 
@@ -220,12 +220,12 @@ impl Widener<'_> {
         if n == 1 && by != size {
             return smallvec![self.load_covering(ty.scalar, base, (by / size) as u16, align, flags)];
         }
-        let whole = self.load_units(ty, base, align, flags);
+        let whole = self.load_interleaved(ty, base, align, flags);
         self.deinterleave(whole, n)
     }
 
     /// Short vectors that lie side by side, or numbers, in one vector.
-    fn load_units(&mut self, ty: Type, base: Value, align: u32, flags: Flags) -> Value {
+    fn load_interleaved(&mut self, ty: Type, base: Value, align: u32, flags: Flags) -> Value {
         let mask = self.mask.map(|m| self.repeat_mask(m, ty.lanes));
         self.load_vector(Type::vector(ty.scalar, self.lanes * ty.lanes), base, mask, align, flags)
     }
@@ -270,7 +270,7 @@ impl Widener<'_> {
 
     /// A hint, for full vectors of neighbours: the cache lines that they will read.
     pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Stop> {
-        let Wide::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
+        let VecValue::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
         let size = by.unsigned_abs().saturating_mul(u64::from(self.lanes));
         if self.mask.is_some() || by < 0 || size > MOST_LINES * LINE {
             return Ok(());
@@ -286,7 +286,7 @@ impl Widener<'_> {
     /// Whether lanes are accessed one after the other by scalar addresses: whole short vectors, and what is at fixed distances or else has
     /// addresses with a part in common, unless the machine gathers such faster. Memory of a lane that is off must not be touched.
     fn lane_by_lane(&self, unit: Type, p: Value) -> bool {
-        let strided = matches!(self.values[p.index()], Some(Wide::Strided { cond: None, .. }));
+        let strided = matches!(self.values[p.index()], Some(VecValue::Strided { cond: None, .. }));
         if self.item.fast_gather && !unit.is_vector() && unit.scalar.bits() >= GATHERED_BITS {
             return false;
         }
@@ -319,8 +319,8 @@ impl Widener<'_> {
     fn lane_of(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Stop> {
         let item = self.item;
         let parts = match self.exact(v)? {
-            Wide::Uniform(x) => return Ok(x),
-            Wide::Strided { base, by, .. } => {
+            VecValue::Uniform(x) => return Ok(x),
+            VecValue::Strided { base, by, .. } => {
                 let ty = self.func.ty(base);
                 let by = i64::from(lane).wrapping_mul(by) as u64;
                 if ty.is_ptr() {
@@ -329,7 +329,7 @@ impl Widener<'_> {
                 let by = self.b().iconst(ty, by & ty.scalar.mask());
                 return Ok(self.b().binary(BinOp::Add, base, by));
             }
-            Wide::Lanes(parts) => parts,
+            VecValue::Varying(parts) => parts,
         };
         if !self.has_common_part(v, depth) {
             return Ok(self.b().extract_lane(parts[0], lane));
@@ -344,8 +344,9 @@ impl Widener<'_> {
     /// Whether a value that varies is a sum with a part that does not, perhaps made wider or shifted since.
     fn has_common_part(&self, v: Value, depth: u32) -> bool {
         let item = self.item;
-        let varies =
-            |v: Value| !matches!(self.values[v.index()], Some(Wide::Uniform(_) | Wide::Strided { cond: None, .. }));
+        let varies = |v: Value| {
+            !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
+        };
         let Some(i) = item.func.def_inst(v).filter(|_| depth > 0 && varies(v) && !self.is_element(v)) else {
             return false;
         };
@@ -433,8 +434,8 @@ impl Widener<'_> {
             return self.serial(inst);
         }
         match self.get(p)? {
-            Wide::Uniform(p) => self.store_last(p, x, ty, align, flags),
-            Wide::Strided { base, by, cond } => {
+            VecValue::Uniform(p) => self.store_last(p, x, ty, align, flags),
+            VecValue::Strided { base, by, cond } => {
                 let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
                 let dense = by == size * n || (n == 1 && by == -size);
                 let past = if self.item.write_only.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
@@ -458,14 +459,14 @@ impl Widener<'_> {
                     (false, _) => self.store_each(p, x, ty, align, flags),
                 }
             }
-            Wide::Lanes(_) => self.store_each(p, x, ty, align, flags),
+            VecValue::Varying(_) => self.store_each(p, x, ty, align, flags),
         }
     }
 
     /// Of lanes that store at one address, the last one that is on counts.
     fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let value = match self.exact(x)? {
-            Wide::Uniform(v) => v,
+            VecValue::Uniform(v) => v,
             wide => {
                 let lanes = self.spread(&wide);
                 let lane = match self.mask {
@@ -561,13 +562,13 @@ impl Widener<'_> {
             }
             return Ok(());
         }
-        let whole = self.units(x, ty)?;
+        let whole = self.interleaved(x, ty)?;
         self.b().scatter(ptrs, whole, mask, align, flags);
         Ok(())
     }
 
     /// What is stored, lane after lane.
-    fn units(&mut self, x: Value, ty: Type) -> Result<Value, Stop> {
+    fn interleaved(&mut self, x: Value, ty: Type) -> Result<Value, Stop> {
         let parts = self.lanes(x)?;
         let whole = self.interleave(&parts);
         if unit(ty) == ty {
@@ -587,7 +588,7 @@ impl Widener<'_> {
         at: impl Fn(&mut Self, u16) -> Result<Value, Stop>,
     ) -> Result<(), Stop> {
         let unit = unit(ty);
-        let whole = self.units(x, ty)?;
+        let whole = self.interleaved(x, ty)?;
         for l in 0..self.lanes {
             let p = at(self, l)?;
             let item = if unit.is_vector() {

@@ -1,16 +1,20 @@
-//! Lanes: the function of one work-item becomes code for a vector of work-items.
+//! Widening: the function of one work-item becomes code for a vector of work-items.
 //!
-//! In comes the function of one work-item in canonical form with its analyses, the lanes of its parameters, and the mask of lanes that
+//! In comes the function of one work-item in canonical form with its analyses, the values of its parameters, and the mask of lanes that
 //! take part (none: all); out comes code in the work-group function, from a given block on.
 //!
-//! Unmasked blocks keep their branches. A masked region runs in one line: block after block in the order of the dominator tree, each under
-//! its mask, with a test that skips what a block dominates where no lane may be on and skipping pays or is needed. Block parameters are
-//! variables ([`crate::emit::ssa`]) that edges write: plainly on unmasked ways, blended where lanes from different ways meet. Values
-//! need nothing of this: a definition still dominates its uses, since the line keeps dominance.
+//! | module | writes |
+//! |---|---|
+//! | [`control`] | the order of blocks, their masks, guards (linearisation) |
+//! | [`loops`], [`mask_versions`], [`weights`] | divergent loops; all-on and mixed versions; what decides about them |
+//! | [`params`] | block parameters as variables, blended where lanes meet |
+//! | [`ops`], [`serial`], [`clamp`] | operations on all lanes, lane by lane, on strided values between limits |
+//! | [`memory`], [`address`], [`atomic`] | accesses by the shape of their address |
+//! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | tests of masks by scalars; short vectors left interleaved; sub-groups |
 //!
-//! A lane that is off holds unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it (a load from a
-//! uniform address, a loop) stands only where a lane is on. A strided value is carried as lane 0's value alone, also where lane 0 is off:
-//! a promise not to wrap speaks only for lanes that are on, so bases are widened operand by operand ([`Widener::wide_base`]).
+//! Lanes that are off hold unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it (a load from a
+//! uniform address, a loop) is guarded by a test that a lane is on. A strided value is carried as lane 0's value alone, also where lane 0 is
+//! off: a no-wrap flag speaks only for lanes that are on, so that bases are widened operand by operand ([`Widener::wide_base`]).
 
 mod address;
 mod aos_passthrough;
@@ -18,11 +22,15 @@ mod atomic;
 mod clamp;
 mod control;
 mod input;
+mod loops;
+mod mask_versions;
 mod memory;
 mod ops;
+mod params;
 mod scalar_mask;
 mod serial;
 mod subgroup;
+mod weights;
 
 use crate::emit::ssa::{Ssa, Var};
 use crate::error::{Stop, bug};
@@ -34,7 +42,7 @@ use input::dense;
 pub(crate) use input::{FAR, IN_LOOP};
 pub use input::{Surroundings, VectorInput};
 use rustc_hash::{FxHashMap, FxHashSet};
-use scalar_mask::Order;
+use scalar_mask::StridedCompare;
 use smallvec::{SmallVec, smallvec};
 
 /// The components of a short vector, or the one value of a scalar, each with a lane for each work-item.
@@ -42,7 +50,7 @@ pub type Lanes = SmallVec<[Value; 4]>;
 
 /// What a value of the work-item became.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Wide {
+pub enum VecValue {
     /// One value for all lanes.
     Uniform(Value),
     /// Lane 0's value, and how much is added from lane to lane.
@@ -56,7 +64,7 @@ pub enum Wide {
         cond: Option<Value>,
     },
     /// Anything.
-    Lanes(Lanes),
+    Varying(Lanes),
 }
 
 /// A copy of a continuation's code for a vector: what is written.
@@ -68,7 +76,7 @@ pub struct VectorCode<'a> {
     /// Work-items in a vector.
     pub lanes: u16,
     /// The parameters' values.
-    pub params: Vec<Wide>,
+    pub params: Vec<VecValue>,
     /// The lanes that take part; none: all.
     pub mask: Option<Value>,
     /// Where this is true, stores to write-only buffers are non-temporal.
@@ -76,7 +84,7 @@ pub struct VectorCode<'a> {
 }
 
 /// Writes vector code from the end of `start` on. Gives the block that it ends in and the returned value.
-pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, Wide), Stop> {
+pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
     let VectorCode { item, manager, lanes, params, mask, nontemporal } = code;
     let mut w = Widener {
         item,
@@ -91,21 +99,21 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         values: vec![None; item.func.values.len()],
         materialised: FxHashMap::default(),
         vars: FxHashMap::default(),
-        tested: FxHashMap::default(),
+        checked: FxHashMap::default(),
         mask_vars: FxHashMap::default(),
         edge_masks: FxHashMap::default(),
         blocks: FxHashMap::default(),
         preds: FxHashMap::default(),
         written: Default::default(),
         loops: Vec::new(),
-        budget: COPIES,
-        rare: mask.is_some(),
+        budget: mask_versions::BUDGET,
+        is_mixed: mask.is_some(),
         done: Default::default(),
         room: None,
         stepped: SmallVec::new(),
-        orders: FxHashMap::default(),
+        strided_compares: FxHashMap::default(),
         nontemporal,
-        whole: if manager.is_on(passes::AOS_PASSTHROUGH) {
+        interleaved: if manager.is_on(passes::AOS_PASSTHROUGH) {
             aos_passthrough::params(item)
         } else {
             FxHashSet::default()
@@ -118,23 +126,20 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
     w.run()
 }
 
-/// The weight of code that a function may have twice: for full vectors and for others.
-const COPIES: u32 = 2000;
-
 /// A loop that is being written.
 struct OpenLoop {
     header: Block,
     latch: Block,
     exit: Block,
     form: Form,
-    /// Whether lanes leave it in different rounds.
+    /// Whether lanes leave it in different iterations.
     diverges: bool,
     live: Option<Var>,
-    /// Where the loop goes on, and the blocks that lead there.
+    /// The block after the loop, and the blocks that lead there.
     after: Block,
     left: Vec<Block>,
-    /// Whether to go round again; known after the latch.
-    again: Option<Value>,
+    /// Whether there is another iteration; known after the latch.
+    continues: Option<Value>,
 }
 
 /// The state of the writing.
@@ -150,26 +155,26 @@ pub(crate) struct Widener<'a> {
     entry_mask: Option<Value>,
     span: Span,
     ssa: Ssa,
-    values: Vec<Option<Wide>>,
+    values: Vec<Option<VecValue>>,
     /// Values spread over lanes, by the block where that was done.
     materialised: FxHashMap<(Value, Block), Lanes>,
-    /// Variables of block parameters: one for each component, or the base of a strided one, or base, condition and lanes if it is tested.
+    /// Variables of block parameters: one for each component, or the base of a strided one, or base, condition and lanes if it is checked.
     vars: FxHashMap<Value, SmallVec<[Var; 4]>>,
-    /// The lanes of block parameters whose stride is tested.
-    tested: FxHashMap<Value, Value>,
+    /// The lanes of block parameters whose stride is checked.
+    checked: FxHashMap<Value, Value>,
     mask_vars: FxHashMap<Block, Var>,
-    /// Masks of blocks with one way in, and the scalar that skips them if there is one.
+    /// Masks of blocks with one forward predecessor, and the scalar that decides whether they run if there is one.
     edge_masks: FxHashMap<Block, (Option<Value>, Option<Value>)>,
-    /// Where unmasked blocks, and masked ones that begin a region, begin.
+    /// The blocks for unmasked blocks, and for masked ones that begin a region.
     blocks: FxHashMap<Block, Block>,
     preds: FxHashMap<Block, Vec<Block>>,
     /// Parameters of joins that an edge has written to.
     written: FxHashSet<Value>,
     loops: Vec<OpenLoop>,
-    /// How much code may still be there twice.
+    /// How much code may still have two versions.
     budget: u32,
-    /// Whether this is the copy for vectors that are not full.
-    rare: bool,
+    /// Whether this is a mixed version, or the code for the last vector of a row: no further versions are worth it.
+    is_mixed: bool,
     /// Blocks that are written.
     done: FxHashSet<Block>,
     /// Memory through which lanes are exchanged, if some are.
@@ -177,11 +182,11 @@ pub(crate) struct Widener<'a> {
     /// Distances between lanes at which they have been stored one by one.
     stepped: SmallVec<[i64; 4]>,
     /// Masks that compare strided numbers.
-    orders: FxHashMap<Value, Order>,
+    strided_compares: FxHashMap<Value, StridedCompare>,
     /// Whether what is only written may go past the caches.
     nontemporal: Option<Value>,
-    /// Parameters of blocks that are not taken apart ([`units`]).
-    whole: FxHashSet<Value>,
+    /// Parameters of blocks that are not taken apart ([`aos_passthrough`]).
+    interleaved: FxHashSet<Value>,
 }
 
 impl Widener<'_> {
@@ -201,19 +206,19 @@ impl Widener<'_> {
     }
 
     /// What a value of the work-item became.
-    fn get(&self, v: Value) -> Result<Wide, Stop> {
+    fn get(&self, v: Value) -> Result<VecValue, Stop> {
         self.values[v.index()].clone().ok_or(bug("a value is used before it is written"))
     }
 
-    fn set(&mut self, v: Value, wide: Wide) {
+    fn set(&mut self, v: Value, wide: VecValue) {
         self.values[v.index()] = Some(wide);
     }
 
     /// Lane 0 of a value.
     fn base(&mut self, v: Value) -> Result<Value, Stop> {
         Ok(match self.get(v)? {
-            Wide::Uniform(x) | Wide::Strided { base: x, .. } => x,
-            Wide::Lanes(lanes) => {
+            VecValue::Uniform(x) | VecValue::Strided { base: x, .. } => x,
+            VecValue::Varying(lanes) => {
                 let parts: Lanes = lanes.iter().map(|&l| self.b().extract_lane(l, 0)).collect();
                 if parts.len() == 1 { parts[0] } else { self.b().build(&parts) }
             }
@@ -223,14 +228,14 @@ impl Widener<'_> {
     /// A value with a lane for each work-item.
     fn lanes(&mut self, v: Value) -> Result<Lanes, Stop> {
         let wide = self.get(v)?;
-        if let Wide::Lanes(l) = wide {
+        if let VecValue::Varying(l) = wide {
             return Ok(l);
         }
         if let Some(l) = self.materialised.get(&(v, self.cur)) {
             return Ok(l.clone());
         }
         let l = match wide {
-            Wide::Strided { cond: Some(_), .. } => self.lanes_of_tested(v)?,
+            VecValue::Strided { cond: Some(_), .. } => self.lanes_of_checked(v)?,
             _ => self.spread(&wide),
         };
         self.materialised.insert((v, self.cur), l.clone());
@@ -238,15 +243,15 @@ impl Widener<'_> {
     }
 
     /// Like [`Widener::get`], but a stride holds in any case.
-    fn exact(&mut self, v: Value) -> Result<Wide, Stop> {
+    fn exact(&mut self, v: Value) -> Result<VecValue, Stop> {
         match self.get(v)? {
-            Wide::Strided { cond: Some(_), .. } => Ok(Wide::Lanes(self.lanes(v)?)),
+            VecValue::Strided { cond: Some(_), .. } => Ok(VecValue::Varying(self.lanes(v)?)),
             wide => Ok(wide),
         }
     }
 
     /// The lanes of a value whose stride may not hold: computed lane by lane from the first operands whose strides do.
-    fn lanes_of_tested(&mut self, v: Value) -> Result<Lanes, Stop> {
+    fn lanes_of_checked(&mut self, v: Value) -> Result<Lanes, Stop> {
         let item = self.item;
         // What is computed here. An operand's code may end in another block (a division's does), so that the block does not say what there
         // is; but all of it stands before what follows.
@@ -254,16 +259,16 @@ impl Widener<'_> {
         // Chains of sums may be long: no recursion.
         let mut stack = vec![v];
         while let Some(&x) = stack.last() {
-            if let Some(&lanes) = self.tested.get(&x) {
+            if let Some(&lanes) = self.checked.get(&x) {
                 known.insert(x, smallvec![lanes]);
                 stack.pop();
                 continue;
             }
-            let inst = item.func.def_inst(x).ok_or(bug("a tested value has no origin"))?;
+            let inst = item.func.def_inst(x).ok_or(bug("a checked value has no origin"))?;
             let mut ready = true;
             for &a in &item.func.insts[inst].args {
-                let tested = matches!(self.get(a)?, Wide::Strided { cond: Some(_), .. });
-                if !tested || known.contains_key(&a) {
+                let checked = matches!(self.get(a)?, VecValue::Strided { cond: Some(_), .. });
+                if !checked || known.contains_key(&a) {
                     continue;
                 }
                 match self.materialised.get(&(a, self.cur)) {
@@ -285,7 +290,7 @@ impl Widener<'_> {
                 stack.pop();
             }
         }
-        known.remove(&v).ok_or(bug("a tested value has no lanes"))
+        known.remove(&v).ok_or(bug("a checked value has no lanes"))
     }
 
     /// The one component of a scalar, with a lane for each work-item.
@@ -293,11 +298,11 @@ impl Widener<'_> {
         Ok(self.lanes(v)?[0])
     }
 
-    fn spread(&mut self, wide: &Wide) -> Lanes {
+    fn spread(&mut self, wide: &VecValue) -> Lanes {
         let n = self.lanes;
         match *wide {
-            Wide::Lanes(ref l) => l.clone(),
-            Wide::Uniform(x) => {
+            VecValue::Varying(ref l) => l.clone(),
+            VecValue::Uniform(x) => {
                 let ty = self.func.ty(x);
                 (0..ty.lanes)
                     .map(|c| {
@@ -306,7 +311,7 @@ impl Widener<'_> {
                     })
                     .collect()
             }
-            Wide::Strided { base, by, .. } => {
+            VecValue::Strided { base, by, .. } => {
                 let ty = self.func.ty(base);
                 let scalar = if ty.is_ptr() { Scalar::I64 } else { ty.scalar };
                 let mut b = self.b();
@@ -340,8 +345,8 @@ impl Widener<'_> {
         let ty = self.func.ty(mask);
         let ones = self.b().iconst(ty, 1);
         let not = self.b().binary_flags(BinOp::Xor, mask, ones, Flags::empty());
-        if let Some(order) = self.orders.get(&mask) {
-            self.orders.insert(not, order.negated());
+        if let Some(order) = self.strided_compares.get(&mask) {
+            self.strided_compares.insert(not, order.negated());
         }
         not
     }

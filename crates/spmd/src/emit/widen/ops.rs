@@ -1,6 +1,6 @@
 //! Operations without memory: lane by lane, component by component.
 
-use super::{Lanes, Wide, Widener};
+use super::{Lanes, VecValue, Widener};
 use crate::analysis::shape::Shape;
 use crate::error::{Stop, bug};
 use crate::passes;
@@ -39,15 +39,15 @@ impl Widener<'_> {
         let Some(result) = data.result else { return Ok(()) };
         let wide = match self.item.shapes.of(result) {
             Shape::Uniform | Shape::Unknown => match self.clone_scalar(inst)? {
-                Some(v) => Wide::Uniform(v),
+                Some(v) => VecValue::Uniform(v),
                 None => return Ok(()),
             },
             Shape::Strided { by, .. } => self.strided(inst, by)?,
             Shape::Varying => {
                 let lanes = self.lanewise(inst)?;
-                let order = if self.manager.is_on(passes::SCALAR_MASK) { self.order(inst)? } else { None };
-                self.orders.extend(order.map(|order| (lanes[0], order)));
-                Wide::Lanes(lanes)
+                let order = if self.manager.is_on(passes::SCALAR_MASK) { self.strided_compare(inst)? } else { None };
+                self.strided_compares.extend(order.map(|order| (lanes[0], order)));
+                VecValue::Varying(lanes)
             }
         };
         self.set(result, wide);
@@ -65,21 +65,21 @@ impl Widener<'_> {
         Ok(self.b().push(data.op.clone(), args, ty, data.flags - Flags::ASSUME_FALSE_OK))
     }
 
-    fn strided(&mut self, inst: Inst, by: i64) -> Result<Wide, Stop> {
+    fn strided(&mut self, inst: Inst, by: i64) -> Result<VecValue, Stop> {
         let func = &self.item.func;
         let data = &func.insts[inst];
         let mut cond = None;
         for &a in &data.args {
-            if let Wide::Strided { cond: Some(c), .. } = self.get(a)? {
+            if let VecValue::Strided { cond: Some(c), .. } = self.get(a)? {
                 cond = Some(self.and(cond, c));
             }
         }
         let result = data.result.map_or(Type::I64, |r| func.ty(r));
         if let Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) = data.op {
             let from = data.args[0];
-            // An operand that was tested elsewhere may wrap here all the same. Where the test holds, lane 0 is as the others are, on or
+            // An operand that was checked elsewhere may wrap here all the same. Where the test holds, lane 0 is as the others are, on or
             // off.
-            if data.result.is_some_and(|r| matches!(self.item.shapes.of(r), Shape::Strided { tested: true, .. })) {
+            if data.result.is_some_and(|r| matches!(self.item.shapes.of(r), Shape::Strided { checked: true, .. })) {
                 let signed = op == CastOp::Sext;
                 if !self.is_limited(from, signed) {
                     let test = self.no_wrap(from, by, signed)?;
@@ -87,10 +87,10 @@ impl Widener<'_> {
                 }
                 let narrow = self.base(from)?;
                 let base = self.b().cast(op, narrow, result);
-                return Ok(Wide::Strided { base, by, cond });
+                return Ok(VecValue::Strided { base, by, cond });
             }
             let base = self.wide_base(from, op, result, WIDEN_DEPTH)?;
-            return Ok(Wide::Strided { base, by, cond });
+            return Ok(VecValue::Strided { base, by, cond });
         }
         let steps = data.args.iter().any(|&a| matches!(self.item.shapes.of(a), Shape::Strided { by, .. } if by != 0));
         match data.op {
@@ -101,7 +101,7 @@ impl Widener<'_> {
             Op::Binary(BinOp::Urem | BinOp::Srem | BinOp::And) if by != 0 => self.remainder(inst, by, cond),
             _ => {
                 let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
-                Ok(Wide::Strided { base, by, cond })
+                Ok(VecValue::Strided { base, by, cond })
             }
         }
     }
@@ -242,7 +242,9 @@ impl Widener<'_> {
             Op::Binary(op @ (BinOp::Udiv | BinOp::Urem | BinOp::Sdiv | BinOp::Srem)) if !result.is_vector() => {
                 let (x, d) = (data.args[0], data.args[1]);
                 match self.get(d)? {
-                    Wide::Uniform(divisor) if self.item.func.const_bits(d).is_none() => self.divide(*op, x, divisor),
+                    VecValue::Uniform(divisor) if self.item.func.const_bits(d).is_none() => {
+                        self.divide(*op, x, divisor)
+                    }
                     _ => {
                         let (x, d) = (self.lane(x)?, self.lane(d)?);
                         Ok(smallvec![self.b().binary(*op, x, d)])
@@ -355,7 +357,7 @@ impl Widener<'_> {
         if let [only] = *parts {
             return only;
         }
-        if let Some(whole) = self.units_of(parts) {
+        if let Some(whole) = self.interleaved_of(parts) {
             return whole;
         }
         let (n, w) = (parts.len() as u16, self.lanes);

@@ -4,7 +4,7 @@
 //! Reductions are trees of shuffles, scans steps of 1, 2, 4 …; lanes that are off count as the identity. Floats are combined in the order
 //! of [`cloom_ir::subgroup`].
 
-use super::{Wide, Widener};
+use super::{VecValue, Widener};
 use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, CastOp, Flags, Inst, Op, Scalar, Space, Type, Value, eval, subgroup};
 use smallvec::smallvec;
@@ -22,7 +22,7 @@ impl Widener<'_> {
             Op::SubgroupBallot => {
                 let yes = self.lane(data.args[0])?;
                 let yes = self.and(self.mask, yes);
-                Wide::Uniform(self.b().ballot(yes))
+                VecValue::Uniform(self.b().ballot(yes))
             }
             Op::SubgroupShuffle => self.exchange(data.args[0], data.args[1])?,
             Op::SubgroupReduce { op, cluster } => self.reduce(op, cluster, data.args[0])?,
@@ -30,7 +30,7 @@ impl Widener<'_> {
             _ => return Err(bug("not an operation on sub-groups")),
         };
         let wide = match wide {
-            Wide::Uniform(_) if !item.shapes.is_uniform(r) => Wide::Lanes(self.spread(&wide)),
+            VecValue::Uniform(_) if !item.shapes.is_uniform(r) => VecValue::Varying(self.spread(&wide)),
             wide => wide,
         };
         self.set(r, wide);
@@ -46,19 +46,19 @@ impl Widener<'_> {
         Ok(self.b().select(mask, lanes, off))
     }
 
-    fn exchange(&mut self, value: Value, number: Value) -> Result<Wide, Stop> {
+    fn exchange(&mut self, value: Value, number: Value) -> Result<VecValue, Stop> {
         let lanes = self.here(value, 0)?;
         if self.item.shapes.is_uniform(number) {
             let number = self.base(number)?;
-            return Ok(Wide::Uniform(self.b().extract(lanes, number)));
+            return Ok(VecValue::Uniform(self.b().extract(lanes, number)));
         }
         let number = self.lane(number)?;
         let count = u64::from(self.lanes);
         if let Some(known) = self.known_lanes(number, KNOWN_DEPTH) {
             let picks: Vec<u16> = known.iter().map(|&n| (n % count) as u16).collect();
-            return Ok(Wide::Lanes(smallvec![self.b().shuffle(lanes, lanes, &picks)]));
+            return Ok(VecValue::Varying(smallvec![self.b().shuffle(lanes, lanes, &picks)]));
         }
-        Ok(Wide::Lanes(smallvec![self.permute(lanes, number)]))
+        Ok(VecValue::Varying(smallvec![self.permute(lanes, number)]))
     }
 
     /// Private memory for a vector, the same for all exchanges: what is stored is read at once.
@@ -115,7 +115,7 @@ impl Widener<'_> {
         }
     }
 
-    fn reduce(&mut self, op: BinOp, cluster: u16, value: Value) -> Result<Wide, Stop> {
+    fn reduce(&mut self, op: BinOp, cluster: u16, value: Value) -> Result<VecValue, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
         let mut all = self.here(value, identity.ok_or(bug("an operation has no identity"))?)?;
         let mut n = self.lanes;
@@ -127,7 +127,7 @@ impl Widener<'_> {
                 all = self.b().binary(op, all, others);
                 step /= 2;
             }
-            return Ok(Wide::Lanes(smallvec![all]));
+            return Ok(VecValue::Varying(smallvec![all]));
         }
         while n > 1 {
             n /= 2;
@@ -139,10 +139,10 @@ impl Widener<'_> {
             };
             all = self.b().binary(op, x, y);
         }
-        Ok(Wide::Uniform(all))
+        Ok(VecValue::Uniform(all))
     }
 
-    fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<Wide, Stop> {
+    fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<VecValue, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
         let identity = identity.ok_or(bug("an operation has no identity"))?;
         let mut sums = self.here(value, identity)?;
@@ -162,6 +162,6 @@ impl Widener<'_> {
             sums = self.b().binary(op, before, sums);
             step *= 2;
         }
-        Ok(Wide::Lanes(smallvec![sums]))
+        Ok(VecValue::Varying(smallvec![sums]))
     }
 }
