@@ -251,7 +251,8 @@ impl Ladder {
     }
 
     fn all_rungs(&self) -> Vec<&dyn Rung> {
-        let interpreted = STAGES.iter().chain(&VECTORS).chain(&PLAIN).chain(&SUBGROUPS).chain([&CHOSEN]).map(|s| s as &dyn Rung);
+        let interpreted =
+            STAGES.iter().chain(&VECTORS).chain(&PLAIN).chain(&SUBGROUPS).chain([&CHOSEN]).map(|s| s as &dyn Rung);
         let cpus = self.plain.iter().chain(&self.optimised).chain(&self.levels).map(|c| c as &dyn Rung);
         interpreted.chain(cpus).collect()
     }

@@ -234,7 +234,7 @@ fn long_loops_advance_groups_together() {
         let mut module = ladder.module(&program.source(), program.options).unwrap();
         let kernel = module.find("k").unwrap();
         let wish = cloom_spmd::Wish::Registers { bits: 256, row: None, intel: false, straight: false };
-        let group = prepare(&mut module, kernel, Stage::Group, wish).unwrap().unwrap();
+        let group = prepare(&mut module, kernel, Stage::Group, wish, &Default::default()).unwrap().unwrap();
         together += u32::from(group.grid_stride_bytes > 0);
         let elements = program.arguments(&module, &program.ranges[0]).iter().any(|a| match a {
             CaseArg::Buffer(bytes) => bytes.len() as u64 == 4 * BIG,

@@ -1,7 +1,7 @@
 //! Common subexpressions: an operation whose equal stands in a dominating block gives way to it.
 //!
-//! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that each is there
-//! once. Loads from constant memory count as operations: nothing writes there while a kernel runs.
+//! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that each
+//! is there once. Loads from constant memory count as operations: nothing writes there while a kernel runs.
 
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;

@@ -1,12 +1,13 @@
 //! Invariant loads: what a loop reads anew from one place that it does not write moves before it.
 //!
-//! That is for addresses that are made of the ids of the work-item, as in `for (j…) sum += f(a[j], a[get_global_id(0)])`: in lanes such a
-//! load may take longer than all the rest. Others are cheap where they are, and a register that is kept free serves the lanes.
+//! That is for addresses that are made of the ids of the work-item, as in `for (j…) sum += f(a[j],
+//! a[get_global_id(0)])`: in lanes such a load may take longer than all the rest. Others are cheap where they are, and
+//! a register that is kept free serves the lanes.
 //!
-//! A load moves only if the loop, once entered, surely comes to it, for its place may not be there otherwise. Where the loop begins with a
-//! test that may leave it at once, the test is made before it too, and the load stands behind it; the loop itself keeps its form. Only
-//! innermost loops are looked at, after [`crate::licm`], which gives each a block before its header. What a barrier, a call or an atomic
-//! operation in the loop may change stays.
+//! A load moves only if the loop, once entered, surely comes to it, for its place may not be there otherwise. Where
+//! the loop begins with a test that may leave it at once, the test is made before it too, and the load stands behind
+//! it; the loop itself keeps its form. Only innermost loops are looked at, after [`crate::licm`], which gives each a
+//! block before its header. What a barrier, a call or an atomic operation in the loop may change stays.
 
 use crate::util::{self, Renames};
 use cloom_ir::cfg::Cfg;

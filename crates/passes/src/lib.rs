@@ -4,9 +4,9 @@
 //! vectoriser finds what it needs: no calls that depend on the work-item, variables as SSA values, little control flow
 //! that is none. What LLVM does as well on the result (scheduling, strength reduction, load forwarding) is left to it.
 //!
-//! One pass a file. A pass over a function is `fn(&mut Function) -> usize` (how often it changed something); [`PASSES`] has
-//! each with its name, for the [`manager`], `cloom show` and file tests. No pass recurses on the depth of the IR, and each is close
-//! to linear in the size of the function.
+//! One pass a file. A pass over a function is `fn(&mut Function) -> usize` (how often it changed something);
+//! [`PASSES`] has each with its name, for the [`manager`], `cloom show` and file tests. No pass recurses on the depth
+//! of the IR, and each is close to linear in the size of the function.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,8 @@
 //! Loop-invariant code: what a loop computes anew with the same result each time moves before it.
 //!
-//! Only pure operations move; they are total, so computing one that the loop might have skipped is safe. Loads stay: the loop may write,
-//! and a load that was skipped may have had a reason. Each loop first gets a block before its header.
+//! Only pure operations move; they are total, so computing one that the loop might have skipped is safe. Loads stay:
+//! the loop may write, and a load that was skipped may have had a reason. Each loop first gets a block before its
+//! header.
 
 use crate::util;
 use cloom_ir::cfg::Cfg;

@@ -1,13 +1,16 @@
-//! The pass manager: runs lists of passes over a function, and keeps what every pass owes its reader: a name, a switch, a time, a counter.
+//! The pass manager: runs lists of passes over a function, and keeps what every pass owes its reader: a name, a
+//! switch, a time, a counter.
 //!
-//! A pass is identified by a [`PassId`], a constant of the crate that has the pass; lists of passes are lists of constants, so that a
-//! misspelt name does not compile. Strings come in at one place only, [`Disabled::parse`], which says what it does not know.
+//! A pass is identified by a [`PassId`], a constant of the crate that has the pass; lists of passes are lists of
+//! constants, so that a misspelt name does not compile. Strings come in at one place only, [`Disabled::parse`], which
+//! says what it does not know.
 //!
 //! ```text
 //! for each pass of a list:  switched off? skip : run, time, count ─▶ in debug builds: verify, or panic with the pass's name
 //! ```
 //!
-//! The vectoriser uses the same manager for its transformations, whose inputs differ: [`PassManager::step`] takes any of them.
+//! The vectoriser uses the same manager for its transformations, whose inputs differ: [`PassManager::step`] takes any
+//! of them.
 
 use cloom_ir::{Function, Module};
 use std::cell::RefCell;
@@ -295,7 +298,7 @@ pub fn verify(module: &Module, func: &Function, pass: PassId) {
             errors.is_empty(),
             "after {}: {}\n{}",
             pass.name,
-            errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n"),
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
             module.function_text(func)
         );
     }

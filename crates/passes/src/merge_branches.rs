@@ -1,13 +1,14 @@
-//! Arms of a branch: what both begin with moves before the branch, and stores to one place that both end with move behind it.
+//! Arms of a branch: what both begin with moves before the branch, and stores to one place that both end with move
+//! behind it.
 //!
 //! ```c
 //! if (dark) out[i] = darken(in[i]); else out[i] = brighten(in[i]);      // becomes
 //! p = in[i]; if (dark) p = darken(p); else p = brighten(p); out[i] = p;
 //! ```
 //!
-//! Work-items that go different ways run both arms under masks, so that every operation that the arms share is done twice, and each store
-//! needs a mask; moved out, it is done once for all. Loads move up only from before any effect in their arms: both arms would have
-//! loaded at once. A store moves down past pure operations alone.
+//! Work-items that go different ways run both arms under masks, so that every operation that the arms share is done
+//! twice, and each store needs a mask; moved out, it is done once for all. Loads move up only from before any effect
+//! in their arms: both arms would have loaded at once. A store moves down past pure operations alone.
 
 use crate::cse;
 use crate::util::Renames;

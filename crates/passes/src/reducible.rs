@@ -8,11 +8,12 @@
 //! ...
 //! ```
 //!
-//! In comes any function; out goes one of natural loops. All edges to the entries of such a cycle go to a new block in front of them, which
-//! goes on to the entry that a number names, so that it is the header of a natural loop. There are ways through that block that no
-//! execution takes, and by these a definition need no longer be on all ways to its uses: what is used in other blocks of the
-//! function passes through private memory, and `mem2reg` makes values of it again. (Erosa and Hendren's elimination of `goto` names the
-//! target by a variable likewise; splitting nodes in its stead may double the code with each entry.)
+//! In comes any function; out goes one of natural loops. All edges to the entries of such a cycle go to a new block in
+//! front of them, which goes on to the entry that a number names, so that it is the header of a natural loop. There
+//! are ways through that block that no execution takes, and by these a definition need no longer be on all ways to its
+//! uses: what is used in other blocks of the function passes through private memory, and `mem2reg` makes values of it
+//! again. (Erosa and Hendren's elimination of `goto` names the target by a variable likewise; splitting nodes in its
+//! stead may double the code with each entry.)
 
 use crate::util;
 use cloom_ir::cfg::Cfg;

@@ -4,12 +4,13 @@
 //! n += a == b ? 1 : 0;        // a branch to two empty blocks, which meet with a parameter
 //! ```
 //!
-//! Work-items that go different ways run both arms anyway. Without the branch a loop is a straight line, of which more can be told, and no
-//! mask is needed. Outside of loops only branches to empty blocks go, as in the steps of a sorting network; others stay: there is little to
-//! gain. (In the colours behind the loop of a Mandelbrot set, choices took a tenth of its speed.)
+//! Work-items that go different ways run both arms anyway. Without the branch a loop is a straight line, of which more
+//! can be told, and no mask is needed. Outside of loops only branches to empty blocks go, as in the steps of a sorting
+//! network; others stay: there is little to gain. (In the colours behind the loop of a Mandelbrot set, choices took a
+//! tenth of its speed.)
 //!
-//! What moves out of an arm is computed where it was not needed before: only what is pure and cheap. Addresses are left to their branches,
-//! for what they point into can then still be seen.
+//! What moves out of an arm is computed where it was not needed before: only what is pure and cheap. Addresses are
+//! left to their branches, for what they point into can then still be seen.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;

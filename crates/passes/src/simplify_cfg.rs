@@ -1,7 +1,8 @@
 //! Control flow: branches that always go one way, blocks that only pass on, blocks that only follow one other.
 //!
-//! Rounds of: decide terminators, drop what cannot run, send edges past blocks that do nothing, join straight lines. An edge is also sent
-//! past a block that only decides by what the edge brings along (`a && b` made an `int` and tested again).
+//! Rounds of: decide terminators, drop what cannot run, send edges past blocks that do nothing, join straight lines.
+//! An edge is also sent past a block that only decides by what the edge brings along (`a && b` made an `int` and
+//! tested again).
 
 use crate::fold;
 use crate::util::{self, Renames};

@@ -1,15 +1,17 @@
-//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array, or does a few rounds on short vectors or
-//! along memory, becomes its rounds one after the other.
+//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array, or does a few rounds on
+//! short vectors or along memory, becomes its rounds one after the other.
 //!
-//! The places in the array are then known, and [`crate::mem2reg`] makes values of them: in lanes an array is memory, in which the lanes of
-//! an element lie apart, while values are registers. A few rounds on short vectors, the rows of a neighbourhood say, take about as long
-//! as counting them and telling the first and the last one. A few rounds along memory read or write the components of a record, which
-//! lanes do together once their places are known. Other loops stay, for copies cost time to compile and are worth little otherwise; those
-//! on numbers may walk along rows, several rounds of which `cloom_spmd` does at once.
+//! The places in the array are then known, and [`crate::mem2reg`] makes values of them: in lanes an array is memory,
+//! in which the lanes of an element lie apart, while values are registers. A few rounds on short vectors, the rows of
+//! a neighbourhood say, take about as long as counting them and telling the first and the last one. A few rounds along
+//! memory read or write the components of a record, which lanes do together once their places are known. Other loops
+//! stay, for copies cost time to compile and are worth little otherwise; those on numbers may walk along rows, several
+//! rounds of which `cloom_spmd` does at once.
 //!
-//! Innermost loops first; a loop around them may follow once they are gone. If the inner one has as many rounds as the outer one's counter
-//! says, as where an array is sorted, the outer one goes first. The only way out is the header's test, so that what is used
-//! after the loop is what the last test had. The number of rounds is found by computing what follows from constants, round by round.
+//! Innermost loops first; a loop around them may follow once they are gone. If the inner one has as many rounds as the
+//! outer one's counter says, as where an array is sorted, the outer one goes first. The only way out is the header's
+//! test, so that what is used after the loop is what the last test had. The number of rounds is found by computing
+//! what follows from constants, round by round.
 
 use crate::fold;
 use cloom_ir::cfg::Cfg;

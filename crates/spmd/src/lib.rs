@@ -1,8 +1,9 @@
-//! The work-item vectoriser: from a kernel of one work-item to a function that runs a work-group, a vector of work-items at a time.
+//! The work-item vectoriser: from a kernel of one work-item to a function that runs a work-group, a vector of
+//! work-items at a time.
 //!
-//! In comes a verified kernel whose calls that ask for ids or wait at barriers are inlined; out comes, beside it, the function
-//! `<kernel>.wg` with the parameters of [`cloom_ir::abi`]. The order of what happens in between is `pipeline`; in debug builds the
-//! verifier runs after each step. By role:
+//! In comes a verified kernel whose calls that ask for ids or wait at barriers are inlined; out comes, beside it, the
+//! function `<kernel>.wg` with the parameters of [`cloom_ir::abi`]. The order of what happens in between is
+//! `pipeline`; in debug builds the verifier runs after each step. By role:
 //!
 //! | folder | is |
 //! |---|---|
@@ -14,13 +15,13 @@
 //! | [`remarks`] | what was decided and why |
 //!
 //! A barrier costs no stack switch: a vector runs to the barrier, what it needs later is in the frame, and the next
-//! vector runs. That makes every local size right by construction, also 1 and partial groups (pocl's "work-item loops" and
-//! Karrenberg and Hack's continuations are the known forms; continuations are cloned from each barrier, so that barriers in loops and
-//! branches need no special case). Work-items that have returned count as arrived. A sub-group is a vector, the work-items of a row
-//! that run in step; without vectors, each work-item is one.
+//! vector runs. That makes every local size right by construction, also 1 and partial groups (pocl's "work-item loops"
+//! and Karrenberg and Hack's continuations are the known forms; continuations are cloned from each barrier, so that
+//! barriers in loops and branches need no special case). Work-items that have returned count as arrived. A sub-group
+//! is a vector, the work-items of a row that run in step; without vectors, each work-item is one.
 //!
-//! A kernel beyond a limit ([`NotVectorised`]) runs one work-item at a time, and a remark says why. Why the result is right is
-//! argued in `docs/internals/spmd.md`.
+//! A kernel beyond a limit ([`NotVectorised`]) runs one work-item at a time, and a remark says why. Why the result is
+//! right is argued in `docs/internals/spmd.md`.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,7 @@
 //! The passes of the vectoriser, by name: what [`crate::pipeline`] runs, switches and counts.
 //!
-//! Those of [`cloom_passes`] that run in between keep their own names. A pass that is required has a name for its time and its counter only.
+//! Those of [`cloom_passes`] that run in between keep their own names. A pass that is required has a name for its time
+//! and its counter only.
 
 use cloom_passes::PassId;
 

@@ -21,9 +21,9 @@
 //! | width | all analysed versions | how many lanes; changes nothing |
 //! | emit | canonical form, width | the work-group function |
 //!
-//! Each step is a pass with a name, a switch unless it is required, a counter and a time ([`passes`], [`PassManager`]). In debug builds
-//! the verifier runs on what each leaves; that functions stay in canonical form is checked where they are analysed anew, and a violation
-//! is an internal error.
+//! Each step is a pass with a name, a switch unless it is required, a counter and a time ([`passes`],
+//! [`PassManager`]). In debug builds the verifier runs on what each leaves; that functions stay in canonical form is
+//! checked where they are analysed anew, and a violation is an internal error.
 
 use crate::analysis::dim_order::{self, DimOrder};
 use crate::analysis::divergence;

@@ -29,7 +29,7 @@ const UNDER_MASKS: &str = "branch under masks";
 const UNTIL_LAST: &str = "loop: divergent, runs until the last lane has left";
 
 /// Puts the remarks about work-items and about lanes together: what is said of a branch in lanes says the other, too.
-pub(crate) fn together(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
+pub(crate) fn merge(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
     let in_lanes = |r: &&Remark| r.what == UNDER_MASKS || r.what == UNTIL_LAST;
     let masked: Vec<Span> = lanes.iter().filter(in_lanes).map(|r| r.span).collect();
     let said = |r: &Remark| r.what == DIVERGENT && masked.contains(&r.span);
@@ -57,9 +57,7 @@ pub fn collect(func: &Function, graph: &ContinuationGraph, frame: &Frame, diverg
         let (what, why) = if graph.batched[i] {
             (
                 format!("loop: a synthetic barrier, at which the work-items of several groups wait: continuation {i}"),
-                format!(
-                    "in grid strides they read memory in order; {kept} values are kept for each of them"
-                ),
+                format!("in grid strides they read memory in order; {kept} values are kept for each of them"),
             )
         } else {
             (
@@ -111,7 +109,7 @@ pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -
                 Op::Load { .. } => "load",
                 Op::Store { .. } => "store",
                 _ => {
-                    remarks.extend(apart(item, i));
+                    remarks.extend(lane_by_lane(item, i));
                     continue;
                 }
             };
@@ -148,7 +146,7 @@ pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -
 }
 
 /// What becomes of an instruction for which there may be none for vectors.
-fn apart(item: &VectorInput, i: Inst) -> Option<Remark> {
+fn lane_by_lane(item: &VectorInput, i: Inst) -> Option<Remark> {
     let data = &item.func.insts[i];
     let differ = data.args.iter().any(|&a| !item.shapes.is_uniform(a));
     let (what, why) = match data.op {

@@ -7,7 +7,8 @@
 //!                              cut again, with synthetic barriers ─▶ pipeline with vectors, for several groups at a time
 //! ```
 //!
-//! A limit is a decision, and becomes a remark. A bug panics in debug builds; else it becomes a remark, and the caller counts it.
+//! A limit is a decision, and becomes a remark. A bug panics in debug builds; else it becomes a remark, and the caller
+//! counts it.
 
 use crate::analysis::divergence::{self, Divergence};
 use crate::analysis::grouping::is_regroupable;
@@ -47,7 +48,7 @@ pub fn run(module: &mut Module, kernel: FuncRef, wish: Wish, options: &PassOptio
     let batched = (made.width.lanes > 1).then(|| in_batches(module, func, wish, &manager)).flatten();
     let (cut, made, grid_stride_bytes) = batched.unwrap_or((cut, made, 0));
     let Cut { split, divergence, graph, frame } = cut;
-    let mut remarks = remarks::together(remarks::collect(&split, &graph, &frame, &divergence), made.remarks);
+    let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), made.remarks);
     remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
     remarks.extend(internal_error.map(|bug| remarks::not_vectorised(bug.to_string())));
     Ok(WorkGroup {

@@ -176,7 +176,9 @@ fn stages(module: &Module, kernel: FuncRef, vectors: [u16; 2]) -> Result<(), Str
     for lanes in std::iter::once(1).chain(vectors) {
         let mut module = module.clone();
         // A limit may be reported.
-        let Ok(made) = cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes), &Default::default()) else {
+        let Ok(made) =
+            cloom_spmd::work_group_function(&mut module, kernel, cloom_spmd::Wish::Lanes(lanes), &Default::default())
+        else {
             continue;
         };
         checked(&module, "spmd")?;

@@ -1,7 +1,7 @@
 //! Counted loops: a header that tests a counter, and a body with one latch.
 //!
-//! Most loops of kernels have this form, and most of these one block beside the header after if-conversion. Transformations that unroll them
-//! copy the blocks, with a map from an iteration's values to their copies.
+//! Most loops of kernels have this form, and most of these one block beside the header after if-conversion.
+//! Transformations that unroll them copy the blocks, with a map from an iteration's values to their copies.
 
 use cloom_ir::loops::Loop;
 use cloom_ir::{Args, Block, Builder, Function, Inst, IntCc, Op, Term, Value, ValueDef};

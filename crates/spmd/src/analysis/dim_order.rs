@@ -1,20 +1,21 @@
 //! The order of dimensions: along which dimension of a launch vectors lie.
 //!
-//! In come the continuations of a kernel as functions of one work-item; out goes the order in which the kernel's code has the dimensions of
-//! a launch, innermost first. Where neighbours in memory are neighbours in a dimension other than 0, as in
+//! In come the continuations of a kernel as functions of one work-item; out goes the order in which the kernel's code
+//! has the dimensions of a launch, innermost first. Where neighbours in memory are neighbours in a dimension other
+//! than 0, as in
 //!
 //! ```c
 //! int row = get_global_id(0), column = get_global_id(1);
 //! to[row * width + column] = from[row * width + column];
 //! ```
 //!
-//! that dimension is the first one of the code. All stages after this one, up to the launcher, call it 0: the parameters of the functions are
-//! renamed here, and the launcher permutes the sizes of a launch alike. So there is one rule for lanes, rows of groups, regrouping and the
-//! order of groups.
+//! that dimension is the first one of the code. All stages after this one, up to the launcher, call it 0: the
+//! parameters of the functions are renamed here, and the launcher permutes the sizes of a launch alike. So there is
+//! one rule for lanes, rows of groups, regrouping and the order of groups.
 //!
-//! The choice is by the cost of the accesses to memory for vectors along each dimension (as loop interchange for vectorisation). How long a
-//! launch will be in a dimension is not known; for one that is too short, there is code with the dimensions as written
-//! ([`crate::Wish::Registers`]).
+//! The choice is by the cost of the accesses to memory for vectors along each dimension (as loop interchange for
+//! vectorisation). How long a launch will be in a dimension is not known; for one that is too short, there is code
+//! with the dimensions as written ([`crate::Wish::Registers`]).
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;

@@ -1,7 +1,8 @@
 //! Whether a kernel can tell how its work-items are grouped.
 //!
-//! In come a kernel and its continuation graph; out goes whether a launcher may choose other groups than the program asks for. It may if
-//! no work-item asks for its group or shares anything with it: no local ids or sizes, no local memory, no barrier, no sub-groups.
+//! In come a kernel and its continuation graph; out goes whether a launcher may choose other groups than the program
+//! asks for. It may if no work-item asks for its group or shares anything with it: no local ids or sizes, no local
+//! memory, no barrier, no sub-groups.
 
 use crate::split::continuations::ContinuationGraph;
 use cloom_ir::{Function, Module, Op, ParamKind, Query, Scope, Space};

@@ -1,8 +1,8 @@
 //! Masked blocks: the influence regions of divergent branches, from the branch to its immediate post-dominator.
 //!
-//! Such blocks are linearised and run under masks; all others keep their terminators. A region must be entered from one block: where an
-//! unmasked edge leads into its middle, the branch that it comes from is taken into the region too ("linear": its successors are
-//! linearised although all lanes take the same edge).
+//! Such blocks are linearised and run under masks; all others keep their terminators. A region must be entered from
+//! one block: where an unmasked edge leads into its middle, the branch that it comes from is taken into the region too
+//! ("linear": its successors are linearised although all lanes take the same edge).
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;

@@ -1,6 +1,7 @@
 //! What is known about a function before it is vectorised. No module here changes a function.
 //!
-//! In comes the function of one work-item (a kernel, or one of its continuations); out come facts about its values, blocks and accesses:
+//! In comes the function of one work-item (a kernel, or one of its continuations); out come facts about its values,
+//! blocks and accesses:
 //!
 //! | module | answers |
 //! |---|---|

@@ -1,18 +1,20 @@
 //! Shapes: how the values of neighbouring work-items are related, and which branches send them different ways.
 //!
-//! In comes the function of one work-item (see [`crate::split::continuation_fn`]) with the shapes of its parameters; out goes, for each value, whether it is
-//! the same in all lanes, a base plus a constant stride for each lane, or anything, with the first cause; and which branches diverge.
+//! In comes the function of one work-item (see [`crate::split::continuation_fn`]) with the shapes of its parameters;
+//! out goes, for each value, whether it is the same in all lanes, a base plus a constant stride for each lane, or
+//! anything, with the first cause; and which branches diverge.
 //!
-//! Optimistic: everything begins unknown and only what has a cause falls, in rounds over the blocks in reverse postorder until nothing
-//! changes. A stride is modulo the width of its type. Widening a strided value needs a proof that no lane wraps: from a promise
-//! of the source (signed arithmetic) or from a bound of the value; without one it stands only where a test at run time confirms
-//! it ([`Shape::Strided`] with `checked`). So does a stride through `clamp` and `%`, which stencils apply to the indices of
-//! neighbours: it is lost only at the border.
+//! Optimistic: everything begins unknown and only what has a cause falls, in rounds over the blocks in reverse
+//! postorder until nothing changes. A stride is modulo the width of its type. Widening a strided value needs a proof
+//! that no lane wraps: from a promise of the source (signed arithmetic) or from a bound of the value; without one it
+//! stands only where a test at run time confirms it ([`Shape::Strided`] with `checked`). So does a stride through
+//! `clamp` and `%`, which stencils apply to the indices of neighbours: it is lost only at the border.
 //!
-//! Where ways from a divergent branch meet again, lanes bring different values: labels spread from the successors of the branch, and a
-//! block that two labels reach is such a join (Rosemann, Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible
-//! Control Flow Graphs", 2021). Loops that diverge are in canonical form here ([`crate::transform::canonicalize`]), so that a value that lives on after
-//! its loop passes a parameter of the loop's one exit block; if the loop diverges, these parameters vary.
+//! Where ways from a divergent branch meet again, lanes bring different values: labels spread from the successors of
+//! the branch, and a block that two labels reach is such a join (Rosemann, Moll, Hack, "An Abstract Interpretation for
+//! SPMD Divergence on Reducible Control Flow Graphs", 2021). Loops that diverge are in canonical form here
+//! ([`crate::transform::canonicalize`]), so that a value that lives on after its loop passes a parameter of the loop's
+//! one exit block; if the loop diverges, these parameters vary.
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;

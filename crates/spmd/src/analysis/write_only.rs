@@ -1,13 +1,15 @@
 //! Buffers that a kernel only writes, and what it writes to them.
 //!
-//! In comes a kernel; out go its parameters for such buffers, and the stores to them that each work-item does at most once. A launch that
-//! writes more than the caches keep leaves nothing there for who reads it, but each line would be fetched from memory before it is
-//! overwritten, and push out another one. Stores past the caches save that third of the traffic of a copy (4096 by 4096 numbers: from 78
-//! to 95 % of what the machine can do; of 2048 by 2048, which its caches hold, the copy would take 1.7 times as long). What a launch
-//! writes is known when it starts, so that the code asks.
+//! In comes a kernel; out go its parameters for such buffers, and the stores to them that each work-item does at most
+//! once. A launch that writes more than the caches keep leaves nothing there for who reads it, but each line would be
+//! fetched from memory before it is overwritten, and push out another one. Stores past the caches save that third of
+//! the traffic of a copy (4096 by 4096 numbers: from 78 to 95 % of what the machine can do; of 2048 by 2048, which its
+//! caches hold, the copy would take 1.7 times as long). What a launch writes is known when it starts, so that the code
+//! asks.
 //!
-//! Such stores are not in order with others. Within a thread that does not show, and the launcher puts them in order behind the groups;
-//! but a kernel whose groups tell each other what is done (atomic operations on global memory, fences wider than the group) has none.
+//! Such stores are not in order with others. Within a thread that does not show, and the launcher puts them in order
+//! behind the groups; but a kernel whose groups tell each other what is done (atomic operations on global memory,
+//! fences wider than the group) has none.
 
 use crate::split::continuation_fn::Param;
 use cloom_ir::cfg::Cfg;

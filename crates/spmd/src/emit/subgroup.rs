@@ -1,6 +1,7 @@
 //! A sub-group of one: what its operations are where work-items run one at a time.
 //!
-//! In comes the function of one work-item; out goes the same without operations on sub-groups. With vectors, `widen::subgroup` writes them.
+//! In comes the function of one work-item; out goes the same without operations on sub-groups. With vectors,
+//! `widen::subgroup` writes them.
 
 use cloom_ir::{CastOp, Function, Op, Value, subgroup};
 use rustc_hash::FxHashMap;

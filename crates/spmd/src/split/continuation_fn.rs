@@ -1,16 +1,16 @@
 //! One continuation as a function of one work-item.
 //!
-//! In comes the split kernel with its continuation graph and frame; out goes, for a continuation, an ordinary function whose parameters are
-//! everything that comes from outside ([`Param`]) and which returns the number of the exit that the work-item took ([`exit_number`]). What
-//! lives across barriers is loaded and stored through parameters that point to its slots, so that later stages need not know barriers: they
-//! see memory.
+//! In comes the split kernel with its continuation graph and frame; out goes, for a continuation, an ordinary function
+//! whose parameters are everything that comes from outside ([`Param`]) and which returns the number of the exit that
+//! the work-item took ([`exit_number`]). What lives across barriers is loaded and stored through parameters that point
+//! to its slots, so that later stages need not know barriers: they see memory.
 //!
-//! A value is one of four things: its clone; a load from its slot at the start; rematerialised at the start ([`crate::split::remat`]);
-//! or, if the continuation both needs the old one and makes a new one (a barrier in a loop), a private variable that `mem2reg` turns back
-//! into values.
+//! A value is one of four things: its clone; a load from its slot at the start; rematerialised at the start
+//! ([`crate::split::remat`]); or, if the continuation both needs the old one and makes a new one (a barrier in a
+//! loop), a private variable that `mem2reg` turns back into values.
 //!
-//! Obligation (frame, F1): at each barrier, every value that lives into the next continuation and was defined in this one is stored
-//! (`clone_term`), so that the slot has this work-item's value on every path.
+//! Obligation (frame, F1): at each barrier, every value that lives into the next continuation and was defined in this
+//! one is stored (`clone_term`), so that the slot has this work-item's value on every path.
 
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};

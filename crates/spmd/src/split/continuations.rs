@@ -1,9 +1,10 @@
 //! The continuation graph: the kernel cut at its barriers.
 //!
-//! In comes a kernel; [`split_at_barriers`] ends a block at each barrier, and [`build`] finds, for each continuation (the entry, and
-//! what follows each barrier), the blocks that a work-item may run before its next barrier or its end. Continuations overlap where
-//! barriers are in loops or branches; each is cloned from its own start, so that a work-item's control flow is that of the source. Then: which
-//! values live across a barrier, and which of these are rematerialised instead of kept.
+//! In comes a kernel; [`split_at_barriers`] ends a block at each barrier, and [`build`] finds, for each continuation
+//! (the entry, and what follows each barrier), the blocks that a work-item may run before its next barrier or its end.
+//! Continuations overlap where barriers are in loops or branches; each is cloned from its own start, so that a
+//! work-item's control flow is that of the source. Then: which values live across a barrier, and which of these are
+//! rematerialised instead of kept.
 //!
 //! Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012, section 5.
 
@@ -129,12 +130,12 @@ pub fn build(
     let divergent_dispatch = continuations.len() > 1 && exits_differ(func, cfg.rpo(), &cfg, &barrier_after, divergence);
     let mut batched = vec![false; continuations.len()];
     if !divergent_dispatch && barriers.iter().any(|b| b.synthetic) {
-        let stops = || [true].into_iter().chain(barriers.iter().map(|b| b.synthetic));
+        let synthetic = || [true].into_iter().chain(barriers.iter().map(|b| b.synthetic));
         let first: Vec<Block> =
-            continuations.iter().zip(stops()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
+            continuations.iter().zip(synthetic()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
         let groups = divergence::between_groups(func);
         if !exits_differ(func, &first, &cfg, &barrier_after, &groups) && !may_wait(func, &first) {
-            batched = stops().collect();
+            batched = synthetic().collect();
         }
     }
     // Where work-items wait at different barriers, what the group keeps may be another one's.

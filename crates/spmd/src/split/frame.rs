@@ -1,8 +1,9 @@
 //! The frame: where values that live across barriers are kept while other work-items run.
 //!
-//! In come the continuation graph and which values are uniform for the group; out goes the layout of scratch memory: a fixed part for each
-//! group, with a slot for each uniform value, and a record for each work-item of the enqueued local size. Values that are rematerialised
-//! have no slot. Who may write and read a slot, and why no other value is there, is section 3 of `docs/internals/spmd.md`:
+//! In come the continuation graph and which values are uniform for the group; out goes the layout of scratch memory: a
+//! fixed part for each group, with a slot for each uniform value, and a record for each work-item of the enqueued
+//! local size. Values that are rematerialised have no slot. Who may write and read a slot, and why no other value is
+//! there, is section 3 of `docs/internals/spmd.md`:
 //!
 //! * a work-item's slots and arrays: that work-item alone;
 //! * a group's slots: every work-item, with one value; read before the first work-item of the next continuation runs.

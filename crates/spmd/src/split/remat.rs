@@ -1,6 +1,7 @@
 //! Rematerialisation: values that work-items need after a barrier and compute again from what the group keeps.
 //!
-//! In comes a kernel with its continuations and what lives into each; out goes which of these values need no slot for each work-item:
+//! In comes a kernel with its continuations and what lives into each; out goes which of these values need no slot for
+//! each work-item:
 //!
 //! ```c
 //! for (int d = 0; d < n; d++) {
@@ -10,14 +11,15 @@
 //! }
 //! ```
 //!
-//! That saves a load and a store in each iteration; above all, a value from memory has no shape for later stages, while they see here that
-//! neighbours read neighbours. (Briggs, Cooper, Torczon, "Rematerialization", PLDI 1992, for spills.) Loads are never repeated: another
-//! work-item may have written there.
+//! That saves a load and a store in each iteration; above all, a value from memory has no shape for later stages,
+//! while they see here that neighbours read neighbours. (Briggs, Cooper, Torczon, "Rematerialization", PLDI 1992, for
+//! spills.) Loads are never repeated: another work-item may have written there.
 //!
-//! Obligation (frame, F3): the group's slot holds the value from which the work-item's came. Were it from another iteration, some path from
-//! the slot's definition to the barrier would pass that definition once more; then a path from the kernel's start to the use would miss the
-//! definition of the work-item's value, which dominates its uses. Only a loop that work-items leave in different iterations leaves each with
-//! another value (`last_differs`), and with divergent dispatch nothing is rematerialised.
+//! Obligation (frame, F3): the group's slot holds the value from which the work-item's came. Were it from another
+//! iteration, some path from the slot's definition to the barrier would pass that definition once more; then a path
+//! from the kernel's start to the use would miss the definition of the work-item's value, which dominates its uses.
+//! Only a loop that work-items leave in different iterations leaves each with another value (`last_differs`), and with
+//! divergent dispatch nothing is rematerialised.
 
 use crate::analysis::divergence::Divergence;
 use crate::split::continuations::{Continuation, is_cheap};

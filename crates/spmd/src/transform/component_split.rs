@@ -1,16 +1,18 @@
-//! Vector component splitting: loops over short vectors that are too wide for the registers run for some of the components at a time.
+//! Vector component splitting: loops over short vectors that are too wide for the registers run for some of the
+//! components at a time.
 //!
-//! In comes the analysed function of one work-item; out goes, if it has such loops, one where each loop is there several times, one after
-//! the other.
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one where each loop is there
+//! several times, one after the other.
 //!
 //! ```c
 //! for (int k = 0; k < n; k++)
 //!     v = mad(v, 0.999f, 0.125f);   // float16: sixteen registers to a vector of work-items, and two for the constants
 //! ```
 //!
-//! Every component becomes a vector of its own. What does not fit in the registers is spilled in every iteration, and the next iteration waits
-//! for it. But components that only meet their like are independent: the loop runs for some of them, then for the next ones. It must have no
-//! effects, and the same trip count for all work-items. (Loop fission, by components instead of statements.)
+//! Every component becomes a vector of its own. What does not fit in the registers is spilled in every iteration, and
+//! the next iteration waits for it. But components that only meet their like are independent: the loop runs for some
+//! of them, then for the next ones. It must have no effects, and the same trip count for all work-items. (Loop
+//! fission, by components instead of statements.)
 
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;

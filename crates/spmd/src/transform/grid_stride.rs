@@ -1,28 +1,31 @@
 //! Grid-stride loops: the work-items of several groups take each step together (work-group batching).
 //!
-//! In comes a kernel that was split at its barriers; out goes, if it has such loops, one with a synthetic barrier in each, at which work-items
-//! wait every few iterations.
+//! In comes a kernel that was split at its barriers; out goes, if it has such loops, one with a synthetic barrier in
+//! each, at which work-items wait every few iterations.
 //!
 //! ```c
 //! for (uint i = get_global_id(0); i < n; i += get_global_size(0))
 //!     sum += data[i];
 //! ```
 //!
-//! On a GPU all work-items take a step together, and memory is read in order. A vector of them that runs the whole loop before the next
-//! one starts reads a few cache lines out of each step; the next ones that it reads are thousands of bytes further on. Memory bandwidth is a third
-//! lower then, however early lines are prefetched: a core has few line-fill buffers, while sequential lines are fetched by hardware. (Pieces of
+//! On a GPU all work-items take a step together, and memory is read in order. A vector of them that runs the whole
+//! loop before the next one starts reads a few cache lines out of each step; the next ones that it reads are thousands
+//! of bytes further on. Memory bandwidth is a third lower then, however early lines are prefetched: a core has few
+//! line-fill buffers, while sequential lines are fetched by hardware. (Pieces of
 //! 256 bytes, 32 KiB apart, on two cores: 29 GB/s; of 1 KiB 38, of 4 KiB 49, all in a row the same.) So the loop becomes one in
-//! which all work-items do [`ITERATIONS`] iterations and wait until the others did as many; what is left at the end runs the original loop.
-//! What lives across a synthetic barrier is in the frame, which costs less than memory gains
-//! if it comes once in so many iterations. (A sum of 64 MiB in groups of 64, which take steps together by eights: 36 GB/s before,
+//! which all work-items do [`ITERATIONS`] iterations and wait until the others did as many; what is left at the end
+//! runs the original loop. What lives across a synthetic barrier is in the frame, which costs less than memory gains
+//! if it comes once in so many iterations. (A sum of 64 MiB in groups of 64, which take steps together by eights: 36
+//! GB/s before,
 //! 50 to 57 with barriers every eight iterations, 28 every iteration. Prefetching would slow it down by a sixth then.)
 //!
-//! Groups can do that together as long as none of their work-items waits anywhere else: up to the first barrier. They agree on each
-//! branch there that decides where to go on, see [`crate::analysis::divergence::between_groups`]. How many there are is the launcher's choice.
+//! Groups can do that together as long as none of their work-items waits anywhere else: up to the first barrier. They
+//! agree on each branch there that decides where to go on, see [`crate::analysis::divergence::between_groups`]. How
+//! many there are is the launcher's choice.
 //!
-//! What is in the caches anyway gains nothing, so short loops have no synthetic barriers. Nor do Intel's processors gain: there, software
-//! prefetching ([`crate::transform::prefetch_loop`]) is as fast. (The same sums on two and on sixteen cores of a Xeon: 0.77 to 1.05 times as
-//! fast with barriers, of short vectors 1.2.)
+//! What is in the caches anyway gains nothing, so short loops have no synthetic barriers. Nor do Intel's processors
+//! gain: there, software prefetching ([`crate::transform::prefetch_loop`]) is as fast. (The same sums on two and on
+//! sixteen cores of a Xeon: 0.77 to 1.05 times as fast with barriers, of short vectors 1.2.)
 
 use crate::analysis::counted_loop::Counted;
 use crate::analysis::divergence::{self, Divergence};

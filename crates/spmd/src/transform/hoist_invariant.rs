@@ -1,8 +1,10 @@
-//! Hoisting of group-invariant code: what is the same for a whole group is computed once, before the loops over its vectors.
+//! Hoisting of group-invariant code: what is the same for a whole group is computed once, before the loops over its
+//! vectors.
 //!
-//! In comes the function of a continuation; out goes one that takes the results of group-uniform divisions and roots as parameters.
-//! LLVM cannot move them out of the loops over vectors when local memory is read: it must assume that one vector stores what the next one
-//! reads. Here it is known that a continuation that stores to global buffers alone leaves local memory as it was.
+//! In comes the function of a continuation; out goes one that takes the results of group-uniform divisions and roots
+//! as parameters. LLVM cannot move them out of the loops over vectors when local memory is read: it must assume that
+//! one vector stores what the next one reads. Here it is known that a continuation that stores to global buffers alone
+//! leaves local memory as it was.
 //!
 //! ```c
 //! barrier(CLK_LOCAL_MEM_FENCE);

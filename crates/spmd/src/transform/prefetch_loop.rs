@@ -1,18 +1,20 @@
 //! Software prefetch in grid-stride loops.
 //!
-//! In comes the analysed function of one work-item; out goes, if it has such loops, one that prefetches what later iterations load.
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one that prefetches what later
+//! iterations load.
 //!
 //! ```c
 //! for (uint i = get_global_id(0); i < n; i += get_global_size(0))
 //!     sum += data[i];
 //! ```
 //!
-//! A vector runs the whole loop before the next one starts: it reads a cache line or two, and the next that it reads is thousands of bytes
-//! further on. Hardware prefetchers foresee strides within a page; these go from page to page, and each iteration waits for memory.
+//! A vector runs the whole loop before the next one starts: it reads a cache line or two, and the next that it reads
+//! is thousands of bytes further on. Hardware prefetchers foresee strides within a page; these go from page to page,
+//! and each iteration waits for memory.
 //!
-//! That is for loads of neighbours whose address grows by a number that is the same for all work-items and not known before the kernel
-//! runs. A prefetch cannot fail, so that its address need not be exact: sums that wrap may be wrong. (Mowry, Lam, Gupta, "Design and
-//! evaluation of a compiler algorithm for prefetching", ASPLOS 1992.)
+//! That is for loads of neighbours whose address grows by a number that is the same for all work-items and not known
+//! before the kernel runs. A prefetch cannot fail, so that its address need not be exact: sums that wrap may be wrong.
+//! (Mowry, Lam, Gupta, "Design and evaluation of a compiler algorithm for prefetching", ASPLOS 1992.)
 
 use crate::analysis::latency;
 use crate::analysis::shape::Shape;

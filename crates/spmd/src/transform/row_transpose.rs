@@ -7,22 +7,23 @@
 //!     sum += a[r * columns + c] * x[c];   // r: the work-item's
 //! ```
 //!
-//! Neighbouring lanes read at a distance here, so that a vector would be gathered element by element and use four bytes of each of as many
-//! cache lines, again and again. But the next iterations of each lane read the adjacent elements. So each lane loads one vector for
-//! several iterations; the widener transposes them in registers ([`crate::emit::widen`]), and every iteration finds a vector of lanes.
-//! The order of a work-item's operations stays as it is, so that sums of floats have the same bits. The remaining iterations run the
-//! original loop.
+//! Neighbouring lanes read at a distance here, so that a vector would be gathered element by element and use four
+//! bytes of each of as many cache lines, again and again. But the next iterations of each lane read the adjacent
+//! elements. So each lane loads one vector for several iterations; the widener transposes them in registers
+//! ([`crate::emit::widen`]), and every iteration finds a vector of lanes. The order of a work-item's operations stays
+//! as it is, so that sums of floats have the same bits. The remaining iterations run the original loop.
 //!
-//! The more a lane reads at once, the better for the caches: rows that are a power of two long map to one set of the first cache, which
-//! has fewer ways than there are lanes, so that a line is evicted before its lane comes back. Small loops therefore take a whole
-//! register's length at once, which is a line on AVX-512, then four iterations, then one. (A matrix of 4096 by 4096 floats by a vector on two
-//! cores, in GB/s: 35 with 16 bytes at a time, 40 with 64.)
+//! The more a lane reads at once, the better for the caches: rows that are a power of two long map to one set of the
+//! first cache, which has fewer ways than there are lanes, so that a line is evicted before its lane comes back. Small
+//! loops therefore take a whole register's length at once, which is a line on AVX-512, then four iterations, then one.
+//! (A matrix of 4096 by 4096 floats by a vector on two cores, in GB/s: 35 with 16 bytes at a time, 40 with 64.)
 //!
-//! A load may be done before its iteration because all the iterations that it is for are known to come, and nothing in the loop writes where
-//! it reads: nothing at all, or only private memory while it reads other.
+//! A load may be done before its iteration because all the iterations that it is for are known to come, and nothing in
+//! the loop writes where it reads: nothing at all, or only private memory while it reads other.
 //!
-//! A divergent loop of this kind is unrolled as long as each lane that is left has so many iterations to come, which is a reduction over
-//! the live lanes; one iteration at a time otherwise. So what is uniform in an iteration, a counter perhaps, stays so.
+//! A divergent loop of this kind is unrolled as long as each lane that is left has so many iterations to come, which
+//! is a reduction over the live lanes; one iteration at a time otherwise. So what is uniform in an iteration, a
+//! counter perhaps, stays so.
 
 use crate::analysis::counted_loop::{Counted, copy_inst};
 use crate::analysis::latency;

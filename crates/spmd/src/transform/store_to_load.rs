@@ -1,19 +1,19 @@
 //! Loop-carried store-to-load forwarding: elements of private arrays that an iteration stores and the next one loads.
 //!
-//! In comes the analysed function of one work-item; out goes, if it has such loops, one in which these elements are block parameters of the
-//! loop.
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one in which these elements are
+//! block parameters of the loop.
 //!
 //! ```c
 //! for (int j = 1; j <= n; j++)
 //!     row[j] = max(row[j], row[j - 1]);   // row: a private array
 //! ```
 //!
-//! Else each iteration waits for store-to-load forwarding in the processor, several times as long as it takes to compute. (LLVM's scalar
-//! replacement sees such pairs in a scalar loop, but not where stores are masked.)
+//! Else each iteration waits for store-to-load forwarding in the processor, several times as long as it takes to
+//! compute. (LLVM's scalar replacement sees such pairs in a scalar loop, but not where stores are masked.)
 //!
-//! A loop of a header and one block qualifies if it stores to the array in one place and touches private memory in no other way than
-//! by loads and stores into arrays that can be told apart. What the first iteration loads is loaded before the loop, also if no iteration
-//! comes: it must be seen to lie in the array.
+//! A loop of a header and one block qualifies if it stores to the array in one place and touches private memory in no
+//! other way than by loads and stores into arrays that can be told apart. What the first iteration loads is loaded
+//! before the loop, also if no iteration comes: it must be seen to lie in the array.
 
 use crate::analysis::shape::sign_extend;
 use crate::emit::widen::{Surroundings, VectorInput};

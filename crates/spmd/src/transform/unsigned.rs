@@ -1,13 +1,15 @@
 //! Division and shifts of numbers that are never negative, as unsigned numbers.
 //!
-//! In comes a function with bounds of its parameters; out goes the same with unsigned operations where they give the same.
+//! In comes a function with bounds of its parameters; out goes the same with unsigned operations where they give the
+//! same.
 //!
 //! ```c
 //! int l = get_local_id(1) * 16 + get_local_id(0);
 //! tile[l % 16][l / 16]     // signed: rounds toward zero, which takes four instructions; unsigned: a mask and a shift
 //! ```
 //!
-//! Programs count in `int`, but what comes from ids does not go below zero, and remainders by powers of two are bits then.
+//! Programs count in `int`, but what comes from ids does not go below zero, and remainders by powers of two are bits
+//! then.
 
 use crate::analysis::bounds::Bounds;
 use cloom_ir::{BinOp, Function, Op};

@@ -1,4 +1,5 @@
-//! Versioning of continuations on group-uniform conditions: one function for each value of a condition that the whole group knows.
+//! Versioning of continuations on group-uniform conditions: one function for each value of a condition that the whole
+//! group knows.
 //!
 //! In comes the function of a continuation; out go, if it is profitable, two of them and the condition between them.
 //!
@@ -10,9 +11,9 @@
 //! out[i] = tile[0];
 //! ```
 //!
-//! What follows the barrier is either another iteration, for which few work-items are needed, or the end, for which all are. The loops over
-//! the vectors of a group have a bound on active work-items only where these are separate functions
-//! ([`crate::analysis::active_bound`]). (Loop unswitching, applied to the implicit loop over work-items.)
+//! What follows the barrier is either another iteration, for which few work-items are needed, or the end, for which
+//! all are. The loops over the vectors of a group have a bound on active work-items only where these are separate
+//! functions ([`crate::analysis::active_bound`]). (Loop unswitching, applied to the implicit loop over work-items.)
 
 use crate::analysis::active_bound::{self, Shared};
 use crate::split::continuation_fn::Param;

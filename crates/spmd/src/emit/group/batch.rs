@@ -1,8 +1,9 @@
-//! Work-group batching: several groups in one call, by a loop over them around each continuation up to the first barrier, and one around
-//! all that follows.
+//! Work-group batching: several groups in one call, by a loop over them around each continuation up to the first
+//! barrier, and one around all that follows.
 //!
-//! The groups are adjacent, and each has local memory and a frame of its own. Up to the first barrier all of them take the same
-//! path from synthetic barrier to synthetic barrier ([`crate::split::continuations::ContinuationGraph::batched`]), so that the way of the last one is that of all.
+//! The groups are adjacent, and each has local memory and a frame of its own. Up to the first barrier all of them take
+//! the same path from synthetic barrier to synthetic barrier
+//! ([`crate::split::continuations::ContinuationGraph::batched`]), so that the way of the last one is that of all.
 
 use super::{Emitter, Part, Targets};
 use crate::error::Stop;
@@ -12,7 +13,7 @@ use crate::split::continuations::Exit;
 use crate::transform::versioning::Versioned;
 use cloom_ir::{BinOp, Block, Edge, Flags, IntCc, Term, Type, Value, abi};
 
-/// A loop over groups. Its header has the group's number and a number that goes round: of an exit, or of a continuation.
+/// A loop over groups. Its header has the group's number and a number that is carried: of an exit, or of a continuation.
 struct GroupLoop {
     head: Block,
     /// Where a group begins, and where it ends, with the number that goes on.
@@ -21,7 +22,7 @@ struct GroupLoop {
     /// Behind the loop; the last number.
     done: Block,
     number: Value,
-    goes_round: Value,
+    carried: Value,
 }
 
 impl Emitter<'_> {
@@ -44,9 +45,9 @@ impl Emitter<'_> {
             });
             (e.local, e.scratch) = (l, s);
         };
-        let (together, alone): (Vec<usize>, Vec<usize>) = (0..parts.len()).partition(|&n| graph.batched[n]);
-        let rest = (!alone.is_empty()).then(|| self.group_loop(count));
-        for &index in &together {
+        let (batched, separate): (Vec<usize>, Vec<usize>) = (0..parts.len()).partition(|&n| graph.batched[n]);
+        let rest = (!separate.is_empty()).then(|| self.group_loop(count));
+        for &index in &batched {
             let groups = self.group_loop(count);
             let none = self.at(targets.pre[index]).iconst(Type::I64, 0);
             let nowhere = self.at(targets.pre[index]).iconst(Type::I32, DONE);
@@ -61,7 +62,7 @@ impl Emitter<'_> {
                 };
                 self.at(done).jump(groups.latch, &[exit]);
             }
-            // From the last group's end: to a stop all go together, to a barrier and on from there one after the other.
+            // From the last group's end: to a synthetic barrier all groups go together, to a barrier and on from there one after the other.
             let mut cases = Vec::new();
             for &e in exits {
                 let Exit::Barrier(n) = e else { continue };
@@ -83,12 +84,12 @@ impl Emitter<'_> {
         let Some(rest) = rest else { return Ok(targets.pre[0]) };
         begin(self, &rest);
         let end = self.func.add_block();
-        let starts = alone.iter().map(|&n| (exit_number(Exit::Barrier(n)), Edge::new(targets.pre[n], []))).collect();
-        self.at(rest.body).term(Term::Switch { value: rest.goes_round, cases: starts, default: Edge::new(end, []) });
-        self.at(end).jump(rest.latch, &[rest.goes_round]);
+        let starts = separate.iter().map(|&n| (exit_number(Exit::Barrier(n)), Edge::new(targets.pre[n], []))).collect();
+        self.at(rest.body).term(Term::Switch { value: rest.carried, cases: starts, default: Edge::new(end, []) });
+        self.at(end).jump(rest.latch, &[rest.carried]);
         self.at(rest.done).jump(targets.end, &[]);
         let targets = Targets { pre: targets.pre.clone(), end };
-        for index in alone {
+        for index in separate {
             let (done, counted) = self.continuation(index, &parts[index], targets.pre[index])?;
             done.into_iter().for_each(|done| self.dispatch(index, done, counted, &targets));
         }
@@ -99,16 +100,16 @@ impl Emitter<'_> {
     fn group_loop(&mut self, count: Value) -> GroupLoop {
         let [head, body, latch, done] = std::array::from_fn(|_| self.func.add_block());
         let number = self.func.add_block_param(head, Type::I64);
-        let goes_round = self.func.add_block_param(head, Type::I32);
+        let carried = self.func.add_block_param(head, Type::I32);
         let next = self.func.add_block_param(latch, Type::I32);
         self.func.add_block_param(done, Type::I32);
         let mut b = self.at(head);
         let more = b.icmp(IntCc::Ult, number, count);
-        b.term(Term::Branch { cond: more, then: Edge::new(body, []), els: Edge::new(done, [goes_round]) });
+        b.term(Term::Branch { cond: more, then: Edge::new(body, []), els: Edge::new(done, [carried]) });
         b.switch_to(latch);
         let one = b.iconst(Type::I64, 1);
         let after = b.binary_flags(BinOp::Add, number, one, Flags::NUW | Flags::NSW);
         b.jump(head, &[after, next]);
-        GroupLoop { head, body, latch, done, number, goes_round }
+        GroupLoop { head, body, latch, done, number, carried }
     }
 }

@@ -1,4 +1,5 @@
-//! Writes the work-group function: a prologue, a loop nest over vectors of work-items for each continuation, and the dispatch.
+//! Writes the work-group function: a prologue, a loop nest over vectors of work-items for each continuation, and the
+//! dispatch.
 //!
 //! ```text
 //! prologue ─▶ pre 0 ─▶ outer ─▶ middle ─▶ inner ─▶ all lanes ──┬─▶ latch ─┐
@@ -7,8 +8,8 @@
 //!                      └▶ done 0 ─▶ pre 1 … (by the exit that the work-items took)
 //! ```
 //!
-//! If several groups run together ([`crate::transform::grid_stride`]), there is a loop over them ([`batch`]) around the nest of each continuation up
-//! to the first barrier, and one around all that follows:
+//! If several groups run together ([`crate::transform::grid_stride`]), there is a loop over them ([`batch`]) around
+//! the nest of each continuation up to the first barrier, and one around all that follows:
 //!
 //! ```text
 //! prologue ─▶ group k: nest 0 ─▶ group k: nest 1 ⟲ ─▶ group k: nest 2 ─▶ nest 3 … ─▶ end of group k

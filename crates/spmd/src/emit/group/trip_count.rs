@@ -1,4 +1,5 @@
-//! Where the loops over a group's vectors end: at the last one that has something to do, as [`crate::analysis::active_bound`] tells.
+//! Where the loops over a group's vectors end: at the last one that has something to do, as
+//! [`crate::analysis::active_bound`] tells.
 
 use super::{Body, Emitter, Part};
 use crate::analysis::active_bound::{self, Bound, Factor, Sum};

@@ -1,18 +1,19 @@
 //! Pass-through of short vectors in array-of-structures order.
 //!
-//! A short vector is split: a vector of lanes for each component. What was loaded as `float4` comes as `xyzwxyzw…`, is deinterleaved to
-//! `xxxx…`, `yyyy…`; to be stored, it is interleaved again. Where all operations in between treat each component alike, the same
-//! operations on what was loaded give what is to be stored, and nothing is shuffled:
+//! A short vector is split: a vector of lanes for each component. What was loaded as `float4` comes as `xyzwxyzw…`, is
+//! deinterleaved to `xxxx…`, `yyyy…`; to be stored, it is interleaved again. Where all operations in between treat
+//! each component alike, the same operations on what was loaded give what is to be stored, and nothing is shuffled:
 //!
 //! ```c
 //! tile[l] += tile[l + half];   // uint4
 //! ```
 //!
-//! So before components are interleaved, they are followed back to where they were deinterleaved, through operations that are the same for
-//! all of them. Those on the components are left to dead code elimination, unless something else needs them.
+//! So before components are interleaved, they are followed back to where they were deinterleaved, through operations
+//! that are the same for all of them. Those on the components are left to dead code elimination, unless something else
+//! needs them.
 //!
-//! A block parameter ends the search. So parameters that are short vectors stay interleaved if everything that is written to them can be:
-//! `sum += in[i]`, of `float4`, is one interleaved vector that grows by what is loaded.
+//! A block parameter ends the search. So parameters that are short vectors stay interleaved if everything that is
+//! written to them can be: `sum += in[i]`, of `float4`, is one interleaved vector that grows by what is loaded.
 
 use super::{Lanes, VectorInput, Widener, dense};
 use crate::analysis::shape::Shape;

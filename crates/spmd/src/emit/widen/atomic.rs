@@ -6,8 +6,9 @@
 //! | each its own, in memory of the group | lane by lane without a locked instruction, since one thread runs a group |
 //! | each its own | lane by lane |
 //!
-//! A counter that many lanes add to one after the other has each of them wait for the store before it. Lanes that count the same values,
-//! even in a few copies of the counters side by side, are found by comparing addresses, and then each copy is added to once.
+//! A counter that many lanes add to one after the other has each of them wait for the store before it. Lanes that
+//! count the same values, even in a few copies of the counters side by side, are found by comparing addresses, and
+//! then each copy is added to once.
 
 use super::address::Address;
 use super::{Lanes, VecValue, Widener};

@@ -1,9 +1,10 @@
 //! Strided values through `clamp`, division and remainder, with run-time checks of the stride.
 //!
-//! Stencils clamp or wrap the indices of neighbours, and kernels find row and column of a pixel from its number. In come a minimum, a maximum, a
-//! quotient or a remainder of a strided value; out goes the same stride, or none for a quotient, and the condition under which it holds: no
-//! lane is cut off, or all lanes have the same quotient. That is one or two scalar comparisons, and holds for all vectors but those at
-//! the border; for these, lanes are computed one by one.
+//! Stencils clamp or wrap the indices of neighbours, and kernels find row and column of a pixel from its number. In
+//! come a minimum, a maximum, a quotient or a remainder of a strided value; out goes the same stride, or none for a
+//! quotient, and the condition under which it holds: no lane is cut off, or all lanes have the same quotient. That is
+//! one or two scalar comparisons, and holds for all vectors but those at the border; for these, lanes are computed one
+//! by one.
 
 use super::scalar_mask::StridedCompare;
 use super::{VecValue, Widener};

@@ -1,8 +1,9 @@
 //! Linearisation of control flow: the order of blocks, their masks, and the guards that skip them.
 //!
-//! Data flow replaces divergent control flow as in Karrenberg and Hack's "Whole-function vectorization" (CGO 2011); uniform branches outside of
-//! masked regions stay, as in Moll and Hack's "Partial control-flow linearization" (PLDI 2018). In come the function of one work-item in
-//! canonical form and which of its blocks are masked ([`crate::analysis::masked`]); out goes vector code:
+//! Data flow replaces divergent control flow as in Karrenberg and Hack's "Whole-function vectorization" (CGO 2011);
+//! uniform branches outside of masked regions stay, as in Moll and Hack's "Partial control-flow linearization" (PLDI
+//! 2018). In come the function of one work-item in canonical form and which of its blocks are masked
+//! ([`crate::analysis::masked`]); out goes vector code:
 //!
 //! * An unmasked block becomes a block, and its terminator stays (`uniform_term`).
 //! * A masked region becomes a chain of blocks, in the order of the dominator tree, siblings in reverse postorder. Before a child that no
@@ -17,8 +18,9 @@
 //!   its lanes (`mask_vars`); that of a block which post-dominates its dominator is the dominator's. Keyed by block, `edge_masks` relies on
 //!   canonical form: no masked branch has two edges to one block, which [`super::input`] checks.
 //!
-//! Dominance is kept, so that values need no blends: only block parameters do ([`super::params`]). Loops are in [`super::loops`], versions for
-//! masks that are all on in [`super::mask_versions`], costs in [`super::weights`]. Why this is right: `docs/internals/spmd.md`, section 1.
+//! Dominance is kept, so that values need no blends: only block parameters do ([`super::params`]). Loops are in
+//! [`super::loops`], versions for masks that are all on in [`super::mask_versions`], costs in [`super::weights`]. Why
+//! this is right: `docs/internals/spmd.md`, section 1.
 
 use super::weights::Weight;
 use super::{VecValue, Widener};

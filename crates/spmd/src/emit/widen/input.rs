@@ -1,8 +1,8 @@
 //! The vectoriser's input: the function of one work-item in canonical form, with its analyses.
 //!
-//! [`Surroundings`] is what transformations leave as it is: what the parameters are and how their lanes are related. A [`VectorInput`] is a
-//! function with everything that is known about it; who rewrites the function makes a new one of it ([`VectorInput::rewritten`]), so that no
-//! analysis is ever older than its function.
+//! [`Surroundings`] is what transformations leave as it is: what the parameters are and how their lanes are related. A
+//! [`VectorInput`] is a function with everything that is known about it; who rewrites the function makes a new one of
+//! it ([`VectorInput::rewritten`]), so that no analysis is ever older than its function.
 
 use super::weights::{self, Weight};
 use crate::analysis::bounds::Bounds;
@@ -19,7 +19,7 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{Block, Entity, Function, Inst, Op, Space, Term, Type, Value};
-use cloom_passes::narrow_loads::Pieces;
+use cloom_passes::narrow_loads::NarrowLoads;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
@@ -73,7 +73,7 @@ pub struct VectorInput {
     /// Which values are used at all.
     pub(crate) used: Vec<bool>,
     /// Which are bytes of what was loaded: found when first asked for, which most kernels never do.
-    pieces: OnceCell<Pieces>,
+    narrow_loads: OnceCell<NarrowLoads>,
     /// How lanes go through memory.
     pub(crate) pattern: AccessPattern,
     /// Stores to buffers that are only written ([`crate::analysis::write_only`]).
@@ -149,7 +149,7 @@ impl VectorInput {
             weight,
             unspecified,
             used,
-            pieces: OnceCell::new(),
+            narrow_loads: OnceCell::new(),
             pattern,
             write_only,
             fast_gather: around.fast_gather,
@@ -167,8 +167,8 @@ impl VectorInput {
     }
 
     /// The values that are bytes of what was loaded.
-    pub(super) fn pieces(&self) -> &Pieces {
-        self.pieces.get_or_init(|| Pieces::new(&self.func))
+    pub(super) fn narrow_loads(&self) -> &NarrowLoads {
+        self.narrow_loads.get_or_init(|| NarrowLoads::new(&self.func))
     }
 
     /// Whether the lanes of an address are not on one cache line, as far as is known.

@@ -1,16 +1,17 @@
 //! Divergent loops: a loop that lanes leave in different iterations becomes a uniform loop over a mask of live lanes.
 //!
-//! In comes a loop in canonical form ([`crate::transform::canonicalize`]: one latch, one exit, from the header or from the latch); out goes one
-//! that goes on while a lane is live (the transformation of divergent loops by Moll and Hack, PLDI 2018):
+//! In comes a loop in canonical form ([`crate::transform::canonicalize`]: one latch, one exit, from the header or from
+//! the latch); out goes one that goes on while a lane is live (the transformation of divergent loops by Moll and Hack,
+//! PLDI 2018):
 //!
 //! ```text
 //! before ─▶ head: live mask, parameters ─▶ body under the mask ─ any(stay) ─▶ head
 //!                                                              └───────────▶ after: the exit block under the mask from before
 //! ```
 //!
-//! A lane that leaves writes the parameters of the exit block, blended under its own mask, and is off from then on. What a loop computes and
-//! is used after it passes such a parameter, so that each lane has the value of the iteration in which it left. Values of lanes that have
-//! left need no blend in the loop: nobody reads them.
+//! A lane that leaves writes the parameters of the exit block, blended under its own mask, and is off from then on.
+//! What a loop computes and is used after it passes such a parameter, so that each lane has the value of the iteration
+//! in which it left. Values of lanes that have left need no blend in the loop: nobody reads them.
 
 use super::{OpenLoop, Widener};
 use crate::error::{Stop, bug};

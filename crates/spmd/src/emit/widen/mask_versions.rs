@@ -1,7 +1,8 @@
 //! All-on and mixed versions of masked code: branches on superword condition codes.
 //!
-//! Where all lanes of a mask are on, code needs no masks: plain loads and stores, no blends. So a region that is profitable is written twice,
-//! and a test of the mask chooses (Shin, "Introducing control flow into vectorized code", PACT 2007; ispc's `cif`):
+//! Where all lanes of a mask are on, code needs no masks: plain loads and stores, no blends. So a region that is
+//! profitable is written twice, and a test of the mask chooses (Shin, "Introducing control flow into vectorized code",
+//! PACT 2007; ispc's `cif`):
 //!
 //! ```text
 //! current block ─ all(mask) ─▶ all_on: code without a mask ──────────────────┐
@@ -9,8 +10,8 @@
 //!                                   └──────────────────────────────────────────▶
 //! ```
 //!
-//! Both versions write the same variables ([`crate::emit::ssa`]), so that what comes after cannot see which one ran. Within a mixed version
-//! no further pairs are written: it is cold.
+//! Both versions write the same variables ([`crate::emit::ssa`]), so that what comes after cannot see which one ran.
+//! Within a mixed version no further pairs are written: it is cold.
 
 use super::Widener;
 use super::weights::Weight;

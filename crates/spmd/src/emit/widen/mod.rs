@@ -1,7 +1,7 @@
 //! Widening: the function of one work-item becomes code for a vector of work-items.
 //!
-//! In comes the function of one work-item in canonical form with its analyses, the values of its parameters, and the mask of lanes that
-//! take part (none: all); out comes code in the work-group function, from a given block on.
+//! In comes the function of one work-item in canonical form with its analyses, the values of its parameters, and the
+//! mask of lanes that take part (none: all); out comes code in the work-group function, from a given block on.
 //!
 //! | module | writes |
 //! |---|---|
@@ -12,9 +12,10 @@
 //! | [`memory`], [`address`], [`atomic`] | accesses by the shape of their address |
 //! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | tests of masks by scalars; short vectors left interleaved; sub-groups |
 //!
-//! Lanes that are off hold unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it (a load from a
-//! uniform address, a loop) is guarded by a test that a lane is on. A strided value is carried as lane 0's value alone, also where lane 0 is
-//! off: a no-wrap flag speaks only for lanes that are on, so that bases are widened operand by operand ([`Widener::wide_base`]).
+//! Lanes that are off hold unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it
+//! (a load from a uniform address, a loop) is guarded by a test that a lane is on. A strided value is carried as lane
+//! 0's value alone, also where lane 0 is off: a no-wrap flag speaks only for lanes that are on, so that bases are
+//! widened operand by operand ([`Widener::wide_base`]).
 
 mod address;
 mod aos_passthrough;
@@ -109,7 +110,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         budget: mask_versions::BUDGET,
         is_mixed: mask.is_some(),
         done: Default::default(),
-        room: None,
+        exchange_buffer: None,
         stepped: SmallVec::new(),
         strided_compares: FxHashMap::default(),
         nontemporal,
@@ -178,7 +179,7 @@ pub(crate) struct Widener<'a> {
     /// Blocks that are written.
     done: FxHashSet<Block>,
     /// Memory through which lanes are exchanged, if some are.
-    room: Option<Value>,
+    exchange_buffer: Option<Value>,
     /// Distances between lanes at which they have been stored one by one.
     stepped: SmallVec<[i64; 4]>,
     /// Masks that compare strided numbers.

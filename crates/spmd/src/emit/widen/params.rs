@@ -1,7 +1,8 @@
 //! Block parameters: variables that edges write, blended where lanes of several edges meet.
 //!
-//! A parameter of the work-item's function is one variable for each component of a varying value, one for the base of a strided value,
-//! and three for a strided value with a run-time check: base, check and lanes. [`crate::emit::ssa`] makes SSA values of them again.
+//! A parameter of the work-item's function is one variable for each component of a varying value, one for the base of
+//! a strided value, and three for a strided value with a run-time check: base, check and lanes. [`crate::emit::ssa`]
+//! makes SSA values of them again.
 
 use super::{VecValue, Widener};
 use crate::analysis::shape::Shape;

@@ -1,9 +1,10 @@
 //! Scalar mask tests: what a comparison of scalars tells of all lanes.
 //!
-//! Conditions such as `get_global_id(0) < n` compare a strided value with a uniform one: masks of the form "lane l is on iff l < k". Where the
-//! comparison holds for the first lane and for the last one, and nothing wraps between them, it holds for all: one or two scalar comparisons,
-//! and no mask is made. They choose between all-on and mixed versions ([`super::mask_versions`]); and loops whose exit condition is such a
-//! comparison have iterations without masks for as long as all lanes stay:
+//! Conditions such as `get_global_id(0) < n` compare a strided value with a uniform one: masks of the form "lane l is
+//! on iff l < k". Where the comparison holds for the first lane and for the last one, and nothing wraps between them,
+//! it holds for all: one or two scalar comparisons, and no mask is made. They choose between all-on and mixed versions
+//! ([`super::mask_versions`]); and loops whose exit condition is such a comparison have iterations without masks for
+//! as long as all lanes stay:
 //!
 //! ```c
 //! for (uint i = get_global_id(0); i < n; i += get_global_size(0))

@@ -1,4 +1,5 @@
-//! What is done lane by lane, in ascending order: calls, printing, copies, atomic operations that nothing better is known for.
+//! What is done lane by lane, in ascending order: calls, printing, copies, atomic operations that nothing better is
+//! known for.
 
 use super::{Lanes, VecValue, Widener};
 use crate::error::Stop;

@@ -1,8 +1,8 @@
 //! Operations on sub-groups: a sub-group is a vector, and who is here is who is on in the mask.
 //!
-//! What all get alike (ballots, reductions, the value of one lane) stays a scalar, and so does the control flow that hangs on it.
-//! Reductions are trees of shuffles, scans steps of 1, 2, 4 …; lanes that are off count as the identity. Floats are combined in the order
-//! of [`cloom_ir::subgroup`].
+//! What all get alike (ballots, reductions, the value of one lane) stays a scalar, and so does the control flow that
+//! hangs on it. Reductions are trees of shuffles, scans steps of 1, 2, 4 …; lanes that are off count as the identity.
+//! Floats are combined in the order of [`cloom_ir::subgroup`].
 
 use super::{VecValue, Widener};
 use crate::error::{Stop, bug};
@@ -62,32 +62,32 @@ impl Widener<'_> {
     }
 
     /// Private memory for a vector, the same for all exchanges: what is stored is read at once.
-    fn exchange_room(&mut self) -> Value {
-        if let Some(room) = self.room {
-            return room;
+    fn exchange_memory(&mut self) -> Value {
+        if let Some(buffer) = self.exchange_buffer {
+            return buffer;
         }
         let entry = self.func.entry();
-        let room = cloom_ir::Builder::new(self.func, entry).alloca(8 * u64::from(self.lanes), 64);
+        let buffer = cloom_ir::Builder::new(self.func, entry).alloca(8 * u64::from(self.lanes), 64);
         // It must stand before its uses, and the entry may be where code goes.
         self.func.move_last_to_front(entry);
-        self.room = Some(room);
-        room
+        self.exchange_buffer = Some(buffer);
+        buffer
     }
 
     /// Lanes picked by the lanes of a number, through memory.
     fn permute(&mut self, lanes: Value, number: Value) -> Value {
         let ty = self.func.ty(lanes);
         let (size, align) = (u64::from(ty.scalar.bytes()), ty.bytes().min(64).next_power_of_two());
-        let room = self.exchange_room();
+        let buffer = self.exchange_memory();
         let (count, wide) = (u64::from(ty.lanes), Type::vector(Scalar::I64, ty.lanes));
         let all = self.mask_value(None);
         let mut b = self.b();
-        b.store(room, lanes, align, Flags::empty());
+        b.store(buffer, lanes, align, Flags::empty());
         let number = b.cast(CastOp::Zext, number, wide);
         let (last, step) = (b.iconst(wide, count - 1), b.iconst(wide, size));
         let number = b.binary(BinOp::And, number, last);
         let offset = b.binary(BinOp::Mul, number, step);
-        let base = b.splat(room, ty.lanes);
+        let base = b.splat(buffer, ty.lanes);
         let from = b.ptr_add(base, offset);
         debug_assert_eq!(b.ty(from).space(), Some(Space::Private));
         b.gather(ty, from, all, size as u32, Flags::empty())

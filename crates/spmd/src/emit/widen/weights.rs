@@ -1,8 +1,9 @@
 //! What regions cost, and which must not run without a lane.
 //!
-//! In comes an analysed function; out goes, for each block together with all that it dominates, a rough cost and two facts: whether it needs
-//! a guard, because something in it cannot heed a mask, and whether a version without masks is profitable. The costs are those of a vector:
-//! a strided access 3, a gather 12, what goes lane by lane 40. (ispc decides likewise between branching and predicating.)
+//! In comes an analysed function; out goes, for each block together with all that it dominates, a rough cost and two
+//! facts: whether it needs a guard, because something in it cannot heed a mask, and whether a version without masks is
+//! profitable. The costs are those of a vector: a strided access 3, a gather 12, what goes lane by lane 40. (ispc
+//! decides likewise between branching and predicating.)
 
 use crate::analysis::shape::{Shape, Shapes};
 use cloom_ir::cfg::Cfg;

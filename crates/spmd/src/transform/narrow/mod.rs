@@ -1,6 +1,7 @@
 //! Integers of 32 or 64 bits that need only 16, done in 16: a vector register holds twice as many of these.
 //!
-//! In comes the analysed function of one work-item; out goes, if it pays, one with narrower arithmetic and the same results.
+//! In comes the analysed function of one work-item; out goes, if it pays, one with narrower arithmetic and the same
+//! results.
 //!
 //! ```c
 //! uint4 p = convert_uint4(as_uchar4(pixel));   // 0 to 255
@@ -8,10 +9,11 @@
 //! out[i] = as_uint(convert_uchar4(p));
 //! ```
 //!
-//! C computes in `int` at least, whatever the data are. A narrow value is the low 16 bits of the wide one. Sums, products and the like need
-//! no more of their operands; what looks at high bits (shifts to the right, divisions, comparisons) must have operands that fit, as
-//! [`crate::analysis::ranges`] tells, and so must be what is used in full elsewhere. What is left hangs together in webs, by use; a web
-//! is made narrow if its arithmetic saves more than the conversions at its borders cost.
+//! C computes in `int` at least, whatever the data are. A narrow value is the low 16 bits of the wide one. Sums,
+//! products and the like need no more of their operands; what looks at high bits (shifts to the right, divisions,
+//! comparisons) must have operands that fit, as [`crate::analysis::ranges`] tells, and so must be what is used in full
+//! elsewhere. What is left hangs together in webs, by use; a web is made narrow if its arithmetic saves more than the
+//! conversions at its borders cost.
 
 mod write;
 
