@@ -81,5 +81,13 @@ pub const QUICK_START: Var = Var {
     default: "1",
 };
 
+/// `CLOOM_DISABLE`
+pub const DISABLE: Var = Var {
+    name: "CLOOM_DISABLE",
+    meaning: "names of compiler passes, separated by commas, that do not run: code is slower, and a wrong result that is right \
+              without a pass is that pass's; `cloom show --stage passes` names those of a kernel",
+    default: "every pass runs",
+};
+
 /// Every variable.
-pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, REMARKS, QUICK_START, CACHE, CACHE_DIR];
+pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, DISABLE, REMARKS, QUICK_START, CACHE, CACHE_DIR];

@@ -7,6 +7,7 @@ use crate::options::BuildOptions;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
+use cloom_compiler::passes::Statistics;
 use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source, Stage, Timing, Variant};
 use cloom_gallery::Params;
 use cloom_hal::Device;
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
   cloom show kernels.cl -k blur -DRADIUS=3 --stage spmd --stage asm
   cloom show transpose -v ocl --row 8           as launches in groups of 8 by 8 get it
   cloom show mandel --time                      a kernel of the gallery, times only
-Stages: source, ir, library, the passes, spmd, llvm, llvm-optimised, asm, remarks.")]
+Stages: source, ir, library, the passes, spmd, llvm, llvm-optimised, asm, passes, remarks.")]
 pub struct Options {
     /// A .cl file (- is the standard input), or the name of a program of the gallery
     #[arg(value_name = "FILE|PROGRAM")]
@@ -129,7 +130,8 @@ fn subject(options: &Options) -> Result<Subject, Failure> {
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let target = cpu::target(options.cpu.as_deref())?;
     let subject = subject(options)?;
-    let compiler = Compiler::new(Config { lanes: Config::from_env().lanes, ..Config::default() });
+    let Config { lanes, disabled, .. } = Config::from_env();
+    let compiler = Compiler::new(Config { lanes, disabled, ..Config::default() });
     let source = Source { name: &subject.text.name, text: &subject.text.bytes };
     let start = Instant::now();
     let built = compiler.build(&source, &subject.options, &target);
@@ -150,6 +152,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let mut stages =
         vec![Stage { name: "source".into(), text: String::from_utf8_lossy(&subject.text.bytes).into_owned() }];
     stages.extend(shown.stages);
+    stages.push(Stage { name: "passes".into(), text: passes(&shown.statistics) });
     let files = compiler.linked(&program, &kernel).map_err(finding)?.files;
     let remarks: Vec<RemarkInfo> = shown
         .remarks
@@ -245,9 +248,26 @@ fn about(name: &str) -> &str {
         "llvm" => "as LLVM gets it",
         "llvm-optimised" => "after LLVM's optimiser",
         "asm" => "machine code",
-        "inline" => "calls replaced by what they call",
-        _ => cloom_passes::pass(name).map_or("", |p| p.about),
+        "passes" => "what each pass changed, in how many runs and how long",
+        _ => cloom_compiler::passes::all().into_iter().find(|id| id.name == name).map_or("", |id| id.about),
     }
+}
+
+/// A line for each pass.
+fn passes(statistics: &Statistics) -> String {
+    let mut out = String::new();
+    for s in statistics.iter() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:<18}{:>8} changes in {:>4} runs{:>12}",
+            s.id.name,
+            s.changes,
+            s.runs,
+            stats::time(ms(s.time))
+        );
+    }
+    out
 }
 
 fn texts(out: &mut String, stages: &[Stage], remarks: &[RemarkInfo], wanted: &[String]) -> Result<(), Failure> {

@@ -14,8 +14,8 @@ use crate::key::{CodeOptions, SpecializationKey};
 use crate::{CompileError, Stage, Timing};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::{FuncRef, Module};
-use cloom_passes::CALLEES;
-use cloom_spmd::Remark;
+use cloom_passes::{CALLEES, PassManager, PassOptions, Statistics};
+use cloom_spmd::{InternalError, Remark};
 use cloom_target::Target;
 use std::sync::Arc;
 use std::time::Instant;
@@ -70,21 +70,26 @@ pub struct KernelInput<'a> {
     pub key: &'a SpecializationKey,
     /// What holds for the whole program.
     pub options: CodeOptions,
+    /// Which passes run.
+    pub passes: &'a PassOptions,
     pub(crate) hooks: &'a [Arc<dyn IrHook>],
 }
 
 impl KernelInput<'_> {
-    /// Inlines and runs the scalar passes, with the hooks before and after them: what most backends begin with.
-    pub fn run_passes(&mut self, log: &mut StageLog) {
+    /// Inlines and runs the scalar passes, with the hooks before and after them: what most backends begin with. Gives
+    /// what each pass did.
+    pub fn run_passes(&mut self, log: &mut StageLog) -> Statistics {
         self.run_hooks(Position::BeforePasses, log);
         let kernel = self.kernel;
-        cloom_passes::run(&mut self.module, kernel, |pass, module| {
+        let manager = PassManager::new(self.passes);
+        cloom_passes::run_with(&mut self.module, kernel, &manager, |pass, module| {
             log.time(pass);
             if pass != CALLEES {
                 log.text(pass, || module.function_text(&module.funcs[kernel]));
             }
         });
         self.run_hooks(Position::AfterPasses, log);
+        manager.statistics()
     }
 
     /// Runs the hooks of one position. A backend that does not call [`KernelInput::run_passes`] calls this for each.
@@ -132,6 +137,10 @@ pub struct Generated {
     pub artifact: KernelArtifact,
     /// What was decided and why.
     pub remarks: Vec<Remark>,
+    /// What each pass did.
+    pub statistics: Statistics,
+    /// A bug that costs only speed: the kernel runs one work-item at a time.
+    pub internal_error: Option<InternalError>,
 }
 
 /// What a backend says of a kernel for people.

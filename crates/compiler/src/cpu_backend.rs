@@ -47,8 +47,8 @@ impl Backend for CpuBackend {
     }
 
     fn compile(&self, mut input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
-        input.run_passes(log);
-        let KernelInput { mut module, kernel, key, options, .. } = input;
+        let mut statistics = input.run_passes(log);
+        let KernelInput { mut module, kernel, key, options, passes, .. } = input;
         let is_baseline = key.tier == Tier::Baseline;
         if is_baseline {
             let func = &module.funcs[kernel];
@@ -57,7 +57,8 @@ impl Backend for CpuBackend {
             }
         }
         let vectors = vector_options(key, &options);
-        let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target)?;
+        let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target, passes)?;
+        statistics.merge(&group.statistics);
         let lanes = group.launch.lanes;
         debug_assert_eq!(cloom_ir::verify_work_group(&module, group.func, lanes), [], "after spmd\n{module}");
         log.stage("spmd", || module.function_text(&module.funcs[group.func]));
@@ -81,14 +82,14 @@ impl Backend for CpuBackend {
             launch: LaunchForm::WorkGroup(group.launch),
         };
         let artifact = KernelArtifact::new(&module, kernel, code)?;
-        Ok(Generated { artifact, remarks: group.remarks })
+        Ok(Generated { artifact, remarks: group.remarks, statistics, internal_error: group.internal_error })
     }
 
     fn explain(&self, mut input: KernelInput<'_>) -> Result<Explanation, CompileError> {
         input.run_passes(&mut StageLog::new(false));
-        let KernelInput { mut module, kernel, key, options, .. } = input;
+        let KernelInput { mut module, kernel, key, options, passes, .. } = input;
         let vectors = vector_options(key, &options);
-        let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target)?;
+        let group = cloom_spmd::work_group_function(&mut module, kernel, vectors, &self.target, passes)?;
         let summary = match group.launch.lanes {
             0 | 1 => "one work-item at a time".to_owned(),
             lanes => format!("{lanes} work-items at a time along dimension {}", group.launch.dim_order[0]),

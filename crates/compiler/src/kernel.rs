@@ -1,12 +1,13 @@
 //! One kernel of a program to code: the disk cache, the library of built-in functions, and a backend.
 
-use crate::backend::{Backend, Explanation, KernelInput, StageLog};
+use crate::backend::{Backend, Explanation, Generated, KernelInput, StageLog};
 use crate::cache::{Cache, Key};
 use crate::key::{CodeOptions, SpecializationKey, Tier, Variant};
 use crate::program::Program;
 use crate::{CompileError, Compiler, Timing, library};
 use cloom_artifact::KernelArtifact;
 use cloom_ir::Module;
+use cloom_passes::Statistics;
 use cloom_spmd::Remark;
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub struct Built {
     pub artifact: Arc<KernelArtifact>,
     /// What the backend decided; empty if the code came from the cache.
     pub remarks: Vec<Remark>,
+    /// What each pass did; nothing if the code came from the cache.
+    pub statistics: Statistics,
     /// The stages, if asked for.
     pub stages: Vec<Stage>,
     /// What each stage took; nothing if the code came from the cache.
@@ -63,7 +66,8 @@ impl Request<'_> {
     fn entry(&self, extracted: &Module, key: &SpecializationKey) -> Option<(&Cache, Key)> {
         let cache = self.compiler.cache.as_ref().filter(|_| key.tier != Tier::Baseline)?;
         let hooks: Vec<&str> = self.compiler.hooks.iter().map(|h| h.name()).collect();
-        let parts = (self.backend.target(), self.name, key, self.options(), hooks, extracted);
+        let disabled = self.compiler.passes.disabled.to_string();
+        let parts = (self.backend.target(), self.name, key, self.options(), disabled, hooks, extracted);
         Some((cache, Key::new(&postcard::to_stdvec(&parts).ok()?)))
     }
 
@@ -71,7 +75,8 @@ impl Request<'_> {
     fn stored(&self, (cache, key): &(&Cache, Key)) -> Option<Built> {
         let is_it = |a: &KernelArtifact| a.target == *self.backend.target() && a.name == self.name;
         let artifact = Arc::new(cache.get(key).filter(is_it)?);
-        Some(Built { artifact, remarks: Vec::new(), stages: Vec::new(), times: Vec::new(), cached: true })
+        let (remarks, statistics, stages, times) = Default::default();
+        Some(Built { artifact, remarks, statistics, stages, times, cached: true })
     }
 
     /// The kernel's optimised code for ordinary launches, if the disk cache has it.
@@ -115,7 +120,8 @@ impl Request<'_> {
 
     fn input<'k>(&'k self, module: Module, key: &'k SpecializationKey) -> Result<KernelInput<'k>, CompileError> {
         let kernel = module.find(self.name).ok_or_else(|| CompileError::NoKernel(self.name.to_owned()))?;
-        Ok(KernelInput { module, kernel, key, options: self.options(), hooks: &self.compiler.hooks })
+        let Compiler { passes, hooks, .. } = self.compiler;
+        Ok(KernelInput { module, kernel, key, options: self.options(), passes, hooks })
     }
 
     fn generate(&self, mut module: Module, key: &SpecializationKey, mut log: StageLog) -> Result<Built, CompileError> {
@@ -123,8 +129,9 @@ impl Request<'_> {
         log.stage("library", || module.to_string());
         let generated = self.backend.compile(self.input(module, key)?, &mut log)?;
         let StageLog { stages, times, .. } = log;
-        let artifact = Arc::new(generated.artifact);
-        Ok(Built { artifact, remarks: generated.remarks, stages, times, cached: false })
+        let Generated { artifact, remarks, statistics, internal_error } = generated;
+        internal_error.iter().for_each(|bug| self.compiler.note_internal_error(self.name, bug));
+        Ok(Built { artifact: Arc::new(artifact), remarks, statistics, stages, times, cached: false })
     }
 }
 

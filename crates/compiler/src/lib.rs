@@ -23,6 +23,7 @@ mod includes;
 mod kernel;
 mod key;
 mod library;
+pub mod passes;
 mod program;
 mod queue;
 mod remarks;
@@ -45,9 +46,11 @@ use cache::Cache;
 use cloom_artifact::ImageKind;
 use cloom_target::Target;
 use kernel::Request;
+use passes::{Disabled, PassOptions};
 use queue::Queue;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How a compiler behaves.
@@ -63,6 +66,10 @@ pub struct Config {
     pub remarks: bool,
     /// Whether kernels may begin with code of the baseline tier ([`Executable::baseline_kernel`]).
     pub baseline_tier: bool,
+    /// Passes that do not run.
+    pub disabled: Disabled,
+    /// Whether bugs of the compiler that cost only speed are told on the standard error stream.
+    pub log: bool,
 }
 
 impl Config {
@@ -73,7 +80,9 @@ impl Config {
         let remarks = cloom_caps::env::REMARKS.is_on();
         let background_threads = (cores / 2).clamp(1, 8);
         let baseline_tier = !cloom_caps::env::QUICK_START.is_off();
-        Self { cache_dir: cache::folder_from_env(), background_threads, lanes, remarks, baseline_tier }
+        let (disabled, _) = passes::from_env();
+        let log = cloom_caps::env::LOG.is_on();
+        Self { cache_dir: cache::folder_from_env(), background_threads, lanes, remarks, baseline_tier, disabled, log }
     }
 }
 
@@ -92,9 +101,9 @@ pub enum CompileError {
     /// The library of built-in functions cannot be read: a bug of ours.
     #[error("the built-in library is damaged: {0}")]
     Library(String),
-    /// The kernel is beyond a limit of the vectoriser.
+    /// The kernel is beyond what can be compiled.
     #[error("{0}")]
-    Vectoriser(#[from] cloom_spmd::Limit),
+    Vectoriser(#[from] cloom_spmd::Error),
     /// The kernel has no code of the baseline tier.
     #[error("the kernel is too large for the baseline tier, or has sub-groups")]
     NoBaseline,
@@ -162,6 +171,9 @@ pub struct Compiler {
     lanes: Option<u16>,
     remarks: bool,
     baseline_tier: bool,
+    passes: PassOptions,
+    log: bool,
+    internal_errors: AtomicU64,
     backends: Vec<Arc<dyn Backend>>,
     hooks: Vec<Arc<dyn IrHook>>,
     cache: Option<Cache>,
@@ -180,6 +192,9 @@ impl Compiler {
             lanes: config.lanes,
             remarks: config.remarks,
             baseline_tier: config.baseline_tier,
+            passes: PassOptions::without(config.disabled),
+            log: config.log,
+            internal_errors: AtomicU64::new(0),
             backends: extensions.backends,
             hooks: extensions.hooks,
             cache: config.cache_dir.and_then(Cache::open),
@@ -266,6 +281,19 @@ impl Compiler {
             && self.lanes.is_none()
             && !program.options().opt_disable
             && backend.capabilities().baseline_tier
+    }
+
+    /// How many kernels run one work-item at a time because of a bug in the vectoriser: their results are right, but slow.
+    pub fn internal_errors(&self) -> u64 {
+        self.internal_errors.load(Ordering::Relaxed)
+    }
+
+    /// Counts and reports a bug that costs only speed.
+    fn note_internal_error(&self, kernel: &str, bug: &cloom_spmd::InternalError) {
+        self.internal_errors.fetch_add(1, Ordering::Relaxed);
+        if self.log {
+            eprintln!("cloom: kernel `{kernel}` runs one work-item at a time: {bug}");
+        }
     }
 
     /// A kernel of a program with all that it calls, before any pass.

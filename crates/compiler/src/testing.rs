@@ -56,6 +56,12 @@ impl Backend for StubBackend {
             denorms_are_zero: options.denorms_are_zero,
             launch: LaunchForm::WorkItem,
         };
-        Ok(Generated { artifact: KernelArtifact::new(&module, kernel, code)?, remarks: Vec::new() })
+        let artifact = KernelArtifact::new(&module, kernel, code)?;
+        Ok(Generated {
+            artifact,
+            remarks: Vec::new(),
+            statistics: cloom_passes::Statistics::default(),
+            internal_error: None,
+        })
     }
 }

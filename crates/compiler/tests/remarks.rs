@@ -55,8 +55,8 @@ fn the_width_loops_and_what_is_done_lane_by_lane_have_their_reasons() {
         None,
     );
     for (line, what) in [
-        ("k.cl:3:", "loop: as many rounds for all lanes"),
-        ("k.cl:5:", "loop: goes on until the last lane has left"),
+        ("k.cl:3:", "loop: as many iterations for all lanes"),
+        ("k.cl:5:", "loop: divergent, runs until the last lane has left"),
         ("k.cl:7:", "atomic operation: put together"),
         ("k.cl:8:", "atomic operation: lane by lane, without a lock"),
         ("k.cl:9:", "atomic operation: lane by lane: "),

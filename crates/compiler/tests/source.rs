@@ -3,6 +3,7 @@
 mod common;
 
 use cloom_artifact::ImageKind;
+use cloom_compiler::passes;
 use cloom_compiler::{CompileError, Compiler, Config, Failure, Header, Program, Source, Variant};
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
@@ -149,6 +150,25 @@ fn the_disk_cache_gives_the_same_code_and_ignores_what_is_damaged() {
     let third = get();
     assert!(!third.cached);
     assert_eq!(first.artifact, third.artifact);
+}
+
+#[test]
+fn code_without_a_pass_has_its_own_place_in_the_cache() {
+    let dir = tempfile::tempdir().unwrap();
+    let device = CpuDevice::new(1, None);
+    let get = |names: &str| {
+        let (disabled, wrong) = passes::Disabled::parse(names, &passes::all());
+        assert!(wrong.is_empty(), "{wrong:?}");
+        let config = Config { cache_dir: Some(dir.path().join("cache")), disabled, ..Config::default() };
+        let compiler = Compiler::new(config);
+        let executable = compiler.executable(&program(&compiler, REDUCE, ""), &device.info().target);
+        executable.kernel("reduce", Variant::Vector).unwrap().clone()
+    };
+    let (all, again, without) = (get(""), get(""), get("dce,cse"));
+    assert!(!all.cached && again.cached && !without.cached);
+    assert!(get("cse,dce").cached, "the order of names does not matter");
+    assert!(all.statistics.changes("cse") > 0);
+    assert_eq!(without.statistics.changes("cse"), 0);
 }
 
 #[test]

@@ -32,7 +32,8 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
     checked(&module);
     let device = CpuDevice::new(2, None);
     let target = device.info().target.clone();
-    let group = work_group_function(&mut module, kernel, VectorOptions::with_lanes(1), &target).unwrap();
+    let group = work_group_function(&mut module, kernel, VectorOptions::with_lanes(1), &target, &Default::default());
+    let group = group.unwrap();
     checked(&module);
     let options = cloom_llvm::Options { target, optimise: passes, denorms_are_zero: false, texts: false };
     let code = cloom_llvm::compile(&module, group.func, &options).unwrap();

@@ -38,6 +38,7 @@ fn main() {
             }
             Verdict::Differ(failure) | Verdict::Invalid(failure) => {
                 println!("seed {seed}, options `{}`: {failure}", program.options);
+                println!("right without any of: {:?}", ladder.bisect(&program, &failure));
                 let (small, failure) = ladder.reduce(&program, &failure);
                 println!("{failure}\n{small}");
             }

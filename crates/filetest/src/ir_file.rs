@@ -16,6 +16,7 @@
 //! | `divergence` | each varying value and divergent branch with its cause |
 //! | `loops` | each loop with header, depth and blocks |
 //! | `spmd`, `spmd lanes N` | the work-group function of the kernel for vectors of N work-items (1 unless said), printed |
+//! | `spmd registers N` | the same for vectors that suit the kernel on a machine with registers of N bits |
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
@@ -26,6 +27,9 @@
 //! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would change with every
 //! improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this order, one line of the output for
 //! each, and `; NOT: TEXT` in no line. Blanks count as one.
+//!
+//! `; FIRES: PASS N` says that a pass, of those that `pass` or `spmd` run, changes something N times; a pass that can be switched off must
+//! then change nothing where it is ([`crate::passes`]).
 
 use crate::case::{Case, CaseArg};
 use crate::{header, rungs};
@@ -34,6 +38,7 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{FuncRef, Module};
+use cloom_passes::{PassManager, PassOptions, Statistics};
 use cloom_spmd::{VectorOptions, work_group_function};
 use cloom_target::Target;
 use std::fmt::Write;
@@ -57,7 +62,8 @@ pub fn test(path: &Path, text: &str, cpus: &[&dyn rungs::Rung]) -> Result<(), St
         ["verify", "group", lanes] => return verify(input, Some(lanes.parse().map_err(|_| "no number of lanes")?)),
         _ => {}
     }
-    let got = output(input, &words)?;
+    let (got, _) = output(input, &words, &PassOptions::default())?;
+    crate::passes::check(input, &|options| Ok(output(input, &words, options)?.1))?;
     if input.lines().any(|l| l.starts_with(CHECK) || l.starts_with(NOT)) {
         return find(input, &got);
     }
@@ -117,7 +123,14 @@ fn verify(input: &str, group: Option<u16>) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-fn output(input: &str, command: &[&str]) -> Result<String, String> {
+/// What a command gives, and what passes did for it.
+fn output(input: &str, command: &[&str], options: &PassOptions) -> Result<(String, Statistics), String> {
+    let manager = PassManager::new(options);
+    let text = text(input, command, &manager)?;
+    Ok((text, manager.statistics()))
+}
+
+fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<String, String> {
     let parsed = cloom_ir::parse(input);
     if command == ["parse"] {
         return Ok(parsed.err().map_or("no error".into(), |e| e.to_string()));
@@ -131,12 +144,12 @@ fn output(input: &str, command: &[&str]) -> Result<String, String> {
         ["text"] => Ok(module.to_string()),
         ["pass", names @ ..] => {
             for name in names {
-                if *name == "inline" {
-                    cloom_passes::inline::run(&mut module, first);
+                if *name == cloom_passes::INLINE.name {
+                    manager.step(cloom_passes::INLINE, || (cloom_passes::inline::run(&mut module, first), ()));
                 } else {
                     let pass = cloom_passes::pass(name).ok_or_else(|| format!("no pass is named {name}"))?;
-                    for f in module.funcs.values_mut().filter(|f| !f.is_declaration()) {
-                        (pass.run)(f);
+                    for f in module.funcs.keys().filter(|&f| !module.funcs[f].is_declaration()).collect::<Vec<_>>() {
+                        manager.in_module(&mut module, f, *pass);
                     }
                 }
                 if let Some(e) = cloom_ir::verify(&module).first() {
@@ -147,8 +160,15 @@ fn output(input: &str, command: &[&str]) -> Result<String, String> {
         }
         ["divergence"] => Ok(divergence(&module, first)),
         ["loops"] => Ok(loops(&module, first)),
-        ["spmd"] => spmd(module, first, 1),
-        ["spmd", "lanes", lanes] => spmd(module, first, lanes.parse().map_err(|_| "no number of lanes")?),
+        ["spmd"] => spmd(module, first, VectorOptions::with_lanes(1), &Target::generic(), manager),
+        ["spmd", "lanes", lanes] => {
+            let options = VectorOptions::with_lanes(lanes.parse().map_err(|_| "no number of lanes")?);
+            spmd(module, first, options, &Target::generic(), manager)
+        }
+        ["spmd", "registers", bits] => {
+            let target = rungs::target_of(bits.parse().map_err(|_| "no number of bits")?)?;
+            spmd(module, first, VectorOptions::default(), &target, manager)
+        }
         ["llvm"] => llvm(&module, first),
         _ => Err(format!("no command is named {command:?}")),
     }
@@ -161,15 +181,24 @@ fn first_defined(module: &Module) -> Result<FuncRef, String> {
 }
 
 /// What a launcher must know of a work-group function, and its text. A kernel that cannot be put into so many lanes is an error.
-fn spmd(mut module: Module, kernel: FuncRef, lanes: u16) -> Result<String, String> {
+fn spmd(
+    mut module: Module,
+    kernel: FuncRef,
+    options: VectorOptions,
+    target: &Target,
+    manager: &PassManager<'_>,
+) -> Result<String, String> {
     cloom_passes::inline::run(&mut module, kernel);
-    let group = work_group_function(&mut module, kernel, VectorOptions::with_lanes(lanes), &Target::generic())
-        .map_err(|e| e.to_string())?;
+    let group = work_group_function(&mut module, kernel, options, target, manager.options());
+    let group = group.map_err(|e| e.to_string())?;
+    manager.add(&group.statistics);
     let errors = cloom_ir::verify_work_group(&module, group.func, group.launch.lanes);
     if let Some(e) = cloom_ir::verify(&module).iter().chain(&errors).next() {
         return Err(format!("does not verify after spmd: {e}\n{module}"));
     }
-    if group.launch.lanes != lanes {
+    if let Some(lanes) = options.lanes
+        && group.launch.lanes != lanes
+    {
         return Err(format!("{} lanes instead of {lanes}: {:?}", group.launch.lanes, group.remarks.last()));
     }
     let CpuLaunch { scratch_fixed, scratch_per_item, .. } = group.launch;

@@ -30,6 +30,7 @@ use crate::rungs::{Cpu, Interpreter, Ready, Rung, Stage};
 use crate::{program, reduce};
 use cloom_compiler::{Compiler, Config};
 use cloom_ir::Module;
+use cloom_passes::{PassId, PassManager, PassOptions};
 use std::fmt;
 use std::sync::Arc;
 
@@ -104,6 +105,8 @@ pub struct Ladder {
     optimised: Vec<Cpu>,
     /// and code for the chosen lanes and each set of instructions, then not optimised.
     levels: Vec<Cpu>,
+    /// How all of them are compiled.
+    passes: PassOptions,
 }
 
 /// What is wrong with a program.
@@ -169,6 +172,7 @@ impl Ladder {
             plain: lanes(2).map(Cpu::plain).into(),
             optimised: lanes(1).into(),
             levels: levels.into_iter().map(Cpu::passed).collect(),
+            passes: PassOptions::default(),
         }
     }
 
@@ -218,17 +222,39 @@ impl Ladder {
             Ok(reference) => reference,
             Err(verdict) => return *verdict,
         };
-        let mut passed = module.clone();
-        if let Some(kernel) = passed.find("k") {
-            cloom_passes::run(&mut passed, kernel, |_, _| {});
-        }
+        let passed = passed(&module, &self.passes);
         for rung in rungs {
             let module = if rung.after_passes() { &passed } else { &module };
-            if let Some(failure) = compare(module, program, *rung, &wanted) {
+            if let Some(failure) = compare(module, program, *rung, &wanted, &self.passes) {
                 return Verdict::Differ(failure);
             }
         }
         Verdict::Agree
+    }
+
+    /// Which passes a failure hangs on: without any one of them, the rung that failed agrees. The bug is in one of them, or in a later stage
+    /// that only sees it after them.
+    pub fn bisect(&self, program: &Generated, failure: &Failure) -> Vec<&'static str> {
+        let Ok((module, wanted)) = self.reference(&program.source(), program) else { return Vec::new() };
+        let Some(rung) = self.all_rungs().into_iter().find(|r| failure.rungs.last() == Some(&r.name())) else {
+            return Vec::new();
+        };
+        let planted = self.passes.planted.iter().map(|(_, pass)| pass.id);
+        let ids = cloom_compiler::passes::all().into_iter().chain(planted).filter(|id| !id.required);
+        let agrees_without = |id: &PassId| {
+            let mut options = self.passes.clone();
+            options.disabled.add(*id);
+            let module = if rung.after_passes() { &passed(&module, &options) } else { &module };
+            compare(module, program, rung, &wanted, &options).is_none()
+        };
+        ids.filter(agrees_without).map(|id| id.name).collect()
+    }
+
+    fn all_rungs(&self) -> Vec<&dyn Rung> {
+        let interpreted =
+            STAGES.iter().chain(&VECTORS).chain(&PLAIN).chain(&SUBGROUPS).chain([&CHOSEN]).map(|s| s as &dyn Rung);
+        let cpus = self.plain.iter().chain(&self.optimised).chain(&self.levels).map(|c| c as &dyn Rung);
+        interpreted.chain(cpus).collect()
     }
 
     /// The linked IR of a source, and what it must compute on each range of the program.
@@ -263,11 +289,8 @@ impl Ladder {
 
     /// Makes a failing program small: the text of the smallest that fails on the same rung.
     pub fn reduce(&self, program: &Generated, failure: &Failure) -> (String, Failure) {
-        let interpreted =
-            STAGES.iter().chain(&VECTORS).chain(&PLAIN).chain(&SUBGROUPS).chain([&CHOSEN]).map(|s| s as &dyn Rung);
-        let cpus = self.plain.iter().chain(&self.optimised).chain(&self.levels).map(|c| c as &dyn Rung);
-        let all: Vec<&dyn Rung> = interpreted.chain(cpus).collect();
-        let rungs: Vec<&dyn Rung> = all.into_iter().filter(|r| failure.rungs.contains(&r.name())).collect();
+        let rungs: Vec<&dyn Rung> =
+            self.all_rungs().into_iter().filter(|r| failure.rungs.contains(&r.name())).collect();
         let mut last = failure.clone();
         // A program that depends on the order is the generator's fault; it is reduced by that.
         let racy = |f: &Failure| f.what.starts_with(ORDER);
@@ -286,9 +309,24 @@ impl Ladder {
     }
 }
 
-fn compare(module: &Module, program: &Generated, rung: &dyn Rung, wanted: &[Outcome]) -> Option<Failure> {
+/// A module after the scalar passes over its kernel.
+fn passed(module: &Module, options: &PassOptions) -> Module {
+    let mut passed = module.clone();
+    if let Some(kernel) = passed.find("k") {
+        cloom_passes::run_with(&mut passed, kernel, &PassManager::new(options), |_, _| {});
+    }
+    passed
+}
+
+fn compare(
+    module: &Module,
+    program: &Generated,
+    rung: &dyn Rung,
+    wanted: &[Outcome],
+    passes: &PassOptions,
+) -> Option<Failure> {
     let names = || vec![JUDGES[0].name(), rung.name()];
-    let ready: Box<dyn Ready + '_> = match rung.prepare(module, "k") {
+    let ready: Box<dyn Ready + '_> = match rung.prepare_with(module, "k", passes) {
         Ok(ready) => ready,
         Err(what) => return Some(Failure { rungs: vec![rung.name()], what, range: None }),
     };
@@ -302,4 +340,50 @@ fn compare(module: &Module, program: &Generated, rung: &dyn Rung, wanted: &[Outc
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Profile, generate};
+    use cloom_ir::{BinOp, Function, Op};
+    use cloom_passes::Pass;
+
+    /// Miscompiles: the first sum of 32-bit integers becomes a difference.
+    fn spoil(func: &mut Function) -> usize {
+        let insts: Vec<_> = func.layout.iter().flat_map(|&b| func.blocks[b].insts.clone()).collect();
+        let sum = insts.into_iter().find(|&i| {
+            let data = &func.insts[i];
+            let constant = || data.args.iter().any(|&a| func.const_bits(a) == Some(0));
+            data.op == Op::Binary(BinOp::Add)
+                && data.result.is_some_and(|r| func.ty(r).scalar.bits() == 32)
+                && !constant()
+        });
+        sum.map_or(0, |i| {
+            func.insts[i].op = Op::Binary(BinOp::Sub);
+            1
+        })
+    }
+
+    #[test]
+    fn a_pass_that_miscompiles_is_found() {
+        let spoils = Pass { id: PassId::optional("spoil", "a planted bug"), run: spoil };
+        let planted = Some((cloom_passes::LICM.id, spoils));
+        let ladder = Ladder { passes: PassOptions { planted, ..PassOptions::default() }, ..Ladder::with(Code::None) };
+        let mut found = 0;
+        for seed in 0..40 {
+            let program = generate(seed, Profile::of(seed));
+            let Verdict::Differ(failure) = ladder.check(&program) else { continue };
+            let guilty = ladder.bisect(&program, &failure);
+            assert!(guilty.contains(&"spoil"), "seed {seed}: {failure}: {guilty:?}");
+            // It is planted behind this one.
+            assert!(guilty.contains(&cloom_passes::LICM.id.name), "seed {seed}: {guilty:?}");
+            assert!(!guilty.contains(&cloom_spmd::passes::ROW_TRANSPOSE.name), "seed {seed}: {guilty:?}");
+            found += 1;
+            if found == 2 {
+                return;
+            }
+        }
+        panic!("the planted bug shows in {found} of 40 programs");
+    }
 }

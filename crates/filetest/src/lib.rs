@@ -22,6 +22,7 @@ pub mod generate;
 pub mod header;
 pub mod ir_file;
 pub mod ladder;
+pub mod passes;
 pub mod peers;
 pub mod program;
 pub mod reduce;

@@ -9,7 +9,8 @@ use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
 use cloom_ir::{FuncRef, Module, abi};
-use cloom_spmd::{VectorOptions, WorkGroup};
+use cloom_passes::{PassManager, PassOptions};
+use cloom_spmd::{NotVectorised, VectorOptions, WorkGroup};
 use cloom_target::{Architecture, Target};
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +19,11 @@ pub trait Rung: Sync {
     /// How failures call it.
     fn name(&self) -> String;
     /// Compiles a kernel as far as this rung needs it.
-    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String>;
+    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
+        self.prepare_with(module, kernel, &PassOptions::default())
+    }
+    /// The same, by these passes.
+    fn prepare_with(&self, module: &Module, kernel: &str, passes: &PassOptions) -> Result<Box<dyn Ready + '_>, String>;
     /// Whether it takes a module that went through the scalar passes already.
     fn after_passes(&self) -> bool {
         false
@@ -104,9 +109,9 @@ impl Interpreter {
     }
 }
 
-/// What may keep a kernel from being put into lanes.
-const EXCUSES: [&str; 4] =
-    ["a loop has no end", "it has too many loops", "it is too large", "its private arrays are too large"];
+/// The limits that may keep a kernel from being vectorised.
+const EXCUSES: [NotVectorised; 4] =
+    [NotVectorised::EndlessLoop, NotVectorised::TooManyLoops, NotVectorised::TooLarge, NotVectorised::PrivateArrays];
 
 /// Every rung that needs no code generation.
 pub const INTERPRETED: [&dyn Rung; 9] = [
@@ -147,22 +152,19 @@ impl Rung for Interpreter {
         self.stage == Stage::Passed
     }
 
-    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
+    fn prepare_with(&self, module: &Module, kernel: &str, passes: &PassOptions) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let (options, target) = match self.bits {
             None => (VectorOptions::with_lanes(self.lanes), Target::generic()),
             Some(bits) => (VectorOptions::default(), target_of(bits)?),
         };
-        let group = prepare(&mut module, kernel, self.stage, options, &target)?;
+        let group = prepare(&mut module, kernel, self.stage, options, &target, passes)?;
         // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed on.
-        let why = group
-            .iter()
-            .filter(|g| self.bits.is_none() && g.launch.lanes != self.lanes)
-            .flat_map(|g| g.remarks.last())
-            .map(|r| r.why.as_str());
-        if let Some(why) = why.into_iter().find(|why| !EXCUSES.contains(why)) {
-            return Err(format!("not in lanes: {why}"));
+        if let Some(group) = group.as_ref().filter(|g| self.bits.is_none() && g.launch.lanes != self.lanes)
+            && !group.not_vectorised.is_some_and(|limit| EXCUSES.contains(&limit))
+        {
+            return Err(format!("not vectorised: {:?}", group.remarks.last()));
         }
         let program = Program::new(module).map_err(|e| format!("does not verify: {}", e[0]))?;
         Ok(Box::new(Interpreted { interpreter: *self, program, kernel, group }))
@@ -216,7 +218,7 @@ impl Ready for Interpreted {
 }
 
 /// A machine with vector registers of so many bits.
-fn target_of(bits: u32) -> Result<Target, String> {
+pub fn target_of(bits: u32) -> Result<Target, String> {
     let level = cloom_target::cpu::of(Architecture::X86_64).find(|l| l.features.vector_bits == bits);
     Ok(level.ok_or_else(|| format!("no machine has vector registers of {bits} bits"))?.target())
 }
@@ -232,17 +234,22 @@ pub fn prepare(
     stage: Stage,
     options: VectorOptions,
     target: &Target,
+    passes: &PassOptions,
 ) -> Result<Option<WorkGroup>, String> {
     match stage {
         Stage::Written => return Ok(None),
-        Stage::PlainGroup => cloom_passes::inline::run(module, kernel),
-        Stage::Passes | Stage::Group => cloom_passes::run(module, kernel, |_, _| {}),
+        Stage::PlainGroup => {
+            cloom_passes::inline::run(module, kernel);
+        }
+        Stage::Passes | Stage::Group => {
+            cloom_passes::run_with(module, kernel, &PassManager::new(passes), |_, _| {});
+        }
         Stage::Passed => {}
     }
     if stage == Stage::Passes {
         return Ok(None);
     }
-    cloom_spmd::work_group_function(module, kernel, options, target).map(Some).map_err(|e| e.to_string())
+    cloom_spmd::work_group_function(module, kernel, options, target, passes).map(Some).map_err(|e| e.to_string())
 }
 
 /// The CPU device, through code generation.
@@ -319,12 +326,13 @@ impl Rung for Cpu {
         self.stage == Stage::Passed
     }
 
-    fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
+    fn prepare_with(&self, module: &Module, kernel: &str, passes: &PassOptions) -> Result<Box<dyn Ready + '_>, String> {
         let mut module = module.clone();
         let kernel = find(&module, kernel)?;
         let target = &self.device.info().target;
         let vectors = VectorOptions { lanes: self.lanes, ..VectorOptions::default() };
-        let group = prepare(&mut module, kernel, self.stage, vectors, target)?.ok_or("no work-group function")?;
+        let group =
+            prepare(&mut module, kernel, self.stage, vectors, target, passes)?.ok_or("no work-group function")?;
         if let Some(e) = cloom_ir::verify_work_group(&module, group.func, group.launch.lanes).first() {
             return Err(format!("does not verify: {e}"));
         }

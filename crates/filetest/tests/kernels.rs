@@ -56,8 +56,12 @@ fn generated_kernels_agree_on_every_rung() {
                             format!("seed {seed}: a bad program: {failure}\n{}", program.source())
                         }
                         Verdict::Differ(failure) => {
+                            let guilty = ladder.bisect(&program, &failure);
                             let (small, failure) = ladder.reduce(&program, &failure);
-                            format!("seed {seed}, options `{}`: {failure}\n{small}", program.options)
+                            format!(
+                                "seed {seed}, options `{}`: {failure}\nright without any of: {guilty:?}\n{small}",
+                                program.options
+                            )
                         }
                     };
                     // A long run may be stopped before it reports.
@@ -230,7 +234,8 @@ fn long_loops_advance_groups_together() {
         let mut module = ladder.module(&program.source(), program.options).unwrap();
         let kernel = module.find("k").unwrap();
         let target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
-        let group = prepare(&mut module, kernel, Stage::Group, Default::default(), &target).unwrap().unwrap();
+        let (options, passes) = Default::default();
+        let group = prepare(&mut module, kernel, Stage::Group, options, &target, &passes).unwrap().unwrap();
         together += u32::from(group.launch.grid_stride_bytes > 0);
         let elements = program.arguments(&module, &program.ranges[0]).iter().any(|a| match a {
             CaseArg::Buffer(bytes) => bytes.len() as u64 == 4 * BIG,

@@ -2,13 +2,13 @@
 
 use cloom_ir::{Arena, Block, Entity, Function, Inst, Value, ValueData, ValueDef};
 
-/// Runs the pass. Says whether anything was dropped.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how many entities were dropped.
+pub fn run(func: &mut Function) -> usize {
     if func.is_declaration() {
-        return false;
+        return 0;
     }
     crate::util::remove_unreachable(func);
-    let before = (func.values.len(), func.insts.len(), func.blocks.len());
+    let before = func.values.len() + func.insts.len() + func.blocks.len();
     let mut block_map: Vec<Option<Block>> = vec![None; func.blocks.len()];
     let mut value_map: Vec<Option<Value>> = vec![None; func.values.len()];
     let (mut values, mut insts, mut blocks) = (Arena::new(), Arena::new(), Arena::new());
@@ -52,5 +52,5 @@ pub fn run(func: &mut Function) -> bool {
     }
     func.layout = blocks.keys().collect();
     (func.values, func.insts, func.blocks) = (values, insts, blocks);
-    before != (func.values.len(), func.insts.len(), func.blocks.len())
+    before - (func.values.len() + func.insts.len() + func.blocks.len())
 }

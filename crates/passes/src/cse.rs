@@ -1,7 +1,7 @@
 //! Common subexpressions: an operation whose equal stands in a dominating block gives way to it.
 //!
-//! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that each is there
-//! once. Loads from constant memory count as operations: nothing writes there while a kernel runs.
+//! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that each
+//! is there once. Loads from constant memory count as operations: nothing writes there while a kernel runs.
 
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
@@ -11,8 +11,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let mut changed = hoist_nullary(func);
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
@@ -37,7 +37,7 @@ pub fn run(func: &mut Function) -> bool {
             if let Some(v) = func.insts[other].result {
                 renames.set(r, v);
             }
-            changed = true;
+            changed += 1;
             false
         });
         func.blocks[b].insts = insts;
@@ -94,10 +94,10 @@ pub(crate) fn same(func: &Function, a: Inst, b: Inst) -> bool {
     op && x.args == y.args && x.flags - promises == y.flags - promises && result_type(func, x) == result_type(func, y)
 }
 
-fn hoist_nullary(func: &mut Function) -> bool {
+fn hoist_nullary(func: &mut Function) -> usize {
     let entry = func.entry();
     let mut hoisted = Vec::new();
-    let mut changed = false;
+    let mut changed = 0;
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         let mut insts = std::mem::take(&mut func.blocks[b].insts);
@@ -105,7 +105,7 @@ fn hoist_nullary(func: &mut Function) -> bool {
             let op = &func.insts[i].op;
             let nullary = matches!(op, Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_));
             if nullary {
-                changed |= b != entry;
+                changed += usize::from(b != entry);
                 hoisted.push(i);
             }
             !nullary

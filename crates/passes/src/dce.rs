@@ -6,8 +6,8 @@
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Entity, Flags, Function, Inst, Op, Value, ValueDef};
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let mut changed = crate::util::remove_unreachable(func);
     let cfg = Cfg::new(func);
     let dead = dead_stores(func, &cfg);
@@ -31,7 +31,7 @@ pub fn run(func: &mut Function) -> bool {
             Some(r) if live[r.index()] => true,
             _ => is_root(func, i) && !dead[i.index()],
         });
-        changed |= insts.len() != before;
+        changed += before - insts.len();
         func.blocks[b].insts = insts;
     }
     let entry = func.entry();
@@ -58,7 +58,7 @@ pub fn run(func: &mut Function) -> bool {
             for (i, &p) in func.blocks[b].params.iter().enumerate() {
                 func.values[p].def = ValueDef::Param(b, i as u32);
             }
-            changed = true;
+            changed += keep.iter().filter(|&&k| !k).count();
         }
     }
     changed

@@ -1,12 +1,13 @@
 //! Invariant loads: what a loop reads anew from one place that it does not write moves before it.
 //!
-//! That is for addresses that are made of the ids of the work-item, as in `for (j…) sum += f(a[j], a[get_global_id(0)])`: in lanes such a
-//! load may take longer than all the rest. Others are cheap where they are, and a register that is kept free serves the lanes.
+//! That is for addresses that are made of the ids of the work-item, as in `for (j…) sum += f(a[j],
+//! a[get_global_id(0)])`: in lanes such a load may take longer than all the rest. Others are cheap where they are, and
+//! a register that is kept free serves the lanes.
 //!
-//! A load moves only if the loop, once entered, surely comes to it, for its place may not be there otherwise. Where the loop begins with a
-//! test that may leave it at once, the test is made before it too, and the load stands behind it; the loop itself keeps its form. Only
-//! innermost loops are looked at, after [`crate::licm`], which gives each a block before its header. What a barrier, a call or an atomic
-//! operation in the loop may change stays.
+//! A load moves only if the loop, once entered, surely comes to it, for its place may not be there otherwise. Where
+//! the loop begins with a test that may leave it at once, the test is made before it too, and the load stands behind
+//! it; the loop itself keeps its form. Only innermost loops are looked at, after [`crate::licm`], which gives each a
+//! block before its header. What a barrier, a call or an atomic operation in the loop may change stays.
 
 use crate::util::{self, Renames};
 use cloom_ir::cfg::Cfg;
@@ -32,13 +33,13 @@ struct Plan {
     header: Block,
 }
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
     if loops.loops.is_empty() {
-        return false;
+        return 0;
     }
     let own = made_of_ids(func, &cfg);
     let home = util::homes(func);
@@ -46,7 +47,7 @@ pub fn run(func: &mut Function) -> bool {
     for plan in &plans {
         carry_out(func, plan);
     }
-    !plans.is_empty()
+    plans.len()
 }
 
 /// Which values are computed from the number of the work-item, as far as data goes.

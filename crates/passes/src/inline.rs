@@ -16,21 +16,28 @@ pub struct Budget {
     pub small: usize,
 }
 
+impl Budget {
+    /// Inlines only what must be.
+    pub const NONE: Budget = Budget { caller: 0, small: 0 };
+}
+
 impl Default for Budget {
     fn default() -> Self {
         Self { caller: 20_000, small: 24 }
     }
 }
 
-/// Inlines into a kernel and into what it calls, and optimises nothing.
-pub fn run(module: &mut Module, kernel: FuncRef) {
+/// Inlines into a kernel and into what it calls, and optimises nothing. Returns how many calls are gone.
+pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
     let order = bottom_up(module, kernel);
     let must = must_inline(module, &order);
+    let mut changed = 0;
     for f in order {
         if !module.funcs[f].is_declaration() {
-            inline_calls(module, f, &must, Budget::default());
+            changed += inline_calls(module, f, &must, Budget::default());
         }
     }
+    changed
 }
 
 /// Functions that can be reached by calls, callees first, the root last.
@@ -68,12 +75,12 @@ pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
     must
 }
 
-/// Inlines into one function whose callees are complete. Says whether anything changed.
-pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: Budget) -> bool {
+/// Inlines into one function whose callees are complete. Returns how many calls are gone.
+pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: Budget) -> usize {
     let mut size = module.funcs[root].size();
     let mut caller = std::mem::replace(&mut module.funcs[root], Function::new("", Vec::new(), None));
     let mut layout = Vec::with_capacity(caller.layout.len());
-    let mut changed = false;
+    let mut changed = 0;
     // Blocks still to look at, the next one last. What is behind a call comes up again; copied bodies do not.
     let mut work: Vec<Block> = caller.layout.iter().rev().copied().collect();
     while let Some(b) = work.pop() {
@@ -84,7 +91,7 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
         });
         let Some((at, call, f)) = found else { continue };
         size += module.funcs[f].size();
-        changed = true;
+        changed += 1;
         let rest = split_behind(&mut caller, b, at);
         let copied = copy_body(&mut caller, &module.funcs[f], call, rest);
         let args = caller.insts[call].args.clone();

@@ -1,16 +1,15 @@
-//! Scalar optimisation passes over the IR.
+//! Scalar optimisation passes over the IR, and the pass manager.
 //!
 //! In comes a verified module with built-ins linked; out comes the same module with a kernel in which the work-item
 //! vectoriser finds what it needs: no calls that depend on the work-item, variables as SSA values, little control flow
 //! that is none. What LLVM does as well on the result (scheduling, strength reduction, load forwarding) is left to it.
 //!
-//! One pass a file. A pass over a function is `fn(&mut Function) -> bool` (whether anything changed); [`PASSES`] names
-//! each for `cloom show` and file tests. No pass recurses on the depth of the IR, and each is close to linear in the
-//! size of the function.
+//! One pass a file. A pass over a function is `fn(&mut Function) -> usize` (how often it changed something);
+//! [`PASSES`] has each with its name, for the [`manager`], `cloom show` and file tests. No pass recurses on the depth
+//! of the IR, and each is close to linear in the size of the function.
 
 #![forbid(unsafe_code)]
 
-pub mod arms;
 pub mod compact;
 pub mod cse;
 pub mod dce;
@@ -18,110 +17,128 @@ pub mod fold;
 pub mod hoist;
 pub mod inline;
 pub mod licm;
+pub mod manager;
 pub mod mem2reg;
-pub mod params;
-pub mod pieces;
+pub mod merge_branches;
+pub mod narrow_loads;
 pub mod reducible;
+pub mod redundant_params;
 pub mod select;
 pub mod simplify_cfg;
 pub mod unroll;
 mod util;
 
-use cloom_ir::{Entity, FuncRef, Function, Module};
+use cloom_ir::{Entity, FuncRef, Module};
+use std::time::Instant;
 
-/// A pass over one function.
-#[derive(Clone, Copy, Debug)]
-pub struct Pass {
-    /// Its name.
-    pub name: &'static str,
-    /// One line about it.
-    pub about: &'static str,
-    /// Runs it; says whether anything changed. The function has a body.
-    pub run: fn(&mut Function) -> bool,
-}
+pub use manager::{Disabled, Pass, PassId, PassManager, PassOptions, PassStatistics, Statistics, UnknownPass};
+
+/// Inlining works on a module; without it only those calls are inlined that must be.
+pub const INLINE: PassId = PassId::optional("inline", "calls replaced by what they call");
+/// [`simplify_cfg`]
+pub const SIMPLIFY_CFG: Pass =
+    Pass::new("simplify-cfg", "decided branches, empty blocks, straight lines", simplify_cfg::run);
+/// [`mem2reg`]
+pub const MEM2REG: Pass = Pass::new("mem2reg", "private variables become values, split into slots", mem2reg::run);
+/// [`fold`]
+pub const FOLD: Pass = Pass::new("fold", "constants and algebra", fold::run);
+/// [`redundant_params`]
+pub const REDUNDANT_PARAMS: Pass =
+    Pass::new("redundant-params", "block parameters that are always one value", redundant_params::run);
+/// [`cse`]
+pub const CSE: Pass = Pass::new("cse", "equal operations share one", cse::run);
+/// [`dce`]
+pub const DCE: Pass = Pass::new("dce", "dead instructions, parameters and stores", dce::run);
+/// [`licm`]
+pub const LICM: Pass = Pass::new("licm", "loop-invariant operations leave loops", licm::run);
+/// [`unroll`]
+pub const UNROLL: Pass = Pass::new("unroll", "short counted loops over small private arrays", unroll::run);
+/// [`hoist`]
+pub const HOIST: Pass = Pass::new("hoist", "loop-invariant loads leave loops", hoist::run);
+/// [`merge_branches`]
+pub const MERGE_BRANCHES: Pass =
+    Pass::new("merge-branches", "what both arms of a branch begin or end with", merge_branches::run);
+/// [`select`]
+pub const SELECT: Pass = Pass::new("select", "if-conversion of branches to next to nothing", select::run);
+/// [`narrow_loads`]
+pub const NARROW_LOADS: Pass =
+    Pass::new("narrow-loads", "bytes of what was loaded are loaded where they are used", narrow_loads::run);
+/// [`reducible`]
+pub const REDUCIBLE: Pass = Pass::new("reducible", "cycles with several entries get one", reducible::run);
+/// [`compact`]
+pub const COMPACT: Pass = Pass::new("compact", "arenas without dead entries", compact::run);
 
 /// Every pass over a function.
 pub const PASSES: &[Pass] = &[
-    Pass { name: "simplify-cfg", about: "decided branches, empty blocks, straight lines", run: simplify_cfg::run },
-    Pass { name: "mem2reg", about: "private variables become values, split into slots", run: mem2reg::run },
-    Pass { name: "fold", about: "constants and algebra", run: fold::run },
-    Pass { name: "params", about: "block parameters that are always one value", run: params::run },
-    Pass { name: "cse", about: "equal operations share one", run: cse::run },
-    Pass { name: "dce", about: "dead instructions, parameters and stores", run: dce::run },
-    Pass { name: "licm", about: "invariant operations leave loops", run: licm::run },
-    Pass { name: "unroll", about: "loops along small private arrays become their rounds", run: unroll::run },
-    Pass { name: "hoist", about: "loads from one place leave loops", run: hoist::run },
-    Pass { name: "arms", about: "what both arms of a branch begin or end with", run: arms::run },
-    Pass { name: "select", about: "choices in place of branches to next to nothing", run: select::run },
-    Pass { name: "pieces", about: "bytes of what was loaded are loaded where they are used", run: pieces::run },
-    Pass { name: "reducible", about: "cycles with several entries get one", run: reducible::run },
-    Pass { name: "compact", about: "arenas without dead entries", run: compact::run },
+    SIMPLIFY_CFG,
+    MEM2REG,
+    FOLD,
+    REDUNDANT_PARAMS,
+    CSE,
+    DCE,
+    LICM,
+    UNROLL,
+    HOIST,
+    MERGE_BRANCHES,
+    SELECT,
+    NARROW_LOADS,
+    REDUCIBLE,
+    COMPACT,
 ];
+
+/// What a function goes through after inlining, in order. The second round sees addresses that the first made constant.
+const CLEAN_UP: &[Pass] =
+    &[SIMPLIFY_CFG, MEM2REG, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, UNROLL, MEM2REG, FOLD, CSE, DCE];
+/// What a kernel goes through after that.
+const FINISH: &[Pass] = &[LICM, HOIST, MERGE_BRANCHES, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, COMPACT];
+/// And what any other function does: a callee is copied as often as it is called.
+const FINISH_CALLEE: &[Pass] = &[COMPACT];
 
 /// What [`run`] calls its work on functions other than the kernel.
 pub const CALLEES: &str = "callees";
 
-/// What a function goes through after inlining, in order. The second round sees addresses that the first made constant.
-const CLEAN_UP: &[&str] = &[
-    "simplify-cfg",
-    "mem2reg",
-    "fold",
-    "params",
-    "cse",
-    "dce",
-    "simplify-cfg",
-    "unroll",
-    "mem2reg",
-    "fold",
-    "cse",
-    "dce",
-];
-/// What a kernel goes through after that.
-const FINISH: &[&str] = &["licm", "hoist", "arms", "fold", "params", "cse", "dce", "simplify-cfg", "compact"];
-
-/// The pass of this name.
-pub fn pass(name: &str) -> Option<&'static Pass> {
-    PASSES.iter().find(|p| p.name == name)
+/// The names of all passes of this crate, for switches.
+pub fn ids() -> impl Iterator<Item = PassId> {
+    PASSES.iter().map(|p| p.id).chain([INLINE])
 }
 
-/// Runs passes over a function, one after the other, by their names.
-pub fn run_named(func: &mut Function, names: &[&str]) {
-    for pass in names.iter().filter_map(|name| pass(name)) {
-        (pass.run)(func);
-    }
+/// The pass of this name, for file tests and tools: what people write.
+pub fn pass(name: &str) -> Option<&'static Pass> {
+    PASSES.iter().find(|p| p.id.name == name)
+}
+
+/// Inlines and optimises a kernel (any function) and what it calls, with all passes; see [`run_with`].
+pub fn run(module: &mut Module, kernel: FuncRef, observe: impl FnMut(&str, &Module)) {
+    let options = PassOptions::default();
+    run_with(module, kernel, &PassManager::new(&options), observe);
 }
 
 /// Inlines and optimises a kernel (any function) and what it calls. `observe` sees the module after each pass over the
-/// kernel itself, and after all passes over a function that it calls ([`CALLEES`]). In debug builds the verifier runs after each pass too.
-pub fn run(module: &mut Module, kernel: FuncRef, mut observe: impl FnMut(&str, &Module)) {
-    run_within(module, kernel, inline::Budget::default(), &mut observe);
-}
-
-/// [`run`], with another budget for inlining.
-pub fn run_within(
+/// kernel itself, and after all passes over a function that it calls ([`CALLEES`]). In debug builds the verifier runs after each pass.
+pub fn run_with(
     module: &mut Module,
     kernel: FuncRef,
-    budget: inline::Budget,
-    observe: &mut dyn FnMut(&str, &Module),
+    manager: &PassManager<'_>,
+    mut observe: impl FnMut(&str, &Module),
 ) {
+    let budget = if manager.is_on(INLINE) { inline::Budget::default() } else { inline::Budget::NONE };
     let order = inline::bottom_up(module, kernel);
     let must = inline::must_inline(module, &order);
     for &f in &order {
         if module.funcs[f].is_declaration() {
             continue;
         }
-        inline::inline_calls(module, f, &must, budget);
-        check(module, f, "inline");
+        let since = Instant::now();
+        let inlined = inline::inline_calls(module, f, &must, budget);
+        manager.record(INLINE, inlined, since.elapsed());
+        manager::verify(module, &module.funcs[f], INLINE);
         if f == kernel {
-            observe("inline", module);
+            observe(INLINE.name, module);
         }
-        // A callee is copied as often as it is called: without its dead entries.
-        let finish = if f == kernel { FINISH } else { &["compact"] };
-        for pass in CLEAN_UP.iter().chain(finish).filter_map(|name| pass(name)) {
-            (pass.run)(&mut module.funcs[f]);
-            check(module, f, pass.name);
+        for &pass in CLEAN_UP.iter().chain(if f == kernel { FINISH } else { FINISH_CALLEE }) {
+            manager.in_module(module, f, pass);
             if f == kernel {
-                observe(pass.name, module);
+                observe(pass.id.name, module);
             }
         }
         if f != kernel {
@@ -132,6 +149,8 @@ pub fn run_within(
 
 /// Inlines and cleans up in every function of a library, once, so that the kernels that take them need not.
 pub fn prepare(module: &mut Module) {
+    let options = PassOptions::default();
+    let manager = PassManager::new(&options);
     let mut done = vec![false; module.funcs.len()];
     for root in module.funcs.keys() {
         let order = inline::bottom_up(module, root);
@@ -141,26 +160,21 @@ pub fn prepare(module: &mut Module) {
                 continue;
             }
             inline::inline_calls(module, f, &must, inline::Budget::default());
-            for pass in CLEAN_UP.iter().chain(&["compact"]).filter_map(|name| pass(name)) {
-                (pass.run)(&mut module.funcs[f]);
-                check(module, f, pass.name);
+            for &pass in CLEAN_UP.iter().chain(FINISH_CALLEE) {
+                manager.in_module(module, f, pass);
             }
         }
     }
 }
 
-/// In debug builds, verified IR comes out of every pass.
-#[allow(unused_variables, reason = "release builds check nothing")]
-fn check(module: &Module, f: FuncRef, pass: &str) {
-    #[cfg(debug_assertions)]
-    {
-        let mut errors = Vec::new();
-        cloom_ir::verify::verify_function(module, &module.funcs[f], &mut errors);
-        assert!(
-            errors.is_empty(),
-            "after {pass}: {}\n{}",
-            errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
-            module.function_text(&module.funcs[f])
-        );
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_two_passes_have_one_name() {
+        let mut names: Vec<&str> = super::ids().map(|id| id.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
     }
 }

@@ -1,7 +1,8 @@
 //! Loop-invariant code: what a loop computes anew with the same result each time moves before it.
 //!
-//! Only pure operations move; they are total, so computing one that the loop might have skipped is safe. Loads stay: the loop may write,
-//! and a load that was skipped may have had a reason. Each loop first gets a block before its header.
+//! Only pure operations move; they are total, so computing one that the loop might have skipped is safe. Loads stay:
+//! the loop may write, and a load that was skipped may have had a reason. Each loop first gets a block before its
+//! header.
 
 use crate::util;
 use cloom_ir::cfg::Cfg;
@@ -9,13 +10,13 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{Block, Edge, Entity, Function, Term, Value, ValueData, ValueDef};
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let headers: Vec<Block> = Loops::new(func, &cfg, &dom).loops.iter().map(|l| l.header).collect();
     if headers.is_empty() {
-        return false;
+        return 0;
     }
     for &h in &headers {
         add_preheader(func, &cfg, &dom, h);
@@ -24,7 +25,7 @@ pub fn run(func: &mut Function) -> bool {
     let dom = DomTree::new(func, &cfg);
     let mut home = util::homes(func);
     let mut inside = vec![usize::MAX; func.blocks.len()];
-    let mut changed = false;
+    let mut changed = 0;
     // Inner loops first: what leaves an inner loop may leave the outer one too.
     for (n, l) in Loops::new(func, &cfg, &dom).loops.iter().enumerate().rev() {
         l.blocks.iter().for_each(|b| inside[b.index()] = n);
@@ -38,7 +39,7 @@ pub fn run(func: &mut Function) -> bool {
                 let Some(r) = data.result.filter(|_| movable) else { return true };
                 home[r.index()] = Some(before);
                 func.blocks[before].insts.push(i);
-                changed = true;
+                changed += 1;
                 false
             });
             func.blocks[b].insts = insts;

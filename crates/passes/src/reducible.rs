@@ -8,11 +8,12 @@
 //! ...
 //! ```
 //!
-//! In comes any function; out goes one of natural loops. All edges to the entries of such a cycle go to a new block in front of them, which
-//! goes on to the entry that a number names, so that it is the header of a natural loop. There are ways through that block that no
-//! execution takes, and by these a definition need no longer be on all ways to its uses: what is used in other blocks of the
-//! function passes through private memory, and `mem2reg` makes values of it again. (Erosa and Hendren's elimination of `goto` names the
-//! target by a variable likewise; splitting nodes in its stead may double the code with each entry.)
+//! In comes any function; out goes one of natural loops. All edges to the entries of such a cycle go to a new block in
+//! front of them, which goes on to the entry that a number names, so that it is the header of a natural loop. There
+//! are ways through that block that no execution takes, and by these a definition need no longer be on all ways to its
+//! uses: what is used in other blocks of the function passes through private memory, and `mem2reg` makes values of it
+//! again. (Erosa and Hendren's elimination of `goto` names the target by a variable likewise; splitting nodes in its
+//! stead may double the code with each entry.)
 
 use crate::util;
 use cloom_ir::cfg::Cfg;
@@ -26,21 +27,21 @@ use rustc_hash::FxHashMap;
 /// So many cycles get one entry; a function with more is left as it is.
 const MAX_CYCLES: usize = 50;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
-    let mut changed = false;
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
+    let mut changed = 0;
     for _ in 0..MAX_CYCLES {
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         if Loops::new(func, &cfg, &dom).is_reducible() {
             break;
         }
-        if !changed {
+        if changed == 0 {
             util::remove_unreachable(func);
         }
         let Some(cycle) = find(func, &cfg) else { break };
         give_one_entry(func, &cycle);
-        changed = true;
+        changed += 1;
     }
     changed
 }

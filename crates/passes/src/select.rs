@@ -4,12 +4,13 @@
 //! n += a == b ? 1 : 0;        // a branch to two empty blocks, which meet with a parameter
 //! ```
 //!
-//! Work-items that go different ways run both arms anyway. Without the branch a loop is a straight line, of which more can be told, and no
-//! mask is needed. Outside of loops only branches to empty blocks go, as in the steps of a sorting network; others stay: there is little to
-//! gain. (In the colours behind the loop of a Mandelbrot set, choices took a tenth of its speed.)
+//! Work-items that go different ways run both arms anyway. Without the branch a loop is a straight line, of which more
+//! can be told, and no mask is needed. Outside of loops only branches to empty blocks go, as in the steps of a sorting
+//! network; others stay: there is little to gain. (In the colours behind the loop of a Mandelbrot set, choices took a
+//! tenth of its speed.)
 //!
-//! What moves out of an arm is computed where it was not needed before: only what is pure and cheap. Addresses are left to their branches,
-//! for what they point into can then still be seen.
+//! What moves out of an arm is computed where it was not needed before: only what is pure and cheap. Addresses are
+//! left to their branches, for what they point into can then still be seen.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -22,11 +23,11 @@ const MAX_INSTS: usize = 2;
 /// Values that are chosen.
 const MAX_VALUES: usize = 2;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
-    let mut changed = false;
+    let mut changed = 0;
     // Inner branches first: an arm without its branch may be small enough.
     for &b in cfg.rpo().iter().rev() {
         let most = if loops.innermost(b).is_some() { MAX_INSTS } else { 0 };
@@ -40,9 +41,9 @@ pub fn run(func: &mut Function) -> bool {
             (_, Some(y)) if y.out.block == then.block => (Arm::none(then), y),
             _ => continue,
         };
-        changed |= choose(func, b, cond, &x, &y, most);
+        changed += usize::from(choose(func, b, cond, &x, &y, most));
     }
-    if changed {
+    if changed > 0 {
         crate::util::remove_unreachable(func);
     }
     changed

@@ -1,7 +1,8 @@
 //! Control flow: branches that always go one way, blocks that only pass on, blocks that only follow one other.
 //!
-//! Rounds of: decide terminators, drop what cannot run, send edges past blocks that do nothing, join straight lines. An edge is also sent
-//! past a block that only decides by what the edge brings along (`a && b` made an `int` and tested again).
+//! Rounds of: decide terminators, drop what cannot run, send edges past blocks that do nothing, join straight lines.
+//! An edge is also sent past a block that only decides by what the edge brings along (`a && b` made an `int` and
+//! tested again).
 
 use crate::fold;
 use crate::util::{self, Renames};
@@ -16,17 +17,17 @@ const MAX_HOPS: usize = 8;
 /// A block that decides by an edge's arguments computes at most so much.
 const MAX_DECIDING: usize = 4;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
-    let mut changed = false;
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
+    let mut changed = 0;
     for _ in 0..MAX_ROUNDS {
         let mut again = decide(func);
-        again |= util::remove_unreachable(func);
-        again |= thread(func);
-        again |= util::remove_unreachable(func);
-        again |= join(func);
-        changed |= again;
-        if !again {
+        again += util::remove_unreachable(func);
+        again += thread(func);
+        again += util::remove_unreachable(func);
+        again += join(func);
+        changed += again;
+        if again == 0 {
             break;
         }
     }
@@ -34,8 +35,8 @@ pub fn run(func: &mut Function) -> bool {
 }
 
 /// Terminators with one way become jumps.
-fn decide(func: &mut Function) -> bool {
-    let mut changed = false;
+fn decide(func: &mut Function) -> usize {
+    let mut changed = 0;
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         let new = match &func.blocks[b].term {
@@ -64,14 +65,14 @@ fn decide(func: &mut Function) -> bool {
         };
         if let Some(term) = new {
             func.blocks[b].term = term;
-            changed = true;
+            changed += 1;
         }
     }
     changed
 }
 
 /// Sends edges past blocks that do nothing for them.
-fn thread(func: &mut Function) -> bool {
+fn thread(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let used_elsewhere = util::used_elsewhere(func);
     let passable: Vec<bool> = func
@@ -90,7 +91,7 @@ fn thread(func: &mut Function) -> bool {
             kind && cfg.is_reachable(b) && b != func.entry() && own.into_iter().all(|v| !used_elsewhere[v.index()])
         })
         .collect();
-    let mut changed = false;
+    let mut changed = 0;
     for &b in cfg.rpo() {
         let mut term = func.blocks[b].term.clone();
         let mut moved = false;
@@ -106,7 +107,7 @@ fn thread(func: &mut Function) -> bool {
         }
         if moved {
             func.blocks[b].term = term;
-            changed = true;
+            changed += 1;
         }
     }
     changed
@@ -158,7 +159,7 @@ fn past(func: &Function, e: &Edge) -> Option<Edge> {
 }
 
 /// Joins a block with the only one that follows it, if that follows only it.
-fn join(func: &mut Function) -> bool {
+fn join(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let mut ways: Vec<usize> = func.blocks.keys().map(|b| cfg.preds(b).len()).collect();
     if let Some(&entry) = func.layout.first() {
@@ -187,8 +188,8 @@ fn join(func: &mut Function) -> bool {
             gone[next.index()] = true;
         }
     }
-    let any = gone.contains(&true);
+    let joined = gone.iter().filter(|&&g| g).count();
     func.layout.retain(|&b: &Block| !gone[b.index()]);
     renames.apply(func);
-    any
+    joined
 }

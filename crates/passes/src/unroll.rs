@@ -1,15 +1,17 @@
-//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array, or does a few rounds on short vectors or
-//! along memory, becomes its rounds one after the other.
+//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array, or does a few rounds on
+//! short vectors or along memory, becomes its rounds one after the other.
 //!
-//! The places in the array are then known, and [`crate::mem2reg`] makes values of them: in lanes an array is memory, in which the lanes of
-//! an element lie apart, while values are registers. A few rounds on short vectors, the rows of a neighbourhood say, take about as long
-//! as counting them and telling the first and the last one. A few rounds along memory read or write the components of a record, which
-//! lanes do together once their places are known. Other loops stay, for copies cost time to compile and are worth little otherwise; those
-//! on numbers may walk along rows, several rounds of which `cloom_spmd` does at once.
+//! The places in the array are then known, and [`crate::mem2reg`] makes values of them: in lanes an array is memory,
+//! in which the lanes of an element lie apart, while values are registers. A few rounds on short vectors, the rows of
+//! a neighbourhood say, take about as long as counting them and telling the first and the last one. A few rounds along
+//! memory read or write the components of a record, which lanes do together once their places are known. Other loops
+//! stay, for copies cost time to compile and are worth little otherwise; those on numbers may walk along rows, several
+//! rounds of which `cloom_spmd` does at once.
 //!
-//! Innermost loops first; a loop around them may follow once they are gone. If the inner one has as many rounds as the outer one's counter
-//! says, as where an array is sorted, the outer one goes first. The only way out is the header's test, so that what is used
-//! after the loop is what the last test had. The number of rounds is found by computing what follows from constants, round by round.
+//! Innermost loops first; a loop around them may follow once they are gone. If the inner one has as many rounds as the
+//! outer one's counter says, as where an array is sorted, the outer one goes first. The only way out is the header's
+//! test, so that what is used after the loop is what the last test had. The number of rounds is found by computing
+//! what follows from constants, round by round.
 
 use crate::fold;
 use cloom_ir::cfg::Cfg;
@@ -35,15 +37,15 @@ const GROWTH: usize = 2_000;
 /// an image, in registers against memory: 2.8 times as fast on AVX-512, 2.7 on AVX2, which has sixteen.)
 const ARRAY: u64 = 64;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let mut changed = join_latches(func);
     let mut growth = 0;
     loop {
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         let loops = Loops::new(func, &cfg, &dom);
-        let mut some = false;
+        let before = changed;
         for l in loops.without_inner() {
             let walk = walk(func, l);
             let around = l.parent.map(|p| &loops.loops[p]).filter(|_| walk == Walk::Array);
@@ -54,9 +56,9 @@ pub fn run(func: &mut Function) -> bool {
                     growth += size;
                     unroll(func, around, rounds);
                     // The inner loops' limits are numbers after this. What is known of the loops is not true any more.
-                    crate::params::run(func);
+                    crate::redundant_params::run(func);
                     fold::run(func);
-                    some = true;
+                    changed += 1;
                     break;
                 }
                 continue;
@@ -72,17 +74,16 @@ pub fn run(func: &mut Function) -> bool {
             if growth + size * rounds <= GROWTH {
                 growth += size * rounds;
                 unroll(func, l, rounds);
-                some = true;
+                changed += 1;
             }
         }
-        if !some {
+        if changed == before {
             break;
         }
-        changed = true;
     }
-    if changed {
+    if changed > 0 {
         // The places that were indices of rounds are numbers after this.
-        crate::params::run(func);
+        crate::redundant_params::run(func);
         crate::simplify_cfg::run(func);
         fold::run(func);
     }
@@ -90,8 +91,8 @@ pub fn run(func: &mut Function) -> bool {
 }
 
 /// Leads all ways back to the headers of loops that walk through a block of their own, if there are several, as behind an `if` at the end:
-/// a round is copied with one end. Says whether there were any.
-fn join_latches(func: &mut Function) -> bool {
+/// a round is copied with one end. Returns how many there were.
+fn join_latches(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let several: Vec<&Loop> = loops.loops.iter().filter(|l| l.latches.len() > 1 && leaves_at_header(l)).collect();
@@ -121,7 +122,7 @@ fn join_latches(func: &mut Function) -> bool {
         let last = l.blocks.iter().filter_map(|b| func.layout.iter().position(|x| x == b)).max();
         func.layout.insert(last.map_or(func.layout.len(), |at| at + 1), end);
     }
-    !walking.is_empty()
+    walking.len()
 }
 
 /// Whether the header is a loop's only way out.

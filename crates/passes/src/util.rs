@@ -7,7 +7,7 @@ use cloom_ir::{Block, Entity, Function, Term, Value, ValueDef};
 #[derive(Default)]
 pub(crate) struct Renames {
     to: Vec<Option<Value>>,
-    any: bool,
+    count: usize,
 }
 
 impl Renames {
@@ -20,8 +20,8 @@ impl Renames {
         if self.to.len() <= from.index() {
             self.to.resize(from.index() + 1, None);
         }
+        self.count += usize::from(self.to[from.index()].is_none());
         self.to[from.index()] = Some(to);
-        self.any = true;
     }
 
     /// What a value means now. Paths are shortened on the way, so that long chains stay cheap.
@@ -38,17 +38,17 @@ impl Renames {
         end
     }
 
-    /// Applies them to all uses. Says whether there were any.
-    pub fn apply(mut self, func: &mut Function) -> bool {
-        if self.any {
+    /// Applies them to all uses. Returns how many values were replaced.
+    pub fn apply(mut self, func: &mut Function) -> usize {
+        if self.count > 0 {
             func.map_uses(|v| self.get(v));
         }
-        self.any
+        self.count
     }
 }
 
-/// Takes blocks that cannot run out of the order. Says whether there were any.
-pub(crate) fn remove_unreachable(func: &mut Function) -> bool {
+/// Removes unreachable blocks from the layout. Returns how many there were.
+pub(crate) fn remove_unreachable(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let before = func.layout.len();
     let (kept, dropped): (Vec<Block>, Vec<Block>) =
@@ -59,7 +59,7 @@ pub(crate) fn remove_unreachable(func: &mut Function) -> bool {
         func.blocks[b].term = Term::Unreachable;
         func.blocks[b].insts.clear();
     }
-    before != func.layout.len()
+    before - func.layout.len()
 }
 
 /// The block in which each value is defined, by value index, of values that stand in blocks.

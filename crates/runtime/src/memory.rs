@@ -77,11 +77,7 @@ fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>)
     let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
     ensure!(size <= largest, InvalidBufferSize, "{size} bytes are more than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
     let needed = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
-    ensure!(
-        !needed || has_pointer,
-        InvalidHostPtr,
-        "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr"
-    );
+    ensure!(!needed || has_pointer, InvalidHostPtr, "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr");
     ensure!(needed || !has_pointer, InvalidHostPtr, "a host_ptr without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR");
     // Also for pointers into the middle of an allocation: what follows its end is not the application's.
     let room = host_ptr.and_then(|p| context.svm_room(p.address()));

@@ -132,6 +132,9 @@ impl Cloom {
 
     /// As the environment says.
     pub fn from_env() -> Arc<dyn Toolchain> {
+        for warning in compiler::passes::warnings() {
+            eprintln!("cloom: {warning}");
+        }
         Cloom::with(compiler::Config::from_env())
     }
 

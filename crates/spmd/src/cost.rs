@@ -136,7 +136,7 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     // that it computes with where it would not.
     let filled = if busy { 7 } else { 10 };
     let fits = |lanes: u32| pressure.halves * lanes * 8 <= room * filled && straight * lanes <= room * SPILLED;
-    let columns = items.iter().filter_map(|item| item.columns).max();
+    let columns = items.iter().filter_map(|item| item.pattern.column).max();
     let lines = items.iter().filter_map(|item| store_streams::written(item)).max().unwrap_or(0);
     let waits = pressure.halves * one <= room && items.iter().any(|item| latency::waits_alone(item, one));
     let (lanes, why) = match () {
@@ -172,7 +172,7 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
             let lanes = (open_lines_read / lines).clamp(open_lines_written, open_lines_read);
             (one.min(lanes), "each lane writes along a row of its own: few cache lines at a time")
         }
-        () if items.iter().any(|item| item.walks_rows()) => {
+        () if items.iter().any(|item| item.reads_rows()) => {
             (one, "one register a value: each lane reads along a row of its own")
         }
         () if !fits(interleave * one) => (one, "one register a value: more would not fit"),
@@ -312,7 +312,7 @@ fn moves_apart(item: &VectorInput) -> bool {
 /// machine gathers, nobody has measured it.
 fn reads_apart(item: &VectorInput) -> bool {
     let reads = |a: &Apart| a.read.len() > 1 && a.written.is_empty() && a.together == 0 && a.outside;
-    !item.gathers && apart(item, FAR).any(|a| reads(&a) && a.computes < a.read.len())
+    !item.fast_gather && apart(item, FAR).any(|a| reads(&a) && a.computes < a.read.len())
 }
 
 /// What is done in a loop for some of the work-items only.
@@ -408,7 +408,8 @@ mod tests {
         let mut module = cloom_ir::parse(text).unwrap();
         let kernel = module.kernels().next().unwrap();
         let target: Target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
-        crate::work_group_function(&mut module, kernel, VectorOptions::default(), &target).unwrap().launch.lanes
+        let options = VectorOptions::default();
+        crate::work_group_function(&mut module, kernel, options, &target, &Default::default()).unwrap().launch.lanes
     }
 
     /// The lanes for a kernel that adds a short vector to itself.

@@ -23,13 +23,13 @@ pub struct Remark {
 
 /// What a branch is called that work-items of a group may take differently,
 const DIVERGENT: &str = "divergent branch";
-/// and what becomes of it in lanes,
+/// and what becomes of it in vectors,
 const UNDER_MASKS: &str = "branch under masks";
 /// or if it leaves a loop.
-const UNTIL_LAST: &str = "loop: goes on until the last lane has left";
+const UNTIL_LAST: &str = "loop: divergent, runs until the last lane has left";
 
 /// Puts the remarks about work-items and about lanes together: what is said of a branch in lanes says the other, too.
-pub(crate) fn together(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
+pub(crate) fn merge(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
     let in_lanes = |r: &&Remark| r.what == UNDER_MASKS || r.what == UNTIL_LAST;
     let masked: Vec<Span> = lanes.iter().filter(in_lanes).map(|r| r.span).collect();
     let said = |r: &Remark| r.what == DIVERGENT && masked.contains(&r.span);
@@ -56,10 +56,8 @@ pub fn collect(func: &Function, graph: &ContinuationGraph, frame: &Frame, diverg
             .map_or(Span::NONE, |b| func.blocks[cloom_ir::Block::new(b)].term_span);
         let (what, why) = if graph.batched[i] {
             (
-                format!("loop: the work-items of several groups stop in it and wait for each other: continuation {i}"),
-                format!(
-                    "in the steps of a grid they go through memory in order; {kept} values are kept for each of them"
-                ),
+                format!("loop: a synthetic barrier, at which the work-items of several groups wait: continuation {i}"),
+                format!("in grid strides they read memory in order; {kept} values are kept for each of them"),
             )
         } else {
             (
@@ -111,7 +109,7 @@ pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -
                 Op::Load { .. } => "load",
                 Op::Store { .. } => "store",
                 _ => {
-                    remarks.extend(apart(item, i));
+                    remarks.extend(lane_by_lane(item, i));
                     continue;
                 }
             };
@@ -122,7 +120,7 @@ pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -
                 Shape::Uniform | Shape::Unknown => {
                     ("one for all lanes", "the address is the same in all lanes".to_owned())
                 }
-                Shape::Strided { by, tested } if by == size => match tested {
+                Shape::Strided { by, checked } if by == size => match checked {
                     false => ("one vector", "neighbours in memory".to_owned()),
                     true => (
                         "one vector, after a test",
@@ -139,7 +137,7 @@ pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -
         let leaves = item.loops.loops.iter().any(|l| l.exits.iter().any(|&(from, _)| from == b));
         let (what, why) = match (item.shapes.diverges(b), leaves) {
             (true, leaves) => (if leaves { UNTIL_LAST } else { UNDER_MASKS }, cause(cond)),
-            (false, true) => ("loop: as many rounds for all lanes", "what ends it is the same in all lanes".into()),
+            (false, true) => ("loop: as many iterations for all lanes", "what ends it is the same in all lanes".into()),
             (false, false) => continue,
         };
         remarks.push(Remark { span: block.term_span, what: what.into(), why });
@@ -148,7 +146,7 @@ pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -
 }
 
 /// What becomes of an instruction for which there may be none for vectors.
-fn apart(item: &VectorInput, i: Inst) -> Option<Remark> {
+fn lane_by_lane(item: &VectorInput, i: Inst) -> Option<Remark> {
     let data = &item.func.insts[i];
     let differ = data.args.iter().any(|&a| !item.shapes.is_uniform(a));
     let (what, why) = match data.op {
@@ -186,47 +184,52 @@ pub(crate) fn width(width: Width) -> Remark {
     Remark { span: Span::NONE, what, why: width.why.into() }
 }
 
+/// Why a kernel that should have vectors has none.
+pub(crate) fn not_vectorised(why: String) -> Remark {
+    Remark { span: Span::NONE, what: "work-items run one at a time".into(), why }
+}
+
 /// An element of a private array that a loop reads back.
-pub(crate) fn carried(span: Span) -> Remark {
+pub(crate) fn store_to_load(span: Span) -> Remark {
     Remark {
         span,
-        what: "load: left out".into(),
-        why: "the round before stored this element of the private array: it stays in registers".into(),
+        what: "load: forwarded".into(),
+        why: "the iteration before stored this element of the private array: it stays in registers".into(),
     }
 }
 
-/// A loop that does several rounds at once.
-pub(crate) fn rows(span: Span) -> Remark {
+/// A loop that loads for several iterations at once.
+pub(crate) fn row_transpose(span: Span) -> Remark {
     Remark {
         span,
-        what: "loop: several rounds at once".into(),
-        why: "each work-item walks along a row of its own: rows and columns are exchanged in registers".into(),
+        what: "loop: several iterations at once".into(),
+        why: "each work-item reads along a row of its own: rows are transposed in registers".into(),
     }
 }
 
-/// A loop that fetches what later rounds read.
-pub(crate) fn ahead(span: Span) -> Remark {
+/// A loop that prefetches what later iterations read.
+pub(crate) fn prefetch_loop(span: Span) -> Remark {
     Remark {
         span,
-        what: "loop: fetches ahead what later rounds read".into(),
-        why: "its steps are of a size that is known at run time only, so that they may go from page to page".into(),
+        what: "loop: prefetches what later iterations read".into(),
+        why: "its stride is known at run time only, and may lead from page to page".into(),
     }
 }
 
-/// An access for which later work-items' places are told.
-pub(crate) fn scattered(span: Span) -> Remark {
+/// An access that is prefetched for later work-items.
+pub(crate) fn prefetch_scatter(span: Span) -> Remark {
     Remark {
         span,
-        what: "access: fetches ahead what later work-items touch".into(),
-        why: "neighbours are far apart in memory, at places that are computed from their ids".into(),
+        what: "access: prefetched for later work-items".into(),
+        why: "neighbours are far apart in memory, at addresses that are computed from their ids".into(),
     }
 }
 
-/// A loop that does some components of its vectors at a time.
-pub(crate) fn parts(span: Span) -> Remark {
+/// A loop that runs for some components of its vectors at a time.
+pub(crate) fn component_split(span: Span) -> Remark {
     Remark {
         span,
-        what: "loop: divided, some components of its vectors at a time".into(),
+        what: "loop: split, some components of its vectors at a time".into(),
         why: "all of them, each a vector of work-items, do not fit in the registers, and they do not need each other"
             .into(),
     }

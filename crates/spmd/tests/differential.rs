@@ -47,7 +47,8 @@ fn run(module: Module, range: &NdRange, layout: Option<WorkGroupLayout>) -> Memo
 
 fn group(mut module: Module, lanes: u16) -> (Module, WorkGroupLayout) {
     let kernel = module.kernels().next().unwrap();
-    let made = work_group_function(&mut module, kernel, VectorOptions::with_lanes(lanes), &Target::generic()).unwrap();
+    let (options, target) = (VectorOptions::with_lanes(lanes), Target::generic());
+    let made = work_group_function(&mut module, kernel, options, &target, &Default::default()).unwrap();
     checked(&module, "spmd");
     let WorkGroup { func, launch, local_size, .. } = made;
     let layout = WorkGroupLayout { kernel, func, local_size, launch };

@@ -53,6 +53,11 @@ pub fn judge() -> Vec<Finding> {
         let advice = "set it to a number from 1 on, or unset it";
         findings.push(Finding::warning(AREA, format!("CLOOM_THREADS={value} is no number of threads"), advice));
     }
+    findings.extend(
+        cloom_compiler::passes::warnings()
+            .into_iter()
+            .map(|what| Finding::warning(AREA, what, "correct the name, or unset the variable")),
+    );
     let known: Vec<&str> = env::VARS.iter().map(|v| v.name).collect();
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();

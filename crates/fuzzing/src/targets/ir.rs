@@ -177,8 +177,8 @@ fn stages(module: &Module, kernel: FuncRef, vectors: [u16; 2]) -> Result<(), Str
     for lanes in std::iter::once(1).chain(vectors) {
         let mut module = module.clone();
         // A limit may be reported.
-        let options = VectorOptions::with_lanes(lanes);
-        let Ok(made) = work_group_function(&mut module, kernel, options, &cloom_target::Target::generic()) else {
+        let (options, target) = (VectorOptions::with_lanes(lanes), cloom_target::Target::generic());
+        let Ok(made) = work_group_function(&mut module, kernel, options, &target, &Default::default()) else {
             continue;
         };
         checked(&module, "spmd")?;

@@ -1,4 +1,5 @@
-//! Rules for masks and masked accesses: one whose mask is known is a plain access or none, and lanes at addresses in a row are a row.
+//! Rules for masks and masked accesses: one whose mask is known is a plain access or none, and lanes at addresses in a
+//! row are a row.
 
 use super::{Folded, Folder};
 use cloom_ir::{Args, BinOp, Flags, IntCc, Op, Type, Value, eval};

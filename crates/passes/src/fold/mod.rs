@@ -16,11 +16,11 @@ use cloom_ir::{Args, CastOp, Entity, Flags, Function, Inst, Op, Type, Value, eva
 use lanes::Effect;
 use smallvec::smallvec;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let mut renames = Renames::default();
-    let mut changed = false;
+    let mut changed = 0;
     for &b in cfg.rpo() {
         let insts = std::mem::take(&mut func.blocks[b].insts);
         let mut folder = Folder { func, out: Vec::with_capacity(insts.len()) };
@@ -28,12 +28,13 @@ pub fn run(func: &mut Function) -> bool {
             for a in &mut folder.func.insts[inst].args {
                 *a = renames.get(*a);
             }
-            changed |= folder.fold(inst, &mut renames);
+            changed += usize::from(folder.fold(inst, &mut renames));
         }
         let out = folder.out;
         func.blocks[b].insts = out;
     }
-    changed | renames.apply(func)
+    renames.apply(func);
+    changed
 }
 
 /// What a rule makes of an instruction.

@@ -1,4 +1,5 @@
-//! Rules for short vectors: a lane that was put in is the lane that comes out; the bytes of constants as other constants.
+//! Rules for short vectors: a lane that was put in is the lane that comes out; the bytes of constants as other
+//! constants.
 
 use super::{Folded, Folder};
 use cloom_ir::{Args, Flags, Op, Scalar, Type, Value};

@@ -1,9 +1,9 @@
 //! Private variables become SSA values.
 //!
-//! `slots` finds the private arrays whose address is only ever used, at known offsets, by loads, stores, copies and fills, and splits them
-//! into slots: ranges of bytes that are always accessed apart from the others. `rename` then replaces each slot by values, with
-//! block parameters where ways meet and the slot is still needed. A slot that is also accessed in parts (a `float4` and its
-//! components, a union) becomes a vector whose lanes are the parts.
+//! `slots` finds the private arrays whose address is only ever used, at known offsets, by loads, stores, copies and
+//! fills, and splits them into slots: ranges of bytes that are always accessed apart from the others. `rename` then
+//! replaces each slot by values, with block parameters where ways meet and the slot is still needed. A slot that is
+//! also accessed in parts (a `float4` and its components, a union) becomes a vector whose lanes are the parts.
 //!
 //! A slot that is read before it is written is zero: the IR has no undefined value, and C promises nothing.
 
@@ -12,13 +12,13 @@ mod slots;
 
 use cloom_ir::Function;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let changed = crate::util::remove_unreachable(func);
     let slots = slots::find(func);
     if slots.list.is_empty() {
         return changed;
     }
     rename::run(func, &slots);
-    true
+    changed + slots.list.len()
 }

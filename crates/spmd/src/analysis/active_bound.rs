@@ -1,7 +1,8 @@
-//! How far the work-items of a group that have something to do reach in each dimension.
+//! The active work-item bound: below which local id lie all work-items of a group that have an effect, in each
+//! dimension.
 //!
-//! In comes the function of one continuation; out go, for a dimension, numbers that every work-item with an effect is below, if there
-//! are such numbers and they are the same for the group.
+//! In comes the function of one continuation; out go, for a dimension, limits that the id of every work-item with an
+//! effect is below, if there are such limits and they are group-uniform.
 //!
 //! ```c
 //! if (l < m - half_m)
@@ -9,9 +10,10 @@
 //! barrier(CLK_LOCAL_MEM_FENCE);
 //! ```
 //!
-//! In the steps of a reduction fewer and fewer work-items add, but each vector of the group would find out for itself that it has
-//! nothing to do. [`crate::emit::group`] ends its loops at the last one that has. The first vector always runs: it says where the group
-//! goes on, and writes what is the same for all.
+//! In a tree reduction fewer and fewer work-items add, but each vector of the group would test for itself that it has
+//! nothing to do. With the bound, the loops over vectors ([`crate::emit::group`]) end at the last one that has:
+//! iteration-space splitting of the implicit loop over work-items. The first vector always runs: it computes the next
+//! continuation, and stores group-uniform values.
 
 use crate::split::continuation_fn::Param;
 use cloom_ir::cfg::Cfg;

@@ -1,7 +1,9 @@
-//! Bounds: how large values get, as far as one pass over the function can tell, and whether neighbouring lanes of a value can wrap.
+//! Bounds: how large values get, as far as one pass over the function can tell, and whether neighbouring lanes of a
+//! value can wrap.
 //!
-//! Only facts that hold for every lane count here, also for one that is off: they come from constants, widths and the ids of the
-//! launch, not from branches. That no global id reaches 2³¹ is a condition on launches ([`crate::MAX_ID`]), not a fact.
+//! Only facts that hold for every lane count here, also for one that is off: they come from constants, widths and the
+//! ids of the launch, not from branches. That no global id reaches 2³¹ is a condition on launches ([`crate::MAX_ID`]),
+//! not a fact.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{BinOp, CastOp, Edge, Entity, Flags, Function, Op, Scalar, Type, Value, ValueDef, eval};

@@ -1,7 +1,7 @@
-//! Loops that count: a header that decides, and blocks that do the work, of which one goes back.
+//! Counted loops: a header that tests a counter, and a body with one latch.
 //!
-//! Most loops of kernels have this form, and most of these one block beside the header once small branches are choices. What several
-//! rounds of one become is written by copying the blocks, with a map from a round's values to its copies.
+//! Most loops of kernels have this form, and most of these one block beside the header after if-conversion.
+//! Transformations that unroll them copy the blocks, with a map from an iteration's values to their copies.
 
 use cloom_ir::loops::Loop;
 use cloom_ir::{Args, Block, Builder, Function, Inst, IntCc, Op, Term, Value, ValueDef};

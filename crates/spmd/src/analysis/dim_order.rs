@@ -1,19 +1,21 @@
-//! DimOrder: which dimension of a launch lanes lie along.
+//! The order of dimensions: along which dimension of a launch vectors lie.
 //!
-//! In come the continuations of a kernel as functions of one work-item; out goes the order in which the kernel's code has the dimensions of
-//! a launch, innermost first. Where neighbours in memory are neighbours in a dimension other than 0, as in
+//! In come the continuations of a kernel as functions of one work-item; out goes the order in which the kernel's code
+//! has the dimensions of a launch, innermost first. Where neighbours in memory are neighbours in a dimension other
+//! than 0, as in
 //!
 //! ```c
 //! int row = get_global_id(0), column = get_global_id(1);
 //! to[row * width + column] = from[row * width + column];
 //! ```
 //!
-//! that dimension is the first one of the code. All that follows, up to the launcher, calls it 0: the parameters of the functions are
-//! renamed here, and whoever runs the code puts the sizes of a launch into the same order. So there is one rule for lanes, rows of groups,
-//! regrouping and the order of groups.
+//! that dimension is the first one of the code. All stages after this one, up to the launcher, call it 0: the
+//! parameters of the functions are renamed here, and the launcher permutes the sizes of a launch alike. So there is
+//! one rule for lanes, rows of groups, regrouping and the order of groups.
 //!
-//! The choice is by what the accesses to memory would cost in lanes along each dimension. How long a launch will be there is not known; for
-//! one that is too short, there is code with the dimensions as they are ([`crate::VectorOptions::keep_dim0`]).
+//! The choice is by the cost of the accesses to memory for vectors along each dimension (as loop interchange for
+//! vectorisation). How long a launch will be in a dimension is not known; for one that is too short, there is code
+//! with the dimensions as written ([`crate::VectorOptions::keep_dim0`]).
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;
@@ -63,14 +65,18 @@ pub fn choose<'a>(
             let values = func.param_values().iter().zip(params);
             values.filter(|&(_, &p)| (0..3).any(|d| shapes(p, d) != Shape::Uniform)).map(|(&v, _)| v).collect()
         };
-        let Ok(unspecified) = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, &differs)) else {
+        let Ok(canonical) = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, &differs)) else {
             return AS_WRITTEN;
         };
         let bounds = Bounds::new(&func, &params.iter().map(|&p| bounds(p)).collect::<Vec<_>>());
         let times = times(&func);
         for (d, total) in costs.iter_mut().enumerate() {
             let along: Vec<Shape> = params.iter().map(|&p| shapes(p, d)).collect();
-            *total = total.saturating_add(cost(&func, &shape::analyse(&func, &along, &bounds, &unspecified), &times));
+            *total = total.saturating_add(cost(
+                &func,
+                &shape::analyse(&func, &along, &bounds, &canonical.unspecified),
+                &times,
+            ));
         }
     }
     // Lanes beyond the end of a row do nothing.

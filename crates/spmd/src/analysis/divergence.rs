@@ -6,8 +6,8 @@
 //! "Improving Performance of OpenCL on CPUs", 2012; the influence of a divergent branch is taken as everything between
 //! it and its post-dominator).
 //!
-//! Conservative where it may be: a load from anything but constant memory varies, because work-items run one after the other and
-//! an earlier one may have written there.
+//! Conservative where it may be: a load from anything but constant memory varies, because work-items run one after the
+//! other and an earlier one may have written there.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;

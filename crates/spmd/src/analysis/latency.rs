@@ -1,9 +1,10 @@
-//! Latency: how long a round of a loop waits for the round before it, and how much work it has meanwhile.
+//! Latency: how long an iteration waits for the one before it, and how much independent work it has meanwhile.
 //!
-//! In comes an analysed function; out goes, for the innermost loops, how many registers a vector can take at nearly no cost in time. A
-//! sum is the plain case: each addition waits four cycles for the last one, while the machine could do seven others. With
-//! more registers to a vector there are as many sums side by side. (The processor looks ahead a few hundred instructions, past the end of
-//! short loops, but not of long ones.)
+//! In comes an analysed function; out goes, for the innermost loops, how many registers a vector can take at nearly no
+//! cost in time. A sum is the plain case: each addition waits four cycles for the last one, while the machine could do
+//! seven others. With more registers to a vector there are as many independent sums (interleaving, as LLVM's loop
+//! vectoriser calls it). The processor overlaps iterations of short loops by itself, a few hundred instructions deep,
+//! but not of long ones.
 //!
 //! The figures are those of today's x86 cores, within a factor that does not matter here.
 

@@ -1,8 +1,8 @@
-//! Masked blocks: what lies between a divergent branch and the point where all its ways meet again.
+//! Masked blocks: the influence regions of divergent branches, from the branch to its immediate post-dominator.
 //!
-//! Such blocks run one after the other under masks; all others keep their branches as they are. A region must be entered from one
-//! place: where an unmasked way leads into its middle, the branch that it comes from is taken into the region too ("linear": its
-//! ways are run one after the other although all lanes go the same).
+//! Such blocks are linearised and run under masks; all others keep their terminators. A region must be entered from
+//! one block: where an unmasked edge leads into its middle, the branch that it comes from is taken into the region too
+//! ("linear": its successors are linearised although all lanes take the same edge).
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -20,19 +20,19 @@ impl Masked {
         self.block[b.index()]
     }
 
-    /// Whether the ways from the block are run one after the other.
+    /// Whether the successors of the block are linearised.
     pub fn is_linear(&self, b: Block) -> bool {
         self.linear[b.index()]
     }
 
-    /// Whether a block is entered from unmasked ones only (going round a loop does not count), by ways that are not run in line.
+    /// Whether all forward edges to a block come from unmasked blocks that are not linear.
     pub fn begins_region(&self, cfg: &Cfg, dom: &DomTree, b: Block) -> bool {
         let mut ways = cfg.preds(b).iter().filter(|&&p| !dom.dominates(b, p));
         ways.all(|&p| !self.is_masked(p) && !self.is_linear(p))
     }
 }
 
-/// Finds them. `diverges` says which branches send lanes different ways.
+/// Finds them. `diverges` says which branches are divergent.
 pub fn find(func: &Function, cfg: &Cfg, dom: &DomTree, post: &DomTree, diverges: &dyn Fn(Block) -> bool) -> Masked {
     let mut m = Masked { block: vec![false; func.blocks.len()], linear: vec![false; func.blocks.len()] };
     let mut work: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| diverges(b)).collect();
@@ -49,7 +49,7 @@ pub fn find(func: &Function, cfg: &Cfg, dom: &DomTree, post: &DomTree, diverges:
                     continue;
                 }
                 m.block[x.index()] = true;
-                // What is masked runs in line, whatever its branches.
+                // What is masked is linearised, also at uniform branches.
                 if matches!(func.blocks[x].term, Term::Branch { .. } | Term::Switch { .. }) {
                     work.push(x);
                 }

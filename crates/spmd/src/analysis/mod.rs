@@ -1,6 +1,7 @@
 //! What is known about a function before it is vectorised. No module here changes a function.
 //!
-//! In comes the function of one work-item (a kernel, or one of its continuations); out come facts about its values, blocks and accesses:
+//! In comes the function of one work-item (a kernel, or one of its continuations); out come facts about its values,
+//! blocks and accesses:
 //!
 //! | module | answers |
 //! |---|---|
@@ -11,6 +12,7 @@
 //! | [`counted_loop`] | loops that count, with their header and body |
 //! | [`latency`], [`pressure`] | how long loops wait for themselves; how many registers live values need |
 //! | [`store_streams`], [`write_only`] | how many cache lines are written at a time; buffers that are only written |
+//! | [`grouping`] | whether a kernel can tell how its work-items are grouped |
 //! | [`active_bound`] | the last work-item of a group that has an effect |
 //! | [`private_layout`] | how the lanes' copies of a private array lie in memory |
 //! | [`dim_order`] | the dimension of a launch along which lanes lie |
@@ -20,6 +22,7 @@ pub(crate) mod bounds;
 pub(crate) mod counted_loop;
 pub(crate) mod dim_order;
 pub mod divergence;
+pub(crate) mod grouping;
 pub(crate) mod latency;
 pub(crate) mod masked;
 pub(crate) mod pressure;

@@ -1,9 +1,10 @@
 //! Pressure: how many values of a work-item live at once where it matters, in loops.
 //!
-//! In comes an analysed function; out goes the largest number of half words, 16 bits each, that values which differ between lanes take
-//! at one place of a loop. Uniform values and those at even distances are scalars in the widened code and do not count, nor do truth
-//! values, nor what an innermost loop does not touch: that waits in memory. Outside of loops, code generation may order instructions as it
-//! likes, and a spill costs little; where there are no loops at all, the same is told of the whole function.
+//! In comes an analysed function; out goes the largest number of half words, 16 bits each, that values which differ
+//! between lanes take at one place of a loop. Uniform values and those at even distances are scalars in the widened
+//! code and do not count, nor do truth values, nor what an innermost loop does not touch: that waits in memory.
+//! Outside of loops, code generation may order instructions as it likes, and a spill costs little; where there are no
+//! loops at all, the same is told of the whole function.
 
 use crate::analysis::shape::Shape;
 use crate::emit::widen::VectorInput;

@@ -1,10 +1,12 @@
 //! Ranges: between which numbers the integers of a function lie, also those that go around loops.
 //!
-//! In comes a function, with bounds of its parameters; out goes an interval for each value, its bits read as signed numbers (what does not
-//! fit into half of the unsigned numbers of its type is of no interest here). Branches say nothing. As in [`crate::analysis::bounds`], a
-//! fact holds for every lane that is on; but here promises count, so that it need not hold for the others.
+//! In comes a function, with bounds of its parameters; out goes an interval for each value, its bits read as signed
+//! numbers (what does not fit into half of the unsigned numbers of its type is of no interest here). Branches say
+//! nothing. As in [`crate::analysis::bounds`], a fact holds for every lane that is on; but here promises count, so
+//! that it need not hold for the others.
 //!
-//! Intervals know nothing of how two values hang together, but for one thing that rounding needs: `(x + 15) / 16` is not above `x`.
+//! Intervals know nothing of how two values hang together, but for one thing that rounding needs: `(x + 15) / 16` is
+//! not above `x`.
 
 use crate::analysis::shape::sign_extend;
 use crate::transform::canonicalize::Unspecified;

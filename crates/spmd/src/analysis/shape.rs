@@ -1,18 +1,20 @@
 //! Shapes: how the values of neighbouring work-items are related, and which branches send them different ways.
 //!
-//! In comes the function of one work-item (see [`crate::split::continuation_fn`]) with the shapes of its parameters; out goes, for each value, whether it is
-//! the same in all lanes, a base plus a constant stride for each lane, or anything, with the first cause; and which branches diverge.
+//! In comes the function of one work-item (see [`crate::split::continuation_fn`]) with the shapes of its parameters;
+//! out goes, for each value, whether it is the same in all lanes, a base plus a constant stride for each lane, or
+//! anything, with the first cause; and which branches diverge.
 //!
-//! Optimistic: everything begins unknown and only what has a cause falls, in rounds over the blocks in reverse postorder until nothing
-//! changes. A stride is modulo the width of its type. Widening a strided value needs a proof that no lane wraps: from a promise
-//! of the source (signed arithmetic) or from a bound of the value; without one it stands only where a test at run time confirms
-//! it ([`Shape::Strided`] with `tested`). So does a stride through `clamp` and `%`, which stencils apply to the indices of
-//! neighbours: it is lost only at the border.
+//! Optimistic: everything begins unknown and only what has a cause falls, in rounds over the blocks in reverse
+//! postorder until nothing changes. A stride is modulo the width of its type. Widening a strided value needs a proof
+//! that no lane wraps: from a promise of the source (signed arithmetic) or from a bound of the value; without one it
+//! stands only where a test at run time confirms it ([`Shape::Strided`] with `checked`). So does a stride through
+//! `clamp` and `%`, which stencils apply to the indices of neighbours: it is lost only at the border.
 //!
-//! Where ways from a divergent branch meet again, lanes bring different values: labels spread from the successors of the branch, and a
-//! block that two labels reach is such a join (Rosemann, Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible
-//! Control Flow Graphs", 2021). Loops that diverge are in canonical form here ([`crate::transform::canonicalize`]), so that a value that lives on after
-//! its loop passes a parameter of the loop's one exit block; if the loop diverges, these parameters vary.
+//! Where ways from a divergent branch meet again, lanes bring different values: labels spread from the successors of
+//! the branch, and a block that two labels reach is such a join (Rosemann, Moll, Hack, "An Abstract Interpretation for
+//! SPMD Divergence on Reducible Control Flow Graphs", 2021). Loops that diverge are in canonical form here
+//! ([`crate::transform::canonicalize`]), so that a value that lives on after its loop passes a parameter of the loop's
+//! one exit block; if the loop diverges, these parameters vary.
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;
@@ -35,7 +37,7 @@ pub enum Shape {
         /// What is added from lane to lane; of addresses, in bytes.
         by: i64,
         /// Only if a test at run time says that no lane wraps or is cut off.
-        tested: bool,
+        checked: bool,
     },
     /// Anything.
     Varying,
@@ -44,15 +46,15 @@ pub enum Shape {
 impl Shape {
     /// A stride that holds always; a stride of 0 is uniform.
     pub fn strided(by: i64) -> Shape {
-        if by == 0 { Shape::Uniform } else { Shape::Strided { by, tested: false } }
+        if by == 0 { Shape::Uniform } else { Shape::Strided { by, checked: false } }
     }
 
     fn join(self, other: Shape) -> Shape {
         match (self, other) {
             (Shape::Unknown, x) | (x, Shape::Unknown) => x,
             (a, b) if a == b => a,
-            (Shape::Strided { by, tested }, Shape::Strided { by: other, tested: too }) if by == other => {
-                Shape::Strided { by, tested: tested | too }
+            (Shape::Strided { by, checked }, Shape::Strided { by: other, checked: too }) if by == other => {
+                Shape::Strided { by, checked: checked | too }
             }
             _ => Shape::Varying,
         }
@@ -340,14 +342,14 @@ impl Analysis<'_> {
         }
         let of = |k: usize| match self.shape(data.args[k]) {
             Shape::Uniform => Some((0, false)),
-            Shape::Strided { by, tested } => Some((by, tested)),
+            Shape::Strided { by, checked } => Some((by, checked)),
             _ => None,
         };
         let constant = |k: usize| signed_const(func, data.args[k]);
         // What is the same in all lanes only if a test says so is at a distance of 0.
-        let give = |by: i64, tested: bool| match (sign_extend(by as u64, result.scalar), tested) {
+        let give = |by: i64, checked: bool| match (sign_extend(by as u64, result.scalar), checked) {
             (0, false) => Some(Shape::Uniform),
-            (by, tested) => Some(Shape::Strided { by, tested }),
+            (by, checked) => Some(Shape::Strided { by, checked }),
         };
         // Elements are as far apart as a vector is long, which nobody knows yet.
         if data.op == Op::PtrAdd
@@ -368,34 +370,34 @@ impl Analysis<'_> {
             // What is the same in all lanes gives the same.
             Op::Binary(_) if of(0)?.0 == 0 && of(1)?.0 == 0 && result.scalar != Scalar::I1 => give(0, true),
             Op::Binary(BinOp::Mul) => {
-                let (k, (by, tested)) = match (constant(0), constant(1)) {
+                let (k, (by, checked)) = match (constant(0), constant(1)) {
                     (_, Some(c)) => (c, of(0)?),
                     (Some(c), _) => (c, of(1)?),
                     _ => return None,
                 };
-                give(by.wrapping_mul(k), tested)
+                give(by.wrapping_mul(k), checked)
             }
             Op::Binary(BinOp::Shl) => {
-                let (by, tested) = of(0)?;
+                let (by, checked) = of(0)?;
                 let amount = constant(1)? as u64 % u64::from(result.scalar.bits());
-                give(by.wrapping_shl(amount as u32), tested)
+                give(by.wrapping_shl(amount as u32), checked)
             }
             Op::Binary(BinOp::Or) => {
                 // Of bits that the other side surely has not, `or` is a sum.
-                let (c, (by, tested)) = (constant(1)?, of(0)?);
+                let (c, (by, checked)) = (constant(1)?, of(0)?);
                 let low = self.bounds.low_zeros(data.args[0]).min(by.trailing_zeros());
-                if (c as u64) < 1u64 << low.min(63) { give(by, tested) } else { None }
+                if (c as u64) < 1u64 << low.min(63) { give(by, checked) } else { None }
             }
             Op::Cast(CastOp::Trunc) if result.scalar != Scalar::I1 => {
-                let (by, tested) = of(0)?;
-                give(by, tested)
+                let (by, checked) = of(0)?;
+                give(by, checked)
             }
             Op::Cast(CastOp::Space | CastOp::PtrToInt | CastOp::IntToPtr) => {
-                let (by, tested) = of(0)?;
-                give(by, tested)
+                let (by, checked) = of(0)?;
+                give(by, checked)
             }
             Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) if func.ty(data.args[0]).scalar != Scalar::I1 => {
-                let (by, tested) = of(0)?;
+                let (by, checked) = of(0)?;
                 let signed = *op == CastOp::Sext;
                 let stride = |v: Value| match self.shape(v) {
                     Shape::Uniform => Some(0),
@@ -404,7 +406,7 @@ impl Analysis<'_> {
                 };
                 let safe = self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &stride);
                 if safe {
-                    give(by, tested)
+                    give(by, checked)
                 } else if is_near(by) {
                     give(by, true)
                 } else {

@@ -1,17 +1,18 @@
 //! Loops in which each lane writes along a line of its own.
 //!
-//! In comes an analysed function; out goes, if lanes write far from each other, but near to where they wrote in the round before, where the
-//! time goes, how many lines each of them has open:
+//! In comes an analysed function; out goes, if lanes write far from each other, but near to where they wrote in the
+//! round before, where the time goes, how many lines each of them has open:
 //!
 //! ```c
 //! for (int i = 1; i < n; i++)
 //!     row[i] = a * row[i] + b * row[i - 1];   // row: the work-item's
 //! ```
 //!
-//! Every lane has a cache line open then, which it comes back to round after round. Rows of a matrix are often a power of two apart, so
-//! that all these lines compete for one set of the first cache; with more lines than that has ways, each round fetches them all again.
-//! (Such a filter over 2048 by 2048 numbers, on AVX-512: 44 ms with 64 lanes, 17 with 16, 8 with 8, 15 with 4, which
-//! wait for each other. Sums along the rows of one such matrix into another one: 1.4 ms with 8 lanes, 1.0 with 4.)
+//! Every lane has a cache line open then, which it comes back to round after round. Rows of a matrix are often a power
+//! of two apart, so that all these lines compete for one set of the first cache; with more lines than that has ways,
+//! each round fetches them all again. (Such a filter over 2048 by 2048 numbers, on AVX-512: 44 ms with 64 lanes, 17
+//! with 16, 8 with 8, 15 with 4, which wait for each other. Sums along the rows of one such matrix into another one:
+//! 1.4 ms with 8 lanes, 1.0 with 4.)
 
 use crate::analysis::latency;
 use crate::analysis::shape::signed_const;

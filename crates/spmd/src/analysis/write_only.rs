@@ -1,13 +1,15 @@
 //! Buffers that a kernel only writes, and what it writes to them.
 //!
-//! In comes a kernel; out go its parameters for such buffers, and the stores to them that each work-item does at most once. A launch that
-//! writes more than the caches keep leaves nothing there for who reads it, but each line would be fetched from memory before it is
-//! overwritten, and push out another one. Stores past the caches save that third of the traffic of a copy (4096 by 4096 numbers: from 78
-//! to 95 % of what the machine can do; of 2048 by 2048, which its caches hold, the copy would take 1.7 times as long). What a launch
-//! writes is known when it starts, so that the code asks.
+//! In comes a kernel; out go its parameters for such buffers, and the stores to them that each work-item does at most
+//! once. A launch that writes more than the caches keep leaves nothing there for who reads it, but each line would be
+//! fetched from memory before it is overwritten, and push out another one. Stores past the caches save that third of
+//! the traffic of a copy (4096 by 4096 numbers: from 78 to 95 % of what the machine can do; of 2048 by 2048, which its
+//! caches hold, the copy would take 1.7 times as long). What a launch writes is known when it starts, so that the code
+//! asks.
 //!
-//! Such stores are not in order with others. Within a thread that does not show, and the launcher puts them in order behind the groups;
-//! but a kernel whose groups tell each other what is done (atomic operations on global memory, fences wider than the group) has none.
+//! Such stores are not in order with others. Within a thread that does not show, and the launcher puts them in order
+//! behind the groups; but a kernel whose groups tell each other what is done (atomic operations on global memory,
+//! fences wider than the group) has none.
 
 use crate::split::continuation_fn::Param;
 use cloom_ir::cfg::Cfg;
@@ -16,18 +18,19 @@ use cloom_ir::loops::Loops;
 use cloom_ir::{Flags, Function, Inst, Op, ParamKind, Scope, Space, Value, ValueDef};
 use rustc_hash::FxHashSet;
 
-/// What a kernel has for output.
-pub struct Outputs {
+/// The buffers that a kernel only writes.
+#[derive(Default)]
+pub struct WriteOnly {
     /// By parameter of the kernel: whether it is a buffer that is only written.
     buffers: Vec<bool>,
     /// Bytes that each work-item writes there at most, out of loops.
     pub bytes: u32,
 }
 
-impl Outputs {
+impl WriteOnly {
     /// Of a kernel.
-    pub fn of(kernel: &Function) -> Outputs {
-        let Some(meta) = &kernel.kernel else { return Outputs { buffers: Vec::new(), bytes: 0 } };
+    pub fn of(kernel: &Function) -> WriteOnly {
+        let Some(meta) = &kernel.kernel else { return WriteOnly { buffers: Vec::new(), bytes: 0 } };
         let mut buffers: Vec<bool> = meta.params.iter().map(|p| p.kind == ParamKind::Global).collect();
         let insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts).map(|&i| &kernel.insts[i]);
         let read = |buffers: &mut [bool], p: Value| {
@@ -36,7 +39,7 @@ impl Outputs {
             }
         };
         for data in insts {
-            if tells_others(kernel, &data.op, data.args.first().copied()) {
+            if synchronises_groups(kernel, &data.op, data.args.first().copied()) {
                 buffers.fill(false);
             }
             // Whatever is not the address of a store may be read.
@@ -48,29 +51,36 @@ impl Outputs {
             kernel.blocks[b].term.for_each_use(|p| read(&mut buffers, p));
         }
         let params: Vec<Param> = (0..buffers.len() as u32).map(Param::Kernel).collect();
-        let mut outputs = Outputs { buffers, bytes: 0 };
+        let mut found = WriteOnly { buffers, bytes: 0 };
         let cfg = Cfg::new(kernel);
         let loops = Loops::new(kernel, &cfg, &DomTree::new(kernel, &cfg));
         let stored =
-            outputs.stores(kernel, &loops, &params).into_iter().map(|i| kernel.ty(kernel.insts[i].args[1]).bytes());
-        outputs.bytes = stored.fold(0, u32::saturating_add);
-        outputs
+            found.stores(kernel, &loops, &params).into_iter().map(|i| kernel.ty(kernel.insts[i].args[1]).bytes());
+        found.bytes = stored.fold(0, u32::saturating_add);
+        found
+    }
+
+    /// How many such buffers there are.
+    pub fn buffers(&self) -> usize {
+        self.buffers.iter().filter(|&&only_written| only_written).count()
     }
 
     /// The stores to them in a function with these parameters, out of loops.
     pub fn stores(&self, func: &Function, loops: &Loops, params: &[Param]) -> FxHashSet<Inst> {
-        let is_output = |p: Value| {
+        let is_write_only = |p: Value| {
             let param = buffer(func, p).and_then(|k| params.get(k));
             matches!(param, Some(&Param::Kernel(n)) if self.buffers.get(n as usize) == Some(&true))
         };
         let blocks = func.layout.iter().filter(|&&b| loops.innermost(b).is_none());
         let insts = blocks.flat_map(|&b| &func.blocks[b].insts).copied();
-        insts.filter(|&i| matches!(func.insts[i].op, Op::Store { .. }) && is_output(func.insts[i].args[0])).collect()
+        insts
+            .filter(|&i| matches!(func.insts[i].op, Op::Store { .. }) && is_write_only(func.insts[i].args[0]))
+            .collect()
     }
 }
 
-/// Whether an operation may tell other groups that something is written.
-fn tells_others(func: &Function, op: &Op, p: Option<Value>) -> bool {
+/// Whether an operation may synchronise with other groups: tell them that something is written.
+fn synchronises_groups(func: &Function, op: &Op, p: Option<Value>) -> bool {
     let own = || p.is_some_and(|p| matches!(func.ty(p).space(), Some(Space::Local | Space::Private)));
     match op {
         op if op.is_atomic() => !own(),

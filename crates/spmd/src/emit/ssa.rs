@@ -1,10 +1,11 @@
 //! Variables that become SSA values while blocks are being written.
 //!
-//! Whoever writes blocks says what a variable holds at the end of a block ([`Ssa::write`]) and asks what it holds there
-//! ([`Ssa::read`]); where ways meet, block parameters appear. A block is sealed once all edges to it exist; before that every read that
-//! reaches its start makes a parameter, whose arguments come when it is sealed. (Braun et al., "Simple and Efficient
-//! Construction of Static Single Assignment Form", 2013, with a work list instead of recursion: chains of joins are as long as kernels.)
-//! Parameters that turn out to be one value are left to the pass `params`.
+//! Whoever writes blocks says what a variable holds at the end of a block ([`Ssa::write`]) and asks what it holds
+//! there ([`Ssa::read`]); where ways meet, block parameters appear. A block is sealed once all edges to it exist;
+//! before that every read that reaches its start makes a parameter, whose arguments come when it is sealed. (Braun et
+//! al., "Simple and Efficient Construction of Static Single Assignment Form", 2013, with a work list instead of
+//! recursion: chains of joins are as long as kernels.) Parameters that turn out to be one value are left to the pass
+//! `params`.
 
 use cloom_ir::{Block, Builder, Function, Type, Value, ValueDef};
 use rustc_hash::{FxHashMap, FxHashSet};

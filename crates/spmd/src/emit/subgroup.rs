@@ -1,12 +1,14 @@
 //! A sub-group of one: what its operations are where work-items run one at a time.
 //!
-//! In comes the function of one work-item; out goes the same without operations on sub-groups. With vectors, `widen::subgroup` writes them.
+//! In comes the function of one work-item; out goes the same without operations on sub-groups. With vectors,
+//! `widen::subgroup` writes them.
 
 use cloom_ir::{CastOp, Function, Op, Value, subgroup};
 use rustc_hash::FxHashMap;
 
-/// Replaces the operations on sub-groups by what they give a work-item on its own.
-pub fn alone(func: &mut Function) {
+/// Replaces the operations on sub-groups by what they give a work-item on its own. Returns how many there were.
+pub fn alone(func: &mut Function) -> usize {
+    let mut count = 0;
     let mut same: FxHashMap<Value, Value> = FxHashMap::default();
     for k in 0..func.layout.len() {
         let b = func.layout[k];
@@ -18,6 +20,7 @@ pub fn alone(func: &mut Function) {
                 kept.push(i);
                 continue;
             };
+            count += 1;
             match data.op {
                 Op::SubgroupBallot => {
                     func.insts[i].op = Op::Cast(CastOp::Zext);
@@ -46,4 +49,5 @@ pub fn alone(func: &mut Function) {
         };
         func.map_uses(origin);
     }
+    count
 }

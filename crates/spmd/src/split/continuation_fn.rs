@@ -1,13 +1,16 @@
 //! One continuation as a function of one work-item.
 //!
-//! In comes the split kernel with its plan; out goes, for a continuation, an ordinary function whose parameters are everything that the
-//! surroundings give ([`Param`]) and which returns the number of the exit that the work-item took ([`exit_number`]). What lives across
-//! barriers is loaded and stored through parameters that point to its slots, so that the stages after this one need to know nothing of
-//! barriers: they see memory.
+//! In comes the split kernel with its continuation graph and frame; out goes, for a continuation, an ordinary function
+//! whose parameters are everything that comes from outside ([`Param`]) and which returns the number of the exit that
+//! the work-item took ([`exit_number`]). What lives across barriers is loaded and stored through parameters that point
+//! to its slots, so that later stages need not know barriers: they see memory.
 //!
-//! A value comes from one of four places: its clone; a load from its slot at the start; computation at the start ([`crate::split::remat`]);
-//! or, if the continuation both needs the old one and makes a new one (a barrier in a loop), a private variable that `mem2reg` turns back
-//! into values.
+//! A value is one of four things: its clone; a load from its slot at the start; rematerialised at the start
+//! ([`crate::split::remat`]); or, if the continuation both needs the old one and makes a new one (a barrier in a
+//! loop), a private variable that `mem2reg` turns back into values.
+//!
+//! Obligation (frame, F1): at each barrier, every value that lives into the next continuation and was defined in this
+//! one is stored (`clone_term`), so that the slot has this work-item's value on every path.
 
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};
@@ -194,7 +197,7 @@ impl Emitter<'_> {
                     let p = self.param(Param::ItemSlot(v), Type::ptr(Space::Context));
                     from_memory(&mut self.at(start), p, ty)
                 }
-                None if self.graph.rebuilt[v.index()] => self.rebuild(start, v),
+                None if self.graph.remat_from_group[v.index()] => self.rematerialise(start, v),
                 _ => continue,
             };
             if !defined.contains(&v) {
@@ -210,8 +213,8 @@ impl Emitter<'_> {
     }
 
     /// Makes a value from before again. The depth is bounded by the plan.
-    fn rebuild(&mut self, start: Block, v: Value) -> Value {
-        if self.graph.recomputed[v.index()] {
+    fn rematerialise(&mut self, start: Block, v: Value) -> Value {
+        if self.graph.remat_anywhere[v.index()] {
             return self.resolve(start, v);
         }
         if let Some(Slot::Group(_)) = self.frame.slots[v.index()] {
@@ -219,7 +222,7 @@ impl Emitter<'_> {
         }
         let Some(inst) = self.kernel.def_inst(v) else { return v };
         let data = &self.kernel.insts[inst];
-        let args = data.args.iter().map(|&a| self.rebuild(start, a)).collect();
+        let args = data.args.iter().map(|&a| self.rematerialise(start, a)).collect();
         let new = self.func.make_inst(data.op.clone(), args, Some(self.kernel.ty(v)), data.flags, data.span);
         self.func.blocks[start].insts.push(new);
         self.func.insts[new].result.unwrap_or(v)
@@ -273,8 +276,8 @@ impl Emitter<'_> {
             if matches!(data.op, Op::Alloca { .. }) {
                 return;
             }
-            // After a barrier, a use may not lie behind the definition: recomputed values stand at the start.
-            if self.index > 0 && self.graph.recomputed[r.index()] {
+            // After a barrier, a use may not lie behind the definition: remat_anywhere values stand at the start.
+            if self.index > 0 && self.graph.remat_anywhere[r.index()] {
                 return;
             }
         }

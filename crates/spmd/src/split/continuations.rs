@@ -1,15 +1,20 @@
-//! Regions: the kernel cut at its barriers into continuations.
+//! The continuation graph: the kernel cut at its barriers.
 //!
-//! In comes a kernel; `split_at_barriers` ends a block at each barrier, and `plan` finds, for each continuation (the entry, and
-//! what follows each barrier), the blocks that a work-item may run before its next barrier or its end. Regions overlap where
-//! barriers stand in loops or branches; each is cloned from its own start, so that a work-item's control flow is simply that of
-//! the source. Then: which values live across a barrier, and which of them are computed again instead of kept.
+//! In comes a kernel; [`split_at_barriers`] ends a block at each barrier, and [`build`] finds, for each continuation
+//! (the entry, and what follows each barrier), the blocks that a work-item may run before its next barrier or its end.
+//! Continuations overlap where barriers are in loops or branches; each is cloned from its own start, so that a
+//! work-item's control flow is that of the source. Then: which values live across a barrier, and which of these are
+//! rematerialised instead of kept.
+//!
+//! Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012, section 5.
 
 use crate::analysis::divergence::{self, Divergence};
+use crate::passes;
 use crate::split::remat;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::{BinOp, Block, CastOp, Edge, Entity, Flags, Function, Op, Span, Term, Value, ValueDef};
+use cloom_passes::PassManager;
 
 /// A barrier: the block that ends at it, and the one that follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +25,7 @@ pub struct Barrier {
     pub after: Block,
     /// Where the barrier stands in the source.
     pub span: Span,
-    /// Whether nobody asked for it: a stop, see [`crate::transform::grid_stride`].
+    /// Whether it is a synthetic barrier, see [`crate::transform::grid_stride`].
     pub synthetic: bool,
 }
 
@@ -42,7 +47,7 @@ pub struct Continuation {
     pub blocks: Vec<Block>,
     /// Where it may go, each once, sorted.
     pub exits: Vec<Exit>,
-    /// Kept or recomputed values and arrays that it needs from before.
+    /// Kept or rematerialised values and arrays that it needs from before.
     pub live_in: Vec<Value>,
 }
 
@@ -54,14 +59,14 @@ pub struct ContinuationGraph {
     /// Which continuation follows the block, if it ends at a barrier.
     pub barrier_after: Vec<Option<usize>>,
     /// Whether the value can be computed anywhere from parameters, queries and constants.
-    pub recomputed: Vec<bool>,
-    /// Whether the value of a work-item can be computed from such and what the group keeps ([`rebuilt`]).
-    pub rebuilt: Vec<bool>,
+    pub remat_anywhere: Vec<bool>,
+    /// Whether the value of a work-item can be computed from such and what the group keeps ([`remat`]).
+    pub remat_from_group: Vec<bool>,
     /// Private arrays that must keep their contents across barriers.
     pub kept_arrays: Vec<Value>,
     /// Whether each work-item keeps its own next continuation, because a branch that may differ decides it.
     pub divergent_dispatch: bool,
-    /// Which continuations the work-items of several groups may run together: the first and those behind stops, if there are stops and all
+    /// Which continuations the work-items of several groups may run together: the first and those after synthetic barriers, if there are such and all
     /// groups agree where to go on.
     pub batched: Vec<bool>,
 }
@@ -102,10 +107,15 @@ pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
 }
 
 /// How deep an expression may be to be computed again after a barrier.
-const RECOMPUTE_DEPTH: u32 = 8;
+const REMAT_DEPTH: u32 = 8;
 
 /// Finds the continuations of a kernel that was split.
-pub fn build(func: &Function, barriers: Vec<Barrier>, divergence: &Divergence) -> ContinuationGraph {
+pub fn build(
+    func: &Function,
+    barriers: Vec<Barrier>,
+    divergence: &Divergence,
+    manager: &PassManager<'_>,
+) -> ContinuationGraph {
     let cfg = Cfg::new(func);
     let barriers: Vec<Barrier> = barriers.into_iter().filter(|b| cfg.is_reachable(b.before)).collect();
     let mut barrier_after = vec![None; func.blocks.len()];
@@ -114,26 +124,37 @@ pub fn build(func: &Function, barriers: Vec<Barrier>, divergence: &Divergence) -
     }
     let starts = [func.entry()].into_iter().chain(barriers.iter().map(|b| b.after));
     let mut continuations: Vec<Continuation> = starts.map(|start| region(func, start, &barrier_after)).collect();
-    let recomputed = recomputable(func, &cfg);
+    let remat_anywhere = rematerialisable(func, &cfg);
     let kept_arrays =
-        if barriers.is_empty() { Vec::new() } else { live_across(func, &cfg, &mut continuations, &recomputed) };
+        if barriers.is_empty() { Vec::new() } else { live_across(func, &cfg, &mut continuations, &remat_anywhere) };
     let divergent_dispatch = continuations.len() > 1 && exits_differ(func, cfg.rpo(), &cfg, &barrier_after, divergence);
     let mut batched = vec![false; continuations.len()];
     if !divergent_dispatch && barriers.iter().any(|b| b.synthetic) {
-        let stops = || [true].into_iter().chain(barriers.iter().map(|b| b.synthetic));
+        let synthetic = || [true].into_iter().chain(barriers.iter().map(|b| b.synthetic));
         let first: Vec<Block> =
-            continuations.iter().zip(stops()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
+            continuations.iter().zip(synthetic()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
         let groups = divergence::between_groups(func);
         if !exits_differ(func, &first, &cfg, &barrier_after, &groups) && !may_wait(func, &first) {
-            batched = stops().collect();
+            batched = synthetic().collect();
         }
     }
-    let rebuilt = match divergent_dispatch {
-        // Work-items wait at different barriers: what the group keeps may be another one's.
-        true => vec![false; func.values.len()],
-        false => remat::find(func, divergence, &recomputed, &mut continuations),
-    };
-    ContinuationGraph { continuations, barrier_after, recomputed, rebuilt, kept_arrays, divergent_dispatch, batched }
+    // Where work-items wait at different barriers, what the group keeps may be another one's.
+    let found = (!divergent_dispatch).then(|| {
+        manager.step(passes::REMAT, || {
+            let remat_from_group = remat::find(func, divergence, &remat_anywhere, &mut continuations);
+            (remat_from_group.iter().filter(|&&r| r).count(), remat_from_group)
+        })
+    });
+    let remat_from_group = found.flatten().unwrap_or_else(|| vec![false; func.values.len()]);
+    ContinuationGraph {
+        continuations,
+        barrier_after,
+        remat_anywhere,
+        remat_from_group,
+        kept_arrays,
+        divergent_dispatch,
+        batched,
+    }
 }
 
 /// Whether a branch at the end of one of these blocks that sends work-items different ways has a barrier or an end on only some of these
@@ -220,7 +241,7 @@ fn region_order(func: &Function, start: Block, barrier_after: &[Option<usize>]) 
 }
 
 /// Values that parameters, queries and constants give through a few cheap operations.
-fn recomputable(func: &Function, cfg: &Cfg) -> Vec<bool> {
+fn rematerialisable(func: &Function, cfg: &Cfg) -> Vec<bool> {
     let mut depth: Vec<Option<u32>> = vec![None; func.values.len()];
     for &p in func.param_values() {
         depth[p.index()] = Some(0);
@@ -231,7 +252,7 @@ fn recomputable(func: &Function, cfg: &Cfg) -> Vec<bool> {
             let Some(r) = data.result else { continue };
             if is_cheap(&data.op) {
                 let deepest = data.args.iter().map(|&a| depth[a.index()]).try_fold(0, |m, d| Some(m.max(d?)));
-                depth[r.index()] = deepest.map(|d| d + 1).filter(|&d| d <= RECOMPUTE_DEPTH);
+                depth[r.index()] = deepest.map(|d| d + 1).filter(|&d| d <= REMAT_DEPTH);
             }
         }
     }
@@ -273,7 +294,7 @@ pub fn is_cheap(op: &Op) -> bool {
 }
 
 /// Fills `live_in` of each continuation, and returns the private arrays that live across a barrier.
-fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], recomputed: &[bool]) -> Vec<Value> {
+fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], remat_anywhere: &[bool]) -> Vec<Value> {
     let n = func.blocks.len();
     let mut start_of = vec![None; n];
     for (i, c) in continuations.iter().enumerate().skip(1) {
@@ -312,7 +333,7 @@ fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], r
     let mut arrays = Vec::new();
     let mut stamp = vec![usize::MAX; n];
     for v in func.values.keys() {
-        let (Some(home), false) = (def[v.index()], recomputed[v.index()]) else { continue };
+        let (Some(home), false) = (def[v.index()], remat_anywhere[v.index()]) else { continue };
         let array = matches!(func.def_op(v), Some(Op::Alloca { .. }));
         let mut across = false;
         let mut stack: Vec<Block> = uses[v.index()].iter().copied().filter(|&b| b != home).collect();

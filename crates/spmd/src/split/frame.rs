@@ -1,7 +1,12 @@
-//! The context: where values live while other work-items run.
+//! The frame: where values that live across barriers are kept while other work-items run.
 //!
-//! Scratch is laid out as a fixed part, one per group, for uniform values, and one record per work-item of the enqueued
-//! local size. Values that can be recomputed or rebuilt have no place.
+//! In come the continuation graph and which values are uniform for the group; out goes the layout of scratch memory: a
+//! fixed part for each group, with a slot for each uniform value, and a record for each work-item of the enqueued
+//! local size. Values that are rematerialised have no slot. Who may write and read a slot, and why no other value is
+//! there, is section 3 of `docs/internals/spmd.md`:
+//!
+//! * a work-item's slots and arrays: that work-item alone;
+//! * a group's slots: every work-item, with one value; read before the first work-item of the next continuation runs.
 
 use crate::analysis::divergence::Divergence;
 use crate::split::continuations::ContinuationGraph;
@@ -65,7 +70,7 @@ pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergen
     live.sort();
     live.dedup();
     for v in live {
-        if matches!(func.def_op(v), Some(Op::Alloca { .. })) || graph.rebuilt[v.index()] {
+        if matches!(func.def_op(v), Some(Op::Alloca { .. })) || graph.remat_from_group[v.index()] {
             continue;
         }
         let ty = func.ty(v);

@@ -1,7 +1,8 @@
 //! Barriers: a kernel is cut into continuations, each of which a vector of work-items runs to its end.
 //!
-//! In comes a kernel with barriers; out come its continuations as functions of one work-item without barriers. The form is that of
-//! Karrenberg and Hack ("Improving Performance of OpenCL on CPUs", 2012); pocl's work-item loops are the other known one.
+//! In comes a kernel with barriers; out come its continuations as functions of one work-item without barriers. The
+//! form is that of Karrenberg and Hack ("Improving Performance of OpenCL on CPUs", 2012); pocl's work-item loops are
+//! the other known one.
 //!
 //! | module | does |
 //! |---|---|

@@ -1,22 +1,25 @@
-//! What work-items need after a barrier and can make again from what the group keeps.
+//! Rematerialisation: values that work-items need after a barrier and compute again from what the group keeps.
 //!
-//! In comes a kernel with its continuations and what lives into each; out goes which of these values need no place for each work-item:
+//! In comes a kernel with its continuations and what lives into each; out goes which of these values need no slot for
+//! each work-item:
 //!
 //! ```c
 //! for (int d = 0; d < n; d++) {
 //!     const int j = d - (int)get_local_id(0);
 //!     barrier(CLK_LOCAL_MEM_FENCE);
-//!     line[j & 63] += row[j];        // j: again from d, which is the same for the group, and the id
+//!     line[j & 63] += row[j];        // j: again from d, which is uniform for the group, and the id
 //! }
 //! ```
 //!
-//! That saves a load and a store in each round; above all, what was in memory would be any number to the stages after this one, while they
-//! see here that neighbours read neighbours.
+//! That saves a load and a store in each iteration; above all, a value from memory has no shape for later stages,
+//! while they see here that neighbours read neighbours. (Briggs, Cooper, Torczon, "Rematerialization", PLDI 1992, for
+//! spills.) Loads are never repeated: another work-item may have written there.
 //!
-//! What the group keeps is the value from which the work-item's came. Else some way from there to the barrier would lead through its
-//! definition once more, and so would a way from the kernel's start, past the definition of the work-item's value, to where that
-//! is used; but a definition is on all ways to its uses. Only a loop that work-items leave in different rounds leaves
-//! each with another one.
+//! Obligation (frame, F3): the group's slot holds the value from which the work-item's came. Were it from another
+//! iteration, some path from the slot's definition to the barrier would pass that definition once more; then a path
+//! from the kernel's start to the use would miss the definition of the work-item's value, which dominates its uses.
+//! Only a loop that work-items leave in different iterations leaves each with another value (`last_differs`), and with
+//! divergent dispatch nothing is rematerialised.
 
 use crate::analysis::divergence::Divergence;
 use crate::split::continuations::{Continuation, is_cheap};
@@ -29,17 +32,17 @@ const DEPTH: u32 = 4;
 pub fn find(
     func: &Function,
     divergence: &Divergence,
-    recomputed: &[bool],
+    remat_anywhere: &[bool],
     continuations: &mut [Continuation],
 ) -> Vec<bool> {
-    let search = Search { func, divergence, recomputed };
-    let mut rebuilt = vec![false; func.values.len()];
+    let search = Search { func, divergence, remat_anywhere };
+    let mut remat_from_group = vec![false; func.values.len()];
     for c in continuations {
         let mut leaves = Vec::new();
         for &v in &c.live_in {
             let known = leaves.len();
-            rebuilt[v.index()] = !divergence.is_uniform(v) && search.leaves(v, DEPTH, &mut leaves);
-            if !rebuilt[v.index()] {
+            remat_from_group[v.index()] = !divergence.is_uniform(v) && search.leaves(v, DEPTH, &mut leaves);
+            if !remat_from_group[v.index()] {
                 leaves.truncate(known);
             }
         }
@@ -48,13 +51,13 @@ pub fn find(
         leaves.dedup();
         c.live_in.extend(leaves);
     }
-    rebuilt
+    remat_from_group
 }
 
 struct Search<'a> {
     func: &'a Function,
     divergence: &'a Divergence,
-    recomputed: &'a [bool],
+    remat_anywhere: &'a [bool],
 }
 
 impl Search<'_> {
@@ -64,7 +67,7 @@ impl Search<'_> {
         let data = &self.func.insts[i];
         is_cheap(&data.op)
             && data.args.iter().all(|&a| {
-                if self.recomputed[a.index()] {
+                if self.remat_anywhere[a.index()] {
                     return true;
                 }
                 // (The address of a private array is one of each work-item's own, whatever is the same about it.)

@@ -1,20 +1,20 @@
-//! Canonical form: what a function must be like before lanes can be put into it.
+//! Canonical form: what linearisation needs of a function (LLVM's loop-simplify and LCSSA forms, for masked loops).
 //!
 //! * One block ends the function.
-//! * No `switch` is masked: such a switch becomes a chain of branches.
-//! * Every masked loop has one latch and one way out, which leaves from the header or from the latch and leads to a block that has
-//!   no other predecessor. A loop with more ways out (`break`, `return`, several `continue`) gets a new latch to which
-//!   all of them lead, with a parameter that says whether the work-item goes on, and the number of the way if there are several; behind the
-//!   loop a chain of branches goes on by that number.
-//! * A value that is defined in such a loop and used after it passes a parameter of that block: there the lanes' values, which come from
-//!   different rounds, are put together.
+//! * No `switch` is masked: such a switch becomes a chain of branches. No branch has two edges to one block.
+//! * Every masked loop has one latch and one exit, from the header (top-tested) or from the latch (bottom-tested), to a block that has
+//!   no other predecessor. A loop with more exits (`break`, `return`, several `continue`) gets a new latch to which
+//!   all of them lead, with a parameter that says whether the work-item goes on, and the number of the exit if there are several; after the
+//!   loop a chain of branches dispatches on that number.
+//! * A value that is defined in such a loop and used after it passes a parameter of the exit block: lanes have values of different
+//!   iterations, which are blended there.
 //!
 //! Irreducible graphs and endless loops are refused: such kernels run one work-item at a time.
 
-use crate::Limit;
 use crate::analysis::divergence::Divergence;
 use crate::analysis::masked::{self, Masked};
 use crate::emit::ssa::Ssa;
+use crate::error::{NotVectorised, Stop};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::{Loop, Loops};
@@ -27,20 +27,29 @@ const MAX_LOOPS: usize = 100;
 /// Values that nobody needs: arguments on ways where a parameter is not used later. Any value would do.
 pub type Unspecified = FxHashSet<Value>;
 
+/// What became of a function.
+#[derive(Default)]
+pub struct Canonical {
+    /// Values that nobody needs.
+    pub unspecified: Unspecified,
+    /// How many loops and switches were restructured.
+    pub changes: usize,
+}
+
 /// Brings the function of one work-item, which returns the number of its exit, into canonical form.
-pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Result<Unspecified, Limit> {
+pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Result<Canonical, Stop> {
     let mut unspecified = Unspecified::default();
     one_end(func);
     sink_addresses(func);
     // Each round restructures one loop; inner loops first.
-    for _ in 0..=MAX_LOOPS {
+    for changes in 0..=MAX_LOOPS {
         split_twins(func);
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         let post = DomTree::post(func, &cfg);
         let loops = Loops::new(func, &cfg, &dom);
         if !loops.is_reducible() {
-            return Err(Limit::Lanes("it has a cycle with two entries"));
+            return Err(Stop::Limit(NotVectorised::Irreducible));
         }
         check_ends(func, &cfg)?;
         let divergence = analyse(func);
@@ -58,9 +67,9 @@ pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Re
             close(func, l);
             continue;
         }
-        return Ok(unspecified);
+        return Ok(Canonical { unspecified, changes });
     }
-    Err(Limit::Lanes("it has too many loops"))
+    Err(Stop::Limit(NotVectorised::TooManyLoops))
 }
 
 /// All returns become one.
@@ -146,7 +155,7 @@ fn split_twins(func: &mut Function) {
     }
 }
 
-fn check_ends(func: &Function, cfg: &Cfg) -> Result<(), Limit> {
+fn check_ends(func: &Function, cfg: &Cfg) -> Result<(), Stop> {
     let mut reaches = vec![false; func.blocks.len()];
     let mut stack: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| func.blocks[b].term.edges().is_empty()).collect();
     while let Some(b) = stack.pop() {
@@ -154,7 +163,7 @@ fn check_ends(func: &Function, cfg: &Cfg) -> Result<(), Limit> {
             stack.extend(cfg.preds(b).iter().copied());
         }
     }
-    if cfg.rpo().iter().all(|&b| reaches[b.index()]) { Ok(()) } else { Err(Limit::Lanes("a loop has no end")) }
+    if cfg.rpo().iter().all(|&b| reaches[b.index()]) { Ok(()) } else { Err(Stop::Limit(NotVectorised::EndlessLoop)) }
 }
 
 /// Turns masked switches into chains of branches. Says whether there were any.

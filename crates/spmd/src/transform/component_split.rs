@@ -1,22 +1,25 @@
-//! Loops over short vectors that are too wide for the registers, done a part of the components at a time.
+//! Vector component splitting: loops over short vectors that are too wide for the registers run for some of the
+//! components at a time.
 //!
-//! In comes the analysed function of one work-item; out goes, if it has such loops, one where each stands several times, one after
-//! the other.
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one where each loop is there
+//! several times, one after the other.
 //!
 //! ```c
 //! for (int k = 0; k < n; k++)
-//!     v = mad(v, 0.999f, 0.125f);   // float16: sixteen registers to a vector of work-items, and two for the numbers
+//!     v = mad(v, 0.999f, 0.125f);   // float16: sixteen registers to a vector of work-items, and two for the constants
 //! ```
 //!
-//! In lanes every component is a vector of its own. What does not fit in the registers goes through memory in every round, and the next
-//! round waits for it. But components that only meet their like do not need each other: the loop runs for some of them, then for the
-//! next ones. It must do nothing else, and go round equally often for all work-items.
+//! Every component becomes a vector of its own. What does not fit in the registers is spilled in every iteration, and
+//! the next iteration waits for it. But components that only meet their like are independent: the loop runs for some
+//! of them, then for the next ones. It must have no effects, and the same trip count for all work-items. (Loop
+//! fission, by components instead of statements.)
 
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use cloom_ir::loops::Loop;
-use cloom_ir::{Args, Block, Builder, Edge, Function, Op, Span, Term, Type, Value};
+use cloom_ir::{Args, Block, Builder, Edge, Function, Op, Term, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// Loops with more instructions are left as they are.
@@ -30,8 +33,8 @@ const REGISTERS: u32 = 14;
 const ANEW: u32 = 4;
 
 /// The function with such loops divided, if it has any, and where in the source they are.
-pub fn divide(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
-    let wide: Vec<Wide> = item.loops.loops.iter().filter_map(|l| Wide::find(item, l)).collect();
+pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
+    let wide: Vec<SplitLoop> = item.loops.loops.iter().filter_map(|l| SplitLoop::find(item, l)).collect();
     if wide.is_empty() {
         return None;
     }
@@ -42,12 +45,12 @@ pub fn divide(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
         w.write(&mut func);
     }
     // Wholes that nobody needs any more.
-    cloom_passes::run_named(&mut func, &["dce"]);
-    Some((func, places))
+    cloom_passes::dce::run(&mut func);
+    Some(Rewrite::of(item, func, places))
 }
 
 /// A loop of a header that decides and one block that does the work.
-struct Wide {
+struct SplitLoop {
     header: Block,
     body: Block,
     /// Components of its vectors, and of a part of them.
@@ -66,8 +69,8 @@ fn mapped(map: &Map, values: &[Value]) -> Vec<Value> {
     values.iter().map(|&v| renamed(map, v)).collect()
 }
 
-impl Wide {
-    fn find(item: &VectorInput, l: &Loop) -> Option<Wide> {
+impl SplitLoop {
+    fn find(item: &VectorInput, l: &Loop) -> Option<SplitLoop> {
         let func = &item.func;
         let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
         let (header, body) = (*header, *body);
@@ -100,7 +103,7 @@ impl Wide {
         while part > 1 && carried * u32::from(part) > REGISTERS * u32::from(lanes) {
             part /= 2;
         }
-        (part < lanes && lanes.is_multiple_of(part)).then_some(Wide { header, body, lanes, part })
+        (part < lanes && lanes.is_multiple_of(part)).then_some(SplitLoop { header, body, lanes, part })
     }
 
     /// A whole's type in a part.

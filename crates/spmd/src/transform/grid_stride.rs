@@ -1,27 +1,31 @@
-//! Loops that go through memory in the steps of a grid: the work-items of several groups take each step together.
+//! Grid-stride loops: the work-items of several groups take each step together (work-group batching).
 //!
-//! In comes a kernel that was split at its barriers; out goes, if it has such loops, one that stops in them now and then, as at a barrier.
+//! In comes a kernel that was split at its barriers; out goes, if it has such loops, one with a synthetic barrier in
+//! each, at which work-items wait every few iterations.
 //!
 //! ```c
 //! for (uint i = get_global_id(0); i < n; i += get_global_size(0))
 //!     sum += data[i];
 //! ```
 //!
-//! On a GPU all work-items take a step together, and walk through memory in order. A vector of them that goes all the way before the next
-//! one starts reads a few cache lines out of each step; the next that it reads lie thousands of bytes further on. Memory gives a third
-//! less then, however early it is asked: what a core can wait for is few lines, while what lies in order comes by itself. (Pieces of
+//! On a GPU all work-items take a step together, and memory is read in order. A vector of them that runs the whole
+//! loop before the next one starts reads a few cache lines out of each step; the next ones that it reads are thousands
+//! of bytes further on. Memory bandwidth is a third lower then, however early lines are prefetched: a core has few
+//! line-fill buffers, while sequential lines are fetched by hardware. (Pieces of
 //! 256 bytes, 32 KiB apart, on two cores: 29 GB/s; of 1 KiB 38, of 4 KiB 49, all in a row the same.) So the loop becomes one in
-//! which all work-items do [`ROUNDS`] rounds and stop until the others did as many; what is left at the end does the loop as it was.
-//! A stop is a barrier that nobody asked for: what lives across it is in the context, which costs less than what memory gains
-//! if it comes once in so many rounds. (A sum of 64 MiB in groups of 64, which take steps together by eights: 36 GB/s before,
-//! 50 to 57 with stops every eight rounds, 28 every round. Hints of what comes next would slow it down by a sixth then.)
+//! which all work-items do [`ITERATIONS`] iterations and wait until the others did as many; what is left at the end
+//! runs the original loop. What lives across a synthetic barrier is in the frame, which costs less than memory gains
+//! if it comes once in so many iterations. (A sum of 64 MiB in groups of 64, which take steps together by eights: 36
+//! GB/s before,
+//! 50 to 57 with barriers every eight iterations, 28 every iteration. Prefetching would slow it down by a sixth then.)
 //!
-//! Groups can do that together as long as none of their work-items stops anywhere else: up to the first barrier. They agree on each
-//! branch there that decides where to go on, see [`crate::analysis::divergence::between_groups`]. How many there are is the launcher's choice.
+//! Groups can do that together as long as none of their work-items waits anywhere else: up to the first barrier. They
+//! agree on each branch there that decides where to go on, see [`crate::analysis::divergence::between_groups`]. How
+//! many there are is the launcher's choice.
 //!
-//! What lies in the caches anyway gains nothing, so short loops do not stop. Nor do Intel's processors gain: there, hints of what is
-//! far away ([`crate::transform::prefetch_loop`]) bring it as fast. (The same sums on two and on sixteen cores of a Xeon: 0.77 to 1.05 times as fast with
-//! stops, of short vectors 1.2.)
+//! What is in the caches anyway gains nothing, so short loops have no synthetic barriers. Nor do Intel's processors
+//! gain: there, software prefetching ([`crate::transform::prefetch_loop`]) is as fast. (The same sums on two and on
+//! sixteen cores of a Xeon: 0.77 to 1.05 times as fast with barriers, of short vectors 1.2.)
 
 use crate::analysis::counted_loop::Counted;
 use crate::analysis::divergence::{self, Divergence};
@@ -34,16 +38,16 @@ use cloom_ir::{
 };
 use rustc_hash::FxHashMap;
 
-/// Rounds between two stops.
-const ROUNDS: u64 = 8;
+/// Iterations between two synthetic barriers.
+const ITERATIONS: u64 = 8;
 
 /// Loops that read or write more bytes with one access have pieces of memory so long that hints do as well, and better.
 const MOST_BYTES: u32 = 8;
 
-/// Loops with more instructions do so much between two rounds that memory is not what they wait for.
+/// Loops with more instructions do so much between two iterations that memory is not what they wait for.
 const MAX_INSTS: usize = 48;
 
-/// What a work-item keeps across a stop, in bytes: more takes longer to load and store than is gained.
+/// What a work-item keeps across a synthetic barrier, in bytes: more takes longer to load and store than is gained.
 const MAX_KEPT: u32 = 32;
 
 /// Loops over fewer elements find them in the caches,
@@ -54,11 +58,11 @@ const SHORT: u64 = 1 << 10;
 /// How far back expressions are followed.
 const DEPTH: u32 = 8;
 
-/// The stops in a kernel.
-pub struct Steps {
+/// The synthetic barriers in a kernel.
+pub struct GridStride {
     /// One for each loop.
-    pub stops: Vec<Barrier>,
-    /// Bytes that a work-item reads or writes in a round, next to its neighbours': the most that any access has.
+    pub barriers: Vec<Barrier>,
+    /// Bytes that a work-item reads or writes in a iteration, next to its neighbours': the most that any access has.
     pub bytes: u32,
 }
 
@@ -68,13 +72,13 @@ pub fn asks_for_grid(func: &Function) -> bool {
     ops.any(|op| matches!(op, Op::Query { what: Query::GlobalSize | Query::NumGroups, .. }))
 }
 
-/// Puts stops into the loops of a kernel that was split at these barriers, if it has such loops. Loops over fewer elements than `least` do
-/// not stop, nor do loops in much shorter steps than that.
-pub fn insert(func: &mut Function, barriers: &[Barrier], least: u64) -> Option<Steps> {
+/// Puts synthetic barriers into the loops of a kernel that was split at these barriers, if it has such loops. Loops over fewer elements than `least` do
+/// get none, nor do loops with much smaller strides than that.
+pub fn insert(func: &mut Function, barriers: &[Barrier], least: u64) -> Option<GridStride> {
     let strides = find(func, barriers);
     let bytes = strides.iter().map(|s| s.bytes).max()?;
-    let stops = strides.iter().map(|s| s.write(func, least)).collect();
-    Some(Steps { stops, bytes })
+    let barriers = strides.iter().map(|s| s.write(func, least)).collect();
+    Some(GridStride { barriers, bytes })
 }
 
 fn find(func: &Function, barriers: &[Barrier]) -> Vec<Stride> {
@@ -112,7 +116,7 @@ struct Stride {
     l: Counted,
     /// What the counter begins with,
     init: Value,
-    /// and what is added to it in each round, before the loop.
+    /// and what is added to it in each iteration, before the loop.
     step: Value,
     /// Whether the kernel computes the place itself.
     computed: bool,
@@ -171,10 +175,10 @@ impl Stride {
         })
     }
 
-    /// Writes the loop with the stop before the one that is there.
+    /// Writes the loop with the synthetic barrier before the one that is there.
     ///
     /// ```text
-    /// before ─▶ test ─▶ stop ┄▶ head ─▶ rounds ─▶ test_round ─▶ round ⟲
+    /// before ─▶ test ─▶ barrier ┄▶ head ─▶ iterations ─▶ test_iteration ─▶ iteration ⟲
     ///             │       ▲       │                   │
     ///             │       └───────┼───────────────────┘
     ///             │               └▶ rest ─▶ header, as it was
@@ -187,17 +191,18 @@ impl Stride {
         let types: Vec<Type> = params.iter().map(|&p| func.ty(p)).collect();
         let ty = types[l.counter];
         let signed = matches!(l.less, IntCc::Slt | IntCc::Sle);
-        let [test, stop, head, rounds, test_round, round, rest] = std::array::from_fn(|_| func.add_block());
+        let [test, barrier, head, iterations, test_iteration, iteration, rest] =
+            std::array::from_fn(|_| func.add_block());
         let outside: Vec<Block> = func.layout.iter().copied().filter(|&b| b != l.body).collect();
         for b in outside {
             func.blocks[b].term.edges_mut().into_iter().filter(|e| e.block == l.header).for_each(|e| e.block = test);
         }
         let first: Vec<Value> = types.iter().map(|&ty| func.add_block_param(test, ty)).collect();
-        let far = func.add_block_param(stop, Type::I64);
+        let far = func.add_block_param(barrier, Type::I64);
         let others = (0..types.len()).filter(|&k| k != l.counter);
-        let kept: Vec<Value> = others.clone().map(|k| func.add_block_param(stop, types[k])).collect();
+        let kept: Vec<Value> = others.clone().map(|k| func.add_block_param(barrier, types[k])).collect();
 
-        // How far the first work-item of all may be so that for the last one, too, so many rounds are to come. No number wraps: ids and
+        // How far the first work-item of all may be so that for the last one, too, so many iterations are to come. No number wraps: ids and
         // sizes have 31 bits.
         let mut b = Builder { span, ..Builder::new(func, test) };
         let wide = |b: &mut Builder<'_>, v: Value| match (ty == Type::I64, signed) {
@@ -211,8 +216,8 @@ impl Stride {
             bound = b.binary(BinOp::Add, bound, one);
         }
         let last = last_place(&mut b);
-        let all_rounds = b.iconst(Type::I64, ROUNDS);
-        let ahead = b.binary(BinOp::Mul, step64, all_rounds);
+        let per_barrier = b.iconst(Type::I64, ITERATIONS);
+        let ahead = b.binary(BinOp::Mul, step64, per_barrier);
         let limit = b.binary(BinOp::Sub, bound, last);
         let limit = b.binary(BinOp::Sub, limit, ahead);
         let (most, few) = (b.iconst(Type::I64, crate::MAX_ID), b.iconst(Type::I64, least));
@@ -227,16 +232,16 @@ impl Stride {
             let same = is_global_id(&mut b);
             all = b.binary(BinOp::And, all, same);
         }
-        let some = Edge::new(stop, [zero].into_iter().chain(others.clone().map(|k| first[k])));
+        let some = Edge::new(barrier, [zero].into_iter().chain(others.clone().map(|k| first[k])));
         b.term(Term::Branch { cond: all, then: some, els: Edge::new(l.header, first.iter().copied()) });
 
-        b.switch_to(stop);
+        b.switch_to(barrier);
         b.jump(head, &[]);
         b.switch_to(head);
         let more = b.icmp(IntCc::Sle, far, limit);
-        b.branch(more, rounds, rest);
+        b.branch(more, iterations, rest);
 
-        b.switch_to(rounds);
+        b.switch_to(iterations);
         let end = b.binary_flags(BinOp::Add, far, ahead, Flags::NSW | Flags::NUW);
         // What the kernel computes is this, but nobody would see that neighbours have neighbouring numbers.
         let narrow = |b: &mut Builder<'_>, v| if ty == Type::I64 { v } else { b.cast(CastOp::Trunc, v, ty) };
@@ -245,23 +250,23 @@ impl Stride {
             let id = b.query(Query::GlobalId, 0);
             first = narrow(&mut b, id);
         }
-        b.term(Term::Jump(Edge::new(test_round, [far].into_iter().chain(kept.iter().copied()))));
-        b.switch_to(test_round);
-        let at = b.func.add_block_param(test_round, Type::I64);
-        let values: Vec<Value> = others.clone().map(|k| b.func.add_block_param(test_round, types[k])).collect();
+        b.term(Term::Jump(Edge::new(test_iteration, [far].into_iter().chain(kept.iter().copied()))));
+        b.switch_to(test_iteration);
+        let at = b.func.add_block_param(test_iteration, Type::I64);
+        let values: Vec<Value> = others.clone().map(|k| b.func.add_block_param(test_iteration, types[k])).collect();
         let more = b.icmp(IntCc::Ult, at, end);
-        let back = Edge::new(stop, [end].into_iter().chain(values.iter().copied()));
-        b.term(Term::Branch { cond: more, then: Edge::new(round, []), els: back });
-        b.switch_to(round);
+        let back = Edge::new(barrier, [end].into_iter().chain(values.iter().copied()));
+        b.term(Term::Branch { cond: more, then: Edge::new(iteration, []), els: back });
+        b.switch_to(iteration);
         let promise = if signed { Flags::NSW | Flags::NUW } else { Flags::NUW };
         let by = narrow(&mut b, at);
         let counter = b.binary_flags(BinOp::Add, first, by, promise);
         let mut map: FxHashMap<Value, Value> = others.clone().map(|k| params[k]).zip(values).collect();
         map.insert(params[l.counter], counter);
-        let (done, next) = self.write_round(func, round, map);
+        let (done, next) = self.write_iteration(func, iteration, map);
         let mut b = Builder { span, ..Builder::new(func, done) };
         let at = b.binary_flags(BinOp::Add, at, step64, Flags::NSW | Flags::NUW);
-        b.term(Term::Jump(Edge::new(test_round, [at].into_iter().chain(others.clone().map(|k| next[k])))));
+        b.term(Term::Jump(Edge::new(test_iteration, [at].into_iter().chain(others.clone().map(|k| next[k])))));
 
         b.switch_to(rest);
         let by = narrow(&mut b, far);
@@ -269,13 +274,13 @@ impl Stride {
         let mut left = kept;
         left.insert(l.counter, counter);
         b.jump(l.header, &left);
-        func.blocks[stop].term_span = span;
-        Barrier { before: stop, after: head, span, synthetic: true }
+        func.blocks[barrier].term_span = span;
+        Barrier { before: barrier, after: head, span, synthetic: true }
     }
 
-    /// One round at the end of a block, with the values that `map` has for the header's parameters. Gives the block after it and what the
+    /// One iteration at the end of a block, with the values that `map` has for the header's parameters. Gives the block after it and what the
     /// header gets next.
-    fn write_round(&self, func: &mut Function, at: Block, mut map: FxHashMap<Value, Value>) -> (Block, Vec<Value>) {
+    fn write_iteration(&self, func: &mut Function, at: Block, mut map: FxHashMap<Value, Value>) -> (Block, Vec<Value>) {
         let header = self.l.header;
         let end = func.add_block();
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
@@ -295,7 +300,7 @@ impl Stride {
             Counted::copy(func, block, homes[&block], &mut map);
             let (mut term, span) = (func.blocks[block].term.clone(), func.blocks[block].term_span);
             if block == header {
-                // The round is known to come.
+                // The iteration is known to come.
                 let stays = term.edges().into_iter().find(|e| homes.contains_key(&e.block)).cloned();
                 stays.into_iter().for_each(|stays| term = Term::Jump(stays));
             }

@@ -1,8 +1,10 @@
-//! What the group can compute once, before the loops over its vectors.
+//! Hoisting of group-invariant code: what is the same for a whole group is computed once, before the loops over its
+//! vectors.
 //!
-//! In comes the function of a continuation; out goes one that is handed the results of divisions and roots which are the same for all
-//! work-items, as parameters. A vector would compute them anew, as the compiler of scalar code must fear that what one vector stores
-//! is what the next one reads: here it is known that a continuation that stores to buffers alone leaves local memory as it was.
+//! In comes the function of a continuation; out goes one that takes the results of group-uniform divisions and roots
+//! as parameters. LLVM cannot move them out of the loops over vectors when local memory is read: it must assume that
+//! one vector stores what the next one reads. Here it is known that a continuation that stores to global buffers alone
+//! leaves local memory as it was.
 //!
 //! ```c
 //! barrier(CLK_LOCAL_MEM_FENCE);
@@ -16,8 +18,16 @@ use rustc_hash::FxHashMap;
 /// How deep an expression may be.
 const DEPTH: u32 = 12;
 
-/// Makes parameters of what is computed once. Gives the function as it was, and the values in it that they are.
-pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<(Function, Vec<Value>)> {
+/// What a group computes once, as values of a function.
+pub struct Invariants {
+    /// The function before they became parameters.
+    pub func: Function,
+    /// The values, in the order of their parameters ([`Param::GroupInvariant`]).
+    pub values: Vec<Value>,
+}
+
+/// Makes parameters of what is computed once.
+pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<Invariants> {
     let func = &item.func;
     let insts = || func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
     let stores_outside = |data: &InstData| match data.op {
@@ -28,10 +38,10 @@ pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<(Function
         return None;
     }
     let mut search = Search { module, func, params: &item.params, known: FxHashMap::default() };
-    let mut early: Vec<Value> = Vec::new();
+    let mut values: Vec<Value> = Vec::new();
     let mut note = |v: Value, search: &mut Search<'_>| {
-        if !early.contains(&v) && search.cost(v, DEPTH).is_some_and(|cost| cost.long) {
-            early.push(v);
+        if !values.contains(&v) && search.cost(v, DEPTH).is_some_and(|cost| cost.long) {
+            values.push(v);
         }
     };
     for &b in &func.layout {
@@ -43,21 +53,21 @@ pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<(Function
         }
         func.blocks[b].term.for_each_use(|v| note(v, &mut search));
     }
-    if early.is_empty() {
+    if values.is_empty() {
         return None;
     }
     let before = func.clone();
     let entry = func.entry();
     let mut to = FxHashMap::default();
-    for (k, &v) in early.iter().enumerate() {
+    for (k, &v) in values.iter().enumerate() {
         let ty = item.func.ty(v);
         to.insert(v, item.func.add_block_param(entry, ty));
         item.func.params.push(ty);
         item.params.push(Param::GroupInvariant(k as u32));
     }
     item.func.map_uses(|v| to.get(&v).copied().unwrap_or(v));
-    cloom_passes::run_named(&mut item.func, &["dce"]);
-    Some((before, early))
+    cloom_passes::dce::run(&mut item.func);
+    Some(Invariants { func: before, values })
 }
 
 /// What an expression costs.

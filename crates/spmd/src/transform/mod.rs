@@ -13,6 +13,27 @@
 //! | [`prefetch_loop`], [`prefetch_scatter`] | software prefetch |
 //! | [`narrow`] | integers computed in 16 bits where these suffice |
 
+use crate::emit::widen::VectorInput;
+use crate::transform::canonicalize::Unspecified;
+use cloom_ir::{Function, Span};
+
+/// What a transformation made of an analysed function.
+pub struct Rewrite {
+    /// The function, still in canonical form.
+    pub func: Function,
+    /// Values in it that nobody needs.
+    pub unspecified: Unspecified,
+    /// Where in the source something changed: one for each change.
+    pub changes: Vec<Span>,
+}
+
+impl Rewrite {
+    /// Of a function that nobody needs other values of than before.
+    fn of(item: &VectorInput, func: Function, changes: Vec<Span>) -> Rewrite {
+        Rewrite { func, unspecified: item.unspecified.clone(), changes }
+    }
+}
+
 pub(crate) mod canonicalize;
 pub(crate) mod component_split;
 pub(crate) mod grid_stride;

@@ -1,25 +1,27 @@
-//! Loops that walk through memory in the steps of a grid, with hints of what later rounds read.
+//! Software prefetch in grid-stride loops.
 //!
-//! In comes the analysed function of one work-item; out goes, if it has such loops, one with hints in them.
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one that prefetches what later
+//! iterations load.
 //!
 //! ```c
 //! for (uint i = get_global_id(0); i < n; i += get_global_size(0))
 //!     sum += data[i];
 //! ```
 //!
-//! On a GPU all work-items take a step together, and walk through memory in order. Here a vector of them goes all the way before the next
-//! one starts: it reads a cache line or two, and the next that it reads is thousands of bytes further on. Processors foresee steps within
-//! a page of memory; these go from page to page, and each waits for memory. So the loop says some rounds before what it will
-//! read.
+//! A vector runs the whole loop before the next one starts: it reads a cache line or two, and the next that it reads
+//! is thousands of bytes further on. Hardware prefetchers foresee strides within a page; these go from page to page,
+//! and each iteration waits for memory.
 //!
-//! That is for loads of neighbours whose address grows by a number that is the same for all work-items and not known before the kernel
-//! runs. A hint cannot fail, so that its address need not be exact: sums that wrap may be wrong.
+//! That is for loads of neighbours whose address grows by a number that is the same for all work-items and not known
+//! before the kernel runs. A prefetch cannot fail, so that its address need not be exact: sums that wrap may be wrong.
+//! (Mowry, Lam, Gupta, "Design and evaluation of a compiler algorithm for prefetching", ASPLOS 1992.)
 
 use crate::analysis::latency;
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use cloom_ir::loops::Loop;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Function, Inst, Op, Space, Span, Type, Value, ValueDef};
+use cloom_ir::{BinOp, Block, Builder, CastOp, Function, Inst, Op, Space, Type, Value, ValueDef};
 use rustc_hash::FxHashSet;
 
 /// Cycles from a hint until what it asked for is there, roughly.
@@ -37,8 +39,11 @@ const STREAMS: usize = 4;
 const DEPTH: u32 = 8;
 
 /// The function with hints in such loops, if it has any, and where in the source they are.
-pub fn read(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
-    let walks: Vec<Walk<'_>> = item.loops.without_inner().filter_map(|l| Walk::find(item, l)).collect();
+pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
+    if !around.prefetch {
+        return None;
+    }
+    let walks: Vec<StridedLoop<'_>> = item.loops.without_inner().filter_map(|l| StridedLoop::find(item, l)).collect();
     if walks.is_empty() {
         return None;
     }
@@ -46,7 +51,8 @@ pub fn read(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
     for w in &walks {
         w.write(&mut func);
     }
-    Some((func, walks.iter().map(|w| item.func.blocks[w.l.header].term_span).collect()))
+    let places = walks.iter().map(|w| item.func.blocks[w.l.header].term_span).collect();
+    Some(Rewrite::of(item, func, places))
 }
 
 /// Whether there are hints in the loops where the time goes. Long vectors are best there: the more lie side by side, the longer are the
@@ -68,7 +74,7 @@ enum Change {
 type Step = (Value, Option<CastOp>, u64);
 
 /// A loop that walks.
-struct Walk<'a> {
+struct StridedLoop<'a> {
     item: &'a VectorInput,
     l: &'a Loop,
     before: Block,
@@ -78,13 +84,13 @@ struct Walk<'a> {
     rounds: u32,
 }
 
-impl<'a> Walk<'a> {
-    fn find(item: &'a VectorInput, l: &'a Loop) -> Option<Walk<'a>> {
+impl<'a> StridedLoop<'a> {
+    fn find(item: &'a VectorInput, l: &'a Loop) -> Option<StridedLoop<'a>> {
         let func = &item.func;
         let outer: Vec<Block> = item.cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
         let &[before] = outer.as_slice() else { return None };
         let inside = l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).copied().collect();
-        let mut walk = Walk { item, l, before, inside, loads: Vec::new(), rounds: 0 };
+        let mut walk = StridedLoop { item, l, before, inside, loads: Vec::new(), rounds: 0 };
         let mut cost = 0;
         for &b in &l.blocks {
             for &i in &func.blocks[b].insts {

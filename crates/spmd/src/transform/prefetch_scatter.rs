@@ -1,19 +1,20 @@
 //! Hints of what later work-items touch, where a kernel does little but touch memory far apart.
 //!
-//! In comes the function of a work-item of a kernel that [`crate::cost`] found to scatter; out goes one that, where it reads or writes at
-//! a place that it computes from its id alone, says at which place a later work-item will:
+//! In comes the function of a work-item of a kernel that [`crate::cost`] found to scatter; out goes one that, where it
+//! reads or writes at a place that it computes from its id alone, says at which place a later work-item will:
 //!
 //! ```c
 //! const uint i = get_global_id(0) * 2654435761u & size - 1;
 //! a[i] += 1;          // says before: soon a[(get_global_id(0) + 128) * 2654435761u & size - 1]
 //! ```
 //!
-//! No processor foresees such places, and what it has under way by itself is less than memory could serve. (3 M floats far apart, on two
-//! cores that share their third cache with others: 10 ms, with hints 32, 64 and 128 work-items before 6, 4 and 2.3.)
+//! No processor foresees such places, and what it has under way by itself is less than memory could serve. (3 M floats
+//! far apart, on two cores that share their third cache with others: 10 ms, with hints 32, 64 and 128 work-items
+//! before 6, 4 and 2.3.)
 //!
-//! The places are computed twice, which costs little beside a miss, but pays only where misses are: so a few work-items' places are
-//! computed here, with likely sizes, to see how far apart they are. (Software prefetching for indirect accesses, as Ainsworth and Jones
-//! describe it, without the loads on the way.)
+//! The places are computed twice, which costs little beside a miss, but pays only where misses are: so a few
+//! work-items' places are computed here, with likely sizes, to see how far apart they are. (Software prefetching for
+//! indirect accesses, as Ainsworth and Jones describe it, without the loads on the way.)
 
 use crate::split::continuation_fn::Param;
 use cloom_ir::eval;
@@ -203,7 +204,8 @@ bb0(v0: ptr<global>, v1: i64):
         let mut module = cloom_ir::parse(&text).unwrap();
         let kernel = module.kernels().next().unwrap();
         let target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
-        let made = crate::work_group_function(&mut module, kernel, Default::default(), &target).unwrap();
+        let (options, passes) = Default::default();
+        let made = crate::work_group_function(&mut module, kernel, options, &target, &passes).unwrap();
         let func = &module.funcs[made.func];
         let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
         insts.filter(|&&i| func.insts[i].op == Op::Prefetch).count()

@@ -1,37 +1,38 @@
-//! Loops in which each work-item walks along a row of its own.
+//! Strip-mined strided loads with a register transpose: loops in which each lane reads along a row of its own.
 //!
-//! In comes the analysed function of one work-item; out goes, if it has such loops, one where these do several rounds at once.
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one where these are unrolled.
 //!
 //! ```c
 //! for (uint c = 0; c < columns; c++)
 //!     sum += a[r * columns + c] * x[c];   // r: the work-item's
 //! ```
 //!
-//! Neighbouring lanes read at a distance here, so that a vector would be gathered element by element and use four bytes of each of as many
-//! cache lines, again and again. But the next rounds of each lane read what lies beside. So in each lane one vector is loaded for
-//! several rounds; the widener exchanges rows and columns in registers ([`crate::emit::widen`]), and every round finds a vector of lanes.
-//! The order of a work-item's operations stays as it is, so that sums of floats are what they were. What is left at the end,
-//! fewer rounds than these, the loop as it was does.
+//! Neighbouring lanes read at a distance here, so that a vector would be gathered element by element and use four
+//! bytes of each of as many cache lines, again and again. But the next iterations of each lane read the adjacent
+//! elements. So each lane loads one vector for several iterations; the widener transposes them in registers
+//! ([`crate::emit::widen`]), and every iteration finds a vector of lanes. The order of a work-item's operations stays
+//! as it is, so that sums of floats have the same bits. The remaining iterations run the original loop.
 //!
-//! The more a lane reads at once, the better for the caches: rows that are a power of two long lie in one set of the first cache, which
-//! holds fewer lines than there are lanes, so that a line has gone by the next time that its lane comes. Small loops therefore take a whole
-//! register's length at once, which is a line on AVX-512, then four rounds, then one. (A matrix of 4096 by 4096 floats by a vector on two
-//! cores, in GB/s: 35 with 16 bytes at a time, 40 with 64.)
+//! The more a lane reads at once, the better for the caches: rows that are a power of two long map to one set of the
+//! first cache, which has fewer ways than there are lanes, so that a line is evicted before its lane comes back. Small
+//! loops therefore take a whole register's length at once, which is a line on AVX-512, then four iterations, then one.
+//! (A matrix of 4096 by 4096 floats by a vector on two cores, in GB/s: 35 with 16 bytes at a time, 40 with 64.)
 //!
-//! A load may run ahead of its round because all the rounds that it is for are known to come, and nothing in the loop writes where it
-//! reads: nothing at all, or only private memory while it reads other.
+//! A load may be done before its iteration because all the iterations that it is for are known to come, and nothing in
+//! the loop writes where it reads: nothing at all, or only private memory while it reads other.
 //!
-//! Lanes that leave such a loop in different rounds do several at once as long as each that is left has so many to come, which they ask
-//! each other; a round at a time otherwise. So what is the same for all of them in a round, a counter perhaps, stays the same.
+//! A divergent loop of this kind is unrolled as long as each lane that is left has so many iterations to come, which
+//! is a reduction over the live lanes; one iteration at a time otherwise. So what is uniform in an iteration, a
+//! counter perhaps, stays so.
 
 use crate::analysis::counted_loop::{Counted, copy_inst};
 use crate::analysis::latency;
 use crate::analysis::shape::{Shape, signed_const};
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use cloom_ir::loops::Loop;
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Span, Term, Type, Value,
-    ValueDef,
+    BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Term, Type, Value, ValueDef,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,8 +49,9 @@ const MAX_COPIES: usize = 320;
 const MAX_STEP: u64 = 1 << 8;
 
 /// The function with such loops unrolled, if it has any, and where in the source they are. A lane loads so many bytes at once, 16 to 64.
-pub fn unroll(item: &VectorInput, register: u32) -> Option<(Function, Vec<Span>)> {
-    let walks: Vec<Walk<'_>> = item.loops.loops.iter().filter_map(|l| Walk::find(item, l, register)).collect();
+pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
+    let find = |l| RowLoop::find(item, l, around.register);
+    let walks: Vec<RowLoop<'_>> = item.loops.loops.iter().filter_map(find).collect();
     if walks.is_empty() {
         return None;
     }
@@ -59,16 +61,16 @@ pub fn unroll(item: &VectorInput, register: u32) -> Option<(Function, Vec<Span>)
         w.write(&mut func);
         places.push(func.blocks[w.counted.header].term_span);
     }
-    Some((func, places))
+    Some(Rewrite::of(item, func, places))
 }
 
 /// Whether such loops are among the deepest, where the time goes.
 pub fn are_deepest(item: &VectorInput, register: u32) -> bool {
-    latency::deepest(item).into_iter().any(|l| Walk::find(item, l, register).is_some())
+    latency::deepest(item).into_iter().any(|l| RowLoop::find(item, l, register).is_some())
 }
 
 /// A loop of a header that decides and one block that does the work.
-struct Walk<'a> {
+struct RowLoop<'a> {
     item: &'a VectorInput,
     counted: Counted,
     /// By how much it counts.
@@ -90,8 +92,8 @@ struct Level {
     is_long: bool,
 }
 
-impl<'a> Walk<'a> {
-    fn find(item: &'a VectorInput, l: &Loop, register: u32) -> Option<Walk<'a>> {
+impl<'a> RowLoop<'a> {
+    fn find(item: &'a VectorInput, l: &Loop, register: u32) -> Option<RowLoop<'a>> {
         let func = &item.func;
         let counted = Counted::find(func, l).filter(|l| l.is_straight(func))?;
         let stores_own = |i: Inst| {
@@ -114,7 +116,7 @@ impl<'a> Walk<'a> {
             return None;
         }
         let (diverges, stores) = (item.shapes.diverges(counted.header), counted.insts(func).any(stores_own));
-        let mut walk = Walk { item, counted, step: 0, diverges, stores, levels: Vec::new() };
+        let mut walk = RowLoop { item, counted, step: 0, diverges, stores, levels: Vec::new() };
         walk.step = walk.added(walk.counted.counter).filter(|&s| s > 0).map(|s| s as u64).filter(|&s| s <= MAX_STEP)?;
         walk.levels = walk.levels(register);
         (!walk.levels.is_empty()).then_some(walk)
@@ -225,7 +227,7 @@ impl<'a> Walk<'a> {
         let data = &func.insts[i];
         let (Op::Load { .. }, Some(result)) = (&data.op, data.result) else { return false };
         let ty = func.ty(result);
-        let apart = matches!(self.item.shapes.of(data.args[0]), Shape::Varying | Shape::Strided { tested: false, .. });
+        let apart = matches!(self.item.shapes.of(data.args[0]), Shape::Varying | Shape::Strided { checked: false, .. });
         // What the stores write, it does not read.
         let outside = matches!(func.ty(data.args[0]).space(), Some(Space::Global | Space::Constant | Space::Local));
         let words = matches!(ty.scalar, Scalar::F32 | Scalar::I32);

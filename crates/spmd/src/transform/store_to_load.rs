@@ -1,32 +1,33 @@
-//! Elements of private arrays that a loop reads back in the round after it wrote them.
+//! Loop-carried store-to-load forwarding: elements of private arrays that an iteration stores and the next one loads.
 //!
-//! In comes the analysed function of one work-item; out goes, if it has such loops, one in which these elements travel from round to
-//! round as values.
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one in which these elements are
+//! block parameters of the loop.
 //!
 //! ```c
 //! for (int j = 1; j <= n; j++)
-//!     row[j] = max(row[j], row[j - 1]);   // row: the work-item's own
+//!     row[j] = max(row[j], row[j - 1]);   // row: a private array
 //! ```
 //!
-//! Else each round waits until the store of the last one can be read, several times as long as it takes to compute. (LLVM sees such
-//! pairs where a work-item has its loop to itself, but not where stores are masked.)
+//! Else each iteration waits for store-to-load forwarding in the processor, several times as long as it takes to
+//! compute. (LLVM's scalar replacement sees such pairs in a scalar loop, but not where stores are masked.)
 //!
-//! A loop of a header and one block qualifies if it stores to the array in one place and touches private memory in no other way than
-//! by loads and stores into arrays that can be told apart. What the first round reads is loaded before the loop, also if no round
-//! comes: it must be seen to lie in the array.
+//! A loop of a header and one block qualifies if it stores to the array in one place and touches private memory in no
+//! other way than by loads and stores into arrays that can be told apart. What the first iteration loads is loaded
+//! before the loop, also if no iteration comes: it must be seen to lie in the array.
 
 use crate::analysis::shape::sign_extend;
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use cloom_ir as ir;
 use cloom_ir::loops::Loop;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Flags, Function, Inst, Op, Scalar, Space, Span, Type, Value, ValueDef};
+use cloom_ir::{BinOp, Block, Builder, CastOp, Flags, Function, Inst, Op, Scalar, Space, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;
 
 /// How far back the sums of an address are followed.
 const DEPTH: u32 = 12;
 
 /// The function with such loops changed, if it has any, and where in the source they are.
-pub fn carry(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
+pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
     let pairs: Vec<Pair> = item.loops.loops.iter().flat_map(|l| Round::find(item, l)).collect();
     if pairs.is_empty() {
         return None;
@@ -38,7 +39,7 @@ pub fn carry(item: &VectorInput) -> Option<(Function, Vec<Span>)> {
     for p in &pairs {
         p.write(&mut func, &mut renamed);
     }
-    Some((func, places))
+    Some(Rewrite::of(item, func, places))
 }
 
 /// A load that gives what a store wrote a round ago.

@@ -1,33 +1,35 @@
 //! Division and shifts of numbers that are never negative, as unsigned numbers.
 //!
-//! In comes a function with bounds of its parameters; out goes the same with unsigned operations where they give the same.
+//! In comes a function with bounds of its parameters; out goes the same with unsigned operations where they give the
+//! same.
 //!
 //! ```c
 //! int l = get_local_id(1) * 16 + get_local_id(0);
 //! tile[l % 16][l / 16]     // signed: rounds toward zero, which takes four instructions; unsigned: a mask and a shift
 //! ```
 //!
-//! Programs count in `int`, but what comes from ids does not go below zero, and remainders by powers of two are bits then.
+//! Programs count in `int`, but what comes from ids does not go below zero, and remainders by powers of two are bits
+//! then.
 
 use crate::analysis::bounds::Bounds;
 use cloom_ir::{BinOp, Function, Op};
 
-/// Replaces them. Says whether there were any.
-pub fn run(func: &mut Function, bounds: &[u64]) -> bool {
+/// Replaces them. Returns how many there were.
+pub fn run(func: &mut Function, bounds: &[u64]) -> usize {
     let divides = |op: &Op| matches!(op, Op::Binary(BinOp::Sdiv | BinOp::Srem | BinOp::Ashr));
     let insts: Vec<_> = func.layout.iter().flat_map(|&b| func.blocks[b].insts.iter().copied()).collect();
     if !insts.iter().any(|&i| divides(&func.insts[i].op)) {
-        return false;
+        return 0;
     }
     let bounds = Bounds::new(func, bounds);
-    let mut changed = false;
+    let mut changed = 0;
     for i in insts {
         let data = &func.insts[i];
         if divides(&data.op)
             && let Some(op) = bounds.unsigned(func, &data.op, &data.args)
         {
             func.insts[i].op = Op::Binary(op);
-            changed = true;
+            changed += 1;
         }
     }
     changed
@@ -55,7 +57,7 @@ bb0(v0: i32, v1: i32):
 }";
         let mut module = cloom_ir::parse(text).unwrap();
         let func = module.funcs.values_mut().next().unwrap();
-        assert!(run(func, &[1 << 20, u64::MAX]));
+        assert_eq!(run(func, &[1 << 20, u64::MAX]), 2);
         let after = module.to_string();
         for line in ["udiv v0, v2", "srem v1, v2", "srem v0, v1", "ashr v6, v2", "lshr v3, v2"] {
             assert!(after.contains(line), "{line} in\n{after}");

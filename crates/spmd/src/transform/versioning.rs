@@ -1,6 +1,7 @@
-//! Continuations that do one of several things, by what the whole group knows, as one function for each.
+//! Versioning of continuations on group-uniform conditions: one function for each value of a condition that the whole
+//! group knows.
 //!
-//! In comes the function of a continuation; out go, if it pays, two of them and the condition between them.
+//! In comes the function of a continuation; out go, if it is profitable, two of them and the condition between them.
 //!
 //! ```c
 //! for (int n = TILE_W; n > 1; n = (n + 1) / 2) {
@@ -10,20 +11,19 @@
 //! out[i] = tile[0];
 //! ```
 //!
-//! What follows the barrier is either another step, for which few work-items are needed, or the end, for which all are. The loops over the
-//! vectors of a group can end early only where these are apart ([`crate::analysis::active_bound`]).
+//! What follows the barrier is either another iteration, for which few work-items are needed, or the end, for which
+//! all are. The loops over the vectors of a group have a bound on active work-items only where these are separate
+//! functions ([`crate::analysis::active_bound`]). (Loop unswitching, applied to the implicit loop over work-items.)
 
-use crate::Limit;
 use crate::analysis::active_bound::{self, Shared};
-use crate::emit::group::{Part, Tree};
 use crate::split::continuation_fn::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Function, Term, Value};
 
-/// How often a continuation is divided.
+/// How many conditions lead to a version.
 const DEPTH: u32 = 3;
 
-/// Larger functions are left whole: what both have in common is there twice.
+/// Larger functions have one version: what all versions have in common is there as often.
 const MAX_INSTS: usize = 400;
 
 /// So many branches are tried.
@@ -32,52 +32,84 @@ const MAX_BRANCHES: usize = 8;
 /// The dimensions of a group.
 const ALL: usize = 3;
 
-/// Kernels with more continuations are left whole.
+/// Kernels with more continuations have one version of each.
 pub const MAX_CONTINUATIONS: usize = 64;
 
-/// One function, or a choice.
-pub enum Choice {
-    /// No further choice.
-    One(Function),
+/// A thing in one version, or in two that a group-uniform condition chooses between.
+pub enum Versioned<T> {
+    /// No further condition.
+    One(T),
     /// By a value that the group computes before.
-    By {
-        /// The function whose value it is.
+    Two {
+        /// The function whose value it is,
         func: Box<Function>,
+        /// and its parameters.
+        params: Vec<Param>,
         /// The condition.
         cond: Value,
         /// Where it holds, and where it does not.
-        ways: Box<[Choice; 2]>,
+        versions: Box<[Versioned<T>; 2]>,
     },
 }
 
-impl Choice {
-    /// Makes a part of each function.
-    pub fn into_tree(
+impl<T> Versioned<T> {
+    /// The same with something else in each version; `f` also gets the version's number, counted from where all conditions hold.
+    pub fn try_map<U, E>(self, f: &mut dyn FnMut(usize, T) -> Result<U, E>) -> Result<Versioned<U>, E> {
+        self.try_map_from(&mut 0, f)
+    }
+
+    fn try_map_from<U, E>(
         self,
-        params: &[Param],
-        part: &mut dyn FnMut(Function) -> Result<Part, Limit>,
-    ) -> Result<Tree, Limit> {
+        number: &mut usize,
+        f: &mut dyn FnMut(usize, T) -> Result<U, E>,
+    ) -> Result<Versioned<U>, E> {
         Ok(match self {
-            Choice::One(func) => Tree::Leaf(Box::new(part(func)?)),
-            Choice::By { func, cond, ways } => {
-                let [then, els] = *ways;
-                let ways = [then.into_tree(params, part)?, els.into_tree(params, part)?];
-                Tree::Choice { func, params: params.to_vec(), cond, ways: Box::new(ways) }
+            Versioned::One(one) => {
+                *number += 1;
+                Versioned::One(f(*number - 1, one)?)
+            }
+            Versioned::Two { func, params, cond, versions } => {
+                let [then, els] = *versions;
+                let versions = [then.try_map_from(number, f)?, els.try_map_from(number, f)?];
+                Versioned::Two { func, params, cond, versions: Box::new(versions) }
             }
         })
     }
+
+    /// All versions.
+    pub fn leaves(&self) -> Vec<&T> {
+        match self {
+            Versioned::One(one) => vec![one],
+            Versioned::Two { versions, .. } => versions.iter().flat_map(Versioned::leaves).collect(),
+        }
+    }
+
+    /// All versions, to be changed.
+    pub fn leaves_mut(&mut self) -> Vec<&mut T> {
+        match self {
+            Versioned::One(one) => vec![one],
+            Versioned::Two { versions, .. } => versions.iter_mut().flat_map(Versioned::leaves_mut).collect(),
+        }
+    }
 }
 
-/// Divides a function. `clean_up` takes away what cannot run any more. What follows a stop ([`crate::transform::grid_stride`]) is either some rounds more or
-/// all the rest of the kernel, which often needs what was kept in another form: they are divided in any case.
-pub fn divide(func: Function, params: &[Param], stop: bool, clean_up: &dyn Fn(&mut Function)) -> Choice {
-    divide_at(func, params, stop, clean_up, DEPTH)
+/// The versions of a function. `clean_up` removes what cannot run any more. What follows a synthetic barrier
+/// ([`crate::transform::grid_stride`]) is either some iterations more or all the rest of the kernel, which often needs what was kept in
+/// another form: it has two versions in any case.
+pub fn run(func: Function, params: &[Param], synthetic: bool, clean_up: &dyn Fn(&mut Function)) -> Versioned<Function> {
+    versions(func, params, synthetic, clean_up, DEPTH)
 }
 
-fn divide_at(func: Function, params: &[Param], stop: bool, clean_up: &dyn Fn(&mut Function), depth: u32) -> Choice {
-    let known = limits(&func, params);
-    if depth == 0 || !stop && (func.size() > MAX_INSTS || known == ALL) {
-        return Choice::One(func);
+fn versions(
+    func: Function,
+    params: &[Param],
+    synthetic: bool,
+    clean_up: &dyn Fn(&mut Function),
+    depth: u32,
+) -> Versioned<Function> {
+    let bounded = bounded_dimensions(&func, params);
+    if depth == 0 || !synthetic && (func.size() > MAX_INSTS || bounded == ALL) {
+        return Versioned::One(func);
     }
     let mut shared = Shared::new(&func, params);
     let branches: Vec<_> = Cfg::new(&func)
@@ -90,24 +122,24 @@ fn divide_at(func: Function, params: &[Param], stop: bool, clean_up: &dyn Fn(&mu
         .take(MAX_BRANCHES)
         .collect();
     for (b, cond) in branches {
-        let ways = [true, false].map(|holds| {
-            let mut way = func.clone();
-            if let Term::Branch { then, els, .. } = way.blocks[b].term.clone() {
-                let span = way.blocks[b].term_span;
-                way.set_term(b, Term::Jump(if holds { then } else { els }), span);
+        let two = [true, false].map(|holds| {
+            let mut version = func.clone();
+            if let Term::Branch { then, els, .. } = version.blocks[b].term.clone() {
+                let span = version.blocks[b].term_span;
+                version.set_term(b, Term::Jump(if holds { then } else { els }), span);
             }
-            clean_up(&mut way);
-            way
+            clean_up(&mut version);
+            version
         });
-        if stop || ways.iter().any(|way| limits(way, params) > known) {
-            let ways = Box::new(ways.map(|way| divide_at(way, params, false, clean_up, depth - 1)));
-            return Choice::By { func: Box::new(func), cond, ways };
+        if synthetic || two.iter().any(|version| bounded_dimensions(version, params) > bounded) {
+            let two = two.map(|version| versions(version, params, false, clean_up, depth - 1));
+            return Versioned::Two { func: Box::new(func), params: params.to_vec(), cond, versions: Box::new(two) };
         }
     }
-    Choice::One(func)
+    Versioned::One(func)
 }
 
-/// In how many dimensions something is known about how far work-items reach.
-fn limits(func: &Function, params: &[Param]) -> usize {
+/// In how many dimensions a bound on the active work-items is known.
+fn bounded_dimensions(func: &Function, params: &[Param]) -> usize {
     active_bound::find(func, params).iter().flatten().count()
 }

@@ -1,16 +1,20 @@
-//! Several groups in one call: a loop over them around each continuation up to the first barrier, and one around all that follows.
+//! Work-group batching: several groups in one call, by a loop over them around each continuation up to the first
+//! barrier, and one around all that follows.
 //!
-//! The groups lie beside each other, and each has local memory and scratch of its own. Up to the first barrier all of them go the same
-//! way from stop to stop ([`crate::split::continuations::ContinuationGraph::together`]), so that the way of the last one is that of all.
+//! The groups are adjacent, and each has local memory and a frame of its own. Up to the first barrier all of them take
+//! the same path from synthetic barrier to synthetic barrier
+//! ([`crate::split::continuations::ContinuationGraph::batched`]), so that the way of the last one is that of all.
 
-use super::{Emitter, Targets, Tree};
-use crate::Limit;
+use super::{Emitter, Part, Targets};
+use crate::error::Stop;
+use crate::passes;
 use crate::split::continuation_fn::{DONE, exit_number};
 use crate::split::continuations::Exit;
+use crate::transform::versioning::Versioned;
 use cloom_ir::{BinOp, Block, Edge, Flags, IntCc, Term, Type, Value, abi};
 
-/// A loop over groups. Its header has the group's number and a number that goes round: of an exit, or of a continuation.
-struct Groups {
+/// A loop over groups. Its header has the group's number and a number that is carried: of an exit, or of a continuation.
+struct GroupLoop {
     head: Block,
     /// Where a group begins, and where it ends, with the number that goes on.
     body: Block,
@@ -18,21 +22,22 @@ struct Groups {
     /// Behind the loop; the last number.
     done: Block,
     number: Value,
-    goes_round: Value,
+    carried: Value,
 }
 
 impl Emitter<'_> {
     /// All continuations. Gives the block that the prologue goes to.
-    pub fn several(&mut self, parts: &[Tree], targets: &Targets) -> Result<Block, Limit> {
+    pub fn batch(&mut self, parts: &[Versioned<Part>], targets: &Targets) -> Result<Block, Stop> {
+        self.manager.count(passes::GROUP_BATCH);
         let graph = self.graph;
         let (local, scratch) = (self.local, self.scratch);
         let [count, local_stride, scratch_stride] =
             [abi::GROUP_COUNT, abi::GROUP_LOCAL_STRIDE, abi::GROUP_SCRATCH_STRIDE]
                 .map(|at| self.load_at(self.group, at, Type::I64));
-        let begin = |e: &mut Self, groups: &Groups| {
-            e.home = groups.body;
-            e.number = Some(groups.number);
-            e.known.clear();
+        let begin = |e: &mut Self, groups: &GroupLoop| {
+            e.group_entry = groups.body;
+            e.group_number = Some(groups.number);
+            e.group_values.clear();
             let mut b = e.at(groups.body);
             let [l, s] = [(local, local_stride), (scratch, scratch_stride)].map(|(p, stride)| {
                 let by = b.binary_flags(BinOp::Mul, groups.number, stride, Flags::NUW | Flags::NSW);
@@ -40,10 +45,10 @@ impl Emitter<'_> {
             });
             (e.local, e.scratch) = (l, s);
         };
-        let (together, alone): (Vec<usize>, Vec<usize>) = (0..parts.len()).partition(|&n| graph.batched[n]);
-        let rest = (!alone.is_empty()).then(|| self.groups(count));
-        for &index in &together {
-            let groups = self.groups(count);
+        let (batched, separate): (Vec<usize>, Vec<usize>) = (0..parts.len()).partition(|&n| graph.batched[n]);
+        let rest = (!separate.is_empty()).then(|| self.group_loop(count));
+        for &index in &batched {
+            let groups = self.group_loop(count);
             let none = self.at(targets.pre[index]).iconst(Type::I64, 0);
             let nowhere = self.at(targets.pre[index]).iconst(Type::I32, DONE);
             self.at(targets.pre[index]).jump(groups.head, &[none, nowhere]);
@@ -57,7 +62,7 @@ impl Emitter<'_> {
                 };
                 self.at(done).jump(groups.latch, &[exit]);
             }
-            // From the last group's end: to a stop all go together, to a barrier and on from there one after the other.
+            // From the last group's end: to a synthetic barrier all groups go together, to a barrier and on from there one after the other.
             let mut cases = Vec::new();
             for &e in exits {
                 let Exit::Barrier(n) = e else { continue };
@@ -79,32 +84,32 @@ impl Emitter<'_> {
         let Some(rest) = rest else { return Ok(targets.pre[0]) };
         begin(self, &rest);
         let end = self.func.add_block();
-        let starts = alone.iter().map(|&n| (exit_number(Exit::Barrier(n)), Edge::new(targets.pre[n], []))).collect();
-        self.at(rest.body).term(Term::Switch { value: rest.goes_round, cases: starts, default: Edge::new(end, []) });
-        self.at(end).jump(rest.latch, &[rest.goes_round]);
+        let starts = separate.iter().map(|&n| (exit_number(Exit::Barrier(n)), Edge::new(targets.pre[n], []))).collect();
+        self.at(rest.body).term(Term::Switch { value: rest.carried, cases: starts, default: Edge::new(end, []) });
+        self.at(end).jump(rest.latch, &[rest.carried]);
         self.at(rest.done).jump(targets.end, &[]);
         let targets = Targets { pre: targets.pre.clone(), end };
-        for index in alone {
+        for index in separate {
             let (done, counted) = self.continuation(index, &parts[index], targets.pre[index])?;
-            done.into_iter().for_each(|done| self.go_on(index, done, counted, &targets));
+            done.into_iter().for_each(|done| self.dispatch(index, done, counted, &targets));
         }
         Ok(targets.pre[0])
     }
 
     /// A loop over groups without a body.
-    fn groups(&mut self, count: Value) -> Groups {
+    fn group_loop(&mut self, count: Value) -> GroupLoop {
         let [head, body, latch, done] = std::array::from_fn(|_| self.func.add_block());
         let number = self.func.add_block_param(head, Type::I64);
-        let goes_round = self.func.add_block_param(head, Type::I32);
+        let carried = self.func.add_block_param(head, Type::I32);
         let next = self.func.add_block_param(latch, Type::I32);
         self.func.add_block_param(done, Type::I32);
         let mut b = self.at(head);
         let more = b.icmp(IntCc::Ult, number, count);
-        b.term(Term::Branch { cond: more, then: Edge::new(body, []), els: Edge::new(done, [goes_round]) });
+        b.term(Term::Branch { cond: more, then: Edge::new(body, []), els: Edge::new(done, [carried]) });
         b.switch_to(latch);
         let one = b.iconst(Type::I64, 1);
         let after = b.binary_flags(BinOp::Add, number, one, Flags::NUW | Flags::NSW);
         b.jump(head, &[after, next]);
-        Groups { head, body, latch, done, number, goes_round }
+        GroupLoop { head, body, latch, done, number, carried }
     }
 }

@@ -1,4 +1,5 @@
-//! Writes the work-group function: a prologue, a loop nest over vectors of work-items for each continuation, and the dispatch.
+//! Writes the work-group function: a prologue, a loop nest over vectors of work-items for each continuation, and the
+//! dispatch.
 //!
 //! ```text
 //! prologue ─▶ pre 0 ─▶ outer ─▶ middle ─▶ inner ─▶ all lanes ──┬─▶ latch ─┐
@@ -7,8 +8,8 @@
 //!                      └▶ done 0 ─▶ pre 1 … (by the exit that the work-items took)
 //! ```
 //!
-//! If several groups run together ([`crate::transform::grid_stride`]), there is a loop over them ([`several`]) around the nest of each continuation up
-//! to the first barrier, and one around all that follows:
+//! If several groups run together ([`crate::transform::grid_stride`]), there is a loop over them ([`batch`]) around
+//! the nest of each continuation up to the first barrier, and one around all that follows:
 //!
 //! ```text
 //! prologue ─▶ group k: nest 0 ─▶ group k: nest 1 ⟲ ─▶ group k: nest 2 ─▶ nest 3 … ─▶ end of group k
@@ -21,42 +22,49 @@
 mod batch;
 mod trip_count;
 
-use crate::Limit;
 use crate::analysis::private_layout::object_stride;
 use crate::analysis::shape::Shape;
 use crate::cost::Width;
 use crate::emit::splice;
-use crate::emit::widen::{self, VectorInput, Wide};
+use crate::emit::widen::{self, VecValue, VectorCode, VectorInput};
+use crate::error::{Stop, bug};
 use crate::split::continuation_fn::{DONE, Param, exit_number, from_memory};
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};
+use crate::transform::hoist_invariant::Invariants;
+use crate::transform::versioning::Versioned;
 use cloom_ir::{
     BinOp, Block, Builder, Edge, Entity, Flags, Function, GlobalRef, IntCc, KernelMeta, Linkage, Module, Op, ParamKind,
     Query, Scalar, Space, Term, Type, Value, abi,
 };
+use cloom_passes::PassManager;
 use rustc_hash::FxHashMap;
 
 /// A continuation, ready to be written.
 pub enum Body {
     /// For one work-item.
-    Item(Function),
+    Scalar(Function),
     /// For a vector of them.
-    Lanes(Box<VectorInput>),
+    Vector(Box<VectorInput>),
 }
 
 impl Body {
     /// The analysed function, if it is for a vector.
-    pub fn lanes(&self) -> Option<&VectorInput> {
+    pub fn vector(&self) -> Option<&VectorInput> {
         match self {
-            Body::Lanes(item) => Some(item),
-            Body::Item(_) => None,
+            Body::Vector(item) => Some(item),
+            Body::Scalar(_) => None,
         }
     }
 
     /// Makes it one for a single work-item.
-    pub fn take_lanes_away(&mut self) {
-        if let Body::Lanes(item) = self {
-            *self = Body::Item(std::mem::replace(&mut item.func, Function::new("", Vec::new(), None)));
+    pub fn make_scalar(&mut self) -> &mut Function {
+        if let Body::Vector(item) = self {
+            *self = Body::Scalar(std::mem::replace(&mut item.func, Function::new("", Vec::new(), None)));
+        }
+        match self {
+            Body::Scalar(func) => func,
+            Body::Vector(item) => &mut item.func,
         }
     }
 }
@@ -67,43 +75,8 @@ pub struct Part {
     pub body: Body,
     /// The parameters.
     pub params: Vec<Param>,
-    /// What is computed before ([`Param::GroupInvariant`]): values of this function.
-    pub early: Option<(Function, Vec<Value>)>,
-}
-
-/// What a continuation does: one thing, or one of two.
-pub enum Tree {
-    /// One.
-    Leaf(Box<Part>),
-    /// By what the group knows ([`crate::transform::versioning`]).
-    Choice {
-        /// The function that the condition is computed in,
-        func: Box<Function>,
-        /// and its parameters.
-        params: Vec<Param>,
-        /// The condition.
-        cond: Value,
-        /// Where it holds, and where it does not.
-        ways: Box<[Tree; 2]>,
-    },
-}
-
-impl Tree {
-    /// All parts.
-    pub fn leaves(&self) -> Vec<&Part> {
-        match self {
-            Tree::Leaf(part) => vec![part],
-            Tree::Choice { ways, .. } => ways.iter().flat_map(Tree::leaves).collect(),
-        }
-    }
-
-    /// All parts, to be changed.
-    pub fn leaves_mut(&mut self) -> Vec<&mut Part> {
-        match self {
-            Tree::Leaf(part) => vec![part],
-            Tree::Choice { ways, .. } => ways.iter_mut().flat_map(Tree::leaves_mut).collect(),
-        }
-    }
+    /// What is computed before its vectors ([`Param::GroupInvariant`]).
+    pub invariants: Option<Invariants>,
 }
 
 /// More instructions than this have no copy for full vectors: masks cost less than the time to compile it.
@@ -115,9 +88,10 @@ pub fn work_group(
     kernel: &Function,
     graph: &ContinuationGraph,
     frame: &Frame,
-    parts: &[Tree],
+    parts: &[Versioned<Part>],
     width: Width,
-) -> Result<(Function, u64), Limit> {
+    manager: &PassManager<'_>,
+) -> Result<(Function, u64), Stop> {
     let types = vec![
         Type::ptr(Space::Context),
         Type::ptr(Space::Constant),
@@ -135,6 +109,7 @@ pub fn work_group(
         graph,
         frame,
         width,
+        manager,
         locals,
         launch: abi[0],
         args: abi[1],
@@ -142,9 +117,9 @@ pub fn work_group(
         local: abi[3],
         scratch: abi[4],
         prologue,
-        home: prologue,
-        number: None,
-        known: FxHashMap::default(),
+        group_entry: prologue,
+        group_number: None,
+        group_values: FxHashMap::default(),
         sizes: [abi[0]; 3],
         func,
     };
@@ -153,10 +128,10 @@ pub fn work_group(
 }
 
 /// Offsets of the static local variables that the kernel uses.
-fn place_locals(module: &Module, parts: &[Tree]) -> (FxHashMap<GlobalRef, u64>, u64) {
+fn place_locals(module: &Module, parts: &[Versioned<Part>]) -> (FxHashMap<GlobalRef, u64>, u64) {
     let mut offsets = FxHashMap::default();
     let mut end = 0u64;
-    for p in parts.iter().flat_map(Tree::leaves).flat_map(|p| &p.params) {
+    for p in parts.iter().flat_map(Versioned::leaves).flat_map(|p| &p.params) {
         if let Param::Local(g) = *p {
             offsets.entry(g).or_insert_with(|| {
                 let at = end.next_multiple_of(u64::from(module.globals[g].align));
@@ -173,6 +148,7 @@ struct Emitter<'a> {
     graph: &'a ContinuationGraph,
     frame: &'a Frame,
     width: Width,
+    manager: &'a PassManager<'a>,
     locals: FxHashMap<GlobalRef, u64>,
     launch: Value,
     args: Value,
@@ -181,11 +157,11 @@ struct Emitter<'a> {
     scratch: Value,
     prologue: Block,
     /// Where what is the same for the whole group is computed: the prologue, or where a round of a loop over groups begins.
-    home: Block,
+    group_entry: Block,
     /// The group's number in such a loop.
-    number: Option<Value>,
+    group_number: Option<Value>,
     /// What is the same for the whole group.
-    known: FxHashMap<Param, Value>,
+    group_values: FxHashMap<Param, Value>,
     /// The group's local size.
     sizes: [Value; 3],
     func: Function,
@@ -207,7 +183,7 @@ impl Targets {
 }
 
 /// Where one vector stands.
-struct Place {
+struct VectorPosition {
     /// Local ids of its first work-item.
     ids: [Value; 3],
     /// Its number in the group.
@@ -220,18 +196,18 @@ impl Emitter<'_> {
     }
 
     fn load_at(&mut self, base: Value, offset: u64, ty: Type) -> Value {
-        let home = self.home;
+        let home = self.group_entry;
         let mut b = self.at(home);
         let p = b.ptr_offset(base, offset);
         b.load(ty, p, ty.scalar.bytes(), Flags::empty())
     }
 
     /// Something that is the same for the whole group, loaded where it begins.
-    fn shared(&mut self, p: Param) -> Result<Value, Limit> {
-        if let Some(&v) = self.known.get(&p) {
+    fn group_value(&mut self, p: Param) -> Result<Value, Stop> {
+        if let Some(&v) = self.group_values.get(&p) {
             return Ok(v);
         }
-        let entry = self.home;
+        let entry = self.group_entry;
         let (launch, group, local, scratch) = (self.launch, self.group, self.local, self.scratch);
         let value = match p {
             Param::Kernel(n) => self.argument(n as usize)?,
@@ -245,7 +221,7 @@ impl Emitter<'_> {
                     Query::NumGroups => self.load_at(launch, abi::LAUNCH_NUM_GROUPS + d, Type::I64),
                     Query::GroupId => {
                         let first = self.load_at(group, abi::GROUP_ID + d, Type::I64);
-                        match self.number.filter(|_| dim == 0) {
+                        match self.group_number.filter(|_| dim == 0) {
                             Some(number) => {
                                 self.at(entry).binary_flags(BinOp::Add, first, number, Flags::NUW | Flags::NSW)
                             }
@@ -257,7 +233,7 @@ impl Emitter<'_> {
                     Query::EnqueuedNumSubgroups | Query::MaxSubgroupSize => {
                         let mut sizes = self.sizes;
                         for (d, size) in (0..).zip(&mut sizes) {
-                            *size = self.shared(Param::Query(Query::EnqueuedLocalSize, d))?;
+                            *size = self.group_value(Param::Query(Query::EnqueuedLocalSize, d))?;
                         }
                         if what == Query::EnqueuedNumSubgroups {
                             self.subgroups(sizes)
@@ -272,14 +248,14 @@ impl Emitter<'_> {
                     | Query::GlobalId
                     | Query::SubgroupLocalId
                     | Query::SubgroupSize
-                    | Query::SubgroupId => return Err(Limit::Lanes("an id is no query of the group")),
+                    | Query::SubgroupId => return Err(bug("an id is no query of the group")),
                 }
             }
             // The first global id of the group.
             Param::GlobalId(dim) => {
-                let id = self.shared(Param::Query(Query::GroupId, dim))?;
-                let size = self.shared(Param::Query(Query::EnqueuedLocalSize, dim))?;
-                let offset = self.shared(Param::Query(Query::GlobalOffset, dim))?;
+                let id = self.group_value(Param::Query(Query::GroupId, dim))?;
+                let size = self.group_value(Param::Query(Query::EnqueuedLocalSize, dim))?;
+                let offset = self.group_value(Param::Query(Query::GlobalOffset, dim))?;
                 let mut b = self.at(entry);
                 let first = b.binary_flags(BinOp::Mul, id, size, Flags::NUW | Flags::NSW);
                 b.binary(BinOp::Add, first, offset)
@@ -290,17 +266,17 @@ impl Emitter<'_> {
             }
             Param::GroupSlot(v) => match self.frame.slots[v.index()] {
                 Some(Slot::Group(offset)) => self.at(entry).ptr_offset(scratch, offset),
-                _ => return Err(Limit::Lanes("a slot of the group is missing")),
+                _ => return Err(bug("a slot of the group is missing")),
             },
-            _ => return Err(Limit::Lanes("a parameter is not the group's")),
+            _ => return Err(bug("a parameter is not the group's")),
         };
-        self.known.insert(p, value);
+        self.group_values.insert(p, value);
         Ok(value)
     }
 
     /// Whether outputs may go past the caches.
     fn nontemporal(&mut self) -> Value {
-        let (entry, launch) = (self.home, self.launch);
+        let (entry, launch) = (self.group_entry, self.launch);
         let flag = self.load_at(launch, abi::LAUNCH_NONTEMPORAL, Type::I32);
         let mut b = self.at(entry);
         let zero = b.iconst(Type::I32, 0);
@@ -310,7 +286,7 @@ impl Emitter<'_> {
     /// How many vectors a group of this size has.
     fn subgroups(&mut self, sizes: [Value; 3]) -> Value {
         let lanes = u64::from(self.width.lanes);
-        let entry = self.home;
+        let entry = self.group_entry;
         let mut b = self.at(entry);
         let (rest, lanes) = (b.iconst(Type::I64, lanes - 1), b.iconst(Type::I64, lanes));
         let row = b.binary_flags(BinOp::Add, sizes[0], rest, Flags::NUW | Flags::NSW);
@@ -318,13 +294,13 @@ impl Emitter<'_> {
         sizes[1..].iter().fold(row, |n, &size| b.binary_flags(BinOp::Mul, n, size, Flags::NUW | Flags::NSW))
     }
 
-    fn argument(&mut self, n: usize) -> Result<Value, Limit> {
-        let (entry, kernel, args, local) = (self.home, self.kernel, self.args, self.local);
+    fn argument(&mut self, n: usize) -> Result<Value, Stop> {
+        let (entry, kernel, args, local) = (self.group_entry, self.kernel, self.args, self.local);
         let default = KernelMeta::default();
         let meta = kernel.kernel.as_deref().unwrap_or(&default);
         let (offsets, _) = meta.layout();
         let (Some(param), Some(&offset)) = (meta.params.get(n), offsets.get(n)) else {
-            return Err(Limit::NotAKernel(kernel.name.clone()));
+            return Err(bug("a parameter of the kernel is missing"));
         };
         let ty = kernel.ty(kernel.param_values()[n]);
         let mut b = self.at(entry);
@@ -339,7 +315,7 @@ impl Emitter<'_> {
         })
     }
 
-    fn continuations(&mut self, parts: &[Tree]) -> Result<(), Limit> {
+    fn continuations(&mut self, parts: &[Versioned<Part>]) -> Result<(), Stop> {
         let graph = self.graph;
         for d in 0..3u64 {
             let group = self.group;
@@ -350,11 +326,11 @@ impl Emitter<'_> {
         self.at(end).ret(None);
         let targets = Targets { pre, end };
         let first = if graph.begins_batched() {
-            self.several(parts, &targets)?
+            self.batch(parts, &targets)?
         } else {
             for (index, part) in parts.iter().enumerate() {
                 let (done, counted) = self.continuation(index, part, targets.pre[index])?;
-                done.into_iter().for_each(|done| self.go_on(index, done, counted, &targets));
+                done.into_iter().for_each(|done| self.dispatch(index, done, counted, &targets));
             }
             targets.pre[0]
         };
@@ -365,16 +341,16 @@ impl Emitter<'_> {
 
     /// The loop nests of a continuation, which begin at `pre`. Gives the blocks after them, and whether these have the exit's number as
     /// parameter.
-    fn continuation(&mut self, index: usize, part: &Tree, pre: Block) -> Result<(Vec<Block>, bool), Limit> {
+    fn continuation(&mut self, index: usize, part: &Versioned<Part>, pre: Block) -> Result<(Vec<Block>, bool), Stop> {
         let c = &self.graph.continuations[index];
         let counted = c.exits.len() > 1 || self.graph.divergent_dispatch;
         let mut done = Vec::new();
-        self.tree(c, part, pre, counted, &mut done)?;
+        self.versions(c, part, pre, counted, &mut done)?;
         Ok((done, counted))
     }
 
     /// Goes from the end of a continuation's loops to where its work-items went.
-    fn go_on(&mut self, index: usize, done: Block, counted: bool, targets: &Targets) {
+    fn dispatch(&mut self, index: usize, done: Block, counted: bool, targets: &Targets) {
         let (graph, pre) = (self.graph, &targets.pre);
         let exits = &graph.continuations[index].exits;
         if !counted {
@@ -393,30 +369,30 @@ impl Emitter<'_> {
     }
 
     /// The loop nests of a continuation. Gives the blocks after them.
-    fn tree(
+    fn versions(
         &mut self,
         c: &Continuation,
-        tree: &Tree,
+        part: &Versioned<Part>,
         pre: Block,
         counted: bool,
         done: &mut Vec<Block>,
-    ) -> Result<(), Limit> {
-        match tree {
-            Tree::Leaf(part) => done.push(self.item_loops(c, part, pre, counted)?),
-            Tree::Choice { func, params, cond, ways } => {
+    ) -> Result<(), Stop> {
+        match part {
+            Versioned::One(part) => done.push(self.vector_loops(c, part, pre, counted)?),
+            Versioned::Two { func, params, cond, versions } => {
                 let uniform = self.load_uniform(c, pre);
-                let cond = self.anew(func, params, *cond, (&uniform, pre), &mut FxHashMap::default())?;
+                let cond = self.rematerialise(func, params, *cond, (&uniform, pre), &mut FxHashMap::default())?;
                 let [then, els] = std::array::from_fn(|_| self.func.add_block());
                 self.at(pre).branch(cond, then, els);
-                self.tree(c, &ways[0], then, counted, done)?;
-                self.tree(c, &ways[1], els, counted, done)?;
+                self.versions(c, &versions[0], then, counted, done)?;
+                self.versions(c, &versions[1], els, counted, done)?;
             }
         }
         Ok(())
     }
 
     /// The loop nest of a part of a continuation. Gives the block after it, with the exit number as parameter if exits are counted.
-    fn item_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Limit> {
+    fn vector_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Stop> {
         let [inner, middle, outer] = self.width.order;
         let lanes = u64::from(self.width.lanes);
         let step = |d: usize| if d == 0 { lanes } else { 1 };
@@ -441,12 +417,12 @@ impl Emitter<'_> {
         let edge = |to: Block, values: &[Option<Value>]| Edge::new(to, values.iter().flatten().copied());
 
         let uniform = self.load_uniform(c, pre);
-        let ends = self.ends(part, &uniform, pre, step)?;
-        let mut early = Vec::new();
-        if let Some((func, values)) = &part.early {
+        let ends = self.loop_bounds(part, &uniform, pre, step)?;
+        let mut invariants = Vec::new();
+        if let Some(Invariants { func, values }) = &part.invariants {
             let mut known = FxHashMap::default();
             for &v in values {
-                early.push(self.anew(func, &part.params, v, (&uniform, pre), &mut known)?);
+                invariants.push(self.rematerialise(func, &part.params, v, (&uniform, pre), &mut known)?);
             }
         }
         let mut b = self.at(pre);
@@ -492,24 +468,24 @@ impl Emitter<'_> {
         let mut ids = [i; 3];
         ids[middle] = m;
         ids[outer] = o;
-        let place = Place { ids, number: i_number };
-        let values = self.surroundings(part, &place, (&uniform, &early), start)?;
+        let place = VectorPosition { ids, number: i_number };
+        let values = self.vector_params(part, &place, (&uniform, &invariants), start)?;
         match &part.body {
-            Body::Item(item) => {
+            Body::Scalar(item) => {
                 let values: Vec<Value> = values.into_iter().map(base_of).collect();
                 let ends = splice::splice(item, &mut self.func, start, &values);
                 for (end, number) in ends {
-                    let exit = i_exit.map(|so_far| self.lowest(end, so_far, number));
+                    let exit = i_exit.map(|so_far| self.lowest_exit(end, so_far, number));
                     self.at(end).jump(latch, exit.as_slice());
                 }
             }
-            Body::Lanes(item) => self.vectors(item, values, start, latch, ids[0], i_exit)?,
+            Body::Vector(item) => self.vectors(item, values, start, latch, ids[0], i_exit)?,
         }
         Ok(done)
     }
 
     /// The exit number so far and that of one more work-item: with their own next, the lowest counts, else all have the same.
-    fn lowest(&mut self, block: Block, so_far: Value, number: Value) -> Value {
+    fn lowest_exit(&mut self, block: Block, so_far: Value, number: Value) -> Value {
         let own = self.graph.divergent_dispatch;
         if own { self.at(block).binary(BinOp::Umin, so_far, number) } else { number }
     }
@@ -518,15 +494,15 @@ impl Emitter<'_> {
     fn vectors(
         &mut self,
         item: &VectorInput,
-        values: Vec<Wide>,
+        values: Vec<VecValue>,
         start: Block,
         latch: Block,
         first: Value,
         so_far: Option<Value>,
-    ) -> Result<(), Limit> {
-        let lanes = self.width.lanes;
+    ) -> Result<(), Stop> {
+        let (lanes, manager) = (self.width.lanes, self.manager);
         let size = self.sizes[0];
-        let nontemporal = if item.outputs.is_empty() { None } else { Some(self.nontemporal()) };
+        let nontemporal = if item.write_only.is_empty() { None } else { Some(self.nontemporal()) };
         let (full, some) = (self.func.add_block(), self.func.add_block());
         let mut b = Builder::new(&mut self.func, start);
         let left = b.binary(BinOp::Sub, size, first);
@@ -534,7 +510,8 @@ impl Emitter<'_> {
             let all = b.iconst(Type::I64, u64::from(lanes));
             let fits = b.icmp(IntCc::Uge, left, all);
             b.branch(fits, full, some);
-            let (end, number) = widen::widen(item, lanes, &mut self.func, full, values.clone(), None, nontemporal)?;
+            let code = VectorCode { item, manager, lanes, params: values.clone(), mask: None, nontemporal };
+            let (end, number) = widen::widen(code, &mut self.func, full)?;
             self.close(end, number, None, so_far, latch);
         } else {
             b.jump(some, &[]);
@@ -547,20 +524,21 @@ impl Emitter<'_> {
         let left = b.splat(left, lanes);
         let numbers = b.iota(Scalar::I32, lanes);
         let mask = b.icmp(IntCc::Ult, numbers, left);
-        let (end, number) = widen::widen(item, lanes, &mut self.func, some, values, Some(mask), None)?;
+        let code = VectorCode { item, manager, lanes, params: values, mask: Some(mask), nontemporal: None };
+        let (end, number) = widen::widen(code, &mut self.func, some)?;
         self.close(end, number, Some(mask), so_far, latch);
         Ok(())
     }
 
-    /// Ends a vector's part of the continuation.
-    fn close(&mut self, end: Block, number: Wide, mask: Option<Value>, so_far: Option<Value>, latch: Block) {
+    /// LoopBounds a vector's part of the continuation.
+    fn close(&mut self, end: Block, number: VecValue, mask: Option<Value>, so_far: Option<Value>, latch: Block) {
         let Some(so_far) = so_far else { return self.at(end).jump(latch, &[]) };
         let own = self.graph.divergent_dispatch;
         let number = match number {
-            Wide::Uniform(v) | Wide::Strided { base: v, .. } => v,
+            VecValue::Uniform(v) | VecValue::Strided { base: v, .. } => v,
             // The first lane is always on, and all go the same way.
-            Wide::Lanes(l) if !own => self.at(end).extract_lane(l[0], 0),
-            Wide::Lanes(l) => {
+            VecValue::Varying(l) if !own => self.at(end).extract_lane(l[0], 0),
+            VecValue::Varying(l) => {
                 let mut b = self.at(end);
                 let mut all = l[0];
                 if let Some(mask) = mask {
@@ -578,7 +556,7 @@ impl Emitter<'_> {
                 all
             }
         };
-        let exit = self.lowest(end, so_far, number);
+        let exit = self.lowest_exit(end, so_far, number);
         self.at(end).jump(latch, &[exit]);
     }
 
@@ -598,13 +576,13 @@ impl Emitter<'_> {
     }
 
     /// The values of a continuation's parameters for one vector.
-    fn surroundings(
+    fn vector_params(
         &mut self,
         part: &Part,
-        place: &Place,
-        (uniform, early): (&FxHashMap<Value, Value>, &[Value]),
+        place: &VectorPosition,
+        (uniform, invariants): (&FxHashMap<Value, Value>, &[Value]),
         start: Block,
-    ) -> Result<Vec<Wide>, Limit> {
+    ) -> Result<Vec<VecValue>, Stop> {
         let lanes = u64::from(self.width.lanes);
         let mut record = None;
         let mut values = Vec::new();
@@ -613,7 +591,7 @@ impl Emitter<'_> {
             let base = match p {
                 Param::LocalId(d) => place.ids[usize::from(d)],
                 Param::GlobalId(d) => {
-                    let first = self.shared(p)?;
+                    let first = self.group_value(p)?;
                     self.at(start).binary(BinOp::Add, first, place.ids[usize::from(d)])
                 }
                 Param::Subgroup(Query::SubgroupLocalId) => self.at(start).iconst(Type::I64, 0),
@@ -626,28 +604,28 @@ impl Emitter<'_> {
                 }
                 // Vectors are numbered as their first work-items are.
                 Param::Subgroup(_) => place.number,
-                Param::Uniform(v) => *uniform.get(&v).ok_or(Limit::Lanes("a value of the group is missing"))?,
-                Param::GroupInvariant(k) => early[k as usize],
+                Param::Uniform(v) => *uniform.get(&v).ok_or(bug("a value of the group is missing"))?,
+                Param::GroupInvariant(k) => invariants[k as usize],
                 Param::ItemSlot(v) | Param::Array(v) => match self.frame.slots[v.index()] {
-                    Some(Slot::Item(offset)) => self.in_record(&mut record, place, start, offset * lanes),
-                    _ => return Err(Limit::Lanes("a slot of the work-item is missing")),
+                    Some(Slot::Item(offset)) => self.frame_slot(&mut record, place, start, offset * lanes),
+                    _ => return Err(bug("a slot of the work-item is missing")),
                 },
                 Param::NextContinuation => {
-                    let offset = self.frame.next.ok_or(Limit::Lanes("a slot of the work-item is missing"))?;
-                    self.in_record(&mut record, place, start, offset * lanes)
+                    let offset = self.frame.next.ok_or(bug("a slot of the work-item is missing"))?;
+                    self.frame_slot(&mut record, place, start, offset * lanes)
                 }
-                _ => self.shared(p)?,
+                _ => self.group_value(p)?,
             };
             values.push(match shape {
-                Shape::Strided { by, .. } => Wide::Strided { base, by, cond: None },
-                _ => Wide::Uniform(base),
+                Shape::Strided { by, .. } => VecValue::Strided { base, by, cond: None },
+                _ => VecValue::Uniform(base),
             });
         }
         Ok(values)
     }
 
     /// An address in the vector's record.
-    fn in_record(&mut self, record: &mut Option<Value>, place: &Place, start: Block, offset: u64) -> Value {
+    fn frame_slot(&mut self, record: &mut Option<Value>, place: &VectorPosition, start: Block, offset: u64) -> Value {
         let (scratch, fixed) = (self.scratch, self.frame.fixed);
         let bytes = self.frame.per_item * u64::from(self.width.lanes);
         let mut b = self.at(start);
@@ -661,10 +639,10 @@ impl Emitter<'_> {
     }
 }
 
-fn base_of(wide: Wide) -> Value {
+fn base_of(wide: VecValue) -> Value {
     match wide {
-        Wide::Uniform(v) | Wide::Strided { base: v, .. } => v,
-        Wide::Lanes(l) => l[0],
+        VecValue::Uniform(v) | VecValue::Strided { base: v, .. } => v,
+        VecValue::Varying(l) => l[0],
     }
 }
 

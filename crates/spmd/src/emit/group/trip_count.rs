@@ -1,14 +1,16 @@
-//! Where the loops over a group's vectors end: at the last one that has something to do, as [`crate::analysis::active_bound`] tells.
+//! Where the loops over a group's vectors end: at the last one that has something to do, as
+//! [`crate::analysis::active_bound`] tells.
 
 use super::{Body, Emitter, Part};
-use crate::Limit;
 use crate::analysis::active_bound::{self, Bound, Factor, Sum};
+use crate::error::{Stop, bug};
+use crate::passes;
 use crate::split::continuation_fn::Param;
 use cloom_ir::{Args, BinOp, Block, CastOp, Flags, Function, IntCc, Op, Type, Value, ValueDef};
 use rustc_hash::FxHashMap;
 
 /// The ends of the loops.
-pub(super) struct Ends {
+pub(super) struct LoopBounds {
     /// By dimension.
     pub at: [Value; 3],
     /// Vectors in a whole row, if the loop along it ends early,
@@ -22,36 +24,38 @@ const MOST: u64 = 1 << 20;
 
 impl Emitter<'_> {
     /// Writes the ends of a continuation's loops into `pre`.
-    pub(super) fn ends(
+    pub(super) fn loop_bounds(
         &mut self,
         part: &Part,
         uniform: &FxHashMap<Value, Value>,
         pre: Block,
         step: impl Fn(usize) -> u64,
-    ) -> Result<Ends, Limit> {
+    ) -> Result<LoopBounds, Stop> {
         let sizes = self.sizes;
-        let mut ends = Ends { at: sizes, row: None, plane: None };
+        let mut ends = LoopBounds { at: sizes, row: None, plane: None };
         let func = match &part.body {
-            Body::Item(func) => func,
-            Body::Lanes(item) => &item.func,
+            Body::Scalar(func) => func,
+            Body::Vector(item) => &item.func,
         };
-        let reach = active_bound::find(func, &part.params);
+        let on = self.manager.is_on(passes::ACTIVE_BOUND);
+        let bounded = if on { active_bound::find(func, &part.params) } else { Default::default() };
+        bounded.iter().flatten().for_each(|_| self.manager.count(passes::ACTIVE_BOUND));
         let mut known = FxHashMap::default();
-        for (d, bounds) in reach.iter().enumerate() {
+        for (d, bounds) in bounded.iter().enumerate() {
             let Some(bounds) = bounds else { continue };
             let mut b = self.at(pre);
             let mut end = b.iconst(Type::I64, 1);
             for bound in bounds {
-                let below = self.below(func, &part.params, bound, d, (uniform, pre), &mut known)?;
+                let below = self.first_idle_id(func, &part.params, bound, d, (uniform, pre), &mut known)?;
                 end = self.at(pre).binary(BinOp::Umax, end, below);
             }
             ends.at[d] = self.at(pre).binary(BinOp::Umin, end, sizes[d]);
         }
         let [inner, middle, _] = self.width.order;
-        if reach[inner].is_some() {
+        if bounded[inner].is_some() {
             ends.row = Some(self.steps(pre, sizes[inner], step(inner)));
         }
-        if reach[middle].is_some() {
+        if bounded[middle].is_some() {
             let row = self.steps(pre, sizes[inner], step(inner));
             let rows = self.steps(pre, sizes[middle], step(middle));
             ends.plane = Some(self.at(pre).binary_flags(BinOp::Mul, row, rows, Flags::NUW | Flags::NSW));
@@ -71,7 +75,7 @@ impl Emitter<'_> {
     }
 
     /// The lowest id that a bound surely keeps out, or more than there are.
-    fn below(
+    fn first_idle_id(
         &mut self,
         func: &Function,
         params: &[Param],
@@ -79,7 +83,7 @@ impl Emitter<'_> {
         dim: usize,
         (uniform, pre): (&FxHashMap<Value, Value>, Block),
         known: &mut FxHashMap<Value, Value>,
-    ) -> Result<Value, Limit> {
+    ) -> Result<Value, Stop> {
         let Bound::Below { sum, limit, signed, closed } = bound else {
             return Ok(self.at(pre).iconst(Type::I64, 1));
         };
@@ -88,9 +92,9 @@ impl Emitter<'_> {
             false => (CastOp::Zext, BinOp::Umin),
         };
         let mut wide = |e: &mut Self, v: Value, op: CastOp| {
-            let v = e.anew(func, params, v, (uniform, pre), known)?;
+            let v = e.rematerialise(func, params, v, (uniform, pre), known)?;
             let mut b = e.at(pre);
-            Ok::<_, Limit>(if b.ty(v) == Type::I64 { v } else { b.cast(op, v, Type::I64) })
+            Ok::<_, Stop>(if b.ty(v) == Type::I64 { v } else { b.cast(op, v, Type::I64) })
         };
         let limit = wide(self, *limit, extend)?;
         let Sum { ids, plus } = sum;
@@ -142,29 +146,29 @@ impl Emitter<'_> {
     }
 
     /// A value that is the same for the group, computed in `pre`.
-    pub(super) fn anew(
+    pub(super) fn rematerialise(
         &mut self,
         func: &Function,
         params: &[Param],
         v: Value,
         (uniform, pre): (&FxHashMap<Value, Value>, Block),
         known: &mut FxHashMap<Value, Value>,
-    ) -> Result<Value, Limit> {
+    ) -> Result<Value, Stop> {
         if let Some(&known) = known.get(&v) {
             return Ok(known);
         }
         let new = match func.values[v].def {
             ValueDef::Param(_, k) => match params[k as usize] {
-                Param::Uniform(u) => *uniform.get(&u).ok_or(Limit::Lanes("a value of the group is missing"))?,
-                p => self.shared(p)?,
+                Param::Uniform(u) => *uniform.get(&u).ok_or(bug("a value of the group is missing"))?,
+                p => self.group_value(p)?,
             },
             ValueDef::Inst(i) => {
                 let data = func.insts[i].clone();
-                let args = data.args.iter().map(|&a| self.anew(func, params, a, (uniform, pre), known));
+                let args = data.args.iter().map(|&a| self.rematerialise(func, params, a, (uniform, pre), known));
                 let args = args.collect::<Result<Args, _>>()?;
                 let op: Op = data.op;
                 let new = self.at(pre).push(op, args, Some(func.ty(v)), data.flags);
-                new.ok_or(Limit::Lanes("an instruction has no result"))?
+                new.ok_or(bug("an instruction has no result"))?
             }
         };
         known.insert(v, new);

@@ -1,20 +1,20 @@
 //! Addresses of lanes that are accessed one after the other, as what they have in common and what differs.
 //!
-//! In comes an address that varies; out goes, where it is a sum with one varying part, a scalar for the rest of the sum. A lane's
-//! address is then that scalar plus a multiple of the lane's number, which is what a processor's addressing computes by itself; and the
-//! number of a lane, taken out of its vector once, serves all accesses that differ in the rest: the rows of a picture, the fields of a
-//! record.
+//! In comes an address that varies; out goes, where it is a sum with one varying part, a scalar for the rest of the
+//! sum. A lane's address is then that scalar plus a multiple of the lane's number, which is what a processor's
+//! addressing computes by itself; and the number of a lane, taken out of its vector once, serves all accesses that
+//! differ in the rest: the rows of a picture, the fields of a record.
 //!
-//! A number that is a piece of what was loaded ([`cloom_passes::pieces`]) need not be taken out of a vector: each lane's is read from
-//! where it is.
+//! A number that is part of what was loaded ([`cloom_passes::narrow_loads`]) need not be taken out of a vector:
+//! each lane's is read from where it is.
 //!
-//! Sums are looked for through widening too, where the source promises that they do not wrap. It speaks for lanes that are on, so this is
-//! for code in which all are.
+//! Sums are looked for through widening too, where the source promises that they do not wrap. It speaks for lanes that
+//! are on, so this is for code in which all are.
 
-use super::{Wide, Widener};
-use crate::Limit;
+use super::{VecValue, Widener};
+use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Type, Value};
-use cloom_passes::pieces::Piece;
+use cloom_passes::narrow_loads::NarrowLoad;
 
 /// How far back sums are followed.
 const DEPTH: u32 = 12;
@@ -34,13 +34,13 @@ const OWN: u32 = 3;
 enum Index {
     /// The lanes of it.
     Lanes(Value),
-    /// A value of the work-item that is computed for each lane from pieces of what was loaded, up to an instruction.
-    Pieces(Value, Inst),
+    /// A value of the work-item that is computed for each lane from narrow loads, up to an instruction.
+    Narrow(Value, Inst),
 }
 
 /// What a number of lanes comes from.
 enum Source {
-    Piece(Piece),
+    Narrow(NarrowLoad),
     Other(Value),
 }
 
@@ -59,14 +59,14 @@ pub(super) struct Address {
 impl Widener<'_> {
     /// The parts of an address, if one of them varies and others do not. If it says for what instruction, lanes may read their numbers
     /// there.
-    pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Limit> {
+    pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Stop> {
         let mut terms = Vec::new();
         self.terms(Term { value: p, wide: None, factor: 1 }, DEPTH, &mut terms);
         let varies = |w: &Self, t: &Term| {
-            !matches!(w.values[t.value.index()], Some(Wide::Uniform(_) | Wide::Strided { cond: None, .. }))
+            !matches!(w.values[t.value.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
         };
         let (mut parts, rest): (Vec<Term>, Vec<Term>) = terms.into_iter().partition(|t| varies(self, t));
-        let uniform = |t: &Term| matches!(self.values[t.value.index()], Some(Wide::Uniform(_)));
+        let uniform = |t: &Term| matches!(self.values[t.value.index()], Some(VecValue::Uniform(_)));
         let pointer = |t: &&Term| self.item.func.ty(t.value).is_ptr();
         if parts.len() != 1 || rest.iter().filter(pointer).count() != 1 || !rest.iter().all(uniform) {
             return Ok(None);
@@ -79,33 +79,34 @@ impl Widener<'_> {
             base = self.b().ptr_add(base, by);
         }
         let index = match reader {
-            Some(inst) if self.is_of_pieces(part.value, inst, OWN) => Index::Pieces(part.value, inst),
+            Some(inst) if self.is_of_narrow_loads(part.value, inst, OWN) => Index::Narrow(part.value, inst),
             _ => Index::Lanes(self.lane(part.value)?),
         };
         Ok(Some(Address { base, index, wide: part.wide, factor: part.factor, strided: false }))
     }
 
     /// The number of a lane.
-    fn index_of(&mut self, a: &Address, lane: Value) -> Result<Value, Limit> {
+    fn index_of(&mut self, a: &Address, lane: Value) -> Result<Value, Stop> {
         match a.index {
             Index::Lanes(index) => Ok(self.b().extract(index, lane)),
-            Index::Pieces(v, at) => self.read_pieces(v, at, lane, OWN, a.strided),
+            Index::Narrow(v, at) => self.read_narrow(v, at, lane, OWN, a.strided),
         }
     }
 
     /// The address of a lane.
-    pub(super) fn address_of(&mut self, a: &Address, lane: Value) -> Result<Value, Limit> {
+    pub(super) fn address_of(&mut self, a: &Address, lane: Value) -> Result<Value, Stop> {
         let index = self.index_of(a, lane)?;
         let by = self.scaled(index, a.wide, a.factor);
         Ok(self.b().ptr_add(a.base, by))
     }
 
     /// The address where what lanes read their numbers from lies at its stride, and the condition for that; nothing if it does anyhow.
-    pub(super) fn where_strided(&mut self, a: &Address) -> Result<Option<(Value, Address)>, Limit> {
+    pub(super) fn where_strided(&mut self, a: &Address) -> Result<Option<(Value, Address)>, Stop> {
         let mut all = None;
         for source in self.sources(a) {
-            if let Source::Piece(piece) = source
-                && let Wide::Strided { cond: Some(cond), .. } = self.get(self.item.func.insts[piece.load].args[0])?
+            if let Source::Narrow(narrow) = source
+                && let VecValue::Strided { cond: Some(cond), .. } =
+                    self.get(self.item.func.insts[narrow.load].args[0])?
                 && all != Some(cond)
             {
                 all = Some(all.map_or(cond, |x| self.b().binary(BinOp::And, x, cond)));
@@ -115,18 +116,18 @@ impl Widener<'_> {
     }
 
     /// Whether the addresses of lanes surely repeat after so many, as a scalar. Pieces are not looked at one by one: if all that was
-    /// loaded with them repeats, they do, and one comparison serves all pieces of a word.
-    pub(super) fn repeats(&mut self, a: &Address, every: u16) -> Result<Value, Limit> {
+    /// loaded with them repeats, they do, and one comparison serves all parts of a word.
+    pub(super) fn repeats(&mut self, a: &Address, every: u16) -> Result<Value, Stop> {
         let mut vectors = Vec::new();
         for source in self.sources(a) {
             match source {
-                Source::Piece(Piece { load, offset, size }) => {
+                Source::Narrow(NarrowLoad { load, offset, size }) => {
                     let Some(r) = self.item.func.insts[load].result else { continue };
                     let bytes = self.item.func.ty(r).scalar.bytes();
                     let (parts, those) = (self.lanes(r)?, offset / bytes..(offset + size).div_ceil(bytes));
                     vectors.extend(those.filter_map(|k| parts.get(k as usize).copied()));
                 }
-                Source::Other(v) if matches!(self.get(v)?, Wide::Uniform(_)) => {}
+                Source::Other(v) if matches!(self.get(v)?, VecValue::Uniform(_)) => {}
                 Source::Other(v) => vectors.push(self.lane(v)?),
             }
         }
@@ -147,12 +148,12 @@ impl Widener<'_> {
 
     /// What the numbers of lanes come from, if they are read.
     fn sources(&self, a: &Address) -> Vec<Source> {
-        let Index::Pieces(v, at) = a.index else { return Vec::new() };
+        let Index::Narrow(v, at) = a.index else { return Vec::new() };
         let mut sources = Vec::new();
         let mut stack = vec![(v, OWN)];
         while let Some((v, depth)) = stack.pop() {
-            match (self.piece(v, at), self.operation(v, at, depth)) {
-                (Some(piece), _) => sources.push(Source::Piece(piece)),
+            match (self.narrow_load(v, at), self.operation(v, at, depth)) {
+                (Some(narrow), _) => sources.push(Source::Narrow(narrow)),
                 (None, Some(i)) => stack.extend(self.item.func.insts[i].args.iter().map(|&a| (a, depth - 1))),
                 (None, None) => sources.push(Source::Other(v)),
             }
@@ -160,45 +161,45 @@ impl Widener<'_> {
         sources
     }
 
-    /// The operation that is done for each lane on its own, if a number is made of a piece with one.
+    /// The operation that is done for each lane on its own, if a number is made of a narrow load with one.
     fn operation(&self, v: Value, at: Inst, depth: u32) -> Option<Inst> {
         let inst = self.item.func.def_inst(v)?;
         let data = &self.item.func.insts[inst];
         let simple = depth > 0 && is_simple(&data.op);
-        (simple && data.args.iter().any(|&a| self.is_of_pieces(a, at, depth - 1))).then_some(inst)
+        (simple && data.args.iter().any(|&a| self.is_of_narrow_loads(a, at, depth - 1))).then_some(inst)
     }
 
-    /// Whether a number is made of a piece with few operations.
-    fn is_of_pieces(&self, v: Value, at: Inst, depth: u32) -> bool {
-        self.piece(v, at).is_some() || self.operation(v, at, depth).is_some()
+    /// Whether a number is made of a narrow load with few operations.
+    fn is_of_narrow_loads(&self, v: Value, at: Inst, depth: u32) -> bool {
+        self.narrow_load(v, at).is_some() || self.operation(v, at, depth).is_some()
     }
 
-    /// A piece that differs from lane to lane.
-    fn piece(&self, v: Value, at: Inst) -> Option<Piece> {
-        let varies = !matches!(self.values[v.index()], Some(Wide::Uniform(_) | Wide::Strided { .. }));
+    /// A narrow load that differs from lane to lane.
+    fn narrow_load(&self, v: Value, at: Inst) -> Option<NarrowLoad> {
+        let varies = !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { .. }));
         let own = !self.item.func.ty(v).is_vector() && varies;
-        self.item.pieces().of(v, at).filter(|p| own && Scalar::int(p.size * 8).is_some())
+        self.item.narrow_loads().of(v, at).filter(|p| own && Scalar::int(p.size * 8).is_some())
     }
 
     /// A lane's number, computed as the work-item computes it.
-    fn read_pieces(&mut self, v: Value, at: Inst, lane: Value, depth: u32, strided: bool) -> Result<Value, Limit> {
+    fn read_narrow(&mut self, v: Value, at: Inst, lane: Value, depth: u32, strided: bool) -> Result<Value, Stop> {
         let item = self.item;
-        if let Some(piece) = self.piece(v, at) {
-            let p = item.func.insts[piece.load].args[0];
+        if let Some(narrow) = self.narrow_load(v, at) {
+            let p = item.func.insts[narrow.load].args[0];
             let p = if strided { self.get(p)? } else { self.exact(p)? };
             let p = self.one(&p, lane);
-            let (align, flags) = piece.access(&item.func);
+            let (align, flags) = narrow.access(&item.func);
             let ty = item.func.ty(v);
-            return Ok(piece.read(&mut self.b(), p, ty, align, flags));
+            return Ok(narrow.read(&mut self.b(), p, ty, align, flags));
         }
         let Some(data) = self.operation(v, at, depth).map(|i| &item.func.insts[i]) else {
             let wide = self.exact(v)?;
             return Ok(self.one(&wide, lane));
         };
-        let part = |&a: &Value| self.read_pieces(a, at, lane, depth - 1, strided);
+        let part = |&a: &Value| self.read_narrow(a, at, lane, depth - 1, strided);
         let args = data.args.iter().map(part).collect::<Result<_, _>>()?;
         let made = self.b().push(data.op.clone(), args, Some(item.func.ty(v)), data.flags);
-        made.ok_or(Limit::Lanes("an instruction has no result"))
+        made.ok_or(bug("an instruction has no result"))
     }
 
     fn scaled(&mut self, x: Value, wide: Option<CastOp>, factor: u64) -> Value {
@@ -216,7 +217,8 @@ impl Widener<'_> {
     /// Takes a sum of 64 bits, or one that is widened to as many, apart.
     fn terms(&self, t: Term, depth: u32, list: &mut Vec<Term>) {
         let func = &self.item.func;
-        let known = matches!(self.values[t.value.index()], Some(Wide::Uniform(_) | Wide::Strided { cond: None, .. }));
+        let known =
+            matches!(self.values[t.value.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }));
         let inst = func.def_inst(t.value).filter(|_| depth > 0 && !known && !self.is_element(t.value));
         let Some(data) = inst.map(|i| &func.insts[i]) else { return list.push(t) };
         let exact = match t.wide {

@@ -1,21 +1,23 @@
-//! Short vectors that stay as they lie in memory.
+//! Pass-through of short vectors in array-of-structures order.
 //!
-//! In lanes, a short vector is taken apart: a vector for each component. What was loaded as `float4` comes as `xyzwxyzw…`, is shuffled to
-//! `xxxx…`, `yyyy…`; to be stored, it is shuffled back. Where all that happens in between is done to each component alike, the same
-//! operations on what was loaded give what is to be stored, and nothing is shuffled:
+//! A short vector is split: a vector of lanes for each component. What was loaded as `float4` comes as `xyzwxyzw…`, is
+//! deinterleaved to `xxxx…`, `yyyy…`; to be stored, it is interleaved again. Where all operations in between treat
+//! each component alike, the same operations on what was loaded give what is to be stored, and nothing is shuffled:
 //!
 //! ```c
 //! tile[l] += tile[l + half];   // uint4
 //! ```
 //!
-//! So before components are put together, they are followed back to where they were taken apart, through operations that are the same for
-//! all of them. Those on the components are left for dead, unless something else needs them.
+//! So before components are interleaved, they are followed back to where they were deinterleaved, through operations
+//! that are the same for all of them. Those on the components are left to dead code elimination, unless something else
+//! needs them.
 //!
-//! What is carried from round to round of a loop ends the way back. So such parameters of blocks are variables of whole vectors, if all
-//! that is written to them can be made whole: `sum += in[i]`, of `float4`, is one vector that grows by what is loaded.
+//! A block parameter ends the search. So parameters that are short vectors stay interleaved if everything that is
+//! written to them can be: `sum += in[i]`, of `float4`, is one interleaved vector that grows by what is loaded.
 
 use super::{Lanes, VectorInput, Widener, dense};
 use crate::analysis::shape::Shape;
+use crate::passes;
 use cloom_ir::{CastOp, Entity, Flags, Inst, Op, Space, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -149,22 +151,26 @@ fn is_taken_apart(item: &VectorInput, p: Value, whole: &FxHashSet<Value>) -> boo
 
 impl Widener<'_> {
     /// All components of all lanes in one vector, lane-major, without shuffles, if they come from such vectors.
-    pub(super) fn units_of(&mut self, parts: &[Value]) -> Option<Value> {
+    pub(super) fn interleaved_of(&mut self, parts: &[Value]) -> Option<Value> {
+        if !self.manager.is_on(passes::AOS_PASSTHROUGH) {
+            return None;
+        }
         let mut order = Vec::new();
-        let from_memory = self.plan_units(parts, MOST, &mut order)?;
+        let from_memory = self.plan_interleaved(parts, MOST, &mut order)?;
         if !from_memory {
             return None;
         }
+        self.manager.count(passes::AOS_PASSTHROUGH);
         let mut known = Known::new();
         for parts in order {
-            let whole = self.make_units(&parts, &known);
+            let whole = self.make_interleaved(&parts, &known);
             known.push((parts, whole));
         }
         known.pop().map(|(_, whole)| whole)
     }
 
     /// Lists what has to be made, operands first. Says whether something of it was in one vector before; nothing if it cannot be made.
-    fn plan_units(&self, parts: &[Value], depth: usize, order: &mut Vec<Lanes>) -> Option<bool> {
+    fn plan_interleaved(&self, parts: &[Value], depth: usize, order: &mut Vec<Lanes>) -> Option<bool> {
         if order.iter().any(|known| known[..] == *parts) {
             return Some(false);
         }
@@ -173,7 +179,7 @@ impl Widener<'_> {
             let operands = self.operands(parts)?;
             let mut from_memory = false;
             for operand in &operands {
-                from_memory |= self.plan_units(operand, depth.checked_sub(1)?, order)?;
+                from_memory |= self.plan_interleaved(operand, depth.checked_sub(1)?, order)?;
             }
             if order.len() == MOST {
                 return None;
@@ -185,7 +191,7 @@ impl Widener<'_> {
         Some(is_whole)
     }
 
-    fn make_units(&mut self, parts: &[Value], known: &Known) -> Value {
+    fn make_interleaved(&mut self, parts: &[Value], known: &Known) -> Value {
         if let Some(whole) = self.taken_apart(parts) {
             return whole;
         }
@@ -198,19 +204,19 @@ impl Widener<'_> {
         let inst = self.func.def_inst(parts[0]);
         let data = inst.map(|i| &self.func.insts[i]);
         match data.map(|data| (data.op.clone(), data.args.clone(), data.flags)) {
-            Some((op @ Op::Const(_), args, flags)) => self.push_units(op, args, ty, flags),
+            Some((op @ Op::Const(_), args, flags)) => self.push_interleaved(op, args, ty, flags),
             Some((Op::Splat, args, _)) => self.b().splat(args[0], ty.lanes),
             Some((op, _, flags)) => {
                 let operands = self.operands(parts).unwrap_or_default();
                 let whole = |operand: &Lanes| known.iter().find(|k| k.0 == *operand).map(|k| k.1);
                 let args = operands.iter().filter_map(whole).collect();
-                self.push_units(op, args, ty, flags)
+                self.push_interleaved(op, args, ty, flags)
             }
             None => parts[0],
         }
     }
 
-    fn push_units(&mut self, op: Op, args: cloom_ir::Args, ty: Type, flags: Flags) -> Value {
+    fn push_interleaved(&mut self, op: Op, args: cloom_ir::Args, ty: Type, flags: Flags) -> Value {
         // An instruction that is made with a result type has a result.
         self.b().push(op, args, Some(ty), flags).unwrap_or_else(|| Value::new(0))
     }

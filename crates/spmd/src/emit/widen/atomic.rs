@@ -6,12 +6,13 @@
 //! | each its own, in memory of the group | lane by lane without a locked instruction, since one thread runs a group |
 //! | each its own | lane by lane |
 //!
-//! A counter that many lanes add to one after the other has each of them wait for the store before it. Lanes that count the same values,
-//! even in a few copies of the counters side by side, are found by comparing addresses, and then each copy is added to once.
+//! A counter that many lanes add to one after the other has each of them wait for the store before it. Lanes that
+//! count the same values, even in a few copies of the counters side by side, are found by comparing addresses, and
+//! then each copy is added to once.
 
 use super::address::Address;
-use super::{Lanes, Wide, Widener};
-use crate::Limit;
+use super::{Lanes, VecValue, Widener};
+use crate::error::{Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, Op, RmwOp, Scalar, Type, UnOp, Value};
 use smallvec::smallvec;
 
@@ -20,19 +21,19 @@ const REPEATED: u16 = 4;
 
 impl Widener<'_> {
     /// An atomic read-modify-write.
-    pub(super) fn atomic(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn atomic(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let Op::AtomicRmw { op, .. } = data.op else { return Ok(()) };
         let (p, x) = (self.exact(data.args[0])?, self.exact(data.args[1])?);
         let unused = data.result.is_none_or(|r| !item.used[cloom_ir::Entity::index(r)]);
-        if let Wide::Uniform(p) = p {
+        if let VecValue::Uniform(p) = p {
             match x {
-                Wide::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => return self.count(inst, op, p, x),
+                VecValue::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => return self.count(inst, op, p, x),
                 _ if unused && let Some((joined, neutral)) = joining(op, item.func.ty(data.args[1]).scalar) => {
                     let total = self.join(&x, joined, neutral);
                     self.once(inst, p, total)?;
-                    let lanes = self.spread(&Wide::Uniform(total));
+                    let lanes = self.spread(&VecValue::Uniform(total));
                     return self.finish(inst, lanes);
                 }
                 _ => {}
@@ -54,7 +55,7 @@ impl Widener<'_> {
         let counts =
             matches!(op, RmwOp::Add | RmwOp::Sub) && self.lanes > REPEATED && self.lanes.is_multiple_of(REPEATED);
         match x {
-            Wide::Uniform(by) if unused && counts => {
+            VecValue::Uniform(by) if unused && counts => {
                 let repeats = self.repeats(&a, REPEATED)?;
                 let fast = |w: &mut Self| w.add_repeats(plain, &a, by);
                 self.both(repeats, fast, |w| w.plain_lanes(plain, &a, &x, None))
@@ -67,7 +68,7 @@ impl Widener<'_> {
     }
 
     /// What each lane does, none being off. Gives what was there if it says of what type.
-    fn plain_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &Wide, ty: Option<Type>) -> Result<Lanes, Limit> {
+    fn plain_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &VecValue, ty: Option<Type>) -> Result<Lanes, Stop> {
         let each = |w: &mut Self, a: &Address, unrolled: bool| {
             w.each_lane(ty, unrolled, |w, lane| {
                 let p = w.address_of(a, lane)?;
@@ -85,7 +86,7 @@ impl Widener<'_> {
     }
 
     /// One number added by all lanes, at addresses that repeat.
-    fn add_repeats(&mut self, op: Option<BinOp>, a: &Address, x: Value) -> Result<Lanes, Limit> {
+    fn add_repeats(&mut self, op: Option<BinOp>, a: &Address, x: Value) -> Result<Lanes, Stop> {
         let ty = self.func.ty(x);
         let times = u64::from(self.lanes / REPEATED);
         let times = self.b().iconst(ty, times);
@@ -98,9 +99,9 @@ impl Widener<'_> {
         Ok(Lanes::new())
     }
 
-    fn finish(&mut self, inst: Inst, lanes: Lanes) -> Result<(), Limit> {
+    fn finish(&mut self, inst: Inst, lanes: Lanes) -> Result<(), Stop> {
         if let Some(r) = self.item.func.insts[inst].result.filter(|_| !lanes.is_empty()) {
-            self.set(r, Wide::Lanes(lanes));
+            self.set(r, VecValue::Varying(lanes));
         }
         Ok(())
     }
@@ -118,21 +119,21 @@ impl Widener<'_> {
     }
 
     /// The operation, once.
-    fn once(&mut self, inst: Inst, p: Value, x: Value) -> Result<Value, Limit> {
+    fn once(&mut self, inst: Inst, p: Value, x: Value) -> Result<Value, Stop> {
         let data = &self.item.func.insts[inst];
-        let Op::AtomicRmw { op, .. } = data.op else { return Err(Limit::Lanes("no read-modify-write")) };
+        let Op::AtomicRmw { op, .. } = data.op else { return Err(bug("no read-modify-write")) };
         if let Some(plain) = plain_op(op).filter(|_| self.is_own(data.args[0])) {
             return Ok(self.plainly(plain, p, x));
         }
         let ty = self.func.ty(x);
         let args: Args = smallvec![p, x];
         let old = self.b().push(data.op.clone(), args, Some(ty), data.flags);
-        old.ok_or(Limit::Lanes("an instruction has no result"))
+        old.ok_or(bug("an instruction has no result"))
     }
 
     /// The same number added to one place by every lane that is on: a counter, mostly. A lane finds what was there, and what those
     /// before it added.
-    fn count(&mut self, inst: Inst, op: RmwOp, p: Value, x: Value) -> Result<(), Limit> {
+    fn count(&mut self, inst: Inst, op: RmwOp, p: Value, x: Value) -> Result<(), Stop> {
         let (ty, n) = (self.func.ty(x), self.lanes);
         let bits = self.mask.map(|m| self.b().ballot(m));
         let mut b = self.b();
@@ -165,7 +166,7 @@ impl Widener<'_> {
     }
 
     /// The lanes that are on, put together.
-    fn join(&mut self, x: &Wide, op: BinOp, neutral: u64) -> Value {
+    fn join(&mut self, x: &VecValue, op: BinOp, neutral: u64) -> Value {
         let mut all = self.spread(x)[0];
         let ty = self.func.ty(all);
         if let Some(mask) = self.mask {

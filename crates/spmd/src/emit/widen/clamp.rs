@@ -1,19 +1,26 @@
-//! Strided values between limits, and their quotients and remainders, as stencils have them at the border of a picture or on a torus, and
-//! kernels that find row and column of a pixel from its number.
+//! Strided values through `clamp`, division and remainder, with run-time checks of the stride.
 //!
-//! In come a minimum, a maximum, a quotient or a remainder of a strided value; out goes the same stride, or none for a quotient, and the
-//! condition under which it is so: no lane is cut off, or all lanes have the same quotient. That is one comparison or two of scalars, and
-//! holds for all vectors but those at the border; for these, lanes are computed one by one.
+//! Stencils clamp or wrap the indices of neighbours, and kernels find row and column of a pixel from its number. In
+//! come a minimum, a maximum, a quotient or a remainder of a strided value; out goes the same stride, or none for a
+//! quotient, and the condition under which it holds: no lane is cut off, or all lanes have the same quotient. That is
+//! one or two scalar comparisons, and holds for all vectors but those at the border; for these, lanes are computed one
+//! by one.
 
-use super::scalar_mask::Order;
-use super::{Wide, Widener};
-use crate::Limit;
+use super::scalar_mask::StridedCompare;
+use super::{VecValue, Widener};
 use crate::analysis::shape::Shape;
+use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, Inst, IntCc, Op, Scalar, Value};
 
 impl Widener<'_> {
     /// The smaller or larger one of a strided number and one that is the same for all lanes.
-    pub(super) fn limited(&mut self, op: BinOp, args: [Value; 2], by: i64, cond: Option<Value>) -> Result<Wide, Limit> {
+    pub(super) fn limited(
+        &mut self,
+        op: BinOp,
+        args: [Value; 2],
+        by: i64,
+        cond: Option<Value>,
+    ) -> Result<VecValue, Stop> {
         // (A limit that is a quotient steps too, by nothing.)
         let steps = |v: Value| matches!(self.item.shapes.of(v), Shape::Strided { by: 1.. | ..=-1, .. });
         let [x, limit] = if steps(args[0]) { args } else { [args[1], args[0]] };
@@ -26,10 +33,10 @@ impl Widener<'_> {
             (false, true) => IntCc::Uge,
             (false, false) => IntCc::Ule,
         };
-        let order = Order { cc: keeps, base, by, bound };
+        let order = StridedCompare { cc: keeps, base, by, bound };
         let test = self.holds_for_all(order, !self.is_limited(x, signed));
         let cond = Some(self.and(cond, test));
-        Ok(Wide::Strided { base, by, cond })
+        Ok(VecValue::Strided { base, by, cond })
     }
 
     /// Whether the condition of a strided value says that it does not wrap: that of a minimum or a maximum does.
@@ -45,10 +52,10 @@ impl Widener<'_> {
     }
 
     /// What is left of a strided number by a divisor that is the same for all lanes, or of its low bits.
-    pub(super) fn remainder(&mut self, inst: Inst, by: i64, cond: Option<Value>) -> Result<Wide, Limit> {
+    pub(super) fn remainder(&mut self, inst: Inst, by: i64, cond: Option<Value>) -> Result<VecValue, Stop> {
         let data = &self.item.func.insts[inst];
         let n = self.base(data.args[1])?;
-        let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
+        let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
         let part = match data.op {
             Op::Binary(BinOp::And) => Part::LowBits,
             Op::Binary(BinOp::Srem) => Part::Signed,
@@ -56,16 +63,16 @@ impl Widener<'_> {
         };
         let test = self.have_one_quotient(data.args[0], by, base, n, part)?;
         let cond = Some(self.and(cond, test));
-        Ok(Wide::Strided { base, by, cond })
+        Ok(VecValue::Strided { base, by, cond })
     }
 
     /// The quotient of a strided number by a divisor that is the same for all lanes, or what is left of it when low bits are shifted out.
-    pub(super) fn quotient(&mut self, inst: Inst, cond: Option<Value>) -> Result<Wide, Limit> {
+    pub(super) fn quotient(&mut self, inst: Inst, cond: Option<Value>) -> Result<VecValue, Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let (x, d) = (data.args[0], data.args[1]);
         let Shape::Strided { by, .. } = item.shapes.of(x) else {
-            return Err(Limit::Lanes("a quotient of what is not strided"));
+            return Err(bug("a quotient of what is not strided"));
         };
         let (from, n) = (self.base(x)?, self.base(d)?);
         let ty = self.func.ty(from);
@@ -76,20 +83,20 @@ impl Widener<'_> {
                 (rest, n, if signed { Part::Signed } else { Part::Unsigned })
             }
             _ => {
-                let amount = item.func.const_bits(d).ok_or(Limit::Lanes("a shift by what is no constant"))?;
+                let amount = item.func.const_bits(d).ok_or(bug("a shift by what is no constant"))?;
                 let low = self.b().iconst(ty, (1u64 << amount) - 1);
                 (self.b().binary(BinOp::And, from, low), low, Part::LowBits)
             }
         };
-        let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
+        let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
         let test = self.have_one_quotient(x, by, rest, n, part)?;
         let cond = Some(self.and(cond, test));
-        Ok(Wide::Strided { base, by: 0, cond })
+        Ok(VecValue::Strided { base, by: 0, cond })
     }
 
     /// Whether all lanes of a strided value have one quotient, by what lane 0 leaves of the divisor `n`: a remainder at least as far
     /// from its limit as the last lane is from lane 0.
-    fn have_one_quotient(&mut self, x: Value, by: i64, rest: Value, n: Value, part: Part) -> Result<Value, Limit> {
+    fn have_one_quotient(&mut self, x: Value, by: i64, rest: Value, n: Value, part: Part) -> Result<Value, Stop> {
         let from = self.base(x)?;
         let ty = self.func.ty(rest);
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));

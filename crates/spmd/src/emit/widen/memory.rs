@@ -9,13 +9,13 @@
 //! | other fixed distances, or with a part in common; short vectors | lane by lane if none is off, else gather | likewise, else scatter |
 //! | anything else | gather | scatter |
 //!
-//! Where a stride is tested at run time, both forms are there.
+//! Where a stride is checked at run time, both forms are there.
 
 use super::address::Address;
-use super::{Lanes, Wide, Widener};
-use crate::Limit;
+use super::{Lanes, VecValue, Widener};
 use crate::analysis::private_layout;
 use crate::analysis::shape::Shape;
+use crate::error::{NotVectorised, Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Space, Type, Value};
 use smallvec::smallvec;
 
@@ -41,20 +41,20 @@ const GATHERED_BITS: u32 = 32;
 
 impl Widener<'_> {
     /// Room for each lane's copy of a private array.
-    pub(super) fn private_array(&mut self, inst: Inst, size: u64, align: u32) -> Result<(), Limit> {
+    pub(super) fn private_array(&mut self, inst: Inst, size: u64, align: u32) -> Result<(), Stop> {
         let Some(r) = self.item.func.insts[inst].result else { return Ok(()) };
         let unit = self.item.shapes.arrays.unit(r);
         let align = align.max(unit.unwrap_or(1));
         let object = private_layout::object_stride(size, align);
         let by = unit.map_or(object, i64::from);
         let bytes = (object as u64).checked_mul(u64::from(self.lanes)).filter(|&b| b <= MAX_ARRAY);
-        let bytes = bytes.ok_or(Limit::Lanes("its private arrays are too large"))?;
+        let bytes = bytes.ok_or(Stop::Limit(NotVectorised::PrivateArrays))?;
         let entry = self.func.entry();
         let mut b = cloom_ir::Builder::new(self.func, entry);
         let p = b.alloca(bytes, align);
         // It must stand before its uses, and the entry may be where code goes.
         self.func.move_last_to_front(entry);
-        self.set(r, Wide::Strided { base: p, by, cond: None });
+        self.set(r, VecValue::Strided { base: p, by, cond: None });
         Ok(())
     }
 
@@ -64,17 +64,17 @@ impl Widener<'_> {
     }
 
     /// Another address in a private array that lies by element: what a work-item adds is multiplied by the lanes.
-    pub(super) fn element(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn element(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let Some(r) = data.result else { return Ok(()) };
         let lanes = u64::from(self.lanes);
         let (p, by) = (data.args[0], data.args[1]);
         let wide = match (self.get(p)?, self.get(by)?) {
-            (Wide::Strided { base, by: unit, cond }, Wide::Uniform(by)) => {
+            (VecValue::Strided { base, by: unit, cond }, VecValue::Uniform(by)) => {
                 let mut b = self.b();
                 let lanes = b.iconst(Type::I64, lanes);
                 let by = b.binary(BinOp::Mul, by, lanes);
-                Wide::Strided { base: b.ptr_add(base, by), by: unit, cond }
+                VecValue::Strided { base: b.ptr_add(base, by), by: unit, cond }
             }
             _ => {
                 let (p, by) = (self.lane(p)?, self.lane(by)?);
@@ -82,20 +82,20 @@ impl Widener<'_> {
                 let mut b = self.b();
                 let lanes = b.iconst(ty, lanes);
                 let by = b.binary(BinOp::Mul, by, lanes);
-                Wide::Lanes(smallvec![b.ptr_add(p, by)])
+                VecValue::Varying(smallvec![b.ptr_add(p, by)])
             }
         };
         self.set(r, wide);
         Ok(())
     }
 
-    pub(super) fn load(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn load(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let (Op::Load { align }, Some(r)) = (&data.op, data.result) else { return Ok(()) };
         let ty = self.item.func.ty(r);
         if self.item.shapes.of(r) == Shape::Uniform {
             if let Some(v) = self.clone_scalar(inst)? {
-                self.set(r, Wide::Uniform(v));
+                self.set(r, VecValue::Uniform(v));
             }
             return Ok(());
         }
@@ -104,20 +104,20 @@ impl Widener<'_> {
         }
         let lanes = match self.get(data.args[0])? {
             // One address, if a test says so.
-            Wide::Strided { base, by: 0, cond: Some(cond) } if self.mask.is_none() => {
+            VecValue::Strided { base, by: 0, cond: Some(cond) } if self.mask.is_none() => {
                 let (p, flags) = (data.args[0], data.flags);
                 let fast = move |w: &mut Self| {
                     let v = w.b().load(ty, base, *align, flags);
-                    Ok(w.spread(&Wide::Uniform(v)))
+                    Ok(w.spread(&VecValue::Uniform(v)))
                 };
                 let slow = move |w: &mut Self| w.load_apart(ty, p, *align, flags);
                 self.either(cond, ty, fast, slow)?
             }
-            Wide::Strided { base, by, cond } => match (self.covered(ty, by), cond) {
+            VecValue::Strided { base, by, cond } => match (self.covered(ty, by), cond) {
                 (true, None) => self.load_strided(ty, base, by, *align, data.flags),
                 (true, Some(cond)) if ty.is_vector() => {
                     let p = data.args[0];
-                    let fast = move |w: &mut Self| Ok(smallvec![w.load_units(ty, base, *align, data.flags)]);
+                    let fast = move |w: &mut Self| Ok(smallvec![w.load_interleaved(ty, base, *align, data.flags)]);
                     let slow = move |w: &mut Self| {
                         let lanes = w.load_apart(ty, p, *align, data.flags)?;
                         Ok(smallvec![w.interleave(&lanes)])
@@ -142,7 +142,7 @@ impl Widener<'_> {
             },
             _ => self.load_each(ty, data.args[0], *align, data.flags)?,
         };
-        self.set(r, Wide::Lanes(lanes));
+        self.set(r, VecValue::Varying(lanes));
         Ok(())
     }
 
@@ -165,9 +165,9 @@ impl Widener<'_> {
         &mut self,
         cond: Value,
         ty: Type,
-        fast: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-        slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-    ) -> Result<Lanes, Limit> {
+        fast: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+        slow: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+    ) -> Result<Lanes, Stop> {
         let wide = self.wide_type(ty);
         self.one_of(cond, &vec![wide; usize::from(ty.lanes)], fast, slow)
     }
@@ -176,9 +176,9 @@ impl Widener<'_> {
     pub(super) fn both(
         &mut self,
         cond: Value,
-        fast: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-        slow: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-    ) -> Result<(), Limit> {
+        fast: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+        slow: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+    ) -> Result<(), Stop> {
         self.one_of(cond, &[], fast, slow).map(drop)
     }
 
@@ -187,9 +187,9 @@ impl Widener<'_> {
         &mut self,
         cond: Value,
         types: &[Type],
-        then: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-        els: impl FnOnce(&mut Self) -> Result<Lanes, Limit>,
-    ) -> Result<Lanes, Limit> {
+        then: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+        els: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
+    ) -> Result<Lanes, Stop> {
         let (from, yes, no, after) = (self.cur, self.new_block(), self.new_block(), self.new_block());
         self.b().branch(cond, yes, no);
         self.seal_one(yes, from);
@@ -220,12 +220,12 @@ impl Widener<'_> {
         if n == 1 && by != size {
             return smallvec![self.load_covering(ty.scalar, base, (by / size) as u16, align, flags)];
         }
-        let whole = self.load_units(ty, base, align, flags);
+        let whole = self.load_interleaved(ty, base, align, flags);
         self.deinterleave(whole, n)
     }
 
     /// Short vectors that lie side by side, or numbers, in one vector.
-    fn load_units(&mut self, ty: Type, base: Value, align: u32, flags: Flags) -> Value {
+    fn load_interleaved(&mut self, ty: Type, base: Value, align: u32, flags: Flags) -> Value {
         let mask = self.mask.map(|m| self.repeat_mask(m, ty.lanes));
         self.load_vector(Type::vector(ty.scalar, self.lanes * ty.lanes), base, mask, align, flags)
     }
@@ -269,8 +269,8 @@ impl Widener<'_> {
     }
 
     /// A hint, for full vectors of neighbours: the cache lines that they will read.
-    pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Limit> {
-        let Wide::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
+    pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Stop> {
+        let VecValue::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
         let size = by.unsigned_abs().saturating_mul(u64::from(self.lanes));
         if self.mask.is_some() || by < 0 || size > MOST_LINES * LINE {
             return Ok(());
@@ -286,8 +286,8 @@ impl Widener<'_> {
     /// Whether lanes are accessed one after the other by scalar addresses: whole short vectors, and what is at fixed distances or else has
     /// addresses with a part in common, unless the machine gathers such faster. Memory of a lane that is off must not be touched.
     fn lane_by_lane(&self, unit: Type, p: Value) -> bool {
-        let strided = matches!(self.values[p.index()], Some(Wide::Strided { cond: None, .. }));
-        if self.item.gathers && !unit.is_vector() && unit.scalar.bits() >= GATHERED_BITS {
+        let strided = matches!(self.values[p.index()], Some(VecValue::Strided { cond: None, .. }));
+        if self.item.fast_gather && !unit.is_vector() && unit.scalar.bits() >= GATHERED_BITS {
             return false;
         }
         self.may_step(unit) && (unit.is_vector() || strided || self.has_common_part(p, ADDRESS_DEPTH))
@@ -299,7 +299,7 @@ impl Widener<'_> {
     }
 
     /// The address of a lane, by its parts if it has some.
-    fn place_of(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Limit> {
+    fn place_of(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Stop> {
         match parts {
             Some(parts) => {
                 let lane = self.b().iconst(Type::I64, u64::from(lane));
@@ -316,11 +316,11 @@ impl Widener<'_> {
 
     /// One lane of a number or an address: by lane from its operands, where a part of the sum is the same for all lanes or in step. What
     /// differs then comes from where it was computed, before a loop perhaps, and not from a vector that is made in every round.
-    fn lane_of(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Limit> {
+    fn lane_of(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Stop> {
         let item = self.item;
         let parts = match self.exact(v)? {
-            Wide::Uniform(x) => return Ok(x),
-            Wide::Strided { base, by, .. } => {
+            VecValue::Uniform(x) => return Ok(x),
+            VecValue::Strided { base, by, .. } => {
                 let ty = self.func.ty(base);
                 let by = i64::from(lane).wrapping_mul(by) as u64;
                 if ty.is_ptr() {
@@ -329,23 +329,24 @@ impl Widener<'_> {
                 let by = self.b().iconst(ty, by & ty.scalar.mask());
                 return Ok(self.b().binary(BinOp::Add, base, by));
             }
-            Wide::Lanes(parts) => parts,
+            VecValue::Varying(parts) => parts,
         };
         if !self.has_common_part(v, depth) {
             return Ok(self.b().extract_lane(parts[0], lane));
         }
-        let Some(i) = item.func.def_inst(v) else { return Err(Limit::Lanes("a sum is no instruction")) };
+        let Some(i) = item.func.def_inst(v) else { return Err(bug("a sum is no instruction")) };
         let data = &item.func.insts[i];
         let args: Args = data.args.iter().map(|&a| self.lane_of(a, lane, depth - 1)).collect::<Result<_, _>>()?;
         let (op, flags) = (data.op.clone(), data.flags - (Flags::NSW | Flags::NUW));
-        self.b().push(op, args, Some(item.func.ty(v)), flags).ok_or(Limit::Lanes("an instruction has no result"))
+        self.b().push(op, args, Some(item.func.ty(v)), flags).ok_or(bug("an instruction has no result"))
     }
 
     /// Whether a value that varies is a sum with a part that does not, perhaps made wider or shifted since.
     fn has_common_part(&self, v: Value, depth: u32) -> bool {
         let item = self.item;
-        let varies =
-            |v: Value| !matches!(self.values[v.index()], Some(Wide::Uniform(_) | Wide::Strided { cond: None, .. }));
+        let varies = |v: Value| {
+            !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
+        };
         let Some(i) = item.func.def_inst(v).filter(|_| depth > 0 && varies(v) && !self.is_element(v)) else {
             return false;
         };
@@ -361,7 +362,7 @@ impl Widener<'_> {
     }
 
     /// Each lane from its own address.
-    fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
+    fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
         if self.lane_by_lane(unit(ty), p) {
             let parts = self.address(p, None)?;
             return self.load_steps(ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
@@ -375,21 +376,21 @@ impl Widener<'_> {
         ty: Type,
         align: u32,
         flags: Flags,
-        at: impl Fn(&mut Self, u16) -> Result<Value, Limit>,
-    ) -> Result<Lanes, Limit> {
+        at: impl Fn(&mut Self, u16) -> Result<Value, Stop>,
+    ) -> Result<Lanes, Stop> {
         let unit = unit(ty);
         let items = (0..self.lanes)
             .map(|l| {
                 let p = at(self, l)?;
                 Ok(self.b().load(unit, p, align, flags))
             })
-            .collect::<Result<Lanes, Limit>>()?;
+            .collect::<Result<Lanes, Stop>>()?;
         let whole = if unit.is_vector() { self.concat(&items) } else { self.b().build(&items) };
         Ok(self.parts(whole, ty))
     }
 
     /// All lanes, each with an address of its own.
-    fn load_apart(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Limit> {
+    fn load_apart(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
         let unit = unit(ty);
         let ptrs = self.lane(p)?;
         let (wide, mask) = (self.wide_type(unit), self.mask_value(self.mask));
@@ -424,7 +425,7 @@ impl Widener<'_> {
         (self.b().ptr_add(ptrs, by), align.min(low))
     }
 
-    pub(super) fn store(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn store(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let Op::Store { align } = data.op else { return Ok(()) };
         let (p, x, flags) = (data.args[0], data.args[1], data.flags);
@@ -433,11 +434,11 @@ impl Widener<'_> {
             return self.serial(inst);
         }
         match self.get(p)? {
-            Wide::Uniform(p) => self.store_last(p, x, ty, align, flags),
-            Wide::Strided { base, by, cond } => {
+            VecValue::Uniform(p) => self.store_last(p, x, ty, align, flags),
+            VecValue::Strided { base, by, cond } => {
                 let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
                 let dense = by == size * n || (n == 1 && by == -size);
-                let past = if self.item.outputs.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
+                let past = if self.item.write_only.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
                 if !dense && !self.stepped.contains(&by) {
                     self.stepped.push(by);
                 }
@@ -458,14 +459,14 @@ impl Widener<'_> {
                     (false, _) => self.store_each(p, x, ty, align, flags),
                 }
             }
-            Wide::Lanes(_) => self.store_each(p, x, ty, align, flags),
+            VecValue::Varying(_) => self.store_each(p, x, ty, align, flags),
         }
     }
 
     /// Of lanes that store at one address, the last one that is on counts.
-    fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+    fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let value = match self.exact(x)? {
-            Wide::Uniform(v) => v,
+            VecValue::Uniform(v) => v,
             wide => {
                 let lanes = self.spread(&wide);
                 let lane = match self.mask {
@@ -491,7 +492,7 @@ impl Widener<'_> {
         by: i64,
         align: u32,
         flags: Flags,
-    ) -> Result<(), Limit> {
+    ) -> Result<(), Stop> {
         let parts = self.lanes(x)?;
         let mut first = base;
         let mut whole = self.interleave(&parts);
@@ -517,7 +518,7 @@ impl Widener<'_> {
     }
 
     /// Stores a vector, past the caches if it may go there and fills lines.
-    fn store_output(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Limit> {
+    fn store_output(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Stop> {
         let bytes = self.func.ty(x).bytes();
         let fits = bytes.is_power_of_two() && u64::from(bytes) >= LINE;
         let Some(past) = self.nontemporal.filter(|_| fits) else {
@@ -542,7 +543,7 @@ impl Widener<'_> {
         self.both(past, there, here)
     }
 
-    fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+    fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         if self.lane_by_lane(unit(ty), p) {
             let parts = self.address(p, None)?;
             return self.store_steps(x, ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
@@ -551,7 +552,7 @@ impl Widener<'_> {
     }
 
     /// All lanes, each at an address of its own.
-    fn store_apart(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Limit> {
+    fn store_apart(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let mask = self.mask_value(self.mask);
         let ptrs = self.lane(p)?;
         if unit(ty).is_vector() {
@@ -561,13 +562,13 @@ impl Widener<'_> {
             }
             return Ok(());
         }
-        let whole = self.units(x, ty)?;
+        let whole = self.interleaved(x, ty)?;
         self.b().scatter(ptrs, whole, mask, align, flags);
         Ok(())
     }
 
     /// What is stored, lane after lane.
-    fn units(&mut self, x: Value, ty: Type) -> Result<Value, Limit> {
+    fn interleaved(&mut self, x: Value, ty: Type) -> Result<Value, Stop> {
         let parts = self.lanes(x)?;
         let whole = self.interleave(&parts);
         if unit(ty) == ty {
@@ -584,10 +585,10 @@ impl Widener<'_> {
         ty: Type,
         align: u32,
         flags: Flags,
-        at: impl Fn(&mut Self, u16) -> Result<Value, Limit>,
-    ) -> Result<(), Limit> {
+        at: impl Fn(&mut Self, u16) -> Result<Value, Stop>,
+    ) -> Result<(), Stop> {
         let unit = unit(ty);
-        let whole = self.units(x, ty)?;
+        let whole = self.interleaved(x, ty)?;
         for l in 0..self.lanes {
             let p = at(self, l)?;
             let item = if unit.is_vector() {

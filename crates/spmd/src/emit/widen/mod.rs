@@ -1,52 +1,57 @@
-//! Lanes: the function of one work-item becomes code for a vector of work-items.
+//! Widening: the function of one work-item becomes code for a vector of work-items.
 //!
-//! In comes the function of one work-item in canonical form with its analyses, the lanes of its parameters, and the mask of lanes that
-//! take part (none: all); out comes code in the work-group function, from a given block on.
+//! In comes the function of one work-item in canonical form with its analyses, the values of its parameters, and the
+//! mask of lanes that take part (none: all); out comes code in the work-group function, from a given block on.
 //!
-//! Unmasked blocks keep their branches. A masked region runs in one line: block after block in the order of the dominator tree, each under
-//! its mask, with a test that skips what a block dominates where no lane may be on and skipping pays or is needed. Block parameters are
-//! variables ([`crate::emit::ssa`]) that edges write: plainly on unmasked ways, blended where lanes from different ways meet. Values
-//! need nothing of this: a definition still dominates its uses, since the line keeps dominance.
+//! | module | writes |
+//! |---|---|
+//! | [`control`] | the order of blocks, their masks, guards (linearisation) |
+//! | [`loops`], [`mask_versions`], [`weights`] | divergent loops; all-on and mixed versions; what decides about them |
+//! | [`params`] | block parameters as variables, blended where lanes meet |
+//! | [`ops`], [`serial`], [`clamp`] | operations on all lanes, lane by lane, on strided values between limits |
+//! | [`memory`], [`address`], [`atomic`] | accesses by the shape of their address |
+//! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | tests of masks by scalars; short vectors left interleaved; sub-groups |
 //!
-//! A lane that is off holds unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it (a load from a
-//! uniform address, a loop) stands only where a lane is on. A strided value is carried as lane 0's value alone, also where lane 0 is off:
-//! a promise not to wrap speaks only for lanes that are on, so bases are widened operand by operand ([`Widener::wide_base`]).
+//! Lanes that are off hold unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it
+//! (a load from a uniform address, a loop) is guarded by a test that a lane is on. A strided value is carried as lane
+//! 0's value alone, also where lane 0 is off: a no-wrap flag speaks only for lanes that are on, so that bases are
+//! widened operand by operand ([`Widener::wide_base`]).
 
 mod address;
 mod aos_passthrough;
 mod atomic;
 mod clamp;
 mod control;
+mod input;
+mod loops;
+mod mask_versions;
 mod memory;
 mod ops;
+mod params;
 mod scalar_mask;
 mod serial;
 mod subgroup;
+mod weights;
 
-use crate::Limit;
-use crate::analysis::bounds::Bounds;
-use crate::analysis::latency;
-use crate::analysis::masked::{self, Masked};
-use crate::analysis::shape::{self, Shape, Shapes};
-use crate::cost::Column;
 use crate::emit::ssa::{Ssa, Var};
-use crate::transform::canonicalize::{self, Form, Unspecified};
-use cloom_ir::cfg::Cfg;
-use cloom_ir::dom::DomTree;
-use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Inst, Op, Scalar, Space, Span, Type, Value};
-use cloom_passes::pieces::Pieces;
+use crate::error::{Stop, bug};
+use crate::passes;
+use crate::transform::canonicalize::Form;
+use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Scalar, Span, Type, Value};
+use cloom_passes::PassManager;
+use input::dense;
+pub(crate) use input::{FAR, IN_LOOP};
+pub use input::{Surroundings, VectorInput};
 use rustc_hash::{FxHashMap, FxHashSet};
-use scalar_mask::Order;
+use scalar_mask::StridedCompare;
 use smallvec::{SmallVec, smallvec};
-use std::cell::OnceCell;
 
 /// The components of a short vector, or the one value of a scalar, each with a lane for each work-item.
 pub type Lanes = SmallVec<[Value; 4]>;
 
 /// What a value of the work-item became.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Wide {
+pub enum VecValue {
     /// One value for all lanes.
     Uniform(Value),
     /// Lane 0's value, and how much is added from lane to lane.
@@ -60,193 +65,31 @@ pub enum Wide {
         cond: Option<Value>,
     },
     /// Anything.
-    Lanes(Lanes),
+    Varying(Lanes),
 }
 
-/// The function of one work-item, analysed.
-pub struct VectorInput {
-    /// The function, in canonical form.
-    pub func: Function,
-    pub(crate) cfg: Cfg,
-    pub(crate) dom: DomTree,
-    pub(crate) post: DomTree,
-    pub(crate) loops: Loops,
-    /// The shapes of its values.
-    pub shapes: Shapes,
-    /// Which blocks run under masks.
-    pub masked: Masked,
-    forms: Vec<Option<Form>>,
-    /// The loop that a block is the header of.
-    loop_of: FxHashMap<Block, usize>,
-    /// What each block and all that it dominates cost.
-    weight: Vec<Weight>,
-    unspecified: Unspecified,
-    /// Which values are used at all.
-    used: Vec<bool>,
-    /// Which are bytes of what was loaded: found when first asked for, which most kernels never do.
-    pieces: OnceCell<Pieces>,
-    /// What is done where neighbours in dimension 1 are what lies together in memory ([`VectorInput::goes_down`]).
-    pub(crate) columns: Option<Column>,
-    /// Whether lanes walk along rows where the time goes ([`crate::transform::row_transpose`]).
-    pub(crate) walks: bool,
-    /// Stores to what is only written ([`crate::analysis::write_only`]).
-    pub(crate) outputs: FxHashSet<Inst>,
-    /// Whether the machine gathers faster than it loads lane by lane.
-    pub(crate) gathers: bool,
+/// A copy of a continuation's code for a vector: what is written.
+pub struct VectorCode<'a> {
+    /// The continuation.
+    pub item: &'a VectorInput,
+    /// Which of the emitter's passes are on, and what they count.
+    pub manager: &'a PassManager<'a>,
+    /// Work-items in a vector.
+    pub lanes: u16,
+    /// The parameters' values.
+    pub params: Vec<VecValue>,
+    /// The lanes that take part; none: all.
+    pub mask: Option<Value>,
+    /// Where this is true, stores to write-only buffers are non-temporal.
+    pub nontemporal: Option<Value>,
 }
 
-impl VectorInput {
-    /// Analyses a function in canonical form.
-    pub fn new(
-        func: Function,
-        params: &[Shape],
-        bounds: &[u64],
-        unspecified: Unspecified,
-    ) -> Result<VectorInput, Limit> {
-        let cfg = Cfg::new(&func);
-        let dom = DomTree::new(&func, &cfg);
-        let post = DomTree::post(&func, &cfg);
-        let loops = Loops::new(&func, &cfg, &dom);
-        let bounds = Bounds::new(&func, bounds);
-        let shapes = shape::analyse(&func, params, &bounds, &unspecified);
-        let masked = masked::find(&func, &cfg, &dom, &post, &|b| shapes.diverges(b));
-        let forms: Vec<_> = loops.loops.iter().map(|l| canonicalize::form(&func, &cfg, l)).collect();
-        let loop_of = loops.loops.iter().enumerate().map(|(i, l)| (l.header, i)).collect();
-        for (l, f) in loops.loops.iter().zip(&forms) {
-            if masked.is_masked(l.header) && f.is_none() {
-                return Err(Limit::Lanes("a loop is not in canonical form"));
-            }
-        }
-        let mut used = vec![false; func.values.len()];
-        for &b in &func.layout {
-            let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
-            args.for_each(|a| used[a.index()] = true);
-            func.blocks[b].term.for_each_use(|v| used[v.index()] = true);
-        }
-        let weight = control::weights(&func, &cfg, &dom, &shapes, &loop_of);
-        Ok(VectorInput {
-            func,
-            cfg,
-            dom,
-            post,
-            loops,
-            shapes,
-            masked,
-            forms,
-            loop_of,
-            weight,
-            unspecified,
-            used,
-            pieces: OnceCell::new(),
-            columns: None,
-            walks: false,
-            outputs: FxHashSet::default(),
-            gathers: false,
-        })
-    }
-}
-
-/// How often something is done in a loop, for lack of knowledge. Loops in loops are not taken for more: they are often short.
-pub(crate) const IN_LOOP: u64 = 8;
-
-impl VectorInput {
-    /// How often a block is run, roughly.
-    pub(crate) fn times(&self, b: Block) -> u64 {
-        if self.loops.innermost(b).is_some() { IN_LOOP } else { 1 }
-    }
-
-    /// The values that are bytes of what was loaded.
-    fn pieces(&self) -> &Pieces {
-        self.pieces.get_or_init(|| Pieces::new(&self.func))
-    }
-
-    /// Whether the lanes of an address are not on one cache line, as far as is known.
-    pub(crate) fn is_far(&self, address: Value) -> bool {
-        match self.shapes.of(address) {
-            Shape::Strided { by, .. } => by.unsigned_abs() > FAR.unsigned_abs(),
-            shape => shape == Shape::Varying,
-        }
-    }
-
-    /// What those accesses to memory outside of the group do, if any, that are far apart between lanes, but side by side for work-items
-    /// that are neighbours in another dimension, as `down` has them.
-    pub(crate) fn goes_down(&self, down: &Shapes) -> Option<Column> {
-        let accesses = self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).filter_map(|&i| {
-            let data = &self.func.insts[i];
-            let (value, column) = match data.op {
-                Op::Load { .. } => (data.result?, Column::Read),
-                Op::Store { .. } => (*data.args.get(1)?, Column::Written),
-                _ => return None,
-            };
-            let size = i64::from(self.func.ty(value).bytes());
-            let far = self.is_far(data.args[0]);
-            let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
-            let down = matches!(down.of(data.args[0]), Shape::Strided { by, .. } if by == size);
-            (far && outside && down).then_some(column)
-        });
-        accesses.max()
-    }
-
-    /// Whether lanes read rows or short vectors of their own, at a distance, in the deepest loops.
-    pub(crate) fn walks_rows(&self) -> bool {
-        self.walks
-            || self.loads_in_deepest_loops().any(|(p, ty)| {
-                ty.is_vector()
-                    && ty.bytes() > 8
-                    && match self.shapes.of(p) {
-                        Shape::Strided { by, .. } => by != dense(ty),
-                        shape => shape == Shape::Varying,
-                    }
-            })
-    }
-
-    /// Whether lanes read what lies side by side in memory outside of the group, in the loop with the most atomic operations.
-    pub(crate) fn counts_side_by_side(&self) -> bool {
-        let blocks = || self.cfg.rpo().iter().filter_map(|&b| Some((b, self.loops.innermost(b)?)));
-        let insts = |l: usize| {
-            let blocks = blocks().filter(move |&(_, own)| own == l);
-            blocks.flat_map(|(b, _)| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i])
-        };
-        let atomics = |&l: &usize| insts(l).filter(|data| matches!(data.op, Op::AtomicRmw { .. })).count();
-        let most = blocks().map(|(_, l)| l).max_by_key(atomics);
-        most.into_iter().flat_map(insts).any(|data| {
-            let (Op::Load { .. }, Some(r)) = (&data.op, data.result) else { return false };
-            let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
-            outside && matches!(self.shapes.of(data.args[0]), Shape::Strided { by, .. } if by == dense(self.func.ty(r)))
-        })
-    }
-
-    /// The address and the type of each load in the loops where the time goes.
-    fn loads_in_deepest_loops(&self) -> impl Iterator<Item = (Value, Type)> {
-        let blocks = latency::deepest(self).into_iter().flat_map(|l| &l.blocks);
-        let insts = blocks.flat_map(|&b| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i]);
-        insts
-            .filter(|data| matches!(data.op, Op::Load { .. }))
-            .filter_map(|data| Some((data.args[0], self.func.ty(data.result?))))
-    }
-}
-
-/// The distance in bytes between neighbours in memory.
-fn dense(ty: Type) -> i64 {
-    i64::from(ty.scalar.bytes()) * i64::from(ty.lanes)
-}
-
-/// Bytes between lanes that are certainly not on one cache line.
-pub(crate) const FAR: i64 = 64;
-
-/// Writes the code of an analysed function from the end of `start` on. Gives the block that it ends in and the returned value. Where
-/// `nontemporal` is true, outputs may go past the caches.
-pub fn widen(
-    item: &VectorInput,
-    lanes: u16,
-    func: &mut Function,
-    start: Block,
-    params: Vec<Wide>,
-    mask: Option<Value>,
-    nontemporal: Option<Value>,
-) -> Result<(Block, Wide), Limit> {
+/// Writes vector code from the end of `start` on. Gives the block that it ends in and the returned value.
+pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
+    let VectorCode { item, manager, lanes, params, mask, nontemporal } = code;
     let mut w = Widener {
         item,
+        manager,
         lanes,
         func,
         cur: start,
@@ -257,21 +100,25 @@ pub fn widen(
         values: vec![None; item.func.values.len()],
         materialised: FxHashMap::default(),
         vars: FxHashMap::default(),
-        tested: FxHashMap::default(),
+        checked: FxHashMap::default(),
         mask_vars: FxHashMap::default(),
         edge_masks: FxHashMap::default(),
         blocks: FxHashMap::default(),
         preds: FxHashMap::default(),
         written: Default::default(),
         loops: Vec::new(),
-        budget: COPIES,
-        rare: mask.is_some(),
+        budget: mask_versions::BUDGET,
+        is_mixed: mask.is_some(),
         done: Default::default(),
-        room: None,
+        exchange_buffer: None,
         stepped: SmallVec::new(),
-        orders: FxHashMap::default(),
+        strided_compares: FxHashMap::default(),
         nontemporal,
-        whole: aos_passthrough::params(item),
+        interleaved: if manager.is_on(passes::AOS_PASSTHROUGH) {
+            aos_passthrough::params(item)
+        } else {
+            FxHashSet::default()
+        },
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -280,39 +127,26 @@ pub fn widen(
     w.run()
 }
 
-/// What a block and all that it dominates cost.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Weight {
-    /// Roughly in instructions.
-    cost: u32,
-    /// It must not run without a lane.
-    must: bool,
-    /// It is cheaper without a mask.
-    pays: bool,
-}
-
-/// The weight of code that a function may have twice: for full vectors and for others.
-const COPIES: u32 = 2000;
-
 /// A loop that is being written.
 struct OpenLoop {
     header: Block,
     latch: Block,
     exit: Block,
     form: Form,
-    /// Whether lanes leave it in different rounds.
+    /// Whether lanes leave it in different iterations.
     diverges: bool,
     live: Option<Var>,
-    /// Where the loop goes on, and the blocks that lead there.
+    /// The block after the loop, and the blocks that lead there.
     after: Block,
     left: Vec<Block>,
-    /// Whether to go round again; known after the latch.
-    again: Option<Value>,
+    /// Whether there is another iteration; known after the latch.
+    continues: Option<Value>,
 }
 
 /// The state of the writing.
 pub(crate) struct Widener<'a> {
     item: &'a VectorInput,
+    manager: &'a PassManager<'a>,
     lanes: u16,
     func: &'a mut Function,
     /// Where code goes.
@@ -322,38 +156,38 @@ pub(crate) struct Widener<'a> {
     entry_mask: Option<Value>,
     span: Span,
     ssa: Ssa,
-    values: Vec<Option<Wide>>,
+    values: Vec<Option<VecValue>>,
     /// Values spread over lanes, by the block where that was done.
     materialised: FxHashMap<(Value, Block), Lanes>,
-    /// Variables of block parameters: one for each component, or the base of a strided one, or base, condition and lanes if it is tested.
+    /// Variables of block parameters: one for each component, or the base of a strided one, or base, condition and lanes if it is checked.
     vars: FxHashMap<Value, SmallVec<[Var; 4]>>,
-    /// The lanes of block parameters whose stride is tested.
-    tested: FxHashMap<Value, Value>,
+    /// The lanes of block parameters whose stride is checked.
+    checked: FxHashMap<Value, Value>,
     mask_vars: FxHashMap<Block, Var>,
-    /// Masks of blocks with one way in, and the scalar that skips them if there is one.
+    /// Masks of blocks with one forward predecessor, and the scalar that decides whether they run if there is one.
     edge_masks: FxHashMap<Block, (Option<Value>, Option<Value>)>,
-    /// Where unmasked blocks, and masked ones that begin a region, begin.
+    /// The blocks for unmasked blocks, and for masked ones that begin a region.
     blocks: FxHashMap<Block, Block>,
     preds: FxHashMap<Block, Vec<Block>>,
     /// Parameters of joins that an edge has written to.
     written: FxHashSet<Value>,
     loops: Vec<OpenLoop>,
-    /// How much code may still be there twice.
+    /// How much code may still have two versions.
     budget: u32,
-    /// Whether this is the copy for vectors that are not full.
-    rare: bool,
+    /// Whether this is a mixed version, or the code for the last vector of a row: no further versions are worth it.
+    is_mixed: bool,
     /// Blocks that are written.
     done: FxHashSet<Block>,
     /// Memory through which lanes are exchanged, if some are.
-    room: Option<Value>,
+    exchange_buffer: Option<Value>,
     /// Distances between lanes at which they have been stored one by one.
     stepped: SmallVec<[i64; 4]>,
     /// Masks that compare strided numbers.
-    orders: FxHashMap<Value, Order>,
+    strided_compares: FxHashMap<Value, StridedCompare>,
     /// Whether what is only written may go past the caches.
     nontemporal: Option<Value>,
-    /// Parameters of blocks that are not taken apart ([`units`]).
-    whole: FxHashSet<Value>,
+    /// Parameters of blocks that are not taken apart ([`aos_passthrough`]).
+    interleaved: FxHashSet<Value>,
 }
 
 impl Widener<'_> {
@@ -373,19 +207,19 @@ impl Widener<'_> {
     }
 
     /// What a value of the work-item became.
-    fn get(&self, v: Value) -> Result<Wide, Limit> {
-        self.values[v.index()].clone().ok_or(Limit::Lanes("a value is used before it is written"))
+    fn get(&self, v: Value) -> Result<VecValue, Stop> {
+        self.values[v.index()].clone().ok_or(bug("a value is used before it is written"))
     }
 
-    fn set(&mut self, v: Value, wide: Wide) {
+    fn set(&mut self, v: Value, wide: VecValue) {
         self.values[v.index()] = Some(wide);
     }
 
     /// Lane 0 of a value.
-    fn base(&mut self, v: Value) -> Result<Value, Limit> {
+    fn base(&mut self, v: Value) -> Result<Value, Stop> {
         Ok(match self.get(v)? {
-            Wide::Uniform(x) | Wide::Strided { base: x, .. } => x,
-            Wide::Lanes(lanes) => {
+            VecValue::Uniform(x) | VecValue::Strided { base: x, .. } => x,
+            VecValue::Varying(lanes) => {
                 let parts: Lanes = lanes.iter().map(|&l| self.b().extract_lane(l, 0)).collect();
                 if parts.len() == 1 { parts[0] } else { self.b().build(&parts) }
             }
@@ -393,16 +227,16 @@ impl Widener<'_> {
     }
 
     /// A value with a lane for each work-item.
-    fn lanes(&mut self, v: Value) -> Result<Lanes, Limit> {
+    fn lanes(&mut self, v: Value) -> Result<Lanes, Stop> {
         let wide = self.get(v)?;
-        if let Wide::Lanes(l) = wide {
+        if let VecValue::Varying(l) = wide {
             return Ok(l);
         }
         if let Some(l) = self.materialised.get(&(v, self.cur)) {
             return Ok(l.clone());
         }
         let l = match wide {
-            Wide::Strided { cond: Some(_), .. } => self.lanes_of_tested(v)?,
+            VecValue::Strided { cond: Some(_), .. } => self.lanes_of_checked(v)?,
             _ => self.spread(&wide),
         };
         self.materialised.insert((v, self.cur), l.clone());
@@ -410,15 +244,15 @@ impl Widener<'_> {
     }
 
     /// Like [`Widener::get`], but a stride holds in any case.
-    fn exact(&mut self, v: Value) -> Result<Wide, Limit> {
+    fn exact(&mut self, v: Value) -> Result<VecValue, Stop> {
         match self.get(v)? {
-            Wide::Strided { cond: Some(_), .. } => Ok(Wide::Lanes(self.lanes(v)?)),
+            VecValue::Strided { cond: Some(_), .. } => Ok(VecValue::Varying(self.lanes(v)?)),
             wide => Ok(wide),
         }
     }
 
     /// The lanes of a value whose stride may not hold: computed lane by lane from the first operands whose strides do.
-    fn lanes_of_tested(&mut self, v: Value) -> Result<Lanes, Limit> {
+    fn lanes_of_checked(&mut self, v: Value) -> Result<Lanes, Stop> {
         let item = self.item;
         // What is computed here. An operand's code may end in another block (a division's does), so that the block does not say what there
         // is; but all of it stands before what follows.
@@ -426,16 +260,16 @@ impl Widener<'_> {
         // Chains of sums may be long: no recursion.
         let mut stack = vec![v];
         while let Some(&x) = stack.last() {
-            if let Some(&lanes) = self.tested.get(&x) {
+            if let Some(&lanes) = self.checked.get(&x) {
                 known.insert(x, smallvec![lanes]);
                 stack.pop();
                 continue;
             }
-            let inst = item.func.def_inst(x).ok_or(Limit::Lanes("a tested value has no origin"))?;
+            let inst = item.func.def_inst(x).ok_or(bug("a checked value has no origin"))?;
             let mut ready = true;
             for &a in &item.func.insts[inst].args {
-                let tested = matches!(self.get(a)?, Wide::Strided { cond: Some(_), .. });
-                if !tested || known.contains_key(&a) {
+                let checked = matches!(self.get(a)?, VecValue::Strided { cond: Some(_), .. });
+                if !checked || known.contains_key(&a) {
                     continue;
                 }
                 match self.materialised.get(&(a, self.cur)) {
@@ -457,19 +291,19 @@ impl Widener<'_> {
                 stack.pop();
             }
         }
-        known.remove(&v).ok_or(Limit::Lanes("a tested value has no lanes"))
+        known.remove(&v).ok_or(bug("a checked value has no lanes"))
     }
 
     /// The one component of a scalar, with a lane for each work-item.
-    fn lane(&mut self, v: Value) -> Result<Value, Limit> {
+    fn lane(&mut self, v: Value) -> Result<Value, Stop> {
         Ok(self.lanes(v)?[0])
     }
 
-    fn spread(&mut self, wide: &Wide) -> Lanes {
+    fn spread(&mut self, wide: &VecValue) -> Lanes {
         let n = self.lanes;
         match *wide {
-            Wide::Lanes(ref l) => l.clone(),
-            Wide::Uniform(x) => {
+            VecValue::Varying(ref l) => l.clone(),
+            VecValue::Uniform(x) => {
                 let ty = self.func.ty(x);
                 (0..ty.lanes)
                     .map(|c| {
@@ -478,7 +312,7 @@ impl Widener<'_> {
                     })
                     .collect()
             }
-            Wide::Strided { base, by, .. } => {
+            VecValue::Strided { base, by, .. } => {
                 let ty = self.func.ty(base);
                 let scalar = if ty.is_ptr() { Scalar::I64 } else { ty.scalar };
                 let mut b = self.b();
@@ -512,8 +346,8 @@ impl Widener<'_> {
         let ty = self.func.ty(mask);
         let ones = self.b().iconst(ty, 1);
         let not = self.b().binary_flags(BinOp::Xor, mask, ones, Flags::empty());
-        if let Some(order) = self.orders.get(&mask) {
-            self.orders.insert(not, order.negated());
+        if let Some(order) = self.strided_compares.get(&mask) {
+            self.strided_compares.insert(not, order.negated());
         }
         not
     }

@@ -1,8 +1,9 @@
 //! Operations without memory: lane by lane, component by component.
 
-use super::{Lanes, Wide, Widener};
-use crate::Limit;
+use super::{Lanes, VecValue, Widener};
 use crate::analysis::shape::Shape;
+use crate::error::{Stop, bug};
+use crate::passes;
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, IntCc, Op, Type, UnOp, Value, ValueDef};
 use smallvec::{SmallVec, smallvec};
 
@@ -11,7 +12,7 @@ const WIDEN_DEPTH: u32 = 8;
 
 impl Widener<'_> {
     /// Any instruction.
-    pub(super) fn inst(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn inst(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         match &data.op {
             Op::Alloca { size, align } => return self.private_array(inst, *size, *align),
@@ -32,21 +33,21 @@ impl Widener<'_> {
             | Op::Printf(_) => return self.serial(inst),
             Op::AtomicRmw { .. } => return self.atomic(inst),
             op if op.is_subgroup() => return self.subgroup(inst),
-            Op::Query { .. } | Op::Barrier => return Err(Limit::Lanes("a query or a barrier is left")),
+            Op::Query { .. } | Op::Barrier => return Err(bug("a query or a barrier is left")),
             _ => {}
         }
         let Some(result) = data.result else { return Ok(()) };
         let wide = match self.item.shapes.of(result) {
             Shape::Uniform | Shape::Unknown => match self.clone_scalar(inst)? {
-                Some(v) => Wide::Uniform(v),
+                Some(v) => VecValue::Uniform(v),
                 None => return Ok(()),
             },
             Shape::Strided { by, .. } => self.strided(inst, by)?,
             Shape::Varying => {
                 let lanes = self.lanewise(inst)?;
-                let order = self.order(inst)?;
-                self.orders.extend(order.map(|order| (lanes[0], order)));
-                Wide::Lanes(lanes)
+                let order = if self.manager.is_on(passes::SCALAR_MASK) { self.strided_compare(inst)? } else { None };
+                self.strided_compares.extend(order.map(|order| (lanes[0], order)));
+                VecValue::Varying(lanes)
             }
         };
         self.set(result, wide);
@@ -54,7 +55,7 @@ impl Widener<'_> {
     }
 
     /// The instruction on lane 0 of its operands.
-    pub(super) fn clone_scalar(&mut self, inst: Inst) -> Result<Option<Value>, Limit> {
+    pub(super) fn clone_scalar(&mut self, inst: Inst) -> Result<Option<Value>, Stop> {
         let data = &self.item.func.insts[inst];
         if data.flags.contains(Flags::ASSUME_FALSE_OK) && self.mask.is_some() {
             return Ok(Some(self.b().iconst(Type::I1, 0)));
@@ -64,21 +65,21 @@ impl Widener<'_> {
         Ok(self.b().push(data.op.clone(), args, ty, data.flags - Flags::ASSUME_FALSE_OK))
     }
 
-    fn strided(&mut self, inst: Inst, by: i64) -> Result<Wide, Limit> {
+    fn strided(&mut self, inst: Inst, by: i64) -> Result<VecValue, Stop> {
         let func = &self.item.func;
         let data = &func.insts[inst];
         let mut cond = None;
         for &a in &data.args {
-            if let Wide::Strided { cond: Some(c), .. } = self.get(a)? {
+            if let VecValue::Strided { cond: Some(c), .. } = self.get(a)? {
                 cond = Some(self.and(cond, c));
             }
         }
         let result = data.result.map_or(Type::I64, |r| func.ty(r));
         if let Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) = data.op {
             let from = data.args[0];
-            // An operand that was tested elsewhere may wrap here all the same. Where the test holds, lane 0 is as the others are, on or
+            // An operand that was checked elsewhere may wrap here all the same. Where the test holds, lane 0 is as the others are, on or
             // off.
-            if data.result.is_some_and(|r| matches!(self.item.shapes.of(r), Shape::Strided { tested: true, .. })) {
+            if data.result.is_some_and(|r| matches!(self.item.shapes.of(r), Shape::Strided { checked: true, .. })) {
                 let signed = op == CastOp::Sext;
                 if !self.is_limited(from, signed) {
                     let test = self.no_wrap(from, by, signed)?;
@@ -86,10 +87,10 @@ impl Widener<'_> {
                 }
                 let narrow = self.base(from)?;
                 let base = self.b().cast(op, narrow, result);
-                return Ok(Wide::Strided { base, by, cond });
+                return Ok(VecValue::Strided { base, by, cond });
             }
             let base = self.wide_base(from, op, result, WIDEN_DEPTH)?;
-            return Ok(Wide::Strided { base, by, cond });
+            return Ok(VecValue::Strided { base, by, cond });
         }
         let steps = data.args.iter().any(|&a| matches!(self.item.shapes.of(a), Shape::Strided { by, .. } if by != 0));
         match data.op {
@@ -99,15 +100,15 @@ impl Widener<'_> {
             }
             Op::Binary(BinOp::Urem | BinOp::Srem | BinOp::And) if by != 0 => self.remainder(inst, by, cond),
             _ => {
-                let base = self.clone_scalar(inst)?.ok_or(Limit::Lanes("an instruction has no result"))?;
-                Ok(Wide::Strided { base, by, cond })
+                let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
+                Ok(VecValue::Strided { base, by, cond })
             }
         }
     }
 
     /// Lane 0 of a value that is widened, from its operands where these are promised not to wrap: then it is exact for every lane that
     /// is on, although lane 0 itself may be off and wrap.
-    fn wide_base(&mut self, v: Value, op: CastOp, to: Type, depth: u32) -> Result<Value, Limit> {
+    fn wide_base(&mut self, v: Value, op: CastOp, to: Type, depth: u32) -> Result<Value, Stop> {
         let func = &self.item.func;
         let promise = if op == CastOp::Sext { Flags::NSW } else { Flags::NUW };
         if let Some(i) = func.def_inst(v)
@@ -171,7 +172,7 @@ impl Widener<'_> {
     }
 
     /// Whether no lane of a strided value wraps, as a scalar.
-    pub(super) fn no_wrap(&mut self, v: Value, by: i64, signed: bool) -> Result<Value, Limit> {
+    pub(super) fn no_wrap(&mut self, v: Value, by: i64, signed: bool) -> Result<Value, Stop> {
         let base = self.base(v)?;
         Ok(self.no_wrap_from(base, by, signed))
     }
@@ -197,7 +198,7 @@ impl Widener<'_> {
     }
 
     /// One operation on every lane of its operands.
-    pub(super) fn lanewise(&mut self, inst: Inst) -> Result<Lanes, Limit> {
+    pub(super) fn lanewise(&mut self, inst: Inst) -> Result<Lanes, Stop> {
         let data = &self.item.func.insts[inst];
         let result = data.result.map_or(Type::I1, |r| self.item.func.ty(r));
         let from = data.args.first().map_or(result, |&a| self.item.func.ty(a));
@@ -241,7 +242,9 @@ impl Widener<'_> {
             Op::Binary(op @ (BinOp::Udiv | BinOp::Urem | BinOp::Sdiv | BinOp::Srem)) if !result.is_vector() => {
                 let (x, d) = (data.args[0], data.args[1]);
                 match self.get(d)? {
-                    Wide::Uniform(divisor) if self.item.func.const_bits(d).is_none() => self.divide(*op, x, divisor),
+                    VecValue::Uniform(divisor) if self.item.func.const_bits(d).is_none() => {
+                        self.divide(*op, x, divisor)
+                    }
                     _ => {
                         let (x, d) = (self.lane(x)?, self.lane(d)?);
                         Ok(smallvec![self.b().binary(*op, x, d)])
@@ -266,7 +269,7 @@ impl Widener<'_> {
                         let args: Args =
                             operands.iter().map(|o: &Lanes| if o.len() == 1 { o[0] } else { o[c] }).collect();
                         let v = self.b().push(op.clone(), args, Some(ty), flags);
-                        v.ok_or(Limit::Lanes("an instruction has no result"))
+                        v.ok_or(bug("an instruction has no result"))
                     })
                     .collect()
             }
@@ -275,7 +278,7 @@ impl Widener<'_> {
 
     /// Division of all lanes by one number. Vector units do not divide integers, and what programs divide by is mostly a power of two,
     /// though only the run knows it: then it is a matter of shifts.
-    fn divide(&mut self, op: BinOp, x: Value, divisor: Value) -> Result<Lanes, Limit> {
+    fn divide(&mut self, op: BinOp, x: Value, divisor: Value) -> Result<Lanes, Stop> {
         let x = self.lane(x)?;
         let (n, ty, wide) = (self.lanes, self.func.ty(divisor), self.func.ty(x));
         let mut b = self.b();
@@ -318,7 +321,7 @@ impl Widener<'_> {
     }
 
     /// Component `index` of a short vector.
-    fn pick(&mut self, parts: &Lanes, index: Value) -> Result<Value, Limit> {
+    fn pick(&mut self, parts: &Lanes, index: Value) -> Result<Value, Stop> {
         let n = parts.len() as u64;
         if let Some(k) = self.item.func.const_bits(index) {
             return Ok(parts[(k % n) as usize]);
@@ -333,7 +336,7 @@ impl Widener<'_> {
     }
 
     /// An index modulo a number of components: a scalar if it is uniform, else lanes.
-    fn index_in(&mut self, index: Value, n: u64) -> Result<Value, Limit> {
+    fn index_in(&mut self, index: Value, n: u64) -> Result<Value, Stop> {
         let index = if self.item.shapes.is_uniform(index) { self.base(index)? } else { self.lane(index)? };
         let ty = self.func.ty(index);
         if n > ty.scalar.mask() {
@@ -354,7 +357,7 @@ impl Widener<'_> {
         if let [only] = *parts {
             return only;
         }
-        if let Some(whole) = self.units_of(parts) {
+        if let Some(whole) = self.interleaved_of(parts) {
             return whole;
         }
         let (n, w) = (parts.len() as u16, self.lanes);

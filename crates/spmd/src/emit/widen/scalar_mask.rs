@@ -1,24 +1,26 @@
-//! What a comparison of scalars tells of all lanes.
+//! Scalar mask tests: what a comparison of scalars tells of all lanes.
 //!
-//! Conditions such as `get_global_id(0) < n` compare a strided number with one that all lanes share. Where it holds for the first lane
-//! and for the last one, and nothing wraps between them, it holds for all: that is a comparison of scalars or two, and no mask is
-//! made. Code that is there twice, for all lanes and for some, is chosen by it; and loops that lanes leave by such a condition have
-//! rounds of their own for as long as all lanes stay:
+//! Conditions such as `get_global_id(0) < n` compare a strided value with a uniform one: masks of the form "lane l is
+//! on iff l < k". Where the comparison holds for the first lane and for the last one, and nothing wraps between them,
+//! it holds for all: one or two scalar comparisons, and no mask is made. They choose between all-on and mixed versions
+//! ([`super::mask_versions`]); and loops whose exit condition is such a comparison have iterations without masks for
+//! as long as all lanes stay:
 //!
 //! ```c
 //! for (uint i = get_global_id(0); i < n; i += get_global_size(0))
 //!     sum += in[i];
 //! ```
 
-use super::{OpenLoop, Wide, Widener};
-use crate::Limit;
+use super::{OpenLoop, VecValue, Widener};
 use crate::analysis::shape::Shape;
+use crate::error::{Stop, bug};
+use crate::passes;
 use crate::transform::canonicalize::Form;
 use cloom_ir::{BinOp, Block, Flags, Inst, IntCc, Op, Scalar, Value};
 
 /// A comparison of a strided number with one for all lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Order {
+pub(crate) struct StridedCompare {
     /// How.
     pub cc: IntCc,
     /// Lane 0's number, and the distance from lane to lane.
@@ -29,16 +31,16 @@ pub(crate) struct Order {
     pub bound: Value,
 }
 
-impl Order {
+impl StridedCompare {
     /// The comparison that holds for a lane exactly if this one does not.
-    pub fn negated(self) -> Order {
-        Order { cc: self.cc.negated(), ..self }
+    pub fn negated(self) -> StridedCompare {
+        StridedCompare { cc: self.cc.negated(), ..self }
     }
 }
 
 impl Widener<'_> {
     /// An instruction as such a comparison, if it is one.
-    pub(super) fn order(&self, inst: Inst) -> Result<Option<Order>, Limit> {
+    pub(super) fn strided_compare(&self, inst: Inst) -> Result<Option<StridedCompare>, Stop> {
         let data = &self.item.func.insts[inst];
         let Op::Icmp(cc) = data.op else { return Ok(None) };
         let ty = self.item.func.ty(data.args[0]);
@@ -46,9 +48,11 @@ impl Widener<'_> {
             return Ok(None);
         }
         Ok(match (self.get(data.args[0])?, self.get(data.args[1])?) {
-            (Wide::Strided { base, by, cond: None }, Wide::Uniform(bound)) => Some(Order { cc, base, by, bound }),
-            (Wide::Uniform(bound), Wide::Strided { base, by, cond: None }) => {
-                Some(Order { cc: cc.swapped(), base, by, bound })
+            (VecValue::Strided { base, by, cond: None }, VecValue::Uniform(bound)) => {
+                Some(StridedCompare { cc, base, by, bound })
+            }
+            (VecValue::Uniform(bound), VecValue::Strided { base, by, cond: None }) => {
+                Some(StridedCompare { cc: cc.swapped(), base, by, bound })
             }
             _ => None,
         })
@@ -56,15 +60,18 @@ impl Widener<'_> {
 
     /// Whether all lanes are on in a mask. It may say no where they are, if numbers wrap.
     pub(super) fn all_on(&mut self, mask: Value) -> Value {
-        match self.orders.get(&mask).copied() {
-            Some(order) => self.holds_for_all(order, true),
+        match self.strided_compares.get(&mask).copied() {
+            Some(order) => {
+                self.manager.count(passes::SCALAR_MASK);
+                self.holds_for_all(order, true)
+            }
             None => self.b().all(mask),
         }
     }
 
     /// Whether a comparison holds for all lanes, as a scalar. If the lanes surely do not wrap towards the bound, `wraps` is false.
-    pub(super) fn holds_for_all(&mut self, order: Order, wraps: bool) -> Value {
-        let Order { cc, base, by, bound } = order;
+    pub(super) fn holds_for_all(&mut self, order: StridedCompare, wraps: bool) -> Value {
+        let StridedCompare { cc, base, by, bound } = order;
         let signed = matches!(cc, IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge);
         let lower = matches!(cc, IntCc::Sgt | IntCc::Sge | IntCc::Ugt | IntCc::Uge);
         if lower == (by > 0) {
@@ -99,13 +106,19 @@ impl Widener<'_> {
 
     /// Writes the rounds of a loop that all lanes stay in before the loop itself, if a comparison of scalars tells them. Says whether there
     /// are any.
-    pub(super) fn whole_rounds(&mut self, l: usize, header: Block, latch: Block, exit: Block) -> Result<bool, Limit> {
+    pub(super) fn all_on_iterations(
+        &mut self,
+        l: usize,
+        header: Block,
+        latch: Block,
+        exit: Block,
+    ) -> Result<bool, Stop> {
         let item = self.item;
         let func = &item.func;
         let (cond, stays, stay_edge, _) = self.stay_or_leave(header, exit)?;
         let compare = func.def_inst(cond).filter(|&i| {
             let data = &func.insts[i];
-            let is_strided = |&a: &Value| matches!(item.shapes.of(a), Shape::Strided { tested: false, .. });
+            let is_strided = |&a: &Value| matches!(item.shapes.of(a), Shape::Strided { checked: false, .. });
             let ordered = matches!(data.op, Op::Icmp(cc) if !matches!(cc, IntCc::Eq | IntCc::Ne));
             ordered
                 && data.args.iter().any(is_strided)
@@ -117,13 +130,18 @@ impl Widener<'_> {
             let data = &func.insts[i];
             data.op.is_pure() || matches!(data.op, Op::Load { .. }) && !data.flags.contains(Flags::VOLATILE)
         });
-        let Some(compare) = compare.filter(|_| again && item.forms[l] == Some(Form::TopTested) && self.mask.is_none())
-        else {
+        let Some(compare) = compare.filter(|_| {
+            self.manager.is_on(passes::SCALAR_MASK)
+                && again
+                && item.forms[l] == Some(Form::TopTested)
+                && self.mask.is_none()
+        }) else {
             return Ok(false);
         };
-        if !self.copies(header) {
+        if !self.takes_mask_versions(header) {
             return Ok(false);
         }
+        self.manager.count(passes::SCALAR_MASK);
         let (before, head) = (self.cur, self.new_block());
         self.b().jump(head, &[]);
         self.cur = head;
@@ -137,10 +155,10 @@ impl Widener<'_> {
             live: None,
             after: head,
             left: Vec::new(),
-            again: None,
+            continues: None,
         });
         self.block(header)?;
-        let order = self.order(compare)?.ok_or(Limit::Lanes("a comparison has changed"))?;
+        let order = self.strided_compare(compare)?.ok_or(bug("a comparison has changed"))?;
         let all = self.holds_for_all(if stays { order } else { order.negated() }, true);
         let (from, body, rest) = (self.cur, self.new_block(), self.new_block());
         self.b().branch(all, body, rest);

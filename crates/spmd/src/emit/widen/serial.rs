@@ -1,7 +1,8 @@
-//! What is done lane by lane, in ascending order: calls, printing, copies, atomic operations that nothing better is known for.
+//! What is done lane by lane, in ascending order: calls, printing, copies, atomic operations that nothing better is
+//! known for.
 
-use super::{Lanes, Wide, Widener};
-use crate::Limit;
+use super::{Lanes, VecValue, Widener};
+use crate::error::Stop;
 use cloom_ir::{Args, BinOp, Inst, IntCc, Op, Type, UnOp, Value};
 use smallvec::SmallVec;
 
@@ -10,26 +11,26 @@ const UNROLLED: u16 = 32;
 
 impl Widener<'_> {
     /// An instruction executed by each lane that is on.
-    pub(super) fn serial(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn serial(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
-        let operands: Vec<Wide> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
+        let operands: Vec<VecValue> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| item.func.ty(r));
         let lanes = self.each_lane(ty, self.mask.is_none() && cheap(&data.op), |w, lane| {
             let args: Args = operands.iter().map(|o| w.one(o, lane)).collect();
             Ok(w.b().push(data.op.clone(), args, ty, data.flags))
         })?;
         if let Some(r) = data.result {
-            self.set(r, Wide::Lanes(lanes));
+            self.set(r, VecValue::Varying(lanes));
         }
         Ok(())
     }
 
     /// One lane of a value.
-    pub(super) fn one(&mut self, wide: &Wide, lane: Value) -> Value {
+    pub(super) fn one(&mut self, wide: &VecValue, lane: Value) -> Value {
         match wide {
-            Wide::Uniform(v) => *v,
-            Wide::Strided { base, by, .. } => {
+            VecValue::Uniform(v) => *v,
+            VecValue::Strided { base, by, .. } => {
                 let ty = self.func.ty(*base);
                 let number = if ty.is_ptr() { Type::I64 } else { ty };
                 let lane = self.resize(lane, number);
@@ -37,7 +38,7 @@ impl Widener<'_> {
                 let step = self.b().binary(BinOp::Mul, lane, by);
                 if ty.is_ptr() { self.b().ptr_add(*base, step) } else { self.b().binary(BinOp::Add, *base, step) }
             }
-            Wide::Lanes(parts) => {
+            VecValue::Varying(parts) => {
                 let parts: Lanes = parts.iter().map(|&p| self.b().extract(p, lane)).collect();
                 if parts.len() == 1 { parts[0] } else { self.b().build(&parts) }
             }
@@ -53,8 +54,8 @@ impl Widener<'_> {
         &mut self,
         result: Option<Type>,
         unrolled: bool,
-        mut code: impl FnMut(&mut Self, Value) -> Result<Option<Value>, Limit>,
-    ) -> Result<Lanes, Limit> {
+        mut code: impl FnMut(&mut Self, Value) -> Result<Option<Value>, Stop>,
+    ) -> Result<Lanes, Stop> {
         let parts: Vec<Type> = match result {
             Some(ty) => (0..ty.lanes).map(|_| self.wide_type(ty)).collect(),
             None => Vec::new(),

@@ -1,11 +1,11 @@
 //! Operations on sub-groups: a sub-group is a vector, and who is here is who is on in the mask.
 //!
-//! What all get alike (ballots, reductions, the value of one lane) stays a scalar, and so does the control flow that hangs on it.
-//! Reductions are trees of shuffles, scans steps of 1, 2, 4 …; lanes that are off count as the identity. Floats are combined in the order
-//! of [`cloom_ir::subgroup`].
+//! What all get alike (ballots, reductions, the value of one lane) stays a scalar, and so does the control flow that
+//! hangs on it. Reductions are trees of shuffles, scans steps of 1, 2, 4 …; lanes that are off count as the identity.
+//! Floats are combined in the order of [`cloom_ir::subgroup`].
 
-use super::{Wide, Widener};
-use crate::Limit;
+use super::{VecValue, Widener};
+use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, CastOp, Flags, Inst, Op, Scalar, Space, Type, Value, eval, subgroup};
 use smallvec::smallvec;
 
@@ -14,7 +14,7 @@ const KNOWN_DEPTH: u32 = 8;
 
 impl Widener<'_> {
     /// Any of them.
-    pub(super) fn subgroup(&mut self, inst: Inst) -> Result<(), Limit> {
+    pub(super) fn subgroup(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let Some(r) = data.result else { return Ok(()) };
@@ -22,15 +22,15 @@ impl Widener<'_> {
             Op::SubgroupBallot => {
                 let yes = self.lane(data.args[0])?;
                 let yes = self.and(self.mask, yes);
-                Wide::Uniform(self.b().ballot(yes))
+                VecValue::Uniform(self.b().ballot(yes))
             }
             Op::SubgroupShuffle => self.exchange(data.args[0], data.args[1])?,
             Op::SubgroupReduce { op, cluster } => self.reduce(op, cluster, data.args[0])?,
             Op::SubgroupScan { op, exclusive } => self.scan(op, exclusive, data.args[0])?,
-            _ => return Err(Limit::Lanes("not an operation on sub-groups")),
+            _ => return Err(bug("not an operation on sub-groups")),
         };
         let wide = match wide {
-            Wide::Uniform(_) if !item.shapes.is_uniform(r) => Wide::Lanes(self.spread(&wide)),
+            VecValue::Uniform(_) if !item.shapes.is_uniform(r) => VecValue::Varying(self.spread(&wide)),
             wide => wide,
         };
         self.set(r, wide);
@@ -38,7 +38,7 @@ impl Widener<'_> {
     }
 
     /// The lanes of a value, those that are off replaced.
-    fn here(&mut self, v: Value, off: u64) -> Result<Value, Limit> {
+    fn here(&mut self, v: Value, off: u64) -> Result<Value, Stop> {
         let lanes = self.lane(v)?;
         let Some(mask) = self.mask else { return Ok(lanes) };
         let ty = self.func.ty(lanes);
@@ -46,48 +46,48 @@ impl Widener<'_> {
         Ok(self.b().select(mask, lanes, off))
     }
 
-    fn exchange(&mut self, value: Value, number: Value) -> Result<Wide, Limit> {
+    fn exchange(&mut self, value: Value, number: Value) -> Result<VecValue, Stop> {
         let lanes = self.here(value, 0)?;
         if self.item.shapes.is_uniform(number) {
             let number = self.base(number)?;
-            return Ok(Wide::Uniform(self.b().extract(lanes, number)));
+            return Ok(VecValue::Uniform(self.b().extract(lanes, number)));
         }
         let number = self.lane(number)?;
         let count = u64::from(self.lanes);
         if let Some(known) = self.known_lanes(number, KNOWN_DEPTH) {
             let picks: Vec<u16> = known.iter().map(|&n| (n % count) as u16).collect();
-            return Ok(Wide::Lanes(smallvec![self.b().shuffle(lanes, lanes, &picks)]));
+            return Ok(VecValue::Varying(smallvec![self.b().shuffle(lanes, lanes, &picks)]));
         }
-        Ok(Wide::Lanes(smallvec![self.permute(lanes, number)]))
+        Ok(VecValue::Varying(smallvec![self.permute(lanes, number)]))
     }
 
     /// Private memory for a vector, the same for all exchanges: what is stored is read at once.
-    fn exchange_room(&mut self) -> Value {
-        if let Some(room) = self.room {
-            return room;
+    fn exchange_memory(&mut self) -> Value {
+        if let Some(buffer) = self.exchange_buffer {
+            return buffer;
         }
         let entry = self.func.entry();
-        let room = cloom_ir::Builder::new(self.func, entry).alloca(8 * u64::from(self.lanes), 64);
+        let buffer = cloom_ir::Builder::new(self.func, entry).alloca(8 * u64::from(self.lanes), 64);
         // It must stand before its uses, and the entry may be where code goes.
         self.func.move_last_to_front(entry);
-        self.room = Some(room);
-        room
+        self.exchange_buffer = Some(buffer);
+        buffer
     }
 
     /// Lanes picked by the lanes of a number, through memory.
     fn permute(&mut self, lanes: Value, number: Value) -> Value {
         let ty = self.func.ty(lanes);
         let (size, align) = (u64::from(ty.scalar.bytes()), ty.bytes().min(64).next_power_of_two());
-        let room = self.exchange_room();
+        let buffer = self.exchange_memory();
         let (count, wide) = (u64::from(ty.lanes), Type::vector(Scalar::I64, ty.lanes));
         let all = self.mask_value(None);
         let mut b = self.b();
-        b.store(room, lanes, align, Flags::empty());
+        b.store(buffer, lanes, align, Flags::empty());
         let number = b.cast(CastOp::Zext, number, wide);
         let (last, step) = (b.iconst(wide, count - 1), b.iconst(wide, size));
         let number = b.binary(BinOp::And, number, last);
         let offset = b.binary(BinOp::Mul, number, step);
-        let base = b.splat(room, ty.lanes);
+        let base = b.splat(buffer, ty.lanes);
         let from = b.ptr_add(base, offset);
         debug_assert_eq!(b.ty(from).space(), Some(Space::Private));
         b.gather(ty, from, all, size as u32, Flags::empty())
@@ -115,9 +115,9 @@ impl Widener<'_> {
         }
     }
 
-    fn reduce(&mut self, op: BinOp, cluster: u16, value: Value) -> Result<Wide, Limit> {
+    fn reduce(&mut self, op: BinOp, cluster: u16, value: Value) -> Result<VecValue, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
-        let mut all = self.here(value, identity.ok_or(Limit::Lanes("an operation has no identity"))?)?;
+        let mut all = self.here(value, identity.ok_or(bug("an operation has no identity"))?)?;
         let mut n = self.lanes;
         if cluster < n {
             let mut step = cluster / 2;
@@ -127,7 +127,7 @@ impl Widener<'_> {
                 all = self.b().binary(op, all, others);
                 step /= 2;
             }
-            return Ok(Wide::Lanes(smallvec![all]));
+            return Ok(VecValue::Varying(smallvec![all]));
         }
         while n > 1 {
             n /= 2;
@@ -139,12 +139,12 @@ impl Widener<'_> {
             };
             all = self.b().binary(op, x, y);
         }
-        Ok(Wide::Uniform(all))
+        Ok(VecValue::Uniform(all))
     }
 
-    fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<Wide, Limit> {
+    fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<VecValue, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
-        let identity = identity.ok_or(Limit::Lanes("an operation has no identity"))?;
+        let identity = identity.ok_or(bug("an operation has no identity"))?;
         let mut sums = self.here(value, identity)?;
         let (ty, n) = (self.func.ty(sums), self.lanes);
         let none = self.b().iconst(ty, identity);
@@ -162,6 +162,6 @@ impl Widener<'_> {
             sums = self.b().binary(op, before, sums);
             step *= 2;
         }
-        Ok(Wide::Lanes(smallvec![sums]))
+        Ok(VecValue::Varying(smallvec![sums]))
     }
 }

@@ -1,6 +1,7 @@
 //! Integers of 32 or 64 bits that need only 16, done in 16: a vector register holds twice as many of these.
 //!
-//! In comes the analysed function of one work-item; out goes, if it pays, one with narrower arithmetic and the same results.
+//! In comes the analysed function of one work-item; out goes, if it pays, one with narrower arithmetic and the same
+//! results.
 //!
 //! ```c
 //! uint4 p = convert_uint4(as_uchar4(pixel));   // 0 to 255
@@ -8,18 +9,20 @@
 //! out[i] = as_uint(convert_uchar4(p));
 //! ```
 //!
-//! C computes in `int` at least, whatever the data are. A narrow value is the low 16 bits of the wide one. Sums, products and the like need
-//! no more of their operands; what looks at high bits (shifts to the right, divisions, comparisons) must have operands that fit, as
-//! [`crate::analysis::ranges`] tells, and so must be what is used in full elsewhere. What is left hangs together in webs, by use; a web
-//! is made narrow if its arithmetic saves more than the conversions at its borders cost.
+//! C computes in `int` at least, whatever the data are. A narrow value is the low 16 bits of the wide one. Sums,
+//! products and the like need no more of their operands; what looks at high bits (shifts to the right, divisions,
+//! comparisons) must have operands that fit, as [`crate::analysis::ranges`] tells, and so must be what is used in full
+//! elsewhere. What is left hangs together in webs, by use; a web is made narrow if its arithmetic saves more than the
+//! conversions at its borders cost.
 
 mod write;
 
 use crate::analysis::ranges::{Range, Ranges};
 use crate::analysis::shape::Shape;
-use crate::emit::widen::VectorInput;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::transform::Rewrite;
 use crate::transform::canonicalize::Unspecified;
-use cloom_ir::{BinOp, Block, CastOp, Entity, Function, Inst, InstData, Op, Scalar, Span, Term, Type, UnOp, Value};
+use cloom_ir::{BinOp, Block, CastOp, Entity, Inst, InstData, Op, Scalar, Span, Term, Type, UnOp, Value};
 use rustc_hash::FxHashMap;
 use write::Writer;
 
@@ -35,8 +38,8 @@ const LEAST: i64 = 4;
 const CONVERSION: i64 = 2;
 
 /// The function with narrow arithmetic, if there is some, and where in the source it begins.
-pub fn run(item: &VectorInput, bounds: &[u64], unspecified: &mut Unspecified) -> Option<(Function, Vec<Span>)> {
-    let mut search = Search::new(item, bounds, unspecified);
+pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
+    let mut search = Search::new(item, &around.bounds, &item.unspecified);
     search.prune();
     let mut places = Vec::new();
     search.choose(&mut places);
@@ -46,11 +49,12 @@ pub fn run(item: &VectorInput, bounds: &[u64], unspecified: &mut Unspecified) ->
     let wide = item.func.values.values().map(|v| v.ty).collect();
     let (narrow, signed, ops) = (search.narrow, search.signed, search.ops);
     let made = FxHashMap::default();
-    let mut w = Writer { func: item.func.clone(), wide, narrow, signed, ops, made, unspecified };
+    let mut unspecified = item.unspecified.clone();
+    let mut w = Writer { func: item.func.clone(), wide, narrow, signed, ops, made, unspecified: &mut unspecified };
     w.write();
     let mut func = w.func;
-    cloom_passes::run_named(&mut func, &["dce"]);
-    Some((func, places))
+    cloom_passes::dce::run(&mut func);
+    Some(Rewrite { func, unspecified, changes: places })
 }
 
 /// What an operation needs of operands that become narrow.

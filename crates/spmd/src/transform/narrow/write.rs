@@ -1,7 +1,7 @@
 //! Makes values narrow in place, and converts at the borders.
 //!
-//! In comes what [`super`] has chosen; an instruction keeps its place and its result's name, so that only types, operations and the
-//! operands from outside change. Conversions stand where they are first needed in a block.
+//! In comes what [`super`] has chosen; an instruction keeps its place and its result's name, so that only types,
+//! operations and the operands from outside change. Conversions stand where they are first needed in a block.
 
 use super::{Needs, data_args, is_index};
 use crate::transform::canonicalize::Unspecified;

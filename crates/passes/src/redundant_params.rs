@@ -6,11 +6,10 @@ use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Function, Value};
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let mut renames = Renames::default();
-    let mut changed = false;
     // A replaced parameter may make another one the same on all ways; chains are short in practice.
     for _ in 0..8 {
         let mut again = false;
@@ -26,13 +25,11 @@ pub fn run(func: &mut Function) -> bool {
                 }
             }
         }
-        changed |= again;
         if !again {
             break;
         }
     }
-    renames.apply(func);
-    changed
+    renames.apply(func)
 }
 
 /// The one value, other than the parameter itself, that edges to `b` give for parameter `k`.

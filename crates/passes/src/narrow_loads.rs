@@ -1,13 +1,13 @@
-//! Pieces of what was loaded, read from where they are.
+//! Narrow-load forwarding: bytes of what was loaded are loaded where they are used.
 //!
-//! Kernels read sixteen bytes at a time and take them apart: `bins[v.x >> 8 & 255]++`, `bins[as_uchar16(v).s5]++`. Where work-items are
-//! not put into lanes that costs two operations a byte to get from a vector register to an address, and the next bytes wait in it. A
-//! load costs one, and waits for nothing. So a load of which only whole pieces are used (bytes, 16-, 32- or 64-bit integers) becomes loads
-//! of the pieces, each where it is used.
+//! Kernels read sixteen bytes at a time and take them apart: `bins[v.x >> 8 & 255]++`, `bins[as_uchar16(v).s5]++`. Without vectors of
+//! work-items that costs two operations a byte to get from a vector register to an address, and the next bytes wait in it. A
+//! load costs one, and waits for nothing. So a wide load of which only whole parts are used (bytes, 16-, 32- or 64-bit integers) becomes
+//! narrow loads, each where its value is used.
 //!
-//! In lanes, the vectoriser asks for pieces where an address of each lane is made of one.
+//! With vectors, the widener asks for narrow loads where the address of each lane is made of one.
 //!
-//! Pieces come from lanes, shifts by whole bytes, masks, truncations and zero extensions. That the memory is still the same at the
+//! Parts come from lanes, shifts by whole bytes, masks, truncations and zero extensions. That the memory is still the same at the
 //! last use is known if all are in one block and what is written in between is in another address space. Bytes are in little-endian
 //! order, as everywhere in this IR.
 
@@ -16,7 +16,7 @@ use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Inst, Op,
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// A smaller load is as good as its pieces.
+/// A smaller load is as good as its loads.
 const SMALLEST: u32 = 4;
 
 /// So many loads are followed at a time.
@@ -24,7 +24,7 @@ const MOST: usize = 64;
 
 /// A value that is bytes of what was loaded, with zeros above them.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
+pub struct NarrowLoad {
     /// The load.
     pub load: Inst,
     /// The first byte,
@@ -33,30 +33,30 @@ pub struct Piece {
     pub size: u32,
 }
 
-/// The pieces among the values of a function.
-pub struct Pieces {
-    of: Vec<Option<Piece>>,
+/// The values of a function that could be narrow loads.
+pub struct NarrowLoads {
+    of: Vec<Option<NarrowLoad>>,
     /// Instructions in order.
     number: Vec<u32>,
     /// The number of the first instruction behind a load that may change what it found, or at which that is not known.
     until: FxHashMap<Inst, u32>,
 }
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
-    let pieces = Pieces::new(func);
-    if pieces.until.is_empty() {
-        return false;
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
+    let loads = NarrowLoads::new(func);
+    if loads.until.is_empty() {
+        return 0;
     }
-    let leaves = pieces.leaves(func);
+    let leaves = loads.leaves(func);
     let mut renames = Renames::default();
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         for i in std::mem::take(&mut func.blocks[b].insts) {
             let leaf = func.insts[i].result.filter(|r| leaves[r.index()]);
-            match leaf.and_then(|r| Some((r, pieces.of[r.index()]?))) {
-                Some((r, piece)) => {
-                    let v = read(func, b, i, piece);
+            match leaf.and_then(|r| Some((r, loads.of[r.index()]?))) {
+                Some((r, narrow)) => {
+                    let v = read(func, b, i, narrow);
                     renames.set(r, v);
                 }
                 None => func.blocks[b].insts.push(i),
@@ -66,20 +66,20 @@ pub fn run(func: &mut Function) -> bool {
     renames.apply(func)
 }
 
-impl Pieces {
+impl NarrowLoads {
     /// Finds them.
-    pub fn new(func: &Function) -> Pieces {
+    pub fn new(func: &Function) -> NarrowLoads {
         let (of, number) = (vec![None; func.values.len()], vec![0; func.insts.len()]);
-        let mut pieces = Pieces { of, number, until: FxHashMap::default() };
+        let mut loads = NarrowLoads { of, number, until: FxHashMap::default() };
         let mut next = 0;
         for &b in &func.layout {
-            pieces.block(func, b, &mut next);
+            loads.block(func, b, &mut next);
         }
-        pieces
+        loads
     }
 
-    /// What a value is a piece of, if memory is still the same at an instruction.
-    pub fn of(&self, v: Value, at: Inst) -> Option<Piece> {
+    /// The narrow load that a value could be, if memory is still the same at an instruction.
+    pub fn of(&self, v: Value, at: Inst) -> Option<NarrowLoad> {
         self.of[v.index()].filter(|p| self.is_fresh(p.load, at))
     }
 
@@ -103,8 +103,8 @@ impl Pieces {
                 !written
             });
             let Some(r) = data.result else { continue };
-            if let Some(piece) = self.derived(func, i).filter(|p| fresh.iter().any(|f| f.0 == p.load)) {
-                self.of[r.index()] = Some(piece);
+            if let Some(narrow) = self.derived(func, i).filter(|p| fresh.iter().any(|f| f.0 == p.load)) {
+                self.of[r.index()] = Some(narrow);
             } else if matches!(data.op, Op::Load { .. })
                 && let Some(space) = func.ty(data.args[0]).space()
                 && func.ty(r).scalar.is_int()
@@ -112,7 +112,7 @@ impl Pieces {
                 && func.ty(r).bytes() >= SMALLEST
                 && !data.flags.contains(Flags::VOLATILE)
             {
-                self.of[r.index()] = Some(Piece { load: i, offset: 0, size: func.ty(r).bytes() });
+                self.of[r.index()] = Some(NarrowLoad { load: i, offset: 0, size: func.ty(r).bytes() });
                 fresh.push((i, space));
                 // One by one at the latest, so that looking through them stays cheap.
                 if fresh.len() > MOST {
@@ -124,40 +124,40 @@ impl Pieces {
         self.until.extend(fresh.into_iter().map(|(load, _)| (load, *next)));
     }
 
-    /// The piece that an instruction makes of another, if it is one.
-    fn derived(&self, func: &Function, i: Inst) -> Option<Piece> {
+    /// The narrow load that an instruction makes of a value, if it is one.
+    fn derived(&self, func: &Function, i: Inst) -> Option<NarrowLoad> {
         let data = &func.insts[i];
         let from = *data.args.first()?;
-        let piece = self.of[from.index()]?;
+        let narrow = self.of[from.index()]?;
         let ty = func.ty(data.result?);
         let vector = func.ty(from).is_vector();
         let number = |k: usize| data.args.get(k).and_then(|&v| func.const_bits(v));
         let (skip, size) = match data.op {
-            Op::Cast(CastOp::Bitcast) if ty.scalar.is_int() && ty.scalar != Scalar::I1 => (0, piece.size),
+            Op::Cast(CastOp::Bitcast) if ty.scalar.is_int() && ty.scalar != Scalar::I1 => (0, narrow.size),
             Op::Extract => {
                 let size = ty.bytes();
                 (u32::try_from(number(1)?).ok()?.checked_mul(size)?, size)
             }
-            Op::Cast(CastOp::Zext) if !vector && func.ty(from).scalar != Scalar::I1 => (0, piece.size),
-            Op::Cast(CastOp::Trunc) if !vector && ty.scalar != Scalar::I1 => (0, piece.size.min(ty.bytes())),
+            Op::Cast(CastOp::Zext) if !vector && func.ty(from).scalar != Scalar::I1 => (0, narrow.size),
+            Op::Cast(CastOp::Trunc) if !vector && ty.scalar != Scalar::I1 => (0, narrow.size.min(ty.bytes())),
             Op::Binary(BinOp::Lshr) if !vector => {
                 let by = number(1)? % u64::from(ty.scalar.bits());
                 let skip = u32::try_from(by).ok().filter(|by| by % 8 == 0)? / 8;
-                (skip, piece.size.checked_sub(skip)?)
+                (skip, narrow.size.checked_sub(skip)?)
             }
             Op::Binary(BinOp::And) if !vector => {
                 let ones = number(1)?;
                 let bits = ones.trailing_ones();
                 let whole = bits % 8 == 0 && (bits == 64 || ones >> bits == 0);
-                (0, piece.size.min(whole.then_some(bits / 8)?))
+                (0, narrow.size.min(whole.then_some(bits / 8)?))
             }
             _ => return None,
         };
-        let fits = size > 0 && skip.checked_add(size)? <= piece.size;
-        fits.then_some(Piece { load: piece.load, offset: piece.offset + skip, size })
+        let fits = size > 0 && skip.checked_add(size)? <= narrow.size;
+        fits.then_some(NarrowLoad { load: narrow.load, offset: narrow.offset + skip, size })
     }
 
-    /// The pieces that are used as what they are, of loads that nothing else needs.
+    /// The narrow loads whose values are used otherwise, of wide loads that nothing else needs.
     fn leaves(&self, func: &Function) -> Vec<bool> {
         let mut leaf = vec![false; func.values.len()];
         let mut note = |v: Value| leaf[v.index()] |= self.of[v.index()].is_some();
@@ -171,18 +171,18 @@ impl Pieces {
             }
             func.blocks[b].term.for_each_use(&mut note);
         }
-        let used: Vec<(Value, Piece)> =
+        let used: Vec<(Value, NarrowLoad)> =
             func.values.keys().filter(|v| leaf[v.index()]).filter_map(|v| Some((v, self.of[v.index()]?))).collect();
         let mut kept: FxHashSet<Inst> = FxHashSet::default();
-        for (v, piece) in &used {
-            let all = func.insts[piece.load].result.is_none_or(|r| func.ty(r).bytes() == piece.size);
-            let number = !func.ty(*v).is_vector() && Scalar::int(piece.size * 8).is_some();
+        for (v, narrow) in &used {
+            let all = func.insts[narrow.load].result.is_none_or(|r| func.ty(r).bytes() == narrow.size);
+            let number = !func.ty(*v).is_vector() && Scalar::int(narrow.size * 8).is_some();
             if all || !number {
-                kept.insert(piece.load);
+                kept.insert(narrow.load);
             }
         }
-        for (v, piece) in &used {
-            leaf[v.index()] = !kept.contains(&piece.load);
+        for (v, narrow) in &used {
+            leaf[v.index()] = !kept.contains(&narrow.load);
         }
         leaf
     }
@@ -199,17 +199,17 @@ fn writes(func: &Function, i: Inst, space: Space) -> bool {
     }
 }
 
-/// Reads a piece in place of the instruction that made it.
-fn read(func: &mut Function, block: Block, made: Inst, piece: Piece) -> Value {
-    let p = func.insts[piece.load].args[0];
+/// Writes a narrow load in place of the instruction that took it out of a wide one.
+fn read(func: &mut Function, block: Block, made: Inst, narrow: NarrowLoad) -> Value {
+    let p = func.insts[narrow.load].args[0];
     let ty = func.insts[made].result.map_or(Type::I64, |r| func.ty(r));
     let span = func.insts[made].span;
-    let (align, flags) = piece.access(func);
-    piece.read(&mut Builder { func, block, span }, p, ty, align, flags)
+    let (align, flags) = narrow.access(func);
+    narrow.read(&mut Builder { func, block, span }, p, ty, align, flags)
 }
 
-impl Piece {
-    /// How the piece is aligned in memory, and the flags of the load.
+impl NarrowLoad {
+    /// Its alignment in memory, and the flags of the wide load.
     pub fn access(&self, func: &Function) -> (u32, Flags) {
         let data = &func.insts[self.load];
         let Op::Load { align } = data.op else { return (1, data.flags) };

@@ -1,13 +1,14 @@
-//! Arms of a branch: what both begin with moves before the branch, and stores to one place that both end with move behind it.
+//! Arms of a branch: what both begin with moves before the branch, and stores to one place that both end with move
+//! behind it.
 //!
 //! ```c
 //! if (dark) out[i] = darken(in[i]); else out[i] = brighten(in[i]);      // becomes
 //! p = in[i]; if (dark) p = darken(p); else p = brighten(p); out[i] = p;
 //! ```
 //!
-//! Work-items that go different ways run both arms under masks, so that every operation that the arms share is done twice, and each store
-//! needs a mask; moved out, it is done once for all. Loads move up only from before any effect in their arms: both arms would have
-//! loaded at once. A store moves down past pure operations alone.
+//! Work-items that go different ways run both arms under masks, so that every operation that the arms share is done
+//! twice, and each store needs a mask; moved out, it is done once for all. Loads move up only from before any effect
+//! in their arms: both arms would have loaded at once. A store moves down past pure operations alone.
 
 use crate::cse;
 use crate::util::Renames;
@@ -19,11 +20,11 @@ use rustc_hash::FxHashMap;
 /// Arms with more instructions in their first blocks are left alone.
 const MAX_INSTS: usize = 1000;
 
-/// Runs the pass. Says whether anything changed.
-pub fn run(func: &mut Function) -> bool {
+/// Runs the pass. Returns how often it changed something.
+pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let mut renames = Renames::default();
-    let mut changed = false;
+    let mut changed = 0;
     // Arms that begin with this branch alone: what moves up must still come before all that uses it.
     let own = |arm: Block| cfg.preds(arm).len() == 1;
     let branches: Vec<(Block, Block, Block)> = cfg
@@ -43,16 +44,16 @@ pub fn run(func: &mut Function) -> bool {
     };
     // Outer branches first: what moves up from an inner one may move on in the next run.
     for &(b, then, els) in &branches {
-        changed |= hoist(func, b, [then, els], true, &mut renames);
+        changed += hoist(func, b, [then, els], true, &mut renames);
         // An address that both compute at their ends.
         if let Some((_, ends)) = ends(func, (b, then, els)) {
-            changed |= hoist(func, b, ends, false, &mut renames);
+            changed += hoist(func, b, ends, false, &mut renames);
         }
     }
-    changed |= renames.apply(func);
+    renames.apply(func);
     for &branch in &branches {
         if let Some((join, ends)) = ends(func, branch) {
-            changed |= sink(func, join, ends);
+            changed += sink(func, join, ends);
         }
     }
     changed
@@ -60,9 +61,9 @@ pub fn run(func: &mut Function) -> bool {
 
 /// Moves what a block of one arm and a block of the other have in common to the end of the block that branches; loads only if the blocks
 /// are the first ones.
-fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, renames: &mut Renames) -> bool {
+fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, renames: &mut Renames) -> usize {
     if func.blocks[then].insts.len().max(func.blocks[els].insts.len()) > MAX_INSTS {
-        return false;
+        return 0;
     }
     let mut equal: FxHashMap<u64, Vec<Inst>> = FxHashMap::default();
     for i in movable(func, then, loads) {
@@ -94,9 +95,9 @@ fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, re
     let (up, stay): (Vec<Inst>, Vec<Inst>) = order.into_iter().partition(|i| moved.contains(i));
     func.blocks[then].insts = stay;
     func.blocks[els].insts.retain(|i| !gone.contains(i));
-    let any = !up.is_empty();
+    let count = up.len();
     func.blocks[b].insts.extend(up);
-    any
+    count
 }
 
 /// Instructions of a block that may be executed before it: pure ones, and loads before any effect.
@@ -132,7 +133,8 @@ fn last_store(func: &Function, b: Block) -> Option<(usize, Inst)> {
 }
 
 /// Moves stores to one place that both arms end with to a block between them and the join.
-fn sink(func: &mut Function, join: Block, ends: [Block; 2]) -> bool {
+fn sink(func: &mut Function, join: Block, ends: [Block; 2]) -> usize {
+    let mut count = 0;
     let mut between: Option<Block> = None;
     while let (Some((at, a)), Some((bt, b))) = (last_store(func, ends[0]), last_store(func, ends[1])) {
         let (x, y) = (func.insts[a].clone(), func.insts[b].clone());
@@ -157,8 +159,9 @@ fn sink(func: &mut Function, join: Block, ends: [Block; 2]) -> bool {
         func.insts[a].flags = x.flags & y.flags;
         // The last ones are found first.
         func.blocks[block].insts.insert(0, a);
+        count += 1;
     }
-    between.is_some()
+    count
 }
 
 /// A block that both ends lead to, and which goes on to the join.

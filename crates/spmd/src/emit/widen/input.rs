@@ -1,0 +1,246 @@
+//! The vectoriser's input: the function of one work-item in canonical form, with its analyses.
+//!
+//! [`Surroundings`] is what transformations leave as it is: what the parameters are and how their lanes are related. A
+//! [`VectorInput`] is a function with everything that is known about it; who rewrites the function makes a new one of
+//! it ([`VectorInput::rewritten`]), so that no analysis is ever older than its function.
+
+use super::weights::{self, Weight};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::latency;
+use crate::analysis::masked::{self, Masked};
+use crate::analysis::shape::{self, Shape, Shapes};
+use crate::analysis::write_only::WriteOnly;
+use crate::cost::Column;
+use crate::error::{Stop, bug};
+use crate::split::continuation_fn::Param;
+use crate::transform::canonicalize::{self, Form, Unspecified};
+use crate::transform::{Rewrite, row_transpose};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::dom::DomTree;
+use cloom_ir::loops::Loops;
+use cloom_ir::{Block, Entity, Function, Inst, Op, Space, Term, Type, Value};
+use cloom_passes::narrow_loads::NarrowLoads;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
+
+/// What surrounds a function of one work-item, whatever is done to the function.
+pub struct Surroundings<'a> {
+    /// What its parameters are.
+    pub params: &'a [Param],
+    /// How the lanes of each parameter are related where vectors lie along dimension 0,
+    pub shapes: Vec<Shape>,
+    /// and, to compare, along dimension 1.
+    pub shapes_down: Vec<Shape>,
+    /// The largest value of each parameter that is a number.
+    pub bounds: Vec<u64>,
+    /// The buffers that the kernel only writes.
+    pub write_only: &'a WriteOnly,
+    /// Whether the machine gathers faster than it loads lane by lane.
+    pub fast_gather: bool,
+    /// Bytes of a vector register.
+    pub register: u32,
+    /// Whether its loops may prefetch: not if they read in order as it is.
+    pub prefetch: bool,
+}
+
+/// How lanes go through memory, as the loops were before any was rewritten.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AccessPattern {
+    /// What is done where neighbours in dimension 1 are what is adjacent in memory ([`VectorInput::goes_down`]).
+    pub column: Option<Column>,
+    /// Whether each lane reads a row of its own where the time goes ([`crate::transform::row_transpose`]).
+    pub rows: bool,
+}
+
+/// The function of one work-item, analysed.
+pub struct VectorInput {
+    /// The function, in canonical form.
+    pub func: Function,
+    pub(crate) cfg: Cfg,
+    pub(crate) dom: DomTree,
+    pub(crate) post: DomTree,
+    pub(crate) loops: Loops,
+    /// The shapes of its values.
+    pub shapes: Shapes,
+    /// Which blocks run under masks.
+    pub masked: Masked,
+    pub(crate) forms: Vec<Option<Form>>,
+    /// The loop that a block is the header of.
+    pub(crate) loop_of: FxHashMap<Block, usize>,
+    /// What each block and all that it dominates cost.
+    pub(crate) weight: Vec<Weight>,
+    pub(crate) unspecified: Unspecified,
+    /// Which values are used at all.
+    pub(crate) used: Vec<bool>,
+    /// Which are bytes of what was loaded: found when first asked for, which most kernels never do.
+    narrow_loads: OnceCell<NarrowLoads>,
+    /// How lanes go through memory.
+    pub(crate) pattern: AccessPattern,
+    /// Stores to buffers that are only written ([`crate::analysis::write_only`]).
+    pub(crate) write_only: FxHashSet<Inst>,
+    /// Whether the machine gathers faster than it loads lane by lane.
+    pub(crate) fast_gather: bool,
+}
+
+impl VectorInput {
+    /// Analyses a function in canonical form, before any of its loops is rewritten.
+    pub fn new(func: Function, unspecified: Unspecified, around: &Surroundings<'_>) -> Result<VectorInput, Stop> {
+        let mut input = VectorInput::analyse(func, unspecified, around, AccessPattern::default())?;
+        if around.params.iter().any(|p| matches!(p, Param::LocalId(1) | Param::GlobalId(1))) {
+            let bounds = Bounds::new(&input.func, &around.bounds);
+            let down = shape::analyse(&input.func, &around.shapes_down, &bounds, &input.unspecified);
+            input.pattern.column = input.goes_down(&down);
+        }
+        input.pattern.rows = row_transpose::are_deepest(&input, around.register);
+        Ok(input)
+    }
+
+    /// Analyses what a transformation made of the function.
+    pub fn rewritten(&self, rewrite: Rewrite, around: &Surroundings<'_>) -> Result<VectorInput, Stop> {
+        VectorInput::analyse(rewrite.func, rewrite.unspecified, around, self.pattern)
+    }
+
+    fn analyse(
+        func: Function,
+        unspecified: Unspecified,
+        around: &Surroundings<'_>,
+        pattern: AccessPattern,
+    ) -> Result<VectorInput, Stop> {
+        let cfg = Cfg::new(&func);
+        let dom = DomTree::new(&func, &cfg);
+        let post = DomTree::post(&func, &cfg);
+        let loops = Loops::new(&func, &cfg, &dom);
+        let bounds = Bounds::new(&func, &around.bounds);
+        let shapes = shape::analyse(&func, &around.shapes, &bounds, &unspecified);
+        let masked = masked::find(&func, &cfg, &dom, &post, &|b| shapes.diverges(b));
+        let forms: Vec<_> = loops.loops.iter().map(|l| canonicalize::form(&func, &cfg, l)).collect();
+        let loop_of = loops.loops.iter().enumerate().map(|(i, l)| (l.header, i)).collect();
+        for (l, f) in loops.loops.iter().zip(&forms) {
+            if masked.is_masked(l.header) && f.is_none() {
+                return Err(bug("a loop is not in canonical form"));
+            }
+        }
+        // Masks are kept by block: canonical form has one edge from a masked block to another.
+        for &b in cfg.rpo().iter().filter(|&&b| masked.is_masked(b) || masked.is_linear(b)) {
+            if let Term::Branch { then, els, .. } = &func.blocks[b].term
+                && then.block == els.block
+            {
+                return Err(bug("two edges of a masked branch lead to one block"));
+            }
+        }
+        let mut used = vec![false; func.values.len()];
+        for &b in &func.layout {
+            let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
+            args.for_each(|a| used[a.index()] = true);
+            func.blocks[b].term.for_each_use(|v| used[v.index()] = true);
+        }
+        let weight = weights::weights(&func, &cfg, &dom, &shapes, &loop_of);
+        let write_only = around.write_only.stores(&func, &loops, around.params);
+        Ok(VectorInput {
+            func,
+            cfg,
+            dom,
+            post,
+            loops,
+            shapes,
+            masked,
+            forms,
+            loop_of,
+            weight,
+            unspecified,
+            used,
+            narrow_loads: OnceCell::new(),
+            pattern,
+            write_only,
+            fast_gather: around.fast_gather,
+        })
+    }
+}
+
+/// How often something is done in a loop, for lack of knowledge. Loops in loops are not taken for more: they are often short.
+pub(crate) const IN_LOOP: u64 = 8;
+
+impl VectorInput {
+    /// How often a block is run, roughly.
+    pub(crate) fn times(&self, b: Block) -> u64 {
+        if self.loops.innermost(b).is_some() { IN_LOOP } else { 1 }
+    }
+
+    /// The values that are bytes of what was loaded.
+    pub(super) fn narrow_loads(&self) -> &NarrowLoads {
+        self.narrow_loads.get_or_init(|| NarrowLoads::new(&self.func))
+    }
+
+    /// Whether the lanes of an address are not on one cache line, as far as is known.
+    pub(crate) fn is_far(&self, address: Value) -> bool {
+        match self.shapes.of(address) {
+            Shape::Strided { by, .. } => by.unsigned_abs() > FAR.unsigned_abs(),
+            shape => shape == Shape::Varying,
+        }
+    }
+
+    /// What those accesses to memory outside of the group do, if any, that are far apart between lanes, but side by side for work-items
+    /// that are neighbours in another dimension, as `down` has them.
+    pub(crate) fn goes_down(&self, down: &Shapes) -> Option<Column> {
+        let accesses = self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).filter_map(|&i| {
+            let data = &self.func.insts[i];
+            let (value, column) = match data.op {
+                Op::Load { .. } => (data.result?, Column::Read),
+                Op::Store { .. } => (*data.args.get(1)?, Column::Written),
+                _ => return None,
+            };
+            let size = i64::from(self.func.ty(value).bytes());
+            let far = self.is_far(data.args[0]);
+            let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
+            let down = matches!(down.of(data.args[0]), Shape::Strided { by, .. } if by == size);
+            (far && outside && down).then_some(column)
+        });
+        accesses.max()
+    }
+
+    /// Whether lanes read rows or short vectors of their own, at a distance, in the deepest loops.
+    pub(crate) fn reads_rows(&self) -> bool {
+        self.pattern.rows
+            || self.loads_in_deepest_loops().any(|(p, ty)| {
+                ty.is_vector()
+                    && ty.bytes() > 8
+                    && match self.shapes.of(p) {
+                        Shape::Strided { by, .. } => by != dense(ty),
+                        shape => shape == Shape::Varying,
+                    }
+            })
+    }
+
+    /// Whether lanes read what lies side by side in memory outside of the group, in the loop with the most atomic operations.
+    pub(crate) fn counts_side_by_side(&self) -> bool {
+        let blocks = || self.cfg.rpo().iter().filter_map(|&b| Some((b, self.loops.innermost(b)?)));
+        let insts = |l: usize| {
+            let blocks = blocks().filter(move |&(_, own)| own == l);
+            blocks.flat_map(|(b, _)| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i])
+        };
+        let atomics = |&l: &usize| insts(l).filter(|data| matches!(data.op, Op::AtomicRmw { .. })).count();
+        let most = blocks().map(|(_, l)| l).max_by_key(atomics);
+        most.into_iter().flat_map(insts).any(|data| {
+            let (Op::Load { .. }, Some(r)) = (&data.op, data.result) else { return false };
+            let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
+            outside && matches!(self.shapes.of(data.args[0]), Shape::Strided { by, .. } if by == dense(self.func.ty(r)))
+        })
+    }
+
+    /// The address and the type of each load in the loops where the time goes.
+    fn loads_in_deepest_loops(&self) -> impl Iterator<Item = (Value, Type)> {
+        let blocks = latency::deepest(self).into_iter().flat_map(|l| &l.blocks);
+        let insts = blocks.flat_map(|&b| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i]);
+        insts
+            .filter(|data| matches!(data.op, Op::Load { .. }))
+            .filter_map(|data| Some((data.args[0], self.func.ty(data.result?))))
+    }
+}
+
+/// The distance in bytes between neighbours in memory.
+pub(super) fn dense(ty: Type) -> i64 {
+    i64::from(ty.scalar.bytes()) * i64::from(ty.lanes)
+}
+
+/// Bytes between lanes that are certainly not on one cache line.
+pub(crate) const FAR: i64 = 64;

@@ -1,0 +1,106 @@
+//! Block parameters: variables that edges write, blended where lanes of several edges meet.
+//!
+//! A parameter of the work-item's function is one variable for each component of a varying value, one for the base of
+//! a strided value, and three for a strided value with a run-time check: base, check and lanes. [`crate::emit::ssa`]
+//! makes SSA values of them again.
+
+use super::{VecValue, Widener};
+use crate::analysis::shape::Shape;
+use crate::emit::ssa::Var;
+use crate::error::Stop;
+use cloom_ir::{Edge, Type, Value};
+use smallvec::SmallVec;
+
+impl Widener<'_> {
+    pub(super) fn param_vars(&mut self, p: Value) -> SmallVec<[Var; 4]> {
+        if let Some(v) = self.vars.get(&p) {
+            return v.clone();
+        }
+        let ty = self.item.func.ty(p);
+        let vars: SmallVec<[Var; 4]> = match self.item.shapes.of(p) {
+            Shape::Varying if self.interleaved.contains(&p) => {
+                let whole = Type::vector(ty.scalar, ty.lanes * self.lanes);
+                SmallVec::from_slice(&[self.ssa.var(whole)])
+            }
+            Shape::Varying => {
+                let wide = self.wide_type(ty);
+                (0..ty.lanes).map(|_| self.ssa.var(wide)).collect()
+            }
+            Shape::Strided { checked: true, .. } => {
+                let wide = self.wide_type(ty);
+                SmallVec::from_slice(&[self.ssa.var(ty), self.ssa.var(Type::I1), self.ssa.var(wide)])
+            }
+            _ => SmallVec::from_slice(&[self.ssa.var(ty)]),
+        };
+        self.vars.insert(p, vars.clone());
+        vars
+    }
+
+    pub(super) fn read_param(&mut self, p: Value) -> VecValue {
+        let vars = self.param_vars(p);
+        let cur = self.cur;
+        let values: SmallVec<[Value; 4]> = vars.iter().map(|&v| self.ssa.read(self.func, cur, v)).collect();
+        if let (Shape::Strided { checked: true, .. }, [_, _, lanes]) = (self.item.shapes.of(p), &values[..]) {
+            self.checked.insert(p, *lanes);
+        }
+        match self.item.shapes.of(p) {
+            Shape::Varying if self.interleaved.contains(&p) => {
+                let n = self.item.func.ty(p).lanes;
+                VecValue::Varying(self.deinterleave(values[0], n))
+            }
+            Shape::Varying => VecValue::Varying(values),
+            Shape::Strided { by, .. } => VecValue::Strided { base: values[0], by, cond: values.get(1).copied() },
+            _ => VecValue::Uniform(values[0]),
+        }
+    }
+
+    /// Writes an edge's arguments to the target's parameters. With `blend`, only the lanes that are on in it change; at a join
+    /// (`joins`), only from the second edge on, as the first finds it cleared.
+    pub(super) fn write_params(&mut self, e: &Edge, blend: Option<Value>, joins: bool) -> Result<(), Stop> {
+        let item = self.item;
+        // All are read before one is written: a back edge may permute them.
+        let mut values = Vec::new();
+        for (&p, &a) in item.func.blocks[e.block].params.iter().zip(&e.args) {
+            if item.unspecified.contains(&a) {
+                continue;
+            }
+            let vars = self.param_vars(p);
+            match item.shapes.of(p) {
+                Shape::Varying => {
+                    let mut mask = if joins && self.written.insert(p) { None } else { blend };
+                    let mut lanes = self.lanes(a)?;
+                    if self.interleaved.contains(&p) {
+                        mask = mask.map(|m| self.repeat_mask(m, lanes.len() as u16));
+                        lanes = smallvec::smallvec![self.interleave(&lanes)];
+                    }
+                    for (&var, new) in vars.iter().zip(lanes) {
+                        let new = match mask {
+                            Some(mask) => {
+                                let old = self.ssa.read(self.func, self.cur, var);
+                                self.b().select(mask, new, old)
+                            }
+                            None => new,
+                        };
+                        values.push((var, new));
+                    }
+                }
+                Shape::Strided { checked, .. } => {
+                    values.push((vars[0], self.base(a)?));
+                    if checked {
+                        let cond = match self.get(a)? {
+                            VecValue::Strided { cond: Some(c), .. } => c,
+                            _ => self.b().iconst(Type::I1, 1),
+                        };
+                        values.push((vars[1], cond));
+                        values.push((vars[2], self.lane(a)?));
+                    }
+                }
+                _ => values.push((vars[0], self.base(a)?)),
+            }
+        }
+        for (var, value) in values {
+            self.ssa.write(self.cur, var, value);
+        }
+        Ok(())
+    }
+}

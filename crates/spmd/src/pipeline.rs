@@ -1,0 +1,379 @@
+//! The pipeline: every step from a kernel that was cut at its barriers to its work-group function, in order.
+//!
+//! ```text
+//! kernel ─▶ split at barriers ─▶ continuation functions ─▶ clean-up ─▶ unsigned ─▶ dimension order
+//!
+//!   for each continuation:  versioning
+//!     for each version:     group-invariant hoisting ─▶ canonicalize ─▶ analyse
+//!                           ─▶ store-to-load ─▶ row transpose ─▶ component split ─▶ loop prefetch ─▶ narrow
+//!
+//! all versions ─▶ width ─▶ (without vectors: scalar sub-groups, narrow loads, scatter prefetch) ─▶ emit ─▶ clean-up
+//! ```
+//!
+//! What leads up to it, and what becomes of a kernel that meets a limit, is [`crate::work_group`].
+//!
+//! | step | needs | leaves |
+//! |---|---|---|
+//! | continuation functions | split kernel, frame | functions without barriers or queries: parameters stand for these ([`Param`]) |
+//! | versioning, hoisting | any function | the same; conditions and invariants are group-uniform expressions of parameters |
+//! | canonicalize | any function | canonical form: natural loops with one latch and one exit where masked, one return |
+//! | [`TRANSFORMS`] | canonical form | canonical form, the same parameters |
+//! | width | all analysed versions | how many lanes; changes nothing |
+//! | emit | canonical form, width | the work-group function |
+//!
+//! Each step is a pass with a name, a switch unless it is required, a counter and a time ([`passes`],
+//! [`PassManager`]). In debug builds the verifier runs on what each leaves; that functions stay in canonical form is
+//! checked where they are analysed anew, and a violation is an internal error.
+
+use crate::analysis::dim_order::{self, DimOrder};
+use crate::analysis::divergence;
+use crate::analysis::grouping::is_regroupable;
+use crate::analysis::shape::Shape;
+use crate::analysis::write_only::WriteOnly;
+use crate::cost::{self, VectorOptions, Vectors, Width};
+use crate::emit::group::{self, Body, Part};
+use crate::emit::subgroup;
+use crate::emit::widen::{Surroundings, VectorInput};
+use crate::error::{Stop, bug};
+use crate::split::continuation_fn::{self, ContinuationFunction, Param};
+use crate::transform::versioning::{self, Versioned};
+use crate::transform::{
+    Rewrite, canonicalize, component_split, hoist_invariant, narrow, prefetch_loop, prefetch_scatter, row_transpose,
+    store_to_load, unsigned,
+};
+use crate::work_group::Cut;
+use crate::{Remark, passes, remarks};
+use cloom_ir::{Function, Module, Op, Query, Span};
+use cloom_passes::{
+    CSE, DCE, FOLD, MEM2REG, NARROW_LOADS, Pass, PassId, PassManager, REDUCIBLE, REDUNDANT_PARAMS, SELECT, SIMPLIFY_CFG,
+};
+
+/// What a continuation's function goes through first: its variables become values, and small branches selections. What begins a loop after
+/// a barrier is often a constant.
+const CLEAN_UP: &[Pass] = &[
+    MEM2REG,
+    FOLD,
+    REDUNDANT_PARAMS,
+    FOLD,
+    SIMPLIFY_CFG,
+    REDUNDANT_PARAMS,
+    FOLD,
+    CSE,
+    DCE,
+    SIMPLIFY_CFG,
+    SELECT,
+    SIMPLIFY_CFG,
+    DCE,
+];
+
+/// What a work-group function with vectors goes through last.
+const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, DCE];
+
+/// What a function without vectors goes through before it is copied into the work-group function.
+const CLEAN_UP_SCALAR: &[Pass] = &[NARROW_LOADS, DCE];
+
+/// A rewrite of the loops of an analysed function in canonical form.
+struct Transform {
+    id: PassId,
+    /// The function rewritten, if there is anything to rewrite.
+    run: fn(&VectorInput, &Surroundings<'_>) -> Option<Rewrite>,
+    /// What to say of each change.
+    remark: fn(Span) -> Remark,
+}
+
+/// All of these, in order: first what removes loads, so that later ones see what is left; what makes lanes narrower comes last, as the
+/// others know no conversions.
+const TRANSFORMS: &[Transform] = &[
+    Transform { id: passes::STORE_TO_LOAD, run: store_to_load::run, remark: remarks::store_to_load },
+    Transform { id: passes::ROW_TRANSPOSE, run: row_transpose::run, remark: remarks::row_transpose },
+    Transform { id: passes::COMPONENT_SPLIT, run: component_split::run, remark: remarks::component_split },
+    Transform { id: passes::PREFETCH_LOOP, run: prefetch_loop::run, remark: remarks::prefetch_loop },
+    Transform { id: passes::NARROW, run: narrow::run, remark: remarks::narrow },
+];
+
+/// A kernel's work-group function for one width.
+pub struct Made {
+    pub func: Function,
+    pub local_size: u64,
+    pub dim_order: DimOrder,
+    pub width: Width,
+    pub long_row_width: Option<u16>,
+    pub write_only_bytes: u32,
+    pub remarks: Vec<Remark>,
+}
+
+/// One way through the pipeline.
+pub struct Pipeline<'a> {
+    /// What the kernel calls.
+    pub module: &'a Module,
+    /// The kernel.
+    pub cut: &'a Cut,
+    /// Which vectors are wanted.
+    pub vectors: Vectors<'a>,
+    /// Runs the passes.
+    pub manager: &'a PassManager<'a>,
+}
+
+impl Pipeline<'_> {
+    /// The work-group function of the kernel.
+    pub fn run(&self) -> Result<Made, Stop> {
+        let mut remarks = Vec::new();
+        let mut continuations = self.continuations();
+        let dim_order = self.dim_order(&continuations);
+        continuations.iter_mut().for_each(|c| dim_order::rename(&mut c.params, dim_order));
+        let write_only = self.write_only();
+        let mut parts = Vec::new();
+        for (index, continuation) in continuations.into_iter().enumerate() {
+            parts.push(self.versions(index, continuation, dim_order, &write_only, &mut remarks)?);
+        }
+        let chosen = self.manager.step(passes::WIDTH, || (1, self.width(&parts, dim_order)));
+        let (width, long_row_width) = chosen.ok_or(bug("a required pass is switched off"))?;
+        if width.lanes == 1 {
+            self.make_scalar(&mut parts, &mut remarks);
+        }
+        if self.is_vector() {
+            remarks.extend(remarks::dim_order(dim_order));
+            remarks.push(remarks::width(width));
+        }
+        let (func, local_size) = self.emit(&parts, width)?;
+        let has_write_only = |p: &Part| p.body.vector().is_some_and(|item| !item.write_only.is_empty());
+        let is_written_only = parts.iter().flat_map(Versioned::leaves).any(has_write_only);
+        let write_only_bytes = if is_written_only { write_only.bytes } else { 0 };
+        Ok(Made { func, local_size, dim_order, width, long_row_width, write_only_bytes, remarks })
+    }
+
+    /// Whether there may be vectors.
+    fn is_vector(&self) -> bool {
+        self.vectors.options.may_have_lanes()
+    }
+
+    /// The functions of all continuations, cleaned up, with unsigned divisions where numbers are never negative.
+    fn continuations(&self) -> Vec<ContinuationFunction> {
+        let Self { module, cut, manager, .. } = *self;
+        let Cut { split, graph, frame, .. } = cut;
+        let one = |index: usize| {
+            let made = manager
+                .step(passes::CONTINUATIONS, || (1, continuation_fn::function(module, split, graph, frame, index)));
+            // A required pass is never off.
+            let ContinuationFunction { mut func, params } =
+                made.unwrap_or_else(|| continuation_fn::function(module, split, graph, frame, index));
+            cloom_passes::manager::verify(module, &func, passes::CONTINUATIONS);
+            if self.is_vector() {
+                manager.run(module, &mut func, &[REDUCIBLE]);
+            }
+            manager.run(module, &mut func, CLEAN_UP);
+            let bounds = bounds(&params);
+            if self.is_vector()
+                && manager.function(module, &mut func, passes::UNSIGNED, |func| unsigned::run(func, &bounds)) > 0
+            {
+                manager.run(module, &mut func, CLEAN_UP);
+            }
+            ContinuationFunction { func, params }
+        };
+        (0..graph.continuations.len()).map(one).collect()
+    }
+
+    /// The order of dimensions for the continuations.
+    fn dim_order(&self, continuations: &[ContinuationFunction]) -> DimOrder {
+        let Cut { split, graph, frame, .. } = self.cut;
+        // Programs expect neighbours in a sub-group to be neighbours in dimension 0.
+        if self.vectors.options.keep_dim0 || cloom_ir::subgroup::uses(split) {
+            return dim_order::AS_WRITTEN;
+        }
+        let group = required_size(split).filter(|_| !is_regroupable(self.module, split, graph));
+        let chosen = self.manager.step(passes::DIM_ORDER, || {
+            let parts = continuations.iter().map(|c| (&c.func, &c.params[..]));
+            let order =
+                dim_order::choose(parts, &group::bound_of, &|p, dim| group::shape_of(p, split, frame, dim), group);
+            (usize::from(order != dim_order::AS_WRITTEN), order)
+        });
+        chosen.unwrap_or(dim_order::AS_WRITTEN)
+    }
+
+    fn write_only(&self) -> WriteOnly {
+        let found = self.manager.step(passes::WRITE_ONLY, || {
+            let found = WriteOnly::of(&self.cut.split);
+            (found.buffers(), found)
+        });
+        found.unwrap_or_default()
+    }
+
+    /// The versions of a continuation, ready to be written.
+    fn versions(
+        &self,
+        index: usize,
+        continuation: ContinuationFunction,
+        dim_order: DimOrder,
+        write_only: &WriteOnly,
+        remarks: &mut Vec<Remark>,
+    ) -> Result<Versioned<Part>, Stop> {
+        let Self { module, cut, manager, .. } = *self;
+        let ContinuationFunction { func, params } = continuation;
+        let synthetic = index > 0 && cut.graph.batched[index];
+        let count = cut.graph.continuations.len();
+        let versioned = if (2..=versioning::MAX_CONTINUATIONS).contains(&count)
+            && !cut.graph.divergent_dispatch
+            && manager.is_on(passes::VERSIONING)
+        {
+            let clean_up = |func: &mut Function| manager.run(module, func, CLEAN_UP);
+            let versioned = versioning::run(func, &params, synthetic, &clean_up);
+            (1..versioned.leaves().len()).for_each(|_| manager.count(passes::VERSIONING));
+            versioned
+        } else {
+            Versioned::One(func)
+        };
+        versioned.try_map(&mut |number, func| {
+            // After a synthetic barrier, the iterations up to the next one come first; what they read comes in order, without prefetching.
+            let prefetch = !(synthetic && number == 0);
+            let mut item = ContinuationFunction { func, params: params.clone() };
+            let invariants = manager.step(passes::HOIST_INVARIANT, || {
+                let found = hoist_invariant::run(module, &mut item);
+                (found.as_ref().map_or(0, |found| found.values.len()), found)
+            });
+            let ContinuationFunction { func, params } = item;
+            cloom_passes::manager::verify(module, &func, passes::HOIST_INVARIANT);
+            let body = match self.is_vector() {
+                true => Body::Vector(Box::new(self.vector(func, &params, dim_order, write_only, prefetch, remarks)?)),
+                false => Body::Scalar(func),
+            };
+            Ok(Part { body, params, invariants: invariants.flatten() })
+        })
+    }
+
+    /// A function in canonical form, analysed, with its loops rewritten.
+    fn vector(
+        &self,
+        mut func: Function,
+        params: &[Param],
+        dim_order: DimOrder,
+        write_only: &WriteOnly,
+        prefetch: bool,
+        remarks: &mut Vec<Remark>,
+    ) -> Result<VectorInput, Stop> {
+        let Self { module, cut, manager, .. } = *self;
+        let shapes = |dim: usize| -> Vec<Shape> {
+            params.iter().map(|&p| group::shape_of(p, &cut.split, &cut.frame, dim)).collect()
+        };
+        let around = Surroundings {
+            params,
+            shapes: shapes(0),
+            shapes_down: shapes(1),
+            bounds: bounds(params),
+            write_only,
+            fast_gather: self.vectors.tuning().fast_gather,
+            register: self.vectors.register(),
+            prefetch,
+        };
+        let canonical = manager.step(passes::CANONICALIZE, || {
+            let result = canonicalize::run(&mut func, &|f| {
+                let varying = f.param_values().iter().zip(&around.shapes).filter(|(_, s)| **s != Shape::Uniform);
+                divergence::between_lanes(f, &varying.map(|(&p, _)| p).collect::<Vec<_>>())
+            });
+            (result.as_ref().map_or(0, |canonical| canonical.changes), result)
+        });
+        let unspecified = canonical.transpose()?.unwrap_or_default().unspecified;
+        cloom_passes::manager::verify(module, &func, passes::CANONICALIZE);
+        let mut item = VectorInput::new(func, unspecified, &around)?;
+        remarks.extend(remarks::lanes(&item, params, dim_order));
+        for transform in TRANSFORMS {
+            let rewrite = manager.step(transform.id, || {
+                let rewrite = (transform.run)(&item, &around);
+                (rewrite.as_ref().map_or(0, |r| r.changes.len()), rewrite)
+            });
+            if let Some(rewrite) = rewrite.flatten() {
+                cloom_passes::manager::verify(module, &rewrite.func, transform.id);
+                remarks.extend(rewrite.changes.iter().map(|&span| (transform.remark)(span)));
+                item = item.rewritten(rewrite, &around)?;
+            }
+        }
+        Ok(item)
+    }
+
+    /// How many work-items to a vector; and how many it would be for long rows, if that depends on the rows of groups.
+    fn width(&self, parts: &[Versioned<Part>], dim_order: DimOrder) -> (Width, Option<u16>) {
+        let Cut { split, graph, .. } = self.cut;
+        let items = vectors(parts);
+        let width = cost::choose(&items, self.vectors, cost::MAX_LANES);
+        if cloom_ir::subgroup::uses(split) {
+            // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered along rows. Reductions
+            // halve them.
+            return (Width { order: [0, 1, 2], lanes: 1 << width.lanes.ilog2(), ..width }, None);
+        }
+        if is_regroupable(self.module, split, graph) || self.vectors.options.lanes.is_some() {
+            return (width, None);
+        }
+        let long_row_width = required_size(split).is_none().then_some(width.lanes);
+        let row = row_of(split, self.vectors.options, dim_order);
+        let width = if row < cost::MAX_LANES { cost::choose(&items, self.vectors, row) } else { width };
+        (width, long_row_width)
+    }
+
+    /// Makes all versions functions of one work-item again.
+    fn make_scalar(&self, parts: &mut [Versioned<Part>], remarks: &mut Vec<Remark>) {
+        let Self { module, manager, .. } = *self;
+        let scatters = cost::scatters(&vectors(parts));
+        if self.is_vector() {
+            // Nothing of what was found out about lanes came to pass.
+            remarks.clear();
+        }
+        for part in parts.iter_mut().flat_map(Versioned::leaves_mut) {
+            let func = part.body.make_scalar();
+            manager.function(module, func, passes::SCALAR_SUBGROUPS, subgroup::alone);
+            manager.run(module, func, CLEAN_UP_SCALAR);
+            if scatters {
+                let mut places = Vec::new();
+                manager.function(module, func, passes::PREFETCH_SCATTER, |func| {
+                    places = prefetch_scatter::hint(func, &part.params);
+                    places.len()
+                });
+                remarks.extend(places.into_iter().map(remarks::prefetch_scatter));
+                manager.run(module, func, &[CSE]);
+            }
+        }
+    }
+
+    /// The work-group function, and the size of its static local memory.
+    fn emit(&self, parts: &[Versioned<Part>], width: Width) -> Result<(Function, u64), Stop> {
+        let Self { module, cut, manager, .. } = *self;
+        let made = manager.step(passes::EMIT, || {
+            let made = group::work_group(module, &cut.split, &cut.graph, &cut.frame, parts, width, manager);
+            (1, made)
+        });
+        let Some(made) = made else { return Err(bug("a required pass is switched off")) };
+        let (mut func, local_size) = made?;
+        cloom_passes::manager::verify(module, &func, passes::EMIT);
+        if width.lanes > 1 {
+            manager.run(module, &mut func, CLEAN_UP_VECTORS);
+        }
+        Ok((func, local_size))
+    }
+}
+
+/// All analysed versions.
+fn vectors(parts: &[Versioned<Part>]) -> Vec<&VectorInput> {
+    parts.iter().flat_map(Versioned::leaves).filter_map(|p| p.body.vector()).collect()
+}
+
+/// The largest values of parameters.
+fn bounds(params: &[Param]) -> Vec<u64> {
+    params.iter().map(|&p| group::bound_of(p)).collect()
+}
+
+/// The work-items of a row of a group, if it matters how they are grouped: as the kernel requires, else as `options` say, else a guess.
+fn row_of(kernel: &Function, options: VectorOptions, dim_order: DimOrder) -> u32 {
+    let required = required_size(kernel).map(|size| size[usize::from(dim_order[0])]);
+    let known = options.short_row.map(u32::from);
+    let asks_below = || {
+        let mut insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
+        insts.any(
+            |&i| matches!(kernel.insts[i].op, Op::Query { what, dim } if dim != dim_order[0] && what != Query::WorkDim),
+        )
+    };
+    let row = required.or(known).unwrap_or_else(|| if asks_below() { cost::TILE } else { cost::MAX_LANES });
+    row.clamp(1, cost::MAX_LANES)
+}
+
+/// The size of groups that a kernel requires.
+fn required_size(kernel: &Function) -> Option<[u32; 3]> {
+    kernel.kernel.as_ref()?.reqd_group_size
+}

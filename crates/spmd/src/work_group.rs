@@ -1,0 +1,221 @@
+//! From a kernel to its work-group function: what is tried, and what becomes of limits and bugs.
+//!
+//! ```text
+//! kernel ─▶ cut at barriers ─▶ pipeline with vectors ─ limit or bug ─▶ pipeline without
+//!                                      │
+//!                                      ▼ has grid-stride loops
+//!                              cut again, with synthetic barriers ─▶ pipeline with vectors, for several groups at a time
+//! ```
+//!
+//! A limit is a decision, and becomes a remark. A bug panics in debug builds; else it becomes a remark, and the caller
+//! counts it.
+
+use crate::analysis::divergence::{self, Divergence};
+use crate::analysis::grouping::is_regroupable;
+use crate::cost::Vectors;
+use crate::error::{Error, InternalError, NotVectorised, Stop, internal};
+use crate::pipeline::{Made, Pipeline};
+use crate::split::continuations::{self, Barrier, ContinuationGraph};
+use crate::split::frame::{self, Frame};
+use crate::transform::grid_stride::{self, GridStride};
+use crate::{MAX_ID, WorkGroup, passes, remarks};
+use cloom_ir::abi::CpuLaunch;
+use cloom_ir::{Entity, FuncRef, Function, Module, Op, Space};
+use cloom_passes::{PassManager, PassOptions, SELECT, SIMPLIFY_CFG, Statistics};
+
+/// A kernel with more barriers than this has been unrolled beyond reason.
+const MAX_BARRIERS: usize = 2000;
+
+/// Larger kernels run one work-item at a time: LLVM takes minutes for as much code in vectors.
+const MAX_INSTS: usize = 8000;
+
+/// Makes the work-group function of a kernel and adds it to the module.
+pub fn run(
+    module: &mut Module,
+    kernel: FuncRef,
+    vectors: Vectors<'_>,
+    options: &PassOptions,
+) -> Result<WorkGroup, Error> {
+    let func = &module.funcs[kernel];
+    if func.is_declaration() || func.kernel.is_none() {
+        return Err(Error::NotAKernel(func.name.clone()));
+    }
+    check_callees(module, kernel)?;
+    let manager = PassManager::new(options);
+    let mut split = func.clone();
+    let barriers = split_at_barriers(module, &mut split, &manager);
+    if barriers.len() > MAX_BARRIERS {
+        return Err(Error::Barriers(barriers.len(), MAX_BARRIERS));
+    }
+    let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
+    let cut = Cut::new(split, barriers, &manager);
+    let Attempt { made, vectors, not_vectorised, internal_error } =
+        attempt(module, &cut, vectors, too_large, &manager)?;
+    // What has no vectors has a reason, which synthetic barriers would hide.
+    let batched = (made.width.lanes > 1).then(|| in_batches(module, func, vectors, &manager)).flatten();
+    let (cut, made, grid_stride_bytes) = batched.unwrap_or((cut, made, 0));
+    let Cut { split, divergence, graph, frame } = cut;
+    let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), made.remarks);
+    remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
+    remarks.extend(internal_error.map(|bug| remarks::not_vectorised(bug.to_string())));
+    Ok(WorkGroup {
+        func: module.funcs.push(made.func),
+        launch: CpuLaunch {
+            lanes: made.width.lanes,
+            dim_order: made.dim_order,
+            // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
+            max_id: if vectors.options.may_have_lanes() { MAX_ID } else { u64::MAX },
+            regroupable: is_regroupable(module, &split, &graph),
+            column_access: made.width.order[0] == 1,
+            write_only_bytes: made.write_only_bytes,
+            long_row_width: made.long_row_width,
+            scratch_fixed: frame.fixed,
+            scratch_per_item: frame.per_item,
+            grid_stride_bytes,
+        },
+        local_size: made.local_size,
+        not_vectorised,
+        internal_error,
+        remarks,
+        statistics: manager.statistics(),
+    })
+}
+
+/// Functions that stay calls must not depend on which work-item calls them: only the work-group function knows it.
+fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Error> {
+    let mut seen = vec![false; module.funcs.len()];
+    let mut list = module.funcs[kernel].callees();
+    while let Some(f) = list.pop() {
+        if std::mem::replace(&mut seen[f.index()], true) {
+            continue;
+        }
+        let func = &module.funcs[f];
+        let mut ops = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op);
+        let local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
+        let own = |op: &Op| matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_)) || op.is_subgroup();
+        if ops.any(|op| own(op) || local(op)) {
+            return Err(Error::NotInlined(func.name.clone()));
+        }
+        list.extend(func.callees());
+    }
+    Ok(())
+}
+
+/// Ends a block at each barrier.
+fn split_at_barriers(module: &Module, func: &mut Function, manager: &PassManager<'_>) -> Vec<Barrier> {
+    let mut barriers = Vec::new();
+    manager.function(module, func, passes::SPLIT, |func| {
+        barriers = continuations::split_at_barriers(func);
+        barriers.len()
+    });
+    barriers
+}
+
+/// A kernel that was cut into continuations.
+pub struct Cut {
+    /// The kernel, with a block that ends at each barrier.
+    pub split: Function,
+    pub divergence: Divergence,
+    pub graph: ContinuationGraph,
+    pub frame: Frame,
+}
+
+impl Cut {
+    fn new(split: Function, barriers: Vec<Barrier>, manager: &PassManager<'_>) -> Cut {
+        let divergence = divergence::analyse(&split);
+        let graph = continuations::build(&split, barriers, &divergence, manager);
+        let frame = frame::lay_out(&split, &graph, &divergence);
+        Cut { split, divergence, graph, frame }
+    }
+}
+
+/// A work-group function, and what became of the attempt to use vectors.
+struct Attempt<'a> {
+    made: Made,
+    /// What was tried last.
+    vectors: Vectors<'a>,
+    not_vectorised: Option<NotVectorised>,
+    internal_error: Option<InternalError>,
+}
+
+/// Tries vectors, and if that meets a limit or a bug, writes scalar code.
+fn attempt<'a>(
+    module: &Module,
+    cut: &Cut,
+    vectors: Vectors<'a>,
+    too_large: bool,
+    manager: &PassManager<'_>,
+) -> Result<Attempt<'a>, Error> {
+    let before = manager.statistics();
+    let first = match too_large {
+        true => Err(Stop::Limit(NotVectorised::TooLarge)),
+        false => Pipeline { module, cut, vectors, manager }.run(),
+    };
+    let (mut not_vectorised, mut internal_error) = (None, None);
+    match first {
+        Ok(made) => return Ok(Attempt { made, vectors, not_vectorised, internal_error }),
+        Err(Stop::Limit(limit)) => not_vectorised = Some(limit),
+        Err(Stop::Bug(bug)) if cfg!(debug_assertions) => panic!("{bug}"),
+        Err(Stop::Bug(bug)) if vectors.options.may_have_lanes() => internal_error = Some(bug),
+        Err(Stop::Bug(bug)) => return Err(Error::Internal(bug)),
+    }
+    manager.roll_back(before);
+    let vectors = vectors.scalar();
+    match (Pipeline { module, cut, vectors, manager }.run()) {
+        Ok(made) => Ok(Attempt { made, vectors, not_vectorised, internal_error }),
+        Err(Stop::Bug(bug)) => Err(Error::Internal(bug)),
+        Err(Stop::Limit(_)) => Err(Error::Internal(internal("scalar code met a limit of vectors"))),
+    }
+}
+
+/// The kernel with synthetic barriers in its grid-stride loops, if it has such loops, several groups can run together up to the first
+/// barrier, work-items are in vectors, and prefetching would not do as well; and how many bytes of a step are a work-item's.
+fn in_batches(
+    module: &Module,
+    kernel: &Function,
+    vectors: Vectors<'_>,
+    manager: &PassManager<'_>,
+) -> Option<(Cut, Made, u32)> {
+    let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
+    if !is_on || !grid_stride::asks_for_grid(kernel) || vectors.tuning().prefers_prefetch {
+        return None;
+    }
+    let plain = manager.statistics();
+    manager.roll_back(Statistics::default());
+    let made = batched(module, kernel, vectors, manager);
+    if made.is_none() {
+        manager.roll_back(plain);
+    }
+    made
+}
+
+fn batched(
+    module: &Module,
+    kernel: &Function,
+    vectors: Vectors<'_>,
+    manager: &PassManager<'_>,
+) -> Option<(Cut, Made, u32)> {
+    let mut split = kernel.clone();
+    manager.run(module, &mut split, &[SELECT, SIMPLIFY_CFG]);
+    let barriers = split_at_barriers(module, &mut split, manager);
+    // Tests ask for lanes, and have few elements.
+    let least = if vectors.options.lanes.is_some() { 0 } else { grid_stride::MIN_ELEMENTS };
+    let found = manager.step(passes::GRID_STRIDE, || {
+        let found = grid_stride::insert(&mut split, &barriers, least);
+        (found.as_ref().map_or(0, |found| found.barriers.len()), found)
+    });
+    let GridStride { barriers: synthetic, bytes } = found.flatten()?;
+    cloom_passes::manager::verify(module, &split, passes::GRID_STRIDE);
+    let cut = Cut::new(split, [barriers, synthetic].concat(), manager);
+    // A private array takes longer to keep than memory gains.
+    if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
+        return None;
+    }
+    let made = match (Pipeline { module, cut: &cut, vectors, manager }.run()) {
+        Ok(made) => made,
+        Err(Stop::Limit(_)) => return None,
+        Err(Stop::Bug(bug)) if cfg!(debug_assertions) => panic!("{bug}"),
+        Err(Stop::Bug(_)) => return None,
+    };
+    (made.width.lanes > 1).then_some((cut, made, bytes))
+}
