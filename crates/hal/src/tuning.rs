@@ -91,10 +91,16 @@ pub struct Tuning {
 
     // Launches that are no commands of their own.
     /// A launch that is expected to take at most this long runs on the thread that enqueues it: waking another one
-    /// takes longer.
+    /// takes longer. (The 4095 launches of a longest common subsequence along skewed diagonals: 8 to 10 ms, 13 to 15 ms
+    /// when only launches of up to 3 us ran so.)
     pub inline_time: Duration,
     /// Bytes of private memory with which it may do so.
     pub inline_stack: u64,
+    /// One of so many inline launches is measured: reading the clock takes as long as some of them.
+    pub inline_per_measured: u64,
+    /// A launch that takes more than so many times what was expected counts only if the next measured one does so, too:
+    /// another program may have had the core.
+    pub outlier_factor: u64,
     /// Work-items of a group where the application leaves the local size open: large enough to fill vectors, small
     /// enough that there are groups to share out and that they stay in the caches.
     pub preferred_group: u64,
@@ -132,6 +138,8 @@ pub const TUNING: Tuning = Tuning {
 
     inline_time: Duration::from_micros(10),
     inline_stack: 16 << 10,
+    inline_per_measured: 16,
+    outlier_factor: 2,
     preferred_group: 64,
 };
 

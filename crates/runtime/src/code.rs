@@ -8,7 +8,7 @@
 use crate::toolchain::{Executable, Variant};
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
-use cloom_hal as hal;
+use cloom_hal::{self as hal, TUNING};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -36,11 +36,6 @@ pub(crate) struct Cost {
     doubted: AtomicBool,
 }
 
-/// One of so many short launches is measured: to read the clock takes as long as some of them.
-const MEASURED: u64 = 16;
-/// So many times what was expected is far longer.
-const FAR: u64 = 2;
-
 impl Cost {
     /// Nanoseconds that so many work-items will take, if they take what the last ones took.
     pub fn expect(&self, items: u64) -> Option<u64> {
@@ -52,14 +47,14 @@ impl Cost {
     pub fn is_due(&self) -> bool {
         let n = self.short.load(Ordering::Relaxed);
         self.short.store(n.wrapping_add(1), Ordering::Relaxed);
-        n.is_multiple_of(MEASURED) || self.doubted.load(Ordering::Relaxed)
+        n.is_multiple_of(TUNING.inline_per_measured) || self.doubted.load(Ordering::Relaxed)
     }
 
     /// So many took so many nanoseconds. What took far longer than expected must do so again to be believed: another
     /// program may have had the core, and the launches that follow would go to another thread, and those behind them
     /// too.
     pub fn learn(&self, items: u64, time: u64) {
-        let slow = self.expect(items).is_some_and(|expected| time / FAR > expected);
+        let slow = self.expect(items).is_some_and(|expected| time / TUNING.outlier_factor > expected);
         if slow && !self.doubted.swap(true, Ordering::Relaxed) {
             return;
         }

@@ -13,7 +13,7 @@ use crate::queue::ExecPolicy;
 use crate::status::ensure;
 use crate::thread_exit;
 use crate::{Device, Event, Kernel, KernelCode, Queue, QueueFlags, Result};
-use cloom_hal as hal;
+use cloom_hal::{self as hal, TUNING};
 use std::sync::Arc;
 
 /// Sizes as `clEnqueueNDRangeKernel` gets them.
@@ -28,16 +28,6 @@ pub struct RangeInput {
     /// Work-items of a group; chosen if absent.
     pub local: Option<[u64; 3]>,
 }
-
-/// A launch that will take at most so many nanoseconds, by what the last one took, runs where it is enqueued: to wake
-/// another thread takes longer.
-const SHORT: u64 = 10_000;
-/// A short launch takes at most so many bytes of the application's stack.
-const SHORT_STACK: u64 = 16 << 10;
-
-/// Groups should be about this large when the choice is free: enough work to share out, few enough to keep them in
-/// cache.
-const PREFERRED_GROUP: u64 = 64;
 
 impl Queue {
     /// Runs a kernel over a range. Gives the event if it is wanted.
@@ -89,7 +79,8 @@ impl Queue {
         );
         // The range was checked: it has fewer work-items than 2^64 where groups can be counted; else it is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
-        let is_short = code.cost().expect(items).is_some_and(|time| time <= SHORT);
+        let inline_time = TUNING.inline_time.as_nanos() as u64;
+        let is_short = code.cost().expect(items).is_some_and(|time| time <= inline_time);
         // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what
         // needs much stack runs on a thread of the device.
         let here = is_short
@@ -98,7 +89,7 @@ impl Queue {
             && baseline.is_none()
             && !packed.shares
             && !packed.migrates
-            && artifact.private_size <= SHORT_STACK;
+            && artifact.private_size <= TUNING.inline_stack;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
             if let Some(done) = short.run(wait, || run_here(self.device(), &**loaded, range, &packed))? {
@@ -250,7 +241,7 @@ fn settle(
 /// A local size that divides the global size: as near to the preferred number of items as its divisors allow, the
 /// code's innermost dimension first, because neighbours in it touch neighbouring memory.
 fn choose(global: [u64; 3], max_group: u64, dim_order: [u8; 3]) -> [u64; 3] {
-    let mut left = PREFERRED_GROUP.min(max_group);
+    let mut left = TUNING.preferred_group.min(max_group);
     let mut local = [1; 3];
     for d in dim_order.map(usize::from) {
         let most = left.min(global[d]).max(1);
