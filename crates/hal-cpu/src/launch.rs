@@ -12,6 +12,7 @@ use crate::arena::{ALIGN, Arena, Block};
 use crate::device::CpuKernel;
 use crate::division::Division;
 use crate::fpenv;
+use crate::grouping::{PICO, batch, position, product, regroup};
 use crate::loader::Image;
 use crate::pool::{self, Work};
 use cloom_artifact::CpuLaunch;
@@ -73,15 +74,16 @@ type GroupFn = unsafe extern "C" fn(*const LaunchDescriptor, *const u8, *const G
 /// What the print hook needs.
 struct PrintState<'a> {
     image: &'a Image,
-    better: OnceLock<Arc<dyn Kernel>>,
+    /// The code of the higher tier, once a group runs it.
+    optimised: OnceLock<Arc<dyn Kernel>>,
     sink: &'a dyn PrintSink,
 }
 
 impl PrintState<'_> {
     /// The constant text at an address, which lies in the code of one of the kernel's tiers.
     fn text(&self, address: u64) -> Option<Vec<u8>> {
-        let better = || cpu_kernel(&**self.better.get()?)?.image.text(address);
-        self.image.text(address).or_else(better)
+        let optimised = || cpu_kernel(&**self.optimised.get()?)?.image.text(address);
+        self.image.text(address).or_else(optimised)
     }
 }
 
@@ -115,16 +117,6 @@ impl Code {
     }
 }
 
-/// How many groups run in one call: groups of so many work-items, each of which advances by so many bytes in an
-/// iteration of its grid-stride loop, and with so much memory a group.
-fn batch(grid_stride_bytes: u32, items: u64, memory: u64) -> u64 {
-    let step = items.saturating_mul(u64::from(grid_stride_bytes));
-    match step {
-        0 => 1,
-        step => TUNING.batch_bytes.div_ceil(step).min(TUNING.batch_memory / memory.max(1)).max(1),
-    }
-}
-
 /// A kernel of this device.
 pub fn cpu_kernel(kernel: &dyn Kernel) -> Option<&CpuKernel> {
     let kernel: &dyn Any = kernel;
@@ -134,8 +126,8 @@ pub fn cpu_kernel(kernel: &dyn Kernel) -> Option<&CpuKernel> {
 /// A launch that is under way, shared by the threads.
 pub struct Running<'a> {
     code: Code,
-    /// What takes its place, once it is there and if it can.
-    next: Option<Next<'a>>,
+    /// The code that takes its place.
+    tier_up: Option<NextTier<'a>>,
     descriptor: LaunchDescriptor,
     args: &'a [u8],
     range: NdRange,
@@ -152,36 +144,37 @@ pub struct Running<'a> {
     out_of_memory: AtomicBool,
 }
 
-/// Better code for groups that have not begun.
-struct Next<'a> {
+/// Code of a higher tier, which is being compiled, for groups that have not begun.
+struct NextTier<'a> {
     find: &'a TierUp<'a>,
     current: &'a CpuKernel,
-    /// Bytes of private memory that it may need: it runs on the stack that was chosen for the other code.
+    /// Bytes of private memory that it may need: it runs on the stack that was chosen for the current code.
     private: u64,
     /// Bytes of a group's local memory.
     local: u64,
+    /// The code once it is compiled; `None` if it cannot continue the launch.
     code: OnceLock<Option<Code>>,
     state: &'a PrintState<'a>,
 }
 
-impl Next<'_> {
-    /// The better code, if it is there.
+impl NextTier<'_> {
+    /// The code, if it is compiled and can run the groups of this launch.
     fn code(&self, range: &NdRange) -> Option<Code> {
         if let Some(code) = self.code.get() {
             return *code;
         }
         let found = (self.find)()?;
         *self.code.get_or_init(|| {
-            let better = cpu_kernel(&*found)?;
-            let (a, b) = (&*self.current.artifact, &*better.artifact);
+            let next = cpu_kernel(&*found)?;
+            let (a, b) = (&*self.current.artifact, &*next.artifact);
             let same = (self.current.cpu.regroupable, self.current.cpu.dim_order)
-                == (better.cpu.regroupable, better.cpu.dim_order)
+                == (next.cpu.regroupable, next.cpu.dim_order)
                 && (a.arg_block, a.local_size) == (b.arg_block, b.local_size)
                 && a.printf_formats == b.printf_formats
                 && a.denorms_are_zero == b.denorms_are_zero;
-            let code = Code::of(better, range, self.local).ok().filter(|_| same && b.private_size <= self.private);
+            let code = Code::of(next, range, self.local).ok().filter(|_| same && b.private_size <= self.private);
             // Kept as long as groups may run it.
-            drop(self.state.better.set(found.clone()));
+            drop(self.state.optimised.set(found.clone()));
             code
         })
     }
@@ -202,9 +195,6 @@ thread_local! {
     /// One thread's local memory and scratch, kept from launch to launch.
     static MEMORY: RefCell<ThreadMemory> = RefCell::default();
 }
-
-/// Picoseconds in a nanosecond.
-const PICO: u64 = 1000;
 
 /// Arguments that need no allocation to be aligned.
 const SMALL_ARGS: usize = 256;
@@ -275,10 +265,10 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let join = artifact.private_size <= TUNING.caller_private;
     let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(cpu.write_only_bytes)));
     let nontemporal = cpu.write_only_bytes > 0 && written >= device.cache_size();
-    let state = PrintState { image: &kernel.image, better: OnceLock::new(), sink: launch.print };
+    let state = PrintState { image: &kernel.image, optimised: OnceLock::new(), sink: launch.print };
     let mut running = Running {
         code,
-        next: launch.tier_up.map(|find| Next {
+        tier_up: launch.tier_up.map(|find| NextTier {
             find,
             current: kernel,
             private: if join { TUNING.caller_private } else { TUNING.worker_private },
@@ -345,67 +335,6 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     }
 }
 
-/// The product of sizes, unless it overflows.
-fn product(sizes: [u64; 3]) -> Option<u64> {
-    sizes.into_iter().try_fold(1, u64::checked_mul)
-}
-
-/// Chooses the groups for a kernel that cannot tell how its work-items are grouped: enough groups to keep all threads
-/// busy, but wide enough to fill at least one vector, because a vector of few work-items takes as long as a full one.
-/// `item_time` is what a work-item takes, in picoseconds; 0 if it is not known. Few groups that take long are halved:
-/// of two groups for each of sixteen threads, of 0.4 ms each, the last one ended after 1.2 ms if one thread came late.
-fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRange {
-    let (local, global) = (range.local[0], range.global[0]);
-    let items = product(range.global).unwrap_or(u64::MAX);
-    let group = product(range.local).unwrap_or(u64::MAX).max(1);
-    // Groups to share the work, if there are that many now; one thread does what takes little time.
-    let picos = |time: Duration| time.as_nanos() as u64 * PICO;
-    let little = item_time > 0 && items.saturating_mul(item_time) < picos(TUNING.solo_time);
-    let parts = if little { 1 } else { threads * TUNING.chunks_per_thread };
-    let rows = (group / local.max(1)).max(1);
-    let share = (items / parts).max(group) / rows;
-    let is_long = |width: u64| item_time.saturating_mul(width * rows) > picos(TUNING.merged_time);
-    let mut half = local;
-    while half.is_multiple_of(2 * u64::from(lanes.max(1))) && is_long(half) && items / (half * rows).max(1) < parts {
-        half /= 2;
-    }
-    if half < local {
-        range.local[0] = half;
-        return range;
-    }
-    if local >= TUNING.full_row && local.is_multiple_of(TUNING.full_row) {
-        let quick = picos(TUNING.merged_time).checked_div(item_time).unwrap_or(0);
-        let together = (TUNING.merged_items.min(quick) / group).min(share / local);
-        range.local[0] = local * together.max(1);
-        return range;
-    }
-    let most = share.next_multiple_of(u64::from(lanes.max(1)));
-    let wished = match global {
-        _ if global <= TUNING.whole_row => global,
-        _ if little => TUNING.whole_row,
-        _ => local.max(TUNING.full_row).next_multiple_of(TUNING.full_row),
-    };
-    if wished <= most {
-        range.local[0] = wished.max(local);
-    } else if most > local {
-        range.local[0] = most;
-    }
-    range
-}
-
-/// The position in the grid of the group with a number, and how many groups with the next numbers follow it in
-/// dimension
-/// 0. Numbers go row by row, or column by column through bands of so many rows; there are at least as many rows.
-fn position([x, y, _]: [u64; 3], band: u64, at: u64) -> ([u64; 3], u64) {
-    let (z, at) = (at / (x * y), at % (x * y));
-    if band == 1 {
-        return ([at % x, at / x, z], x - at % x);
-    }
-    let (first, at) = (at / (x * band) * band, at % (x * band));
-    let rows = band.min(y - first);
-    ([at / rows, first + at % rows, z], 1)
-}
-
 /// How many groups take this time; 1 if it is not known what one takes.
 fn groups_in(time: Duration, group: Duration) -> u64 {
     if group.is_zero() { 1 } else { (time.as_nanos() / group.as_nanos()).max(1) as u64 }
@@ -469,10 +398,10 @@ impl Running<'_> {
         let mut at = from;
         while at < to {
             let (id, row) = position(self.groups, self.band, at);
-            // All groups of a row have the same size, except perhaps the last one. Before each call, better code is
-            // looked for.
-            let code = self.next.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
-            let row = row.min(to - at).min(if self.next.is_some() { code.batch } else { u64::MAX });
+            // All groups of a row have the same size, except perhaps the last one. Before each call, code of
+            // the next tier is looked for.
+            let code = self.tier_up.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
+            let row = row.min(to - at).min(if self.tier_up.is_some() { code.batch } else { u64::MAX });
             let batch = code.batch.min(row);
             let strides = [self.local, code.scratch].map(|size| size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)));
             let local = memory.local.get(strides[0] * batch + 2 * abi::LOCAL_MARGIN);
@@ -535,77 +464,4 @@ unsafe extern "C" fn print_hook(state: *const c_void, format: u32, item: u64, ar
     }));
     // A sink that panics loses its line; the kernel goes on.
     drop(result);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The groups' width in a row of so many work-items that the application has in groups of one.
-    fn width(items: u64, threads: u64, lanes: u16) -> u64 {
-        let range = NdRange { work_dim: 1, offset: [0; 3], global: [items, 1, 1], local: [1; 3] };
-        regroup(range, threads, lanes, 0).local[0]
-    }
-
-    #[test]
-    fn small_groups_of_short_work_items_become_one() {
-        let width = |global: [u64; 3], local: [u64; 3], item_time: u64| {
-            let range = NdRange { work_dim: 3, offset: [0; 3], global, local };
-            regroup(range, 2, 16, item_time).local
-        };
-        assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 500), [1024, 1, 1]);
-        assert_eq!(width([1 << 20, 8, 1], [64, 8, 1], 500), [128, 8, 1]);
-        // Not if that took long, or if it took all the work that others could share; not before it is known.
-        assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 40_000), [256, 1, 1]);
-        assert_eq!(width([8192, 1, 1], [64, 1, 1], 5000), [256, 1, 1]);
-        assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 0), [256, 1, 1]);
-        // Few that take long are halved, down to a vector.
-        let few = |global: u64, local: u64, threads| {
-            let range = NdRange { work_dim: 1, offset: [0; 3], global: [global, 1, 1], local: [local, 1, 1] };
-            regroup(range, threads, 32, 3_000_000).local[0]
-        };
-        assert_eq!([few(4096, 128, 2), few(4096, 128, 16), few(8192, 128, 16), few(960, 96, 16)], [128, 32, 32, 96]);
-        // What one thread does in a moment is not divided for others.
-        assert_eq!(width([2048, 1, 1], [64, 1, 1], 500), [1024, 1, 1]);
-        assert_eq!(width([2048, 1, 1], [1, 1, 1], 500), [1024, 1, 1]);
-    }
-
-    #[test]
-    fn every_group_has_one_position_by_rows_and_in_bands() {
-        for (groups, band) in
-            [([5, 1, 1], 1), ([3, 4, 2], 1), ([3, 4, 2], 4), ([1, 19, 1], 8), ([7, 11, 3], 8), ([2, 9, 1], 2)]
-        {
-            let mut seen = Vec::new();
-            let mut at = 0;
-            while at < groups.iter().product() {
-                let (id, row) = position(groups, band, at);
-                assert!(row > 0 && (band == 1 || row == 1));
-                seen.extend((0..row).map(|k| [id[2], id[1], id[0] + k]));
-                at += row;
-            }
-            if band > 1 {
-                assert_eq!(seen[1], [0, 1, 0], "down first");
-                seen.sort();
-            }
-            let [x, y, z] = groups;
-            let all = (0..z).flat_map(|c| (0..y).flat_map(move |b| (0..x).map(move |a| [c, b, a])));
-            assert_eq!(seen, all.collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn a_batch_reads_a_row_of_memory_and_fits_in_the_cache() {
-        assert_eq!([batch(0, 64, 512), batch(4, 64, 512), batch(16, 64, 512)], [1, 8, 2]);
-        assert_eq!([batch(4, 1024, 512), batch(4, 64, 128 << 10), batch(4, 64, 1 << 20)], [1, 4, 1]);
-        assert_eq!(batch(4, u64::MAX, 0), 1);
-    }
-
-    #[test]
-    fn groups_of_few_work_items_fill_a_vector() {
-        assert_eq!(width(32, 2, 16), 16);
-        assert_eq!(width(10, 2, 16), 10);
-        assert_eq!(width(64, 16, 8), 8);
-        assert_eq!(width(700, 2, 16), 32);
-        assert_eq!(width(32, 2, 1), 1);
-    }
 }

@@ -13,6 +13,7 @@ mod cores;
 mod device;
 mod division;
 pub mod fpenv;
+mod grouping;
 mod info;
 mod launch;
 mod loader;
