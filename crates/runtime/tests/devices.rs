@@ -204,17 +204,17 @@ fn migration_does_what_it_says() {
     let a = buffer(&context, 64);
     cpu.fill(&a, &[3], 0, 256, &[]).unwrap();
     cpu.finish();
-    stub.migrate(&[a.clone()], 0, &[]).unwrap().wait();
+    stub.migrate(std::slice::from_ref(&a), 0, &[]).unwrap().wait();
     assert_eq!(bench.transferred(), 256);
     run(&stub, &bump, &[&a], Some(1), (0, 64), &[]).wait();
     assert_eq!(bench.transferred(), 0, "it was there");
-    stub.migrate(&[a.clone()], MigrationFlags::HOST.bits(), &[]).unwrap().wait();
+    stub.migrate(std::slice::from_ref(&a), MigrationFlags::HOST.bits(), &[]).unwrap().wait();
     assert_eq!(bench.transferred(), 256);
     assert_eq!(read(&stub, &a), vec![0x03030304; 64]);
     assert_eq!(bench.transferred(), 0);
     let given_up = MigrationFlags::HOST | MigrationFlags::CONTENT_UNDEFINED;
     run(&stub, &bump, &[&a], Some(1), (0, 64), &[]).wait();
-    cpu.migrate(&[a.clone()], given_up.bits(), &[]).unwrap().wait();
+    cpu.migrate(std::slice::from_ref(&a), given_up.bits(), &[]).unwrap().wait();
     assert_eq!(bench.transferred(), 0);
 }
 

@@ -143,10 +143,16 @@ impl Machine {
     }
 }
 
+#[derive(Default)]
+struct EndState {
+    result: Option<Result<(), HalError>>,
+    finish: Option<Box<dyn hal::Finish>>,
+}
+
 /// The end of a launch, for whoever waits.
 #[derive(Default)]
 struct End {
-    state: Mutex<(Option<Result<(), HalError>>, Option<Box<dyn hal::Finish>>)>,
+    state: Mutex<EndState>,
     ended: Condvar,
 }
 
@@ -163,13 +169,13 @@ fn print(sink: &dyn PrintSink) {
 impl hal::Pending for StubPending {
     fn wait(self: Box<Self>, sink: &dyn PrintSink) -> Result<(), HalError> {
         let mut state = self.end.state.lock().unwrap();
-        while state.0.is_none() {
+        while state.result.is_none() {
             state = self.end.ended.wait(state).unwrap();
         }
         if self.prints {
             print(sink);
         }
-        state.0.take().unwrap()
+        state.result.take().unwrap()
     }
 
     fn on_end(self: Box<Self>, finish: Box<dyn hal::Finish>) {
@@ -177,12 +183,12 @@ impl hal::Pending for StubPending {
         if self.prints {
             print(&*finish);
         }
-        match state.0.take() {
+        match state.result.take() {
             Some(result) => {
                 drop(state);
                 finish.finish(result);
             }
-            None => state.1 = Some(finish),
+            None => state.finish = Some(finish),
         }
     }
 }
@@ -289,20 +295,20 @@ impl hal::Device for StubDevice {
             std::thread::sleep(Duration::from_micros(words.iter().sum::<u64>() % 50));
             if breaks {
                 // The device loses the launch: nobody is told its end.
-                while end.state.lock().unwrap().1.take().is_none() {
+                while end.state.lock().unwrap().finish.take().is_none() {
                     std::thread::yield_now();
                 }
                 return;
             }
             let result = body(&machine, &words, &range);
             let mut state = end.state.lock().unwrap();
-            match state.1.take() {
+            match state.finish.take() {
                 Some(finish) => {
                     drop(state);
                     finish.finish(result);
                 }
                 None => {
-                    state.0 = Some(result);
+                    state.result = Some(result);
                     end.ended.notify_all();
                 }
             }
