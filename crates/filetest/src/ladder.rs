@@ -232,8 +232,8 @@ impl Ladder {
         Verdict::Agree
     }
 
-    /// Which passes a failure hangs on: without any one of them, the rung that failed agrees. The bug is in one of them, or in a later stage
-    /// that only sees it after them.
+    /// Which passes a failure hangs on: without any one of them, the rung that failed agrees. The bug is in one of
+    /// them, or in a later stage that only sees it after them.
     pub fn bisect(&self, program: &Generated, failure: &Failure) -> Vec<&'static str> {
         let Ok((module, wanted)) = self.reference(&program.source(), program) else { return Vec::new() };
         let Some(rung) = self.all_rungs().into_iter().find(|r| failure.rungs.last() == Some(&r.name())) else {

@@ -2,6 +2,8 @@
 //! about half of what sessions of a thousand inputs have, so that chance fails no test and a mutator that went blind
 //! does.
 
+#![allow(clippy::print_stdout, reason = "it shows what the sessions print")]
+
 use std::process::Command;
 
 /// `least`: inputs of 100 that must be accepted.

@@ -295,8 +295,8 @@ impl Pipeline<'_> {
         let items = vectors(parts);
         let width = cost::choose(&items, self.vectors, cost::MAX_LANES);
         if cloom_ir::subgroup::uses(split) {
-            // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered along rows. Reductions
-            // halve them.
+            // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered
+            // along rows. Reductions halve them.
             return (Width { order: [0, 1, 2], lanes: 1 << width.lanes.ilog2(), ..width }, None);
         }
         if is_regroupable(self.module, split, graph) || self.vectors.options.lanes.is_some() {

@@ -111,8 +111,8 @@ impl Bounds {
     ///
     /// They do if every value that it is made of is bounded away from the wrap, uniform, or a sum or product that the source promises
     /// not to wrap, and whose distances do not wrap either: two lanes may be on that are further apart than the type has positive
-    /// numbers. A promise speaks for lanes that are on; see [`crate::emit::widen`] for how bases are computed where lane 0 may be off. `stride`
-    /// gives the distance of neighbours, as far as it is known, 0 for what is uniform.
+    /// numbers. A promise speaks for lanes that are on; see [`crate::emit::widen`] for how bases are computed where
+    /// lane 0 may be off. `stride` gives the distance of neighbours, as far as it is known, 0 for what is uniform.
     pub fn lanes_do_not_wrap(
         &self,
         func: &Function,

@@ -66,8 +66,8 @@ pub struct ContinuationGraph {
     pub kept_arrays: Vec<Value>,
     /// Whether each work-item keeps its own next continuation, because a branch that may differ decides it.
     pub divergent_dispatch: bool,
-    /// Which continuations the work-items of several groups may run together: the first and those after synthetic barriers, if there are such and all
-    /// groups agree where to go on.
+    /// Which continuations the work-items of several groups may run together: the first and those after synthetic
+    /// barriers, if there are such and all groups agree where to go on.
     pub batched: Vec<bool>,
 }
 

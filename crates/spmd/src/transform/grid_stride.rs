@@ -72,8 +72,8 @@ pub fn asks_for_grid(func: &Function) -> bool {
     ops.any(|op| matches!(op, Op::Query { what: Query::GlobalSize | Query::NumGroups, .. }))
 }
 
-/// Puts synthetic barriers into the loops of a kernel that was split at these barriers, if it has such loops. Loops over fewer elements than `least` do
-/// get none, nor do loops with much smaller strides than that.
+/// Puts synthetic barriers into the loops of a kernel that was split at these barriers, if it has such loops. Loops
+/// over fewer elements than `least` do get none, nor do loops with much smaller strides than that.
 pub fn insert(func: &mut Function, barriers: &[Barrier], least: u64) -> Option<GridStride> {
     let strides = find(func, barriers);
     let bytes = strides.iter().map(|s| s.bytes).max()?;
@@ -278,8 +278,8 @@ impl Stride {
         Barrier { before: barrier, after: head, span, synthetic: true }
     }
 
-    /// One iteration at the end of a block, with the values that `map` has for the header's parameters. Gives the block after it and what the
-    /// header gets next.
+    /// One iteration at the end of a block, with the values that `map` has for the header's parameters. Gives the block
+    /// after it and what the header gets next.
     fn write_iteration(&self, func: &mut Function, at: Block, mut map: FxHashMap<Value, Value>) -> (Block, Vec<Value>) {
         let header = self.l.header;
         let end = func.add_block();
