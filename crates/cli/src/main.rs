@@ -4,8 +4,6 @@
 //! standard output and an exit status) or a [`Failure`] (a message that says what to do next). Only this file writes
 //! and exits, so every command can be tested as a function, and `cloom show … | head` ends without an error.
 
-#![forbid(unsafe_code)]
-
 mod agree;
 mod args;
 mod bench;

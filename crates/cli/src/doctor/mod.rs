@@ -2,7 +2,7 @@
 //! and a driver, and says for each problem what to do.
 //!
 //! ```text
-//! program ─▶ loader ─▶ icd (which drivers) ─▶ drivers (load, compute)   machine, cache, environment
+//! program ─▶ loader ─▶ icd (which drivers) ─▶ drivers (load, compute)   machine, own (compiler), cache, environment
 //! ```
 //!
 //! A driver may crash or hang, and an ICD loader reads its environment only once. So drivers are tested in child
@@ -14,6 +14,7 @@ mod environment;
 mod icd;
 mod loader;
 mod machine;
+mod own;
 
 use crate::outcome::{Answer, Exit, Failure};
 use serde::Serialize;
@@ -95,6 +96,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let mut findings = loader::judge(&loader);
     findings.extend(drivers::look(&loader)?);
     findings.extend(machine::look());
+    findings.extend(own::look());
     findings.extend(cache::look());
     findings.extend(environment::judge());
     let count = |status| findings.iter().filter(|f| f.status == status).count();

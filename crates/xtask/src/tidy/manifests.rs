@@ -11,7 +11,6 @@ use toml::{Table, Value};
 /// Dependencies that no source names: crate, dependency, reason.
 const UNNAMED: &[(&str, &str, &str)] = &[
     ("filetest", "gmp-mpfr-sys", "its features choose the system's GMP and MPFR for rug"),
-    ("cli", "cloom-capi", "its tests want libcloom.so built beside the program"),
 ];
 
 /// What every crate says of itself.
