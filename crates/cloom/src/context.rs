@@ -3,11 +3,8 @@
 //! Contexts of [`Context::new`] share one platform for the whole process, and so its threads. [`Context::with`] makes one of its own.
 
 use crate::{Buffer, BuildError, Error, Pod, Program};
-use cloom_caps::env;
-use cloom_hal::Device as _;
-use cloom_hal_cpu::{CpuDevice, fpenv};
+use cloom_hal_cpu::{Choice, fpenv};
 use cloom_runtime as rt;
-use cloom_target::Target;
 use std::io::Write as _;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -60,15 +57,9 @@ static SHARED: LazyLock<Result<Arc<rt::Platform>, String>> = LazyLock::new(|| pl
 
 /// The platform with the one device that this machine has.
 fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platform>, String> {
-    let threads = match options.threads {
-        0 => env::THREADS.get().and_then(|text| text.trim().parse().ok()).unwrap_or(0),
-        n => n,
-    };
-    let wanted = options.cpu.clone().or_else(|| env::CPU.get());
     // Whoever asks first may round or trap in a way of its own.
     let _float_env = fpenv::enter(false);
-    let device = CpuDevice::new(threads, wanted.as_deref());
-    check_level(wanted.as_deref(), &device.info().target)?;
+    let device = Choice::new(options.threads, options.cpu.as_deref()).device?;
     let print = printer.unwrap_or_else(|| {
         Box::new(|text: &[u8]| {
             // Where standard output is closed, there is nobody to tell.
@@ -78,17 +69,6 @@ fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platf
     let hooks = rt::Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)) };
     let engine = rt::Engine::new(rt::Cloom::from_env(), hooks);
     Ok(rt::Platform::new(engine, vec![Arc::new(device)]))
-}
-
-/// Checks that the device is what was asked for: a lower level in its place would let a test pass for what it is not.
-fn check_level(wanted: Option<&str>, target: &Target) -> Result<(), String> {
-    use cloom_caps::cpu::{named, names};
-    let Some(wanted) = wanted else { return Ok(()) };
-    match named(wanted) {
-        Some(wanted) if target.level() == wanted.level() => Ok(()),
-        Some(_) => Err(format!("this machine cannot run {wanted} code; {target} is its best")),
-        None => Err(format!("there is no set of instructions `{wanted}`; give one of {}", names().join(", "))),
-    }
 }
 
 impl Context {

@@ -9,6 +9,7 @@
 #![allow(unsafe_code, reason = "it loads and runs machine code")]
 
 mod arena;
+mod choice;
 mod cores;
 mod device;
 mod division;
@@ -21,4 +22,5 @@ mod memory;
 mod pool;
 mod relocate;
 
+pub use choice::Choice;
 pub use device::CpuDevice;

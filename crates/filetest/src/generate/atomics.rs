@@ -103,10 +103,10 @@ impl Gen {
     }
 
     fn c11_statement(&mut self, out: &mut Vec<Stmt>) {
-        // The name of OpenCL C 3.0 is unknown to clang 15, and so to PoCL.
+        // clang 15, and so PoCL 3.1, knows no scope of all devices without the optional feature.
         let all = match self.profile {
             Profile::Total => "memory_scope_all_devices",
-            Profile::Portable => "memory_scope_all_svm_devices",
+            Profile::Portable => "memory_scope_device",
         };
         let scope = self.rng.pick(&["memory_scope_device", "memory_scope_device", all]);
         let order = self.rng.pick(&ORDERS);

@@ -9,9 +9,8 @@ use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// Dependencies that no source names: crate, dependency, reason.
-const UNNAMED: &[(&str, &str, &str)] = &[
-    ("filetest", "gmp-mpfr-sys", "its features choose the system's GMP and MPFR for rug"),
-];
+const UNNAMED: &[(&str, &str, &str)] =
+    &[("filetest", "gmp-mpfr-sys", "its features choose the system's GMP and MPFR for rug")];
 
 /// What every crate says of itself.
 const KEYS: &[&str] =
