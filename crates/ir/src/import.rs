@@ -5,7 +5,7 @@
 //! globals belong to their module, so a clash of their names is settled by renaming.
 //! The compiler links the library of built-ins that way, and programs that a host compiled apart.
 
-use crate::entity::{FuncRef, GlobalRef, StrRef};
+use crate::entity::{Entity, FuncRef, GlobalRef, StrRef};
 use crate::function::{Function, Linkage};
 use crate::inst::Op;
 use crate::module::{Global, GlobalLinkage, Module, Reloc, Span};
@@ -171,11 +171,14 @@ impl<'a> Importer<'a> {
 
     fn translate(&mut self, source: &Function) -> Result<Function, ImportError> {
         let mut func = source.clone();
+        let mut live = vec![false; func.insts.len()];
         for i in 0..func.layout.len() {
             let b = func.layout[i];
             func.blocks[b].term_span = self.span(func.blocks[b].term_span);
             for k in 0..func.blocks[b].insts.len() {
-                let inst = &mut func.insts[func.blocks[b].insts[k]];
+                let i = func.blocks[b].insts[k];
+                live[i.index()] = true;
+                let inst = &mut func.insts[i];
                 inst.span = self.span(inst.span);
                 match &mut inst.op {
                     Op::Call(f) => *f = self.request(*f)?,
@@ -183,6 +186,13 @@ impl<'a> Importer<'a> {
                     Op::Printf(s) => *s = self.string(*s),
                     _ => {}
                 }
+            }
+        }
+        // What no block has any more may name what is not imported: it becomes a constant that nobody uses.
+        for i in func.insts.keys().filter(|i| !live[i.index()]).collect::<Vec<_>>() {
+            if matches!(func.insts[i].op, Op::Call(_) | Op::GlobalAddr(_) | Op::Printf(_)) {
+                func.insts[i].op = Op::Const(0);
+                func.insts[i].args.clear();
             }
         }
         Ok(func)
@@ -337,6 +347,21 @@ mod tests {
         bb0: ret
         }
     ";
+
+    #[test]
+    fn what_a_removed_call_named_does_not_come_along() {
+        let mut source = crate::parse(PROGRAM).unwrap();
+        let (main, twice) = (source.find("main").unwrap(), source.find("twice").unwrap());
+        // The call is in no block any more, but in the arena.
+        let entry = source.funcs[main].entry();
+        let insts = &source.funcs[main].insts;
+        let calls: Vec<_> = insts.iter().filter(|(_, d)| d.op == Op::Call(twice)).map(|(i, _)| i).collect();
+        source.funcs[main].blocks[entry].insts.retain(|i| !calls.contains(i));
+        let mut module = Module::new();
+        module.import(&source, [main]).unwrap();
+        assert!(module.find("twice").is_none());
+        assert_eq!(crate::verify(&module), []);
+    }
 
     #[test]
     fn a_declaration_gets_its_body_with_all_that_it_uses() {
