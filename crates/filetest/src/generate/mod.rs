@@ -448,7 +448,7 @@ impl Gen {
         let attributes = if self.has(Family::Attributes) { self.attributes() } else { String::new() };
         let restrict = if self.has(Family::Alias) { "restrict " } else { "" };
         let more: String = self.params().iter().map(|p| format!(", {}", p.declaration())).collect();
-        let head = format!(
+        let mut head = format!(
             "kernel {attributes}void k(global uint *out, const global uint *{restrict}in, \
              volatile global uint *counters, constant int *{restrict}table, int n, S0 s, float4 f, local uint *dyn, \
              global uint *cols{more}) {{"
@@ -485,6 +485,11 @@ impl Gen {
         // A parameter that is written to is no longer the same for the group.
         let written = self.rng.chance(40);
         self.add_struct(0, "s", written);
+        // In PoCL 3.1 the work-items of a group share a structure that is a parameter, and see each other's stores.
+        if written && self.straight {
+            head = head.replace("int n, S0 s,", "int n, S0 given,");
+            body.push(Stmt::line("S0 s = given;"));
+        }
         let mut grid = None;
         if self.has(Family::Long) {
             body.extend(self.long_grid_loop());
