@@ -3,6 +3,7 @@
 //! in loops, and up to the end of a buffer behind a test.
 
 use super::expr::Place;
+use super::families::Family;
 use super::tree::Stmt;
 use super::types::{Scalar, Ty};
 use super::{Gen, IN};
@@ -32,6 +33,13 @@ impl Gen {
 
     /// An index of a word of `in`.
     fn neighbour(&mut self) -> String {
+        let index = self.unbounded_neighbour();
+        // Ranges of long loops have more work-items than the bounds below are made for.
+        if self.has(Family::Long) { format!("({index}) & {}u", IN - 1) } else { index }
+    }
+
+    /// An index that stays inside in ranges of up to 300 work-items.
+    fn unbounded_neighbour(&mut self) -> String {
         let c = self.rng.below(100);
         let k = self.rng.pick(&[1u64, 2, 3, 7, 40, 64, 255]);
         let id = self.rng.pick(&["lid", "gid", "(uint)get_global_id(0)", "(uint)get_local_id(0)"]);
