@@ -10,9 +10,6 @@ const MAX_LINES: usize = 120;
 /// An arm of a table.
 const MAX_ARM: usize = 3;
 
-/// Functions that are longer today. An entry that is no longer needed is a finding, so that the list can only shrink.
-const KNOWN: &[(&str, &str)] = &[];
-
 /// A function with a body.
 #[derive(Debug, PartialEq, Eq)]
 struct Function {
@@ -27,22 +24,8 @@ pub fn check(shown: &str, tokens: &[Token], findings: &mut Vec<String>) {
     if SourceFile::is_test(shown) {
         return;
     }
-    let long: Vec<Function> = functions(tokens).into_iter().filter(|f| f.lines > MAX_LINES && !f.table).collect();
-    for f in &long {
-        if !KNOWN.contains(&(shown, f.name.as_str())) {
-            let Function { name, line, lines, .. } = f;
-            findings.push(format!("{shown}:{line}: `{name}` has {lines} lines, {MAX_LINES} are the limit; split it"));
-        }
-    }
-    for (_, name) in KNOWN.iter().filter(|(file, name)| *file == shown && !long.iter().any(|f| f.name == *name)) {
-        findings.push(format!("{shown}: `{name}` is short enough: take it off KNOWN in xtask/src/tidy/functions.rs"));
-    }
-}
-
-/// The files of [`KNOWN`] that are not there.
-pub fn check_known(files: &[&str], findings: &mut Vec<String>) {
-    for (file, name) in KNOWN.iter().filter(|(file, _)| !files.contains(file)) {
-        findings.push(format!("{file}: is gone: take `{name}` off KNOWN in xtask/src/tidy/functions.rs"));
+    for Function { name, line, lines, .. } in functions(tokens).iter().filter(|f| f.lines > MAX_LINES && !f.table) {
+        findings.push(format!("{shown}:{line}: `{name}` has {lines} lines, {MAX_LINES} are the limit; split it"));
     }
 }
 
@@ -143,12 +126,5 @@ mod tests {
         // An arm with much in it, and something beside the match.
         assert_eq!(findings(&format!("fn f() {{\nmatch x {{ A => {{\n{long}}}\n}}\n}}\n")).len(), 1);
         assert_eq!(findings(&format!("fn f() {{\nlet x = 1;\nmatch x {{\n{arms}}}\n}}\n")).len(), 1);
-    }
-
-    #[test]
-    fn a_known_file_that_is_gone_is_found() {
-        let mut out = Vec::new();
-        check_known(&[], &mut out);
-        assert_eq!(out.len(), KNOWN.len());
     }
 }

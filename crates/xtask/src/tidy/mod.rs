@@ -40,8 +40,6 @@ pub fn run() -> Result<Outcome> {
     for compiler in workspace.members.iter().filter(|m| m.name == "compiler") {
         layers::check_fingerprint(compiler, &mut findings);
     }
-    let files: Vec<&str> = workspace.members.iter().flat_map(|m| &m.files).map(|f| f.shown.as_str()).collect();
-    functions::check_known(&files, &mut findings);
     let names: Vec<&str> = workspace.members.iter().map(|m| m.name.as_str()).collect();
     layers::check_map(MAP, &fs::read_to_string(workspace.root.join(MAP))?, &names, &mut findings);
     manifests::check(&workspace, &mut findings);
