@@ -9,6 +9,7 @@ fn main() {
     println!("cargo:rustc-cdylib-link-arg=-Wl,--exclude-libs,ALL");
     // See src/exit.rs.
     println!("cargo:rustc-cdylib-link-arg=-Wl,--wrap=__cxa_atexit");
-    // 100,000 relocations, most of them for LLVM's tables, are a bit each instead of 24 bytes: a process loads the driver in less time.
+    // 100,000 relocations, most of them for LLVM's tables, are a bit each instead of 24 bytes: a process loads the
+    // driver in less time.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,pack-relative-relocs");
 }

@@ -1,7 +1,7 @@
-//! In come the sources of the built-in library; out goes the library as IR, a piece for each function, and a fingerprint of everything
-//! that decides which code a kernel gets, so that the disk cache never gives code of another compiler: the sources of the crates
-//! that kernels pass through, LLVM, and rustc. The fingerprint is a BLAKE3 hash, the same wherever the same sources are built with the
-//! same tools.
+//! In come the sources of the built-in library; out goes the library as IR, a piece for each function, and a
+//! fingerprint of everything that decides which code a kernel gets, so that the disk cache never gives code of another
+//! compiler: the sources of the crates that kernels pass through, LLVM, and rustc. The fingerprint is a BLAKE3 hash,
+//! the same wherever the same sources are built with the same tools.
 //!
 //! The library does not depend on programs or their options, so no program has to wait for the front end to read it.
 
@@ -103,8 +103,8 @@ fn compile(name: &str, text: &str) -> Module {
     module
 }
 
-/// A module for each function that others than its file can reach. Functions of the file alone get the file's name, for they are
-/// found by their names from now on.
+/// A module for each function that others than its file can reach. Functions of the file alone get the file's name, for
+/// they are found by their names from now on.
 fn split(file: &str, mut module: Module) -> Vec<(String, Module)> {
     let roots = module.funcs.iter().filter(|(_, f)| !f.is_declaration() && f.linkage != Linkage::Internal);
     let mut wanted: Vec<FuncRef> = roots.map(|(r, _)| r).collect();

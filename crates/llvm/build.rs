@@ -2,9 +2,9 @@
 //!
 //! The bindings crate can link LLVM itself, but only all of it, which makes the driver a sixth larger.
 //!
-//! `LLVM_SYS_191_PREFIX` is the folder of LLVM. When this is compiled on another kind of machine, which cannot run the `llvm-config`
-//! there, the names of the libraries come from its own one, and `lib` in that folder has them; the libraries that LLVM needs are then
-//! looked for in `<machine>-linux-gnu` beside that folder, where Debian has them.
+//! `LLVM_SYS_191_PREFIX` is the folder of LLVM. When this is compiled on another kind of machine, which cannot run the
+//! `llvm-config` there, the names of the libraries come from its own one, and `lib` in that folder has them; the
+//! libraries that LLVM needs are then looked for in `<machine>-linux-gnu` beside that folder, where Debian has them.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-// Functions of double that are exact or need no more than one rounding: fdim fract frexp ilogb ldexp logb maxmag minmag modf
-// nan nextafter round rsqrt hypot fmod remainder remquo.
+// Functions of double that are exact or need no more than one rounding: fdim fract frexp ilogb ldexp logb maxmag minmag
+// modf nan nextafter round rsqrt hypot fmod remainder remquo.
 //
 // In: doubles; out: the exact result, correctly rounded, but for hypot (1 ULP) and rsqrt (1 ULP). Everything but the
 // division with remainder is free of branches.

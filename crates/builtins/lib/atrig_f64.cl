@@ -106,8 +106,8 @@ static double atrigd_acute(double ax, double ay)
 {
     double num = __cl_fmin(ax, ay);
     double den = __cl_fmax(ax, ay);
-    // The sum of two huge ones would overflow, and the multiple of a denormal one have no bits left; 0/0 is along the axis
-    // of x, infinity/infinity a diagonal.
+    // The sum of two huge ones would overflow, and the multiple of a denormal one have no bits left; 0/0 is along the
+    // axis of x, infinity/infinity a diagonal.
     double scale = den > 0x1p+1000 ? 0x1p-100 : (den < 0x1p-900 ? 0x1p+100 : 1.0);
     num = num == INFINITY ? 1.0 : (den == INFINITY ? 0.0 : num * scale);
     den = den == INFINITY || den == 0.0 ? 1.0 : den * scale;

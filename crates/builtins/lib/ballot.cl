@@ -1,4 +1,5 @@
-// Ballots of sub-groups as masks of four words: sub_group_ballot and the functions of its results, get_sub_group_*_mask.
+// Ballots of sub-groups as masks of four words: sub_group_ballot and the functions of its results,
+// get_sub_group_*_mask.
 //
 // A sub-group has at most 64 work-items, so the first two words hold all bits that count.
 

@@ -1,7 +1,7 @@
 // Logarithms and inverse hyperbolic functions of double: log log2 log10 log1p asinh acosh atanh.
 //
-// The decomposition of log_f32.cl; here log(1 + f) is a series in s = f / (2 + f), which converges twice as fast for one
-// division: log(1 + f) = 2 atanh(s) = f - f^2/2 + s * (f^2/2 + s^2 P(s^2)). It is kept as a sum of two doubles, so
+// The decomposition of log_f32.cl; here log(1 + f) is a series in s = f / (2 + f), which converges twice as fast for
+// one division: log(1 + f) = 2 atanh(s) = f - f^2/2 + s * (f^2/2 + s^2 P(s^2)). It is kept as a sum of two doubles, so
 // that the factor of another base and the whole exponents can be brought in without losing bits.
 
 #define FN __attribute__((overloadable))

@@ -1,9 +1,9 @@
 // Error and gamma functions of float: erf erfc tgamma lgamma lgamma_r.
 //
 // In: a float; out: the result within a few ULP. erfc(x) = e^(-x^2) * g(t) / (1 + 2x) with t = (x - 2) / (x + 2), which
-// maps the half-line onto an interval where g is smooth (Shepherd and Laframboise, "Chebyshev approximation of
-// (1 + 2x) exp(x^2) erfc x in 0 <= x < inf", 1981; the polynomial is from tools/minimax.py). The gamma function is
-// Stirling's series after a shift to at least 8, in double, which leaves 20 bits to spare; its logarithm is that of double.
+// maps the half-line onto an interval where g is smooth (Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x)
+// exp(x^2) erfc x in 0 <= x < inf", 1981; the polynomial is from tools/minimax.py). The gamma function is Stirling's
+// series after a shift to at least 8, in double, which leaves 20 bits to spare; its logarithm is that of double.
 
 #define FN __attribute__((overloadable))
 

@@ -1,8 +1,8 @@
 // Error and gamma functions of double: erf erfc tgamma lgamma lgamma_r.
 //
-// The error functions as in special_f32.cl. gamma is a polynomial on [1, 2], reached from below 10 by exact steps of one,
-// and Stirling's formula beyond; its power is the square of pow(x, x/2 - 1/4), whose exponent is exact and which does not
-// overflow before the result. Polynomials are evaluated as two chains, of the even and the odd coefficients.
+// The error functions as in special_f32.cl. gamma is a polynomial on [1, 2], reached from below 10 by exact steps of
+// one, and Stirling's formula beyond; its power is the square of pow(x, x/2 - 1/4), whose exponent is exact and which
+// does not overflow before the result. Polynomials are evaluated as two chains, of the even and the odd coefficients.
 
 #define FN __attribute__((overloadable))
 
@@ -139,7 +139,8 @@ static double speciald_lgamma_middle(double u)
     return __cl_fma(b, u, a);
 }
 
-// a = w + 1 + n with 0 <= w < 1 for 1 <= a < 11, w = a for a < 1; result w, *product what gamma(a) has beyond gamma(w + 1).
+// Returns w such that gamma(a) = *product * gamma(w + 1): for 1 <= a < 11, a = w + 1 + n with 0 <= w < 1; for a < 1,
+// w = a.
 static double speciald_shift(double a, double *product)
 {
     double y = a;

@@ -3,8 +3,8 @@
 // In: a float, for sin, cos and tan of radians; out: the result within 1 to 2 ULP over the whole range.
 // |x| = n * pi/2 + r with |r| <= pi/4. Up to 2^17 by Cody and Waite's subtraction of n times pi/2 in three parts, where
 // fused operations make the first step exact; beyond by Payne and Hanek's ("Radian reduction for trigonometric
-// functions", 1983) product with the bits of 2/pi that matter. That one is the only branch: a vector none of whose lanes
-// is large skips it.
+// functions", 1983) product with the bits of 2/pi that matter. That one is the only branch: a vector none of whose
+// lanes is large skips it.
 
 #define FN __attribute__((overloadable))
 #define TRIGF_MAGIC 0x1.8p+23f

@@ -349,8 +349,8 @@ impl Row {
         params_of(self.sig).count()
     }
 
-    /// The concrete signatures whose `T` has `lanes` lanes. Those of 64-bit and 16-bit floats are there too: whether the
-    /// device has them is for the caller to know.
+    /// The concrete signatures whose `T` has `lanes` lanes. Those of 64-bit and 16-bit floats are there too: whether
+    /// the device has them is for the caller to know.
     pub fn instances(&self, lanes: u8) -> impl Iterator<Item = Sig> + '_ {
         let lanes_fit = self.lanes.contains(&lanes);
         let spaces: &[Space] = match self.sig.contains('p') {

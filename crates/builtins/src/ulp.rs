@@ -18,8 +18,8 @@ const fn limit(name: &'static str, ulp: f64) -> Limit {
 /// Correctly rounded.
 const ROUNDED: f64 = 0.5;
 
-/// The elementwise functions that the library defines, by name. For these the specification sets `float` and `double` the
-/// same limits. Where it leaves the error undefined (`lgamma`), so does this table.
+/// The elementwise functions that the library defines, by name. For these the specification sets `float` and `double`
+/// the same limits. Where it leaves the error undefined (`lgamma`), so does this table.
 pub const LIMITS: &[Limit] = &[
     limit("acos", 4.0),
     limit("acosh", 4.0),

@@ -1,8 +1,9 @@
-//! Builds many sources as an application does: `build_all < LIST`, where a line has a file, a tab, and its build options. Each source
-//! is built in a process of its own, its kernels are created and their code is made. Prints a table, the slowest last, and the logs of
-//! those that failed; the exit status is 1 if one did.
+//! Builds many sources as an application does: `build_all < LIST`, where a line has a file, a tab, and its build
+//! options. Each source is built in a process of its own, its kernels are created and their code is made. Prints a
+//! table, the slowest last, and the logs of those that failed; the exit status is 1 if one did.
 //!
-//! `CLOOM_TEST_LIBRARY` and `CLOOM_TEST_PLATFORM` name another driver, as for the tests. `BUILD_ALL_JOBS` says how many run at a time.
+//! `CLOOM_TEST_LIBRARY` and `CLOOM_TEST_PLATFORM` name another driver, as for the tests. `BUILD_ALL_JOBS` says how many
+//! run at a time.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 

@@ -1,6 +1,6 @@
-//! How long until a kernel has run for the first time: `first_launch FILE.cl KERNEL [RUNS [OPTIONS]]`. Each run is a fresh
-//! process with nothing cached; prints medians in milliseconds of loading the library, making a context and a queue, building,
-//! and the first launch.
+//! How long until a kernel has run for the first time: `first_launch FILE.cl KERNEL [RUNS [OPTIONS]]`. Each run is a
+//! fresh process with nothing cached; prints medians in milliseconds of loading the library, making a context and a
+//! queue, building, and the first launch.
 //!
 //! `CLOOM_TEST_LIBRARY` and `CLOOM_TEST_PLATFORM` name another driver, as for the tests.
 

@@ -1,4 +1,5 @@
-//! What a launch costs: an empty kernel, waited for each time or queued, and the smallest transfers. Prints microseconds a command.
+//! What a launch costs: an empty kernel, waited for each time or queued, and the smallest transfers. Prints
+//! microseconds a command.
 //!
 //! `CLOOM_TEST_LIBRARY` and `CLOOM_TEST_PLATFORM` name another driver, as for the tests; run both in turn to compare.
 

@@ -1,4 +1,5 @@
-//! The error codes that all functions which enqueue a command share, and those of each transfer: a table for every function.
+//! The error codes that all functions which enqueue a command share, and those of each transfer: a table for every
+//! function.
 
 #![allow(unsafe_code, reason = "it calls the C interface")]
 

@@ -103,8 +103,8 @@ fn a_kernel_tells_what_its_groups_need() {
     // What no launch may have is no size that one may have.
     let huge = t.kernel("kernel __attribute__((reqd_work_group_size(4294967295, 4294967295, 4294967295))) void k() {}");
     assert_eq!(info::<usize>(of(&huge, CL_KERNEL_WORK_GROUP_SIZE)), most);
-    // More work-items than there is memory for are refused at once: each keeps 8 MB across the barrier. (A machine with very much memory
-    // and few cores has room for all.)
+    // More work-items than there is memory for are refused at once: each keeps 8 MB across the barrier. (A machine with
+    // very much memory and few cores has room for all.)
     let keeps = t.kernel(
         "kernel void k(global int *o) {
            int a[2000000];

@@ -1,5 +1,5 @@
-//! What concerns the whole process: output of kernels, the ICD loader, another driver beside ours, exit while work runs, fork,
-//! many processes at once. Each test runs this program again with a part for the child to play.
+//! What concerns the whole process: output of kernels, the ICD loader, another driver beside ours, exit while work
+//! runs, fork, many processes at once. Each test runs this program again with a part for the child to play.
 
 #![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]
@@ -127,7 +127,8 @@ fn the_log_has_remarks_if_they_are_asked_for() {
     }
 }
 
-/// Launches each kernel as soon as it is built, and again until other code has long taken over; both kinds of code are in one launch then.
+/// Launches each kernel as soon as it is built, and again until other code has long taken over; both kinds of code are
+/// in one launch then.
 fn first_launches() {
     let t = Session::new();
     let source = r#"

@@ -94,8 +94,8 @@ fn a_queue_may_be_released_while_its_commands_wait() {
     assert_eq!(t.read::<u32>(&buffer, 1), [9]);
 }
 
-/// A kernel that is known to be short runs where it is enqueued, without a command, when nothing is before it. Here is one, with its
-/// buffer, which holds 0.
+/// A kernel that is known to be short runs where it is enqueued, without a command, when nothing is before it. Here is
+/// one, with its buffer, which holds 0.
 fn short_kernel(t: &Session) -> (Obj, Obj) {
     let kernel = t.kernel("kernel void k(global uint *p, uint a) { p[0] = p[0] * 2 + a; }");
     let buffer = t.buffer_of(&[0u32]);

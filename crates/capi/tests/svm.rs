@@ -91,8 +91,8 @@ fn a_kernel_works_on_any_memory_of_the_host() {
     assert!(values.iter().enumerate().all(|(i, &v)| v == 2 * i as u32));
 }
 
-/// Kernels that work for a while, and that wait until the host writes a number. Shared memory for both, if the device has any
-/// with atomics.
+/// Kernels that work for a while, and that wait until the host writes a number. Shared memory for both, if the device
+/// has any with atomics.
 fn waiting(properties: u64) -> Option<(Session, Obj, Obj, Handle)> {
     let t = session(properties)?;
     if t.device_info::<u64>(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_ATOMICS == 0 {

@@ -1,4 +1,5 @@
-//! Any number of threads at once: on one context, on one queue, on one kernel, with events between them; and random calls.
+//! Any number of threads at once: on one context, on one queue, on one kernel, with events between them; and random
+//! calls.
 
 mod common;
 use common::*;

@@ -1,4 +1,5 @@
-//! Chapter 5.2.2 to 5.2.4 and 5.5 of the specification: reading, writing, copying, filling, mapping and migrating buffers.
+//! Chapter 5.2.2 to 5.2.4 and 5.5 of the specification: reading, writing, copying, filling, mapping and migrating
+//! buffers.
 
 mod common;
 use common::*;

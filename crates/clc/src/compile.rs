@@ -22,8 +22,8 @@ pub struct Target {
     pub fp16: bool,
     /// Images.
     pub images: bool,
-    /// Multiplies and adds `float` and `double` in one instruction. Where it does not, nothing is contracted: to round once takes
-    /// 20 times as long as to round twice there.
+    /// Multiplies and adds `float` and `double` in one instruction. Where it does not, nothing is contracted: to round
+    /// once takes 20 times as long as to round twice there.
     pub fma: bool,
 }
 

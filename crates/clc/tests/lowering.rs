@@ -46,8 +46,8 @@ fn programs_of_the_language_compile() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The kernels of real programs say what they mean: warnings about values that are not used, or extensions, would be wrong there.
-/// (Some need macros from their hosts; what they lack gives errors, which do not matter here.)
+/// The kernels of real programs say what they mean: warnings about values that are not used, or extensions, would be
+/// wrong there. (Some need macros from their hosts; what they lack gives errors, which do not matter here.)
 #[test]
 fn kernels_of_programs_have_no_new_warnings() {
     let mut files = Vec::new();

@@ -1,4 +1,5 @@
-//! The Mandelbrot set from a Rust program: compile a kernel, run it, draw the result with characters. Also what a mistake looks like.
+//! The Mandelbrot set from a Rust program: compile a kernel, run it, draw the result with characters. Also what a
+//! mistake looks like.
 //!
 //! `cargo run --release --package cloom --example embed`
 

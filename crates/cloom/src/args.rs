@@ -1,4 +1,5 @@
-//! Arguments of a launch: a tuple with one entry for each parameter of the kernel, checked against the parameters' types.
+//! Arguments of a launch: a tuple with one entry for each parameter of the kernel, checked against the parameters'
+//! types.
 //!
 //! | parameter | argument |
 //! |---|---|
@@ -98,7 +99,8 @@ fn scalar_of_param(type_name: &str) -> Option<&'static str> {
     }
 }
 
-/// Refuses a scalar where the parameter, or what it points to, is a scalar of another kind: an `f32` for an `int` has the right size.
+/// Refuses a scalar where the parameter, or what it points to, is a scalar of another kind: an `f32` for an `int` has
+/// the right size.
 fn check_element<T: 'static>(kernel: &rt::Kernel, index: u32) -> Result<(), Error> {
     let Some(param) = kernel.meta().params.get(index as usize) else { return Ok(()) };
     match (scalar::<T>(), scalar_of_param(&param.type_name)) {

@@ -6,7 +6,8 @@ use cloom_runtime as rt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Device memory of `len` elements. Reads and writes wait for the launches before them. Cheap to clone; all clones are one buffer.
+/// Device memory of `len` elements. Reads and writes wait for the launches before them. Cheap to clone; all clones are
+/// one buffer.
 pub struct Buffer<T> {
     pub(crate) runtime: Arc<rt::MemObject>,
     queue: Arc<rt::Queue>,

@@ -1,6 +1,7 @@
 //! A context: the device, an in-order queue on it, and what is made in it.
 //!
-//! Contexts of [`Context::new`] share one platform for the whole process, and so its threads. [`Context::with`] makes one of its own.
+//! Contexts of [`Context::new`] share one platform for the whole process, and so its threads. [`Context::with`] makes
+//! one of its own.
 
 use crate::{Buffer, BuildError, Error, Pod, Program};
 use cloom_hal_cpu::{Choice, fpenv};
@@ -16,7 +17,8 @@ pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
 pub struct Options {
     /// How many threads run kernels; 0: `CLOOM_THREADS`, or as many as there are cores.
     pub threads: usize,
-    /// The set of instructions (`sse4.2`, `avx2`, `avx512`, `neon`); `None`: `CLOOM_CPU`, or the best that the machine has.
+    /// The set of instructions (`sse4.2`, `avx2`, `avx512`, `neon`); `None`: `CLOOM_CPU`, or the best that the machine
+    /// has.
     pub cpu: Option<String>,
     /// Whether events tell their times. Launches then wait for the optimised code of their kernel.
     pub profiling: bool,
@@ -45,7 +47,8 @@ pub struct DeviceInfo {
 /// The last error of a command, which its event knows as a number only.
 pub(crate) type LastError = Arc<Mutex<Option<String>>>;
 
-/// A device with a queue on which commands run in order. Cheap to clone; all clones are one context. Usable from any thread.
+/// A device with a queue on which commands run in order. Cheap to clone; all clones are one context. Usable from any
+/// thread.
 #[derive(Clone)]
 pub struct Context {
     pub(crate) runtime: Arc<rt::Context>,

@@ -7,7 +7,8 @@ use cloom_runtime as rt;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no device: the processor lacks the least set of instructions, or `CLOOM_CPU` asks for one that it lacks.
+    /// There is no device: the processor lacks the least set of instructions, or `CLOOM_CPU` asks for one that it
+    /// lacks.
     #[error("no device: {0}")]
     NoDevice(String),
     /// The source does not compile; the error has the diagnostics.

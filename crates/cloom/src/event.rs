@@ -49,7 +49,8 @@ impl Event {
         self.runtime.status() <= 0
     }
 
-    /// What the launch took, once it has ended, in a context made with [`Options::profiling`](crate::Options::profiling).
+    /// What the launch took, once it has ended, in a context made with
+    /// [`Options::profiling`](crate::Options::profiling).
     pub fn times(&self) -> Option<Times> {
         let times = self.runtime.profiling().ok()?;
         Some(Times {

@@ -61,13 +61,13 @@ impl Kernel {
         self.runtime.name()
     }
 
-    /// Runs the kernel over a range, after the commands before it in the context. Returns at once; the event tells when it has ended.
-    /// The command keeps the buffers until then.
+    /// Runs the kernel over a range, after the commands before it in the context. Returns at once; the event tells when
+    /// it has ended. The command keeps the buffers until then.
     ///
     /// # Safety
-    /// With these arguments and this range, the kernel must read and write only inside its buffers and local memory, and its work-items
-    /// must not race with each other: it is machine code, and nothing checks its accesses. (`cloom run --verify` finds those that go
-    /// astray.)
+    /// With these arguments and this range, the kernel must read and write only inside its buffers and local memory,
+    /// and its work-items must not race with each other: it is machine code, and nothing checks its accesses. (`cloom
+    /// run --verify` finds those that go astray.)
     ///
     /// # Errors
     /// Arguments that do not fit the parameters, a range or group that the device cannot run, code that cannot be made.
@@ -83,7 +83,8 @@ impl Kernel {
             global: Some(range.global),
             local: range.local,
         };
-        // Arguments live in the kernel: two threads that launch it must not mix theirs. A panic leaves nothing half done.
+        // Arguments live in the kernel: two threads that launch it must not mix theirs. A panic leaves nothing half
+        // done.
         let held = self.launching.lock().unwrap_or_else(PoisonError::into_inner);
         args.set(&self.runtime)?;
         let event = context.queue.launch(rt::CommandType::NdRangeKernel, &self.runtime, &input, &[], true)?;

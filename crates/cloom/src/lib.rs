@@ -1,7 +1,9 @@
-//! OpenCL C kernels from Rust: compile them, run them on the CPU, look at the results. No ICD loader, no driver to install, no C.
+//! OpenCL C kernels from Rust: compile them, run them on the CPU, look at the results. No ICD loader, no driver to
+//! install, no C.
 //!
-//! In come kernel source and slices; out come slices, events with times, and diagnostics as data. Everything below is the
-//! implementation behind `libcloom.so`, without its C interface: the same compiler, scheduler, disk cache and environment variables.
+//! In come kernel source and slices; out come slices, events with times, and diagnostics as data. Everything below is
+//! the implementation behind `libcloom.so`, without its C interface: the same compiler, scheduler, disk cache and
+//! environment variables.
 //!
 //! ```
 //! use cloom::{Context, Range};
@@ -22,9 +24,10 @@
 //! # }
 //! ```
 //!
-//! Commands of a [`Context`] run in order, behind the caller's back: [`Kernel::launch`] returns an [`Event`] at once, and reading a
-//! buffer waits for what was launched before. A launch is `unsafe`, as a call of any foreign function is: a kernel is compiled code
-//! that can write wherever its pointers lead. Everything else is checked, and an [`Error`] says what to do.
+//! Commands of a [`Context`] run in order, behind the caller's back: [`Kernel::launch`] returns an [`Event`] at once,
+//! and reading a buffer waits for what was launched before. A launch is `unsafe`, as a call of any foreign function is:
+//! a kernel is compiled code that can write wherever its pointers lead. Everything else is checked, and an [`Error`]
+//! says what to do.
 
 mod args;
 mod buffer;

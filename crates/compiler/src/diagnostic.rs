@@ -1,5 +1,6 @@
-//! Diagnostics of the front end as data, for programs that show them their own way (an editor, a test, a Rust program that embeds
-//! Cloom). In come the front end's findings, whose spans refer to its own source map; out come the same with file, line and column.
+//! Diagnostics of the front end as data, for programs that show them their own way (an editor, a test, a Rust program
+//! that embeds Cloom). In come the front end's findings, whose spans refer to its own source map; out come the same
+//! with file, line and column.
 
 use cloom_clc::source::{Diagnostics, Severity, SourceMap};
 

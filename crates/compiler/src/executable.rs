@@ -24,7 +24,8 @@ struct Kernel {
     cells: Mutex<HashMap<SpecializationKey, Cell>>,
 }
 
-/// A program that can run: its kernels are compiled when they are asked for, or in the background when they are expected.
+/// A program that can run: its kernels are compiled when they are asked for, or in the background when they are
+/// expected.
 pub struct Executable {
     compiler: Arc<Compiler>,
     program: Arc<Program>,
@@ -56,8 +57,8 @@ impl Executable {
         &self.target
     }
 
-    /// A kernel's code. Compiles it at once, on this thread, unless that is done or under way elsewhere: so a kernel that is
-    /// needed now does not wait behind others.
+    /// A kernel's code. Compiles it at once, on this thread, unless that is done or under way elsewhere: so a kernel
+    /// that is needed now does not wait behind others.
     pub fn kernel(&self, name: &str, key: impl Into<SpecializationKey>) -> Result<Arc<Built>, CompileError> {
         let i = self.index(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
         self.get(i, key.into())

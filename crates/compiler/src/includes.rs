@@ -1,4 +1,5 @@
-//! Included files: headers that the application gave, then files in the folders of `-I`, then beside the including file.
+//! Included files: headers that the application gave, then files in the folders of `-I`, then beside the including
+//! file.
 
 use cloom_clc::pp::{IncludeRequest, IncludeResolver, IncludedFile};
 use std::fs::File;

@@ -147,8 +147,8 @@ impl Compilation {
     }
 }
 
-/// A source of at most so many bytes is read before LLVM could be made ready. If its IR has no more instructions, its first kernel
-/// does that as well.
+/// A source of at most so many bytes is read before LLVM could be made ready. If its IR has no more instructions, its
+/// first kernel does that as well.
 const SMALL: usize = 8 << 10;
 
 /// What a stage of a compilation took.
@@ -202,8 +202,8 @@ impl Compiler {
         })
     }
 
-    /// Compiles a source and links it alone (`clBuildProgram`). It is preprocessed for the device of the target; whether
-    /// `a * b + c` is contracted is decided by whether the target has the instruction.
+    /// Compiles a source and links it alone (`clBuildProgram`). It is preprocessed for the device of the target;
+    /// whether `a * b + c` is contracted is decided by whether the target has the instruction.
     pub fn build<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         let target = target.into();
         let front = || front::compile(source, options, OptionSet::Build, &[], target);
@@ -257,7 +257,8 @@ impl Compiler {
         let unprepared = backend.as_ref().ok().filter(|b| !b.is_prepared() && self.queue.is_active()).cloned();
         let executable = Executable::new(self.clone(), program.clone(), target.clone(), backend);
         if let Some(backend) = unprepared {
-            // The first use of LLVM takes long, and the process must not end meanwhile: it is not left to another thread.
+            // The first use of LLVM takes long, and the process must not end meanwhile: it is not left to another
+            // thread.
             let size: usize = program.module().funcs.values().map(cloom_ir::Function::size).sum();
             if size <= SMALL { executable.prepare_first(0) } else { backend.prepare() }
         }
@@ -283,7 +284,8 @@ impl Compiler {
             && backend.capabilities().baseline_tier
     }
 
-    /// How many kernels run one work-item at a time because of a bug in the vectoriser: their results are right, but slow.
+    /// How many kernels run one work-item at a time because of a bug in the vectoriser: their results are right, but
+    /// slow.
     pub fn internal_errors(&self) -> u64 {
         self.internal_errors.load(Ordering::Relaxed)
     }

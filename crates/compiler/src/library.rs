@@ -1,7 +1,7 @@
 //! The library of built-in functions: compiled and cleaned up by the build script, a piece for each function.
 //!
-//! A program declares the functions that it calls; each gets its body here, and so do the functions that the body calls. Only the
-//! pieces that are needed are read.
+//! A program declares the functions that it calls; each gets its body here, and so do the functions that the body
+//! calls. Only the pieces that are needed are read.
 
 use crate::CompileError;
 use cloom_ir::{Linkage, Module};

@@ -60,7 +60,8 @@ impl Program {
         })
     }
 
-    /// As bytes, for `CL_PROGRAM_BINARIES`. Elsewhere it computes the same, so what was contracted here stays so, be it slow there.
+    /// As bytes, for `CL_PROGRAM_BINARIES`. Elsewhere it computes the same, so what was contracted here stays so, be it
+    /// slow there.
     pub fn encode(&self) -> Vec<u8> {
         ProgramImage {
             kind: self.kind,

@@ -1,6 +1,7 @@
 //! Measures the math functions densely and prints the table of docs/accuracy.md.
 //!
-//! `cargo run --release -p cloom-filetest --example accuracy -- --stride 16 > table.md`; progress goes to standard error.
+//! `cargo run --release -p cloom-filetest --example accuracy -- --stride 16 > table.md`; progress goes to standard
+//! error.
 
 #![allow(clippy::print_stdout, reason = "it prints its measurements")]
 
@@ -17,8 +18,8 @@ struct Args {
     /// Calls of each function in each precision.
     #[arg(long, default_value_t = 1_000_000)]
     count: usize,
-    /// Look at one `float` in this many too, for functions of one argument; 1 looks at all. Where no quick estimate tells
-    /// what needs a close look, one in 64 of them.
+    /// Look at one `float` in this many too, for functions of one argument; 1 looks at all. Where no quick estimate
+    /// tells what needs a close look, one in 64 of them.
     #[arg(long)]
     stride: Option<u64>,
     /// The seed of the random samples.

@@ -1,5 +1,5 @@
-// Votes, reductions, scans and shuffles by those work-items of a sub-group that come by: in branches, in loops that they leave one after
-// the other, behind them; and reductions of clusters.
+// Votes, reductions, scans and shuffles by those work-items of a sub-group that come by: in branches, in loops that
+// they leave one after the other, behind them; and reductions of clusters.
 #define CHECK(c) do { int ok_ = (c); if (!ok_ && !bad) bad = __LINE__; } while (0)
 #define HASH(i) (((uint)(i) * 2654435761u) >> 7 ^ (uint)(i) * 40503u)
 #define ADD(a, b) ((a) + (b))

@@ -1,5 +1,5 @@
-// What whole work-groups compute, against a loop over local memory: reductions, scans, broadcasts, votes; several in a row, in loops and
-// in branches that the whole group takes.
+// What whole work-groups compute, against a loop over local memory: reductions, scans, broadcasts, votes; several in a
+// row, in loops and in branches that the whole group takes.
 #define CHECK(c) do { int ok_ = (c); if (!ok_ && !bad) bad = __LINE__; } while (0)
 #define HASH(i) (((uint)(i) * 2654435761u) >> 7 ^ (uint)(i) * 40503u)
 

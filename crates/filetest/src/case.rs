@@ -46,7 +46,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Sorts prints by work-item. Of their arguments only what is compared is kept: no padding, no addresses (which `%s` gets too).
+    /// Sorts prints by work-item. Of their arguments only what is compared is kept: no padding, no addresses (which
+    /// `%s` gets too).
     pub fn new(module: &Module, buffers: Vec<Vec<u8>>, printed: impl Iterator<Item = Print>) -> Self {
         let places = print_places(module);
         let kept = |f: &StrRef, args: &[u8]| -> Vec<u8> {

@@ -8,9 +8,9 @@
 //! // expect: 0 int = 0 1 2 3
 //! ```
 //!
-//! Several `run:` lines are several runs. A buffer is filled with `zero`, `iota` (0, 1, 2, …), `random SEED` or a list of numbers, which is
-//! repeated. `expect:` names an argument and the first elements that it must hold; without any, the rungs must only
-//! agree. In IR, comments begin with `;`.
+//! Several `run:` lines are several runs. A buffer is filled with `zero`, `iota` (0, 1, 2, …), `random SEED` or a list
+//! of numbers, which is repeated. `expect:` names an argument and the first elements that it must hold; without any,
+//! the rungs must only agree. In IR, comments begin with `;`.
 
 use crate::case::{CaseArg, NdRange};
 

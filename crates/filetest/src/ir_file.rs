@@ -15,21 +15,21 @@
 //! | `pass NAME…` | the module after these passes (`inline` and those of the pipeline), printed |
 //! | `divergence` | each varying value and divergent branch with its cause |
 //! | `loops` | each loop with header, depth and blocks |
-//! | `spmd`, `spmd lanes N` | the work-group function of the kernel for vectors of N work-items (1 unless said), printed |
+//! | `spmd`, `spmd lanes N` | the work-group function for vectors of N work-items (1 unless said), printed |
 //! | `spmd registers N` | the same for vectors that suit the kernel on a machine with registers of N bits |
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
-//! For `verify`, the rules that a line breaks stand behind it: `v2: i1 = add nsw v0, v1 ; error: V26, V49`. Numbers must
-//! be those of the printed form in such lines. With `group N`, the first function is checked as a work-group function
-//! for vectors of N work-items.
+//! For `verify`, the rules that a line breaks stand behind it: `v2: i1 = add nsw v0, v1 ; error: V26, V49`. Numbers
+//! must be those of the printed form in such lines. With `group N`, the first function is checked as a work-group
+//! function for vectors of N work-items.
 //!
-//! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would change with every
-//! improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this order, one line of the output for
-//! each, and `; NOT: TEXT` in no line. Blanks count as one.
+//! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would
+//! change with every improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this
+//! order, one line of the output for each, and `; NOT: TEXT` in no line. Blanks count as one.
 //!
-//! `; FIRES: PASS N` says that a pass, of those that `pass` or `spmd` run, changes something N times; a pass that can be switched off must
-//! then change nothing where it is ([`crate::passes`]).
+//! `; FIRES: PASS N` says that a pass, of those that `pass` or `spmd` run, changes something N times; a pass that can
+//! be switched off must then change nothing where it is ([`crate::passes`]).
 
 use crate::case::{Case, CaseArg};
 use crate::{header, rungs};
@@ -180,7 +180,8 @@ fn first_defined(module: &Module) -> Result<FuncRef, String> {
     kernel.or_else(any).ok_or_else(|| "no function has a body".into())
 }
 
-/// What a launcher must know of a work-group function, and its text. A kernel that cannot be put into so many lanes is an error.
+/// What a launcher must know of a work-group function, and its text. A kernel that cannot be put into so many lanes is
+/// an error.
 fn spmd(
     mut module: Module,
     kernel: FuncRef,

@@ -103,7 +103,8 @@ impl Interpreter {
         Self { canary: 0xc3, lanes, ..Self::on(stage) }
     }
 
-    /// The work-group function that is chosen for vectors of so many bits, of a module that went through the scalar passes already.
+    /// The work-group function that is chosen for vectors of so many bits, of a module that went through the scalar
+    /// passes already.
     pub const fn chosen(bits: u32) -> Self {
         Self { bits: Some(bits), ..Self::on(Stage::Passed) }
     }
@@ -160,7 +161,8 @@ impl Rung for Interpreter {
             Some(bits) => (VectorOptions::default(), target_of(bits)?),
         };
         let group = prepare(&mut module, kernel, self.stage, options, &target, passes)?;
-        // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed on.
+        // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed
+        // on.
         if let Some(group) = group.as_ref().filter(|g| self.bits.is_none() && g.launch.lanes != self.lanes)
             && !group.not_vectorised.is_some_and(|limit| EXCUSES.contains(&limit))
         {

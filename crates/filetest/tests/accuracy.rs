@@ -1,5 +1,5 @@
-//! Every math function, in every precision, is within the specification's limits on samples of its range, and its edge cases
-//! are exact. The example `accuracy` looks closer and takes longer.
+//! Every math function, in every precision, is within the specification's limits on samples of its range, and its edge
+//! cases are exact. The example `accuracy` looks closer and takes longer.
 
 use cloom_filetest::accuracy::{self, Precision, Report, limit, measure, sample, sweep};
 use cloom_filetest::device::Bench;

@@ -1,6 +1,6 @@
-//! Every overload of every function in the table, on every number of lanes: integer, common and relational functions give what the
-//! oracle says; a math function gives on each lane what it gives on scalars (whose accuracy tests/accuracy.rs measures), and
-//! stores the same through pointers into each memory.
+//! Every overload of every function in the table, on every number of lanes: integer, common and relational functions
+//! give what the oracle says; a math function gives on each lane what it gives on scalars (whose accuracy
+//! tests/accuracy.rs measures), and stores the same through pointers into each memory.
 
 use cloom_builtins::{Lower, Special, Ty};
 use cloom_filetest::builtins::oracle::{fits, want};
@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const LANES: [u8; 6] = [1, 2, 3, 4, 8, 16];
 
-/// The functions of values: not those of work-items, groups and synchronisation, nor the geometric ones (tests/geometric.rs), nor
-/// what only the library sees.
+/// The functions of values: not those of work-items, groups and synchronisation, nor the geometric ones
+/// (tests/geometric.rs), nor what only the library sees.
 fn functions() -> Vec<&'static str> {
     let of_values = |name: &&str| {
         let other = |lower: &Lower| {

@@ -1,5 +1,5 @@
-//! With `-cl-denorms-are-zero` every math function gives what it would give if any of its denormal arguments, and a denormal
-//! result, were zero; without it, denormals are numbers like others (tests/accuracy.rs).
+//! With `-cl-denorms-are-zero` every math function gives what it would give if any of its denormal arguments, and a
+//! denormal result, were zero; without it, denormals are numbers like others (tests/accuracy.rs).
 
 use cloom_filetest::accuracy::measure::{error, run};
 use cloom_filetest::accuracy::oracle::{Want, want};
@@ -56,7 +56,8 @@ fn error_or_zero(name: &str, p: Precision, want: &Want, got: &Outcome) -> f64 {
     }
 }
 
-/// What the specification allows besides when denormals are zeros: the neighbour of zero may be the smallest normal number.
+/// What the specification allows besides when denormals are zeros: the neighbour of zero may be the smallest normal
+/// number.
 fn other_nextafter(p: Precision, s: &Sample, got: f64) -> bool {
     let [x, y, _] = s.x;
     let least = p.least_normal();

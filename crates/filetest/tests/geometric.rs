@@ -1,5 +1,5 @@
-//! The geometric functions on scalars and vectors of two to four: within the specification's limits, without overflow or loss
-//! where the result is a number, and with its edge cases.
+//! The geometric functions on scalars and vectors of two to four: within the specification's limits, without overflow
+//! or loss where the result is a number, and with its edge cases.
 
 use cloom_filetest::accuracy::Precision;
 use cloom_filetest::accuracy::sample::Random;

@@ -1,5 +1,6 @@
-//! The math functions give the same bits in the interpreter, before and after the passes, and in compiled code, optimised or not,
-//! on every instruction set: nothing on the way contracts, reorders or replaces what the library computes.
+//! The math functions give the same bits in the interpreter, before and after the passes, and in compiled code,
+//! optimised or not, on every instruction set: nothing on the way contracts, reorders or replaces what the library
+//! computes.
 
 use cloom_compiler::{Compiler, Config};
 use cloom_filetest::accuracy::measure::{kernel, run};
@@ -74,8 +75,8 @@ fn every_math_function_gives_the_same_bits_on_every_rung() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Arguments that the compiler knows give what the same arguments give when they come from memory: whoever folds constants, the
-/// passes or LLVM, computes like the device.
+/// Arguments that the compiler knows give what the same arguments give when they come from memory: whoever folds
+/// constants, the passes or LLVM, computes like the device.
 #[test]
 fn folded_calls_give_what_calls_at_run_time_give() {
     let bench = Bench::new(1);

@@ -1,5 +1,5 @@
-// Local memory of a GPU has banks, 16 or 32 of them: work-items that run together and read different words of one bank wait for each
-// other. ROUNDS reads a work-item from WORDS words, a power of two.
+// Local memory of a GPU has banks, 16 or 32 of them: work-items that run together and read different words of one bank
+// wait for each other. ROUNDS reads a work-item from WORDS words, a power of two.
 
 #define FILL                                                                    \
     __local unsigned words[WORDS];                                              \

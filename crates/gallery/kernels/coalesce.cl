@@ -1,5 +1,6 @@
-// A float read, one added, written back. What differs is which element a work-item takes: memory moves in segments, and a vector or
-// a warp that touches all of one segment, in any order, costs as much as one that touches a single element of it.
+// A float read, one added, written back. What differs is which element a work-item takes: memory moves in segments, and
+// a vector or a warp that touches all of one segment, in any order, costs as much as one that touches a single element
+// of it.
 
 __kernel void coalesce_in_order(__global float *a, unsigned n)
 {
@@ -55,8 +56,8 @@ __kernel void coalesce_stride2(__global float *a, unsigned n)
         a[i] += 1.0f;
 }
 
-// Neighbours far apart: a product with an odd number, modulo a power of two, meets every number below it once. The range is that
-// power of two.
+// Neighbours far apart: a product with an odd number, modulo a power of two, meets every number below it once. The
+// range is that power of two.
 __kernel void coalesce_scattered(__global float *a, unsigned n)
 {
     const unsigned i = (unsigned)get_global_id(0) * 2654435761u & (unsigned)get_global_size(0) - 1;

@@ -46,8 +46,8 @@ __kernel void gauss_columns(__global const float *in, __global float *out)
     out[y * WIDTH + x] = sum;
 }
 
-// The recursive filter of Young and van Vliet: from one end to the other each result follows from the pixel and the three results
-// before, then the same back again. Whatever sigma is, a pixel costs the same.
+// The recursive filter of Young and van Vliet: from one end to the other each result follows from the pixel and the
+// three results before, then the same back again. Whatever sigma is, a pixel costs the same.
 void recursive(__global const float *in, __global float *out, int n, int step)
 {
     float a = in[0], b = a, c = a;

@@ -1,8 +1,8 @@
 // How often each of 256 values occurs among 8-bit pixels, read sixteen at a time.
 //
-// A group counts in local memory, in BANKS copies of each bin side by side, so that work-items that run together and meet the same
-// value mostly touch different words. STAGE says how far to go, to see what each step costs:
-// 1 only read, 2 count in local memory, 3 add up the copies, 4 add up the groups (histogram_merge).
+// A group counts in local memory, in BANKS copies of each bin side by side, so that work-items that run together and
+// meet the same value mostly touch different words. STAGE says how far to go, to see what each step costs: 1 only read,
+// 2 count in local memory, 3 add up the copies, 4 add up the groups (histogram_merge).
 
 #define BINS 256
 
@@ -91,8 +91,8 @@ __kernel void histogram_merge(__global const unsigned *partial, unsigned groups,
     histogram[b] = sum;
 }
 
-// A group of one work-item: nobody else counts in its tables, so that no operation has to be atomic. Four tables, because equal
-// values side by side would wait for each other.
+// A group of one work-item: nobody else counts in its tables, so that no operation has to be atomic. Four tables,
+// because equal values side by side would wait for each other.
 __kernel void histogram_alone(__global const uint4 *data, unsigned bytes, __global unsigned *partial)
 {
     __local unsigned bins[4][BINS];

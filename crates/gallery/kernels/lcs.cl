@@ -1,8 +1,9 @@
-// The table behind the longest common subsequence, or the edit distance (-DEDIT=1), of strands a (m symbols) and b (n symbols):
-// H[i][j] is the value for the first i and the first j symbols. It needs its neighbours above, left and diagonally.
+// The table behind the longest common subsequence, or the edit distance (-DEDIT=1), of strands a (m symbols) and b (n
+// symbols): H[i][j] is the value for the first i and the first j symbols. It needs its neighbours above, left and
+// diagonally.
 //
-// Nobody keeps a table of 10^10 cells: the kernels keep every STEP-th row in `rows` (n + 1 cells each, row i at i / STEP), from which
-// the host computes what it needs to walk back and find the subsequence itself.
+// Nobody keeps a table of 10^10 cells: the kernels keep every STEP-th row in `rows` (n + 1 cells each, row i at i /
+// STEP), from which the host computes what it needs to walk back and find the subsequence itself.
 
 #if EDIT
 #define BORDER(i) (i)
@@ -12,8 +13,8 @@
 #define CELL(diagonal, up, left, same) max(max(up, left), (diagonal) + ((same) ? 1 : 0))
 #endif
 
-// One launch for each anti-diagonal i + j = d; a work-item computes a cell, the first one that of row `first`. The diagonals are
-// indexed by i.
+// One launch for each anti-diagonal i + j = d; a work-item computes a cell, the first one that of row `first`. The
+// diagonals are indexed by i.
 __kernel void lcs_diagonal(__global const uchar *a, __global const uchar *b, int n, int d, int first, int cells,
                            __global const int *two, __global const int *one, __global int *now, __global int *rows)
 {
@@ -35,9 +36,10 @@ __kernel void lcs_diagonal(__global const uchar *a, __global const uchar *b, int
         rows[i / STEP * (n + 1) + j] = value;
 }
 
-// The same, skewed and padded so that eight cells at a time are computed with no branch: b is reversed, both strands are padded
-// with symbols that occur nowhere, and cells left of the table hold the values that make its first column come out right. What is
-// computed to the right of the table is never used. `rows` has `pitch` cells a row, of which those from `origin` on are the table's.
+// The same, skewed and padded so that eight cells at a time are computed with no branch: b is reversed, both strands
+// are padded with symbols that occur nowhere, and cells left of the table hold the values that make its first column
+// come out right. What is computed to the right of the table is never used. `rows` has `pitch` cells a row, of which
+// those from `origin` on are the table's.
 __kernel void lcs_skewed(__global const uchar *a, __global const uchar *reversed, int m, int n, int d, __global const int *two,
                          __global const int *one, __global int *now, __global int *rows, int pitch, int origin)
 {
@@ -61,8 +63,9 @@ __kernel void lcs_skewed(__global const uchar *a, __global const uchar *reversed
         rows[i / STEP * pitch + origin + d - i] = value.s0;
 }
 
-// A tile of STEP by STEP cells a work-item, the `count` tiles of one wavefront in a launch, from tile row `first` on; no barrier. A
-// tile takes the row above from `rows` and leaves its last row there; `columns` holds the column to its left and then its last one.
+// A tile of STEP by STEP cells a work-item, the `count` tiles of one wavefront in a launch, from tile row `first` on;
+// no barrier. A tile takes the row above from `rows` and leaves its last row there; `columns` holds the column to its
+// left and then its last one.
 __kernel void lcs_tiles(__global const uchar *a, __global const uchar *b, int m, int n, int wave, int first, int count,
                         __global int *columns, __global int *rows)
 {
@@ -96,8 +99,8 @@ __kernel void lcs_tiles(__global const uchar *a, __global const uchar *b, int m,
         below[j] = row[j];
 }
 
-// A tile of STEP by STEP cells a group, a row of it a work-item, which is one column behind the work-item above: what that one
-// computed a step ago is up, and what was up a step ago is diagonal. Leaves what lcs_tiles leaves.
+// A tile of STEP by STEP cells a group, a row of it a work-item, which is one column behind the work-item above: what
+// that one computed a step ago is up, and what was up a step ago is diagonal. Leaves what lcs_tiles leaves.
 __kernel void lcs_wavefront(__global const uchar *a, __global const uchar *b, int m, int n, int wave, int first, int count,
                             __global int *columns, __global int *rows)
 {

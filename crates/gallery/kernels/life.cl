@@ -1,5 +1,5 @@
-// Conway's Game of Life: a cell lives on with two or three living neighbours and is born with three. The board is a torus
-// (-DTORUS=1) or has dead cells around it. Each group reports in `changed` whether a cell of its tile changed.
+// Conway's Game of Life: a cell lives on with two or three living neighbours and is born with three. The board is a
+// torus (-DTORUS=1) or has dead cells around it. Each group reports in `changed` whether a cell of its tile changed.
 
 unsigned cell(__global unsigned *in, int x, int y)
 {
@@ -92,8 +92,8 @@ __kernel void life_ocl_local(__global unsigned *in, __global unsigned *out, __gl
     report(any_of_group(mine, &flag), changed);
 }
 
-// A tile with nothing changed in it and in the tiles around it stays as it is, and the board of two steps ago, which `out` still
-// holds, shows it already.
+// A tile with nothing changed in it and in the tiles around it stays as it is, and the board of two steps ago, which
+// `out` still holds, shows it already.
 __kernel void life_ocl_lazy(__global unsigned *in, __global unsigned *out, __global unsigned *before, __global unsigned *changed)
 {
     __local unsigned flag;
@@ -106,7 +106,8 @@ __kernel void life_ocl_lazy(__global unsigned *in, __global unsigned *out, __glo
         for (int dx = -1; dx <= 1; dx++)
             awake |= before[(gy + dy + ny) % ny * nx + (gx + dx + nx) % nx];
 
-    // Sleeping tiles go through the barriers below all the same: where a whole group leaves before a barrier, platforms differ.
+    // Sleeping tiles go through the barriers below all the same: where a whole group leaves before a barrier, platforms
+    // differ.
     if (awake && x < WIDTH && y < HEIGHT) {
         const unsigned now = in[y * WIDTH + x];
         const unsigned next = next_at(in, x, y, now);
@@ -116,7 +117,8 @@ __kernel void life_ocl_lazy(__global unsigned *in, __global unsigned *out, __glo
     report(any_of_group(mine, &flag), changed);
 }
 
-// Sixteen cells of a row a work-item, a byte each. Rows have PITCH cells, a multiple of sixteen; those from WIDTH on stay dead.
+// Sixteen cells of a row a work-item, a byte each. Rows have PITCH cells, a multiple of sixteen; those from WIDTH on
+// stay dead.
 __kernel void life_ocl_wide(__global uchar *in, __global uchar *out, __global unsigned *before, __global unsigned *changed)
 {
     __local unsigned flag;

@@ -1,5 +1,5 @@
-// LU decomposition with partial pivoting of many small matrices, N by N, row-major, in place: P A = L U, L with ones on its
-// diagonal, which are not stored. pivots[k] is the row that changed places with row k in step k.
+// LU decomposition with partial pivoting of many small matrices, N by N, row-major, in place: P A = L U, L with ones on
+// its diagonal, which are not stored. pivots[k] is the row that changed places with row k in step k.
 
 // One work-item a matrix, in global memory all the time.
 __kernel void lu_global(__global float *matrices, __global int *pivots, unsigned count)
@@ -63,8 +63,8 @@ __kernel void lu_private(__global float *matrices, __global int *pivots, unsigne
         m[i] = a[i / N][i % N];
 }
 
-// N work-items a matrix, TEAMS matrices a group, in local memory. A work-item is a column while rows change places, and a row while
-// it is eliminated.
+// N work-items a matrix, TEAMS matrices a group, in local memory. A work-item is a column while rows change places, and
+// a row while it is eliminated.
 #define TEAM_LOAD                                                               \
     __local float shared[TEAMS][N][N];                                          \
     __local int chosen[TEAMS];                                                  \
@@ -146,8 +146,8 @@ __kernel void lu_masked(__global float *matrices, __global int *pivots, unsigned
     TEAM_STORE;
 }
 
-// One work-item a matrix, on a private copy, from another layout: element e of matrix m lies at e * count + m, so that neighbours
-// read side by side.
+// One work-item a matrix, on a private copy, from another layout: element e of matrix m lies at e * count + m, so that
+// neighbours read side by side.
 __kernel void lu_soa(__global float *matrices, __global int *pivots, unsigned count)
 {
     const unsigned id = get_global_id(0);

@@ -16,7 +16,8 @@ __kernel void mad_ocl(__global const float *in, __global float *out, unsigned n)
     out[i] = x;
 }
 
-// As many operations as the machine can do: sixteen chains that do not wait for each other, so that every unit has work.
+// As many operations as the machine can do: sixteen chains that do not wait for each other, so that every unit has
+// work.
 __kernel void mad_peak(__global const float *in, __global float *out, unsigned n)
 {
     const unsigned i = get_global_id(0);

@@ -1,5 +1,5 @@
-// The pull of every body on every other one, a body a work-item. ROOT(x) is one of three ways to write 1/sqrt(x); SOFTENING keeps the
-// pull of a body on itself, which is zero, from being divided by zero.
+// The pull of every body on every other one, a body a work-item. ROOT(x) is one of three ways to write 1/sqrt(x);
+// SOFTENING keeps the pull of a body on itself, which is zero, from being divided by zero.
 
 #define divided(x) (1.0f / sqrt(x))
 
@@ -59,7 +59,8 @@ __kernel void nbody_soa(__global const float *x, __global const float *y, __glob
     out[i] = (float4)(sx, sy, sz, 0.0f);
 }
 
-// The group brings as many bodies as it has work-items to local memory at a time. Beyond the last body there is no mass.
+// The group brings as many bodies as it has work-items to local memory at a time. Beyond the last body there is no
+// mass.
 __kernel void nbody_aos4_local(__global const float4 *bodies, unsigned n, __global float4 *out, __local float4 *tile)
 {
     const unsigned i = get_global_id(0), l = get_local_id(0), size = get_local_size(0);

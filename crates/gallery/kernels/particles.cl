@@ -1,5 +1,5 @@
-// Particles in the unit cube, as records of six floats (place, velocity) or as an array a component. Contraction is off, so that every
-// platform moves them to the same place.
+// Particles in the unit cube, as records of six floats (place, velocity) or as an array a component. Contraction is
+// off, so that every platform moves them to the same place.
 #pragma OPENCL FP_CONTRACT OFF
 
 typedef struct {

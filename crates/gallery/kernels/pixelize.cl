@@ -1,5 +1,5 @@
-// Every tile of the picture gets its average colour, by a sum that the work-items of a group make together in local memory.
-// The picture's last column and row of tiles may be partial; groups may have any number of work-items.
+// Every tile of the picture gets its average colour, by a sum that the work-items of a group make together in local
+// memory. The picture's last column and row of tiles may be partial; groups may have any number of work-items.
 
 uint4 load(__global unsigned *in, int x, int y)
 {

@@ -1,5 +1,5 @@
-// The sum of a large buffer. Each work-item adds up a part, then the group adds up its work-items in one of several ways; sums of
-// unsigned numbers are the same in any order. Groups may have any number of work-items.
+// The sum of a large buffer. Each work-item adds up a part, then the group adds up its work-items in one of several
+// ways; sums of unsigned numbers are the same in any order. Groups may have any number of work-items.
 
 #define SHARE(sum)                                                              \
     unsigned sum = 0;                                                           \

@@ -1,5 +1,5 @@
-// A vector times a number, one or two elements a work-item. With two, work-items side by side should still touch elements side by
-// side: `halves` does, `neighbours` does not.
+// A vector times a number, one or two elements a work-item. With two, work-items side by side should still touch
+// elements side by side: `halves` does, `neighbours` does not.
 
 __kernel void scalvec_one(__global const float *in, __global float *out, float k, unsigned n)
 {

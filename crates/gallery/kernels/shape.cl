@@ -1,5 +1,5 @@
-// A picture is smoothed a little: half of each pixel and an eighth of each of its four neighbours. The same kernel under any shape of
-// work-group: which rows and columns a group shares is what differs.
+// A picture is smoothed a little: half of each pixel and an eighth of each of its four neighbours. The same kernel
+// under any shape of work-group: which rows and columns a group shares is what differs.
 
 int4 shape_pixel(__global const unsigned *in, int x, int y)
 {

@@ -1,5 +1,5 @@
-// Stripes of 2^PARAM columns are brightened and darkened in turn. What matters is whether work-items that run in step take
-// different branches: narrow stripes make both branches run for all of them, wide ones do not.
+// Stripes of 2^PARAM columns are brightened and darkened in turn. What matters is whether work-items that run in step
+// take different branches: narrow stripes make both branches run for all of them, wide ones do not.
 
 unsigned brighten(unsigned pixel)
 {
@@ -42,8 +42,8 @@ int dark_before(int left, int n)
     return whole_end - whole_left;
 }
 
-// The work-items of a group's row first sort the row's pixels in local memory, bright ones in front, so that neighbours take the
-// same branch but where the two meet; then everything goes back to its place.
+// The work-items of a group's row first sort the row's pixels in local memory, bright ones in front, so that neighbours
+// take the same branch but where the two meet; then everything goes back to its place.
 __kernel void stripes_ocl_opt(__global unsigned *in, __global unsigned *out)
 {
     __local unsigned tile[TILE_H][TILE_W];

@@ -1,7 +1,7 @@
 // Transposition of a matrix of 32-bit elements: WIDTH columns and HEIGHT rows become HEIGHT columns and WIDTH rows.
 //
-// Reading along rows makes writing go down columns. The tiled kernels turn a tile round in local memory, so that both go along
-// rows; a column of a tile then falls on one bank of a GPU's local memory unless its rows have an odd length.
+// Reading along rows makes writing go down columns. The tiled kernels turn a tile round in local memory, so that both
+// go along rows; a column of a tile then falls on one bank of a GPU's local memory unless its rows have an odd length.
 
 __kernel void transpose_ocl_naive(__global unsigned *in, __global unsigned *out)
 {
@@ -22,8 +22,8 @@ __kernel void transpose_ocl_naive_write(__global unsigned *in, __global unsigned
         out[y * HEIGHT + x] = in[x * WIDTH + y];
 }
 
-// Moves the tile of group (gx, gy) through `tile`, whose rows have `row` elements. Any shape of group: a tile of TILE_W by TILE_H
-// is written as one of TILE_H by TILE_W.
+// Moves the tile of group (gx, gy) through `tile`, whose rows have `row` elements. Any shape of group: a tile of TILE_W
+// by TILE_H is written as one of TILE_H by TILE_W.
 void move_tile(__global unsigned *in, __global unsigned *out, __local unsigned *tile, int row, int gx, int gy)
 {
     const int lx = get_local_id(0);
@@ -58,7 +58,8 @@ __kernel void transpose_ocl_pad(__global unsigned *in, __global unsigned *out)
     move_tile(in, out, tile, TILE_W + 1, get_group_id(0), get_group_id(1));
 }
 
-// Groups that run at the same time take tiles along a diagonal, so that they do not all write to the same partition of memory.
+// Groups that run at the same time take tiles along a diagonal, so that they do not all write to the same partition of
+// memory.
 __kernel void transpose_ocl_diag(__global unsigned *in, __global unsigned *out)
 {
     __local unsigned tile[TILE_H * (TILE_W + 1)];
@@ -70,7 +71,8 @@ __kernel void transpose_ocl_diag(__global unsigned *in, __global unsigned *out)
     move_tile(in, out, tile, TILE_W + 1, gx, gy);
 }
 
-// Tiles of SIDE by SIDE, whatever the shape of the group: with fewer rows than the tile, each work-item moves several elements.
+// Tiles of SIDE by SIDE, whatever the shape of the group: with fewer rows than the tile, each work-item moves several
+// elements.
 #define SIDE 32
 
 void move_square(__global unsigned *in, __global unsigned *out, __local unsigned *tile, int row, int gx, int gy)

@@ -1,6 +1,6 @@
-// The dual-tree complex wavelet transform of a picture: four real transforms at once, one for each way to take one of two trees of
-// filters along rows and along columns, side by side in a float4 (row tree, column tree: a a, a b, b a, b b). Lines go on periodically.
-// A filter has TAPS rows; its lanes are those of the transforms.
+// The dual-tree complex wavelet transform of a picture: four real transforms at once, one for each way to take one of
+// two trees of filters along rows and along columns, side by side in a float4 (row tree, column tree: a a, a b, b a, b
+// b). Lines go on periodically. A filter has TAPS rows; its lanes are those of the transforms.
 
 __kernel void wavelet_spread(__global const float *in, __global float4 *out, int width, int height)
 {
@@ -21,8 +21,8 @@ __kernel void wavelet_gather(__global const float4 *in, __global float *out, int
     }
 }
 
-// `count` lines of `length` elements, each `step` apart and the lines `pitch` apart, become a low half and a high half. A work-item
-// computes one element of each.
+// `count` lines of `length` elements, each `step` apart and the lines `pitch` apart, become a low half and a high half.
+// A work-item computes one element of each.
 __kernel void wavelet_analyse(__global const float4 *in, __global float4 *out, __global const float4 *low,
                               __global const float4 *high, int along_rows, int length, int count, int width)
 {
@@ -69,8 +69,8 @@ __kernel void wavelet_synthesise(__global const float4 *in, __global float4 *out
     out[line * pitch + (2 * k + 1) * step] = odd;
 }
 
-// Sums and differences of the details, which make them the real and imaginary parts of waves in six directions; its own inverse. What
-// the last low pass left, low_width by low_height elements, stays.
+// Sums and differences of the details, which make them the real and imaginary parts of waves in six directions; its own
+// inverse. What the last low pass left, low_width by low_height elements, stays.
 __kernel void wavelet_combine(__global const float4 *in, __global float4 *out, int width, int height, int low_width, int low_height)
 {
     const int x = get_global_id(0), y = get_global_id(1);

@@ -1,5 +1,6 @@
-//! Do platforms agree? One program on several devices in one process: each result against the reference, and each against the
-//! others', bit for bit or within the program's tolerance. What one device cannot run is said and left out, never counted as agreement.
+//! Do platforms agree? One program on several devices in one process: each result against the reference, and each
+//! against the others', bit for bit or within the program's tolerance. What one device cannot run is said and left out,
+//! never counted as agreement.
 
 use crate::cl::Session;
 use crate::error::{Error, Result};
@@ -64,8 +65,8 @@ impl Agreement {
     }
 }
 
-/// Runs one variant on every session and compares. An error of a device is part of the answer; an error is returned for a variant
-/// or a knob that does not exist.
+/// Runs one variant on every session and compares. An error of a device is part of the answer; an error is returned for
+/// a variant or a knob that does not exist.
 pub fn agree(sessions: &[Session], program: &'static dyn Program, params: &Params) -> Result<Agreement> {
     let variant = program.variant(params)?;
     program.build_options(params)?;

@@ -1,7 +1,8 @@
 //! What a comparison of platforms measures: for every program its rows, and for every row the sizes.
 //!
-//! In goes a program of the list, out come [`Case`]s. A program that nothing is said about here has a row for each variant, at its
-//! own size. A row is what a reader compares: one way to write the kernel, on one kind of data, under one shape of work-group.
+//! In goes a program of the list, out come [`Case`]s. A program that nothing is said about here has a row for each
+//! variant, at its own size. A row is what a reader compares: one way to write the kernel, on one kind of data, under
+//! one shape of work-group.
 
 use crate::params::Params;
 use crate::program::{Program, Variant};

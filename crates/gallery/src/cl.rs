@@ -1,9 +1,9 @@
 //! OpenCL for the programs: a session on one device, typed buffers, kernels with checked arguments.
 //!
-//! opencl3 loads the library at run time (`OPENCL_DYLIB_PATH`, else `libOpenCL.so.1`) and marks as unsafe what takes pointers.
-//! This is the one module of the gallery that calls those; it gives them sizes that it knows and blocks until data is where it
-//! belongs, so that programs need no unsafe code. What a kernel does with the memory that it is given stays the kernel's matter, as
-//! with any OpenCL program.
+//! opencl3 loads the library at run time (`OPENCL_DYLIB_PATH`, else `libOpenCL.so.1`) and marks as unsafe what takes
+//! pointers. This is the one module of the gallery that calls those; it gives them sizes that it knows and blocks until
+//! data is where it belongs, so that programs need no unsafe code. What a kernel does with the memory that it is given
+//! stays the kernel's matter, as with any OpenCL program.
 #![allow(unsafe_code, reason = "it makes opencl3's calls safe to use")]
 
 use crate::error::{Error, Result};
@@ -119,8 +119,9 @@ fn matches(wanted: &str, index: usize, name: &str) -> bool {
     }
 }
 
-/// The devices of the platforms that `wanted` means, without regard to case: a number in the library's list, or a part of a name.
-/// Where no platform has it in its name, its vendor, what its version says after `OpenCL 3.0`, and names such as `pocl` count.
+/// The devices of the platforms that `wanted` means, without regard to case: a number in the library's list, or a part
+/// of a name. Where no platform has it in its name, its vendor, what its version says after `OpenCL 3.0`, and names
+/// such as `pocl` count.
 pub fn of_platform<'a>(all: &'a [Found], wanted: &str) -> Vec<&'a Found> {
     let by = |text: &dyn Fn(&Found) -> String| -> Vec<&'a Found> {
         all.iter().filter(|f| matches(wanted, f.platform_index, &text(f))).collect()
@@ -139,8 +140,8 @@ pub fn of_platform<'a>(all: &'a [Found], wanted: &str) -> Vec<&'a Found> {
 
 /// Element types of buffers: plain numbers.
 pub trait Plain: Copy + Default + Send + Sync + 'static {
-    /// What lies behind the last element of the session's n-th buffer: large numbers, and floats that spoil what is computed with
-    /// them. They differ from buffer to buffer, so that a copy of one buffer's is found in another.
+    /// What lies behind the last element of the session's n-th buffer: large numbers, and floats that spoil what is
+    /// computed with them. They differ from buffer to buffer, so that a copy of one buffer's is found in another.
     fn guard(n: u32) -> Self;
     /// Whether two numbers have the same bits.
     fn same_bits(self, other: Self) -> bool;
@@ -302,7 +303,8 @@ impl Built {
     }
 }
 
-/// A kernel of a built program. It keeps what is asked or said once: programs of many short launches spend their time on calls.
+/// A kernel of a built program. It keeps what is asked or said once: programs of many short launches spend their time
+/// on calls.
 pub struct Kernel {
     kernel: opencl3::kernel::Kernel,
     name: String,
@@ -382,8 +384,8 @@ impl Session {
         Session::with(found, CL_QUEUE_PROFILING_ENABLE)
     }
 
-    /// Opens a device of the list with a queue that keeps no times, for what profiling would slow down. Kernels go there by
-    /// [`Session::launch_again`], whose times are those of the host.
+    /// Opens a device of the list with a queue that keeps no times, for what profiling would slow down. Kernels go
+    /// there by [`Session::launch_again`], whose times are those of the host.
     pub fn without_clock(found: &Found) -> Result<Session> {
         Session::with(found, 0)
     }
@@ -489,7 +491,8 @@ impl Session {
     /// The contents of a buffer, after all commands before. An error if something was written behind its end.
     pub fn read<T: Plain>(&self, buffer: &Buffer<T>) -> Result<Vec<T>> {
         let mut data = vec![T::default(); buffer.len + GUARDS];
-        // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call blocks.
+        // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call
+        // blocks.
         unsafe { self.queue.enqueue_read_buffer(&buffer.memory, CL_BLOCKING, 0, &mut data, &[]) }
             .map_err(Error::call("clEnqueueReadBuffer"))?;
         let guard = T::guard(buffer.number);
@@ -515,8 +518,8 @@ impl Session {
             }
             let k = &kernel.kernel;
             let i = i as u32;
-            // SAFETY: each argument is passed with the size of its own type, which clSetKernelArg compares with the kernel's;
-            // memory handles come from buffers.
+            // SAFETY: each argument is passed with the size of its own type, which clSetKernelArg compares with the
+            // kernel's; memory handles come from buffers.
             let called = unsafe {
                 match arg {
                     Arg::Memory(m, _) => k.set_arg(i, m),
@@ -540,15 +543,16 @@ impl Session {
         Ok(())
     }
 
-    /// Enqueues a kernel that has been launched once more: with the same arguments, and not measured by the device's clock.
+    /// Enqueues a kernel that has been launched once more: with the same arguments, and not measured by the device's
+    /// clock.
     pub fn launch_again(&self, kernel: &Kernel, global: &[usize], local: &[usize]) -> Result<()> {
         self.enqueue(kernel, global, local).map(drop)
     }
 
     fn enqueue(&self, kernel: &Kernel, global: &[usize], local: &[usize]) -> Result<Event> {
         let local_sizes = if local.is_empty() { ptr::null() } else { local.as_ptr() };
-        // SAFETY: both arrays have as many elements as the launch has dimensions; the callers keep the buffers until they read the
-        // results, and OpenCL itself keeps what its commands use.
+        // SAFETY: both arrays have as many elements as the launch has dimensions; the callers keep the buffers until
+        // they read the results, and OpenCL itself keeps what its commands use.
         let event = unsafe {
             self.queue.enqueue_nd_range_kernel(
                 kernel.kernel.get(),
@@ -637,8 +641,8 @@ impl Session {
         Ok(times)
     }
 
-    /// The build option of the newest OpenCL C in which this device has work_group_reduce and its like: always in 2.0, an optional
-    /// feature in 3.0.
+    /// The build option of the newest OpenCL C in which this device has work_group_reduce and its like: always in 2.0,
+    /// an optional feature in 3.0.
     pub fn collective_functions(&self) -> Option<&'static str> {
         let device = Device::new(self.context.default_device());
         // Asked first: what a platform of 3.0 says in the version of the device is 1.2 where it lacks a part of 2.0.

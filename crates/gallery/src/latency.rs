@@ -1,7 +1,7 @@
 //! What an OpenCL program pays before its kernels do anything: launches, and the way from source to the first launch.
 //!
-//! In goes a session, out come times of the host's clock. An empty kernel has no result; so a kernel that counts is launched the
-//! same way, and every launch of it must have happened.
+//! In goes a session, out come times of the host's clock. An empty kernel has no result; so a kernel that counts is
+//! launched the same way, and every launch of it must have happened.
 
 use crate::args;
 use crate::cl::{Built, Session};

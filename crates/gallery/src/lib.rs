@@ -1,9 +1,9 @@
-//! The gallery: the programs that people use to show what OpenCL is for, each with several ways to write its kernel, and an
-//! independent reference in Rust that every result is checked against.
+//! The gallery: the programs that people use to show what OpenCL is for, each with several ways to write its kernel,
+//! and an independent reference in Rust that every result is checked against.
 //!
-//! What comes in: an open [`Session`] on any OpenCL device and [`Params`]. What goes out: an [`Outcome`] with times, the verdict of
-//! the reference and, where it makes sense, a picture. Only the standard OpenCL interface is used, loaded at run time, so that the
-//! same kernels and hosts run on every platform and platforms can be compared.
+//! What comes in: an open [`Session`] on any OpenCL device and [`Params`]. What goes out: an [`Outcome`] with times,
+//! the verdict of the reference and, where it makes sense, a picture. Only the standard OpenCL interface is used,
+//! loaded at run time, so that the same kernels and hosts run on every platform and platforms can be compared.
 
 mod agree;
 mod cases;

@@ -1,7 +1,8 @@
-//! What the machine can do at best, measured: copying, reading, and fused multiplications with additions, on all threads.
+//! What the machine can do at best, measured: copying, reading, and fused multiplications with additions, on all
+//! threads.
 //!
-//! In goes a footprint, because what fits into a cache moves faster; out comes a rate. It is the best of several attempts in several
-//! ways of writing the loop: a limit is what was reached at all, not what is usual.
+//! In goes a footprint, because what fits into a cache moves faster; out comes a rate. It is the best of several
+//! attempts in several ways of writing the loop: a limit is what was reached at all, not what is usual.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -73,7 +74,8 @@ pub fn read_rate(footprint: usize) -> f64 {
     (n * 8) as f64 / shortest
 }
 
-/// Chains that do not wait for each other: enough for two units of latency four, and no more than there are registers for.
+/// Chains that do not wait for each other: enough for two units of latency four, and no more than there are registers
+/// for.
 const CHAINS: usize = 12;
 const STEPS: usize = 1 << 18;
 

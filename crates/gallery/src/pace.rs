@@ -1,8 +1,9 @@
 //! Turns: several sessions, each on a thread of its own, measure in turns and never at the same time.
 //!
-//! What comes in: how many take part. What goes out: a [`Turn`] for each. Whoever is about to measure enters and waits until nobody
-//! prepares or checks anything any more; then one after the other runs a burst of iterations, round after round, so that whatever
-//! else happens on the machine meets all of them alike; and nobody starts to check a result before the last one has measured.
+//! What comes in: how many take part. What goes out: a [`Turn`] for each. Whoever is about to measure enters and waits
+//! until nobody prepares or checks anything any more; then one after the other runs a burst of iterations, round after
+//! round, so that whatever else happens on the machine meets all of them alike; and nobody starts to check a result
+//! before the last one has measured.
 
 use crate::cl::Times;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

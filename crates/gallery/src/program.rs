@@ -22,7 +22,8 @@ pub struct Work {
     pub amount: f64,
     /// Such as `byte`, `pixel`, `flop`.
     pub unit: &'static str,
-    /// The bytes of global memory that it cannot do without: what each pass reads and writes, every element counted once.
+    /// The bytes of global memory that it cannot do without: what each pass reads and writes, every element counted
+    /// once.
     pub bytes: f64,
     /// Additions and multiplications of floats, one each; comparisons, conversions and integers do not count.
     pub flops: f64,
@@ -64,7 +65,8 @@ pub enum Verdict {
     Failed(String),
 }
 
-/// What a run computed, in a form that does not depend on how many groups or threads it took: what devices are compared by.
+/// What a run computed, in a form that does not depend on how many groups or threads it took: what devices are compared
+/// by.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// Every bit counts.

@@ -1,4 +1,5 @@
-//! Reproducible pseudo-random numbers for inputs (SplitMix64): the same on every machine, so that results can be compared.
+//! Reproducible pseudo-random numbers for inputs (SplitMix64): the same on every machine, so that results can be
+//! compared.
 
 /// The generator.
 pub struct Random(u64);

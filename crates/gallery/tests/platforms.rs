@@ -1,6 +1,6 @@
-//! Every program and variant on every device that the OpenCL library offers: each must agree with its reference, at ordinary sizes
-//! and at odd ones, under every knob that changes what a kernel does. Where no OpenCL is installed there is nothing to run, and the
-//! test says so.
+//! Every program and variant on every device that the OpenCL library offers: each must agree with its reference, at
+//! ordinary sizes and at odd ones, under every knob that changes what a kernel does. Where no OpenCL is installed there
+//! is nothing to run, and the test says so.
 
 #![allow(clippy::print_stdout, reason = "it says what was not run")]
 

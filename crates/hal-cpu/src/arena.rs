@@ -1,14 +1,15 @@
 //! Blocks of raw memory: buffers, and each thread's reusable local memory and scratch.
 //!
-//! A block is followed by spare bytes, so that a kernel that writes a little past the end of its buffer corrupts neither the
-//! allocator's records nor the application's data behind it, and the host process survives:
+//! A block is followed by spare bytes, so that a kernel that writes a little past the end of its buffer corrupts
+//! neither the allocator's records nor the application's data behind it, and the host process survives:
 //!
 //! ```text
 //! | size bytes | up to a multiple of ALIGN | GUARD bytes | next allocation
 //! ```
 //!
-//! The typical case is a global size that is rounded up to the group size while the buffer is not. The bytes are not checked;
-//! `cloom run --verify` finds such writes. Memory that the application owns (`CL_MEM_USE_HOST_PTR`) has no spare bytes.
+//! The typical case is a global size that is rounded up to the group size while the buffer is not. The bytes are not
+//! checked; `cloom run --verify` finds such writes. Memory that the application owns (`CL_MEM_USE_HOST_PTR`) has no
+//! spare bytes.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -16,13 +17,13 @@ use std::ptr::NonNull;
 /// Alignment of every block: that of the largest vector, and two cache lines.
 pub const ALIGN: usize = 128;
 
-/// Spare bytes behind every block: a store of four of the widest vectors. Small against a page, and never touched in a large
-/// block.
+/// Spare bytes behind every block: a store of four of the widest vectors. Small against a page, and never touched in a
+/// large block.
 const GUARD: usize = 256;
 
-/// Pages that a system may give for large blocks, if they are asked for. Without them, a kernel that walks down the columns of a matrix
-/// needs another page for each element, and looking these up takes longer than the work: transposing 2048 x 2048 numbers took twice as
-/// long.
+/// Pages that a system may give for large blocks, if they are asked for. Without them, a kernel that walks down the
+/// columns of a matrix needs another page for each element, and looking these up takes longer than the work:
+/// transposing 2048 x 2048 numbers took twice as long.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Blocks from this size on ask for huge pages: what the last one wastes is little then.
@@ -37,14 +38,15 @@ pub struct Block {
     layout: Layout,
 }
 
-// SAFETY: a block is plain memory with one owner; who writes where at the same time is the OpenCL program's affair, and Rust
-// code only copies bytes through raw pointers.
+// SAFETY: a block is plain memory with one owner; who writes where at the same time is the OpenCL program's affair, and
+// Rust code only copies bytes through raw pointers.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// A block of zeros, or nothing if there is no memory. Large ones come fresh from the system and cost nothing until touched.
+    /// A block of zeros, or nothing if there is no memory. Large ones come fresh from the system and cost nothing until
+    /// touched.
     pub fn zeroed(size: u64) -> Option<Block> {
         Self::new(size, true)
     }

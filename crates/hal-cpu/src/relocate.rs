@@ -1,8 +1,10 @@
-//! What the linking of an object differs in by the family of machines: relocations, stubs, and how code becomes visible.
+//! What the linking of an object differs in by the family of machines: relocations, stubs, and how code becomes
+//! visible.
 //!
-//! In goes a relocation's type with the addresses that it relates; out comes what stands at its place then. Sources: the System V ABI's
-//! supplements for x86-64 and for the Arm 64-bit architecture ("ELF for the Arm 64-bit Architecture", table of static relocations).
-//! Only what the code generator makes in the small, position-independent model is known.
+//! In goes a relocation's type with the addresses that it relates; out comes what stands at its place then. Sources:
+//! the System V ABI's supplements for x86-64 and for the Arm 64-bit architecture ("ELF for the Arm 64-bit
+//! Architecture", table of static relocations). Only what the code generator makes in the small, position-independent
+//! model is known.
 
 use cloom_hal::HalError;
 use object::elf;

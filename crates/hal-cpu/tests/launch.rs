@@ -1,5 +1,5 @@
-//! Objects made by the system's C compiler, against the interface of `cloom_ir::abi`: whatever compiles kernels, loader and
-//! launcher must run this.
+//! Objects made by the system's C compiler, against the interface of `cloom_ir::abi`: whatever compiles kernels, loader
+//! and launcher must run this.
 
 use cloom_artifact::{CpuLaunch, KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
 use cloom_hal::{Device, HalError, Kernel, Launch, NdRange, PrintSink};
@@ -187,8 +187,8 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
     let count = |counts: &[i32], n: i32| counts.iter().filter(|&&c| c == n).count();
     let switched = run(20, &better);
     assert_eq!(count(&switched, 1) + count(&switched, 10), 5 * 333, "each item once");
-    // Twenty groups asked in vain, of which five, the last ones of rows, have seven work-items less; each of three threads may have been
-    // about to run one with what it had.
+    // Twenty groups asked in vain, of which five, the last ones of rows, have seven work-items less; each of three
+    // threads may have been about to run one with what it had.
     assert!((165..=230).contains(&count(&switched, 1)), "{}", count(&switched, 1));
     assert_eq!(count(&run(u64::MAX, &better), 1), 5 * 333);
     assert_eq!(count(&run(0, &better), 10), 5 * 333);
@@ -220,7 +220,8 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
         out.read(0, &mut bytes).unwrap();
         bytes == [1, 0, 0, 0, 1, 0, 0, 0]
     };
-    // Milliseconds, in which nothing is known of the kernel; then seconds, which a thread that waits on its own would need.
+    // Milliseconds, in which nothing is known of the kernel; then seconds, which a thread that waits on its own would
+    // need.
     met(1 << 20);
     assert!(met(1 << 32), "the second group began when the first one was done");
 }

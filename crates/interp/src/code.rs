@@ -1,5 +1,5 @@
-//! Functions decoded for running: each value has a place among a frame's registers (one 64-bit register per lane), constants are there from
-//! the start, and block parameters are copied on the edges.
+//! Functions decoded for running: each value has a place among a frame's registers (one 64-bit register per lane),
+//! constants are there from the start, and block parameters are copied on the edges.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -270,8 +270,8 @@ pub struct To {
     pub moves: Box<[(Reg, Reg)]>,
     /// Whether a source is also the destination of an earlier copy.
     pub overlap: bool,
-    /// Before the next round of a loop in which sub-groups do something together, they wait for each other: where, as if it were an
-    /// instruction behind all others of the loop, and how deep the loop is in others.
+    /// Before the next round of a loop in which sub-groups do something together, they wait for each other: where, as
+    /// if it were an instruction behind all others of the loop, and how deep the loop is in others.
     pub wait: Option<(u32, u32)>,
 }
 
@@ -392,8 +392,8 @@ fn is_together(op: &Op) -> bool {
 /// The back edges at which a sub-group waits: latch and header, the last block of the loop and its depth.
 type Waits = FxHashMap<(Block, Block), (Block, u32)>;
 
-/// The blocks in an order in which a work-item that stands earlier may yet come to where one is that stands later, and not the other way
-/// round but by going back in a loop: loops in one piece, what follows them behind.
+/// The blocks in an order in which a work-item that stands earlier may yet come to where one is that stands later, and
+/// not the other way round but by going back in a loop: loops in one piece, what follows them behind.
 fn order(func: &Function, together: &[bool]) -> (Vec<Block>, Waits) {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);

@@ -1,5 +1,5 @@
-//! Runs one work-item (or one work-group function) until it ends or waits at a barrier. Its whole state is data, so that
-//! the work-items of a group can take turns.
+//! Runs one work-item (or one work-group function) until it ends or waits at a barrier. Its whole state is data, so
+//! that the work-items of a group can take turns.
 
 use crate::code::{Code, Decoded, Lanes, Program, Reg, To, Together};
 use crate::fault::{Fault, FaultKind};
@@ -129,8 +129,8 @@ impl Item {
         self.frames.clear();
     }
 
-    /// Where it waits for others of its sub-group: the calls it is in, outermost first, then the instruction; at the end of loops, inner
-    /// ones first.
+    /// Where it waits for others of its sub-group: the calls it is in, outermost first, then the instruction; at the
+    /// end of loops, inner ones first.
     pub(crate) fn position(&self) -> Vec<usize> {
         let top = self.frames.len().saturating_sub(1);
         // A caller stands at its call, not behind.

@@ -1,5 +1,6 @@
-//! Runs a range: group after group, the work-items of a group in turns between barriers; or the function that `spmd` made of a kernel,
-//! once per group or per some groups that it can run together, with the descriptors of [`cloom_ir::abi`].
+//! Runs a range: group after group, the work-items of a group in turns between barriers; or the function that `spmd`
+//! made of a kernel, once per group or per some groups that it can run together, with the descriptors of
+//! [`cloom_ir::abi`].
 
 use crate::code::Program;
 use crate::exec::{Item, Place, Shared, Stop};

@@ -1,15 +1,17 @@
 //! Sub-groups: which work-items form one, and what those that wait for each other do together.
 //!
-//! In come the work-items of a group that wait at an instruction of sub-groups; out go those that may run again. A sub-group is a stretch
-//! of a row of the group, as in the vectors that `spmd` makes. Of one whose work-items wait at different places, those at the earliest act:
-//! they may come to where the others are. That is the order in which lanes under masks get there.
+//! In come the work-items of a group that wait at an instruction of sub-groups; out go those that may run again. A
+//! sub-group is a stretch of a row of the group, as in the vectors that `spmd` makes. Of one whose work-items wait at
+//! different places, those at the earliest act: they may come to where the others are. That is the order in which lanes
+//! under masks get there.
 
 use crate::code::{Code, Program, Together};
 use crate::exec::{Item, Subgroup};
 use cloom_ir::subgroup;
 use std::collections::BTreeMap;
 
-/// Where a work-item stands, in a group of this size whose sub-groups have so many work-items where the row has as many.
+/// Where a work-item stands, in a group of this size whose sub-groups have so many work-items where the row has as
+/// many.
 pub fn of(local_id: [u64; 3], size: [u64; 3], enqueued: [u64; 3], lanes: u16) -> Subgroup {
     let width = u64::from(lanes.clamp(1, 64));
     let row = |size: [u64; 3]| size[0].div_ceil(width);

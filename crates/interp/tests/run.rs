@@ -297,7 +297,8 @@ fn values_structures_and_local_memory_are_passed() {
     assert!(matches!(bad.kind, FaultKind::BadLaunch(_)));
 }
 
-/// Four lanes of a buffer of `i32`; those below 3 are on, as is lane 3 if the first word says so. Others have addresses to nowhere.
+/// Four lanes of a buffer of `i32`; those below 3 are on, as is lane 3 if the first word says so. Others have addresses
+/// to nowhere.
 const LANES: &str = "bb0(v0: ptr<global>):
     v1: i64x4 = iota
     v2: i64x4 = const 0x3

@@ -1,18 +1,19 @@
 //! How a work-group function meets the launch machinery: the contract between `spmd`, the interpreter and the devices.
 //!
-//! `spmd` turns a kernel into an ordinary function of the parameters below, which runs all work-items of one group, or of several:
+//! `spmd` turns a kernel into an ordinary function of the parameters below, which runs all work-items of one group, or
+//! of several:
 //!
 //! | # | type | what |
 //! |---|---|---|
 //! | 0 | `ptr<context>` | the launch descriptor, one per launch, read only |
-//! | 1 | `ptr<constant>` | the argument block, one per launch, read only: see [`KernelMeta::layout`](crate::KernelMeta::layout) |
+//! | 1 | `ptr<constant>` | the argument block, one per launch, read only ([layout](crate::KernelMeta::layout)) |
 //! | 2 | `ptr<context>` | the group descriptor, one per call, read only |
-//! | 3 | `ptr<local>` | the group's local memory: static variables first, then the local arguments; with a margin ([`LOCAL_MARGIN`]) |
-//! | 4 | `ptr<context>` | scratch: the context of values that live across barriers |
+//! | 3 | `ptr<local>` | local memory: static variables, then local arguments, with a margin ([`LOCAL_MARGIN`]) |
+//! | 4 | `ptr<context>` | scratch: the frame of values that live across barriers |
 //!
-//! A local pointer argument stands in the argument block as its byte offset in local memory (`i64`), so that the block is shared
-//! by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension, in the order in
-//! which the function has the dimensions of a launch.
+//! A local pointer argument stands in the argument block as its byte offset in local memory (`i64`), so that the block
+//! is shared by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one
+//! per dimension, in the order in which the function has the dimensions of a launch.
 
 mod launch;
 
@@ -42,8 +43,8 @@ pub const LAUNCH_SIZE: u64 = 120;
 pub const GROUP_ID: u64 = 0;
 /// `[3]`: local size of this group, smaller than enqueued at an edge.
 pub const GROUP_LOCAL_SIZE: u64 = 24;
-/// Groups that follow each other in dimension 0 from this one on, all of the same size, that the call runs: 1 but for functions that say
-/// they can run several.
+/// Groups that follow each other in dimension 0 from this one on, all of the same size, that the call runs: 1 but for
+/// functions that say they can run several.
 pub const GROUP_COUNT: u64 = 48;
 /// Bytes from one group's local memory to the next one's, a multiple of [`BLOCK_ALIGN`],
 pub const GROUP_LOCAL_STRIDE: u64 = 56;
@@ -55,11 +56,13 @@ pub const GROUP_SIZE: u64 = 72;
 /// Alignment of every block of memory that a work-group function gets.
 pub const BLOCK_ALIGN: u32 = 128;
 
-/// So many bytes before and after a group's local memory belong to its thread too: a row of lanes that is stored under a mask may be read
-/// and written back as a whole, also where it sticks out. A row has at most 64 lanes of 16 numbers of 8 bytes.
+/// So many bytes before and after a group's local memory belong to its thread too: a row of lanes that is stored under
+/// a mask may be read and written back as a whole, also where it sticks out. A row has at most 64 lanes of 16 numbers
+/// of 8 bytes.
 pub const LOCAL_MARGIN: u64 = 64 * 16 * 8;
 
-/// Where the arguments of a `printf` stand in the block that the hook gets, and its size: in order, each at a multiple of 8.
+/// Where the arguments of a `printf` stand in the block that the hook gets, and its size: in order, each at a multiple
+/// of 8.
 pub fn printf_layout(types: impl IntoIterator<Item = crate::Type>) -> (Vec<u32>, u32) {
     let mut end = 0u32;
     let offsets = types

@@ -14,8 +14,8 @@ pub struct DomTree {
     interval: Vec<(u32, u32)>,
 }
 
-/// Immediate dominators in a graph given by node numbers: `order` is a reverse postorder that begins with the root, `preds` the
-/// predecessors of each node. The root's is itself; `usize::MAX` for what the order does not have.
+/// Immediate dominators in a graph given by node numbers: `order` is a reverse postorder that begins with the root,
+/// `preds` the predecessors of each node. The root's is itself; `usize::MAX` for what the order does not have.
 fn immediate(order: &[usize], preds: &[Vec<usize>]) -> Vec<usize> {
     let mut number = vec![usize::MAX; preds.len()];
     for (i, &b) in order.iter().enumerate() {
@@ -113,7 +113,8 @@ impl DomTree {
         Self::from_immediate(n, &order, &idom)
     }
 
-    /// `order` has each block after its immediate dominator; an immediate dominator that is no other block makes a root.
+    /// `order` has each block after its immediate dominator; an immediate dominator that is no other block makes a
+    /// root.
     fn from_immediate(n: usize, order: &[usize], immediate: &[usize]) -> DomTree {
         let mut idom = vec![None; n];
         let mut children = vec![Vec::new(); n];

@@ -1,7 +1,7 @@
 //! What an operation computes, on bits: the one place where arithmetic is defined.
 //!
-//! The interpreter runs it, the folder folds with it, and the tests of compiled code compare with it. A lane is a `u64` whose bits
-//! above the type's width are zero. Everything is total, as [`crate::inst`] promises.
+//! The interpreter runs it, the folder folds with it, and the tests of compiled code compare with it. A lane is a `u64`
+//! whose bits above the type's width are zero. Everything is total, as [`crate::inst`] promises.
 
 use crate::inst::{BinOp, CastOp, FloatCc, IntCc, UnOp};
 use crate::types::Scalar;
@@ -159,7 +159,8 @@ fn float_binary(op: BinOp, ty: Scalar, a: u64, b: u64) -> u64 {
         };
         return u64::from(r.to_bits());
     }
-    // A half's sum, difference and product are exact in f64; its quotient, rounded twice, is right because 53 ≥ 2·11 + 2.
+    // A half's sum, difference and product are exact in f64; its quotient, rounded twice, is right because 53 ≥ 2·11 +
+    // 2.
     let (x, y) = (to_f64(ty, a), to_f64(ty, b));
     let r = match op {
         BinOp::Fadd => x + y,
@@ -256,7 +257,8 @@ pub fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> u64 {
     r & to.mask()
 }
 
-/// An integer as an `f64` that rounds to a half like the integer itself: what is beyond a half's range need not be exact.
+/// An integer as an `f64` that rounds to a half like the integer itself: what is beyond a half's range need not be
+/// exact.
 fn int_to_odd_f64(negative: bool, magnitude: u64) -> f64 {
     let x = magnitude.min(1 << 20) as f64;
     if negative { -x } else { x }

@@ -1,9 +1,9 @@
 //! Linking: copies functions of one module into another, with the functions, globals, strings and files that they use.
 //!
-//! Functions with external or builtin linkage are the same if they have the same name: a declaration gets the body that the other
-//! module has. The same holds for globals: an `import` gets the bytes of the `external` global of its name. Internal functions and
-//! globals belong to their module, so a clash of their names is settled by renaming.
-//! The compiler links the library of built-ins that way, and programs that a host compiled apart.
+//! Functions with external or builtin linkage are the same if they have the same name: a declaration gets the body that
+//! the other module has. The same holds for globals: an `import` gets the bytes of the `external` global of its name.
+//! Internal functions and globals belong to their module, so a clash of their names is settled by renaming. The
+//! compiler links the library of built-ins that way, and programs that a host compiled apart.
 
 use crate::entity::{Entity, FuncRef, GlobalRef, StrRef};
 use crate::function::{Function, Linkage};
@@ -24,7 +24,8 @@ pub enum ImportError {
 }
 
 impl Module {
-    /// Copies functions of another module, and all that they use, into this one. If it fails, this module is no longer usable.
+    /// Copies functions of another module, and all that they use, into this one. If it fails, this module is no longer
+    /// usable.
     pub fn import(&mut self, from: &Module, roots: impl IntoIterator<Item = FuncRef>) -> Result<(), ImportError> {
         self.import_all(from, roots, [])
     }
@@ -52,7 +53,8 @@ impl Module {
         self.import_all(from, roots.map(|(r, _)| r), globals.map(|(r, _)| r))
     }
 
-    /// Gives declarations the bodies that a library has. Returns how many declarations had one; what was copied may declare more.
+    /// Gives declarations the bodies that a library has. Returns how many declarations had one; what was copied may
+    /// declare more.
     pub fn import_declared(&mut self, library: &Module) -> Result<usize, ImportError> {
         let bodies: FxHashMap<&str, FuncRef> = library
             .funcs
@@ -245,8 +247,8 @@ impl<'a> Importer<'a> {
         Ok(self.globals[&g])
     }
 
-    /// Where one global goes: beside the others, or in the place of one that it is the same as. What is copied still has the
-    /// relocations of its own module and is noted in `copied`.
+    /// Where one global goes: beside the others, or in the place of one that it is the same as. What is copied still
+    /// has the relocations of its own module and is noted in `copied`.
     fn place_global(&mut self, g: GlobalRef, copied: &mut Vec<GlobalRef>) -> Result<GlobalRef, ImportError> {
         let source = &self.from.globals[g];
         let Some(old) = self.global_names.get(&source.name).copied() else {

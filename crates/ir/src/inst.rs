@@ -1,11 +1,11 @@
 //! Instructions and terminators.
 //!
-//! An instruction is an [`Op`] (what, with its immediates), a flat list of operands, at most one result, [`Flags`] and a
-//! span. The flat list keeps rewriting uniform: a pass that renames values needs no case per operation.
+//! An instruction is an [`Op`] (what, with its immediates), a flat list of operands, at most one result, [`Flags`] and
+//! a span. The flat list keeps rewriting uniform: a pass that renames values needs no case per operation.
 //!
-//! Arithmetic is total. `x / 0` divides by one instead (so it is `x`, and the remainder 0), `INT_MIN / -1` wraps, a shift takes its amount
-//! modulo the width, a conversion from float saturates and takes NaN to 0. What is undefined in OpenCL C must still
-//! not kill the host, and interpreter and devices must agree on every bit.
+//! Arithmetic is total. `x / 0` divides by one instead (so it is `x`, and the remainder 0), `INT_MIN / -1` wraps, a
+//! shift takes its amount modulo the width, a conversion from float saturates and takes NaN to 0. What is undefined in
+//! OpenCL C must still not kill the host, and interpreter and devices must agree on every bit.
 
 use crate::entity::{Block, FuncRef, GlobalRef, StrRef, Value};
 use crate::module::Span;
@@ -56,7 +56,8 @@ bitflags! {
         const VOLATILE = 256;
         /// The instruction runs seldom: short code is better than fast code.
         const COLD = 512;
-        /// What is stored is not read soon: it may go past the caches, at whose lines it is aligned as far as it is that long.
+        /// What is stored is not read soon: it may go past the caches, at whose lines it is aligned as far as it is
+        /// that long.
         const NONTEMPORAL = 1024;
         /// A truth that may be taken for false: what it allows pays only where no lane of a vector is off.
         const ASSUME_FALSE_OK = 2048;
@@ -81,7 +82,8 @@ impl Flags {
     ];
 }
 
-/// What an instruction does. `a`, `b`, `c` are the operands; "lane-wise" operations take scalars or vectors of one type.
+/// What an instruction does. `a`, `b`, `c` are the operands; "lane-wise" operations take scalars or vectors of one
+/// type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Op {
     /// The constant with these bits (zero-extended); of a vector type, the same in all lanes.
@@ -147,7 +149,8 @@ pub enum Op {
         /// Alignment that the address surely has, in bytes.
         align: u32,
     },
-    /// Each lane from its own address of `a`, if it is on in mask `b`; the others are 0. Lanes of `a` that are off may be any bits.
+    /// Each lane from its own address of `a`, if it is on in mask `b`; the others are 0. Lanes of `a` that are off may
+    /// be any bits.
     Gather {
         /// Alignment that each address surely has, in bytes.
         align: u32,
@@ -223,20 +226,23 @@ pub enum Op {
     },
     /// All work-items of the group arrive before one leaves. Orders local and global memory. Gone after `spmd`.
     Barrier,
-    /// The work-items of the sub-group that are here and whose `a` (an `i1`) is true, as bits of an `i64`: bit n is number n's. Of this
-    /// and the next three: who is here executes the instruction together with this work-item. Gone after `spmd`.
+    /// The work-items of the sub-group that are here and whose `a` (an `i1`) is true, as bits of an `i64`: bit n is
+    /// number n's. Of this and the next three: who is here executes the instruction together with this work-item. Gone
+    /// after `spmd`.
     SubgroupBallot,
-    /// The `a` of work-item number `b` (an `i32`, modulo the size of whole sub-groups) of the sub-group; 0 if it is not here.
+    /// The `a` of work-item number `b` (an `i32`, modulo the size of whole sub-groups) of the sub-group; 0 if it is not
+    /// here.
     SubgroupShuffle,
-    /// The `a` of all that are here among each `cluster` (a power of two) neighbours of the sub-group, combined in a tree: see
-    /// [`crate::subgroup`].
+    /// The `a` of all that are here among each `cluster` (a power of two) neighbours of the sub-group, combined in a
+    /// tree: see [`crate::subgroup`].
     SubgroupReduce {
         /// How two combine.
         op: BinOp,
         /// How many neighbours, from a multiple of that number on.
         cluster: u16,
     },
-    /// The `a` of all that are here among those of the sub-group before this work-item, and with its own unless `exclusive`, combined.
+    /// The `a` of all that are here among those of the sub-group before this work-item, and with its own unless
+    /// `exclusive`, combined.
     SubgroupScan {
         /// How two combine.
         op: BinOp,
@@ -245,8 +251,9 @@ pub enum Op {
     },
     /// Calls a function of the module.
     Call(FuncRef),
-    /// Prints: the first operand is the work-item's global linear id (`i64`), the others the arguments as promoted by the
-    /// front end (`i32`, `i64`, `f64`, pointers, and vectors of any scalar). A `%s` argument is the address of constant data.
+    /// Prints: the first operand is the work-item's global linear id (`i64`), the others the arguments as promoted by
+    /// the front end (`i32`, `i64`, `f64`, pointers, and vectors of any scalar). A `%s` argument is the address of
+    /// constant data.
     Printf(StrRef),
 }
 
@@ -292,8 +299,8 @@ named! {
         Fabs "fabs",
         /// Square root, correctly rounded.
         Sqrt "sqrt",
-        /// About one by the square root of an `f32`: 6144 ULP (1.5 · 2⁻¹²) at most, and which of these numbers depends on the machine.
-        /// Denormal operands may count as zeros. The results for zeros and infinities are exact.
+        /// About one by the square root of an `f32`: 6144 ULP (1.5 · 2⁻¹²) at most, and which of these numbers depends
+        /// on the machine. Denormal operands may count as zeros. The results for zeros and infinities are exact.
         RsqrtNear "rsqrt_near",
         /// About one by an `f32`, in the same sense. Results below the normal numbers may be zeros.
         RecipNear "recip_near",
@@ -377,7 +384,8 @@ named! {
 }
 
 impl BinOp {
-    /// The unsigned operation that gives the same for numbers that are not negative; the operation itself if it knows no sign.
+    /// The unsigned operation that gives the same for numbers that are not negative; the operation itself if it knows
+    /// no sign.
     pub fn unsigned(self) -> BinOp {
         match self {
             BinOp::Sdiv => BinOp::Udiv,

@@ -103,8 +103,8 @@ impl Loops {
     }
 }
 
-/// Edges to a block on the path of a depth-first walk that does not dominate their source. A graph is reducible exactly if a
-/// walk finds none.
+/// Edges to a block on the path of a depth-first walk that does not dominate their source. A graph is reducible exactly
+/// if a walk finds none.
 fn irreducible_edges(func: &Function, cfg: &Cfg, dom: &DomTree) -> Vec<(Block, Block)> {
     let mut found = Vec::new();
     let mut on_path = vec![false; func.blocks.len()];

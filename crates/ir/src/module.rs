@@ -29,7 +29,8 @@ pub enum GlobalLinkage {
     Internal,
     /// Defined here; other modules may refer to it by its name when programs are linked.
     External,
-    /// Declared here, defined by another module (`extern constant int n[];`). The size is 0 where the declaration leaves it open.
+    /// Declared here, defined by another module (`extern constant int n[];`). The size is 0 where the declaration
+    /// leaves it open.
     Import,
 }
 

@@ -1,8 +1,8 @@
 //! What the operations on sub-groups give, for all stages: which operations combine, from what, and in which order.
 //!
-//! In come the values of whole sub-groups, with the identity in the places of work-items that are not here; out goes what each gets. Order
-//! matters for floats alone. It is that of vectors: in a tree, halves first, where all get one result; in steps of 1, 2, 4 … where each
-//! gets the sum so far. A sub-group of W lanes has W a power of two.
+//! In come the values of whole sub-groups, with the identity in the places of work-items that are not here; out goes
+//! what each gets. Order matters for floats alone. It is that of vectors: in a tree, halves first, where all get one
+//! result; in steps of 1, 2, 4 … where each gets the sum so far. A sub-group of W lanes has W a power of two.
 
 use crate::inst::{BinOp, Query};
 use crate::types::{Scalar, Type};
@@ -47,8 +47,8 @@ pub fn combines(op: BinOp, ty: Type) -> bool {
     exchanges(ty) && ty.scalar != Scalar::I1 && ty.is_float() == float && identity(op, ty.scalar).is_some()
 }
 
-/// The bits of the value that changes nothing. For the smaller of floats it is the infinity that the specification names, so that NaN
-/// among nothing but NaN may be lost.
+/// The bits of the value that changes nothing. For the smaller of floats it is the infinity that the specification
+/// names, so that NaN among nothing but NaN may be lost.
 pub fn identity(op: BinOp, ty: Scalar) -> Option<u64> {
     let mask = ty.mask();
     let float = |x: f64| eval::cast(crate::CastOp::Ftrunc, Scalar::F64, ty, x.to_bits());

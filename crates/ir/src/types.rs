@@ -15,7 +15,8 @@ pub enum Space {
     Constant,
     /// One work-group's memory.
     Local,
-    /// Memory of the launch machinery itself: launch descriptor, group context. Made by `spmd` only, never visible to source.
+    /// Memory of the launch machinery itself: launch descriptor, group context. Made by `spmd` only, never visible to
+    /// source.
     Context,
 }
 
@@ -190,8 +191,8 @@ impl Type {
         }
     }
 
-    /// Bytes that a load or a store touches: lanes × element, packed. A three-lane vector touches three elements; that it is
-    /// laid out as four is the front end's affair.
+    /// Bytes that a load or a store touches: lanes × element, packed. A three-lane vector touches three elements; that
+    /// it is laid out as four is the front end's affair.
     pub fn bytes(self) -> u32 {
         self.scalar.bytes() * u32::from(self.lanes)
     }

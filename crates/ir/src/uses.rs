@@ -33,7 +33,8 @@ impl Uses {
         Uses { users }
     }
 
-    /// The users of a value in order of place, one entry per use: an instruction with the value as both operands stands twice.
+    /// The users of a value in order of place, one entry per use: an instruction with the value as both operands stands
+    /// twice.
     pub fn of(&self, v: Value) -> &[User] {
         &self.users[v.index()]
     }

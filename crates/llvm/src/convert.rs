@@ -1,7 +1,7 @@
 //! Conversion of vectors of floats to integers, saturating, NaN to zero.
 //!
-//! LLVM's saturating conversions take vectors apart, lane by lane with two comparisons each. Written out here: the float is brought into
-//! the range of the integer first, NaN to zero, where the conversion is an instruction.
+//! LLVM's saturating conversions take vectors apart, lane by lane with two comparisons each. Written out here: the
+//! float is brought into the range of the integer first, NaN to zero, where the conversion is an instruction.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{Scalar, Type, eval};

@@ -56,9 +56,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Quotients of integers by way of floats, since no vector unit divides integers. The float has more than twice their bits, or
-    /// nearly: a quotient `x / y` that is no integer is at least `1 / y` away from the next one, and rounding moves it by less
-    /// (at most 2³²/y · 2⁻⁵³, or 2¹⁶/y · 2⁻²⁴), so that cutting the fraction off is right.
+    /// Quotients of integers by way of floats, since no vector unit divides integers. The float has more than twice
+    /// their bits, or nearly: a quotient `x / y` that is no integer is at least `1 / y` away from the next one, and
+    /// rounding moves it by less (at most 2³²/y · 2⁻⁵³, or 2¹⁶/y · 2⁻²⁴), so that cutting the fraction off is right.
     fn float_quotient(&self, signed: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let short = ty.scalar.bits() <= 16;
@@ -80,9 +80,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Division of lanes of 64 bits by a number that is known, neither 0 nor -1: a product with its reciprocal, of which the high half is
-    /// the quotient. (Granlund, Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1.) Of signed numbers,
-    /// that of their magnitudes.
+    /// Division of lanes of 64 bits by a number that is known, neither 0 nor -1: a product with its reciprocal, of
+    /// which the high half is the quotient. (Granlund, Montgomery, "Division by Invariant Integers using
+    /// Multiplication", 1994, figure 4.1.) Of signed numbers, that of their magnitudes.
     fn known_quotient(&self, op: BinOp, ty: Type, x: LLVMValueRef, divisor: u64) -> LLVMValueRef {
         let b = self.builder.0;
         let signed = matches!(op, BinOp::Sdiv | BinOp::Srem);

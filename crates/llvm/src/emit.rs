@@ -1,4 +1,5 @@
-//! Translates functions: signatures, blocks, block parameters (as phis), terminators. Single operations are in `ops` and `memory`.
+//! Translates functions: signatures, blocks, block parameters (as phis), terminators. Single operations are in `ops`
+//! and `memory`.
 
 use crate::Error;
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
@@ -42,7 +43,8 @@ pub fn module(
     cx.initialise_globals()
 }
 
-/// The symbol of a function. No name of a source has a dot, so none is taken for one that code generation knows (`memcpy`).
+/// The symbol of a function. No name of a source has a dot, so none is taken for one that code generation knows
+/// (`memcpy`).
 pub fn symbol(module: &Module, f: FuncRef, root: bool) -> String {
     let name = &module.funcs[f].name;
     if root { format!("{name}.group") } else { format!("{name}.function") }
@@ -72,8 +74,9 @@ pub struct Cx<'m> {
 impl Cx<'_> {
     /// The type of one lane.
     pub fn scalar(&self, scalar: Scalar) -> LLVMTypeRef {
-        // SAFETY: (and in all of this file) values and types belong to the live context and module, and LLVM's constructors of
-        // types, constants and instructions have no other precondition than well-typed operands, which the IR's verifier gives.
+        // SAFETY: (and in all of this file) values and types belong to the live context and module, and LLVM's
+        // constructors of types, constants and instructions have no other precondition than well-typed operands, which
+        // the IR's verifier gives.
         unsafe {
             match scalar {
                 // See `half`.
@@ -157,8 +160,8 @@ impl Cx<'_> {
             );
             self.describe(value);
             if root {
-                // Descriptors, arguments, local memory and scratch are blocks of their own: a kernel cannot come by their
-                // addresses in another way.
+                // Descriptors, arguments, local memory and scratch are blocks of their own: a kernel cannot come by
+                // their addresses in another way.
                 for index in 1..=func.params.len() as u32 {
                     LLVMAddAttributeAtIndex(value, index, self.attribute("noalias"));
                 }
@@ -427,8 +430,8 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         }
     }
 
-    /// Gives the block that an edge from `from` leads to, after handing its arguments to the phis; through a block of its own if
-    /// another edge shares both ends.
+    /// Gives the block that an edge from `from` leads to, after handing its arguments to the phis; through a block of
+    /// its own if another edge shares both ends.
     fn edge(&mut self, e: &Edge, from: LLVMBasicBlockRef, own_block: bool) -> LLVMBasicBlockRef {
         let to = self.blocks[&e.block];
         if e.args.is_empty() {

@@ -1,11 +1,11 @@
 //! Approximate reciprocals and reciprocal square roots, by the processor's estimate instructions.
 //!
-//! In go floats of any number of lanes; out come numbers with an error of at most 1.5 · 2⁻¹² of the result (2⁻¹⁴ with AVX-512). One
-//! instruction stands in place of a square root and a division, for which a processor has one slow unit. A step of Newton's method, which
-//! would double the bits, needs four multiplications and a choice for zeros and infinities: where it was measured (Zen 3), that took
-//! longer than root and division. (On a Xeon it takes half as long, but gives other bits than other machines do; eleven operations that
-//! give the same take as long as root and division.) Zeros, infinities and NaN have their exact results; denormal operands count as zeros
-//! but with AVX-512.
+//! In go floats of any number of lanes; out come numbers with an error of at most 1.5 · 2⁻¹² of the result (2⁻¹⁴ with
+//! AVX-512). One instruction stands in place of a square root and a division, for which a processor has one slow unit.
+//! A step of Newton's method, which would double the bits, needs four multiplications and a choice for zeros and
+//! infinities: where it was measured (Zen 3), that took longer than root and division. (On a Xeon it takes half as
+//! long, but gives other bits than other machines do; eleven operations that give the same take as long as root and
+//! division.) Zeros, infinities and NaN have their exact results; denormal operands count as zeros but with AVX-512.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{BinOp, Scalar, Type, UnOp};

@@ -1,11 +1,12 @@
 //! Fused multiply-add, `a * b + c` rounded once, on targets without the instruction.
 //!
-//! The product of two floats is exact in `f64`. The sum is not, and rounding it to a float rounds twice, which goes wrong only where the
-//! first rounding made a tie for the second, or where the float is denormal and its last bits are others. Most vectors have no such
-//! lane: they are done after a look at the bits of their sums. Of the rest, the sum is rounded to odd, which never makes a tie.
+//! The product of two floats is exact in `f64`. The sum is not, and rounding it to a float rounds twice, which goes
+//! wrong only where the first rounding made a tie for the second, or where the float is denormal and its last bits are
+//! others. Most vectors have no such lane: they are done after a look at the bits of their sums. Of the rest, the sum
+//! is rounded to odd, which never makes a tie.
 //!
-//! The product of two doubles is the exact sum of two doubles unless it is very large or very small. Vectors with such a lane call the
-//! host's function for each lane, and so do doubles that are no vectors.
+//! The product of two doubles is the exact sum of two doubles unless it is very large or very small. Vectors with such
+//! a lane call the host's function for each lane, and so do doubles that are no vectors.
 
 use crate::emit::FunctionCx;
 use crate::handles::c_string;
@@ -43,7 +44,8 @@ impl FunctionCx<'_, '_> {
         self.intrinsic("llvm.fma", &[self.cx.ty(ty)], &args)
     }
 
-    /// [`Self::doubles`] in a function of its own: it has a hundred instructions, and the library's functions of doubles call it as often.
+    /// [`Self::doubles`] in a function of its own: it has a hundred instructions, and the library's functions of
+    /// doubles call it as often.
     fn call_of_doubles(&mut self, ty: Type, mut args: [LLVMValueRef; 3]) -> LLVMValueRef {
         let b = self.builder.0;
         // SAFETY: see `fma`; the builder comes back to where it was.
@@ -126,8 +128,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Whether [`Self::sum_of_three`] may be wrong: a number is so large that its parts may not be finite, or product and third operand are
-    /// so small that bits of the product may lie below the least double. (Beside an operand that is larger these do not count.)
+    /// Whether [`Self::sum_of_three`] may be wrong: a number is so large that its parts may not be finite, or product
+    /// and third operand are so small that bits of the product may lie below the least double. (Beside an operand that
+    /// is larger these do not count.)
     fn leaves_range(&self, ty: Type, args: [LLVMValueRef; 3], product: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = ty.with_scalar(Scalar::I32);
@@ -145,8 +148,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// The product as a sum of two doubles (Dekker), and the sum of these and the third operand with all but the last addition exact or
-    /// rounded to odd (Boldo and Melquiond, as below).
+    /// The product as a sum of two doubles (Dekker), and the sum of these and the third operand with all but the last
+    /// addition exact or rounded to odd (Boldo and Melquiond, as below).
     fn sum_of_three(&self, ty: Type, [x, y, z]: [LLVMValueRef; 3], product: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         // SAFETY: see `fma`.
@@ -169,8 +172,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Of sums of doubles, whether a float next to each may be wrong because the sum was rounded before: the sum is in the middle between
-    /// two floats, or the float denormal. Some that are right are among them.
+    /// Of sums of doubles, whether a float next to each may be wrong because the sum was rounded before: the sum is in
+    /// the middle between two floats, or the float denormal. Some that are right are among them.
     fn rounds_twice(&self, ty: Type, sum: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let (long, int) = (ty.with_scalar(Scalar::I64), ty.with_scalar(Scalar::I32));
@@ -215,8 +218,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// The sum of doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last bit is set. (Boldo and
-    /// Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008.)
+    /// The sum of doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last bit is set.
+    /// (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd",
+    /// 2008.)
     fn odd_sum(&self, ty: Type, p: LLVMValueRef, z: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = ty.with_scalar(Scalar::I64);
@@ -233,11 +237,13 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// What was rounded to `x`, rounded to odd: if it is not exact and the last bit is clear, the neighbour on the other side.
+    /// What was rounded to `x`, rounded to odd: if it is not exact and the last bit is clear, the neighbour on the
+    /// other side.
     pub fn to_odd(&self, ty: Type, x: LLVMValueRef, inexact: LLVMValueRef, too_large: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = ty.with_scalar(if ty.scalar == Scalar::F64 { Scalar::I64 } else { Scalar::I32 });
-        // Fewer instructions add the mask `too_large` and set the bit by `inexact`; these send LLVM 19 round in circles for AVX-512.
+        // Fewer instructions add the mask `too_large` and set the bit by `inexact`; these send LLVM 19 round in circles
+        // for AVX-512.
         // SAFETY: see `fma`.
         unsafe {
             let one = self.cx.constant(int, 1);

@@ -1,11 +1,13 @@
-//! Runs code generation where it can do no harm: on a thread of its own, with a large stack, out of which LLVM cannot end the process.
+//! Runs code generation where it can do no harm: on a thread of its own, with a large stack, out of which LLVM cannot
+//! end the process.
 //!
-//! LLVM recurses over its input, and the calling thread is the application's, with a stack of its choosing. And if LLVM gives
-//! up ("cannot select") it calls a handler that must not return; here the handler reports the reason to the waiting thread and
-//! sleeps for ever. That costs one thread's memory in a case that is a bug, instead of the application.
+//! LLVM recurses over its input, and the calling thread is the application's, with a stack of its choosing. And if LLVM
+//! gives up ("cannot select") it calls a handler that must not return; here the handler reports the reason to the
+//! waiting thread and sleeps for ever. That costs one thread's memory in a case that is a bug, instead of the
+//! application.
 //!
-//! When the process ends, its last thread runs the destructors of LLVM's global data, whatever other threads do with them: so the end
-//! waits for code generation under way, and none begins any more.
+//! When the process ends, its last thread runs the destructors of LLVM's global data, whatever other threads do with
+//! them: so the end waits for code generation under way, and none begins any more.
 
 use crate::Error;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
@@ -100,8 +102,8 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
     result
 }
 
-/// Does `work` on this thread and prepares LLVM on another. This waits for both, for while LLVM is used for the first time the process
-/// must not end.
+/// Does `work` on this thread and prepares LLVM on another. This waits for both, for while LLVM is used for the first
+/// time the process must not end.
 pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
     if FIRST.is_completed() {
         return work();
@@ -135,8 +137,9 @@ fn install() {
     wait_at_end();
 }
 
-/// Has the end of the process wait for code generation before it destroys the global data that exists now. LLVM makes more when it first
-/// needs it, and what is registered last runs first: so this is called before the first use and after each of some.
+/// Has the end of the process wait for code generation before it destroys the global data that exists now. LLVM makes
+/// more when it first needs it, and what is registered last runs first: so this is called before the first use and
+/// after each of some.
 fn wait_at_end() {
     // SAFETY: a function that is always there. If it cannot be registered, the end does not wait.
     unsafe { libc::atexit(at_end) };
@@ -162,9 +165,9 @@ fn run_apart<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<
         REPORT.with_borrow_mut(|r| *r = None);
     };
     let body: Box<dyn FnOnce() + Send + '_> = Box::new(body);
-    // SAFETY: the borrows in `body` are used by the thread until it ends or until it parks for ever in `give_up`. This function
-    // returns only after one of the two: it waits for the channel of reports, whose sender is dropped at the thread's end or
-    // in `give_up`, where everything borrowed was used for the last time.
+    // SAFETY: the borrows in `body` are used by the thread until it ends or until it parks for ever in `give_up`. This
+    // function returns only after one of the two: it waits for the channel of reports, whose sender is dropped at the
+    // thread's end or in `give_up`, where everything borrowed was used for the last time.
     let body: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(body) };
     let handle = thread::Builder::new().name("cloom-codegen".into()).stack_size(STACK).spawn(body).map_err(|e| {
         leave();

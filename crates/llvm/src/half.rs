@@ -1,9 +1,9 @@
 //! Arithmetic on halves, which LLVM would do with library calls, or round twice.
 //!
-//! A half is an `i16` of LLVM throughout. LLVM's own `half` has calling conventions, libcalls and legalisations of its own, which
-//! differ between CPUs; converting to float and back, explicitly, leaves nothing to them. Converting is one instruction where
-//! the CPU has it (F16C), integer arithmetic elsewhere. One operation on floats, rounded to half, is the correctly rounded operation on
-//! halves, because 24 ≥ 2·11 + 2; only `fma` needs more: see there.
+//! A half is an `i16` of LLVM throughout. LLVM's own `half` has calling conventions, libcalls and legalisations of its
+//! own, which differ between CPUs; converting to float and back, explicitly, leaves nothing to them. Converting is one
+//! instruction where the CPU has it (F16C), integer arithmetic elsewhere. One operation on floats, rounded to half, is
+//! the correctly rounded operation on halves, because 24 ≥ 2·11 + 2; only `fma` needs more: see there.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{BinOp, Scalar, Type, UnOp};
@@ -41,8 +41,8 @@ impl FunctionCx<'_, '_> {
         if ty.scalar == Scalar::F16 { self.to_float(ty, a) } else { a }
     }
 
-    /// Double to half through float, rounded once: the float is rounded to odd, so that the second rounding sees whether the
-    /// first was exact.
+    /// Double to half through float, rounded once: the float is rounded to odd, so that the second rounding sees
+    /// whether the first was exact.
     pub fn double_to_half(&self, from: Type, a: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let float = from.with_scalar(Scalar::F32);

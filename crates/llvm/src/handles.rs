@@ -27,8 +27,8 @@ pub fn take_message(message: *mut c_char) -> String {
     }
 }
 
-/// A context: everything else lives in it. What LLVM reports while it generates code is kept; without a handler it would print errors
-/// and end the process.
+/// A context: everything else lives in it. What LLVM reports while it generates code is kept; without a handler it
+/// would print errors and end the process.
 pub struct Context {
     pub raw: LLVMContextRef,
     reports: Box<Mutex<Reports>>,
@@ -42,8 +42,8 @@ struct Reports {
     frames: u64,
 }
 
-/// What stands in the report of a function's frame before the number of bytes. [`STACK_REPORT`] asks for it: there is no other way to
-/// learn of the frame through the C interface.
+/// What stands in the report of a function's frame before the number of bytes. [`STACK_REPORT`] asks for it: there is
+/// no other way to learn of the frame through the C interface.
 const FRAME: &str = "stack frame size (";
 
 /// The attribute of functions whose frames are reported: name, and the size from which on.

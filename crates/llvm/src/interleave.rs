@@ -1,9 +1,9 @@
 //! Deinterleaving and interleaving of vectors of several registers: short vectors to their components, and back.
 //!
-//! A shuffle that picks every fourth lane of four registers has four registers as its source. LLVM makes such a shuffle a lane or two at
-//! a time. Here it becomes steps that take two registers each: into even and odd lanes, and again; the way back zips halves.
-//! Steps that several components share are found by LLVM as common expressions. Vectors of bytes and shorts are integers, whose
-//! components are extracted by shifts.
+//! A shuffle that picks every fourth lane of four registers has four registers as its source. LLVM makes such a shuffle
+//! a lane or two at a time. Here it becomes steps that take two registers each: into even and odd lanes, and again; the
+//! way back zips halves. Steps that several components share are found by LLVM as common expressions. Vectors of bytes
+//! and shorts are integers, whose components are extracted by shifts.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{Op, Type, Value};
@@ -65,8 +65,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A component of short vectors of three numbers of 32 bits, four of which fill three blocks of 128 bits: two or three shuffles of
-    /// two registers each, of which components share two; with 256 bits, for both halves at once.
+    /// A component of short vectors of three numbers of 32 bits, four of which fill three blocks of 128 bits: two or
+    /// three shuffles of two registers each, of which components share two; with 256 bits, for both halves at once.
     fn component_of_three(&self, from: Type, v: Value, mask: &[u16], per: u32) -> Option<LLVMValueRef> {
         let (lanes, items) = (u32::from(from.lanes), mask.len() as u32);
         let (blocks, parts) = (per / 4, items / per);
@@ -94,7 +94,8 @@ impl FunctionCx<'_, '_> {
         Some(self.whole((0..parts).map(component).collect(), per))
     }
 
-    /// Component `c` of short vectors that are an integer each: its bits. They are mostly made wider next, which is then for nothing.
+    /// Component `c` of short vectors that are an integer each: its bits. They are mostly made wider next, which is
+    /// then for nothing.
     fn take_bits(&self, source: Source, n: u32, c: u32) -> LLVMValueRef {
         let Source { v, lanes, bits } = source;
         let b = self.builder.0;

@@ -55,9 +55,10 @@ enum AccessKind {
     Store,
 }
 
-/// Rows of as many lanes or more that are seldom stored under a mask are stored by a loop over the lanes that are on, unless there is an
-/// instruction. Written out they were a fourth of the time that code generation took for the Mandelbrot kernel. (Elsewhere they are, like
-/// scatters: many kernels do nothing else under masks that differ from vector to vector, and the end of such a loop is predicted badly.)
+/// Rows of as many lanes or more that are seldom stored under a mask are stored by a loop over the lanes that are on,
+/// unless there is an instruction. Written out they were a fourth of the time that code generation took for the
+/// Mandelbrot kernel. (Elsewhere they are, like scatters: many kernels do nothing else under masks that differ from
+/// vector to vector, and the end of such a loop is predicted badly.)
 const LOOP_LANES: u16 = 8;
 
 /// The smallest page: memory that can be read at one place of it can be read at every other.
@@ -135,8 +136,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// An address and an offset, or lanes of them. What is the same in all lanes is added as a scalar: with a uniform base and a
-    /// scaled index, a gather is one register and a vector, of 32 bits a lane if the index is made of such.
+    /// An address and an offset, or lanes of them. What is the same in all lanes is added as a scalar: with a uniform
+    /// base and a scaled index, a gather is one register and a vector, of 32 bits a lane if the index is made of such.
     pub fn ptr_add(&self, ty: Type, data: &InstData) -> LLVMValueRef {
         let (p, by) = (self.value(data.args[0]), self.value(data.args[1]));
         if !ty.is_vector() {
@@ -279,8 +280,8 @@ impl FunctionCx<'_, '_> {
             }
     }
 
-    /// Whether there are instructions for lanes at addresses of their own. (AVX2 has gathers, which are slower than loads on
-    /// many processors, and no scatters.)
+    /// Whether there are instructions for lanes at addresses of their own. (AVX2 has gathers, which are slower than
+    /// loads on many processors, and no scatters.)
     fn has_gather(&self, access: Access) -> bool {
         let bits = access.ty.scalar.bits();
         !access.volatile && self.cx.target.features().gather_scatter && bits >= 32 && access.ty.lanes >= 4
@@ -306,8 +307,8 @@ impl FunctionCx<'_, '_> {
         self.intrinsic(name, &types, &[x, p, self.intrinsic_align(access), mask])
     }
 
-    /// No more than a lane's: a masked access may stand where no lane is on, and an instruction that wants an aligned address
-    /// wants it even then.
+    /// No more than a lane's: a masked access may stand where no lane is on, and an instruction that wants an aligned
+    /// address wants it even then.
     fn intrinsic_align(&self, access: Access) -> LLVMValueRef {
         self.cx.constant(Type::I32, u64::from(access.align.min(access.ty.scalar.bytes())))
     }
@@ -346,8 +347,8 @@ impl FunctionCx<'_, '_> {
         access.align.min(access.ty.scalar.bytes())
     }
 
-    /// A row without an instruction for it: all lanes are loaded, and those that are off cleared, if that cannot fault, because
-    /// the row lies in the page of a lane that is on. Elsewhere, rarely, a loop takes lane by lane.
+    /// A row without an instruction for it: all lanes are loaded, and those that are off cleared, if that cannot fault,
+    /// because the row lies in the page of a lane that is on. Elsewhere, rarely, a loop takes lane by lane.
     fn load_row(&mut self, access: Access, p: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
         let zeros = self.cx.zeros();
         let b = self.builder.0;
@@ -414,9 +415,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A row of private or local memory, which no other thread sees: read, changed, and written back as a whole, so that a load of the
-    /// row can take it from there before it reaches memory. (What surrounds local memory may be read and written back too: see
-    /// [`cloom_ir::abi::LOCAL_MARGIN`].)
+    /// A row of private or local memory, which no other thread sees: read, changed, and written back as a whole, so
+    /// that a load of the row can take it from there before it reaches memory. (What surrounds local memory may be read
+    /// and written back too: see [`cloom_ir::abi::LOCAL_MARGIN`].)
     fn store_own_row(&mut self, access: Access, p: LLVMValueRef, x: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
         let aside = self.slot(u64::from(access.ty.bytes()));
         let b = self.builder.0;

@@ -6,7 +6,8 @@
 //! conversions are guarded here, and no-wrap flags of the IR (`nsw`) are not passed to LLVM. The object calls nothing
 //! but `memcpy`, `memmove` and `memset`, and `fma` where the CPU lacks it.
 //!
-//! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at once.
+//! LLVM is used through its C interface, one context per compilation, so that any number of threads may compile at
+//! once.
 
 #![allow(unsafe_code, reason = "it calls LLVM's C interface")]
 
@@ -41,8 +42,8 @@ pub struct Options {
     pub target: Target,
     /// Whether to optimise (`-cl-opt-disable` says no).
     pub optimise: bool,
-    /// Whether the code runs where denormal operands and results count as zeros: a comparison must then not become a test of
-    /// bits.
+    /// Whether the code runs where denormal operands and results count as zeros: a comparison must then not become a
+    /// test of bits.
     pub denorms_are_zero: bool,
     /// Whether to keep the texts of [`Compiled::stages`].
     pub texts: bool,
@@ -80,7 +81,8 @@ pub enum Error {
     Internal(String),
 }
 
-/// Private memory that a kernel may have: what the launcher's threads have as stack, less what everything else needs there.
+/// Private memory that a kernel may have: what the launcher's threads have as stack, less what everything else needs
+/// there.
 pub const MAX_PRIVATE: u64 = 32 << 20;
 
 /// Instructions of a kernel with all that it calls: about a minute of code generation, and some gigabytes.
@@ -176,8 +178,8 @@ fn generate(
     drop(llvm);
     drop(context);
     stage("llvm codegen");
-    // Many lanes of many values, or code that is not optimised, leave frames that no variable accounts for: megabytes of them. There is
-    // no recursion, so that together they are what a thread needs.
+    // Many lanes of many values, or code that is not optimised, leave frames that no variable accounts for: megabytes
+    // of them. There is no recursion, so that together they are what a thread needs.
     let private_size = private_size.max(frames);
     check_private(private_size)?;
     Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages, times })

@@ -42,8 +42,9 @@ pub fn widen(module: &LlvmModule<'_>, features: &Features) -> bool {
         return false;
     }
     let mut changed = false;
-    // SAFETY: (and in all of this file) values belong to the live module; each function is handed what its name says: values of
-    // instructions to functions that read instructions, and so on; instructions are built where their operands dominate.
+    // SAFETY: (and in all of this file) values belong to the live module; each function is handed what its name says:
+    // values of instructions to functions that read instructions, and so on; instructions are built where their
+    // operands dominate.
     unsafe {
         let mut func = LLVMGetFirstFunction(module.raw);
         while !func.is_null() {
@@ -369,7 +370,8 @@ impl Masks {
         }
     }
 
-    /// Makes the wide form of a combination, after those of its operands. Every circle goes through a phi, whose form is there.
+    /// Makes the wide form of a combination, after those of its operands. Every circle goes through a phi, whose form
+    /// is there.
     unsafe fn combine(&mut self, v: LLVMValueRef) {
         let mut stack = vec![v];
         // SAFETY: see `widen`.
@@ -442,7 +444,8 @@ impl Masks {
         }
     }
 
-    /// A use that the wide form serves as it is: an extension is another width of it, and clearing lanes is a bitwise and.
+    /// A use that the wide form serves as it is: an extension is another width of it, and clearing lanes is a bitwise
+    /// and.
     unsafe fn use_wide(&mut self, v: LLVMValueRef, user: LLVMValueRef) -> bool {
         use LLVMOpcode::*;
         let b = self.builder;

@@ -30,8 +30,8 @@ fn ordering(order: Order, access: Access) -> LLVMAtomicOrdering {
 }
 
 impl FunctionCx<'_, '_> {
-    /// A load. What is read from private memory is frozen: reading a variable before it is written gives some value, and the same
-    /// to every use, where LLVM would otherwise be free to take a branch on it anywhere.
+    /// A load. What is read from private memory is frozen: reading a variable before it is written gives some value,
+    /// and the same to every use, where LLVM would otherwise be free to take a branch on it anywhere.
     pub fn load(&self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
         let load = self.plain_load(data, ty, align);
         let space = self.func.ty(data.args[0]).space();
@@ -104,8 +104,8 @@ impl FunctionCx<'_, '_> {
         self.intrinsic("llvm.prefetch", &[ty], &[p, read, often, data])
     }
 
-    /// Whether only this thread knows the memory of an atomic operation: one thread runs a group. No locked instruction is needed then,
-    /// and what the operation orders is in order.
+    /// Whether only this thread knows the memory of an atomic operation: one thread runs a group. No locked instruction
+    /// is needed then, and what the operation orders is in order.
     fn is_own(&self, data: &InstData) -> bool {
         let (p, x) = (self.func.ty(data.args[0]), data.args.get(1).map(|&x| self.func.ty(x).scalar));
         p.space() == Some(Space::Local) && x != Some(Scalar::F16)

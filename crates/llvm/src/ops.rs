@@ -86,8 +86,8 @@ impl FunctionCx<'_, '_> {
         Ok(value)
     }
 
-    /// Hands permissions on to LLVM. Promises (`nsw`, `nuw`, `nnan`, `ninf`) are not: a broken one would be poison there, and
-    /// a branch on it undefined behaviour.
+    /// Hands permissions on to LLVM. Promises (`nsw`, `nuw`, `nnan`, `ninf`) are not: a broken one would be poison
+    /// there, and a branch on it undefined behaviour.
     fn permit(&self, value: LLVMValueRef, flags: Flags) {
         let all = [
             (Flags::REASSOC, llvm_sys::LLVMFastMathAllowReassoc),
@@ -215,8 +215,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Operations on truth values: integers of one bit, the signed ones 0 and -1. Written out, because the general guards need
-    /// a one that is not minus one.
+    /// Operations on truth values: integers of one bit, the signed ones 0 and -1. Written out, because the general
+    /// guards need a one that is not minus one.
     fn truth(&self, op: BinOp, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         // SAFETY: see `inst`.
@@ -248,8 +248,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A vector (or lane) in a form whose lanes have addresses: truth values as bytes. LLVM picks a lane by a number that is
-    /// known only at run time through memory.
+    /// A vector (or lane) in a form whose lanes have addresses: truth values as bytes. LLVM picks a lane by a number
+    /// that is known only at run time through memory.
     fn addressable(&self, ty: Type, v: LLVMValueRef) -> (Type, LLVMValueRef) {
         if ty.scalar != Scalar::I1 {
             return (ty, v);

@@ -1,8 +1,9 @@
-//! The pass list. Short on purpose: kernels come already inlined and in SSA form, so the standard pipelines spend most of their
-//! time looking for work (0.7 ms against 3.7 ms on a kernel of 200 instructions, with the same code).
+//! The pass list. Short on purpose: kernels come already inlined and in SSA form, so the standard pipelines spend most
+//! of their time looking for work (0.7 ms against 3.7 ms on a kernel of 200 instructions, with the same code).
 //!
-//! Several of LLVM's passes take time in the square of the number of blocks (a `switch` of 4000 cases that fall through: 9 s), so that
-//! less is tried on large functions, and nothing on huge ones: programs come from anywhere, and a build has to end.
+//! Several of LLVM's passes take time in the square of the number of blocks (a `switch` of 4000 cases that fall
+//! through: 9 s), so that less is tried on large functions, and nothing on huge ones: programs come from anywhere, and
+//! a build has to end.
 
 use crate::Error;
 use crate::handles::{LlvmModule, c_string};
@@ -25,8 +26,8 @@ const MANY_LOOPS: usize = 700;
 pub enum Effort {
     /// Instructions are translated one by one.
     None,
-    /// The same for functions with vectors. The plainest way to select instructions goes round in circles for ever over some shuffles of
-    /// narrow lanes (LLVM 19); the one of optimised code does not.
+    /// The same for functions with vectors. The plainest way to select instructions goes round in circles for ever over
+    /// some shuffles of narrow lanes (LLVM 19); the one of optimised code does not.
     Plain,
     /// What is nearly linear in time.
     Quick,
@@ -35,8 +36,9 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// What to try on functions with so many blocks, loops and instructions. Loops count because strength reduction, which all
-    /// code generation but the plainest includes, takes time in the cube of their number: 16 s for 1200, which 400 barriers make.
+    /// What to try on functions with so many blocks, loops and instructions. Loops count because strength reduction,
+    /// which all code generation but the plainest includes, takes time in the cube of their number: 16 s for 1200,
+    /// which 400 barriers make.
     pub fn of(blocks: usize, loops: usize, insts: usize) -> Effort {
         match () {
             () if loops > MANY_LOOPS => Effort::None,

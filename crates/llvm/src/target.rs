@@ -69,8 +69,8 @@ impl Machine {
         }
     }
 
-    /// Keeps it for the next kernel: it holds the tables of instruction selection, which take as long to make as the code of a
-    /// small kernel.
+    /// Keeps it for the next kernel: it holds the tables of instruction selection, which take as long to make as the
+    /// code of a small kernel.
     pub fn keep(self) {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < MAX_IDLE {
@@ -127,8 +127,8 @@ impl Machine {
         if raw.is_null() {
             return Err(refuse("no such machine".to_owned()));
         }
-        // Where nothing is optimised, some targets select instructions in another way, which takes minutes for vectors of more lanes than
-        // a register has.
+        // Where nothing is optimised, some targets select instructions in another way, which takes minutes for vectors
+        // of more lanes than a register has.
         // SAFETY: the machine was made.
         unsafe { LLVMSetTargetMachineGlobalISel(raw, 0) };
         Ok(Machine { raw, target: target.clone(), effort, triple })

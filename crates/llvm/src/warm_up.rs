@@ -1,7 +1,7 @@
 //! A code generation of a small loop that nobody needs, which goes on beside the front end when that has much to read.
 //!
-//! LLVM makes many of its tables when they are first used. The loop is made for this machine, as most kernels will be, so that the first of
-//! them finds the tables of instruction selection too.
+//! LLVM makes many of its tables when they are first used. The loop is made for this machine, as most kernels will be,
+//! so that the first of them finds the tables of instruction selection too.
 
 use crate::{Error, Options, generate, reachable};
 

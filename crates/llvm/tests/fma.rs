@@ -1,5 +1,5 @@
-//! Fused operations on millions of numbers, of which many are hard: sums that are ties but for something tiny, denormal, too large, or
-//! left over by cancellation.
+//! Fused operations on millions of numbers, of which many are hard: sums that are ties but for something tiny,
+//! denormal, too large, or left over by cancellation.
 
 mod common;
 
@@ -28,7 +28,8 @@ impl Random {
     }
 }
 
-/// The three operands; `p` is the precision of the type, and its normal numbers are those from 2^`least` to below 2^`most`.
+/// The three operands; `p` is the precision of the type, and its normal numbers are those from 2^`least` to below
+/// 2^`most`.
 fn triple(random: &mut Random, p: u64, least: i64, most: i64) -> [f64; 3] {
     let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, 2f64.powi(least as i32 + 1 - p as i32)];
     let bits = 2 + random.below(p - 1);

@@ -1,5 +1,5 @@
-//! Operations over lanes, on every type of lane and many lengths, on every target that runs here: masked accesses touch their lanes
-//! and nothing else, which pages without access on both sides of the data find out.
+//! Operations over lanes, on every type of lane and many lengths, on every target that runs here: masked accesses touch
+//! their lanes and nothing else, which pages without access on both sides of the data find out.
 
 #![allow(unsafe_code, reason = "it calls machine code")]
 

@@ -1,5 +1,5 @@
-//! Every lane-wise operation, on every type, in scalars and vectors of even and odd length, on every target that runs here, against
-//! the definition in `cloom_ir::eval`; estimates as close to it as the operation promises.
+//! Every lane-wise operation, on every type, in scalars and vectors of even and odd length, on every target that runs
+//! here, against the definition in `cloom_ir::eval`; estimates as close to it as the operation promises.
 
 mod common;
 

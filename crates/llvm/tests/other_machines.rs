@@ -1,5 +1,6 @@
-//! Code for machines that the tests may not have, AArch64 and AVX-512: what is checked is that it is made, for every operation over
-//! lanes and every type of lane, that it uses the vector unit, and that it calls nothing that does not exist there.
+//! Code for machines that the tests may not have, AArch64 and AVX-512: what is checked is that it is made, for every
+//! operation over lanes and every type of lane, that it uses the vector unit, and that it calls nothing that does not
+//! exist there.
 
 mod common;
 
@@ -123,7 +124,8 @@ fn loops_stay_in_vector_registers() {
     assert!(!asm.contains("sshll") && !asm.contains("ushll"), "{asm}");
 }
 
-/// With a uniform base, a gather of AVX-512 takes an index of 32 bits a lane and scales it; a row under a mask is one instruction.
+/// With a uniform base, a gather of AVX-512 takes an index of 32 bits a lane and scales it; a row under a mask is one
+/// instruction.
 #[test]
 fn gathers_take_short_indices_and_rows_take_masks() {
     let mut module = Module::new();

@@ -1,4 +1,5 @@
-//! Shuffles over many registers: short vectors taken apart into components and put together, and others that look alike.
+//! Shuffles over many registers: short vectors taken apart into components and put together, and others that look
+//! alike.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! What a function takes of the stack is known once its code is made: launchers run what needs much of it on threads that have it.
+//! What a function takes of the stack is known once its code is made: launchers run what needs much of it on threads
+//! that have it.
 
 mod common;
 

@@ -99,7 +99,8 @@ impl Marker<'_> {
         let (func, cfg) = (self.func, self.cfg);
         let mut last = None;
         for &p in cfg.preds(b) {
-            // A predecessor stands once for each of its edges, one after the other or not; its edges are all seen at once.
+            // A predecessor stands once for each of its edges, one after the other or not; its edges are all seen at
+            // once.
             if last == Some(p) {
                 continue;
             }

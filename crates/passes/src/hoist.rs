@@ -130,8 +130,8 @@ fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home:
     Some(Plan { before, loads, test: test.filter(|_| guarded), header: l.header })
 }
 
-/// The condition at the end of a header that decides whether the loop goes on, if little that has no effect computes it, and whether
-/// it holds then.
+/// The condition at the end of a header that decides whether the loop goes on, if little that has no effect computes
+/// it, and whether it holds then.
 fn stay(func: &Function, l: &Loop) -> Option<(Value, bool)> {
     let Term::Branch { cond, then, els } = &func.blocks[l.header].term else { return None };
     let (then, els) = (l.blocks.contains(&then.block), l.blocks.contains(&els.block));

@@ -112,7 +112,8 @@ fn wanted(callee: &Function, must: bool, size: usize, budget: Budget) -> bool {
     must || own <= budget.small && !callee.noinline || size + own <= budget.caller && !callee.noinline
 }
 
-/// Splits a block at a call: what is behind it goes to a new block, whose parameter is the call's result. The call goes.
+/// Splits a block at a call: what is behind it goes to a new block, whose parameter is the call's result. The call
+/// goes.
 fn split_behind(func: &mut Function, b: Block, at: usize) -> Block {
     let rest = func.add_loose_block();
     let behind = func.blocks[b].insts.split_off(at + 1);

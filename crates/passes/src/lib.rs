@@ -114,7 +114,8 @@ pub fn run(module: &mut Module, kernel: FuncRef, observe: impl FnMut(&str, &Modu
 }
 
 /// Inlines and optimises a kernel (any function) and what it calls. `observe` sees the module after each pass over the
-/// kernel itself, and after all passes over a function that it calls ([`CALLEES`]). In debug builds the verifier runs after each pass.
+/// kernel itself, and after all passes over a function that it calls ([`CALLEES`]). In debug builds the verifier runs
+/// after each pass.
 pub fn run_with(
     module: &mut Module,
     kernel: FuncRef,

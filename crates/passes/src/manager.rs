@@ -6,7 +6,9 @@
 //! says what it does not know.
 //!
 //! ```text
-//! for each pass of a list:  switched off? skip : run, time, count ─▶ in debug builds: verify, or panic with the pass's name
+//! for each pass of a list:
+//!     switched off? skip : run, time, count
+//!     debug builds: verify, or panic with the pass's name
 //! ```
 //!
 //! The vectoriser uses the same manager for its transformations, whose inputs differ: [`PassManager::step`] takes any
@@ -246,8 +248,8 @@ impl<'a> PassManager<'a> {
         changes.unwrap_or(0)
     }
 
-    /// Runs a transformation of anything, which returns how often it changed something and its result; none if it is switched off. Its
-    /// caller verifies what comes out.
+    /// Runs a transformation of anything, which returns how often it changed something and its result; none if it is
+    /// switched off. Its caller verifies what comes out.
     pub fn step<T>(&self, id: PassId, step: impl FnOnce() -> (usize, T)) -> Option<T> {
         if !self.is_on(id) {
             return None;

@@ -59,8 +59,8 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
-/// Moves what a block of one arm and a block of the other have in common to the end of the block that branches; loads only if the blocks
-/// are the first ones.
+/// Moves what a block of one arm and a block of the other have in common to the end of the block that branches; loads
+/// only if the blocks are the first ones.
 fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, renames: &mut Renames) -> usize {
     if func.blocks[then].insts.len().max(func.blocks[els].insts.len()) > MAX_INSTS {
         return 0;

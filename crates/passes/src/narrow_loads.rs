@@ -1,15 +1,15 @@
 //! Narrow-load forwarding: bytes of what was loaded are loaded where they are used.
 //!
-//! Kernels read sixteen bytes at a time and take them apart: `bins[v.x >> 8 & 255]++`, `bins[as_uchar16(v).s5]++`. Without vectors of
-//! work-items that costs two operations a byte to get from a vector register to an address, and the next bytes wait in it. A
-//! load costs one, and waits for nothing. So a wide load of which only whole parts are used (bytes, 16-, 32- or 64-bit integers) becomes
-//! narrow loads, each where its value is used.
+//! Kernels read sixteen bytes at a time and take them apart: `bins[v.x >> 8 & 255]++`, `bins[as_uchar16(v).s5]++`.
+//! Without vectors of work-items that costs two operations a byte to get from a vector register to an address, and the
+//! next bytes wait in it. A load costs one, and waits for nothing. So a wide load of which only whole parts are used
+//! (bytes, 16-, 32- or 64-bit integers) becomes narrow loads, each where its value is used.
 //!
 //! With vectors, the widener asks for narrow loads where the address of each lane is made of one.
 //!
-//! Parts come from lanes, shifts by whole bytes, masks, truncations and zero extensions. That the memory is still the same at the
-//! last use is known if all are in one block and what is written in between is in another address space. Bytes are in little-endian
-//! order, as everywhere in this IR.
+//! Parts come from lanes, shifts by whole bytes, masks, truncations and zero extensions. That the memory is still the
+//! same at the last use is known if all are in one block and what is written in between is in another address space.
+//! Bytes are in little-endian order, as everywhere in this IR.
 
 use crate::util::Renames;
 use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Inst, Op, Order, Scalar, Space, Type, Value};

@@ -82,8 +82,8 @@ fn membership(blocks: &[Block]) -> Vec<bool> {
     inside
 }
 
-/// The strongly connected components of some blocks that are cycles. (Kosaraju's algorithm: by descending end of a walk forwards, all
-/// that a walk backwards reaches.)
+/// The strongly connected components of some blocks that are cycles. (Kosaraju's algorithm: by descending end of a walk
+/// forwards, all that a walk backwards reaches.)
 fn cycles(func: &Function, cfg: &Cfg, blocks: &[Block]) -> Vec<Vec<Block>> {
     let mut open = membership(blocks);
     let mut order = Vec::new();
@@ -172,7 +172,8 @@ fn give_one_entry(func: &mut Function, cycle: &Cycle) {
     }
 }
 
-/// What the blocks of the cycle define and other blocks use passes through memory. Constants are defined at the function's start.
+/// What the blocks of the cycle define and other blocks use passes through memory. Constants are defined at the
+/// function's start.
 fn spill(func: &mut Function, inside: &[bool]) {
     let is_in = |b: Block| inside.get(b.index()).is_some_and(|&x| x);
     let entry = func.entry();

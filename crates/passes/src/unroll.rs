@@ -33,8 +33,9 @@ const SMALL_SIZE: usize = 240;
 const VECTOR: u32 = 128;
 /// The most that is added to a function.
 const GROWTH: usize = 2_000;
-/// Bytes of an array whose elements still find room in the registers of the lanes, or nearly. (A window of fifteen floats that rolls down
-/// an image, in registers against memory: 2.8 times as fast on AVX-512, 2.7 on AVX2, which has sixteen.)
+/// Bytes of an array whose elements still find room in the registers of the lanes, or nearly. (A window of fifteen
+/// floats that rolls down an image, in registers against memory: 2.8 times as fast on AVX-512, 2.7 on AVX2, which has
+/// sixteen.)
 const ARRAY: u64 = 64;
 
 /// Runs the pass. Returns how often it changed something.
@@ -90,8 +91,8 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
-/// Leads all ways back to the headers of loops that walk through a block of their own, if there are several, as behind an `if` at the end:
-/// a round is copied with one end. Returns how many there were.
+/// Leads all ways back to the headers of loops that walk through a block of their own, if there are several, as behind
+/// an `if` at the end: a round is copied with one end. Returns how many there were.
 fn join_latches(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
@@ -135,7 +136,8 @@ fn size(func: &Function, l: &Loop) -> usize {
     l.blocks.iter().map(|&b| func.blocks[b].insts.len() + 1).sum()
 }
 
-/// The rounds of a loop around another one, whose rounds in turn are only known in each of them, as in sorting; and what it becomes.
+/// The rounds of a loop around another one, whose rounds in turn are only known in each of them, as in sorting; and
+/// what it becomes.
 fn nest(func: &Function, cfg: &Cfg, loops: &Loops, around: &Loop, l: &Loop) -> Option<(usize, usize)> {
     let only = loops.loops.iter().filter(|other| around.blocks.contains(&other.header)).count() == 2;
     if !only || rounds(func, cfg, l).is_some() {
@@ -285,8 +287,8 @@ fn unroll(func: &mut Function, l: &Loop, rounds: usize) {
     let exit = func.blocks[l.header].term.edges().into_iter().find(|e| !blocks.contains(&e.block)).cloned();
     let next = func.blocks[latch].term.edges().into_iter().find(|e| e.block == l.header).cloned();
     let (Some(exit), Some(next)) = (exit, next) else { return };
-    // What the values and blocks of the loop are in each round: in the first one, they themselves; of the last one there is the
-    // header alone.
+    // What the values and blocks of the loop are in each round: in the first one, they themselves; of the last one
+    // there is the header alone.
     let mut maps = vec![CloneMap::default()];
     let mut new = Vec::new();
     for round in 1..=rounds {

@@ -16,8 +16,8 @@ impl HostPtr {
     /// From an address; `None` for null.
     ///
     /// # Safety
-    /// Whoever uses the result for a range must have the application's promise that the range is its memory, readable or writable
-    /// as the use requires, until that use ends.
+    /// Whoever uses the result for a range must have the application's promise that the range is its memory, readable
+    /// or writable as the use requires, until that use ends.
     pub unsafe fn new(address: usize) -> Option<HostPtr> {
         (address != 0).then_some(HostPtr(address))
     }

@@ -1,8 +1,9 @@
 //! `aarch64`: the tests that run machine code, made for 64-bit Arm processors.
 //!
-//! Where this machine has another processor, Debian's cross compiler links the tests with Debian's libraries for Arm, which are unpacked
-//! into the folder of build results and not installed, and an emulator runs them: code for AArch64 goes through the loader and the
-//! launcher as it would there. The emulator takes some times as long as a processor, so that this is no part of the ordinary run.
+//! Where this machine has another processor, Debian's cross compiler links the tests with Debian's libraries for Arm,
+//! which are unpacked into the folder of build results and not installed, and an emulator runs them: code for AArch64
+//! goes through the loader and the launcher as it would there. The emulator takes some times as long as a processor, so
+//! that this is no part of the ordinary run.
 
 use crate::tools::{cargo, must, succeeds, target};
 use crate::{Outcome, packages};

@@ -47,14 +47,16 @@ fn deny() -> Result<bool> {
     succeeds(&mut cargo(DENY))
 }
 
-/// Checks the workspace with the oldest compiler that it promises, where rustup has that one. Without it, two things still hold:
-/// `tidy` compares what each dependency needs, and clippy's `incompatible_msrv` knows since when the standard library has what.
+/// Checks the workspace with the oldest compiler that it promises, where rustup has that one. Without it, two things
+/// still hold: `tidy` compares what each dependency needs, and clippy's `incompatible_msrv` knows since when the
+/// standard library has what.
 fn oldest_compiler() -> Result<bool> {
     let version = env!("CARGO_PKG_RUST_VERSION");
     let older = |args: &[&str]| {
         let mut command = Command::new("rustup");
         command.args(["run", version, "cargo"]).args(args).current_dir(root());
-        // Two compilers in one folder would build everything anew in turns; what cargo says of itself is not true of the older one.
+        // Two compilers in one folder would build everything anew in turns; what cargo says of itself is not true of
+        // the older one.
         command.env("CARGO_TARGET_DIR", target().join("oldest")).env_remove("CARGO");
         command
     };

@@ -1,5 +1,5 @@
-//! The driver as the tests see it: built first, and registered with the ICD loader beside the platforms that the machine has, in a
-//! folder of its own, so that nothing on the machine changes.
+//! The driver as the tests see it: built first, and registered with the ICD loader beside the platforms that the
+//! machine has, in a folder of its own, so that nothing on the machine changes.
 
 use crate::tools::{cargo, must, target};
 use anyhow::{Context, Result};
@@ -21,8 +21,8 @@ pub fn registered() -> Result<PathBuf> {
     folder.canonicalize().context("the folder that was just made")
 }
 
-/// Fills `folder` with the `.icd` files of `before` and one for the library. Another registration of Cloom is left out: two copies
-/// of it would hide which one a test ran on.
+/// Fills `folder` with the `.icd` files of `before` and one for the library. Another registration of Cloom is left out:
+/// two copies of it would hide which one a test ran on.
 fn register(library: &Path, before: &Path, folder: &Path) -> Result<()> {
     let wrong = || format!("cannot register the driver in {}", folder.display());
     if folder.exists() {

@@ -1,5 +1,5 @@
-//! `hashcat`: the pass over hashcat's kernels, 1200 large sources that were written for GPUs. Each is built the way hashcat builds it, its
-//! kernels are created, and their code is made.
+//! `hashcat`: the pass over hashcat's kernels, 1200 large sources that were written for GPUs. Each is built the way
+//! hashcat builds it, its kernels are created, and their code is made.
 
 use crate::tools::{cargo, must, target};
 use crate::{Outcome, packages};
@@ -18,7 +18,8 @@ const OPTIONS: &str = "-D KERNEL_STATIC -D INCLUDE_PATH=/usr/share/hashcat/OpenC
     -D HAS_VADDC=0 -D HAS_VADD_CO=0 -D HAS_VADDC_CO=0 -D HAS_VSUB=0 -D HAS_VSUBB=0 -D HAS_VSUB_CO=0 -D HAS_VSUBB_CO=0 -D HAS_VPERM=0 \
     -D HAS_VADD3=0 -D HAS_VBFE=0 -D HAS_BFE=0 -D HAS_LOP3=0 -D HAS_MOV64=0 -D HAS_PRMT=0 -D VECT_SIZE=1 -D DEVICE_TYPE=2";
 
-/// Which words of a digest are compared. hashcat's modules say it for each kind of hash; the code differs in constant indices only.
+/// Which words of a digest are compared. hashcat's modules say it for each kind of hash; the code differs in constant
+/// indices only.
 const DIGEST: &str = "-D DGST_R0=0 -D DGST_R1=3 -D DGST_R2=2 -D DGST_R3=1 -D DGST_ELEM=16";
 
 /// What some modules add: sizes of scrypt, work-items of a group, a salt.

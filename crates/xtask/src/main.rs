@@ -1,7 +1,7 @@
 //! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|hashcat|show`.
 //!
-//! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is enough.
-//! Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
+//! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is
+//! enough. Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 #![forbid(unsafe_code)]

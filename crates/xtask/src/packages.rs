@@ -26,7 +26,8 @@ pub fn ensure() -> Result<()> {
     install(&all)
 }
 
-/// Sees to it that packages are there. Does nothing where there is no Debian: then whoever uses them will say what is missing.
+/// Sees to it that packages are there. Does nothing where there is no Debian: then whoever uses them will say what is
+/// missing.
 pub fn install(packages: &[&str]) -> Result<()> {
     let installed = |package: &&str| {
         let output = Command::new("dpkg-query").args(["-W", "-f", "${Status}", package]).stderr(Stdio::null()).output();

@@ -18,8 +18,8 @@ fn cargo_test(args: &[String]) -> Command {
     command
 }
 
-/// Runs every test of the workspace, after checking its invariants. Tests of the standard interface find the driver that was just
-/// built, beside whatever other platforms there are.
+/// Runs every test of the workspace, after checking its invariants. Tests of the standard interface find the driver
+/// that was just built, beside whatever other platforms there are.
 pub fn test(args: &[String]) -> Result<Outcome> {
     packages::ensure()?;
     packages::offer_peers();

@@ -44,8 +44,8 @@ macro_rules! entry_points {
             $(
                 pub fn $name(&self, $($arg: $ty),*) $(-> $ret)? {
                     let Some(entry) = self.$name else { panic!(concat!(stringify!($name), " is not exported")) };
-                    // SAFETY: the signature is the specification's; tests pass pointers to what they say, or deliberately
-                    // bad ones that the specification makes the driver find out.
+                    // SAFETY: the signature is the specification's; tests pass pointers to what they say, or
+                    // deliberately bad ones that the specification makes the driver find out.
                     unsafe { entry($($arg),*) }
                 }
             )*

@@ -1,4 +1,5 @@
-//! Which library is tested: the one that `CLOOM_TEST_LIBRARY` names, or the `libcloom.so` that cargo has built beside the test.
+//! Which library is tested: the one that `CLOOM_TEST_LIBRARY` names, or the `libcloom.so` that cargo has built beside
+//! the test.
 
 use libloading::Library;
 use std::path::PathBuf;

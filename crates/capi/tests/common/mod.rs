@@ -1,5 +1,5 @@
-//! What all tests of the interface share: a session (device, context, queue) that looks for leaks when it ends, objects that release
-//! themselves, and short forms of the calls that tests make most.
+//! What all tests of the interface share: a session (device, context, queue) that looks for leaks when it ends, objects
+//! that release themselves, and short forms of the calls that tests make most.
 //!
 //! Two environment variables put another driver under test, to check the tests against an independent implementation:
 //! `CLOOM_TEST_LIBRARY` names the library, `CLOOM_TEST_PLATFORM` a part of the platform's name.
@@ -131,8 +131,8 @@ pub struct Session {
     _leaks: LeakCheck,
 }
 
-// SAFETY: handles may be used from any thread; the guard inside stays on the thread that made the session, which outlives the
-// scoped threads that share it.
+// SAFETY: handles may be used from any thread; the guard inside stays on the thread that made the session, which
+// outlives the scoped threads that share it.
 unsafe impl Sync for Session {}
 
 impl Deref for Session {
@@ -251,7 +251,8 @@ impl Session {
         self.queue.h
     }
 
-    /// Whether the driver under test is ours, which finds out any bad handle. The loader and other drivers read what it points to.
+    /// Whether the driver under test is ours, which finds out any bad handle. The loader and other drivers read what it
+    /// points to.
     pub fn ours(&self) -> bool {
         self.live().is_some()
     }

@@ -137,8 +137,8 @@ impl Fn<'_, '_> {
         self.step_magnitude(r, up, down)
     }
 
-    /// Integer to float, with a direction: the magnitude is cut to the digits that the float has, which is exact, then one
-    /// step away from zero if the direction asks for it.
+    /// Integer to float, with a direction: the magnitude is cut to the digits that the float has, which is exact, then
+    /// one step away from zero if the direction asks for it.
     fn int_to_float_directed(&mut self, v: Value, from: Elem, to: Elem, mode: Rounding) -> Value {
         let digits = match to {
             Elem::F16 => 11,

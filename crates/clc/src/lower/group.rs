@@ -123,7 +123,8 @@ impl Fn<'_, '_> {
         self.b().subgroup_shuffle(value, from)
     }
 
-    /// Value, distance and perhaps the size of a cluster, which is a power of two; a whole sub-group may be cut short by the group.
+    /// Value, distance and perhaps the size of a cluster, which is a power of two; a whole sub-group may be cut short
+    /// by the group.
     fn rotate(&mut self, v: &[Value]) -> Value {
         let own = self.number(Query::SubgroupLocalId);
         let from = match v.get(2) {

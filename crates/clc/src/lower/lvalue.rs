@@ -125,8 +125,8 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// What the members that a pointer was made of leave of its target's alignment: an array in a packed structure is packed too,
-    /// though its elements are reached through pointers.
+    /// What the members that a pointer was made of leave of its target's alignment: an array in a packed structure is
+    /// packed too, though its elements are reached through pointers.
     fn target_align(&self, p: &Expr) -> u32 {
         match &p.kind {
             ExprKind::PtrAdd(p, _, size) => align_at(self.target_align(p), *size),

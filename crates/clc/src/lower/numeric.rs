@@ -1,7 +1,7 @@
 //! Integer, common and relational functions that are written out in instructions, by chapter of the specification.
 //!
-//! In come operands of one type, each a scalar or a vector of the function's width; out goes the result. Integer functions take
-//! the signed or the unsigned operation by the type of their elements.
+//! In come operands of one type, each a scalar or a vector of the function's width; out goes the result. Integer
+//! functions take the signed or the unsigned operation by the type of their elements.
 
 use super::func::Fn;
 use crate::sema::types::elem_signed;

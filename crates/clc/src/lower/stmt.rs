@@ -207,8 +207,8 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// Copies bytes of an object to the elements after them. Where the copies are adjacent, each copies all that is there already,
-    /// so that a thousand elements take ten copies; else it is a loop.
+    /// Copies bytes of an object to the elements after them. Where the copies are adjacent, each copies all that is
+    /// there already, so that a thousand elements take ten copies; else it is a loop.
     fn repeat(&mut self, address: Value, align: u32, r: &Repeat) {
         self.at(r.span);
         let from = self.b().ptr_offset(address, r.offset);

@@ -214,8 +214,8 @@ impl Sema<'_> {
         id
     }
 
-    /// The global of an external name, which may have been declared before: then the types must agree. The longer known array
-    /// type counts for both.
+    /// The global of an external name, which may have been declared before: then the types must agree. The longer known
+    /// array type counts for both.
     fn external(&mut self, name: Ident, qty: QTy, attrs: TypeAttrs) -> Option<GlobalId> {
         let align = self.types.align(qty.ty).max(attrs.align.unwrap_or(1));
         let Some(&id) = self.externals.get(&name.name) else {

@@ -148,8 +148,8 @@ impl Sema<'_> {
         Some(Expr::value(ExprKind::Special(Special::Printf(id as u32), values), Ty::INT, span))
     }
 
-    /// A vector whose format lacks the size of its components. Other compilers let that pass, so it is only a warning here, and the
-    /// size is the argument's. Returns what the format lacks, and where.
+    /// A vector whose format lacks the size of its components. Other compilers let that pass, so it is only a warning
+    /// here, and the size is the argument's. Returns what the format lacks, and where.
     fn vector_length(&mut self, w: &mut Wanted, e: &Expr) -> Option<(usize, &'static str)> {
         let (elem, _) = self.types.numeric(e.ty.ty)?;
         let length = vector_length(elem);

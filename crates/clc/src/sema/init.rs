@@ -125,8 +125,8 @@ impl Sema<'_> {
         0
     }
 
-    /// Values that are left when the object is full: they are checked and dropped, as C compilers do; too many components of a
-    /// vector are an error.
+    /// Values that are left when the object is full: they are checked and dropped, as C compilers do; too many
+    /// components of a vector are an error.
     fn excess(&mut self, ty: Ty, cur: &mut Cursor<'_>) {
         let Some(entry) = cur.entries.get(cur.pos) else { return };
         let (message, span) = ("more values than there are members", entry_span(entry));
@@ -210,7 +210,8 @@ impl Sema<'_> {
         }
     }
 
-    /// The member or element that a designator names, the first one of a range: its number, where it is, and how many more follow.
+    /// The member or element that a designator names, the first one of a range: its number, where it is, and how many
+    /// more follow.
     fn designated(&mut self, ty: Ty, offset: u64, d: &Designator) -> Option<(u64, Slot, u64)> {
         match d {
             Designator::Field(name) => {
@@ -264,8 +265,8 @@ impl Sema<'_> {
         }
     }
 
-    /// A designator, those after it, and the value. Gives the number of the last element that the first designator names, and the
-    /// bytes that were written: offset and size.
+    /// A designator, those after it, and the value. Gives the number of the last element that the first designator
+    /// names, and the bytes that were written: offset and size.
     fn designation(
         &mut self,
         ty: Ty,
@@ -417,8 +418,8 @@ impl Sema<'_> {
         out.end = out.end.max(offset + 1);
     }
 
-    /// A braced list or a string is the whole value of an object, also of one that has had parts (a designator used twice): these are gone,
-    /// and what the list does not name is zero. (C99 6.7.8, 19 and 21.)
+    /// A braced list or a string is the whole value of an object, also of one that has had parts (a designator used
+    /// twice): these are gone, and what the list does not name is zero. (C99 6.7.8, 19 and 21.)
     fn begin_again(&mut self, offset: u64, size: u64, out: &mut Init) {
         if offset >= out.end {
             return;

@@ -185,8 +185,8 @@ impl Sema<'_> {
         self.opts.features.iter().any(|f| f == name)
     }
 
-    /// `#pragma OPENCL EXTENSION`. What the device has is always there, so the pragma changes nothing; what it does not have is
-    /// worth a warning, as is `all : enable`, which the specification does not allow.
+    /// `#pragma OPENCL EXTENSION`. What the device has is always there, so the pragma changes nothing; what it does not
+    /// have is worth a warning, as is `all : enable`, which the specification does not allow.
     fn extension(&mut self, name: ast::Ident, enable: bool) {
         let text = self.text(name.name);
         if text == "all" {

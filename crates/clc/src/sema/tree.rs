@@ -313,8 +313,8 @@ pub enum ExprKind {
     Statements(Vec<Stmt>, Box<Expr>),
     /// The lvalue gets the value, and that is the result.
     Assign(Box<Expr>, Box<Expr>),
-    /// The lvalue gets the value, in which [`ExprKind::Old`] stands for what it had before. The result is the new value, or
-    /// the old one.
+    /// The lvalue gets the value, in which [`ExprKind::Old`] stands for what it had before. The result is the new
+    /// value, or the old one.
     Update {
         /// The lvalue.
         target: Box<Expr>,

@@ -1,9 +1,9 @@
 //! Warnings about values that are computed and not used: `a == b;`, `x + 1;`, `get_global_id(0);`.
 //!
-//! In comes the typed expression of a statement, of the step of a `for`, or on the left of a comma. The rules are those of
-//! `-Wunused-value`: a warning unless the expression assigns, calls a function with effects, reads something `volatile`, or is cast
-//! to `void`; of the two sides of `&&`, `||` and `?:`, one with an effect is enough, because they stand for an `if`. Casts and
-//! conversions are looked through, as macros that give a value often end in one.
+//! In comes the typed expression of a statement, of the step of a `for`, or on the left of a comma. The rules are those
+//! of `-Wunused-value`: a warning unless the expression assigns, calls a function with effects, reads something
+//! `volatile`, or is cast to `void`; of the two sides of `&&`, `||` and `?:`, one with an effect is enough, because
+//! they stand for an `if`. Casts and conversions are looked through, as macros that give a value often end in one.
 
 use super::Sema;
 use super::tree::{Cc, Expr, ExprKind, Special};
@@ -78,7 +78,8 @@ fn has_effect(e: &Expr) -> bool {
     }
 }
 
-/// Whether a built-in function only computes: it has no pointer to write through and other work-items take no part in it.
+/// Whether a built-in function only computes: it has no pointer to write through and other work-items take no part in
+/// it.
 fn is_pure(name: &str, sig: &Sig) -> bool {
     use cloom_builtins::{Special, Ty, WorkItem};
     let of_group = ["sub_group_", "work_group_"].iter().any(|p| name.starts_with(p));

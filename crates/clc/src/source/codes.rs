@@ -1,7 +1,7 @@
 //! The codes of all diagnostics, one line each.
 //!
-//! `E` codes are errors by nature, `W` codes warnings (which `-Werror` may turn into errors). The hundreds say who finds
-//! it: 00 build options, 01 preprocessor and lexer, 02 parser, from 03 on semantic analysis.
+//! `E` codes are errors by nature, `W` codes warnings (which `-Werror` may turn into errors). The hundreds say who
+//! finds it: 00 build options, 01 preprocessor and lexer, 02 parser, from 03 on semantic analysis.
 
 /// Code and short description, sorted by code.
 pub const CODES: &[(&str, &str)] = &[

@@ -1,7 +1,7 @@
 //! The files of one compilation and the macro expansions in them.
 //!
-//! Bytes that are not UTF-8 become U+FFFD when a file is added, so that everything later works on `str` and no source is
-//! refused because of a comment in Latin-1. Offsets count bytes of that text.
+//! Bytes that are not UTF-8 become U+FFFD when a file is added, so that everything later works on `str` and no source
+//! is refused because of a comment in Latin-1. Offsets count bytes of that text.
 
 use std::sync::Arc;
 

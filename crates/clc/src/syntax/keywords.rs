@@ -151,7 +151,8 @@ impl Names {
     }
 }
 
-/// The names of types and the keywords that may start a declaration: what an unknown type name may have been meant to be.
+/// The names of types and the keywords that may start a declaration: what an unknown type name may have been meant to
+/// be.
 pub(super) fn type_like_words<'a>() -> impl Iterator<Item = &'a str> {
     const STARTERS: &[&str] = &[
         "__kernel",

@@ -1,8 +1,9 @@
 //! The parser's frame: tokens, errors, recovery, and the file level. The grammar itself is in `decl`, `declarator`,
 //! `stmt` and `expr`.
 //!
-//! Recursive descent, bounded: each construct that nests counts ([`Parser::enter`]), chains that make deep trees without
-//! recursion are counted by the height of the tree. When a bound is hit the parser reports it and goes to the end.
+//! Recursive descent, bounded: each construct that nests counts ([`Parser::enter`]), chains that make deep trees
+//! without recursion are counted by the height of the tree. When a bound is hit the parser reports it and goes to the
+//! end.
 //!
 //! What recursion passes through is kept small: reports are made in functions of their own that are never inlined,
 //! because a diagnostic under construction would take a kilobyte of each level's stack.

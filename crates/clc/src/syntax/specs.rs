@@ -213,8 +213,8 @@ impl Parser<'_> {
         specs
     }
 
-    /// The type that a name stands for. An unknown one is reported where a type must stand: it is an error, or nothing where a
-    /// keyword was meant. `None` if the name belongs to what follows the specifiers.
+    /// The type that a name stands for. An unknown one is reported where a type must stand: it is an error, or nothing
+    /// where a keyword was meant. `None` if the name belongs to what follows the specifiers.
     fn named_type(&mut self, t: Token, any: bool) -> Option<Option<TypeSpec>> {
         Some(match self.names.class(t.text) {
             NameClass::Builtin(b) => Some(TypeSpec::Builtin(b)),

@@ -98,8 +98,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The first pair of braces whose end stands further left than the line of its start: where the programmer closed an
-    /// outer one.
+    /// The first pair of braces whose end stands further left than the line of its start: where the programmer closed
+    /// an outer one.
     fn badly_indented(&self) -> Option<(Span, Span)> {
         let sources = &self.session.sources;
         let indentation = |span: Span| {

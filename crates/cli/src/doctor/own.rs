@@ -1,5 +1,6 @@
-//! Whether Cloom itself works here, without loader and driver file: compiles a kernel with the compiler that this program has, runs it on
-//! the CPU, and checks the result. When this is fine and `drivers` is not, the fault is between the loader and the driver.
+//! Whether Cloom itself works here, without loader and driver file: compiles a kernel with the compiler that this
+//! program has, runs it on the CPU, and checks the result. When this is fine and `drivers` is not, the fault is between
+//! the loader and the driver.
 
 #![allow(unsafe_code, reason = "a launch from Rust is unsafe; this one is of a kernel that is written here")]
 

@@ -1,4 +1,5 @@
-// Private elements that a round stores and the next one reads: beside it, behind it, further on, and where that only looks so.
+// Private elements that a round stores and the next one reads: beside it, behind it, further on, and where that only
+// looks so.
 // run: global=64 local=64
 // run: global=37 local=9
 // run: global=3 local=3

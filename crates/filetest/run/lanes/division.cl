@@ -1,4 +1,5 @@
-// Division by one number for all work-items: a power of two, another one, zero and the lowest, which give what they give.
+// Division by one number for all work-items: a power of two, another one, zero and the lowest, which give what they
+// give.
 // run: global=37 local=8 kernel=k
 // run: global=16 local=16 kernel=k
 // arg: buffer int 592 = zero

@@ -1,5 +1,5 @@
-// Work-items that return before a barrier, by themselves or in a round of a loop, while the others of their vectors go on behind it: what
-// those keep, and what is in local memory, stays.
+// Work-items that return before a barrier, by themselves or in a round of a loop, while the others of their vectors go
+// on behind it: what those keep, and what is in local memory, stays.
 // run: global=64 local=64
 // run: global=51 local=17
 // run: global=36 local=9 offset=5

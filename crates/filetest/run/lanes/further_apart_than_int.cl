@@ -1,4 +1,5 @@
-// Two work-items whose numbers are further apart than an int has positive numbers: neither overflows, their distance does.
+// Two work-items whose numbers are further apart than an int has positive numbers: neither overflows, their distance
+// does.
 // run: global=2 local=2
 // run: global=64 local=64
 // arg: buffer long 1024 = zero

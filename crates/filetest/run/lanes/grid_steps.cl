@@ -1,5 +1,6 @@
-// Loops that go through memory in the steps of the grid: several groups take the steps together, up to the first barrier, and what is left
-// of them is not together any more. Ends at any place, counters with and without a sign, of 32 and 64 bits.
+// Loops that go through memory in the steps of the grid: several groups take the steps together, up to the first
+// barrier, and what is left of them is not together any more. Ends at any place, counters with and without a sign, of
+// 32 and 64 bits.
 // run: global=64 local=8
 // run: global=63 local=9 offset=5
 // run: global=60 local=7

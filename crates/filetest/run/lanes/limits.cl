@@ -1,5 +1,5 @@
-// Indices of neighbours that are cut off at the ends of a row, or go on at the other end: forwards, backwards, in types of their own, with
-// limits that are only known at run time, at the ends of the types, and narrower than a vector.
+// Indices of neighbours that are cut off at the ends of a row, or go on at the other end: forwards, backwards, in types
+// of their own, with limits that are only known at run time, at the ends of the types, and narrower than a vector.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8

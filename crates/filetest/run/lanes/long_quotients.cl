@@ -1,4 +1,5 @@
-// Quotients and remainders of 64 bits by numbers that are known, and high halves of products, at the ends of their ranges.
+// Quotients and remainders of 64 bits by numbers that are known, and high halves of products, at the ends of their
+// ranges.
 // run: global=64 local=64
 // run: global=45 local=15 offset=3
 // arg: buffer ulong 128 = random 7

@@ -1,4 +1,5 @@
-// Sums that overflow where a condition in a loop keeps work-items from computing them, but do not change in it, so that they move before.
+// Sums that overflow where a condition in a loop keeps work-items from computing them, but do not change in it, so that
+// they move before.
 // run: global=64 local=64
 // arg: buffer long 1024 = zero
 // arg: buffer int 1024 = random 5

@@ -1,5 +1,5 @@
-// Integers that need only 16 bits of their 32: on the way around loops, at the limits of 16 bits and just beyond, signed, compared, widened
-// again, and cut.
+// Integers that need only 16 bits of their 32: on the way around loops, at the limits of 16 bits and just beyond,
+// signed, compared, widened again, and cut.
 // run: global=37 local=9 offset=3
 // run: global=64 local=64
 // arg: buffer uchar 1024 = random 3

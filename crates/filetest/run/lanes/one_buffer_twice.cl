@@ -1,5 +1,5 @@
-// Two pointers into one buffer, which overlap by a number that differs from work-item to work-item: what is stored through one is read
-// through the other, in this round or a later one.
+// Two pointers into one buffer, which overlap by a number that differs from work-item to work-item: what is stored
+// through one is read through the other, in this round or a later one.
 // run: global=32 local=32
 // run: global=21 local=7
 // run: global=30 local=15

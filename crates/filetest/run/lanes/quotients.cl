@@ -1,5 +1,6 @@
-// Rows and columns of a number: quotients that all lanes of a vector have in common, or not; by powers of two, other numbers, what only the
-// run knows, zero and the lowest number; forwards and backwards, below zero, in narrow types, and at the ends of the types.
+// Rows and columns of a number: quotients that all lanes of a vector have in common, or not; by powers of two, other
+// numbers, what only the run knows, zero and the lowest number; forwards and backwards, below zero, in narrow types,
+// and at the ends of the types.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8

@@ -1,4 +1,5 @@
-// What a work-item reads in every round of a loop is read once, unless the loop has no round, writes there, or may leave before.
+// What a work-item reads in every round of a loop is read once, unless the loop has no round, writes there, or may
+// leave before.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8

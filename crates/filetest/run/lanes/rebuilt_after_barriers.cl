@@ -1,5 +1,6 @@
-// What work-items need after barriers and can make again from what the group keeps: sums with loop counters, comparisons, limits; of
-// counters that went on meanwhile, of older rounds, in nested loops, as conditions and addresses, beside private arrays.
+// What work-items need after barriers and can make again from what the group keeps: sums with loop counters,
+// comparisons, limits; of counters that went on meanwhile, of older rounds, in nested loops, as conditions and
+// addresses, beside private arrays.
 // run: global=64 local=64
 // run: global=37 local=37
 // run: global=90 local=9 offset=3

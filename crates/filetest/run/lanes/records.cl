@@ -1,4 +1,5 @@
-// Records of two, three, four and seven numbers: each read, changed and written at an unsigned index, by all work-items or by some.
+// Records of two, three, four and seven numbers: each read, changed and written at an unsigned index, by all work-items
+// or by some.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8

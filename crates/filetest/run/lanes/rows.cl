@@ -1,4 +1,5 @@
-// Work-items that walk along rows of their own: several rounds at once, with whatever is left at the end, up to the last byte.
+// Work-items that walk along rows of their own: several rounds at once, with whatever is left at the end, up to the
+// last byte.
 // run: global=37 local=8 kernel=rows
 // run: global=48 local=48 kernel=rows
 // run: global=13 local=13 kernel=rows

@@ -1,5 +1,5 @@
-// Rows read to the last element, backwards, shifted onto themselves; records whose gaps must keep what they hold; private arrays seen as
-// other types; many lanes that add to one place.
+// Rows read to the last element, backwards, shifted onto themselves; records whose gaps must keep what they hold;
+// private arrays seen as other types; many lanes that add to one place.
 // run: global=64 local=64
 // run: global=40 local=10
 // arg: buffer int 64 = zero

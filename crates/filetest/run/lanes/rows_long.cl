@@ -1,4 +1,5 @@
-// Rows as long as several registers, of numbers and of short vectors, with every number of rounds that can be left at the end.
+// Rows as long as several registers, of numbers and of short vectors, with every number of rounds that can be left at
+// the end.
 // run: global=37 local=8 kernel=rows
 // run: global=48 local=16 kernel=rows
 // run: global=13 local=13 kernel=rows

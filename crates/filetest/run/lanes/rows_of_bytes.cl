@@ -1,5 +1,5 @@
-// Work-items that walk along rows of bytes and shorts of their own, and leave the loop in different rounds: several rounds at once as long
-// as all that are left have so many to come. Behind the last row there is nothing.
+// Work-items that walk along rows of bytes and shorts of their own, and leave the loop in different rounds: several
+// rounds at once as long as all that are left have so many to come. Behind the last row there is nothing.
 // run: global=37 local=8 kernel=walks
 // run: global=48 local=48 kernel=walks
 // run: global=5 local=5 kernel=walks

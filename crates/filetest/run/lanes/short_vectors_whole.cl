@@ -1,6 +1,6 @@
-// Short vectors whose components are treated alike, from memory to memory: sums carried around loops, that all work-items leave together or
-// each in its own round; constants that differ by component, uniform ones, casts, choices; and such whose components meet after all, in
-// the loop or behind it.
+// Short vectors whose components are treated alike, from memory to memory: sums carried around loops, that all
+// work-items leave together or each in its own round; constants that differ by component, uniform ones, casts, choices;
+// and such whose components meet after all, in the loop or behind it.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=24x4 local=8x2

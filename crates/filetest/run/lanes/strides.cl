@@ -1,4 +1,5 @@
-// Indices that are strided, or look so: divided, or-ed, masked, compared, shifted out and back, with a pitch of the launch.
+// Indices that are strided, or look so: divided, or-ed, masked, compared, shifted out and back, with a pitch of the
+// launch.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8

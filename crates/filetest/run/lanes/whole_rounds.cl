@@ -1,5 +1,6 @@
-// Loops that all lanes stay in for some rounds, told by a comparison of scalars: up and down, to bounds that are near the wrap, at distances
-// between lanes, with other branches and loops in the rounds, with bounds that no lane is below; and branches told in the same way.
+// Loops that all lanes stay in for some rounds, told by a comparison of scalars: up and down, to bounds that are near
+// the wrap, at distances between lanes, with other branches and loops in the rounds, with bounds that no lane is below;
+// and branches told in the same way.
 // run: global=37 local=9 offset=3
 // run: global=64 local=64
 // arg: buffer int 4096 = random 3

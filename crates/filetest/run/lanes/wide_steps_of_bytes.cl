@@ -1,4 +1,5 @@
-// Neighbours' indices of eight and sixteen bits that are further apart than the type has values, or wrap once on the way.
+// Neighbours' indices of eight and sixteen bits that are further apart than the type has values, or wrap once on the
+// way.
 // run: global=64 local=64
 // run: global=37 local=9 offset=5
 // run: global=300 local=100 offset=30000

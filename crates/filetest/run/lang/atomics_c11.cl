@@ -1,4 +1,5 @@
-// C11 atomics: the functions with an order and a scope, and those without, on objects of each type. (Others want -cl-std=CL3.0.)
+// C11 atomics: the functions with an order and a scope, and those without, on objects of each type. (Others want
+// -cl-std=CL3.0.)
 #define CHECK(c) do { if (!(c)) { out[get_global_id(0)] = __LINE__; return; } } while (0)
 #define DONE out[get_global_id(0)] = 0
 

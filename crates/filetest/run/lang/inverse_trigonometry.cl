@@ -1,4 +1,5 @@
-// The edge cases of the inverse trigonometric functions: C99 F.9.1 and the specification's "additional requirements beyond C99 TC2".
+// The edge cases of the inverse trigonometric functions: C99 F.9.1 and the specification's "additional requirements
+// beyond C99 TC2".
 #define CHECK(c) do { if (!(c)) { out[get_global_id(0)] = __LINE__; return; } } while (0)
 #define DONE out[get_global_id(0)] = 0
 

@@ -93,7 +93,8 @@ pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
     }
 }
 
-/// Whether two outcomes are the same, up to the kind of NaN and, where the specification leaves it free, the sign of zero.
+/// Whether two outcomes are the same, up to the kind of NaN and, where the specification leaves it free, the sign of
+/// zero.
 pub fn same(name: &str, want: &Outcome, got: &Outcome) -> bool {
     let free_zero = ["fmin", "fmax", "maxmag", "minmag"].contains(&name);
     let equal = |a: f64, b: f64| {
@@ -102,7 +103,8 @@ pub fn same(name: &str, want: &Outcome, got: &Outcome) -> bool {
     equal(want.value, got.value) && equal(want.second, got.second) && want.n == got.n
 }
 
-/// The smaller or larger of two; of a number and no number the number, also if that signals, where Rust's functions differ by machine.
+/// The smaller or larger of two; of a number and no number the number, also if that signals, where Rust's functions
+/// differ by machine.
 fn or_number(of: fn(f64, f64) -> f64, x: f64, y: f64) -> f64 {
     match (x.is_nan(), y.is_nan()) {
         (false, false) => of(x, y),
@@ -141,7 +143,8 @@ fn ldexp(precision: Precision, x: f64, n: i32) -> f64 {
         return 0f64.copysign(x);
     }
     match precision {
-        // A float scaled within the range of double is exact, and rounds once to float; outside, it is beyond float too.
+        // A float scaled within the range of double is exact, and rounds once to float; outside, it is beyond float
+        // too.
         Single if to > 200 => f64::INFINITY.copysign(x),
         Single if to < -200 => 0f64.copysign(x),
         Single => f64::from(scale(x, n) as f32),
@@ -187,8 +190,8 @@ fn fract(precision: Precision, x: f64) -> Outcome {
     Outcome { value, second: whole, n: 0 }
 }
 
-/// The remainder of the nearest quotient (a tie goes to the even one), and seven bits of the quotient with its sign. By long
-/// division, one bit at a time.
+/// The remainder of the nearest quotient (a tie goes to the even one), and seven bits of the quotient with its sign. By
+/// long division, one bit at a time.
 fn divide(x: f64, y: f64) -> Option<(f64, i32)> {
     if !x.is_finite() || y == 0.0 || y.is_nan() {
         return None;

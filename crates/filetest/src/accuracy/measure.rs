@@ -40,8 +40,8 @@ impl Default for Report {
     }
 }
 
-/// The kernel that calls a function on vectors of `width`. Its arguments are three arrays of the type, one of `int`, and the
-/// three results: the value, and what is stored of either type.
+/// The kernel that calls a function on vectors of `width`. Its arguments are three arrays of the type, one of `int`,
+/// and the three results: the value, and what is stored of either type.
 pub fn kernel(name: &str, sig: &str, p: Precision, width: usize) -> String {
     let t = p.name();
     let lanes = if width == 1 { String::new() } else { width.to_string() };

@@ -1,5 +1,5 @@
-//! How exact the math functions are: each through the compiled path, measured against results that share nothing with the
-//! library.
+//! How exact the math functions are: each through the compiled path, measured against results that share nothing with
+//! the library.
 //!
 //! * [`precision`]: `float` and `double`, and the error of a result in units in the last place.
 //! * [`oracle`]: what a function should give: a real number from MPFR, or one exact value ([`exact`]).
@@ -63,8 +63,8 @@ pub fn has(name: &str, precision: Precision) -> bool {
 }
 
 /// The largest error that the specification allows, in units in the last place; 0 for functions whose results need no
-/// rounding, 0.5 for correctly rounded ones. What the specification leaves to the implementation (`native_`, `lgamma`) has
-/// limits of our own.
+/// rounding, 0.5 for correctly rounded ones. What the specification leaves to the implementation (`native_`, `lgamma`)
+/// has limits of our own.
 pub fn limit(name: &str, precision: Precision) -> f64 {
     if name.starts_with("half_") || name.starts_with("native_") {
         return 8192.0;

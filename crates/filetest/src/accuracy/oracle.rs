@@ -1,4 +1,5 @@
-//! What the functions give as real numbers: MPFR's, whose results are correctly rounded to as many bits as are asked for.
+//! What the functions give as real numbers: MPFR's, whose results are correctly rounded to as many bits as are asked
+//! for.
 //!
 //! The edge cases are C's, which MPFR keeps too, and where OpenCL says something else, OpenCL's.
 

@@ -128,8 +128,8 @@ impl Precision {
         }
     }
 
-    /// The error of `got`, where `want` is the result up to a relative error of 2^-40 ULP. Infinite when one is NaN and the
-    /// other is not, an infinity is wrong, or a zero has the wrong sign.
+    /// The error of `got`, where `want` is the result up to a relative error of 2^-40 ULP. Infinite when one is NaN and
+    /// the other is not, an infinity is wrong, or a zero has the wrong sign.
     pub fn ulps(self, want: &Float, got: f64) -> f64 {
         if want.is_nan() || got.is_nan() {
             return if want.is_nan() == got.is_nan() { 0.0 } else { f64::INFINITY };

@@ -1,4 +1,5 @@
-//! Where to look: values with a meaning of their own, all bit patterns alike, and the intervals in which a function does something.
+//! Where to look: values with a meaning of their own, all bit patterns alike, and the intervals in which a function
+//! does something.
 
 use super::{Precision, Sample};
 
@@ -32,7 +33,8 @@ impl Random {
     }
 }
 
-/// Zeros, infinities, NaN, the ends of the ranges, denormals, small integers and halves, multiples of pi, and neighbours.
+/// Zeros, infinities, NaN, the ends of the ranges, denormals, small integers and halves, multiples of pi, and
+/// neighbours.
 pub fn special(p: Precision) -> Vec<f64> {
     use std::f64::consts::{E, PI};
     let least = p.from_bits(1);
@@ -234,7 +236,8 @@ pub fn samples(name: &str, sig: &str, p: Precision, count: usize, seed: u64) -> 
         });
     }
     if ["rsqrt", "recip"].iter().any(|f| name == format!("half_{f}") || name == format!("native_{f}")) {
-        // Estimates take what lies below the normal numbers for zero, before and after, or not: that depends on the processor.
+        // Estimates take what lies below the normal numbers for zero, before and after, or not: that depends on the
+        // processor.
         let normal = |x: f64| (f64::from(f32::MIN_POSITIVE)..=1.0 / f64::from(f32::MIN_POSITIVE)).contains(&x.abs());
         list.retain(|s| s.x[0] == 0.0 || !s.x[0].is_finite() || normal(s.x[0]));
     }

@@ -1,7 +1,8 @@
 //! Every `float`, or one in so many: for functions of one argument.
 //!
-//! MPFR would take hours for four thousand million values. What the host's `double` functions give is within a millionth of a
-//! unit of `float`, so it tells where the error may be larger than the largest so far; there MPFR decides.
+//! MPFR would take hours for four thousand million values. What the host's `double` functions give is within a
+//! millionth of a unit of `float`, so it tells where the error may be larger than the largest so far; there MPFR
+//! decides.
 
 use super::measure::{self, Report};
 use super::oracle::{Want, want};

@@ -1,5 +1,5 @@
-//! What conversions give: exact arithmetic on integers of 128 bits and on `f64`, which holds every number of every type but the
-//! largest integers.
+//! What conversions give: exact arithmetic on integers of 128 bits and on `f64`, which holds every number of every type
+//! but the largest integers.
 
 use super::values::{mask, signed, to_f64, to_int};
 use cloom_builtins::Elem;
@@ -38,8 +38,8 @@ fn bounds(t: Elem) -> (i128, i128) {
     if signed(t) { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) }
 }
 
-/// `convert_to_sat_rounding(x)`. `None`: out of range without saturation, where any result will do (for integers that is the
-/// lower bits, which are checked).
+/// `convert_to_sat_rounding(x)`. `None`: out of range without saturation, where any result will do (for integers that
+/// is the lower bits, which are checked).
 pub fn convert(from: Elem, to: Elem, saturate: bool, rounding: Rounding, bits: u64) -> Option<u64> {
     match (from.is_float(), to.is_float()) {
         (false, false) => {

@@ -117,8 +117,8 @@ impl Call {
         value(&self.sig.ret).into_iter().chain(self.sig.params.iter().filter_map(stored)).collect()
     }
 
-    /// The kernel: its parameters are an array for each value, one for the result, one for what each pointer gets, and one
-    /// that pointers into global memory lead to.
+    /// The kernel: its parameters are an array for each value, one for the result, one for what each pointer gets, and
+    /// one that pointers into global memory lead to.
     pub fn source(&self) -> String {
         let mut params = Vec::new();
         let mut outs = Vec::new();
@@ -165,8 +165,8 @@ impl Call {
         text
     }
 
-    /// Runs it `count` times. `inputs` are the numbers of each value, lane after lane; the result and what is stored come
-    /// back in the same form.
+    /// Runs it `count` times. `inputs` are the numbers of each value, lane after lane; the result and what is stored
+    /// come back in the same form.
     pub fn run(&self, built: &Built<'_>, inputs: &[Vec<u64>], count: usize) -> Result<Vec<Vec<u64>>, String> {
         let bytes: Vec<Vec<u8>> = self.inputs().zip(inputs).map(|((elem, _), bits)| to_bytes(elem, bits)).collect();
         let mut args: Vec<Data<'_>> = bytes.iter().map(|b| Data::Bytes(b)).collect();

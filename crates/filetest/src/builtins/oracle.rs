@@ -1,5 +1,5 @@
-//! What the integer, common and relational functions give, straight from the words of the specification: integers in 128
-//! bits, floating-point numbers in `f64`.
+//! What the integer, common and relational functions give, straight from the words of the specification: integers in
+//! 128 bits, floating-point numbers in `f64`.
 
 use super::Call;
 use super::values::{mask, signed, to_f64, to_int};

@@ -1,4 +1,5 @@
-//! The IR's text: parser, verifier, printer, passes, `spmd` with and without vectors, and the interpreter on what is left.
+//! The IR's text: parser, verifier, printer, passes, `spmd` with and without vectors, and the interpreter on what is
+//! left.
 
 use super::{Reach, Target};
 use cloom_filetest::files;

@@ -1,4 +1,5 @@
-//! The Mandelbrot set: point by point, or four vectors at once, so that their chains of operations do not wait for each other.
+//! The Mandelbrot set: point by point, or four vectors at once, so that their chains of operations do not wait for each
+//! other.
 
 use super::{Clock, Style};
 use crate::error::Result;
@@ -16,8 +17,8 @@ const LANES: usize = 16;
 /// Repetitions between two questions whether a point is still inside.
 const STRIDE: u32 = 8;
 
-/// Counts the repetitions of so many neighbouring points of a row as `TOGETHER` vectors hold; a point's count stops for good when it
-/// leaves, what is computed of it after that is not looked at.
+/// Counts the repetitions of so many neighbouring points of a row as `TOGETHER` vectors hold; a point's count stops for
+/// good when it leaves, what is computed of it after that is not looked at.
 struct Points<'a> {
     view: View,
     y: usize,

@@ -1,9 +1,9 @@
 //! Native Rust beside OpenCL: what a person writes without it, on the inputs of the programs.
 //!
-//! In goes the name of a program with its parameters, out comes an [`Outcome`] whose times are those of the host's clock. Two styles:
-//! plain loops on one thread, and loops written for vectors on all threads. Vectors come from `pulp`, which chooses the machine's
-//! best instructions at run time and needs no unsafe code here; threads from `rayon`. The verdict is left open: the answer is there to
-//! be compared with one that a reference has confirmed.
+//! In goes the name of a program with its parameters, out comes an [`Outcome`] whose times are those of the host's
+//! clock. Two styles: plain loops on one thread, and loops written for vectors on all threads. Vectors come from
+//! `pulp`, which chooses the machine's best instructions at run time and needs no unsafe code here; threads from
+//! `rayon`. The verdict is left open: the answer is there to be compared with one that a reference has confirmed.
 
 mod mandel;
 mod simple;

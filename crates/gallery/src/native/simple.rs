@@ -1,5 +1,5 @@
-//! Loops over arrays. What `Arch::dispatch` is given is compiled for each level of vector instructions, so that the compiler makes
-//! vectors of its plain loops; where that is not enough, vectors are written out.
+//! Loops over arrays. What `Arch::dispatch` is given is compiled for each level of vector instructions, so that the
+//! compiler makes vectors of its plain loops; where that is not enough, vectors are written out.
 
 use super::{Clock, Style};
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! The longest common subsequence: row by row, or in bands of 64 rows whose cells on an anti-diagonal are computed at once, the
-//! bands by several threads, each a little behind the one above.
+//! The longest common subsequence: row by row, or in bands of 64 rows whose cells on an anti-diagonal are computed at
+//! once, the bands by several threads, each a little behind the one above.
 
 use super::{Clock, Style};
 use crate::error::Result;
@@ -18,10 +18,11 @@ const STEP: usize = 512;
 /// Cells of an anti-diagonal of a band: lane i stands in row i; in front lies the cell of the row above.
 type Diagonal = [i32; BAND + 1];
 
-/// Computes the diagonals from `first` on, one for each cell of `above` after its first; `below` gets what lane `last` computes.
+/// Computes the diagonals from `first` on, one for each cell of `above` after its first; `below` gets what lane `last`
+/// computes.
 ///
-/// On diagonal d lane i stands in column d - i + 1, where `reversed` has the symbols for all lanes side by side, from `start` on
-/// for the first diagonal and one earlier for each that follows.
+/// On diagonal d lane i stands in column d - i + 1, where `reversed` has the symbols for all lanes side by side, from
+/// `start` on for the first diagonal and one earlier for each that follows.
 #[inline(always)]
 fn advance(
     symbols: &[i32; BAND],

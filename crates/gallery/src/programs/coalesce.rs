@@ -1,5 +1,6 @@
-//! `coalesce`: one is added to floats in memory. Which element a work-item takes decides how much memory moves: in order, permuted, with
-//! ids the other way round, misaligned, with gaps, scattered, and records of three floats directly and through local memory.
+//! `coalesce`: one is added to floats in memory. Which element a work-item takes decides how much memory moves: in
+//! order, permuted, with ids the other way round, misaligned, with gaps, scattered, and records of three floats
+//! directly and through local memory.
 
 use crate::args;
 use crate::cl::{Arg, Session, round_up};

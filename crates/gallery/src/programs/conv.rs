@@ -1,5 +1,6 @@
-//! `conv`: separable convolution with kernels generated for their filter, of batches of pictures with one, two or four floats a pixel:
-//! along rows directly, through local memory and with work-items that only load; along columns directly and with a rolling window.
+//! `conv`: separable convolution with kernels generated for their filter, of batches of pictures with one, two or four
+//! floats a pixel: along rows directly, through local memory and with work-items that only load; along columns directly
+//! and with a rolling window.
 
 use crate::args;
 use crate::cl::{Session, round_up};

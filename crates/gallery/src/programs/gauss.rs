@@ -1,5 +1,5 @@
-//! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns, and by a recursive filter whose cost does
-//! not depend on sigma, with rows as they are and with transposed ones.
+//! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns, and by a recursive filter
+//! whose cost does not depend on sigma, with rows as they are and with transposed ones.
 
 use crate::args;
 use crate::cl::{Buffer, Session, round_up};
@@ -24,8 +24,8 @@ fn weights() -> Vec<f32> {
     (0..=2 * RADIUS).map(|i| (bell(i) / sum) as f32).collect()
 }
 
-/// The factors of the recursive filter, of the pixel and of the three results before (I. T. Young, L. J. van Vliet, "Recursive
-/// implementation of the Gaussian filter", 1995).
+/// The factors of the recursive filter, of the pixel and of the three results before (I. T. Young, L. J. van Vliet,
+/// "Recursive implementation of the Gaussian filter", 1995).
 fn factors() -> [f32; 4] {
     let q = 0.98711 * SIGMA - 0.96330;
     let b0 = 1.57825 + 2.44413 * q + 1.4281 * q * q + 0.422205 * q * q * q;
@@ -160,7 +160,8 @@ impl Program for Gauss {
                 _ => {
                     lines(&down, &input, &output, (w, h), w)?;
                     turn(&output, &middle, (w, h))?;
-                    // What were rows are columns now. The filter can work in place: a pixel is read before it is written.
+                    // What were rows are columns now. The filter can work in place: a pixel is read before it is
+                    // written.
                     lines(&down, &middle, &middle, (h, w), h)?;
                     turn(&middle, &output, (h, w))?;
                 }

@@ -1,5 +1,5 @@
-//! `histogram`: 256 bins of 8-bit pixels, after the case study of "Heterogeneous Computing with OpenCL". Its four stages show what
-//! reading, counting, and the two reductions cost; every stage's result can be checked.
+//! `histogram`: 256 bins of 8-bit pixels, after the case study of "Heterogeneous Computing with OpenCL". Its four
+//! stages show what reading, counting, and the two reductions cost; every stage's result can be checked.
 
 use crate::args;
 use crate::chart;
@@ -77,7 +77,8 @@ fn reference(pixels: &[u8]) -> Vec<u32> {
     bins
 }
 
-/// What the stages leave behind, checked against the pixels and boiled down to what does not depend on the number of groups.
+/// What the stages leave behind, checked against the pixels and boiled down to what does not depend on the number of
+/// groups.
 fn verify(setup: &Setup, partial: &[u32], merged: &[u32]) -> (Verdict, Vec<u32>) {
     let want = reference(&setup.pixels);
     let sum = |v: &mut dyn Iterator<Item = u32>| v.fold(0u32, u32::wrapping_add);

@@ -1,8 +1,9 @@
-//! `lcs`: the longest common subsequence of two texts, or their edit distance, and the subsequence or the edits themselves.
+//! `lcs`: the longest common subsequence of two texts, or their edit distance, and the subsequence or the edits
+//! themselves.
 //!
-//! The kernels fill the table in three orders and keep every STEP-th row. The host walks back from the last cell, computing again
-//! the few bands of rows that it crosses. Checked three ways: every kept row against the reference's, the value, and the edits, which
-//! must turn one text into the other at that cost.
+//! The kernels fill the table in three orders and keep every STEP-th row. The host walks back from the last cell,
+//! computing again the few bands of rows that it crosses. Checked three ways: every kept row against the reference's,
+//! the value, and the edits, which must turn one text into the other at that cost.
 
 use crate::args;
 use crate::cl::{Built, Kernel, Session, Times, round_up};

@@ -1,5 +1,5 @@
-//! `life`: Conway's Game of Life on a torus or on a finite board. The device itself finds out, by a reduction over the tiles, when
-//! nothing changes any more; the run then stops.
+//! `life`: Conway's Game of Life on a torus or on a finite board. The device itself finds out, by a reduction over the
+//! tiles, when nothing changes any more; the run then stops.
 
 use super::grid::{Grid, build};
 use super::threads;

@@ -1,5 +1,6 @@
-//! `lu`: LU decomposition with partial pivoting of many 6×6 matrices. One work-item or a team of six a matrix; loops, masked loops
-//! or a generated kernel with every step written out. The product of the factors is compared with every matrix.
+//! `lu`: LU decomposition with partial pivoting of many 6×6 matrices. One work-item or a team of six a matrix; loops,
+//! masked loops or a generated kernel with every step written out. The product of the factors is compared with every
+//! matrix.
 
 use crate::args;
 use crate::cl::Session;
@@ -63,8 +64,8 @@ fn unrolled() -> String {
 /// The largest difference to the original, relative to its largest element, that rounding may leave.
 const RESIDUAL: f64 = 1e-5;
 
-/// Multiplies the factors, puts the rows back where the pivots took them from and compares with the matrix. Returns the product
-/// and the residual.
+/// Multiplies the factors, puts the rows back where the pivots took them from and compares with the matrix. Returns the
+/// product and the residual.
 fn check(original: &[f32], factors: &[f32], pivots: &[i32]) -> std::result::Result<([f32; N * N], f64), String> {
     let mut rows: Vec<usize> = (0..N).collect();
     for (k, &p) in pivots.iter().enumerate() {
@@ -216,7 +217,8 @@ impl Program for Lu {
             build: built.time,
             times,
             work: Some(
-                // Both ways a matrix, and its pivots. Elimination: a division a row, then a product and a difference an element.
+                // Both ways a matrix, and its pivots. Elimination: a division a row, then a product and a difference an
+                // element.
                 Work::new(count as f64, "matrix")
                     .moving(count * (2 * N * N + N) * 4)
                     .computing((count * (1..N).map(|k| k + 2 * k * k).sum::<usize>()) as f64),

@@ -1,4 +1,5 @@
-//! `mad`: a copy with k floating-point operations on the way. Over k the curve stays flat until arithmetic stops being free.
+//! `mad`: a copy with k floating-point operations on the way. Over k the curve stays flat until arithmetic stops being
+//! free.
 
 use crate::args;
 use crate::chart;
@@ -105,8 +106,8 @@ impl Program for Mad {
             let reference = if peak { peak_reference } else { reference };
             let wanted: Vec<f64> = few.iter().map(|&x| reference(x, k)).collect();
             let want: Vec<f64> = wanted.iter().copied().cycle().take(n).collect();
-            // Each operation may round by half a unit, contracted or not; the factor of 0.999 lets no error grow beyond what a
-            // thousand make, and the chains tend to 125.
+            // Each operation may round by half a unit, contracted or not; the factor of 0.999 lets no error grow beyond
+            // what a thousand make, and the chains tend to 125.
             let (steps, largest) = if peak { (k.min(32_000) / 32 * 2 + 16, 16.0 * 125.0) } else { (k, 0.0) };
             let limit = |i: usize| f64::from(steps) * 2f64.powi(-24) * (want[i].abs() + 1.0 + largest);
             let got = session.read(&output)?;

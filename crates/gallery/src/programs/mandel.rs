@@ -1,5 +1,5 @@
-//! `mandel`: the Mandelbrot set, zooming in a little with each iteration. On the device alone, or on the device and the machine's
-//! own threads together, the rows split in a fixed way or as the times of the last iteration suggest.
+//! `mandel`: the Mandelbrot set, zooming in a little with each iteration. On the device alone, or on the device and the
+//! machine's own threads together, the rows split in a fixed way or as the times of the last iteration suggest.
 
 use super::grid::{Grid, build};
 use super::threads;
@@ -164,7 +164,8 @@ impl Program for Mandel {
             })?;
             last = (rows, view);
             if variant == "hybrid_adaptive" && rows > 0 && rows < grid.h {
-                // Rows a second of either side give the next split; both keep at least one row of tiles to be measured by.
+                // Rows a second of either side give the next split; both keep at least one row of tiles to be measured
+                // by.
                 let d = rows as f64 / device.as_secs_f64().max(1e-9);
                 let o = (grid.h - rows) as f64 / own.as_secs_f64().max(1e-9);
                 share = ((tile_rows as f64 * d / (d + o)).round() as usize).clamp(1, tile_rows.max(2) - 1);

@@ -1,5 +1,5 @@
-//! `nbody`: the pull of every body on every other one. Little memory and much arithmetic with a root in it; bodies as records or an
-//! array a coordinate, with and without a tile of them in local memory.
+//! `nbody`: the pull of every body on every other one. Little memory and much arithmetic with a root in it; bodies as
+//! records or an array a coordinate, with and without a tile of them in local memory.
 
 use super::threads;
 use crate::args;

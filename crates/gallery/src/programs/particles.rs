@@ -1,5 +1,5 @@
-//! `particles`: particles move in a box, or a function of the distance is added up over all pairs of them, as records and as an array
-//! a component: what the layout costs where memory is the limit, and where arithmetic is.
+//! `particles`: particles move in a box, or a function of the distance is added up over all pairs of them, as records
+//! and as an array a component: what the layout costs where memory is the limit, and where arithmetic is.
 
 use super::threads;
 use crate::args;

@@ -1,4 +1,5 @@
-//! `pixelize`: every tile of a picture gets its average colour. Integer sums, so that any order of adding gives the same result.
+//! `pixelize`: every tile of a picture gets its average colour. Integer sums, so that any order of adding gives the
+//! same result.
 
 use super::grid::{Grid, build};
 use crate::args;

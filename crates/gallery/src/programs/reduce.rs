@@ -1,4 +1,5 @@
-//! `reduce`: the sum of a large buffer, by trees of several shapes, down to a value a group or, in several passes, to one value.
+//! `reduce`: the sum of a large buffer, by trees of several shapes, down to a value a group or, in several passes, to
+//! one value.
 
 use super::grid::Grid;
 use crate::args;
@@ -27,8 +28,8 @@ fn floats(session: &Session, params: &Params, variant: &'static str) -> Result<O
     let (w, h) = params.size_or(4096, 4096)?;
     let n = w * h;
     let mut random = Random::new(64);
-    // Small whole numbers of either sign: every sum of some of them is a float, so that the order of adding cannot matter, and a
-    // number too many or too few is seen.
+    // Small whole numbers of either sign: every sum of some of them is a float, so that the order of adding cannot
+    // matter, and a number too many or too few is seen.
     let data: Vec<f32> = (0..n).map(|_| random.below(17) as f32 - 8.0).collect();
     let built = session.build("reduce", SOURCE, &options)?;
     let kernel = built.kernel(&name)?;

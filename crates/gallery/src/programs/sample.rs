@@ -1,4 +1,5 @@
-//! `sample`: every pixel's colour is a function of its place. The smallest program there is: if it fails, nothing works.
+//! `sample`: every pixel's colour is a function of its place. The smallest program there is: if it fails, nothing
+//! works.
 
 use super::grid::{Grid, build};
 use crate::args;

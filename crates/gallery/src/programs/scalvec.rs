@@ -1,4 +1,5 @@
-//! `scalvec`: a vector times a number, one or two elements a work-item: the layout that coalesces and the one that does not.
+//! `scalvec`: a vector times a number, one or two elements a work-item: the layout that coalesces and the one that does
+//! not.
 
 use crate::args;
 use crate::cl::{Session, round_up};

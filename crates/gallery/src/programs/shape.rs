@@ -1,4 +1,5 @@
-//! `shape`: one two-dimensional kernel under work-groups of several shapes. Nothing differs but which pixels a group shares.
+//! `shape`: one two-dimensional kernel under work-groups of several shapes. Nothing differs but which pixels a group
+//! shares.
 
 use super::grid::{Grid, build};
 use crate::args;

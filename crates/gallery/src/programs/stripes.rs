@@ -1,5 +1,5 @@
-//! `stripes`: the lesson of divergence. Stripes of 2^param columns are brightened and darkened in turn; each iteration works on the
-//! result of the one before.
+//! `stripes`: the lesson of divergence. Stripes of 2^param columns are brightened and darkened in turn; each iteration
+//! works on the result of the one before.
 
 use super::grid::{Grid, build};
 use crate::args;

@@ -1,5 +1,5 @@
-//! `wavelet`: the dual-tree complex wavelet transform of a picture, and its inverse: batched convolutions, four interleaved filters at
-//! once. Forth and back must give the picture again within 1e-5.
+//! `wavelet`: the dual-tree complex wavelet transform of a picture, and its inverse: batched convolutions, four
+//! interleaved filters at once. Forth and back must give the picture again within 1e-5.
 //!
 //! A picture whose sides the levels do not halve evenly goes on mirrored until they do.
 
@@ -18,8 +18,8 @@ const TAPS: usize = 10;
 /// What is lost at most on the way forth and back.
 const RECONSTRUCTION: f64 = 1e-5;
 
-/// The low pass of tree a on the first level, nearly symmetric and orthonormal (A. Abdelnour, I. Selesnick, 2001); that of tree b
-/// is the same, a sample earlier.
+/// The low pass of tree a on the first level, nearly symmetric and orthonormal (A. Abdelnour, I. Selesnick, 2001); that
+/// of tree b is the same, a sample earlier.
 const FIRST: [f64; TAPS] = [
     0.0,
     -0.08838834764832,

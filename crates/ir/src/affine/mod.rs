@@ -1,10 +1,10 @@
 //! Affine analysis: integers and addresses as sums of products of symbols, and how they change from iteration to
 //! iteration.
 //!
-//! In come a function, its graph and its loops; out comes, for a value, a [`Form`]: a constant and multiples of symbols,
-//! and of products of symbols. Symbols are values that are not taken apart, what a work-item asks the launch for, and
-//! the numbers of the iterations of the loops around. An add recurrence `{start, +, step}` of a loop is the form
-//! `start + step·round`; a chain of them over nested loops has a round for each:
+//! In come a function, its graph and its loops; out comes, for a value, a [`Form`]: a constant and multiples of
+//! symbols, and of products of symbols. Symbols are values that are not taken apart, what a work-item asks the launch
+//! for, and the numbers of the iterations of the loops around. An add recurrence `{start, +, step}` of a loop is the
+//! form `start + step·round`; a chain of them over nested loops has a round for each:
 //!
 //! ```text
 //! for (i = 0; i < n; i++)                form of &a[i*w + j]:  a + 4·w·round0 + 4·round1

@@ -1,4 +1,5 @@
-//! The blocks of a function. Values and blocks are written under the numbers of the text and renamed when the body is complete.
+//! The blocks of a function. Values and blocks are written under the numbers of the text and renamed when the body is
+//! complete.
 
 use super::lex::Token;
 use super::{Parser, Result, numbered};

@@ -1,4 +1,5 @@
-//! Tokens of the text form. In comes any string; out come words, names, strings, numbers and punctuation with their offsets.
+//! Tokens of the text form. In comes any string; out come words, names, strings, numbers and punctuation with their
+//! offsets.
 
 use super::ParseError;
 

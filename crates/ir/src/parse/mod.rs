@@ -1,8 +1,8 @@
 //! From the text form to a module: the inverse of [`crate::print`].
 //!
-//! In comes any text; out comes a module whose entities are all in range, or the first error with its line and column. The parser
-//! knows names and shapes only; types and dominance are the verifier's. It neither recurses nor allocates more than
-//! a small multiple of the text, because binaries that a host hands over are texts too.
+//! In comes any text; out comes a module whose entities are all in range, or the first error with its line and column.
+//! The parser knows names and shapes only; types and dominance are the verifier's. It neither recurses nor allocates
+//! more than a small multiple of the text, because binaries that a host hands over are texts too.
 //!
 //! A use may precede its definition, in a function (blocks stand in any order) and in the module. So names are kept as
 //! numbers in the order of first mention and turned into entities at the end.

@@ -54,7 +54,8 @@ struct Folder<'a> {
     out: Vec<Inst>,
 }
 
-/// An instruction is rewritten at most so often: each rule makes it simpler, this only guards against two rules at odds.
+/// An instruction is rewritten at most so often: each rule makes it simpler, this only guards against two rules at
+/// odds.
 const MAX_STEPS: usize = 16;
 
 impl Folder<'_> {

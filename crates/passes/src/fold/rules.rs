@@ -192,8 +192,8 @@ impl Folder<'_> {
         }
     }
 
-    /// The low half of a sum with a number that was widened: `i += get_global_size(0)` for an `i` of 32 bits. It is a sum of low halves,
-    /// of which it is plain by how much `i` grows.
+    /// The low half of a sum with a number that was widened: `i += get_global_size(0)` for an `i` of 32 bits. It is a
+    /// sum of low halves, of which it is plain by how much `i` grows.
     fn cut_off(&mut self, a: Value, ty: Type) -> Folded {
         use BinOp::{Add, And, Mul, Or, Sub, Xor};
         let Some((&Op::Binary(op @ (Add | And | Mul | Or | Sub | Xor)), &[x, y])) = self.def(a) else {

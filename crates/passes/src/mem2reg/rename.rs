@@ -261,7 +261,8 @@ impl Renamer<'_> {
         true
     }
 
-    /// Copies slots to other slots or to memory at `p`. All are read before one is written: both may be parts of one array.
+    /// Copies slots to other slots or to memory at `p`. All are read before one is written: both may be parts of one
+    /// array.
     fn copy_out(&mut self, to: Option<Place>, p: Value, from: Place, size: u64, align: u32) {
         let read: Vec<(u64, Value)> = self
             .slots

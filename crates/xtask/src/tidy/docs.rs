@@ -1,8 +1,9 @@
-//! What documents name must exist. In come Markdown files and the `//!` heads of Rust files; out come links that lead nowhere, paths
-//! of files that are gone, and commands and environment variables that there are not.
+//! What documents name must exist. In come Markdown files and the `//!` heads of Rust files; out come links that lead
+//! nowhere, paths of files that are gone, and commands and environment variables that there are not.
 //!
-//! A path is what stands in backticks, has a `/` and ends in a known extension or begins with a folder of the workspace. In a
-//! Markdown file it is written from the root or from `crates/`: `ir/src/print.rs`. In a head it may also begin at the crate.
+//! A path is what stands in backticks, has a `/` and ends in a known extension or begins with a folder of the
+//! workspace. In a Markdown file it is written from the root or from `crates/`: `ir/src/print.rs`. In a head it may
+//! also begin at the crate.
 
 use super::workspace::{SourceFile, Workspace, collect};
 use anyhow::{Context, Result};
@@ -25,8 +26,8 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Gathers them: variables stand in string literals of any crate but this one; a subcommand has a file or a folder of its own, or is
-    /// a string of the program.
+    /// Gathers them: variables stand in string literals of any crate but this one; a subcommand has a file or a folder
+    /// of its own, or is a string of the program.
     pub fn of(workspace: &'a Workspace, usage: &'a str) -> Result<Names<'a>> {
         let sources = workspace.members.iter().filter(|m| m.name != "xtask").flat_map(|m| &m.files);
         let variables = sources.flat_map(|f| variables(&f.text)).map(str::to_owned).collect();

@@ -1,6 +1,7 @@
 //! How long functions may be. In come the tokens of a file; out come the functions of more than [`MAX_LINES`] lines.
 //!
-//! Tests are left out, and so are tables: functions that are one `match` of short arms, which reads as well at any length.
+//! Tests are left out, and so are tables: functions that are one `match` of short arms, which reads as well at any
+//! length.
 
 use super::tokens::{Token, after_tests, closing};
 use super::workspace::SourceFile;

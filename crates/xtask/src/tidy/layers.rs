@@ -6,8 +6,8 @@ use super::workspace::Member;
 use cargo_metadata::DependencyKind;
 use std::collections::BTreeSet;
 
-/// The crates in the order of the pipeline, each with all that it may use. A row names crates of earlier rows only, so that
-/// no two crates depend on each other.
+/// The crates in the order of the pipeline, each with all that it may use. A row names crates of earlier rows only, so
+/// that no two crates depend on each other.
 pub const LAYERS: &[(&str, &[&str])] = &[
     ("target", &[]),
     ("caps", &["target"]),

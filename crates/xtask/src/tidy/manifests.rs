@@ -1,5 +1,5 @@
-//! What manifests and the roots of crates must keep to: one table of lints, `unsafe` forbidden where it has no place, a description,
-//! and no dependency that nothing names.
+//! What manifests and the roots of crates must keep to: one table of lints, `unsafe` forbidden where it has no place, a
+//! description, and no dependency that nothing names.
 
 use super::sources::{UNSAFE_CRATES, UNSAFE_FILES};
 use super::tokens::Token;
@@ -40,8 +40,8 @@ fn check_manifest(name: &str, manifest: &Table, findings: &mut Vec<String>) {
     }
 }
 
-/// The workspace denies `unsafe`, and a module may allow it; the root of a crate without such a module forbids it, which nothing
-/// below can take back.
+/// The workspace denies `unsafe`, and a module may allow it; the root of a crate without such a module forbids it,
+/// which nothing below can take back.
 fn check_roots(member: &Member, findings: &mut Vec<String>) {
     let fenced = UNSAFE_CRATES.contains(&member.name.as_str())
         || UNSAFE_FILES.iter().any(|f| f.starts_with(&format!("{}/", member.name)));

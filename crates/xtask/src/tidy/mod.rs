@@ -1,4 +1,5 @@
-//! The invariants of the workspace that a compiler does not check. In comes the workspace; out come findings, one a line.
+//! The invariants of the workspace that a compiler does not check. In comes the workspace; out come findings, one a
+//! line.
 //!
 //! * `layers`: which crate may use which.
 //! * `sources`, `functions`: heads, lengths, the fence of `unsafe`, words that belong to one crate.

@@ -1,8 +1,9 @@
-//! No panic on purpose in libraries. In come the tokens of a file; out come calls of `unwrap` and `expect` and macros that panic, outside
-//! of tests.
+//! No panic on purpose in libraries. In come the tokens of a file; out come calls of `unwrap` and `expect` and macros
+//! that panic, outside of tests.
 //!
-//! A driver lives in the process of an application: what can go wrong is an error code, a diagnostic or a reported limit. Indexing and
-//! arithmetic can panic too and are not looked for; what guards the interface against those is in `capi/src/guard.rs`.
+//! A driver lives in the process of an application: what can go wrong is an error code, a diagnostic or a reported
+//! limit. Indexing and arithmetic can panic too and are not looked for; what guards the interface against those is in
+//! `capi/src/guard.rs`.
 
 use super::tokens::{Token, after_tests};
 use super::workspace::SourceFile;

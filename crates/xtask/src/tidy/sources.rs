@@ -1,4 +1,5 @@
-//! What each Rust file must keep to: a head, a length, a width, `unsafe` inside of its fence, and words that only some crates write.
+//! What each Rust file must keep to: a head, a length, a width, `unsafe` inside of its fence, and words that only some
+//! crates write.
 
 use super::tokens::{Token, lines_of};
 use super::workspace::SourceFile;

@@ -1,8 +1,9 @@
-//! What the workspace depends on. In come the resolved packages and `deny.toml`; out come licences that are not allowed, packages
-//! in several versions, sources other than crates.io, and packages that need a newer compiler than the workspace promises.
+//! What the workspace depends on. In come the resolved packages and `deny.toml`; out come licences that are not
+//! allowed, packages in several versions, sources other than crates.io, and packages that need a newer compiler than
+//! the workspace promises.
 //!
-//! The rules are those of `cargo deny check licenses bans sources`, as far as the workspace uses them, without that program and
-//! offline. Beyond them, a licence that is allowed by exception must not be linked into what users get.
+//! The rules are those of `cargo deny check licenses bans sources`, as far as the workspace uses them, without that
+//! program and offline. Beyond them, a licence that is allowed by exception must not be linked into what users get.
 
 use super::workspace::Workspace;
 use anyhow::{Context, Result};

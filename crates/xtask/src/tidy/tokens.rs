@@ -1,5 +1,5 @@
-//! A Rust file as a flat list of tokens with their lines. Comments and the insides of strings are gone, and the insides of macros
-//! are not: a word that is found here stands in code.
+//! A Rust file as a flat list of tokens with their lines. Comments and the insides of strings are gone, and the insides
+//! of macros are not: a word that is found here stands in code.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
@@ -65,7 +65,8 @@ pub fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// Where the tokens go on after a module of tests that begins at `at`: `#[cfg(test)] mod tests { … }`, also with `all(test, …)`.
+/// Where the tokens go on after a module of tests that begins at `at`: `#[cfg(test)] mod tests { … }`, also with
+/// `all(test, …)`.
 pub fn after_tests(tokens: &[Token], at: usize) -> Option<usize> {
     let word = |i: usize| tokens.get(i).map_or("", |t| t.text.as_str());
     if [word(at), word(at + 1), word(at + 2)] != ["#", "[", "cfg"] {

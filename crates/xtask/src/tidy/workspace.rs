@@ -1,5 +1,5 @@
-//! The workspace as `cargo metadata` and the manifests describe it. In comes the root folder; out go the members with their
-//! folders, manifests and source files, and the graph of every package that is built.
+//! The workspace as `cargo metadata` and the manifests describe it. In comes the root folder; out go the members with
+//! their folders, manifests and source files, and the graph of every package that is built.
 
 use super::tokens::{Token, tokens};
 use anyhow::{Context, Result};

@@ -59,8 +59,8 @@ macro_rules! functions {
         }
 
         $(pub fn $name($($arg: $ty),*) $(-> $ret)? {
-            // SAFETY: the signature is the specification's. Handles may be anything, which the driver must find out; other
-            // pointers are null or point to memory of the caller's that is as large as the other arguments say.
+            // SAFETY: the signature is the specification's. Handles may be anything, which the driver must find out;
+            // other pointers are null or point to memory of the caller's that is as large as the other arguments say.
             unsafe { (driver().$name)($($arg),*) }
         })*
     };

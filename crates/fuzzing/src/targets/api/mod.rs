@@ -1,8 +1,9 @@
-//! Sequences of calls of the C interface: good ones, wrong ones, handles of other kinds, released handles and invented ones, from one
-//! thread or several. The process must live, every call must come back, and nothing may be left when all is released.
+//! Sequences of calls of the C interface: good ones, wrong ones, handles of other kinds, released handles and invented
+//! ones, from one thread or several. The process must live, every call must come back, and nothing may be left when all
+//! is released.
 //!
-//! What the specification forbids and no driver can find out is not done: host memory that is too small, and user events that never
-//! become complete before somebody waits.
+//! What the specification forbids and no driver can find out is not done: host memory that is too small, and user
+//! events that never become complete before somebody waits.
 
 mod calls;
 
