@@ -4,7 +4,7 @@
 //!
 //! `LLVM_SYS_191_PREFIX` is the folder of LLVM. When this is compiled on another kind of machine, which cannot run the
 //! `llvm-config` there, the names of the libraries come from its own one, and `lib` in that folder has them; the
-//! libraries that LLVM needs are then looked for in `<machine>-linux-gnu` beside that folder, where Debian has them.
+//! libraries that LLVM needs are then looked for in the sibling folder `<machine>-linux-gnu`, where Debian has them.
 
 use std::env;
 use std::path::{Path, PathBuf};

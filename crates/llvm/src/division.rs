@@ -58,7 +58,8 @@ impl FunctionCx<'_, '_> {
 
     /// Quotients of integers by way of floats, since no vector unit divides integers. The float has more than twice
     /// their bits, or nearly: a quotient `x / y` that is no integer is at least `1 / y` away from the next one, and
-    /// rounding moves it by less (at most 2³²/y · 2⁻⁵³, or 2¹⁶/y · 2⁻²⁴), so that cutting the fraction off is right.
+    /// rounding moves it by less (at most 2³²/y · 2⁻⁵³, or 2¹⁶/y · 2⁻²⁴), so truncating the float quotient gives the
+    /// exact one.
     fn float_quotient(&self, signed: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let short = ty.scalar.bits() <= 16;
@@ -80,9 +81,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Division of lanes of 64 bits by a number that is known, neither 0 nor -1: a product with its reciprocal, of
-    /// which the high half is the quotient. (Granlund, Montgomery, "Division by Invariant Integers using
-    /// Multiplication", 1994, figure 4.1.) Of signed numbers, that of their magnitudes.
+    /// Division of 64-bit lanes by a constant other than 0 and -1: the high half of the product with its scaled
+    /// reciprocal. (Granlund, Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1.)
+    /// Signed numbers are divided by magnitude and negated where the signs differ.
     fn known_quotient(&self, op: BinOp, ty: Type, x: LLVMValueRef, divisor: u64) -> LLVMValueRef {
         let b = self.builder.0;
         let signed = matches!(op, BinOp::Sdiv | BinOp::Srem);
@@ -123,8 +124,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// The high half of a product, through integers of twice the width (LLVM knows the pattern; of 64 bits it is one
-    /// instruction for a scalar, and unknown to vector units).
+    /// The high half of a product, computed in integers of twice the width. LLVM recognises the pattern; for 64 bits
+    /// there is a scalar instruction and no vector one.
     pub fn mul_hi(&self, signed: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         if ty.is_vector() && ty.scalar == Scalar::I64 {
             let product = self.mul_hi_of_halves(ty, x, y);
@@ -167,7 +168,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// The high half of a signed product from the unsigned one: a negative factor counted as itself plus 2⁶⁴.
+    /// The high half of a signed product from the unsigned one, which took a negative factor x for x + 2⁶⁴.
     fn signed_mul_hi(&self, ty: Type, product: LLVMValueRef, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let (b, last) = (self.builder.0, self.cx.constant(ty, 63));
         // SAFETY: see `divide`.
@@ -178,8 +179,8 @@ impl FunctionCx<'_, '_> {
     }
 }
 
-/// The factor and the last shift by which numbers are divided by one that is no power of two: the quotient of `n` is
-/// `(h + (n - h) / 2) >> shift` with `h` the high half of `n * factor`.
+/// The factor and the last shift that divide by a number that is no power of two: the quotient of `n` is `(h + (n - h)
+/// / 2) >> shift` with `h` the high half of `n * factor`.
 fn reciprocal(by: u64) -> (u64, u32) {
     let bits = 64 - by.leading_zeros();
     let above = (1u128 << bits) - u128::from(by);

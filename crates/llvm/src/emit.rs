@@ -43,8 +43,8 @@ pub fn module(
     cx.initialise_globals()
 }
 
-/// The symbol of a function. No name of a source has a dot, so none is taken for one that code generation knows
-/// (`memcpy`).
+/// The symbol of a function. It has a dot, as no name in a source has, so it cannot be mistaken for a function that
+/// code generation knows (`memcpy`).
 pub fn symbol(module: &Module, f: FuncRef, root: bool) -> String {
     let name = &module.funcs[f].name;
     if root { format!("{name}.group") } else { format!("{name}.function") }
@@ -53,7 +53,7 @@ pub fn symbol(module: &Module, f: FuncRef, root: bool) -> String {
 /// Bytes of constant data that one kernel may reach.
 const MAX_DATA: u64 = 256 << 20;
 
-/// What all functions share.
+/// State shared by all functions of the module.
 pub struct Cx<'m> {
     pub module: &'m Module,
     pub context: LLVMContextRef,
@@ -160,8 +160,8 @@ impl Cx<'_> {
             );
             self.describe(value);
             if root {
-                // Descriptors, arguments, local memory and scratch are blocks of their own: a kernel cannot come by
-                // their addresses in another way.
+                // `noalias`: descriptors, arguments, local memory and scratch are separate objects, which a kernel
+                // reaches through these parameters only.
                 for index in 1..=func.params.len() as u32 {
                     LLVMAddAttributeAtIndex(value, index, self.attribute("noalias"));
                 }
@@ -170,7 +170,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Tells LLVM what holds for every function.
+    /// Sets the attributes that hold for every function.
     pub fn describe(&self, value: LLVMValueRef) {
         // SAFETY: see `scalar`.
         unsafe {
@@ -236,7 +236,7 @@ impl Cx<'_> {
         })
     }
 
-    /// A global in pieces: runs of bytes and addresses, then zeros.
+    /// A global as a list of parts: runs of bytes and addresses, then zeros.
     fn pieces(&self, g: GlobalRef) -> Vec<Piece> {
         let data = &self.module.globals[g];
         let mut relocs = data.relocs.clone();
@@ -245,7 +245,7 @@ impl Cx<'_> {
         let mut at = 0usize;
         for r in relocs {
             let offset = r.offset as usize;
-            // Of two addresses that overlap, the first counts.
+            // If two addresses overlap, the first one wins.
             if offset >= at {
                 pieces.push(Piece::Bytes(at..offset));
                 pieces.push(Piece::Address(r.target, r.addend));
@@ -269,7 +269,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Gives the globals their values; addresses in them may add more globals, in any number and in circles.
+    /// Gives the globals their values; addresses in them may add more globals, also ones that refer to each other.
     fn initialise_globals(&mut self) -> Result<(), Error> {
         while let Some(g) = self.pending.pop() {
             let module = self.module;
@@ -396,7 +396,7 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
                     LLVMBuildCondBr(b, self.value(*cond), t, e);
                 }
                 Term::Switch { value, cases, default } => {
-                    // Several cases may lead to one block with different arguments: then each edge has its own way.
+                    // Several cases may lead to one block with different arguments: each such edge is split.
                     let shared = |e: &Edge| {
                         !e.args.is_empty()
                             && cases.iter().map(|c| &c.1).chain([default]).filter(|o| o.block == e.block).count() > 1
@@ -430,8 +430,8 @@ impl<'a, 'm> FunctionCx<'a, 'm> {
         }
     }
 
-    /// Gives the block that an edge from `from` leads to, after handing its arguments to the phis; through a block of
-    /// its own if another edge shares both ends.
+    /// The target block of an edge from `from`, after its arguments were added to the phis. If another edge has the
+    /// same two ends, the edge is split: it goes through a block of its own.
     fn edge(&mut self, e: &Edge, from: LLVMBasicBlockRef, own_block: bool) -> LLVMBasicBlockRef {
         let to = self.blocks[&e.block];
         if e.args.is_empty() {

@@ -1,11 +1,11 @@
 //! Approximate reciprocals and reciprocal square roots, by the processor's estimate instructions.
 //!
-//! In go floats of any number of lanes; out come numbers with an error of at most 1.5 · 2⁻¹² of the result (2⁻¹⁴ with
-//! AVX-512). One instruction stands in place of a square root and a division, for which a processor has one slow unit.
-//! A step of Newton's method, which would double the bits, needs four multiplications and a choice for zeros and
-//! infinities: where it was measured (Zen 3), that took longer than root and division. (On a Xeon it takes half as
-//! long, but gives other bits than other machines do; eleven operations that give the same take as long as root and
-//! division.) Zeros, infinities and NaN have their exact results; denormal operands count as zeros but with AVX-512.
+//! Input: a float vector of any length. Output: the reciprocal (root) with a relative error of at most 1.5 · 2⁻¹² (2⁻¹⁴
+//! with AVX-512). One instruction replaces a square root and a division, which share one slow unit of a processor.
+//! There is no Newton step after it, which would double the number of correct bits: it needs four multiplications and a
+//! select for zeros and infinities, and on Zen 3 took longer than root and division. (On a Xeon it took half as long,
+//! but the bits differ between machines; a form of eleven operations with the same bits everywhere took as long as root
+//! and division.) Zeros, infinities and NaN have exact results; denormal operands count as zeros, except with AVX-512.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{BinOp, Scalar, Type, UnOp};
@@ -16,19 +16,19 @@ use llvm_sys::prelude::*;
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
 impl FunctionCx<'_, '_> {
-    /// About one by `x`, or about one by its square root.
+    /// An estimate of 1/x, or of 1/√x.
     pub fn near(&self, op: UnOp, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
         let root = op == UnOp::RsqrtNear;
         if self.cx.target.architecture() == Architecture::X86_64 {
             return self.estimate(root, ty, x);
         }
-        // Its estimates have eight bits, and the steps that they need take as long as what they replace.
+        // NEON's estimates have eight bits; the Newton steps that they need take as long as the exact operation.
         let one = self.cx.constant(ty, 1f32.to_bits().into());
         let by = if root { self.unary(UnOp::Sqrt, ty, x) } else { x };
         self.arithmetic(BinOp::Fdiv, one, by)
     }
 
-    /// The processor's estimate, in registers that are as wide as the vector, or as wide as they get.
+    /// The processor's estimate, in registers as wide as the vector, up to the widest.
     fn estimate(&self, root: bool, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
         let widest = (self.cx.target.features().vector_bits / 32) as u16;
         let piece = ty.lanes.next_power_of_two().clamp(4, widest);
@@ -51,7 +51,7 @@ impl FunctionCx<'_, '_> {
             for first in (0..count).step_by(piece.into()) {
                 let part = (first..first + piece_lanes).map(|l| l.min(count - 1));
                 let y = self.estimate_piece(root, piece, self.pick(x, x, part));
-                // As long as the whole first, for a shuffle has operands of one length.
+                // First padded to the whole length: both operands of a shuffle have one length.
                 let y = self.pick(y, y, (0..count).map(|l| l.saturating_sub(first).min(piece_lanes - 1)));
                 let here = first..first + piece_lanes;
                 sum = self.pick(sum, y, (0..count).map(|l| if here.contains(&l) { count + l } else { l }));
@@ -78,7 +78,7 @@ impl FunctionCx<'_, '_> {
             (true, _) => "llvm.x86.avx512.rsqrt14.ps.128",
             (false, _) => "llvm.x86.avx512.rcp14.ps.128",
         };
-        // All lanes are on, so that what the others would hold does not matter.
+        // The mask has all lanes on, so the pass-through operand does not matter.
         let mask = Type { lanes: 1, scalar: if lanes == 16 { Scalar::I16 } else { Scalar::I8 } };
         let all = self.cx.constant(mask, mask.scalar.mask());
         self.intrinsic(name, &[], &[x, x, all])

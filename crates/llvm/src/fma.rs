@@ -1,12 +1,12 @@
 //! Fused multiply-add, `a * b + c` rounded once, on targets without the instruction.
 //!
 //! The product of two floats is exact in `f64`. The sum is not, and rounding it to a float rounds twice, which goes
-//! wrong only where the first rounding made a tie for the second, or where the float is denormal and its last bits are
-//! others. Most vectors have no such lane: they are done after a look at the bits of their sums. Of the rest, the sum
-//! is rounded to odd, which never makes a tie.
+//! wrong only where the first rounding made a tie for the second, or where the float is denormal and so has fewer bits.
+//! Most vectors have no such lane: a test of the bits of their sums shows it. For the rest, the sum is rounded to odd,
+//! which never makes a tie.
 //!
 //! The product of two doubles is the exact sum of two doubles unless it is very large or very small. Vectors with such
-//! a lane call the host's function for each lane, and so do doubles that are no vectors.
+//! a lane call the host's function for each lane, and so do scalar doubles.
 
 use crate::emit::FunctionCx;
 use crate::handles::c_string;
@@ -44,11 +44,11 @@ impl FunctionCx<'_, '_> {
         self.intrinsic("llvm.fma", &[self.cx.ty(ty)], &args)
     }
 
-    /// [`Self::doubles`] in a function of its own: it has a hundred instructions, and the library's functions of
-    /// doubles call it as often.
+    /// A call of a function with [`Self::doubles`] as its body: that is a hundred instructions, and a library function
+    /// of doubles uses a hundred fused operations.
     fn call_of_doubles(&mut self, ty: Type, mut args: [LLVMValueRef; 3]) -> LLVMValueRef {
         let b = self.builder.0;
-        // SAFETY: see `fma`; the builder comes back to where it was.
+        // SAFETY: see `fma`; the builder's position is restored.
         unsafe {
             let (of, callee) = match self.cx.fused.get(&ty) {
                 Some(&known) => known,
@@ -73,7 +73,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Of doubles, by the exact sum of the parts of the product, unless parts are too large or too small.
+    /// The operation on doubles, by the exact sum of the parts of the product, unless parts are too large or too small.
     fn doubles(&self, ty: Type, args: [LLVMValueRef; 3]) -> LLVMValueRef {
         let product = self.product(args[0], args[1]);
         let near = self.sum_of_three(ty, args, product);
@@ -85,7 +85,7 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildFMul(self.builder.0, x, y, NO_NAME) }
     }
 
-    /// What was found already, unless a lane of it is doubtful: then all lanes are found in another way.
+    /// The fast result, unless one of its lanes is doubtful: then the slow way computes all lanes.
     fn unless(
         &self,
         ty: Type,
@@ -173,7 +173,7 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Of sums of doubles, whether a float next to each may be wrong because the sum was rounded before: the sum is in
-    /// the middle between two floats, or the float denormal. Some that are right are among them.
+    /// the middle between two floats, or the float denormal. Some sums that would be right are reported too.
     fn rounds_twice(&self, ty: Type, sum: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let (long, int) = (ty.with_scalar(Scalar::I64), ty.with_scalar(Scalar::I32));
@@ -192,7 +192,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Tells LLVM that a branch mostly goes its second way.
+    /// Branch weights: the second target is the likely one.
     fn seldom(&self, branch: LLVMValueRef) {
         let cx = self.cx.context;
         // SAFETY: names are given with their lengths; the branch is an instruction of this context.
@@ -206,7 +206,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A sum and its error, of which the sum is rounded (Knuth).
+    /// A rounded sum and its rounding error (Knuth's TwoSum).
     fn exact_sum(&self, x: LLVMValueRef, y: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
         let b = self.builder.0;
         // SAFETY: see `fma`.
@@ -228,7 +228,7 @@ impl FunctionCx<'_, '_> {
         unsafe {
             let (sum, error) = self.exact_sum(p, z);
             let size = self.intrinsic("llvm.fabs", &[self.cx.ty(ty)], &[error]);
-            // Infinities and NaN have an error that is NaN, which this comparison lets be.
+            // Infinities and NaN have an error that is NaN, for which this comparison is false: they stay.
             let inexact = LLVMBuildFCmp(b, Real::LLVMRealOGT, size, LLVMConstNull(self.cx.ty(ty)), NO_NAME);
             let bits = |x| LLVMBuildBitCast(b, x, self.cx.ty(int), NO_NAME);
             let signs = LLVMBuildXor(b, bits(error), bits(sum), NO_NAME);
@@ -242,8 +242,8 @@ impl FunctionCx<'_, '_> {
     pub fn to_odd(&self, ty: Type, x: LLVMValueRef, inexact: LLVMValueRef, too_large: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = ty.with_scalar(if ty.scalar == Scalar::F64 { Scalar::I64 } else { Scalar::I32 });
-        // Fewer instructions add the mask `too_large` and set the bit by `inexact`; these send LLVM 19 round in circles
-        // for AVX-512.
+        // Adding the mask `too_large` and setting the bit by `inexact` would be fewer instructions, but LLVM 19 does
+        // not terminate on them for AVX-512.
         // SAFETY: see `fma`.
         unsafe {
             let one = self.cx.constant(int, 1);

@@ -1,13 +1,12 @@
-//! Runs code generation where it can do no harm: on a thread of its own, with a large stack, out of which LLVM cannot
-//! end the process.
+//! Runs code generation on a separate thread with a large stack, from which LLVM cannot end the process.
 //!
 //! LLVM recurses over its input, and the calling thread is the application's, with a stack of its choosing. And if LLVM
 //! gives up ("cannot select") it calls a handler that must not return; here the handler reports the reason to the
 //! waiting thread and sleeps for ever. That costs one thread's memory in a case that is a bug, instead of the
 //! application.
 //!
-//! When the process ends, its last thread runs the destructors of LLVM's global data, whatever other threads do with
-//! them: so the end waits for code generation under way, and none begins any more.
+//! When the process exits, the exiting thread destroys LLVM's global data, which other threads may still use. So an
+//! exit handler waits for running code generation and lets no new one begin.
 
 use crate::Error;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
@@ -20,7 +19,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Pages are only used when touched.
+/// Reserved only: pages are committed when touched.
 const STACK: usize = 256 << 20;
 
 thread_local! {
@@ -49,7 +48,7 @@ struct Users {
 }
 
 fn users() -> MutexGuard<'static, Users> {
-    // Two plain values are right whoever panicked.
+    // Two plain values are consistent even if a thread panicked.
     USERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -64,7 +63,7 @@ fn leave() {
 extern "C" fn at_end() {
     let mut users = users();
     users.ending = true;
-    // What is still under way after that long is not waited for: the process would seem to hang.
+    // Longer than that is not waited: the process would seem to hang.
     drop(NONE_LEFT.wait_timeout_while(users, PATIENCE, |u| u.count > 0));
 }
 
@@ -73,7 +72,7 @@ extern "C" fn give_up(reason: *const c_char) {
     let Some(sender) = sender else { return };
     // SAFETY: LLVM passes a zero-terminated string.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
-    // Nobody to hear it is no reason to go on.
+    // If nobody receives the report, this still must not return.
     let _ = sender.send(reason);
     leave();
     drop(sender);
@@ -90,7 +89,7 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
         install();
         result = work.take().map(run_apart);
     });
-    // Whatever is wrong with the work that came first, others come after it.
+    // A panic of earlier work does not concern this one.
     let result = match (result, work) {
         (None, Some(work)) => run_apart(work),
         (Some(result), _) => result,
@@ -102,8 +101,8 @@ pub fn run<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
     result
 }
 
-/// Does `work` on this thread and prepares LLVM on another. This waits for both, for while LLVM is used for the first
-/// time the process must not end.
+/// Does `work` on this thread and initialises LLVM on another. It waits for both: the process must not exit during
+/// LLVM's first use.
 pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
     if FIRST.is_completed() {
         return work();
@@ -137,11 +136,11 @@ fn install() {
     wait_at_end();
 }
 
-/// Has the end of the process wait for code generation before it destroys the global data that exists now. LLVM makes
-/// more when it first needs it, and what is registered last runs first: so this is called before the first use and
-/// after each of some.
+/// Registers an exit handler that waits for code generation. Exit handlers run in reverse order of registration, so it
+/// runs before the destructors of the global data that exists now. LLVM creates more on demand: so this is called
+/// before the first use and after each of the first few.
 fn wait_at_end() {
-    // SAFETY: a function that is always there. If it cannot be registered, the end does not wait.
+    // SAFETY: a function that is always there. If it cannot be registered, the exit does not wait.
     unsafe { libc::atexit(at_end) };
 }
 

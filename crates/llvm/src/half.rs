@@ -1,9 +1,9 @@
 //! Arithmetic on halves, which LLVM would do with library calls, or round twice.
 //!
 //! A half is an `i16` of LLVM throughout. LLVM's own `half` has calling conventions, libcalls and legalisations of its
-//! own, which differ between CPUs; converting to float and back, explicitly, leaves nothing to them. Converting is one
-//! instruction where the CPU has it (F16C), integer arithmetic elsewhere. One operation on floats, rounded to half, is
-//! the correctly rounded operation on halves, because 24 ≥ 2·11 + 2; only `fma` needs more: see there.
+//! own, which differ between CPUs; explicit conversion to float and back avoids them all. Converting is one instruction
+//! where the CPU has it (F16C), integer arithmetic elsewhere. One operation on floats, rounded to half, is the
+//! correctly rounded operation on halves, because 24 ≥ 2·11 + 2; only `fma` needs more: see there.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{BinOp, Scalar, Type, UnOp};
@@ -68,7 +68,8 @@ impl FunctionCx<'_, '_> {
             if self.cx.target.features().half_conversion {
                 let half = LLVMBuildBitCast(b, a, self.cx.llvm_half(from), NO_NAME);
                 let wide = LLVMBuildFPExt(b, half, float, NO_NAME);
-                // LLVM would do in halves what can be, and takes vectors of halves apart for want of instructions.
+                // LLVM would narrow operations to halves and then scalarise the vectors, as there are no instructions
+                // for them.
                 return self.intrinsic("llvm.arithmetic.fence", &[float], &[wide]);
             }
             let n = |bits: u64| self.cx.constant(int, bits);
@@ -111,11 +112,12 @@ impl FunctionCx<'_, '_> {
             let magnitude = and(bits, 0x7fff_ffff);
             let above = |limit| LLVMBuildICmp(b, Int::LLVMIntUGT, magnitude, n(limit), NO_NAME);
             let nan = LLVMBuildOr(b, and(shr(magnitude, 13), 0x1ff), n(0x7e00), NO_NAME);
-            // Half a last place less one, and one more if the last place is odd, carries exactly when it should.
+            // Round to nearest even: add half a unit in the last place less one, and one more if the last bit is odd;
+            // the carry is the rounding.
             let tie = add(and(shr(magnitude, 13), 1), n(0xfff));
             let rebased = LLVMBuildSub(b, magnitude, n(0x3800_0000), NO_NAME);
             let normal = shr(add(rebased, tie), 13);
-            // The last place of 0.5 is that of small halves: the addition rounds.
+            // The unit in the last place of the float 0.5 is that of denormal halves: the addition rounds.
             let positive = LLVMBuildBitCast(b, magnitude, self.cx.ty(from), NO_NAME);
             let half = self.cx.constant(from, u64::from(0.5f32.to_bits()));
             let sum = LLVMBuildBitCast(b, LLVMBuildFAdd(b, positive, half, NO_NAME), self.cx.ty(int), NO_NAME);

@@ -42,11 +42,11 @@ struct Reports {
     frames: u64,
 }
 
-/// What stands in the report of a function's frame before the number of bytes. [`STACK_REPORT`] asks for it: there is
-/// no other way to learn of the frame through the C interface.
+/// The text before the number of bytes in the report of a function's frame. [`STACK_REPORT`] asks for the report: the C
+/// interface has no other way to learn the frame's size.
 const FRAME: &str = "stack frame size (";
 
-/// The attribute of functions whose frames are reported: name, and the size from which on.
+/// The attribute of functions whose frames are reported: name, and the least size to report.
 pub const STACK_REPORT: (&str, &str) = ("warn-stack-size", "0");
 
 impl Context {
@@ -68,7 +68,7 @@ impl Context {
         }
     }
 
-    /// Takes the bytes that the functions need on the stack whose code was made since the last call.
+    /// Bytes of stack of the functions whose code was made since the last call; resets the sum.
     pub fn take_frames(&self) -> u64 {
         self.reports.lock().map_or(0, |mut r| std::mem::take(&mut r.frames))
     }

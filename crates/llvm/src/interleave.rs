@@ -1,9 +1,9 @@
 //! Deinterleaving and interleaving of vectors of several registers: short vectors to their components, and back.
 //!
 //! A shuffle that picks every fourth lane of four registers has four registers as its source. LLVM makes such a shuffle
-//! a lane or two at a time. Here it becomes steps that take two registers each: into even and odd lanes, and again; the
-//! way back zips halves. Steps that several components share are found by LLVM as common expressions. Vectors of bytes
-//! and shorts are integers, whose components are extracted by shifts.
+//! a lane or two at a time. Here it becomes a tree of shuffles of two registers each: deinterleaving splits into even
+//! and odd lanes, log2 n times; interleaving zips the halves. LLVM's CSE finds the shuffles that several components
+//! share. Short vectors of bytes and shorts are treated as integers, whose components are extracted by shifts.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{Op, Type, Value};
@@ -12,7 +12,7 @@ use llvm_sys::prelude::*;
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
-/// A vector, its lanes, and their bits.
+/// A vector, its number of lanes, and the bits of a lane.
 #[derive(Clone, Copy)]
 struct Source {
     v: Value,
@@ -24,7 +24,7 @@ struct Source {
 const MAX_COMPONENTS: u32 = 16;
 
 impl FunctionCx<'_, '_> {
-    /// A shuffle of the lanes of one vector, if it is one of these.
+    /// Translates a shuffle of one vector's lanes if it deinterleaves or interleaves short vectors; `None` otherwise.
     pub fn interleaving(&self, from: Type, v: Value, mask: &[u16]) -> Option<LLVMValueRef> {
         let register = self.cx.target.features().vector_bits;
         let (lanes, bits) = (u32::from(from.lanes), from.scalar.bits());
@@ -35,7 +35,7 @@ impl FunctionCx<'_, '_> {
         if bits == 1 || from.is_ptr() || !lanes.is_power_of_two() || !mask.len().is_power_of_two() {
             return None;
         }
-        // Of 64 bits, LLVM finds the steps itself.
+        // For 64-bit lanes, LLVM finds these shuffles itself.
         let many = lanes >= 2 * per && (bits < 64 || register == 512);
         let short = |n: u32| bits <= 16 && bits * n <= 64;
         let source = Source { v, lanes, bits };
@@ -65,8 +65,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A component of short vectors of three numbers of 32 bits, four of which fill three blocks of 128 bits: two or
-    /// three shuffles of two registers each, of which components share two; with 256 bits, for both halves at once.
+    /// A component of short vectors of three 32-bit numbers (`float3`, packed). Four of them fill three blocks of 128
+    /// bits: a component takes two or three shuffles of two registers, two of which components share. With 256-bit
+    /// registers both halves are done at once.
     fn component_of_three(&self, from: Type, v: Value, mask: &[u16], per: u32) -> Option<LLVMValueRef> {
         let (lanes, items) = (u32::from(from.lanes), mask.len() as u32);
         let (blocks, parts) = (per / 4, items / per);
@@ -77,7 +78,7 @@ impl FunctionCx<'_, '_> {
             return None;
         }
         let component = |part: u32| {
-            // Block k of the three that each half of the register takes apart.
+            // Block k of the three 128-bit blocks that one half of the result is made of.
             let block = |k: u32, half: u32| self.block(v, 4 * (3 * (part * blocks + half) + k), 4);
             let [m0, m1, m2] = [0, 1, 2].map(|k| match blocks {
                 1 => block(k, 0),
@@ -94,8 +95,8 @@ impl FunctionCx<'_, '_> {
         Some(self.whole((0..parts).map(component).collect(), per))
     }
 
-    /// Component `c` of short vectors that are an integer each: its bits. They are mostly made wider next, which is
-    /// then for nothing.
+    /// Component `c` of short vectors that are one integer each, by shift and truncation. Mostly an extension follows,
+    /// which then folds away.
     fn take_bits(&self, source: Source, n: u32, c: u32) -> LLVMValueRef {
         let Source { v, lanes, bits } = source;
         let b = self.builder.0;
@@ -108,7 +109,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Short vectors of `n` components that are an integer each.
+    /// Short vectors of `n` components, joined as one integer each by shift and or.
     fn join_bits(&self, source: Source, n: u32) -> LLVMValueRef {
         let Source { v, lanes, bits } = source;
         let b = self.builder.0;
@@ -137,7 +138,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Lanes of a vector from `first` on; from where they come, if they were put there as they are.
+    /// `count` lanes of a vector from `first` on; taken from the vector that they were copied from, if shuffles only
+    /// copied them.
     fn block(&self, v: Value, first: u32, count: u32) -> LLVMValueRef {
         let (v, first) = self.origin(v, first, count);
         let (x, ty) = (self.value(v), self.func.ty(v));
@@ -147,7 +149,8 @@ impl FunctionCx<'_, '_> {
         self.pick(x, x, first..first + count)
     }
 
-    /// Where lanes were before they were put there as they are: the vector, and the first one's number in it.
+    /// Follows shuffles that copy a run of lanes unchanged: the vector that the run comes from, and its first lane
+    /// there.
     fn origin(&self, v: Value, first: u32, count: u32) -> (Value, u32) {
         let (mut v, mut first) = (v, first as u16);
         for _ in 0..MAX_COMPONENTS {
@@ -165,7 +168,7 @@ impl FunctionCx<'_, '_> {
         (v, first.into())
     }
 
-    /// Lanes of `x` then `y`.
+    /// A shuffle: lanes of `x` followed by `y`.
     pub fn pick(&self, x: LLVMValueRef, y: LLVMValueRef, lanes: impl Iterator<Item = u32>) -> LLVMValueRef {
         let mut lanes: Vec<_> = lanes.map(|l| self.cx.constant(Type::I32, l.into())).collect();
         // SAFETY: see `take_bits`.
@@ -180,12 +183,12 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// The vector in pieces of one register.
+    /// The vector split into registers.
     fn registers(&self, source: Source, per: u32) -> Vec<LLVMValueRef> {
         (0..source.lanes / per).map(|k| self.block(source.v, k * per, per)).collect()
     }
 
-    /// The pieces as one vector; their number is a power of two.
+    /// The registers as one vector; their number is a power of two.
     fn whole(&self, mut pieces: Vec<LLVMValueRef>, mut per: u32) -> LLVMValueRef {
         while pieces.len() > 1 {
             pieces = pieces.chunks(2).map(|p| self.pick(p[0], p[1], 0..2 * per)).collect();
@@ -227,7 +230,7 @@ impl FunctionCx<'_, '_> {
         self.whole(pieces, per)
     }
 
-    /// The items of four components, if each was put there as it is: loaded by itself.
+    /// The short vectors of four components, if each is a value of its own, such as a load.
     fn items_of_four(&self, source: Source) -> Option<Vec<LLVMValueRef>> {
         let item = |k: u32| {
             let (v, _) = self.origin(source.v, 4 * k, 4);
@@ -236,7 +239,7 @@ impl FunctionCx<'_, '_> {
         (0..source.lanes / 4).map(item).collect()
     }
 
-    /// Column `c` of sixteen rows of sixteen: squares of four in the blocks of four rows, then the blocks.
+    /// Column `c` of a 16 × 16 transpose: 4 × 4 transposes within blocks of four rows, then a selection of blocks.
     fn column(&self, rows: &[LLVMValueRef], c: u32) -> LLVMValueRef {
         let (block, c) = (c / 4, c % 4);
         let square = |r: &[LLVMValueRef]| self.transposed(16, [r[0], r[1], r[2], r[3]])[c as usize];
@@ -248,7 +251,7 @@ impl FunctionCx<'_, '_> {
         two(two(s[0], s[1], block % 2), two(s[2], s[3], block % 2), block / 2)
     }
 
-    /// The items of `n` components that stand one after the other.
+    /// Interleaves `n` components, which follow each other in the source, to short vectors.
     fn join_components(&self, source: Source, per: u32, mut n: u32) -> LLVMValueRef {
         let mut pieces = self.registers(source, per);
         if source.bits == 32 && n == 4 && is_square(per, &pieces) {
@@ -269,13 +272,13 @@ impl FunctionCx<'_, '_> {
         self.whole(pieces, per)
     }
 
-    /// Lanes of two registers, by 128 bits of each: numbers from 4 on are the second's.
+    /// A shuffle within each 128-bit block of two registers: lanes 0 to 3 are those of `x`, 4 to 7 those of `y`.
     fn within(&self, per: u32, x: LLVMValueRef, y: LLVMValueRef, four: [u32; 4]) -> LLVMValueRef {
         let lane = move |block: u32, l: u32| if l < 4 { block + l } else { per + block + l - 4 };
         self.pick(x, y, (0..per).step_by(4).flat_map(move |block| four.map(|l| lane(block, l))))
     }
 
-    /// Four items of four components for each 128 bits, with rows and columns exchanged there.
+    /// A 4 × 4 transpose within each 128-bit block.
     fn transposed(&self, per: u32, q: [LLVMValueRef; 4]) -> [LLVMValueRef; 4] {
         let within = |x, y, four| self.within(per, x, y, four);
         let [a, b, c, d] = q;
@@ -286,7 +289,8 @@ impl FunctionCx<'_, '_> {
         [within(t0, t2, first), within(t0, t2, second), within(t1, t3, first), within(t1, t3, second)]
     }
 
-    /// Registers of items in order to registers whose 128-bit halves are as many items apart as there are registers.
+    /// Reorders the 128-bit halves of registers with short vectors in order, so that [`Self::transposed`] yields lanes
+    /// in order.
     fn halves(&self, per: u32, p: [LLVMValueRef; 4]) -> [LLVMValueRef; 4] {
         if per == 4 {
             return p;
@@ -294,7 +298,7 @@ impl FunctionCx<'_, '_> {
         [self.lower(p[0], p[2]), self.upper(p[0], p[2]), self.lower(p[1], p[3]), self.upper(p[1], p[3])]
     }
 
-    /// And back.
+    /// The inverse of [`Self::halves`].
     fn halves_back(&self, per: u32, q: [LLVMValueRef; 4]) -> [LLVMValueRef; 4] {
         if per == 4 {
             return q;
@@ -311,7 +315,7 @@ impl FunctionCx<'_, '_> {
     }
 }
 
-/// Whether 128 bits are one item of four components, and the registers make whole squares of one or two.
+/// Whether a register has one or two blocks of 128 bits and the registers make whole 4 × 4 squares.
 fn is_square(per: u32, pieces: &[LLVMValueRef]) -> bool {
     matches!(per, 4 | 8) && pieces.len().is_multiple_of(4)
 }

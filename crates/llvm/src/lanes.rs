@@ -2,9 +2,9 @@
 //!
 //! LLVM's own masked accesses are used where the target has instructions for them. Elsewhere LLVM would branch on each
 //! lane; here inactive lanes get the address of a dummy location instead: loads that of a zero, stores that of a stack
-//! slot that is never read. What is left are plain accesses without a branch. Stores of many lanes are a small loop
-//! instead, because code takes time to make. The choice depends on the target's features alone, so that a machine
-//! always runs the same code.
+//! slot that is never read. What remains are scalar accesses without branches. Stores of many lanes are a small loop
+//! instead, because straight-line code for each lane takes long to compile. The choice depends on the target's features
+//! alone, so that a machine always runs the same code.
 
 use crate::emit::FunctionCx;
 use cloom_ir::{BinOp, Flags, InstData, Op, Scalar, Space, Type, Value};
@@ -15,22 +15,22 @@ use llvm_sys::prelude::*;
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
-/// How many additions to an address are looked through.
+/// How many nested additions of an address are analysed.
 const MAX_SUMS: u32 = 4;
 
-/// A multiple, for each lane, of a size in bytes.
+/// An index for each lane, and the size in bytes that scales it.
 #[derive(Clone, Copy)]
 struct Index {
     number: LLVMValueRef,
     size: u32,
 }
 
-/// Where the lanes of an access are.
+/// The addresses of an access's lanes.
 #[derive(Clone, Copy)]
 enum Place {
-    /// One after the other from this address on.
+    /// Consecutive, from this address on.
     Row(LLVMValueRef),
-    /// Each at its own.
+    /// An address for each lane: a gather or scatter.
     Apart(LLVMValueRef),
 }
 
@@ -44,7 +44,7 @@ struct Access {
     align: u32,
     volatile: bool,
     space: Option<Space>,
-    /// So many neighbouring lanes are on or off together: those of one short vector.
+    /// So many adjacent lanes are on or off together: those of one short vector.
     group: u16,
 }
 
@@ -55,13 +55,13 @@ enum AccessKind {
     Store,
 }
 
-/// Rows of as many lanes or more that are seldom stored under a mask are stored by a loop over the lanes that are on,
-/// unless there is an instruction. Written out they were a fourth of the time that code generation took for the
-/// Mandelbrot kernel. (Elsewhere they are, like scatters: many kernels do nothing else under masks that differ from
-/// vector to vector, and the end of such a loop is predicted badly.)
+/// A cold consecutive store under a mask with as many lanes or more is a loop over the active lanes, unless there is an
+/// instruction for it. Unrolled, these stores were a fourth of the code generation time of the Mandelbrot kernel. (Hot
+/// ones are unrolled, like scatters: many kernels do little else under masks that differ from vector to vector, and the
+/// exit of such a loop is predicted badly.)
 const LOOP_LANES: u16 = 8;
 
-/// The smallest page: memory that can be read at one place of it can be read at every other.
+/// The smallest page size: if one byte of a page can be read, all can.
 const PAGE: u32 = 4096;
 
 impl FunctionCx<'_, '_> {
@@ -78,7 +78,7 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32) }
     }
 
-    /// `x` in each lane, in the form that LLVM knows for it.
+    /// A splat of `x`, in LLVM's canonical form.
     pub fn splat(&self, ty: Type, x: LLVMValueRef) -> LLVMValueRef {
         if !ty.is_vector() {
             return x;
@@ -126,7 +126,7 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildZExt(self.builder.0, bits, self.cx.ty(Type::I64), NO_NAME) }
     }
 
-    /// The value that is in every lane of a vector, if that can be seen.
+    /// The scalar of which a vector is a splat, if it is one.
     fn uniform(&self, v: Value) -> Option<LLVMValueRef> {
         let data = &self.func.insts[self.func.def_inst(v)?];
         match data.op {
@@ -136,8 +136,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// An address and an offset, or lanes of them. What is the same in all lanes is added as a scalar: with a uniform
-    /// base and a scaled index, a gather is one register and a vector, of 32 bits a lane if the index is made of such.
+    /// An address and an offset, or lanes of them. Uniform parts are added as scalars: with a uniform base and a scaled
+    /// index, the address of a gather is one scalar register and one vector register, with 32 bits a lane if the index
+    /// was extended from 32 bits.
     pub fn ptr_add(&self, ty: Type, data: &InstData) -> LLVMValueRef {
         let (p, by) = (self.value(data.args[0]), self.value(data.args[1]));
         if !ty.is_vector() {
@@ -150,7 +151,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// An address as one of all lanes and, unless it is that, an index of each.
+    /// Splits an address into a uniform base and, unless it is uniform, an index for each lane.
     fn uniform_base(&self, sum: &InstData, depth: u32) -> Option<(LLVMValueRef, Option<Index>)> {
         let (p, by) = (sum.args[0], sum.args[1]);
         let (base, index) = match self.uniform(p) {
@@ -170,7 +171,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// An offset as a multiple of a size that addresses are scaled by.
+    /// An offset as an index and a scale that addressing modes have.
     fn index(&self, by: Value) -> Index {
         let scaled = || {
             let data = &self.func.insts[self.func.def_inst(by)?];
@@ -262,7 +263,7 @@ impl FunctionCx<'_, '_> {
         Some(Access { place, ty, mask, align, volatile, space, group })
     }
 
-    /// How many neighbouring lanes of a mask are surely alike.
+    /// How many adjacent lanes of a mask are known to be equal.
     fn group(&self, mask: Value) -> u16 {
         let shuffle = self.func.def_inst(mask).map(|i| &self.func.insts[i].op);
         let Some(Op::Shuffle(lanes)) = shuffle else { return 1 };
@@ -270,7 +271,7 @@ impl FunctionCx<'_, '_> {
         [16u16, 8, 4, 2].into_iter().find(|&n| usize::from(n) < lanes.len() && alike(n.into())).unwrap_or(1)
     }
 
-    /// Whether there are instructions for consecutive lanes under a mask, and fast ones.
+    /// Whether the target has fast masked loads or stores of consecutive lanes.
     fn has_masked_row(&self, access: Access, kind: AccessKind) -> bool {
         !access.volatile
             && match self.cx.target.features().masked_access {
@@ -280,8 +281,8 @@ impl FunctionCx<'_, '_> {
             }
     }
 
-    /// Whether there are instructions for lanes at addresses of their own. (AVX2 has gathers, which are slower than
-    /// loads on many processors, and no scatters.)
+    /// Whether the target has gather or scatter instructions for it. (AVX2 has gathers, which are slower than loads on
+    /// many processors, and no scatters.)
     fn has_gather(&self, access: Access) -> bool {
         let bits = access.ty.scalar.bits();
         !access.volatile && self.cx.target.features().gather_scatter && bits >= 32 && access.ty.lanes >= 4
@@ -307,13 +308,13 @@ impl FunctionCx<'_, '_> {
         self.intrinsic(name, &types, &[x, p, self.intrinsic_align(access), mask])
     }
 
-    /// No more than a lane's: a masked access may stand where no lane is on, and an instruction that wants an aligned
-    /// address wants it even then.
+    /// The alignment of one lane only: a masked access may run with no lane on, and an instruction that requires an
+    /// aligned address requires it even then.
     fn intrinsic_align(&self, access: Access) -> LLVMValueRef {
         self.cx.constant(Type::I32, u64::from(access.align.min(access.ty.scalar.bytes())))
     }
 
-    /// The address of each lane, or of each group's first; `safe` for lanes that are off.
+    /// The address of each lane, or of the first lane of each short vector; `safe` for lanes that are off.
     fn lane_addresses(&self, access: Access, safe: LLVMValueRef) -> Vec<LLVMValueRef> {
         let b = self.builder.0;
         let lanes = u64::from(access.ty.lanes);
@@ -347,8 +348,9 @@ impl FunctionCx<'_, '_> {
         access.align.min(access.ty.scalar.bytes())
     }
 
-    /// A row without an instruction for it: all lanes are loaded, and those that are off cleared, if that cannot fault,
-    /// because the row lies in the page of a lane that is on. Elsewhere, rarely, a loop takes lane by lane.
+    /// A consecutive masked load without an instruction for it. If all lanes are in the page of an active lane, loading
+    /// them all cannot fault: they are loaded and the inactive ones cleared. Otherwise, which is rare, a loop loads
+    /// lane by lane.
     fn load_row(&mut self, access: Access, p: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
         let zeros = self.cx.zeros();
         let b = self.builder.0;
@@ -357,7 +359,7 @@ impl FunctionCx<'_, '_> {
         let bytes = u64::from(ty.bytes());
         let mask_ty = ty.with_scalar(Scalar::I1);
         let size = u64::from(ty.scalar.bytes());
-        // Of different sizes, so that they are two.
+        // Of different sizes, so that LLVM does not merge them.
         let (row, flags) = (self.slot(bytes.max(lanes + 1)), self.slot(lanes));
         let n = |x: u64| self.cx.constant(Type::I64, x);
         let (i8, i64) = (self.cx.ty(Type::I8), self.cx.ty(Type::I64));
@@ -375,7 +377,7 @@ impl FunctionCx<'_, '_> {
             LLVMPositionBuilderAtEnd(b, whole);
             let all = LLVMBuildLoad2(b, llvm, p, NO_NAME);
             LLVMSetAlignment(all, self.lane_align(access));
-            // Lanes that are off may lie outside of any object of the program: what they hold is nobody's value.
+            // Inactive lanes may be outside of any object of the program: their bits are unspecified.
             let fast = LLVMBuildSelect(b, mask, LLVMBuildFreeze(b, all, NO_NAME), LLVMConstNull(llvm), NO_NAME);
             LLVMBuildBr(b, join);
 
@@ -415,9 +417,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A row of private or local memory, which no other thread sees: read, changed, and written back as a whole, so
-    /// that a load of the row can take it from there before it reaches memory. (What surrounds local memory may be read
-    /// and written back too: see [`cloom_ir::abi::LOCAL_MARGIN`].)
+    /// A consecutive store to private or local memory, which no other thread accesses: load, blend and store the whole
+    /// vector, so that the store can be forwarded to a later load. (What surrounds local memory may be read and written
+    /// back too: see [`cloom_ir::abi::LOCAL_MARGIN`].)
     fn store_own_row(&mut self, access: Access, p: LLVMValueRef, x: LLVMValueRef, mask: LLVMValueRef) -> LLVMValueRef {
         let aside = self.slot(u64::from(access.ty.bytes()));
         let b = self.builder.0;
@@ -425,7 +427,7 @@ impl FunctionCx<'_, '_> {
         let align = self.lane_align(access);
         // SAFETY: see `lane_numbers`.
         unsafe {
-            // The address is good if a lane is on.
+            // The address is valid if a lane is on.
             let any = self.any(access.ty.with_scalar(Scalar::I1), mask);
             let p = LLVMBuildSelect(b, any, p, aside, NO_NAME);
             let old = LLVMBuildLoad2(b, ty, p, NO_NAME);
@@ -437,7 +439,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Private memory for a moment: what is in it is nobody's after the operation.
+    /// A temporary stack slot, whose content is dead after the operation.
     fn slot(&mut self, bytes: u64) -> LLVMValueRef {
         if let Some(&slot) = self.slots.get(&bytes) {
             return slot;
@@ -464,7 +466,7 @@ impl FunctionCx<'_, '_> {
         self.build(access.ty, &lanes)
     }
 
-    /// A row with all lanes on is stored as a whole; else one lane after the other, those that are on.
+    /// A consecutive store: as a whole if all lanes are on, else a loop over the active lanes.
     fn store_some(
         &mut self,
         access: Access,
@@ -493,7 +495,8 @@ impl FunctionCx<'_, '_> {
 
             LLVMPositionBuilderAtEnd(b, some);
             if !seldom {
-                // Vectors of addresses: LLVM makes a branch of a choice between an address and a sink that it knows.
+                // The addresses are selected as vectors: of a scalar select between an address and a known sink, LLVM
+                // makes a branch.
                 let mut steps: Vec<_> = (0..lanes).map(|i| n(i * size)).collect();
                 let mut steps = LLVMConstVector(steps.as_mut_ptr(), steps.len() as u32);
                 let places = LLVMBuildGEP2(b, self.cx.ty(Type::I8), p, &mut steps, 1, NO_NAME);

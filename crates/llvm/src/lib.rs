@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What the code is made for.
+    /// The target of the code.
     pub target: Target,
     /// Whether to optimise (`-cl-opt-disable` says no).
     pub optimise: bool,
@@ -105,12 +105,12 @@ pub fn compile(module: &Module, func: FuncRef, options: &Options) -> Result<Comp
     })
 }
 
-/// Does `work` on this thread, and meanwhile what LLVM needs before its first use in a process.
+/// Does `work` on this thread and meanwhile initialises LLVM on another.
 pub fn prepare_meanwhile<T>(work: impl FnOnce() -> T) -> T {
     guard::prepare_meanwhile(work)
 }
 
-/// Gets LLVM ready to make code without delay.
+/// Initialises LLVM, so that the first kernel does not wait for it.
 pub fn prepare() {
     guard::prepare();
 }
@@ -178,14 +178,14 @@ fn generate(
     drop(llvm);
     drop(context);
     stage("llvm codegen");
-    // Many lanes of many values, or code that is not optimised, leave frames that no variable accounts for: megabytes
-    // of them. There is no recursion, so that together they are what a thread needs.
+    // Spilled vectors, or code that is not optimised, need frames of up to megabytes beyond the variables. There is no
+    // recursion, so the sum of all frames bounds what a thread needs.
     let private_size = private_size.max(frames);
     check_private(private_size)?;
     Ok(Compiled { object, symbol: emit::symbol(module, func, true), private_size, stages, times })
 }
 
-/// Edges back to where a function has been: its loops, about.
+/// The number of back edges: about that of loops.
 fn loops(func: &Function) -> usize {
     let cfg = Cfg::new(func);
     let back = |b: Block, e: &Edge| cfg.rpo_index(e.block) <= cfg.rpo_index(b);
@@ -233,7 +233,7 @@ fn check_private(size: u64) -> Result<(), Error> {
     }
 }
 
-/// What the variables of a function take.
+/// Bytes of a function's private variables.
 fn private_size(module: &Module, f: FuncRef) -> u64 {
     let func = &module.funcs[f];
     let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);

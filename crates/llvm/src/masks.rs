@@ -20,7 +20,7 @@
 //!   target with mask registers is left alone.
 //! * *Order*: it runs last. InstCombine would turn the sign tests back into masks.
 //!
-//! Tests: `tests/mask_blocks.rs` runs loops that go on while a lane is on (`loops_run_while_a_lane_is_on`) and
+//! Tests: `tests/mask_blocks.rs` runs loops that iterate while a lane is on (`loops_run_while_a_lane_is_on`) and
 //! combinations of masks of several widths (`widths_mix`) on every target of the machine; `tests/other_machines.rs`
 //! looks at the instructions (`loops_stay_in_vector_registers`); and below, the pass alone says what it did.
 
@@ -33,7 +33,7 @@ use std::collections::{HashMap, HashSet};
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
-/// Widths of lanes, by vote.
+/// The widths that [`Masks::votes`] counts, in this order.
 const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
 /// Rewrites the masks of a module. Returns whether there were any.
@@ -68,17 +68,17 @@ struct Masks {
     context: LLVMContextRef,
     builder: LLVMBuilderRef,
     func: LLVMValueRef,
-    /// Instructions that give masks, except for those that combine masks.
+    /// Instructions that define masks, except those in `logic`.
     sources: Vec<LLVMValueRef>,
-    /// Those that do, with the numbers by which `parent` knows them.
+    /// Instructions that combine masks, in the order in which `parent` and `votes` number them.
     logic: Vec<LLVMValueRef>,
     number: HashMap<LLVMValueRef, usize>,
-    /// Masks that are combined with each other have one width: sets as a forest.
+    /// Union-find: masks that are combined with each other are in one set, which has one width.
     parent: Vec<usize>,
     votes: Vec<[u32; 4]>,
-    /// Masks as integers.
+    /// Wide forms: masks as integers, by mask and width.
     wide: HashMap<(LLVMValueRef, u32), LLVMValueRef>,
-    /// Masks as truth values again, by block.
+    /// Narrow forms: wide ones turned back into `i1`, by mask and block.
     narrow: HashMap<(LLVMValueRef, LLVMBasicBlockRef), LLVMValueRef>,
 }
 
@@ -93,7 +93,7 @@ unsafe fn mask_lanes(v: LLVMValueRef) -> Option<u32> {
     }
 }
 
-/// Bits of a lane, or of a scalar.
+/// The bits of a lane, or of a scalar.
 unsafe fn element_bits(ty: LLVMTypeRef) -> u32 {
     // SAFETY: see `widen`.
     unsafe {
@@ -214,7 +214,7 @@ impl Masks {
         i
     }
 
-    /// The width that a comparison or a selection speaks for.
+    /// The width that a comparison votes for.
     unsafe fn width_of_source(v: LLVMValueRef) -> u32 {
         use LLVMOpcode::*;
         // SAFETY: see `widen`.
@@ -292,7 +292,7 @@ impl Masks {
         unsafe { LLVMVectorType(LLVMIntTypeInContext(self.context, bits), LLVMGetVectorSize(LLVMTypeOf(v))) }
     }
 
-    /// The mask as integers. One that is combined has been made already.
+    /// The wide form of a mask. For a mask in `logic` it exists already.
     unsafe fn wide(&mut self, v: LLVMValueRef, bits: u32) -> LLVMValueRef {
         if let Some(&w) = self.wide.get(&(v, bits)) {
             return w;
@@ -308,14 +308,14 @@ impl Masks {
                 LLVMGetNextInstruction(v)
             };
             LLVMPositionBuilderBefore(self.builder, after);
-            // One of another width is known by its truth values only.
+            // Extended from `i1` also if a wide form of another width exists.
             let w = LLVMBuildSExt(self.builder, v, self.wide_type(v, bits), NO_NAME);
             self.wide.insert((v, bits), w);
             w
         }
     }
 
-    /// The mask as truth values, in a block. It is one that is combined, or a wide form exists.
+    /// The narrow form of a mask in a block. The mask is in `logic`, or has a wide form.
     unsafe fn narrow(&mut self, v: LLVMValueRef, block: LLVMBasicBlockRef) -> LLVMValueRef {
         if let Some(&n) = self.narrow.get(&(v, block)) {
             return n;
@@ -370,8 +370,8 @@ impl Masks {
         }
     }
 
-    /// Makes the wide form of a combination, after those of its operands. Every circle goes through a phi, whose form
-    /// is there.
+    /// Makes the wide form of a combination, after those of its operands. Every cycle goes through a phi, whose wide
+    /// form exists already.
     unsafe fn combine(&mut self, v: LLVMValueRef) {
         let mut stack = vec![v];
         // SAFETY: see `widen`.
@@ -408,7 +408,7 @@ impl Masks {
         unsafe {
             let block = LLVMGetInstructionParent(v);
             let op = opcode(v);
-            // The operands' forms may be made on the way, and move the builder.
+            // Making the operands' wide forms may move the builder.
             let wide: Vec<_> = args
                 .iter()
                 .map(|&a| mask_lanes(a).is_some().then(|| self.wide(a, bits)))
@@ -431,7 +431,7 @@ impl Masks {
                 Some(LLVMShuffleVector) => {
                     let i32 = LLVMInt32TypeInContext(self.context);
                     let lane = |i| match LLVMGetMaskValue(v, i) {
-                        // What no lane is taken for.
+                        // Poison lanes.
                         n if n < 0 => LLVMGetPoison(i32),
                         n => LLVMConstInt(i32, n as u64, 0),
                     };
@@ -444,8 +444,8 @@ impl Masks {
         }
     }
 
-    /// A use that the wide form serves as it is: an extension is another width of it, and clearing lanes is a bitwise
-    /// and.
+    /// A use that needs no narrow form: an extension is the wide form at another width, and a select with zero is a
+    /// bitwise and.
     unsafe fn use_wide(&mut self, v: LLVMValueRef, user: LLVMValueRef) -> bool {
         use LLVMOpcode::*;
         let b = self.builder;
@@ -479,7 +479,7 @@ impl Masks {
                     LLVMPositionBuilderBefore(b, user);
                     let int = LLVMTypeOf(w);
                     let (keep, w) = if y_off { (x, w) } else { (y, LLVMBuildNot(b, w, NO_NAME)) };
-                    // What a lane that is off would have been is not to be known.
+                    // An inactive lane of the other operand may be poison.
                     let keep = LLVMBuildFreeze(b, keep, NO_NAME);
                     let kept = LLVMBuildAnd(b, LLVMBuildBitCast(b, keep, int, NO_NAME), w, NO_NAME);
                     LLVMBuildBitCast(b, kept, ty, NO_NAME)
@@ -491,7 +491,7 @@ impl Masks {
         }
     }
 
-    /// Uses of combined masks, and uses of others in other blocks, see the wide form's signs.
+    /// Uses of masks in `logic`, and uses of others in other blocks, get the signs of the wide form.
     unsafe fn replace_uses(&mut self) {
         // SAFETY: see `widen`.
         unsafe {
@@ -519,7 +519,7 @@ impl Masks {
         }
     }
 
-    /// Tests whether any or all lanes are on: of a mask of several registers, these are combined before the test.
+    /// Tests whether any or all lanes are on. If a mask has several registers, they are combined before the test.
     unsafe fn tests(&mut self, register: u32) {
         let back: HashMap<LLVMValueRef, LLVMValueRef> = self.narrow.iter().map(|(&(v, _), &n)| (n, v)).collect();
         // SAFETY: see `widen`.

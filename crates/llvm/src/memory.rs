@@ -7,7 +7,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
 
-/// What kind of access an order is for: not every order fits each.
+/// The kind of access that an order is for: not every order is valid for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Load,
@@ -49,7 +49,7 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// Tells LLVM something about an instruction.
+    /// Attaches metadata to an instruction.
     fn mark(&self, inst: LLVMValueRef, name: &str, what: LLVMMetadataRef) {
         let context = self.cx.context;
         // SAFETY: instruction and node are of this context.
@@ -95,7 +95,7 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildMemSet(self.builder.0, to, byte, self.cx.constant(Type::I64, size), align) }
     }
 
-    /// A hint: to be read, and more than once.
+    /// A prefetch for reading, with high temporal locality.
     pub fn prefetch(&self, p: LLVMValueRef) -> LLVMValueRef {
         let number = |n: u64| self.cx.constant(Type::I32, n);
         let (read, often, data) = (number(0), number(3), number(1));
@@ -104,14 +104,14 @@ impl FunctionCx<'_, '_> {
         self.intrinsic("llvm.prefetch", &[ty], &[p, read, often, data])
     }
 
-    /// Whether only this thread knows the memory of an atomic operation: one thread runs a group. No locked instruction
-    /// is needed then, and what the operation orders is in order.
+    /// Whether only this thread can access the memory of an atomic operation: local memory, as one thread runs a group.
+    /// Then no locked instruction is needed, and program order is enough.
     fn is_own(&self, data: &InstData) -> bool {
         let (p, x) = (self.func.ty(data.args[0]), data.args.get(1).map(|&x| self.func.ty(x).scalar));
         p.space() == Some(Space::Local) && x != Some(Scalar::F16)
     }
 
-    /// Reads, computes and writes. Gives what was there.
+    /// Atomic read-modify-write; returns the old value.
     fn own_rmw(&self, data: &InstData, op: RmwOp) -> LLVMValueRef {
         let ty = self.func.ty(data.args[1]);
         let x = self.value(data.args[1]);
@@ -221,9 +221,9 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildFence(self.builder.0, ordering(order, Access::ReadWrite), 0, c"".as_ptr()) }
     }
 
-    /// Private memory, in the entry block wherever the builder stands.
+    /// A stack slot: an `alloca` in the entry block, wherever the builder is.
     pub fn alloca(&self, size: u64, align: u32) -> LLVMValueRef {
-        // SAFETY: see `load`; the builder's place is restored.
+        // SAFETY: see `load`; the builder's position is restored.
         unsafe {
             let here = LLVMGetInsertBlock(self.builder.0);
             match LLVMGetFirstInstruction(self.entry) {

@@ -10,7 +10,7 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
 impl FunctionCx<'_, '_> {
-    /// Translates an instruction at the builder's place. Gives its value (of one without result, anything).
+    /// Translates an instruction at the builder's position. Returns its value (undefined if it has no result).
     pub fn inst(&mut self, data: &InstData) -> Result<LLVMValueRef, Error> {
         let ty = data.result.map_or(Type::I1, |r| self.func.ty(r));
         let arg = |i: usize| self.value(data.args[i]);
@@ -86,8 +86,8 @@ impl FunctionCx<'_, '_> {
         Ok(value)
     }
 
-    /// Hands permissions on to LLVM. Promises (`nsw`, `nuw`, `nnan`, `ninf`) are not: a broken one would be poison
-    /// there, and a branch on it undefined behaviour.
+    /// Passes fast-math permissions to LLVM. Promises (`nsw`, `nuw`, `nnan`, `ninf`) are not: a broken one would be
+    /// poison there, and a branch on it undefined behaviour.
     fn permit(&self, value: LLVMValueRef, flags: Flags) {
         let all = [
             (Flags::REASSOC, llvm_sys::LLVMFastMathAllowReassoc),
@@ -128,7 +128,7 @@ impl FunctionCx<'_, '_> {
         }
         match op {
             UnOp::Popcount | UnOp::BitReverse if ty.scalar == Scalar::I1 => a,
-            // SAFETY: see `inst`. A clear bit is one zero, leading and trailing.
+            // SAFETY: see `inst`. For one bit, both counts of zeros are the negated bit.
             UnOp::Clz | UnOp::Ctz if ty.scalar == Scalar::I1 => unsafe { LLVMBuildNot(self.builder.0, a, NO_NAME) },
             // SAFETY: see `inst`.
             UnOp::Not => unsafe { LLVMBuildNot(self.builder.0, a, NO_NAME) },
@@ -229,7 +229,7 @@ impl FunctionCx<'_, '_> {
                 }
                 BinOp::UsubSat | BinOp::SsubSat => LLVMBuildAnd(b, x, LLVMBuildNot(b, y, NO_NAME), NO_NAME),
                 BinOp::Urem | BinOp::Srem | BinOp::UmulHi | BinOp::SmulHi => LLVMConstNull(self.cx.ty(ty)),
-                // Quotients by one, shifts by nothing.
+                // The divisor counts as one, the shift amount as zero: the result is `x`.
                 _ => x,
             }
         }
@@ -248,8 +248,8 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// A vector (or lane) in a form whose lanes have addresses: truth values as bytes. LLVM picks a lane by a number
-    /// that is known only at run time through memory.
+    /// A vector (or lane) in a form whose lanes have addresses: truth values as bytes. LLVM lowers an index that is
+    /// known only at run time through memory.
     fn addressable(&self, ty: Type, v: LLVMValueRef) -> (Type, LLVMValueRef) {
         if ty.scalar != Scalar::I1 {
             return (ty, v);
@@ -267,7 +267,7 @@ impl FunctionCx<'_, '_> {
         unsafe { LLVMBuildTrunc(self.builder.0, v, self.cx.ty(ty), NO_NAME) }
     }
 
-    /// Smaller or larger number: the other one beside NaN, and the right zero.
+    /// Minimum or maximum: of a number and NaN the number, and -0 is less than +0.
     fn extremum(&self, smaller: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = self.cx.ty(ty.with_scalar(int_of(ty.scalar)));

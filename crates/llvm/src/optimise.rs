@@ -11,7 +11,7 @@ use crate::target::Machine;
 use llvm_sys::error::LLVMGetErrorMessage;
 use llvm_sys::transforms::pass_builder::*;
 
-/// `instcombine` would by default end the process if one more round still found something.
+/// `instcombine` would by default end the process if one more iteration still changed something.
 const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,\
                       instcombine<no-verify-fixpoint>,simplifycfg)";
 
@@ -26,8 +26,8 @@ const MANY_LOOPS: usize = 700;
 pub enum Effort {
     /// Instructions are translated one by one.
     None,
-    /// The same for functions with vectors. The plainest way to select instructions goes round in circles for ever over
-    /// some shuffles of narrow lanes (LLVM 19); the one of optimised code does not.
+    /// The same for functions with vectors. The unoptimised instruction selection does not terminate on some shuffles
+    /// of narrow lanes (LLVM 19); that of optimised code does.
     Plain,
     /// What is nearly linear in time.
     Quick,
@@ -36,9 +36,9 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// What to try on functions with so many blocks, loops and instructions. Loops count because strength reduction,
-    /// which all code generation but the plainest includes, takes time in the cube of their number: 16 s for 1200,
-    /// which 400 barriers make.
+    /// The effort for a function with so many blocks, loops and instructions. Loops count because loop strength
+    /// reduction, which every effort but the lowest includes, takes time in the cube of their number: 16 s for 1200
+    /// loops, which come from 400 barriers.
     pub fn of(blocks: usize, loops: usize, insts: usize) -> Effort {
         match () {
             () if loops > MANY_LOOPS => Effort::None,
@@ -48,7 +48,7 @@ impl Effort {
         }
     }
 
-    /// What stands for [`Effort::None`] on functions with vectors and so many loops.
+    /// What replaces [`Effort::None`] on functions with vectors and so many loops.
     pub fn of_vectors(loops: usize) -> Effort {
         if loops <= MANY_LOOPS { Effort::Plain } else { Effort::None }
     }

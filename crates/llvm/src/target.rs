@@ -11,7 +11,7 @@ use std::ffi::CString;
 use std::ptr;
 use std::sync::{Mutex, Once, PoisonError};
 
-/// Which form code takes.
+/// The form of the code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// A relocatable object.
@@ -20,7 +20,7 @@ pub enum Output {
     Assembly,
 }
 
-/// Why there is no code for a target, unless there is.
+/// The reason why no code can be made for a target; `None` if it can.
 fn check(target: &Target) -> Result<(), String> {
     if target.level().is_none() {
         return Err("no code is made for this triple".to_owned());
@@ -44,19 +44,19 @@ pub struct Machine {
     triple: CString,
 }
 
-// SAFETY: a machine has no tie to the thread that made it, and one thread at a time has it.
+// SAFETY: a machine is not tied to the thread that made it, and one thread at a time has it.
 unsafe impl Send for Machine {}
 
 /// Machines that nobody uses.
 static IDLE: Mutex<Vec<Machine>> = Mutex::new(Vec::new());
-/// More than as many are not kept.
+/// At most so many are kept.
 const MAX_IDLE: usize = 16;
 
 /// LLVM's table of targets is global and filled once.
 static INITIALISED: Once = Once::new();
 
 impl Machine {
-    /// The machine for a target; one that was kept, if there is one.
+    /// The machine for a target: a kept one if there is one.
     pub fn take(target: &Target, effort: Effort) -> Result<Self, Error> {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         let found = idle.iter().position(|m| m.target == *target && m.effort == effort);
@@ -69,8 +69,8 @@ impl Machine {
         }
     }
 
-    /// Keeps it for the next kernel: it holds the tables of instruction selection, which take as long to make as the
-    /// code of a small kernel.
+    /// Keeps the machine for the next kernel. It holds the tables of instruction selection, which take as long to build
+    /// as the code of a small kernel.
     pub fn keep(self) {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < MAX_IDLE {
@@ -127,14 +127,14 @@ impl Machine {
         if raw.is_null() {
             return Err(refuse("no such machine".to_owned()));
         }
-        // Where nothing is optimised, some targets select instructions in another way, which takes minutes for vectors
-        // of more lanes than a register has.
+        // Without optimisation, some targets default to GlobalISel, which takes minutes for vectors wider than a
+        // register.
         // SAFETY: the machine was made.
         unsafe { LLVMSetTargetMachineGlobalISel(raw, 0) };
         Ok(Machine { raw, target: target.clone(), effort, triple })
     }
 
-    /// Tells a module what it is for.
+    /// Sets a module's triple and data layout.
     pub fn prepare(&self, module: &LlvmModule<'_>) {
         // SAFETY: module and machine are valid; the layout is freed after use.
         unsafe {

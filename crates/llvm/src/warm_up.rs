@@ -1,4 +1,4 @@
-//! A code generation of a small loop that nobody needs, which goes on beside the front end when that has much to read.
+//! Compiles a small loop whose code is dropped, to initialise LLVM in parallel with the front end on a long source.
 //!
 //! LLVM makes many of its tables when they are first used. The loop is made for this machine, as most kernels will be,
 //! so that the first of them finds the tables of instruction selection too.

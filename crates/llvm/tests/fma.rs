@@ -1,5 +1,5 @@
-//! Fused operations on millions of numbers, of which many are hard: sums that are ties but for something tiny,
-//! denormal, too large, or left over by cancellation.
+//! Fused operations on millions of numbers, of which many are hard: sums that are almost ties, denormal, too large, or
+//! the rest of a cancellation.
 
 mod common;
 
@@ -34,14 +34,14 @@ fn triple(random: &mut Random, p: u64, least: i64, most: i64) -> [f64; 3] {
     let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, 2f64.powi(least as i32 + 1 - p as i32)];
     let bits = 2 + random.below(p - 1);
     match random.below(9) {
-        // A product of one bit too many, and a little.
+        // A product one bit too long, plus something tiny.
         0 => {
             let (a, b) = (random.number(p + 1 - p / 2, -3, 3), random.number(p / 2, -3, 3));
             [a, b, random.number(bits, -4 * p as i64, 8)]
         }
-        // A sum of few bits too many, as its parts lie beside each other.
+        // A sum a few bits too long: the bits of its parts adjoin.
         1 | 2 => [random.number(bits, -3, 3), random.number(p / 2, -3, 3), random.number(bits, -8, 8)],
-        // One that leaves the rest of the product, or nothing.
+        // A sum in which the high part of the product cancels.
         3 => {
             let (a, b) = (random.number(bits, -3, 3), random.number(p, -3, 3));
             [a, b, if p == 24 { f64::from(-(a * b) as f32) } else { -(a * b) }]
@@ -61,7 +61,7 @@ fn triple(random: &mut Random, p: u64, least: i64, most: i64) -> [f64; 3] {
             0 => special[random.below(special.len() as u64) as usize],
             _ => random.number(p, -3, 3),
         }),
-        // Nearly half of the least number, beside one that may be odd.
+        // About half of the least number, added to one whose last bit may be set.
         7 => {
             let off = random.below(9) as f64 * 2f64.powi(1 - p as i32);
             let scale = [least as i32 / 2, least as i32 - p as i32 - least as i32 / 2].map(|e| 2f64.powi(e));

@@ -1,5 +1,5 @@
 //! Operations over lanes, on every type of lane and many lengths, on every target that runs here: masked accesses touch
-//! their lanes and nothing else, which pages without access on both sides of the data find out.
+//! their active lanes only, which guard pages on both sides of the data check.
 
 #![allow(unsafe_code, reason = "it calls machine code")]
 
@@ -9,7 +9,7 @@ use cloom_ir::{BinOp, Builder, CastOp, Flags, IntCc, Module, Scalar, Space, Type
 
 const PAGE: usize = 4096;
 
-/// Pages of data between two that nobody may touch.
+/// Pages of data between two guard pages.
 struct Guarded {
     start: *mut u8,
     pages: usize,
@@ -76,13 +76,13 @@ fn masks(lanes: u16) -> Vec<Vec<bool>> {
     ]
 }
 
-/// For each mask and each of several places: address of the row, then mask, then the addresses of the lanes.
+/// For each mask and several offsets: the address of the consecutive lanes, the mask, the address of each lane.
 fn check(s: Scalar, lanes: u16, volatile: bool, space: Space) {
     let (n, size) = (usize::from(lanes), memory(s).bytes() as usize);
     let ty = Type::vector(s, lanes);
     let (mask_at, ptrs_at) = (8, (8 + n).next_multiple_of(8));
     let stride = ptrs_at + 8 * n;
-    // Out: what was loaded in a row, what was gathered, any, all, ballot.
+    // Output: the masked load, the gather, any, all, ballot.
     let (gathered_at, words_at) = (n * size, (2 * n * size).next_multiple_of(8));
     let out_stride = words_at + 24;
     let flags = if volatile { Flags::VOLATILE } else { Flags::empty() };
@@ -133,13 +133,13 @@ fn check(s: Scalar, lanes: u16, volatile: bool, space: Space) {
             let first = mask.iter().position(|&on| on).unwrap_or(0);
             let last = mask.iter().rposition(|&on| on).unwrap_or(0);
             let nothing = !mask.contains(&true);
-            // Only the lanes that are on lie in the pages.
+            // Only active lanes are within the pages.
             let mut rows = vec![start + 64 * size as u64, start.wrapping_sub((first * size) as u64)];
             rows.push(end - ((last + 1) * size) as u64);
             if nothing {
                 rows = vec![0, 8, end - size as u64, end];
             } else if space == Space::Private {
-                // A row of private memory lies within its variable, whichever lanes are on.
+                // An access to private memory is within its variable, whichever lanes are on.
                 rows = vec![start + 64 * size as u64, end - bytes];
             } else if pages > 1 {
                 rows.push(start + PAGE as u64 - size as u64 * (n as u64 / 2).max(1));
@@ -150,7 +150,7 @@ fn check(s: Scalar, lanes: u16, volatile: bool, space: Space) {
                 input.extend(mask.iter().enumerate().map(|(i, &on)| u8::from(on) | (i as u8) << 1));
                 input.resize(input.len().next_multiple_of(8), 0);
                 for (i, &on) in mask.iter().enumerate() {
-                    // Backwards from the end, two lanes at each place; off: nowhere.
+                    // Descending from the end, two lanes at each address; inactive lanes have an invalid one.
                     let p = if on { end - (size * (i / 2 + 1)) as u64 } else { 0xdead_0000_0000_0001 + i as u64 };
                     input.extend(p.to_le_bytes());
                 }
@@ -239,7 +239,7 @@ fn vectors_of_pointers_and_lanes_by_number() {
             let later = b.icmp(IntCc::Ugt, p, start);
             let p = b.select(later, p, base);
             let x = b.load(Type::I64, from, 8, Flags::empty());
-            // Lane x modulo the number of lanes.
+            // A lane index is taken modulo the number of lanes.
             let picked = b.extract(p, x);
             let truth = b.extract(later, x);
             let later = b.insert(later, x, truth);
@@ -290,7 +290,7 @@ fn lanes_in_groups() {
             let p = b.ptr_offset(from, u64::from(items));
             let x = b.load(Type::vector(s, lanes), p, 1, Flags::empty());
             b.masked_store(to, x, whole, 1, Flags::empty());
-            // Backwards, which no group of two or more survives unless it is turned as a whole.
+            // Reversed, which keeps groups of two or more lanes together only if they are reversed as a whole.
             let order: Vec<u16> = (0..items).rev().collect();
             let back = b.shuffle(mask, mask, &order);
             let q = b.ptr_offset(to, (n * size) as u64);

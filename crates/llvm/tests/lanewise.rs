@@ -118,7 +118,7 @@ fn values(s: Scalar) -> Vec<u64> {
             // Numbers near each other, so that sums and products are of interest.
             Scalar::F64 if i % 2 == 0 => bits & 0x800f_ffff_ffff_ffff | (1013 + random() % 20) << 52,
             Scalar::F32 if i % 2 == 0 => bits & 0x807f_ffff | (117 + random() % 20) << 23,
-            // Few set bits.
+            // Numbers with few set bits.
             _ if i % 3 == 0 && !s.is_float() => bits & random() & random(),
             _ => bits,
         });
@@ -126,7 +126,7 @@ fn values(s: Scalar) -> Vec<u64> {
     list.into_iter().map(|v| v & s.mask()).collect()
 }
 
-/// What a lane is in memory.
+/// The type of a lane in memory.
 fn memory(s: Scalar) -> Scalar {
     if s == Scalar::I1 { Scalar::I8 } else { s }
 }
@@ -149,7 +149,7 @@ fn is_nan(s: Scalar, bits: u64) -> bool {
 fn check(s: Scalar, lanes: u16) {
     let cases = cases(s);
     let pool = values(s);
-    // Every pair of values stands in some lane.
+    // Every pair of values is in some lane.
     let tuples: Vec<[u64; 3]> = (0..pool.len() * pool.len())
         .map(|i| [pool[i % pool.len()], pool[i / pool.len()], pool[(i * 7 + i / 13) % pool.len()]])
         .collect();
@@ -209,7 +209,7 @@ fn is_near(of: u64, got: u64, want: u64) -> bool {
     let least = f32::MIN_POSITIVE;
     let close = (f64::from(got) / f64::from(want) - 1.0).abs() <= 1.5 / 4096.0;
     match () {
-        // As it is, or as if it were zero: then the root of a negative one is not that of a number below zero.
+        // A denormal operand as it is, or as a zero of its sign: the estimated root of a negative one is then no NaN.
         () if of.abs() < least => close || got == f32::INFINITY.copysign(of),
         () if !want.is_finite() || want == 0.0 => false,
         () if want.abs() < least => got.abs() <= least && got.is_sign_negative() == want.is_sign_negative(),

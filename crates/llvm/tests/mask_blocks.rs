@@ -4,7 +4,8 @@ mod common;
 
 use cloom_ir::{BinOp, Builder, CastOp, Edge, Flags, FloatCc, IntCc, Module, Scalar, Term, Type, UnOp, Value};
 
-/// Steps until the number is one, for each lane, at most `limit`; odd steps; and bits that say what the masks were.
+/// For each lane, iterations until the number is one, at most `limit`; the odd ones among them; and bits that record
+/// the masks.
 fn expected(x: u64, limit: u64, width: u32) -> [u64; 3] {
     let mask = if width == 64 { !0 } else { (1 << width) - 1 };
     let (mut x, mut steps, mut odd, mut bits) = (x, 0u64, 0u64, 0u64);
@@ -18,7 +19,7 @@ fn expected(x: u64, limit: u64, width: u32) -> [u64; 3] {
         let chosen = if is_odd { small } else { x & 2 == 2 };
         bits ^= u64::from(chosen);
     }
-    // After the loop: who ended in time, exclusive or who was small.
+    // After the loop: lanes that ended before the limit, xor lanes whose number was small.
     let ended = x <= 1;
     [steps & mask, odd & mask, bits & 1 | u64::from(ended != small) << 1 | u64::from(!ended && !small) << 2]
 }

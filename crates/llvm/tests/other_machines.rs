@@ -1,6 +1,5 @@
-//! Code for machines that the tests may not have, AArch64 and AVX-512: what is checked is that it is made, for every
-//! operation over lanes and every type of lane, that it uses the vector unit, and that it calls nothing that does not
-//! exist there.
+//! Code for machines that the tests may not have, AArch64 and AVX-512: it is made for every lane-wise operation and
+//! every type of lane, uses the vector unit, and calls no function that does not exist there.
 
 mod common;
 
@@ -72,7 +71,7 @@ fn every_type_of_lane_compiles() {
     for s in [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64, Scalar::F16, Scalar::F32, Scalar::F64, pointer] {
         for lanes in [2, 3, 4, 8, 16, 64] {
             let (module, func) = kernel(s, lanes);
-            // Instruction by instruction, many lanes take long.
+            // Unoptimised, vectors of many lanes take long.
             let plain = lanes <= 16;
             for (target, machine, optimise) in
                 [(AARCH64, 183, true), (AARCH64, 183, false), (AVX512, 62, true), (AVX512, 62, false)]
@@ -120,12 +119,12 @@ fn loops_stay_in_vector_registers() {
     });
     let (_, asm) = compile(AARCH64, &module, func, true);
     assert!(asm.contains("fmla\tv") && asm.contains("fcmge\tv"), "{asm}");
-    // A mask made narrow and wide again would show.
+    // No instruction packs or unpacks a mask.
     assert!(!asm.contains("sshll") && !asm.contains("ushll"), "{asm}");
 }
 
-/// With a uniform base, a gather of AVX-512 takes an index of 32 bits a lane and scales it; a row under a mask is one
-/// instruction.
+/// With a uniform base, a gather of AVX-512 takes a 32-bit index for each lane and scales it; a masked consecutive
+/// access is one instruction.
 #[test]
 fn gathers_take_short_indices_and_rows_take_masks() {
     let mut module = Module::new();
@@ -140,7 +139,7 @@ fn gathers_take_short_indices_and_rows_take_masks() {
         let by = b.binary(BinOp::Mul, wide, four);
         let base = b.splat(from, 16);
         let p = b.ptr_add(base, by);
-        // The next element: the constant goes to the base.
+        // The next element: the constant is added to the base.
         let p = b.ptr_add(p, four);
         let x = b.gather(ty, p, mask, 4, Flags::empty());
         b.masked_store(to, x, mask, 64, Flags::empty());

@@ -1,5 +1,4 @@
-//! Shuffles over many registers: short vectors taken apart into components and put together, and others that look
-//! alike.
+//! Shuffles over many registers: deinterleaving and interleaving of short vectors, and shuffles that look similar.
 
 mod common;
 
@@ -9,7 +8,7 @@ fn check(s: Scalar, items: u16, n: u16) {
     let lanes = items * n;
     let mut masks: Vec<Vec<u16>> = (0..n).map(|c| (0..items).map(|l| l * n + c).collect()).collect();
     let join: Vec<u16> = (0..items).flat_map(|l| (0..n).map(move |c| c * items + l)).collect();
-    // Nearly the same: a lane of the second operand, two lanes exchanged, one too far.
+    // Similar shuffles: with a lane of the second operand, two lanes exchanged, one lane off by one.
     let mut other = join.clone();
     other[usize::from(lanes) - 1] = 2 * lanes - 1;
     let mut swapped = masks[0].clone();

@@ -1,11 +1,11 @@
-//! What a function takes of the stack is known once its code is made: launchers run what needs much of it on threads
-//! that have it.
+//! The stack size of a function is known once its code is made: launchers run a function that needs much on threads
+//! with large stacks.
 
 mod common;
 
 use cloom_ir::{Flags, Module, Scalar, Type};
 
-/// Lanes of 32 bits of one value, and how many values live at once.
+/// 32-bit lanes of a value, and how many values are live at once.
 const LANES: u16 = 64;
 const VALUES: u64 = 200;
 

@@ -17,7 +17,7 @@ pub struct Abi {
     pub scratch: Value,
 }
 
-/// Adds a work-group function without blocks after its entry; `body` writes it and ends it.
+/// Adds a work-group function with an empty entry block; `body` writes its instructions and terminators.
 pub fn group_function(module: &mut Module, body: impl FnOnce(&mut Builder<'_>, &Abi)) -> FuncRef {
     let params =
         [Space::Context, Space::Constant, Space::Context, Space::Local, Space::Context].map(Type::ptr).to_vec();
