@@ -1,4 +1,5 @@
-//! Compaction: arenas without dead entries, so that what comes later costs what the function is, not what it was.
+//! Compaction: removes dead entries from a function's arenas, so that later passes cost time in its present size, not
+//! its past one.
 
 use cloom_ir::{Arena, Block, Entity, Function, Inst, Value, ValueData, ValueDef};
 
@@ -15,7 +16,7 @@ pub fn run(func: &mut Function) -> usize {
     for (n, &b) in func.layout.iter().enumerate() {
         block_map[b.index()] = Some(Block::new(n));
     }
-    // Definitions first: a use may stand before its definition in the order of blocks.
+    // Definitions first: in block order, a use may come before its definition.
     for (n, &b) in func.layout.iter().enumerate() {
         let mut block = func.blocks[b].clone();
         for (k, p) in block.params.iter_mut().enumerate() {

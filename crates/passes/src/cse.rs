@@ -1,7 +1,7 @@
-//! Common subexpressions: an operation whose equal stands in a dominating block gives way to it.
+//! Common subexpression elimination: an operation is replaced by an equal one that dominates it.
 //!
-//! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that each
-//! is there once. Loads from constant memory count as operations: nothing writes there while a kernel runs.
+//! Operations without operands (constants, queries, addresses of globals) move to the entry block first, so that there
+//! is one of each. Loads from constant memory count as pure: nothing writes there while a kernel runs.
 
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
@@ -31,7 +31,7 @@ pub fn run(func: &mut Function) -> usize {
                 bucket.push((b, i));
                 return true;
             };
-            // What holds for both holds for one; a promise that only one made does not.
+            // The survivor keeps the flags that both had: a promise of only one may not hold for the other.
             let flags = func.insts[i].flags;
             func.insts[other].flags &= flags;
             if let Some(v) = func.insts[other].result {
@@ -60,7 +60,7 @@ fn result_type(func: &Function, data: &InstData) -> Option<cloom_ir::Type> {
     data.result.map(|r| func.ty(r))
 }
 
-/// A number that equal operations have in common.
+/// A hash; equal operations have the same.
 pub(crate) fn hash(func: &Function, i: Inst) -> u64 {
     let data = &func.insts[i];
     let mut h = FxHasher::default();
@@ -86,7 +86,7 @@ pub(crate) fn hash(func: &Function, i: Inst) -> u64 {
 pub(crate) fn same(func: &Function, a: Inst, b: Inst) -> bool {
     let (x, y) = (&func.insts[a], &func.insts[b]);
     let op = match (&x.op, &y.op) {
-        // The surer alignment may be lost, never wrongly gained: the dominating load stays as it is.
+        // The dominating load keeps its own alignment, which may be the smaller one.
         (Op::Load { .. }, Op::Load { .. }) => true,
         (p, q) => p == q,
     };

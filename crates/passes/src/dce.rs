@@ -1,7 +1,8 @@
-//! Dead code: instructions whose results nobody needs, block parameters nobody reads, stores to memory nobody loads.
+//! Dead code elimination: instructions without used results, block parameters without uses, stores to private arrays
+//! that are never loaded.
 //!
-//! Marks from what must happen (effects, decisions of branches) backwards, then sweeps. A parameter is needed only if a
-//! needed instruction reads it, so counters that feed only themselves go too.
+//! Marks backwards from roots (effects, branch conditions), then sweeps. A parameter is needed only if a needed
+//! instruction reads it, so counters that feed only themselves go too.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Entity, Flags, Function, Inst, Op, Value, ValueDef};
@@ -99,8 +100,8 @@ impl Marker<'_> {
         let (func, cfg) = (self.func, self.cfg);
         let mut last = None;
         for &p in cfg.preds(b) {
-            // A predecessor stands once for each of its edges, one after the other or not; its edges are all seen at
-            // once.
+            // The list of predecessors has one entry for each edge; all edges of a predecessor are handled at its first
+            // entry.
             if last == Some(p) {
                 continue;
             }
@@ -114,9 +115,9 @@ impl Marker<'_> {
     }
 }
 
-/// Stores, copies and fills into private arrays that nothing reads and whose address goes nowhere.
+/// Removes stores, copies and fills of private arrays that are never read and whose address does not escape.
 fn dead_stores(func: &Function, cfg: &Cfg) -> Vec<bool> {
-    // The array that an address points into, and what is written there.
+    // The array that an address points into, and the instructions that write to it.
     let mut base: Vec<Option<Value>> = vec![None; func.values.len()];
     let mut read = vec![false; func.values.len()];
     let mut writes: Vec<(Value, Inst)> = Vec::new();

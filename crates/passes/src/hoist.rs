@@ -1,13 +1,14 @@
-//! Invariant loads: what a loop reads anew from one place that it does not write moves before it.
+//! Loop-invariant loads: a load whose address does not change in a loop, and whose memory the loop does not write,
+//! moves before the loop.
 //!
-//! That is for addresses that are made of the ids of the work-item, as in `for (j…) sum += f(a[j],
-//! a[get_global_id(0)])`: in lanes such a load may take longer than all the rest. Others are cheap where they are, and
-//! a register that is kept free serves the lanes.
+//! Only addresses that depend on the work-item's ids count, as in `for (j…) sum += f(a[j], a[get_global_id(0)])`:
+//! vectorised, such a load may take longer than the rest of the loop. Others are cheap scalar loads, and hoisting them
+//! would cost registers.
 //!
-//! A load moves only if the loop, once entered, surely comes to it, for its place may not be there otherwise. Where
-//! the loop begins with a test that may leave it at once, the test is made before it too, and the load stands behind
-//! it; the loop itself keeps its form. Only innermost loops are looked at, after [`crate::licm`], which gives each a
-//! block before its header. What a barrier, a call or an atomic operation in the loop may change stays.
+//! A load moves only if every entered loop executes it: otherwise its address may be invalid. A loop whose header may
+//! leave at once gets a copy of the test before it, and the load goes after that copy; the loop itself keeps its form.
+//! Only innermost loops are handled, after [`crate::licm`], which gives each a preheader. Memory that a barrier, a call
+//! or an atomic operation in the loop may change counts as written.
 
 use crate::util::{self, Renames};
 use cloom_ir::cfg::Cfg;
@@ -18,17 +19,17 @@ use cloom_ir::{
     ValueData, ValueDef,
 };
 
-/// So many numbers, at most, are kept for a loop: each takes a register for the lanes.
+/// At most so many values are hoisted for a loop: each takes a vector register.
 const MOST: u16 = 8;
 
-/// A test of so many operations, at most, is made before the loop too.
+/// The largest header test, in operations, that is copied before the loop.
 const TEST: usize = 8;
 
-/// What is to be done about a loop.
+/// The loads to hoist out of a loop.
 struct Plan {
     before: Block,
     loads: Vec<(Inst, Block)>,
-    /// The condition of the header and whether it holds for staying, if it must be asked first.
+    /// The header's condition, and the value for which the loop continues, if the test must be copied.
     test: Option<(Value, bool)>,
     header: Block,
 }
@@ -50,7 +51,7 @@ pub fn run(func: &mut Function) -> usize {
     plans.len()
 }
 
-/// Which values are computed from the number of the work-item, as far as data goes.
+/// Which values have a data dependence on a work-item's id.
 fn made_of_ids(func: &Function, cfg: &Cfg) -> Vec<bool> {
     let mut own = vec![false; func.values.len()];
     loop {
@@ -76,7 +77,7 @@ fn made_of_ids(func: &Function, cfg: &Cfg) -> Vec<bool> {
     }
 }
 
-/// The spaces that a loop may write to; none: all of them.
+/// The address spaces that a loop may write to; `None`: all of them.
 fn written(func: &Function, l: &Loop) -> Option<Vec<Space>> {
     let mut spaces = Vec::new();
     for (_, data) in func.insts_in(&l.blocks) {
@@ -102,7 +103,7 @@ fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home:
         space.is_some() && written.iter().all(|&w| Some(w) != space)
     };
     let outside = |v: Value| home[v.index()].is_some_and(|b| !inside(b));
-    // The first block that the loop surely comes to, once its header has let it in.
+    // The first block that always runs once the header has entered the loop.
     let test = stay(func, l);
     let sure = |b: Block| {
         let all = l.latches.iter().all(|&x| dom.dominates(b, x));
@@ -130,8 +131,8 @@ fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home:
     Some(Plan { before, loads, test: test.filter(|_| guarded), header: l.header })
 }
 
-/// The condition at the end of a header that decides whether the loop goes on, if little that has no effect computes
-/// it, and whether it holds then.
+/// The condition of a header that may exit the loop, if few operations without effects compute it, and its value for
+/// continuing.
 fn stay(func: &Function, l: &Loop) -> Option<(Value, bool)> {
     let Term::Branch { cond, then, els } = &func.blocks[l.header].term else { return None };
     let (then, els) = (l.blocks.contains(&then.block), l.blocks.contains(&els.block));
@@ -160,7 +161,7 @@ fn carry_out(func: &mut Function, plan: &Plan) {
     for &(i, b) in &plan.loads {
         func.blocks[b].insts.retain(|&x| x != i);
     }
-    // What the header reads, it reads in any case, and values of it may be used after the loop.
+    // The header's loads run whenever the loop is reached, and their values may be used after the loop.
     let (always, behind): (Vec<_>, Vec<_>) = plan.loads.iter().partition(|&&(_, b)| b == plan.header);
     func.blocks[plan.before].insts.extend(always.iter().map(|&(i, _)| i));
     let insts: Vec<Inst> = behind.iter().map(|&(i, _)| i).collect();
@@ -168,7 +169,7 @@ fn carry_out(func: &mut Function, plan: &Plan) {
         func.blocks[plan.before].insts.extend(insts);
         return;
     };
-    // The test, on what the loop begins with.
+    // The test, on the initial values of the header's parameters.
     let Term::Jump(entry) = func.blocks[plan.before].term.clone() else { return };
     let mut map = CloneMap::new(func.blocks[plan.header].params.iter().copied().zip(entry.args.iter().copied()));
     for i in needs(func, plan.header, cond).unwrap_or_default() {
@@ -189,7 +190,7 @@ fn carry_out(func: &mut Function, plan: &Plan) {
     renames.apply(func);
     func.blocks[read].insts = insts;
     func.set_term(read, Term::Jump(Edge::new(after, results)), Span::NONE);
-    // After the renaming, since the loop may begin with none of these values.
+    // After the renaming: none of these values is an initial value of the loop.
     let Term::Jump(entry) = func.blocks[plan.before].term.clone() else { return };
     func.set_term(after, Term::Jump(entry), Span::NONE);
     let (yes, no) = (Edge::new(read, Vec::new()), Edge::new(after, nothing));

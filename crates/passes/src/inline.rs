@@ -2,8 +2,8 @@
 //!
 //! From the leaves up, so that a callee is complete, and cleaned up, before it is copied. All calls are inlined while
 //! the caller stays within the budget; beyond it only small callees, and those that must: a function that waits at a
-//! barrier, asks for its place, prints or names local memory depends on the work-item, and only the kernel knows that.
-//! OpenCL C has no recursion; where a module has it nevertheless, the call that closes the circle stays.
+//! barrier, queries ids, prints or names local memory depends on the work-item, which only the kernel knows. OpenCL C
+//! has no recursion; where a module has it nevertheless, the call that closes the cycle stays.
 
 use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Module, Op, Space, Term, ValueDef};
 
@@ -27,7 +27,7 @@ impl Default for Budget {
     }
 }
 
-/// Inlines into a kernel and into what it calls, and optimises nothing. Returns how many calls are gone.
+/// Inlines into a kernel and into its callees, without other passes. Returns how many calls are gone.
 pub fn run(module: &mut Module, kernel: FuncRef) -> usize {
     let order = bottom_up(module, kernel);
     let must = must_inline(module, &order);
@@ -81,7 +81,7 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
     let mut caller = std::mem::replace(&mut module.funcs[root], Function::new("", Vec::new(), None));
     let mut layout = Vec::with_capacity(caller.layout.len());
     let mut changed = 0;
-    // Blocks still to look at, the next one last. What is behind a call comes up again; copied bodies do not.
+    // Worklist of blocks, the next one last. The rest of a block after a call is visited again; copied bodies are not.
     let mut work: Vec<Block> = caller.layout.iter().rev().copied().collect();
     while let Some(b) = work.pop() {
         layout.push(b);
@@ -112,8 +112,8 @@ fn wanted(callee: &Function, must: bool, size: usize, budget: Budget) -> bool {
     must || own <= budget.small && !callee.noinline || size + own <= budget.caller && !callee.noinline
 }
 
-/// Splits a block at a call: what is behind it goes to a new block, whose parameter is the call's result. The call
-/// goes.
+/// Splits a block at a call: the instructions after it go to a new block, whose parameter is the call's result. The
+/// call is removed.
 fn split_behind(func: &mut Function, b: Block, at: usize) -> Block {
     let rest = func.add_loose_block();
     let behind = func.blocks[b].insts.split_off(at + 1);
@@ -136,7 +136,7 @@ fn copy_body(caller: &mut Function, callee: &Function, call: Inst, rest: Block) 
     let copied = CloneMap::default().clone_blocks_from(callee, caller, &callee.layout);
     let mut arrays = Vec::new();
     for &b in &copied {
-        // Private memory stands in the entry block; a constant size makes one place enough for all executions.
+        // Allocas go to the caller's entry block; as their size is constant, one allocation serves all executions.
         let is_array = |&i: &Inst| matches!(caller.insts[i].op, Op::Alloca { .. });
         let (own, rest_of_block) = caller.blocks[b].insts.iter().copied().partition(is_array);
         caller.blocks[b].insts = rest_of_block;

@@ -1,8 +1,8 @@
 //! Scalar optimisation passes over the IR, and the pass manager.
 //!
-//! In comes a verified module with built-ins linked; out comes the same module with a kernel in which the work-item
-//! vectoriser finds what it needs: no calls that depend on the work-item, variables as SSA values, little control flow
-//! that is none. What LLVM does as well on the result (scheduling, strength reduction, load forwarding) is left to it.
+//! In comes a verified module with built-ins linked; out comes the same module with a kernel in the form that the
+//! work-item vectoriser needs: no calls that depend on the work-item, variables as SSA values, no needless control
+//! flow. What LLVM can do later as well (scheduling, strength reduction, load forwarding) is left to LLVM.
 //!
 //! One pass a file. A pass over a function is `fn(&mut Function) -> usize` (how often it changed something);
 //! [`PASSES`] has each with its name, for the [`manager`], `cloom show` and file tests. No pass recurses on the depth
@@ -86,15 +86,15 @@ pub const PASSES: &[Pass] = &[
     COMPACT,
 ];
 
-/// What a function goes through after inlining, in order. The second round sees addresses that the first made constant.
+/// The pipeline of every function after inlining. The second half sees addresses that the first one made constant.
 const CLEAN_UP: &[Pass] =
     &[SIMPLIFY_CFG, MEM2REG, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, UNROLL, MEM2REG, FOLD, CSE, DCE];
-/// What a kernel goes through after that.
+/// What follows for a kernel.
 const FINISH: &[Pass] = &[LICM, HOIST, MERGE_BRANCHES, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, COMPACT];
-/// And what any other function does: a callee is copied as often as it is called.
+/// What follows for any other function: few passes, as a callee is optimised again after inlining.
 const FINISH_CALLEE: &[Pass] = &[COMPACT];
 
-/// What [`run`] calls its work on functions other than the kernel.
+/// The name under which [`run`] reports its work on functions other than the kernel.
 pub const CALLEES: &str = "callees";
 
 /// The names of all passes of this crate, for switches.

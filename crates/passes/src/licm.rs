@@ -1,8 +1,7 @@
-//! Loop-invariant code: what a loop computes anew with the same result each time moves before it.
+//! Loop-invariant code motion: pure operations whose operands do not change in a loop move before it.
 //!
-//! Only pure operations move; they are total, so computing one that the loop might have skipped is safe. Loads stay:
-//! the loop may write, and a load that was skipped may have had a reason. Each loop first gets a block before its
-//! header.
+//! Pure operations are total, so speculating them is safe. Loads stay: the loop may write the memory, or guard the load
+//! ([`crate::hoist`] moves some). Each loop first gets a preheader.
 
 use crate::util;
 use cloom_ir::cfg::Cfg;
@@ -26,7 +25,7 @@ pub fn run(func: &mut Function) -> usize {
     let mut home = util::homes(func);
     let mut inside = vec![usize::MAX; func.blocks.len()];
     let mut changed = 0;
-    // Inner loops first: what leaves an inner loop may leave the outer one too.
+    // Inner loops first: an operation may move out of several loops.
     for (n, l) in Loops::new(func, &cfg, &dom).loops.iter().enumerate().rev() {
         l.blocks.iter().for_each(|b| inside[b.index()] = n);
         let Some(&before) = cfg.preds(l.header).iter().find(|&&p| inside[p.index()] != n) else { continue };
@@ -48,7 +47,7 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
-/// Makes sure that one block, which goes nowhere else, leads into the loop.
+/// Gives the loop a preheader: one block that enters it and has no other successor.
 fn add_preheader(func: &mut Function, cfg: &Cfg, dom: &DomTree, header: Block) {
     let outside: Vec<Block> = cfg.preds(header).iter().copied().filter(|&p| !dom.dominates(header, p)).collect();
     if let &[only] = outside.as_slice()

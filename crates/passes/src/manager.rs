@@ -1,5 +1,5 @@
-//! The pass manager: runs lists of passes over a function, and keeps what every pass owes its reader: a name, a
-//! switch, a time, a counter.
+//! The pass manager: runs lists of passes over a function, and keeps for each pass a name, a switch, its time and a
+//! counter of its changes.
 //!
 //! A pass is identified by a [`PassId`], a constant of the crate that has the pass; lists of passes are lists of
 //! constants, so that a misspelt name does not compile. Strings come in at one place only, [`Disabled::parse`], which
@@ -31,7 +31,7 @@ pub struct PassId {
 }
 
 impl PassId {
-    /// A pass that can be switched off: without it the result is slower, never wrong.
+    /// A pass that can be switched off: without it the code is slower, never wrong.
     pub const fn optional(name: &'static str, about: &'static str) -> PassId {
         PassId { name, about, required: false }
     }
@@ -128,7 +128,7 @@ impl fmt::Display for Disabled {
 /// How passes run.
 #[derive(Clone, Debug, Default)]
 pub struct PassOptions {
-    /// Those that do not.
+    /// The passes that are switched off.
     pub disabled: Disabled,
     /// Tests plant a pass that miscompiles: it runs each time after the pass that is named first.
     pub planted: Option<(PassId, Pass)>,
@@ -198,7 +198,7 @@ pub struct PassManager<'a> {
 }
 
 impl<'a> PassManager<'a> {
-    /// With nothing counted yet.
+    /// A manager without counts.
     pub fn new(options: &'a PassOptions) -> PassManager<'a> {
         PassManager { options, statistics: RefCell::default() }
     }

@@ -1,14 +1,14 @@
-//! Arms of a branch: what both begin with moves before the branch, and stores to one place that both end with move
-//! behind it.
+//! Head and tail merging: what both arms of a branch begin with moves before the branch, and stores to one address at
+//! the ends of both arms become one store after it.
 //!
 //! ```c
 //! if (dark) out[i] = darken(in[i]); else out[i] = brighten(in[i]);      // becomes
 //! p = in[i]; if (dark) p = darken(p); else p = brighten(p); out[i] = p;
 //! ```
 //!
-//! Work-items that go different ways run both arms under masks, so that every operation that the arms share is done
-//! twice, and each store needs a mask; moved out, it is done once for all. Loads move up only from before any effect
-//! in their arms: both arms would have loaded at once. A store moves down past pure operations alone.
+//! A divergent branch runs both arms under masks: an operation that the arms have in common runs twice, and each store
+//! is masked; merged, it runs once and unmasked. A load moves up only if no effect precedes it in its arm. A store
+//! moves down past pure operations alone.
 
 use crate::cse;
 use crate::util::Renames;
@@ -25,7 +25,7 @@ pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let mut renames = Renames::default();
     let mut changed = 0;
-    // Arms that begin with this branch alone: what moves up must still come before all that uses it.
+    // Arms that only this branch enters: what moves up must dominate its uses.
     let own = |arm: Block| cfg.preds(arm).len() == 1;
     let branches: Vec<(Block, Block, Block)> = cfg
         .rpo()
@@ -45,7 +45,7 @@ pub fn run(func: &mut Function) -> usize {
     // Outer branches first: what moves up from an inner one may move on in the next run.
     for &(b, then, els) in &branches {
         changed += hoist(func, b, [then, els], true, &mut renames);
-        // An address that both compute at their ends.
+        // An address that both arms compute in their last blocks.
         if let Some((_, ends)) = ends(func, (b, then, els)) {
             changed += hoist(func, b, ends, false, &mut renames);
         }
@@ -80,7 +80,7 @@ fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, re
         let other = bucket.remove(at);
         let (flags, op) = (func.insts[i].flags, func.insts[i].op.clone());
         func.insts[other].flags &= flags;
-        // A promise of one arm says nothing where the other is taken.
+        // Promises (`nsw`) of one arm do not hold for the other.
         if let (Op::Load { align }, Op::Load { align: less }) = (&mut func.insts[other].op, &op) {
             *align = (*align).min(*less);
         }
@@ -90,7 +90,7 @@ fn hoist(func: &mut Function, b: Block, [then, els]: [Block; 2], loads: bool, re
         moved.push(other);
         gone.push(i);
     }
-    // In the order of the arm that keeps its values, in which operands come first.
+    // In the order of the arm whose instructions stay, so that operands come first.
     let order = std::mem::take(&mut func.blocks[then].insts);
     let (up, stay): (Vec<Inst>, Vec<Inst>) = order.into_iter().partition(|i| moved.contains(i));
     func.blocks[then].insts = stay;
@@ -124,7 +124,7 @@ fn two_ends(func: &Function, cfg: &Cfg, dom: &DomTree, join: Block, arms: [Block
     (arms.iter().all(|&arm| arm != join) && a != b).then_some([a, b])
 }
 
-/// The last effect of a block, if it is a store that may move behind it: its place in the block.
+/// The last effect of a block, if it is a store that may move to the block's end: its index in the block.
 fn last_store(func: &Function, b: Block) -> Option<(usize, Inst)> {
     let insts = &func.blocks[b].insts;
     let at = insts.iter().rposition(|&i| !func.insts[i].op.is_pure())?;
@@ -132,14 +132,14 @@ fn last_store(func: &Function, b: Block) -> Option<(usize, Inst)> {
     (matches!(data.op, Op::Store { .. }) && !data.flags.contains(Flags::VOLATILE)).then_some((at, insts[at]))
 }
 
-/// Moves stores to one place that both arms end with to a block between them and the join.
+/// Moves stores to one address that both arms end with to a block between them and the join.
 fn sink(func: &mut Function, join: Block, ends: [Block; 2]) -> usize {
     let mut count = 0;
     let mut between: Option<Block> = None;
     while let (Some((at, a)), Some((bt, b))) = (last_store(func, ends[0]), last_store(func, ends[1])) {
         let (x, y) = (func.insts[a].clone(), func.insts[b].clone());
         let (Op::Store { align }, Op::Store { align: other }) = (&x.op, &y.op) else { break };
-        // One value in both arms is from before the branch.
+        // A value that both arms use comes from before the branch.
         if x.args[0] != y.args[0] || func.ty(x.args[1]) != func.ty(y.args[1]) {
             break;
         }
@@ -164,7 +164,7 @@ fn sink(func: &mut Function, join: Block, ends: [Block; 2]) -> usize {
     count
 }
 
-/// A block that both ends lead to, and which goes on to the join.
+/// A new block between both ends and the join.
 fn put_between(func: &mut Function, join: Block, ends: [Block; 2]) -> Block {
     let block = func.add_loose_block();
     let types: Vec<Type> = func.blocks[join].params.iter().map(|&p| func.ty(p)).collect();

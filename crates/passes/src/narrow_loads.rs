@@ -1,44 +1,44 @@
-//! Narrow-load forwarding: bytes of what was loaded are loaded where they are used.
+//! Narrow-load forwarding: a wide load of which only bytes are used becomes narrow loads at the uses.
 //!
-//! Kernels read sixteen bytes at a time and take them apart: `bins[v.x >> 8 & 255]++`, `bins[as_uchar16(v).s5]++`.
-//! Without vectors of work-items that costs two operations a byte to get from a vector register to an address, and the
-//! next bytes wait in it. A load costs one, and waits for nothing. So a wide load of which only whole parts are used
-//! (bytes, 16-, 32- or 64-bit integers) becomes narrow loads, each where its value is used.
+//! Kernels read sixteen bytes at a time and extract them: `bins[v.x >> 8 & 255]++`, `bins[as_uchar16(v).s5]++`. In
+//! scalar code each byte then costs two operations from a vector register to an address, and occupies the register
+//! until then. A narrow load is one operation. So a wide load of which only whole parts are used (bytes, 16-, 32- or
+//! 64-bit integers) becomes narrow loads, each where its value is used.
 //!
-//! With vectors, the widener asks for narrow loads where the address of each lane is made of one.
+//! In vectorised code, the widener uses narrow loads where the address of each lane is computed from one.
 //!
-//! Parts come from lanes, shifts by whole bytes, masks, truncations and zero extensions. That the memory is still the
-//! same at the last use is known if all are in one block and what is written in between is in another address space.
-//! Bytes are in little-endian order, as everywhere in this IR.
+//! Parts come from lanes, shifts by whole bytes, masks, truncations and zero extensions. The memory is unchanged at the
+//! last use if load and uses are in one block and no instruction between them writes to the load's address space. Bytes
+//! are in little-endian order, as everywhere in this IR.
 
 use crate::util::Renames;
 use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Flags, Function, Inst, Op, Order, Scalar, Space, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// A smaller load is as good as its loads.
+/// Smaller loads are left alone.
 const SMALLEST: u32 = 4;
 
-/// So many loads are followed at a time.
+/// At most so many loads are tracked at a time.
 const MOST: usize = 64;
 
-/// A value that is bytes of what was loaded, with zeros above them.
+/// A value that is consecutive bytes of a load, zero-extended.
 #[derive(Clone, Copy, Debug)]
 pub struct NarrowLoad {
     /// The load.
     pub load: Inst,
     /// The first byte,
     pub offset: u32,
-    /// and how many.
+    /// and the number of bytes.
     pub size: u32,
 }
 
-/// The values of a function that could be narrow loads.
+/// The values of a function that narrow loads could replace.
 pub struct NarrowLoads {
     of: Vec<Option<NarrowLoad>>,
     /// Instructions in order.
     number: Vec<u32>,
-    /// The number of the first instruction behind a load that may change what it found, or at which that is not known.
+    /// The number of the first instruction after a load that may write its memory.
     until: FxHashMap<Inst, u32>,
 }
 
@@ -78,7 +78,7 @@ impl NarrowLoads {
         loads
     }
 
-    /// The narrow load that a value could be, if memory is still the same at an instruction.
+    /// The narrow load that could replace a value at an instruction, if memory is unchanged there.
     pub fn of(&self, v: Value, at: Inst) -> Option<NarrowLoad> {
         self.of[v.index()].filter(|p| self.is_fresh(p.load, at))
     }
@@ -114,7 +114,7 @@ impl NarrowLoads {
             {
                 self.of[r.index()] = Some(NarrowLoad { load: i, offset: 0, size: func.ty(r).bytes() });
                 fresh.push((i, space));
-                // One by one at the latest, so that looking through them stays cheap.
+                // Chains are resolved step by step here, so that look-ups stay cheap.
                 if fresh.len() > MOST {
                     self.until.insert(fresh.remove(0).0, number);
                 }
@@ -124,7 +124,7 @@ impl NarrowLoads {
         self.until.extend(fresh.into_iter().map(|(load, _)| (load, *next)));
     }
 
-    /// The narrow load that an instruction makes of a value, if it is one.
+    /// The bytes of the load that an instruction extracts, if it extracts bytes of one.
     fn derived(&self, func: &Function, i: Inst) -> Option<NarrowLoad> {
         let data = &func.insts[i];
         let from = *data.args.first()?;
@@ -157,7 +157,7 @@ impl NarrowLoads {
         fits.then_some(NarrowLoad { load: narrow.load, offset: narrow.offset + skip, size })
     }
 
-    /// The narrow loads whose values are used otherwise, of wide loads that nothing else needs.
+    /// The narrow loads with uses other than further extraction, of wide loads that have no other use.
     fn leaves(&self, func: &Function) -> Vec<bool> {
         let mut leaf = vec![false; func.values.len()];
         let mut note = |v: Value| leaf[v.index()] |= self.of[v.index()].is_some();
@@ -199,7 +199,7 @@ fn writes(func: &Function, i: Inst, space: Space) -> bool {
     }
 }
 
-/// Writes a narrow load in place of the instruction that took it out of a wide one.
+/// Replaces the instruction that extracts the bytes by a narrow load.
 fn read(func: &mut Function, block: Block, made: Inst, narrow: NarrowLoad) -> Value {
     let p = func.insts[narrow.load].args[0];
     let ty = func.insts[made].result.map_or(Type::I64, |r| func.ty(r));
@@ -216,7 +216,7 @@ impl NarrowLoad {
         (1 << (align | self.offset).trailing_zeros(), data.flags)
     }
 
-    /// Reads it, as a number of some type, where the load's address is `p`.
+    /// Emits the load with a result type, where the wide load's address is `p`.
     pub fn read(&self, b: &mut Builder<'_>, p: Value, ty: Type, align: u32, flags: Flags) -> Value {
         let narrow = Type::scalar(Scalar::int(self.size * 8).unwrap_or(ty.scalar));
         let at = b.ptr_offset(p, u64::from(self.offset));

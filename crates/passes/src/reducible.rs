@@ -1,4 +1,4 @@
-//! Cycles with two entries (`goto` into a loop, Duff's device) get one.
+//! Makes control flow reducible: cycles with several entries (`goto` into a loop, Duff's device) get one.
 //!
 //! ```c
 //! switch (n % 4) {
@@ -8,12 +8,12 @@
 //! ...
 //! ```
 //!
-//! In comes any function; out goes one of natural loops. All edges to the entries of such a cycle go to a new block in
-//! front of them, which goes on to the entry that a number names, so that it is the header of a natural loop. There
-//! are ways through that block that no execution takes, and by these a definition need no longer be on all ways to its
-//! uses: what is used in other blocks of the function passes through private memory, and `mem2reg` makes values of it
-//! again. (Erosa and Hendren's elimination of `goto` names the target by a variable likewise; splitting nodes in its
-//! stead may double the code with each entry.)
+//! Input: any function. Output: a function whose cycles are natural loops. All edges to the entries of such a cycle go
+//! to a new block, the header of a natural loop, which switches to the entry that a block parameter numbers. The new
+//! block has paths through it that no execution takes, so a definition may no longer dominate its uses: values used in
+//! other blocks go through private memory, and `mem2reg` makes them SSA values again. (Erosa and Hendren's elimination
+//! of `goto` selects the target by a variable in the same way; node splitting, the alternative, may double the code
+//! with each entry.)
 
 use crate::util;
 use cloom_ir::cfg::Cfg;
@@ -62,7 +62,7 @@ fn find(func: &Function, cfg: &Cfg) -> Option<Cycle> {
             let entered = |b: &&Block| cfg.preds(**b).iter().any(|p| !is_in(p));
             let entries: Vec<Block> = cycle.iter().filter(entered).copied().collect();
             match entries[..] {
-                // Without its header, what is left of it may have cycles.
+                // Without its header, the rest of the component may have cycles.
                 [header] => parts.push(cycle.into_iter().filter(|&b| b != header).collect()),
                 _ => return Some(Cycle { blocks: cycle, entries }),
             }
@@ -82,8 +82,8 @@ fn membership(blocks: &[Block]) -> Vec<bool> {
     inside
 }
 
-/// The strongly connected components of some blocks that are cycles. (Kosaraju's algorithm: by descending end of a walk
-/// forwards, all that a walk backwards reaches.)
+/// The strongly connected components of some blocks that are cycles. (Kosaraju's algorithm: in descending order of
+/// finishing times of a depth-first search, all blocks that a backward search reaches.)
 fn cycles(func: &Function, cfg: &Cfg, blocks: &[Block]) -> Vec<Vec<Block>> {
     let mut open = membership(blocks);
     let mut order = Vec::new();
@@ -172,8 +172,8 @@ fn give_one_entry(func: &mut Function, cycle: &Cycle) {
     }
 }
 
-/// What the blocks of the cycle define and other blocks use passes through memory. Constants are defined at the
-/// function's start.
+/// Values that a block of the cycle defines and another block uses go through memory. Constants move to the function's
+/// start.
 fn spill(func: &mut Function, inside: &[bool]) {
     let is_in = |b: Block| inside.get(b.index()).is_some_and(|&x| x);
     let entry = func.entry();
@@ -213,7 +213,7 @@ fn spill(func: &mut Function, inside: &[bool]) {
     }
 }
 
-/// The value as a block may use it: loaded there, once, if another block of the cycle defines it.
+/// The value for use in a block: loaded there, once, if another block of the cycle defines it.
 fn reload(
     func: &mut Function,
     b: Block,
@@ -231,7 +231,7 @@ fn reload(
     }
 }
 
-/// A place in private memory for a value.
+/// A stack slot for a value.
 struct Slot {
     place: Value,
     ty: Type,
@@ -247,7 +247,7 @@ impl Slot {
         Slot { place, ty }
     }
 
-    /// For what was a parameter of a block, which now is loaded there: as an instruction, it keeps its name.
+    /// A block parameter becomes a load that defines the same value.
     fn of_param(func: &mut Function, block: Block, p: Value) -> Slot {
         let slot = Slot::new(func, func.ty(p));
         let behind = std::mem::take(&mut func.blocks[block].insts);

@@ -1,4 +1,4 @@
-//! Block parameters that are the same value on every way in: uses of the parameter become uses of the value.
+//! Redundant block parameters: one that has the same argument on every edge is replaced by that value.
 //!
 //! Such parameters come from variables that a loop does not change. The parameters themselves are left to `dce`.
 
@@ -10,7 +10,7 @@ use cloom_ir::{Block, Function, Value};
 pub fn run(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let mut renames = Renames::default();
-    // A replaced parameter may make another one the same on all ways; chains are short in practice.
+    // Replacing one parameter may make another one redundant; chains are short in practice.
     for _ in 0..8 {
         let mut again = false;
         for &b in &cfg.rpo()[1..] {

@@ -1,16 +1,15 @@
-//! Small choices: a branch whose arms compute next to nothing becomes a choice between values.
+//! If-conversion: a branch whose arms compute next to nothing becomes `select` operations.
 //!
 //! ```c
 //! n += a == b ? 1 : 0;        // a branch to two empty blocks, which meet with a parameter
 //! ```
 //!
-//! Work-items that go different ways run both arms anyway. Without the branch a loop is a straight line, of which more
-//! can be told, and no mask is needed. Outside of loops only branches to empty blocks go, as in the steps of a sorting
-//! network; others stay: there is little to gain. (In the colours behind the loop of a Mandelbrot set, choices took a
-//! tenth of its speed.)
+//! A divergent branch runs both arms anyway. Without the branch a loop body is one block, which is easier to analyse
+//! and needs no mask. Outside of loops only branches to empty blocks are converted, as in a sorting network; others
+//! gain little. (Converting the colour computation after the loop of a Mandelbrot kernel cost a tenth of its speed.)
 //!
-//! What moves out of an arm is computed where it was not needed before: only what is pure and cheap. Addresses are
-//! left to their branches, for what they point into can then still be seen.
+//! Operations that move out of an arm are speculated, so only pure and cheap ones do. Branches between addresses stay:
+//! a select would hide which object they point into.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -20,7 +19,7 @@ use cloom_ir::{BinOp, Block, Builder, Edge, Flags, Function, Op, Term, UnOp, Val
 /// Instructions in both arms together, constants apart.
 const MAX_INSTS: usize = 2;
 
-/// Values that are chosen.
+/// The most selects that replace a branch.
 const MAX_VALUES: usize = 2;
 
 /// Runs the pass. Returns how often it changed something.
@@ -49,14 +48,14 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
-/// One way from a branch to where the ways meet.
+/// One path from a branch to the join.
 struct Arm {
     block: Option<Block>,
     out: Edge,
 }
 
 impl Arm {
-    /// A block of cheap instructions that only this branch leads to.
+    /// A block of cheap instructions that only this branch enters.
     fn find(func: &Function, cfg: &Cfg, e: &Edge) -> Option<Arm> {
         let data = &func.blocks[e.block];
         let cheap = data.insts.iter().all(|&i| is_cheap(&func.insts[i].op));
@@ -83,7 +82,7 @@ fn is_cheap(op: &Op) -> bool {
     }
 }
 
-/// Puts a choice in place of a branch, if its arms have at most so many instructions.
+/// Replaces a branch by selects, if its arms have at most so many instructions.
 fn choose(func: &mut Function, b: Block, cond: Value, x: &Arm, y: &Arm, most: usize) -> bool {
     let differ: Vec<(Value, Value)> = x.out.args.iter().copied().zip(y.out.args.iter().copied()).collect();
     let chosen = differ.iter().filter(|(x, y)| x != y).count();
@@ -93,7 +92,7 @@ fn choose(func: &mut Function, b: Block, cond: Value, x: &Arm, y: &Arm, most: us
     }
     for arm in [x, y].into_iter().filter_map(|a| a.block) {
         let insts = std::mem::take(&mut func.blocks[arm].insts);
-        // Promises speak of work-items that take this way.
+        // Promises hold only for work-items that take this arm.
         insts.iter().for_each(|&i| func.insts[i].flags -= Flags::NSW | Flags::NUW);
         func.blocks[b].insts.extend(insts);
     }

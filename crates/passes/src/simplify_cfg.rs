@@ -1,8 +1,8 @@
-//! Control flow: branches that always go one way, blocks that only pass on, blocks that only follow one other.
+//! Control-flow simplification: constant branches, empty blocks, and chains of blocks.
 //!
-//! Rounds of: decide terminators, drop what cannot run, send edges past blocks that do nothing, join straight lines.
-//! An edge is also sent past a block that only decides by what the edge brings along (`a && b` made an `int` and
-//! tested again).
+//! Repeats until nothing changes: fold terminators, drop unreachable blocks, thread edges past empty blocks, merge a
+//! block with its only successor. Jump threading also skips a block whose branch is decided by the edge's arguments (`a
+//! && b` as an `int`, tested again).
 
 use crate::fold;
 use crate::util::{self, Renames};
@@ -10,11 +10,11 @@ use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, Entity, Function, Op, Term, UnOp, Value};
 use rustc_hash::FxHashMap;
 
-/// Rounds are few in practice; each leaves a valid function.
+/// Few iterations suffice in practice; each leaves a valid function.
 const MAX_ROUNDS: usize = 16;
-/// How many blocks an edge is sent past in a round.
+/// How many blocks an edge is threaded past in one iteration.
 const MAX_HOPS: usize = 8;
-/// A block that decides by an edge's arguments computes at most so much.
+/// The most instructions of a block that edges are threaded past.
 const MAX_DECIDING: usize = 4;
 
 /// Runs the pass. Returns how often it changed something.
@@ -34,7 +34,7 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
-/// Terminators with one way become jumps.
+/// Terminators with one possible target become jumps.
 fn decide(func: &mut Function) -> usize {
     let mut changed = 0;
     for k in 0..func.layout.len() {
@@ -71,7 +71,7 @@ fn decide(func: &mut Function) -> usize {
     changed
 }
 
-/// Sends edges past blocks that do nothing for them.
+/// Threads edges past blocks without effect for them.
 fn thread(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let used_elsewhere = util::used_elsewhere(func);
@@ -82,7 +82,7 @@ fn thread(func: &mut Function) -> usize {
             let own = data.params.iter().copied().chain(data.insts.iter().filter_map(|&i| func.insts[i].result));
             let small = data.insts.len() <= MAX_DECIDING && data.insts.iter().all(|&i| func.insts[i].op.is_pure());
             let header = || cfg.preds(b).iter().any(|&p| cfg.rpo_index(p) >= cfg.rpo_index(b));
-            // Past a loop's header there would be a second way into the loop, unless all edges go that way.
+            // Threading past a loop's header would give the loop a second entry, unless all edges are threaded.
             let kind = match data.term {
                 Term::Jump(_) => data.insts.is_empty(),
                 Term::Branch { .. } | Term::Switch { .. } => small && !header(),
@@ -113,7 +113,7 @@ fn thread(func: &mut Function) -> usize {
     changed
 }
 
-/// Where an edge to a passable block leads, if that is known.
+/// The block that an edge to such a block goes on to, if that is known.
 fn past(func: &Function, e: &Edge) -> Option<Edge> {
     let block = &func.blocks[e.block];
     let mut known: FxHashMap<Value, u64> = FxHashMap::default();
@@ -151,14 +151,14 @@ fn past(func: &Function, e: &Edge) -> Option<Edge> {
         if let Some(k) = util::param_of(func, *v, e.block) {
             *v = e.args[k];
         } else if block.insts.iter().any(|&i| func.insts[i].result == Some(*v)) {
-            // What the block computes is not there on the way past it.
+            // The block's values are not available on the threaded edge.
             return None;
         }
     }
     Some(next)
 }
 
-/// Joins a block with the only one that follows it, if that follows only it.
+/// Merges a block with its only successor, if that has no other predecessor.
 fn join(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let mut ways: Vec<usize> = func.blocks.keys().map(|b| cfg.preds(b).len()).collect();

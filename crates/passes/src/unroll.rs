@@ -1,17 +1,16 @@
-//! Unrolling: a loop whose rounds can be counted, and which walks along a small private array, or does a few rounds on
-//! short vectors or along memory, becomes its rounds one after the other.
+//! Full unrolling of loops with a constant trip count: those that index a small private array, and short ones on short
+//! vectors or on consecutive memory.
 //!
-//! The places in the array are then known, and [`crate::mem2reg`] makes values of them: in lanes an array is memory,
-//! in which the lanes of an element lie apart, while values are registers. A few rounds on short vectors, the rows of
-//! a neighbourhood say, take about as long as counting them and telling the first and the last one. A few rounds along
-//! memory read or write the components of a record, which lanes do together once their places are known. Other loops
-//! stay, for copies cost time to compile and are worth little otherwise; those on numbers may walk along rows, several
-//! rounds of which `cloom_spmd` does at once.
+//! Array indices become constants, so that [`crate::mem2reg`] can keep the elements in registers; in memory, a
+//! vectorised array access is a strided one. For a few iterations on short vectors (the rows of a neighbourhood, say)
+//! the loop control costs as much as the body. A few iterations over consecutive memory access the components of a
+//! record, which the vectoriser accesses together once their offsets are constants. Other loops stay: copies take time
+//! to compile and gain little; `cloom_spmd` strip-mines scalar loops along rows itself.
 //!
-//! Innermost loops first; a loop around them may follow once they are gone. If the inner one has as many rounds as the
-//! outer one's counter says, as where an array is sorted, the outer one goes first. The only way out is the header's
-//! test, so that what is used after the loop is what the last test had. The number of rounds is found by computing
-//! what follows from constants, round by round.
+//! Innermost loops first; a loop around them may follow once they are gone. If the inner trip count depends on the
+//! outer counter, as when an array is sorted, the outer loop goes first. The header's test must be the only exit, so
+//! that values used after the loop are those of the last test. The trip count is found by constant evaluation,
+//! iteration by iteration.
 
 use crate::fold;
 use cloom_ir::cfg::Cfg;
@@ -20,22 +19,21 @@ use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{Block, CloneMap, Edge, Entity, Function, Op, Space, Term, Value};
 use rustc_hash::FxHashMap;
 
-/// The most rounds.
-const ROUNDS: usize = 16;
+/// The largest trip count.
+const MAX_TRIPS: usize = 16;
 /// The most instructions that a loop becomes.
 const SIZE: usize = 400;
 /// The most instructions that a loop becomes with one inside it.
 const NEST_SIZE: usize = 1600;
-/// The most rounds of a loop on short vectors, and the most instructions that it becomes.
-const FEW_ROUNDS: usize = 4;
+/// The largest trip count of a loop on short vectors, and the most instructions that it becomes.
+const MAX_SHORT_TRIPS: usize = 4;
 const SMALL_SIZE: usize = 240;
 /// Bits of a short vector that fills a register.
 const VECTOR: u32 = 128;
-/// The most that is added to a function.
+/// The most instructions added to a function.
 const GROWTH: usize = 2_000;
-/// Bytes of an array whose elements still find room in the registers of the lanes, or nearly. (A window of fifteen
-/// floats that rolls down an image, in registers against memory: 2.8 times as fast on AVX-512, 2.7 on AVX2, which has
-/// sixteen.)
+/// Bytes of an array whose elements, vectorised, about fit in the registers. (A window of fifteen floats that rolls
+/// down an image, in registers against memory: 2.8 times as fast on AVX-512, 2.7 on AVX2, which has sixteen.)
 const ARRAY: u64 = 64;
 
 /// Runs the pass. Returns how often it changed something.
@@ -48,15 +46,15 @@ pub fn run(func: &mut Function) -> usize {
         let loops = Loops::new(func, &cfg, &dom);
         let before = changed;
         for l in loops.without_inner() {
-            let walk = walk(func, l);
-            let around = l.parent.map(|p| &loops.loops[p]).filter(|_| walk == Walk::Array);
+            let memory = indexed(func, l);
+            let around = l.parent.map(|p| &loops.loops[p]).filter(|_| memory == Indexed::Array);
             if let Some(around) = around
-                && let Some((rounds, size)) = nest(func, &cfg, &loops, around, l)
+                && let Some((trips, size)) = nest(func, &cfg, &loops, around, l)
             {
                 if growth + size <= GROWTH {
                     growth += size;
-                    unroll(func, around, rounds);
-                    // The inner loops' limits are numbers after this. What is known of the loops is not true any more.
+                    unroll(func, around, trips);
+                    // The inner loops' bounds are constants after this. The loop analysis is stale.
                     crate::redundant_params::run(func);
                     fold::run(func);
                     changed += 1;
@@ -65,16 +63,16 @@ pub fn run(func: &mut Function) -> usize {
                 continue;
             }
             let (most, size_of_all) = match () {
-                () if walk == Walk::Array => (ROUNDS, SIZE),
-                () if works_on_vectors(func, l) || walk == Walk::Memory => (FEW_ROUNDS, SMALL_SIZE),
+                () if memory == Indexed::Array => (MAX_TRIPS, SIZE),
+                () if works_on_vectors(func, l) || memory == Indexed::Memory => (MAX_SHORT_TRIPS, SMALL_SIZE),
                 () => continue,
             };
             let size = size(func, l);
-            let rounds = rounds(func, &cfg, l).filter(|&r| r <= most && size * r <= size_of_all);
-            let Some(rounds) = rounds else { continue };
-            if growth + size * rounds <= GROWTH {
-                growth += size * rounds;
-                unroll(func, l, rounds);
+            let trips = trip_count(func, &cfg, l).filter(|&r| r <= most && size * r <= size_of_all);
+            let Some(trips) = trips else { continue };
+            if growth + size * trips <= GROWTH {
+                growth += size * trips;
+                unroll(func, l, trips);
                 changed += 1;
             }
         }
@@ -83,7 +81,7 @@ pub fn run(func: &mut Function) -> usize {
         }
     }
     if changed > 0 {
-        // The places that were indices of rounds are numbers after this.
+        // Indices that depended on the counter are constants after this.
         crate::redundant_params::run(func);
         crate::simplify_cfg::run(func);
         fold::run(func);
@@ -91,14 +89,14 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
-/// Leads all ways back to the headers of loops that walk through a block of their own, if there are several, as behind
-/// an `if` at the end: a round is copied with one end. Returns how many there were.
+/// Gives loops that qualify and have several latches, as after an `if` at the end of the body, a single latch: an
+/// iteration is copied with one end. Returns how many loops changed.
 fn join_latches(func: &mut Function) -> usize {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let several: Vec<&Loop> = loops.loops.iter().filter(|l| l.latches.len() > 1 && leaves_at_header(l)).collect();
-    let walking: Vec<&Loop> = several.into_iter().filter(|l| walk(func, l) == Walk::Array).collect();
-    for l in &walking {
+    let candidates: Vec<&Loop> = several.into_iter().filter(|l| indexed(func, l) == Indexed::Array).collect();
+    for l in &candidates {
         let back = |func: &Function| -> Vec<Edge> {
             let edges = l.latches.iter().flat_map(|&b| func.blocks[b].term.edges());
             edges.filter(|e| e.block == l.header).cloned().collect()
@@ -123,10 +121,10 @@ fn join_latches(func: &mut Function) -> usize {
         let last = l.blocks.iter().filter_map(|b| func.layout.iter().position(|x| x == b)).max();
         func.layout.insert(last.map_or(func.layout.len(), |at| at + 1), end);
     }
-    walking.len()
+    candidates.len()
 }
 
-/// Whether the header is a loop's only way out.
+/// Whether the header is the loop's only exiting block.
 fn leaves_at_header(l: &Loop) -> bool {
     l.exits.len() == 1 && l.exits[0].0 == l.header
 }
@@ -136,27 +134,27 @@ fn size(func: &Function, l: &Loop) -> usize {
     l.blocks.iter().map(|&b| func.blocks[b].insts.len() + 1).sum()
 }
 
-/// The rounds of a loop around another one, whose rounds in turn are only known in each of them, as in sorting; and
-/// what it becomes.
+/// The trip count of a loop around another one whose trip count is known only in each iteration, as in sorting; and the
+/// unrolled size.
 fn nest(func: &Function, cfg: &Cfg, loops: &Loops, around: &Loop, l: &Loop) -> Option<(usize, usize)> {
     let only = loops.loops.iter().filter(|other| around.blocks.contains(&other.header)).count() == 2;
-    if !only || rounds(func, cfg, l).is_some() {
+    if !only || trip_count(func, cfg, l).is_some() {
         return None;
     }
     let (mut inner, mut counted) = (0, true);
-    let rounds = count(func, cfg, around, FxHashMap::default(), &mut |known| match count(
+    let trips = count(func, cfg, around, FxHashMap::default(), &mut |known| match count(
         func,
         cfg,
         l,
         known.clone(),
         &mut |_| {},
     ) {
-        Some(rounds) => inner += rounds,
+        Some(trips) => inner += trips,
         None => counted = false,
     })?;
     let (inside, all) = (size(func, l), size(func, around));
-    let becomes = inner * inside + rounds * (all - inside);
-    (counted && becomes <= NEST_SIZE).then_some((rounds, rounds * all))
+    let becomes = inner * inside + trips * (all - inside);
+    (counted && becomes <= NEST_SIZE).then_some((trips, trips * all))
 }
 
 /// Whether at least a third of a loop is done on short vectors as long as a register.
@@ -170,9 +168,9 @@ fn works_on_vectors(func: &Function, l: &Loop) -> bool {
     on_vectors > 0 && 3 * on_vectors >= insts().count()
 }
 
-/// What a loop accesses at places that differ from round to round.
+/// The memory that a loop accesses at addresses that change from iteration to iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Walk {
+enum Indexed {
     /// Nothing, or private arrays that are not small.
     Nothing,
     /// Memory outside of the work-item.
@@ -181,11 +179,11 @@ enum Walk {
     Array,
 }
 
-/// What a loop accesses so.
-fn walk(func: &Function, l: &Loop) -> Walk {
+/// What a loop indexes; a small array counts most.
+fn indexed(func: &Function, l: &Loop) -> Indexed {
     let mut own = vec![false; func.values.len()];
     func.blocks[l.header].params.iter().for_each(|p| own[p.index()] = true);
-    let mut walk = Walk::Nothing;
+    let mut indexed = Indexed::Nothing;
     for (_, data) in func.insts_in(&l.blocks) {
         if let Some(r) = data.result {
             own[r.index()] = data.args.iter().any(|a| own[a.index()]);
@@ -195,7 +193,7 @@ fn walk(func: &Function, l: &Loop) -> Walk {
         }
         let mut p = data.args[0];
         if func.ty(p).space() != Some(Space::Private) {
-            walk = Walk::Memory;
+            indexed = Indexed::Memory;
             continue;
         }
         while let Some(at) = func.def_inst(p) {
@@ -203,7 +201,7 @@ fn walk(func: &Function, l: &Loop) -> Walk {
                 Op::PtrAdd => p = func.insts[at].args[0],
                 Op::Alloca { size, .. } => {
                     if size <= ARRAY {
-                        return Walk::Array;
+                        return Indexed::Array;
                     }
                     break;
                 }
@@ -211,15 +209,15 @@ fn walk(func: &Function, l: &Loop) -> Walk {
             }
         }
     }
-    walk
+    indexed
 }
 
-/// How many rounds a loop has, if its header is the only way out and constants alone decide.
-fn rounds(func: &Function, cfg: &Cfg, l: &Loop) -> Option<usize> {
+/// The trip count of a loop, if its header is the only exiting block and constants decide it.
+fn trip_count(func: &Function, cfg: &Cfg, l: &Loop) -> Option<usize> {
     count(func, cfg, l, FxHashMap::default(), &mut |_| {})
 }
 
-/// The same for a loop around which some values are known. Calls `each` with what is known in each round.
+/// The same where values from outside of the loop are known. Calls `each` with the known values of each iteration.
 fn count(
     func: &Function,
     cfg: &Cfg,
@@ -253,8 +251,8 @@ fn count(
     let constant = |known: &FxHashMap<Value, u64>, v: Value| known.get(&v).copied().or_else(|| func.const_bits(v));
     let mut known = outside.clone();
     known.extend(params.iter().zip(&first.args).filter_map(|(&p, &a)| Some((p, constant(&outside, a)?))));
-    for round in 0..=ROUNDS {
-        // What a block computes from constants is the same on every way to it.
+    for trip in 0..=MAX_TRIPS {
+        // A value computed from constants is the same on every path.
         for (_, data) in func.insts_in(&l.blocks) {
             let Some(r) = data.result.filter(|&r| !func.ty(r).is_vector() && !data.args.is_empty()) else { continue };
             let args: Option<Vec<u64>> = data.args.iter().map(|&a| constant(&known, a)).collect();
@@ -262,7 +260,7 @@ fn count(
             known.extend(bits.map(|b| (r, b & func.ty(r).scalar.mask())));
         }
         if constant(&known, *cond)? != stays {
-            return Some(round);
+            return Some(trip);
         }
         each(&known);
         let values: Vec<_> = params.iter().zip(&next.args).map(|(&p, &a)| (p, constant(&known, a))).collect();
@@ -272,44 +270,43 @@ fn count(
     None
 }
 
-/// Writes the rounds one after the other. The blocks of the loop are the first round.
-fn unroll(func: &mut Function, l: &Loop, rounds: usize) {
-    if rounds == 0 {
+/// Writes the iterations one after the other. The blocks of the loop are the first one.
+fn unroll(func: &mut Function, l: &Loop, trips: usize) {
+    if trips == 0 {
         let exit = func.blocks[l.header].term.edges().into_iter().find(|e| !l.blocks.contains(&e.block)).cloned();
         exit.into_iter().for_each(|exit| func.set_term(l.header, Term::Jump(exit), cloom_ir::Span::NONE));
         return;
     }
     let blocks = l.blocks.clone();
-    // Behind the loop, so that the text defines before it uses.
+    // After the loop in block order, so that definitions come before uses in the text.
     let in_order = blocks.iter().filter_map(|b| func.layout.iter().position(|x| x == b)).max().unwrap_or(0);
     let params = func.blocks[l.header].params.clone();
     let Some(&latch) = l.latches.first() else { return };
     let exit = func.blocks[l.header].term.edges().into_iter().find(|e| !blocks.contains(&e.block)).cloned();
     let next = func.blocks[latch].term.edges().into_iter().find(|e| e.block == l.header).cloned();
     let (Some(exit), Some(next)) = (exit, next) else { return };
-    // What the values and blocks of the loop are in each round: in the first one, they themselves; of the last one
-    // there is the header alone.
+    // The copies of values and blocks in each iteration: in the first, they themselves; the last has the header alone.
     let mut maps = vec![CloneMap::default()];
     let mut new = Vec::new();
-    for round in 1..=rounds {
-        let before = &maps[round - 1];
+    for trip in 1..=trips {
+        let before = &maps[trip - 1];
         let begin = next.args.iter().map(|&a| before.value(a)).collect::<Vec<_>>();
         let mut map = CloneMap::new(params.iter().copied().zip(begin));
-        new.extend(map.clone_blocks(func, if round == rounds { &blocks[..1] } else { &blocks }));
+        new.extend(map.clone_blocks(func, if trip == trips { &blocks[..1] } else { &blocks }));
         maps.push(map);
     }
-    for (round, after) in maps.iter().zip(&maps[1..]) {
-        let header = round.block(l.header);
-        for e in func.blocks[round.block(latch)].term.edges_mut().into_iter().filter(|e| e.block == header) {
+    for (map, after) in maps.iter().zip(&maps[1..]) {
+        let header = map.block(l.header);
+        for e in func.blocks[map.block(latch)].term.edges_mut().into_iter().filter(|e| e.block == header) {
             *e = Edge::new(after.block(l.header), []);
         }
-        // No round but the last one leaves.
+        // Only the last iteration exits.
         let stay = func.blocks[header].term.edges().into_iter().find(|e| e.block != exit.block).cloned();
         stay.into_iter().for_each(|stay| func.set_term(header, Term::Jump(stay), cloom_ir::Span::NONE));
     }
-    let last = &maps[rounds];
+    let last = &maps[trips];
     func.set_term(last.block(l.header), last.term(&Term::Jump(exit)), cloom_ir::Span::NONE);
-    // What is used after the loop is what the last header had.
+    // Uses after the loop get the values of the last header.
     let old: Vec<Block> = func.layout.iter().copied().filter(|b| !blocks.contains(b)).collect();
     for b in old {
         for k in 0..func.blocks[b].insts.len() {

@@ -1,4 +1,4 @@
-//! What several passes need: replaced values, unreachable blocks, counting uses.
+//! Shared by passes: replaced values, removal of unreachable blocks, uses.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Entity, Function, Term, Value, ValueDef};
@@ -38,7 +38,7 @@ impl Renames {
         end
     }
 
-    /// Applies them to all uses. Returns how many values were replaced.
+    /// Applies the replacements to all uses. Returns how many values were replaced.
     pub fn apply(mut self, func: &mut Function) -> usize {
         if self.count > 0 {
             func.map_uses(|v| self.get(v));
@@ -55,14 +55,14 @@ pub(crate) fn remove_unreachable(func: &mut Function) -> usize {
         std::mem::take(&mut func.layout).into_iter().partition(|&b| cfg.is_reachable(b));
     func.layout = kept;
     for b in dropped {
-        // No edge may be left over: its arguments would fall out of step with the target's parameters.
+        // No edge may remain: its arguments would no longer match the target's parameters.
         func.blocks[b].term = Term::Unreachable;
         func.blocks[b].insts.clear();
     }
     before - func.layout.len()
 }
 
-/// The block in which each value is defined, by value index, of values that stand in blocks.
+/// The block in which each value is defined, by value index, for values in the layout.
 pub(crate) fn homes(func: &Function) -> Vec<Option<Block>> {
     let mut home = vec![None; func.values.len()];
     for &b in &func.layout {

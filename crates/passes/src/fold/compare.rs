@@ -1,4 +1,4 @@
-//! Rules for comparisons: above all, undoing the way from a truth value to an `int` and back.
+//! Rules for comparisons; above all, they undo the conversion of a truth value to an `int` and back.
 
 use super::{Folded, Folder};
 use cloom_ir::{CastOp, Flags, FloatCc, IntCc, Op, Scalar, UnOp, Value, eval};

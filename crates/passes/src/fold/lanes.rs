@@ -1,22 +1,22 @@
-//! Rules for masks and masked accesses: one whose mask is known is a plain access or none, and lanes at addresses in a
-//! row are a row.
+//! Rules for masks and masked accesses: an access with a constant mask becomes unmasked or goes away, and a gather or
+//! scatter of consecutive addresses becomes a consecutive access.
 
 use super::{Folded, Folder};
 use cloom_ir::{Args, BinOp, Flags, IntCc, Op, Type, Value, eval};
 use smallvec::smallvec;
 
-/// What a rule makes of an instruction without a result.
+/// The outcome of a rule for an instruction without a result.
 pub(super) enum Effect {
     /// Nothing: no rule applies.
     Keep,
-    /// Nothing happens.
+    /// The instruction is removed.
     Gone,
-    /// It does this instead.
+    /// It is replaced by this operation.
     Becomes(Op, Args),
 }
 
 impl Folder<'_> {
-    /// Whether any or all lanes are on: of the same in each lane, that.
+    /// Any or all of a splat: its scalar.
     pub(super) fn any_or_all(&mut self, mask: Value) -> Folded {
         match self.def(mask) {
             Some((Op::Splat, args)) => Folded::Is(args[0]),
@@ -71,7 +71,7 @@ impl Folder<'_> {
         }
     }
 
-    /// The first address of lanes that stand one after the other.
+    /// The first address, if the lanes are consecutive.
     fn row(&self, p: Value, ty: Type) -> Option<Value> {
         let (Op::PtrAdd, args) = self.def(p)? else { return None };
         let (Op::Splat, base) = self.def(args[0])? else { return None };
@@ -88,12 +88,12 @@ impl Folder<'_> {
         (step == size).then_some(base[0])
     }
 
-    /// What is known of the first address, whose lane may be off, from the alignment of the others.
+    /// The alignment of the first address, as known from that of the other lanes: lane 0 may be off.
     fn row_align(&self, align: u32, ty: Type, mask: Value) -> u32 {
         if self.bits(mask) == Some(1) { align } else { align.min(ty.scalar.bytes()) }
     }
 
-    /// A comparison of lane numbers with a constant that is alike in all lanes.
+    /// A comparison of lane numbers with a constant that has the same result in all lanes.
     pub(super) fn icmp_iota(&self, cc: IntCc, a: Value, b: Value) -> Option<bool> {
         let ty = self.func.ty(a);
         let c = self.bits(b)?;

@@ -1,9 +1,8 @@
-//! Folding: operations on constants become constants, and operations that algebra makes simpler become simpler.
+//! Constant folding and algebraic simplification.
 //!
-//! Each instruction is looked at once, in an order in which its operands come first, until no rule applies to it. A
-//! rule must give the same bits for all operands; the exceptions are NaN payloads (OpenCL leaves them open) and what
-//! the instruction's fast-math flags allow. What constants give is computed by [`cloom_ir::eval`], as in the
-//! interpreter.
+//! Instructions are visited once, operands first, and each is rewritten until no rule applies to it. A rule must give
+//! the same bits for all operands; the exceptions are NaN payloads (OpenCL leaves them open) and what the instruction's
+//! fast-math flags allow. Operations on constants are computed by [`cloom_ir::eval`], as in the interpreter.
 
 mod compare;
 mod lanes;
@@ -37,7 +36,7 @@ pub fn run(func: &mut Function) -> usize {
     changed
 }
 
-/// What a rule makes of an instruction.
+/// The outcome of a rule.
 enum Folded {
     /// Nothing: no rule applies.
     Keep,
@@ -45,7 +44,7 @@ enum Folded {
     Is(Value),
     /// Its result is this constant, in each lane.
     Const(u64),
-    /// It does this instead, with the same result type.
+    /// It is replaced by this operation, with the same result type.
     Becomes(Op, Args, Flags),
 }
 
@@ -54,12 +53,12 @@ struct Folder<'a> {
     out: Vec<Inst>,
 }
 
-/// An instruction is rewritten at most so often: each rule makes it simpler, this only guards against two rules at
-/// odds.
+/// An instruction is rewritten at most so often. Each rule simplifies; this guards against two rules that undo each
+/// other.
 const MAX_STEPS: usize = 16;
 
 impl Folder<'_> {
-    /// Folds one instruction and appends what is left of it.
+    /// Folds one instruction and appends the result, if any, to the block.
     fn fold(&mut self, inst: Inst, renames: &mut Renames) -> bool {
         let mut changed = false;
         let Some(result) = self.func.insts[inst].result else { return self.fold_effect(inst) };

@@ -66,7 +66,7 @@ impl Folder<'_> {
         }
     }
 
-    /// Fast-math permissions aside, only what leaves every number as it is.
+    /// Without fast-math permissions, only rules that are exact for every number apply.
     fn float_binary(&mut self, op: BinOp, a: Value, cb: Option<u64>, ty: Type, flags: Flags) -> Folded {
         let (one, sign) = (eval::from_f64(ty.scalar, 1.0), 1u64 << (ty.scalar.bits() - 1));
         match (op, cb) {
@@ -148,7 +148,7 @@ impl Folder<'_> {
         }
         let (x, inner) = (data.args[0], data.flags);
         let Some(d) = self.bits(data.args[1]) else { return Folded::Keep };
-        // An unsigned result that did not wrap twice does not wrap once; a signed one might have come back.
+        // If neither unsigned step wrapped, one step does not; a signed sum may wrap forth and back.
         let mut kept = flags & inner & Flags::NUW;
         let (sc, sd) = (eval::signed(ty.scalar, c), eval::signed(ty.scalar, d));
         let sum = eval::binary(op, ty.scalar, d, c);
@@ -192,8 +192,8 @@ impl Folder<'_> {
         }
     }
 
-    /// The low half of a sum with a number that was widened: `i += get_global_size(0)` for an `i` of 32 bits. It is a
-    /// sum of low halves, of which it is plain by how much `i` grows.
+    /// The low half of a sum with a number that was widened: `i += get_global_size(0)` for an `i` of 32 bits. It
+    /// becomes a sum of low halves, in which the affine analysis sees the step of `i`.
     fn cut_off(&mut self, a: Value, ty: Type) -> Folded {
         use BinOp::{Add, And, Mul, Or, Sub, Xor};
         let Some((&Op::Binary(op @ (Add | And | Mul | Or | Sub | Xor)), &[x, y])) = self.def(a) else {
@@ -204,7 +204,7 @@ impl Folder<'_> {
             _ => None,
         };
         let halves = [low(self, x), low(self, y)];
-        // Narrower ones are a matter of what registers hold.
+        // Narrower integers are left: what is best for them depends on the registers.
         if ty.scalar != Scalar::I32 || halves == [None; 2] {
             return Folded::Keep;
         }

@@ -1,5 +1,4 @@
-//! Rules for short vectors: a lane that was put in is the lane that comes out; the bytes of constants as other
-//! constants.
+//! Rules for short vectors: an extraction of an inserted lane is that lane; bitcasts of constants are constants.
 
 use super::{Folded, Folder};
 use cloom_ir::{Args, Flags, Op, Scalar, Type, Value};
@@ -9,7 +8,7 @@ use smallvec::smallvec;
 const MAX_LANES: u16 = 16;
 
 impl Folder<'_> {
-    /// The number of a constant lane.
+    /// The index, if it is a constant.
     fn lane_number(&self, v: Value, lanes: u16) -> Option<u16> {
         Some((self.bits(v)? % u64::from(lanes)) as u16)
     }
@@ -55,7 +54,7 @@ impl Folder<'_> {
 
     pub(super) fn insert(&mut self, v: Value, lane: Value, x: Value, ty: Type) -> Folded {
         let Some(k) = self.lane_number(lane, ty.lanes) else { return Folded::Keep };
-        // A lane put back where it was.
+        // A lane extracted from a vector and inserted at the same index.
         if let Some((Op::Extract, args)) = self.def(x)
             && args[0] == v
             && self.lane_number(args[1], ty.lanes) == Some(k)
@@ -74,7 +73,7 @@ impl Folder<'_> {
         }
     }
 
-    /// The values of the lanes, if they are known one by one.
+    /// The value of each lane, if all are known.
     fn lanes(&mut self, v: Value) -> Option<Args> {
         let ty = self.func.ty(v);
         if !ty.is_vector() {
@@ -91,7 +90,7 @@ impl Folder<'_> {
         }
     }
 
-    /// The bytes of a vector of constants as a vector of other lanes.
+    /// A vector of constants bitcast to other lanes.
     pub(super) fn constant_bytes(&mut self, a: Value, ty: Type) -> Folded {
         let from = self.func.ty(a);
         let plain = |ty: Type| !ty.is_ptr() && ty.scalar != Scalar::I1 && ty.lanes.is_power_of_two();
@@ -138,7 +137,7 @@ impl Folder<'_> {
         if ty.lanes > MAX_LANES {
             return Folded::Keep;
         }
-        // Only the vectors that are picked from need to be known.
+        // Only operands that the mask selects from need to be known.
         let from_a = mask.iter().any(|&m| m < lanes);
         let from_b = mask.iter().any(|&m| m >= lanes);
         let known_a = if from_a { self.lanes(a) } else { Some(Args::new()) };
@@ -160,7 +159,7 @@ impl Folder<'_> {
         if args.iter().all(|&a| a == args[0]) {
             return Folded::Becomes(Op::Splat, smallvec![args[0]], Flags::empty());
         }
-        // A vector taken apart and put together again.
+        // A vector rebuilt from all of its own lanes.
         let source = |fold: &Self, k: usize| match fold.def(args[k]) {
             Some((Op::Extract, x)) if fold.func.ty(x[0]) == ty => {
                 (fold.lane_number(x[1], ty.lanes) == Some(k as u16)).then_some(x[0])

@@ -2,8 +2,8 @@
 //!
 //! `slots` finds the private arrays whose address is only ever used, at known offsets, by loads, stores, copies and
 //! fills, and splits them into slots: ranges of bytes that are always accessed apart from the others. `rename` then
-//! replaces each slot by values, with block parameters where ways meet and the slot is still needed. A slot that is
-//! also accessed in parts (a `float4` and its components, a union) becomes a vector whose lanes are the parts.
+//! replaces each slot by values, with block parameters at joins where the slot is live. A slot that is also accessed in
+//! parts (a `float4` and its components, a union) becomes a vector whose lanes are the parts.
 //!
 //! A slot that is read before it is written is zero: the IR has no undefined value, and C promises nothing.
 

@@ -1,4 +1,5 @@
-//! Replaces slots by values: block parameters where ways meet, then one walk down the dominator tree.
+//! Replaces slots by values: places block parameters on dominance frontiers, then renames in dominator tree order
+//! (Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).
 
 use super::slots::{Place, Slot, Slots};
 use crate::util::Renames;
@@ -27,7 +28,7 @@ pub(super) fn run(func: &mut Function, slots: &Slots) {
         block: entry,
         span: Span::NONE,
     };
-    // Down the dominator tree; leaving a block takes back what it defined.
+    // In dominator tree order; leaving a block restores the values from before it.
     enum Step {
         Enter(Block),
         Leave(usize),
@@ -48,12 +49,12 @@ pub(super) fn run(func: &mut Function, slots: &Slots) {
     renames.apply(func);
 }
 
-/// The slots that each block gets as parameters, by block index: where definitions meet and the slot is read later.
+/// The slots that each block gets as parameters, by block index: where definitions join and the slot is live.
 fn place_params(func: &Function, slots: &Slots, cfg: &Cfg, dom: &DomTree) -> Vec<Vec<usize>> {
     let n = func.blocks.len();
     let mut writes: Vec<Vec<Block>> = vec![Vec::new(); slots.list.len()];
     let mut reads: Vec<Vec<Block>> = vec![Vec::new(); slots.list.len()];
-    // Slots already written in the block at hand, by the block's number in the order.
+    // For each slot, the last block, by its number in the order, that wrote it.
     let mut written = vec![usize::MAX; slots.list.len()];
     for (order, &b) in cfg.rpo().iter().enumerate() {
         for &i in &func.blocks[b].insts {
@@ -149,7 +150,7 @@ fn for_each_access(func: &Function, slots: &Slots, i: Inst, mut f: impl FnMut(us
 struct Renamer<'a> {
     func: &'a mut Function,
     slots: &'a Slots,
-    /// The value of each slot here.
+    /// The current value of each slot.
     current: Vec<Option<Value>>,
     undo: Vec<(usize, Option<Value>)>,
     zeros: Vec<Option<Value>>,
@@ -281,7 +282,7 @@ impl Renamer<'_> {
         }
     }
 
-    /// Number of the first lane and how many: the part of a slot.
+    /// The part of a slot: the number of its first lane, and how many lanes.
     fn part(&self, slot: usize, offset: u64, size: u64) -> (u16, u16) {
         let s = &self.slots.list[slot];
         let lane = u64::from(s.ty.scalar.bytes());
@@ -305,7 +306,7 @@ impl Renamer<'_> {
         self.convert(v, ty)
     }
 
-    /// Each access made its slot, so this is not reached; a zero is as good as anything.
+    /// Not reached: every access has a slot.
     fn nothing(&mut self, ty: Type) -> Value {
         self.at().iconst(ty, 0)
     }
@@ -345,7 +346,7 @@ impl Renamer<'_> {
     }
 }
 
-/// The alignment that is sure `delta` bytes behind an address of this alignment.
+/// The alignment known at `delta` bytes after an address of this alignment.
 fn align_at(align: u32, delta: u64) -> u32 {
     if delta == 0 { align } else { align.min(1 << delta.trailing_zeros().min(12)) }
 }

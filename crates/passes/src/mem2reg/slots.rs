@@ -18,17 +18,17 @@ impl Slot {
     }
 }
 
-/// A place in an array.
+/// An offset in an array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub array: usize,
     pub offset: u64,
 }
 
-/// What was found.
+/// The result of the analysis.
 #[derive(Default)]
 pub(super) struct Slots {
-    /// All slots; those of one array are neighbours, by offset.
+    /// All slots; those of one array are adjacent, in order of offset.
     pub list: Vec<Slot>,
     /// The range in `list` of each array that becomes values.
     arrays: Vec<Option<(usize, usize)>>,
@@ -48,7 +48,7 @@ impl Slots {
         self.slots_in(place, 1).next()
     }
 
-    /// The slots that lie in the range.
+    /// The slots within the range.
     pub fn slots_in(&self, place: Place, size: u64) -> impl Iterator<Item = usize> + use<> {
         let (start, end) = self.arrays[place.array].unwrap_or((0, 0));
         let list = &self.list[start..end];
@@ -110,7 +110,7 @@ pub(super) fn find(func: &Function) -> Slots {
                 stable = false;
             }
         }
-        // Where one array stays in memory, the others that it is copied from or to have more to keep.
+        // If one array stays in memory, arrays copied from or to it need slots for every byte.
         if stable {
             slots.places = finder.places;
             return slots;
@@ -177,7 +177,8 @@ impl Finder<'_> {
         }
     }
 
-    /// What is accessed in one end of a copy is accessed in the other; where the other end is memory, every byte is.
+    /// Copies propagate accesses: those of one end count for the other; if the other end is memory, every byte is
+    /// accessed.
     fn spread_copies(&mut self) {
         let copies = std::mem::take(&mut self.copies);
         let mut changed = true;
@@ -212,7 +213,7 @@ impl Finder<'_> {
         target.accesses.len() != before
     }
 
-    /// Gives each byte of the range that no access has one, in pieces as large as alignment allows.
+    /// Adds slots for bytes of the range that no access covers, as large as alignment allows.
     fn fill(&mut self, place: Place, size: u64) -> bool {
         let array = &mut self.arrays[place.array];
         let mut taken: Vec<(u64, u64)> =
