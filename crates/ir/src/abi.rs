@@ -1,4 +1,5 @@
-//! How a work-group function meets the launch machinery: the contract between `spmd`, the interpreter and the devices.
+//! The ABI of work-group functions: the contract between `spmd`, which makes them, and the interpreter and devices,
+//! which call them.
 //!
 //! `spmd` turns a kernel into an ordinary function of the parameters below, which runs all work-items of one group, or
 //! of several:
@@ -11,9 +12,9 @@
 //! | 3 | `ptr<local>` | local memory: static variables, then local arguments, with a margin ([`LOCAL_MARGIN`]) |
 //! | 4 | `ptr<context>` | scratch: the frame of values that live across barriers |
 //!
-//! A local pointer argument stands in the argument block as its byte offset in local memory (`i64`), so that the block
-//! is shared by all groups. Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one
-//! per dimension, in the order in which the function has the dimensions of a launch.
+//! A local pointer argument is its byte offset in local memory (`i64`), so that all groups share the argument block.
+//! Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension, in the order
+//! in which the function has the dimensions of a launch.
 
 mod launch;
 
@@ -21,7 +22,7 @@ pub use launch::{CpuLaunch, NdRange};
 
 /// `i32`: number of dimensions.
 pub const LAUNCH_WORK_DIM: u64 = 0;
-/// `i32`: not zero if what the launch writes is more than the caches keep, so that it may go past them.
+/// `i32`: not zero if the launch writes more than the caches hold, so that non-temporal stores pay.
 pub const LAUNCH_NONTEMPORAL: u64 = 4;
 /// `[3]`: global offset.
 pub const LAUNCH_GLOBAL_OFFSET: u64 = 8;
@@ -43,8 +44,8 @@ pub const LAUNCH_SIZE: u64 = 120;
 pub const GROUP_ID: u64 = 0;
 /// `[3]`: local size of this group, smaller than enqueued at an edge.
 pub const GROUP_LOCAL_SIZE: u64 = 24;
-/// Groups that follow each other in dimension 0 from this one on, all of the same size, that the call runs: 1 but for
-/// functions that say they can run several.
+/// The batch: how many consecutive groups in dimension 0, from this one on and all of the same size, the call runs. 1
+/// unless the function can run batches.
 pub const GROUP_COUNT: u64 = 48;
 /// Bytes from one group's local memory to the next one's, a multiple of [`BLOCK_ALIGN`],
 pub const GROUP_LOCAL_STRIDE: u64 = 56;
@@ -53,16 +54,15 @@ pub const GROUP_SCRATCH_STRIDE: u64 = 64;
 /// Bytes of the group descriptor.
 pub const GROUP_SIZE: u64 = 72;
 
-/// Alignment of every block of memory that a work-group function gets.
+/// Alignment in bytes of every block of memory that a work-group function gets.
 pub const BLOCK_ALIGN: u32 = 128;
 
-/// So many bytes before and after a group's local memory belong to its thread too: a row of lanes that is stored under
-/// a mask may be read and written back as a whole, also where it sticks out. A row has at most 64 lanes of 16 numbers
-/// of 8 bytes.
+/// Bytes before and after a group's local memory that belong to its thread too: a masked consecutive store may load and
+/// store whole vectors, which may extend beyond the variables. A vector has at most 64 lanes of 16 numbers of 8 bytes.
 pub const LOCAL_MARGIN: u64 = 64 * 16 * 8;
 
-/// Where the arguments of a `printf` stand in the block that the hook gets, and its size: in order, each at a multiple
-/// of 8.
+/// The offsets of the arguments of a `printf` in the block that the hook gets, and the block's size: in order, each at
+/// a multiple of 8.
 pub fn printf_layout(types: impl IntoIterator<Item = crate::Type>) -> (Vec<u32>, u32) {
     let mut end = 0u32;
     let offsets = types

@@ -153,7 +153,7 @@ impl<'f> Builder<'f> {
         self.value(Op::Build, lanes.iter().copied().collect(), ty, Flags::empty())
     }
 
-    /// Private memory; the builder must stand in the entry block.
+    /// Private memory; the builder must be in the entry block.
     pub fn alloca(&mut self, size: u64, align: u32) -> Value {
         self.value(Op::Alloca { size, align }, smallvec![], Type::ptr(Space::Private), Flags::empty())
     }
@@ -260,7 +260,7 @@ impl<'f> Builder<'f> {
         self.push(Op::AtomicStore { order, scope }, smallvec![p, x], None, Flags::empty());
     }
 
-    /// A hint that memory will be read.
+    /// A prefetch for reading.
     pub fn prefetch(&mut self, p: Value) {
         self.push(Op::Prefetch, smallvec![p], None, Flags::empty());
     }
@@ -281,7 +281,7 @@ impl<'f> Builder<'f> {
         self.push(Op::Barrier, smallvec![], None, Flags::empty());
     }
 
-    /// Who of the sub-group is here and says yes, as bits.
+    /// A ballot: the active work-items of the sub-group with a true operand, as bits.
     pub fn subgroup_ballot(&mut self, a: Value) -> Value {
         self.value(Op::SubgroupBallot, smallvec![a], Type::I64, Flags::empty())
     }

@@ -17,7 +17,7 @@ impl Cfg {
         let mut preds = vec![Vec::new(); func.blocks.len()];
         let mut post = Vec::with_capacity(func.layout.len());
         let mut seen = vec![false; func.blocks.len()];
-        // Depth first without recursion: a block and how many of its successors were visited.
+        // Depth-first search without recursion: a block and how many of its successors were visited.
         let mut stack = Vec::new();
         if let Some(&entry) = func.layout.first() {
             seen[entry.index()] = true;
@@ -51,7 +51,7 @@ impl Cfg {
         &self.rpo
     }
 
-    /// Place of a block in [`Cfg::rpo`], if it is reachable.
+    /// Index of a block in [`Cfg::rpo`], if it is reachable.
     pub fn rpo_index(&self, b: Block) -> Option<usize> {
         let n = self.number[b.index()];
         (n != u32::MAX).then_some(n as usize)

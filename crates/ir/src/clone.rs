@@ -11,7 +11,7 @@
 //! func.layout.extend(copies);
 //! ```
 //!
-//! Spans and flags stay as they are. A pass that moves a copy to where promises do not hold takes them off.
+//! Spans and flags stay as they are. A pass that moves a copy to where promises do not hold must clear them.
 
 use crate::entity::{Block, Inst, Value};
 use crate::function::{BlockData, Function, ValueData, ValueDef};
@@ -20,7 +20,7 @@ use crate::module::Span;
 use crate::types::Type;
 use rustc_hash::FxHashMap;
 
-/// What values and blocks become in a copy. What it does not have stays the same.
+/// Maps values and blocks to their copies. Entities that it does not have are kept.
 #[derive(Clone, Default, Debug)]
 pub struct CloneMap {
     /// Values of the original, and theirs in the copy.
@@ -98,11 +98,11 @@ impl CloneMap {
         }
     }
 
-    /// Copies blocks with their terminators. Edges between them lead to the copies. Gives the copies in the same order;
-    /// they stand in no place of the function's order.
+    /// Copies blocks with their terminators. Edges between them lead to the copies. Returns the copies in the same
+    /// order; they are not in the function's layout.
     ///
-    /// A block that the map knows already is copied to the end of the block that stands for it, and a parameter that it
-    /// knows is replaced and gets no copy: it is for the caller to change the edges there.
+    /// A block that the map has already is copied to the end of its counterpart, and a parameter that the map has is
+    /// replaced and not copied: the caller must then adapt the edges.
     pub fn clone_blocks(&mut self, func: &mut Function, blocks: &[Block]) -> Vec<Block> {
         let originals: Vec<Original> = blocks.iter().map(|&b| Original::of(func, b)).collect();
         self.write(func, originals)
@@ -116,7 +116,7 @@ impl CloneMap {
 
     fn write(&mut self, func: &mut Function, originals: Vec<Original>) -> Vec<Block> {
         let copies: Vec<Block> = originals.iter().map(|o| self.head(func, o)).collect();
-        // All definitions first: a use may stand before its definition in the order of blocks.
+        // All definitions first: in block order, a use may come before its definition.
         let mut terms = Vec::with_capacity(copies.len());
         let mut made = Vec::new();
         for (o, &to) in originals.into_iter().zip(&copies) {
@@ -158,7 +158,7 @@ impl CloneMap {
 }
 
 impl Function {
-    /// A new block that stands nowhere in the order yet.
+    /// A new block that is not in the layout yet.
     pub fn add_loose_block(&mut self) -> Block {
         self.blocks.push(BlockData {
             params: Vec::new(),
@@ -223,7 +223,7 @@ mod tests {
         let func = &mut module.funcs[FuncRef::new(0)];
         let [start, header, body, _] = func.layout[..] else { panic!("four blocks") };
         let (param, begin) = (func.blocks[header].params[0], func.insts[func.blocks[start].insts[0]].result.unwrap());
-        // The first round of the loop, at the end of the block before it.
+        // Peels the first iteration of the loop into the block before it.
         let mut map = CloneMap::new([(param, begin)]);
         map.clone_insts(func, header, start);
         map.clone_insts(func, body, start);

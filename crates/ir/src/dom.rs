@@ -7,15 +7,15 @@ use crate::function::Function;
 /// A dominator tree of the reachable blocks; of the reversed graph, a post-dominator tree.
 #[derive(Clone, Debug)]
 pub struct DomTree {
-    /// Immediate dominator by block index; `None` for roots and what cannot be reached.
+    /// Immediate dominator by block index; `None` for roots and unreachable blocks.
     idom: Vec<Option<Block>>,
     children: Vec<Vec<Block>>,
-    /// Entry and exit times of a walk of the tree, for constant-time queries.
+    /// Entry and exit times of a traversal of the tree, for constant-time queries.
     interval: Vec<(u32, u32)>,
 }
 
 /// Immediate dominators in a graph given by node numbers: `order` is a reverse postorder that begins with the root,
-/// `preds` the predecessors of each node. The root's is itself; `usize::MAX` for what the order does not have.
+/// `preds` the predecessors of each node. The root's is itself; `usize::MAX` for nodes that are not in the order.
 fn immediate(order: &[usize], preds: &[Vec<usize>]) -> Vec<usize> {
     let mut number = vec![usize::MAX; preds.len()];
     for (i, &b) in order.iter().enumerate() {
@@ -89,9 +89,8 @@ impl DomTree {
         Self::from_immediate(n, &order, &immediate(&order, &preds))
     }
 
-    /// The post-dominator tree: a block's parent is the nearest block that every path from it to the end passes.
-    /// Blocks that end the function are roots, and so are blocks whose paths meet nowhere before the end, or never
-    /// end.
+    /// The post-dominator tree: a block's parent is the nearest block that every path from it to the end passes. Blocks
+    /// that end the function are roots, and so are blocks whose paths join nowhere before the end, or never end.
     pub fn post(func: &Function, cfg: &Cfg) -> DomTree {
         let n = func.blocks.len();
         // Node n stands for the end. Edges are reversed: predecessors in that graph are the function's successors.
@@ -113,8 +112,7 @@ impl DomTree {
         Self::from_immediate(n, &order, &idom)
     }
 
-    /// `order` has each block after its immediate dominator; an immediate dominator that is no other block makes a
-    /// root.
+    /// `order` has each block after its immediate dominator; a block that is its own immediate dominator is a root.
     fn from_immediate(n: usize, order: &[usize], immediate: &[usize]) -> DomTree {
         let mut idom = vec![None; n];
         let mut children = vec![Vec::new(); n];
@@ -149,7 +147,7 @@ impl DomTree {
         DomTree { idom, children, interval }
     }
 
-    /// The immediate dominator; `None` for the entry and what cannot be reached.
+    /// The immediate dominator; `None` for the entry and unreachable blocks.
     pub fn idom(&self, b: Block) -> Option<Block> {
         self.idom[b.index()]
     }

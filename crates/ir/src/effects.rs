@@ -1,15 +1,16 @@
-//! What the execution of an operation does besides giving its result.
+//! The effects of operations: what an execution does besides computing its result.
 //!
 //! In comes an [`Op`], out goes a set of [`Effects`]. Passes ask the questions below (may it be removed, computed
 //! twice, moved?), all of which are answered from that one set. The set comes from a `match` that names every
-//! operation, so that a new one does not compile until somebody has decided: an operation that is pure by omission is
-//! removed and merged by passes that have never heard of it.
+//! operation, so that a new one does not compile until its effects are decided: an operation that is pure by omission
+//! would be removed and merged by mistake.
 
 use crate::inst::Op;
 use bitflags::bitflags;
 
 bitflags! {
-    /// What an execution does, or depends on, besides operands and result. None: it is a function of its operands.
+    /// Effects and dependences of an execution besides operands and result. Without any, the result is a function of
+    /// the operands.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Effects: u16 {
         /// Its result depends on memory.
@@ -20,21 +21,21 @@ bitflags! {
         const ATOMIC = 4;
         /// It orders accesses to memory of this work-item, or of several.
         const ORDERS = 8;
-        /// The work-items of a sub-group that are here execute it together, so that it depends on who is here.
+        /// Convergent: the active work-items of a sub-group execute it together, so it depends on which are active.
         const SUBGROUP = 16;
-        /// Each execution gives something new: memory.
+        /// Each execution returns new memory.
         const FRESH = 32;
-        /// The outside sees it: what is printed.
+        /// Visible outside of the program: printing.
         const OUTPUT = 64;
-        /// It asks for something that changes no result, but is wanted: to have memory in the caches.
+        /// It changes no result but must stay: a prefetch.
         const HINT = 128;
-        /// It does what a function does that is not looked at: anything but to work on sub-groups.
+        /// A call of an unknown function: any effect except on sub-groups.
         const CALL = 256;
     }
 }
 
 impl Effects {
-    /// What cannot be left out even if the result is not used.
+    /// Effects of instructions that must stay even if the result is not used.
     const MUST_STAY: Effects = Effects::WRITES
         .union(Effects::ATOMIC)
         .union(Effects::ORDERS)
@@ -45,7 +46,7 @@ impl Effects {
 }
 
 impl Op {
-    /// What an execution does besides giving its result. Flags may add to that: a volatile load must stay.
+    /// The effects of an operation. Flags may add to them: a volatile load must stay.
     pub fn effects(&self) -> Effects {
         match self {
             Op::Const(_)
@@ -67,7 +68,7 @@ impl Op {
             | Op::All
             | Op::Ballot
             | Op::GlobalAddr(_)
-            // The same for a work-item from its beginning to its end.
+            // Ids and sizes do not change during a work-item's execution.
             | Op::Query { .. } => Effects::empty(),
             Op::Alloca { .. } => Effects::FRESH,
             Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => Effects::READS,
@@ -104,8 +105,8 @@ impl Op {
         self.effects().contains(Effects::ATOMIC)
     }
 
-    /// Whether the work-items of a sub-group execute it together. It must not get into or out of a branch: who is here
-    /// would change. (To passes, that is an effect.)
+    /// Whether the work-items of a sub-group execute it together. It must not move into or out of a branch, which would
+    /// change the active work-items. (LLVM's `convergent`.)
     pub fn is_subgroup(&self) -> bool {
         self.effects().contains(Effects::SUBGROUP)
     }

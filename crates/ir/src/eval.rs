@@ -1,7 +1,7 @@
-//! What an operation computes, on bits: the one place where arithmetic is defined.
+//! The semantics of operations on bits: the one definition of arithmetic.
 //!
-//! The interpreter runs it, the folder folds with it, and the tests of compiled code compare with it. A lane is a `u64`
-//! whose bits above the type's width are zero. Everything is total, as [`crate::inst`] promises.
+//! The interpreter and constant folding use it, and tests of compiled code compare with it. A lane is a `u64` whose
+//! bits above the type's width are zero. Everything is total, as [`crate::inst`] promises.
 
 use crate::inst::{BinOp, CastOp, FloatCc, IntCc, UnOp};
 use crate::types::Scalar;
@@ -52,7 +52,7 @@ fn f64_to_half(x: f64) -> u16 {
     if magnitude >= 65520.0 {
         return sign | 0x7c00;
     }
-    // Adding a power of two whose last place is the half's last place rounds in hardware.
+    // Adding a power of two whose unit in the last place is that of the half rounds in hardware.
     let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-14);
     let unit = 2f64.powi(exponent - 10);
     let steps = (magnitude / unit).round_ties_even() as u32;
@@ -75,7 +75,7 @@ pub fn unary(op: UnOp, ty: Scalar, a: u64) -> u64 {
             Scalar::F32 => u64::from(f32::from_bits(a as u32).sqrt().to_bits()),
             _ => from_f64(ty, to_f64(ty, a).sqrt()),
         },
-        // In doubles the second rounding is far below what is promised.
+        // In doubles the second rounding is far below the promised error.
         UnOp::RsqrtNear => from_f64(ty, 1.0 / to_f64(ty, a).sqrt()),
         UnOp::RecipNear => from_f64(ty, 1.0 / to_f64(ty, a)),
         UnOp::Floor => from_f64(ty, to_f64(ty, a).floor()),
@@ -257,7 +257,7 @@ pub fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> u64 {
     r & to.mask()
 }
 
-/// An integer as an `f64` that rounds to a half like the integer itself: what is beyond a half's range need not be
+/// An integer as an `f64` that rounds to a half like the integer itself: numbers beyond a half's range need not be
 /// exact.
 fn int_to_odd_f64(negative: bool, magnitude: u64) -> f64 {
     let x = magnitude.min(1 << 20) as f64;
@@ -329,7 +329,7 @@ mod tests {
             let value = f64::from_bits((x >> 12) & !0xffff_ffff | (1003 + (x >> 5) % 40) << 52);
             assert_eq!(f64_to_half(value), half::f16::from_f64_const(value).to_bits(), "{value:e}");
         }
-        // Just above the middle of two halves, by less than a float can tell.
+        // Just above the midpoint of two halves, by less than a float's precision.
         assert_eq!(f64_to_half(22504.000001), half::f16::from_f32_const(22512.0).to_bits());
     }
 }

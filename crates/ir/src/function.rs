@@ -1,4 +1,4 @@
-//! A function: arenas of values, instructions and blocks, the order of the blocks, and what a kernel adds.
+//! A function: arenas of values, instructions and blocks, the layout, and the metadata of kernels.
 //!
 //! The arenas only grow; a pass that removes an instruction takes it out of its block's list. Dead entries cost memory
 //! until `compact` (printing and parsing back has the same effect).
@@ -37,7 +37,7 @@ pub struct BlockData {
     pub insts: Vec<Inst>,
     /// How it ends. A block under construction ends in `Unreachable`.
     pub term: Term,
-    /// Where the terminator stands in the source.
+    /// The source location of the terminator.
     pub term_span: Span,
 }
 
@@ -66,7 +66,7 @@ pub struct Function {
     pub linkage: Linkage,
     /// `__attribute__((noinline))` was written.
     pub noinline: bool,
-    /// What a kernel adds.
+    /// Metadata, if it is a kernel.
     pub kernel: Option<Box<KernelMeta>>,
     /// The values.
     pub values: Arena<Value, ValueData>,
@@ -74,11 +74,11 @@ pub struct Function {
     pub insts: Arena<Inst, InstData>,
     /// The blocks.
     pub blocks: Arena<Block, BlockData>,
-    /// The blocks that count, in order; the entry is the first.
+    /// The layout: the live blocks, in order; the entry is the first.
     pub layout: Vec<Block>,
 }
 
-/// What the outside must know about a kernel.
+/// The metadata of a kernel, for the host.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct KernelMeta {
     /// One per parameter of the function.
@@ -87,7 +87,7 @@ pub struct KernelMeta {
     pub reqd_group_size: Option<[u32; 3]>,
     /// `work_group_size_hint`.
     pub group_size_hint: Option<[u32; 3]>,
-    /// `vec_type_hint`, as written; `int` when absent is the reader's affair.
+    /// `vec_type_hint`, as written; readers take `int` when it is absent.
     pub vec_type_hint: Option<String>,
 }
 
@@ -134,7 +134,7 @@ pub enum ParamKind {
 }
 
 impl KernelMeta {
-    /// Where each parameter stands in the argument block, and the size of the block: in order, each at its alignment.
+    /// The offset of each parameter in the argument block, and the size of the block: in order, each at its alignment.
     pub fn layout(&self) -> (Vec<u32>, u32) {
         let mut end = 0u32;
         let offsets = self
@@ -218,7 +218,7 @@ impl Function {
         v
     }
 
-    /// Makes an instruction that stands in no block yet. `ty` is the type of its result.
+    /// Makes an instruction that is in no block yet. `ty` is the type of its result.
     pub fn make_inst(&mut self, op: Op, args: Args, ty: Option<Type>, flags: Flags, span: Span) -> Inst {
         let inst = self.insts.push(InstData { op, args, result: None, flags, span });
         if let Some(ty) = ty {
@@ -228,7 +228,7 @@ impl Function {
         inst
     }
 
-    /// Moves the last instruction of a block to its front, so that all that stands there may use it.
+    /// Moves the last instruction of a block to its front, so that the whole block may use it.
     pub fn move_last_to_front(&mut self, block: Block) {
         let insts = &mut self.blocks[block].insts;
         if !insts.is_empty() {
@@ -236,7 +236,7 @@ impl Function {
         }
     }
 
-    /// Whether a value is made in one of these blocks.
+    /// Whether a value is defined in one of these blocks.
     pub fn is_defined_in(&self, v: Value, blocks: &[Block]) -> bool {
         match self.values[v].def {
             ValueDef::Param(b, _) => blocks.contains(&b),
@@ -244,7 +244,7 @@ impl Function {
         }
     }
 
-    /// Replaces each use of a value according to `map`, in all blocks that count.
+    /// Replaces each use of a value according to `map`, in all blocks of the layout.
     pub fn map_uses(&mut self, mut map: impl FnMut(Value) -> Value) {
         for i in 0..self.layout.len() {
             let b = self.layout[i];
@@ -259,7 +259,7 @@ impl Function {
         }
     }
 
-    /// The instructions that stand in blocks of the order, block by block.
+    /// The instructions of the layout, block by block.
     pub fn insts_in_layout(&self) -> impl Iterator<Item = (Inst, &InstData)> + '_ {
         self.insts_in(&self.layout)
     }
@@ -279,7 +279,7 @@ impl Function {
         calls.filter(|&f| seen.insert(f)).collect()
     }
 
-    /// How many instructions stand in blocks.
+    /// The number of instructions in the layout.
     pub fn size(&self) -> usize {
         self.layout.iter().map(|&b| self.blocks[b].insts.len() + 1).sum()
     }

@@ -12,10 +12,10 @@ use crate::module::{Global, GlobalLinkage, Module, Reloc, Span};
 use crate::types::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Why two modules do not fit together.
+/// Why two modules cannot be linked.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Both define it.
+    /// Both modules define the name.
     #[error("`{0}` is defined twice")]
     Duplicate(String),
     /// Types of parameters or result differ.
@@ -46,15 +46,15 @@ impl Module {
         importer.run()
     }
 
-    /// Links another program: all that it defines, and what its declarations refer to here.
+    /// Links another program: copies its definitions, and resolves its declarations by this module's definitions.
     pub fn link(&mut self, from: &Module) -> Result<(), ImportError> {
         let roots = from.funcs.iter().filter(|(_, f)| !f.is_declaration() && f.linkage != Linkage::Internal);
         let globals = from.globals.iter().filter(|(_, g)| g.linkage == GlobalLinkage::External);
         self.import_all(from, roots.map(|(r, _)| r), globals.map(|(r, _)| r))
     }
 
-    /// Gives declarations the bodies that a library has. Returns how many declarations had one; what was copied may
-    /// declare more.
+    /// Gives declarations the bodies that a library has. Returns how many declarations had one; the copied bodies may
+    /// have further declarations.
     pub fn import_declared(&mut self, library: &Module) -> Result<usize, ImportError> {
         let bodies: FxHashMap<&str, FuncRef> = library
             .funcs
@@ -104,13 +104,13 @@ impl<'a> Importer<'a> {
         while let Some(f) = self.bodies.pop() {
             let body = self.translate(&self.from.funcs[f])?;
             let place = &mut self.into.funcs[self.funcs[&f]];
-            // The place keeps its name, which may be a new one.
+            // The target keeps its name, which may be a new one.
             *place = Function { name: std::mem::take(&mut place.name), ..body };
         }
         Ok(())
     }
 
-    /// The function's place in the module that grows.
+    /// The function's index in the target module.
     fn request(&mut self, f: FuncRef) -> Result<FuncRef, ImportError> {
         if let Some(&done) = self.funcs.get(&f) {
             return Ok(done);
@@ -158,7 +158,7 @@ impl<'a> Importer<'a> {
         }
         match (source.is_declaration(), here.is_declaration()) {
             (false, true) => self.bodies.push(f),
-            // A library is one; that it comes a second time is no conflict.
+            // There is one library; a second import of it is no conflict.
             (false, false) if source.linkage == Linkage::External => {
                 return Err(ImportError::Duplicate(source.name.clone()));
             }
@@ -190,7 +190,7 @@ impl<'a> Importer<'a> {
                 }
             }
         }
-        // What no block has any more may name what is not imported: it becomes a constant that nobody uses.
+        // An instruction in no block may name an entity that is not imported: it becomes an unused constant.
         for i in func.insts.keys().filter(|i| !live[i.index()]).collect::<Vec<_>>() {
             if matches!(func.insts[i].op, Op::Call(_) | Op::GlobalAddr(_) | Op::Printf(_)) {
                 func.insts[i].op = Op::Const(0);
@@ -222,7 +222,7 @@ impl<'a> Importer<'a> {
         *self.strings.entry(s).or_insert_with(|| into.strings.push(from.strings[s].clone()))
     }
 
-    /// The global's index in the module that grows; the globals whose addresses it holds come with it.
+    /// The global's index in the target module; globals whose addresses it holds are copied too.
     fn global(&mut self, g: GlobalRef) -> Result<GlobalRef, ImportError> {
         if let Some(&done) = self.globals.get(&g) {
             return Ok(done);
@@ -247,8 +247,8 @@ impl<'a> Importer<'a> {
         Ok(self.globals[&g])
     }
 
-    /// Where one global goes: beside the others, or in the place of one that it is the same as. What is copied still
-    /// has the relocations of its own module and is noted in `copied`.
+    /// The target of one global: a new one, or an existing equal one. A copied global still has the relocations of its
+    /// own module and is listed in `copied`.
     fn place_global(&mut self, g: GlobalRef, copied: &mut Vec<GlobalRef>) -> Result<GlobalRef, ImportError> {
         let source = &self.from.globals[g];
         let Some(old) = self.global_names.get(&source.name).copied() else {
@@ -269,7 +269,7 @@ impl<'a> Importer<'a> {
             self.global_names.insert(name, old);
             return Ok(self.add_global(source.clone(), copied));
         }
-        // An open size (`extern constant int n[];`) goes with any.
+        // An open size (`extern constant int n[];`) is compatible with any.
         let sizes_fit = source.size == here.size
             || (source.linkage == GlobalLinkage::Import && source.size == 0)
             || (here.linkage == GlobalLinkage::Import && here.size == 0);
@@ -286,7 +286,7 @@ impl<'a> Importer<'a> {
                 copied.push(old);
             }
             _ => {
-                // Of two declarations the one that knows more counts; a definition has its size already.
+                // Of two declarations, the one with a size wins; a definition has its size already.
                 let here = &mut self.into.globals[old];
                 here.size = here.size.max(source.size);
                 here.align = here.align.max(source.align);

@@ -27,7 +27,7 @@ pub struct InstData {
     pub result: Option<Value>,
     /// Promises and permissions.
     pub flags: Flags,
-    /// Where it stands in the source.
+    /// The source location.
     pub span: Span,
 }
 
@@ -54,12 +54,13 @@ bitflags! {
         const AFN = 128;
         /// The access must happen, once, as written.
         const VOLATILE = 256;
-        /// The instruction runs seldom: short code is better than fast code.
+        /// Cold: runs rarely, so short code is better than fast code.
         const COLD = 512;
-        /// What is stored is not read soon: it may go past the caches, at whose lines it is aligned as far as it is
-        /// that long.
+        /// A non-temporal store: the data is not read soon and may bypass the caches. Its address is aligned to cache
+        /// lines, or to its size if that is smaller.
         const NONTEMPORAL = 1024;
-        /// A truth that may be taken for false: what it allows pays only where no lane of a vector is off.
+        /// The condition may be assumed false: the code that it guards is an optimisation that pays only if all lanes
+        /// are on.
         const ASSUME_FALSE_OK = 2048;
     }
 }
@@ -176,7 +177,7 @@ pub enum Op {
         /// Alignment that the address surely has.
         align: u32,
     },
-    /// What lies at `a` will be read soon; there need not be memory.
+    /// Prefetch: memory at `a` will be read soon. The address may be invalid.
     Prefetch,
     /// The address of a global.
     GlobalAddr(GlobalRef),
@@ -226,27 +227,27 @@ pub enum Op {
     },
     /// All work-items of the group arrive before one leaves. Orders local and global memory. Gone after `spmd`.
     Barrier,
-    /// The work-items of the sub-group that are here and whose `a` (an `i1`) is true, as bits of an `i64`: bit n is
-    /// number n's. Of this and the next three: who is here executes the instruction together with this work-item. Gone
-    /// after `spmd`.
+    /// Ballot: the active work-items of the sub-group whose `a` (an `i1`) is true, as bits of an `i64`: bit n is
+    /// work-item n. In this operation and the next three, active means executing the instruction together with this
+    /// work-item. Gone after `spmd`.
     SubgroupBallot,
     /// The `a` of work-item number `b` (an `i32`, modulo the size of whole sub-groups) of the sub-group; 0 if it is not
-    /// here.
+    /// active.
     SubgroupShuffle,
-    /// The `a` of all that are here among each `cluster` (a power of two) neighbours of the sub-group, combined in a
+    /// The `a` of the active work-items of each cluster of `cluster` (a power of two) consecutive ones, combined in a
     /// tree: see [`crate::subgroup`].
     SubgroupReduce {
         /// How two combine.
         op: BinOp,
-        /// How many neighbours, from a multiple of that number on.
+        /// Size of a cluster, which begins at a multiple of it.
         cluster: u16,
     },
-    /// The `a` of all that are here among those of the sub-group before this work-item, and with its own unless
-    /// `exclusive`, combined.
+    /// Scan: the `a` of the active work-items of the sub-group before this one, and its own unless `exclusive`,
+    /// combined.
     SubgroupScan {
         /// How two combine.
         op: BinOp,
-        /// Whether the work-item's own does not count.
+        /// Whether the work-item's own value is left out.
         exclusive: bool,
     },
     /// Calls a function of the module.
@@ -299,10 +300,11 @@ named! {
         Fabs "fabs",
         /// Square root, correctly rounded.
         Sqrt "sqrt",
-        /// About one by the square root of an `f32`: 6144 ULP (1.5 · 2⁻¹²) at most, and which of these numbers depends
-        /// on the machine. Denormal operands may count as zeros. The results for zeros and infinities are exact.
+        /// An estimate of the reciprocal square root of an `f32`, with an error of at most 6144 ULP (1.5 · 2⁻¹²). The
+        /// exact bits depend on the machine. Denormal operands may count as zeros. The results for zeros and infinities
+        /// are exact.
         RsqrtNear "rsqrt_near",
-        /// About one by an `f32`, in the same sense. Results below the normal numbers may be zeros.
+        /// An estimate of the reciprocal of an `f32`, with the same error. Denormal results may be zeros.
         RecipNear "recip_near",
         /// To an integer, down.
         Floor "floor",
@@ -384,8 +386,8 @@ named! {
 }
 
 impl BinOp {
-    /// The unsigned operation that gives the same for numbers that are not negative; the operation itself if it knows
-    /// no sign.
+    /// The unsigned operation with the same result for non-negative numbers; the operation itself if it has no
+    /// signedness.
     pub fn unsigned(self) -> BinOp {
         match self {
             BinOp::Sdiv => BinOp::Udiv,
@@ -425,7 +427,7 @@ named! {
 }
 
 impl IntCc {
-    /// The comparison that holds exactly when this one does not.
+    /// The negated comparison.
     pub fn negated(self) -> IntCc {
         match self {
             IntCc::Eq => IntCc::Ne,
@@ -441,7 +443,7 @@ impl IntCc {
         }
     }
 
-    /// The comparison that holds for exchanged operands exactly when this one does.
+    /// The comparison for exchanged operands.
     pub fn swapped(self) -> IntCc {
         match self {
             IntCc::Eq | IntCc::Ne => self,
@@ -546,9 +548,9 @@ named! {
     Order {
         /// No order beyond the single object.
         Relaxed "relaxed",
-        /// What follows stays behind.
+        /// Acquire: later accesses stay after it.
         Acquire "acquire",
-        /// What precedes stays before.
+        /// Release: earlier accesses stay before it.
         Release "release",
         /// Both.
         AcqRel "acqrel",
@@ -574,7 +576,7 @@ named! {
 }
 
 named! {
-    /// What a work-item can ask about its place.
+    /// The ids and sizes that a work-item can query.
     Query {
         /// `get_work_dim()`.
         WorkDim "work_dim",
@@ -609,7 +611,7 @@ named! {
     }
 }
 
-/// A way to a block, with the values of its parameters.
+/// A branch target: a block, with the arguments for its parameters.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Edge {
     /// The block.

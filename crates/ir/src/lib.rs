@@ -1,12 +1,12 @@
 //! The intermediate representation of Cloom: data, builder, text form, verifier and analyses.
 //!
 //! In comes what the front end lowers, or a text; out goes a [`Module`] that every later stage reads and rewrites. The
-//! shape follows what the work-item vectoriser needs rather than what C looks like: SSA with block parameters (no phi
-//! to keep in step with edges), integers that carry a width and no sign (the operation knows), pointers that carry an
-//! address space only (memory is bytes; the type and the alignment are written at the access), and no aggregate value
-//! but the short vectors of OpenCL. Nothing in the IR is undefined except memory: a division by zero, an oversized
-//! shift or an out-of-range conversion has a defined result, so that the interpreter and every device agree on each
-//! bit.
+//! shape follows what the work-item vectoriser needs rather than what C looks like: SSA with block parameters (no phis
+//! to keep in sync with predecessors), integers that carry a width and no sign (the operation knows), pointers that
+//! carry an address space only (memory is bytes; the type and the alignment are written at the access), and no
+//! aggregate value but the short vectors of OpenCL. Nothing in the IR is undefined except memory: a division by zero,
+//! an oversized shift or an out-of-range conversion has a defined result, so that the interpreter and every device
+//! agree on each bit.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,8 @@
-//! Natural loops, how they nest, and whether the graph has cycles that are none.
+//! Natural loops, their nesting, and irreducible cycles.
 //!
 //! A natural loop is a header and all blocks that reach one of its latches without passing it, where a latch is a
-//! predecessor that the header dominates. A cycle with two entries (`goto` into a loop) has an edge that goes back but
-//! not to a dominator; such edges are listed as irreducible, and the blocks of such a cycle belong to no loop of its
-//! own.
+//! predecessor that the header dominates. A cycle with two entries (`goto` into a loop) has a retreating edge whose
+//! target does not dominate its source; such edges are listed as irreducible, and their cycle is no loop.
 
 use crate::cfg::Cfg;
 use crate::dom::DomTree;
@@ -13,7 +12,7 @@ use crate::function::Function;
 /// One loop.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// The block that every round begins with.
+    /// The block that begins every iteration.
     pub header: Block,
     /// The blocks that jump back to the header.
     pub latches: Vec<Block>,
@@ -85,7 +84,7 @@ impl Loops {
         self.innermost[b.index()]
     }
 
-    /// The loops without a loop inside.
+    /// The innermost loops.
     pub fn without_inner(&self) -> impl Iterator<Item = &Loop> {
         let mut outer = vec![false; self.loops.len()];
         self.loops.iter().filter_map(|l| l.parent).for_each(|p| outer[p] = true);
@@ -103,8 +102,8 @@ impl Loops {
     }
 }
 
-/// Edges to a block on the path of a depth-first walk that does not dominate their source. A graph is reducible exactly
-/// if a walk finds none.
+/// Retreating edges of a depth-first search whose target does not dominate their source. A graph is reducible exactly
+/// if there are none.
 fn irreducible_edges(func: &Function, cfg: &Cfg, dom: &DomTree) -> Vec<(Block, Block)> {
     let mut found = Vec::new();
     let mut on_path = vec![false; func.blocks.len()];

@@ -5,7 +5,7 @@ use crate::function::Function;
 use crate::types::Space;
 use serde::{Deserialize, Serialize};
 
-/// A place in the source: file number in [`Module::files`], line and column from 1; all zero when unknown.
+/// A source location: file number in [`Module::files`], line and column from 1; all zero when unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Span {
     /// Which file.
@@ -53,14 +53,14 @@ pub struct Global {
     pub relocs: Vec<Reloc>,
 }
 
-/// Eight bytes of a global that hold the address of a global.
+/// A relocation: eight bytes of a global that hold the address of a global.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reloc {
-    /// Where in the initial bytes.
+    /// Offset in the initial bytes.
     pub offset: u64,
-    /// Whose address.
+    /// The global whose address it is.
     pub target: GlobalRef,
-    /// Plus this.
+    /// The addend.
     pub addend: i64,
 }
 

@@ -201,7 +201,7 @@ impl Names {
     }
 }
 
-/// A printed number; of an entity that stands nowhere, `v?` and its raw index (which does not parse).
+/// A printed number; of an entity in no block, `v?` and its raw index (which does not parse).
 struct Name(&'static str, u32, usize);
 
 impl fmt::Display for Name {

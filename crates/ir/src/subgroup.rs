@@ -1,15 +1,16 @@
-//! What the operations on sub-groups give, for all stages: which operations combine, from what, and in which order.
+//! The semantics of sub-group operations, for all stages: which operations combine values, from which identity, and in
+//! which order.
 //!
-//! In come the values of whole sub-groups, with the identity in the places of work-items that are not here; out goes
-//! what each gets. Order matters for floats alone. It is that of vectors: in a tree, halves first, where all get one
-//! result; in steps of 1, 2, 4 … where each gets the sum so far. A sub-group of W lanes has W a power of two.
+//! Input: the values of whole sub-groups, with the identity for inactive work-items. Output: the result of each
+//! work-item. The order matters for floats only. It is that of vector code: reductions are a tree that adds halves;
+//! scans go in steps of 1, 2, 4 … (Hillis and Steele). A sub-group of W lanes has W a power of two.
 
 use crate::inst::{BinOp, Query};
 use crate::types::{Scalar, Type};
 use crate::{Function, Module, Op, eval};
 
 impl Query {
-    /// Whether it asks for the work-item's place in its sub-group, or for its sub-group's in the group.
+    /// Whether it queries the work-item's id in its sub-group, or the sub-group's id in the group.
     pub fn is_subgroup(self) -> bool {
         matches!(
             self,
@@ -23,7 +24,7 @@ impl Query {
     }
 }
 
-/// Whether a function can tell how its work-items form sub-groups.
+/// Whether a function depends on how work-items form sub-groups.
 pub fn uses(func: &Function) -> bool {
     func.insts_in_layout().any(|(_, data)| match &data.op {
         Op::Query { what, .. } => what.is_subgroup(),
@@ -36,7 +37,7 @@ pub fn module_uses(module: &Module) -> bool {
     module.funcs.values().any(uses)
 }
 
-/// Whether values of a type can go from one work-item to another.
+/// Whether values of a type can be exchanged between work-items.
 pub fn exchanges(ty: Type) -> bool {
     !ty.is_vector() && !ty.is_ptr()
 }
@@ -47,8 +48,8 @@ pub fn combines(op: BinOp, ty: Type) -> bool {
     exchanges(ty) && ty.scalar != Scalar::I1 && ty.is_float() == float && identity(op, ty.scalar).is_some()
 }
 
-/// The bits of the value that changes nothing. For the smaller of floats it is the infinity that the specification
-/// names, so that NaN among nothing but NaN may be lost.
+/// The bits of the identity. For the minimum of floats it is infinity, as the specification says, so the minimum of
+/// NaNs alone is not NaN.
 pub fn identity(op: BinOp, ty: Scalar) -> Option<u64> {
     let mask = ty.mask();
     let float = |x: f64| eval::cast(crate::CastOp::Ftrunc, Scalar::F64, ty, x.to_bits());
@@ -67,7 +68,7 @@ pub fn identity(op: BinOp, ty: Scalar) -> Option<u64> {
     })
 }
 
-/// All values of each cluster of neighbours combined, in each of its places.
+/// A reduction within each cluster; each element gets its cluster's result.
 pub fn reduce(op: BinOp, ty: Scalar, values: &mut [u64], cluster: u16) {
     for part in values.chunks_mut(usize::from(cluster)) {
         let mut n = part.len();
@@ -82,7 +83,7 @@ pub fn reduce(op: BinOp, ty: Scalar, values: &mut [u64], cluster: u16) {
     }
 }
 
-/// In each place, the values up to it combined; `exclusive` ones without its own.
+/// A scan: each element gets the combination of those up to it, without its own if `exclusive`.
 pub fn scan(op: BinOp, ty: Scalar, values: &mut [u64], exclusive: bool) {
     if exclusive {
         values.rotate_right(1);

@@ -15,8 +15,7 @@ pub enum Space {
     Constant,
     /// One work-group's memory.
     Local,
-    /// Memory of the launch machinery itself: launch descriptor, group context. Made by `spmd` only, never visible to
-    /// source.
+    /// Memory of the launcher: launch and group descriptors, frames. Introduced by `spmd`, never visible to source.
     Context,
 }
 
@@ -71,7 +70,7 @@ impl Scalar {
         }
     }
 
-    /// Bytes in memory; 1 for `I1`, which has no memory form but a place in a context.
+    /// Bytes in memory; 1 for `I1`, which is not loaded or stored by programs but kept in frames.
     pub fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
@@ -191,8 +190,8 @@ impl Type {
         }
     }
 
-    /// Bytes that a load or a store touches: lanes × element, packed. A three-lane vector touches three elements; that
-    /// it is laid out as four is the front end's affair.
+    /// Bytes that a load or a store touches: lanes × element, packed. A three-lane vector touches three elements; its
+    /// size of four elements is known to the front end only.
     pub fn bytes(self) -> u32 {
         self.scalar.bytes() * u32::from(self.lanes)
     }

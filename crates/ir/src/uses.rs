@@ -1,14 +1,14 @@
-//! Who uses a value: one list per value, of instructions and terminators in blocks that count.
+//! Use lists: for each value, the instructions and terminators of the layout that use it.
 
 use crate::entity::{Block, Entity, Inst, Value};
 use crate::function::Function;
 
-/// Something that uses a value.
+/// A user of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum User {
-    /// An instruction, and the block where it stands.
+    /// An instruction, and its block.
     Inst(Block, Inst),
-    /// The terminator of a block: as what decides, as what is returned, or as an argument of an edge.
+    /// The terminator of a block: its condition, its return value, or an argument of an edge.
     Term(Block),
 }
 
@@ -33,8 +33,8 @@ impl Uses {
         Uses { users }
     }
 
-    /// The users of a value in order of place, one entry per use: an instruction with the value as both operands stands
-    /// twice.
+    /// The users of a value in layout order, one entry per use: an instruction with the value as both operands is
+    /// listed twice.
     pub fn of(&self, v: Value) -> &[User] {
         &self.users[v.index()]
     }

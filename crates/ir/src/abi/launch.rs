@@ -1,8 +1,8 @@
-//! The range of a launch, and what a launcher must know of a work-group function beside its code.
+//! The range of a launch, and the properties of a work-group function that a launcher needs.
 
 use serde::{Deserialize, Serialize};
 
-/// The work-items of a launch. Dimensions that are not used have size 1 and offset 0.
+/// The work-items of a launch. Unused dimensions have size 1 and offset 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NdRange {
     /// Number of dimensions, 1 to 3.
@@ -26,7 +26,7 @@ impl NdRange {
         std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
     }
 
-    /// The same with the dimensions in another order, as [`CpuLaunch::dim_order`] has it for the code of a kernel.
+    /// The same range with the dimensions permuted, as [`CpuLaunch::dim_order`] says for a kernel's code.
     pub fn in_order(self, dim_order: [u8; 3]) -> NdRange {
         let order = |sizes: [u64; 3]| dim_order.map(|d| sizes[usize::from(d)]);
         let (offset, global, local) = (order(self.offset), order(self.global), order(self.local));
@@ -39,32 +39,31 @@ impl NdRange {
 pub struct CpuLaunch {
     /// Work-items in a vector.
     pub lanes: u16,
-    /// The dimensions of a launch in the order of the code's: the work-items of a vector are neighbours in the first of
-    /// these. The launcher passes sizes, ids and offsets in this order.
+    /// The dimension order: which dimension of the launch each dimension of the code is. The work-items of a vector are
+    /// adjacent in the first of these. The launcher passes sizes, ids and offsets in this order.
     pub dim_order: [u8; 3],
-    /// No global id of a launch may be larger.
+    /// The largest global id that the code supports.
     pub max_id: u64,
-    /// Whether the kernel cannot tell how its work-items are grouped, so that the launcher may group them as it likes.
+    /// Whether the result does not depend on how work-items are grouped, so that the launcher may choose the groups.
     pub regroupable: bool,
-    /// Whether lanes are in different rows of a matrix and consecutive work-items of the second dimension in one row:
-    /// groups are then run down the columns.
+    /// Column-major access: lanes access different rows of a matrix, and consecutive work-items of the second dimension
+    /// one row. Groups then run in order of the second dimension.
     pub column_access: bool,
-    /// Bytes that each work-item writes to buffers that are only written, if the code has non-temporal stores for them;
-    /// else 0.
+    /// Bytes that each work-item writes to write-only buffers, if the code has non-temporal stores for them; else 0.
     pub write_only_bytes: u32,
-    /// The lanes of the code for groups with long rows, if there is different code for short ones.
+    /// The vector width of the code for groups with long rows, if groups with short rows have other code.
     pub long_row_width: Option<u16>,
     /// Bytes of scratch of a group, whatever its size,
     pub scratch_fixed: u64,
     /// and for each work-item of the enqueued local size, with dimension 0 rounded up to whole vectors.
     pub scratch_per_item: u64,
-    /// If consecutive groups of the first dimension may run in one call: bytes that each work-item reads or writes in
-    /// an iteration of the grid-stride loop; else 0.
+    /// If a call may run a batch of consecutive groups of the first dimension: bytes that each work-item reads or
+    /// writes in an iteration of the grid-stride loop; else 0.
     pub grid_stride_bytes: u32,
 }
 
 impl CpuLaunch {
-    /// Of a function that runs one work-item at a time and needs nothing.
+    /// The properties of a function that runs one work-item at a time without scratch.
     pub const SCALAR: CpuLaunch = CpuLaunch {
         lanes: 1,
         dim_order: [0, 1, 2],

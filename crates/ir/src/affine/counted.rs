@@ -1,7 +1,7 @@
-//! Counted loops: what decides how many iterations there are.
+//! Counted loops: the test that decides the trip count.
 //!
 //! A loop whose header tests a counter against a bound that the loop does not change runs `ceil((bound - start) /
-//! step)` times, if the counter does not wrap. [`Rounds`] keeps that as a form, which may be a constant.
+//! step)` times, if the counter does not wrap. [`Rounds`] is that trip count, as a form that may be a constant.
 
 use super::form::{Form, Symbol};
 use super::{Affine, Ext};
@@ -9,7 +9,7 @@ use crate::entity::{Block, Value};
 use crate::function::ValueDef;
 use crate::inst::{IntCc, Op, Term};
 
-/// The test of a header that decides alone whether its loop goes on.
+/// The test in a header that alone decides whether the loop continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeaderTest {
     /// The header.
@@ -18,35 +18,35 @@ pub struct HeaderTest {
     pub stay: Block,
     /// and the one outside.
     pub exit: Block,
-    /// The header's parameter that is compared.
+    /// The header's parameter that is compared: the counter.
     pub counter: Value,
     /// Its number.
     pub index: usize,
-    /// The loop goes on while `counter cc bound`. The bound is defined outside of the loop.
+    /// The loop continues while `counter cc bound`. The bound is defined outside of the loop.
     pub cc: IntCc,
-    /// What it is compared with.
+    /// The bound of the counter.
     pub bound: Value,
 }
 
-/// A loop that counts.
+/// A counted loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counted {
     /// Index in [`crate::loops::Loops::loops`].
     pub number: usize,
-    /// What decides. Nothing else leaves the loop.
+    /// The test. It is the loop's only exit.
     pub test: HeaderTest,
-    /// The one block that goes back to the header.
+    /// The single latch.
     pub latch: Block,
-    /// What the counter begins with, modulo its width.
+    /// The initial value of the counter, modulo its width.
     pub start: Form,
-    /// What each iteration adds, modulo its width. The loop does not change it.
+    /// The step of the counter, modulo its width. It is loop-invariant.
     pub step: Form,
 }
 
 /// A number of iterations: `distance / step`, rounded up, and 0 if the distance is negative.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rounds {
-    /// From the first number to the first one that is too large.
+    /// From the initial value to the first value that fails the test.
     pub distance: Form,
     /// Constant, at least 1.
     pub step: u64,
@@ -61,8 +61,8 @@ impl Rounds {
 }
 
 impl Affine<'_> {
-    /// The test at a header, if one counts: turned so that the counter is on the left and the loop goes on while it
-    /// holds.
+    /// The header's test of a counter, if there is one, normalised: the counter is on the left, and the loop continues
+    /// while the test holds.
     pub fn header_test(&self, l: usize) -> Option<HeaderTest> {
         let (func, header) = (self.func, self.loops.loops[l].header);
         let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
@@ -85,7 +85,7 @@ impl Affine<'_> {
         outside.then_some(HeaderTest { header, stay, exit, counter, index, cc, bound })
     }
 
-    /// The loop as one that counts, if it does: its header alone decides, and one latch goes back.
+    /// The loop as a counted one, if its header is the only exit and it has one latch.
     pub fn counted(&self, l: usize) -> Option<Counted> {
         let data = &self.loops.loops[l];
         let (&[latch], test) = (&data.latches[..], self.header_test(l)?) else { return None };
@@ -97,14 +97,14 @@ impl Affine<'_> {
         Some(Counted { number: l, test, latch, start, step })
     }
 
-    /// How often a loop that counts goes round, if its counter is known not to wrap before.
+    /// The trip count of a counted loop, if its counter is known not to wrap.
     pub fn trip_count(&self, counted: &Counted) -> Option<Rounds> {
         self.rounds_while(counted.number, counted.test.cc, counted.test.counter, counted.test.bound)
     }
 
-    /// In how many iterations of a loop, from the first one on, `a cc b` holds: it does not after that. For an effect
-    /// under such a condition, that is the end of the iterations that matter. One side must grow by a constant, both
-    /// must be exact in the sign of the comparison, and the loop must not change the other.
+    /// The number of iterations, from the first on, in which `a cc b` holds; it does not hold afterwards. If the
+    /// effects of a loop are control-dependent on the condition, later iterations do nothing. One side must have a
+    /// constant step, the other be loop-invariant, and both be exact in the comparison's signedness.
     pub fn rounds_while(&self, l: usize, cc: IntCc, a: Value, b: Value) -> Option<Rounds> {
         let (ext, closed) = match cc {
             IntCc::Slt => (Ext::Signed, false),
@@ -114,7 +114,7 @@ impl Affine<'_> {
             IntCc::Sgt | IntCc::Sge | IntCc::Ugt | IntCc::Uge => return self.rounds_while(l, cc.swapped(), b, a),
             IntCc::Eq | IntCc::Ne => return None,
         };
-        // Of 64 bits, a form knows nothing of wrapping.
+        // A form of 64 bits does not say whether it wraps.
         if self.bits(a) == 64 && !self.is_exact_wide(l, cc, a, b) {
             return None;
         }
@@ -127,8 +127,8 @@ impl Affine<'_> {
         Some(Rounds { distance, step })
     }
 
-    /// Whether numbers of 64 bits and their difference are known not to wrap: a counter goes from a number that is not
-    /// negative up to such a bound, by one, or so that the bound leaves room.
+    /// Whether the distance in 64 bits is known not to wrap: the counter goes from a non-negative number to a
+    /// non-negative bound, by one, or the bound leaves room for a step.
     fn is_exact_wide(&self, l: usize, cc: IntCc, a: Value, b: Value) -> bool {
         if (self.facts.no_wrap)(a) {
             return true;

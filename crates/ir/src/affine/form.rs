@@ -18,13 +18,13 @@ pub(super) const MAX_TERMS: usize = 16;
 /// Nor those with products of more symbols.
 pub(super) const MAX_DEGREE: usize = 4;
 
-/// Something that a form does not take apart.
+/// An opaque term of a form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Symbol {
     /// A value, and how it is read as a number of the form's width. One that is at least as wide is [`Ext::Own`]: its
     /// low bits count.
     Value(Value, Ext),
-    /// What a work-item or the launch says: the same wherever it is asked.
+    /// An id or size of the launch, the same wherever it is queried.
     Query(Query, u8),
     /// The address of a global.
     Global(GlobalRef),
@@ -80,7 +80,7 @@ impl Form {
         self.terms.iter().flat_map(|(m, _)| m).copied()
     }
 
-    /// The number that it is, read as a signed one, if it is a constant.
+    /// The signed value, if the form is a constant.
     pub fn as_const(&self) -> Option<i64> {
         match self.terms.as_slice() {
             [] => Some(0),
@@ -94,7 +94,7 @@ impl Form {
         self.terms.first().filter(|(m, _)| m.is_empty()).map_or(0, |(_, c)| *c)
     }
 
-    /// The coefficient and the symbol, if it is one symbol so many times.
+    /// Coefficient and symbol, if the form is a multiple of one symbol.
     pub fn as_symbol(&self) -> Option<(i64, Symbol)> {
         match self.terms.as_slice() {
             [(m, c)] if m.len() == 1 => Some((*c, m[0])),
@@ -102,7 +102,7 @@ impl Form {
         }
     }
 
-    /// The value that it is, if it is nothing else.
+    /// The value, if the form is just that symbol.
     pub fn as_value(&self) -> Option<Value> {
         match self.as_symbol() {
             Some((1, Symbol::Value(v, _))) => Some(v),
@@ -134,7 +134,7 @@ impl Form {
         self.plus(&other.scaled(-1))
     }
 
-    /// So many times.
+    /// A multiple.
     pub fn scaled(&self, by: i64) -> Form {
         Form::collect(self.bits, self.terms.iter().map(|(m, c)| (m.clone(), c.wrapping_mul(by))).collect())
     }
@@ -171,7 +171,7 @@ impl Form {
         self.terms.len() <= MAX_TERMS && self.terms.iter().all(|(m, _)| m.len() <= MAX_DEGREE)
     }
 
-    /// Puts forms in place of symbols. None if it grows too large.
+    /// Substitutes forms for symbols. `None` if the result is too large.
     pub(super) fn substitute(&self, mut with: impl FnMut(Symbol) -> Option<Form>) -> Option<Form> {
         let mut sum = Form::constant(self.bits, 0);
         for (m, c) in &self.terms {
@@ -187,8 +187,8 @@ impl Form {
         sum.is_small().then_some(sum)
     }
 
-    /// The coefficients of the symbols that are `chosen`, which are forms of the others, and the rest, in which there
-    /// is none of them: `self = Σ coefficient·symbol + rest`. None if two of them are multiplied with each other.
+    /// The coefficients of the symbols that are `chosen`, which are forms of the others, and the rest, in which none of
+    /// them occurs: `self = Σ coefficient·symbol + rest`. `None` if a product has two of them.
     ///
     /// ```text
     /// (4·lid + n·row + 4·x + 16).coefficients(|s| s is lid or row) = [(lid, 4), (row, n)], 4·x + 16
@@ -214,9 +214,8 @@ impl Form {
         Some((found, Form::collect(self.bits, rest)))
     }
 
-    /// Writes code that computes it as an `i64` (of the low bits, its width), with the values that `value` gives for
-    /// symbols, already extended or not. A round has no value of its own, so that it is `value`'s affair what stands
-    /// for it.
+    /// Emits code that computes the form as an `i64` (the low bits, its width). `value` gives the value of each symbol,
+    /// extended or not; also that of an iteration number, which no value of the function has.
     pub fn emit(
         &self,
         b: &mut Builder<'_>,
@@ -250,7 +249,7 @@ impl Form {
     }
 }
 
-/// The bits of a scalar that takes part in forms: an integer or a pointer.
+/// The bits of a scalar that has a form: an integer or a pointer.
 pub(super) fn width(scalar: Scalar) -> Option<u32> {
     (scalar.is_int() || scalar.is_ptr()).then(|| scalar.bits())
 }

@@ -1,12 +1,11 @@
-//! The form of a value in terms of block parameters and of what instructions give that are not taken apart.
+//! The form of a value in terms of block parameters and of the results of opaque instructions.
 //!
-//! A value has up to three forms: modulo its own width, and as a signed and as an unsigned number of 64 bits. Sums,
-//! differences and products of the first kind always hold. The other two go through an operation only where it is known
-//! not to wrap in that reading: by its flag, by ranges, or because the caller says so; else the value itself is a
-//! symbol, extended.
+//! A value has up to three forms: modulo its own width, and as a signed and as an unsigned number of 64 bits. The first
+//! kind is exact for sums, differences and products. The other two look through an operation only if it is known not to
+//! wrap in that reading: by its flag, by ranges, or by the caller's word; else the extended value is a symbol.
 //!
-//! Operands are followed with a stack of our own, each value once for each kind, so that neither deep nor wide code is
-//! a problem.
+//! Operands are visited with an explicit stack, each value once for each kind, so deep expressions do not overflow the
+//! call stack and shared ones are not visited again.
 
 use super::form::{Form, Symbol, width};
 use super::{Affine, Ext};
@@ -19,7 +18,7 @@ use rustc_hash::FxHashSet;
 /// A value, read in one of three ways.
 pub(super) type Key = (Value, Ext);
 
-/// What is found when a form is to be made: the form, or that of others is needed first.
+/// The form, or the values whose forms are needed first.
 enum Step {
     Done(Form),
     Needs(Key),
@@ -38,7 +37,7 @@ impl Affine<'_> {
             }
             open.insert(key);
             match self.step(key) {
-                // What needs itself is unreachable, or a cycle that is no loop.
+                // A value that depends on itself is unreachable, or in a cycle that is no natural loop.
                 Step::Needs(other) if open.contains(&other) => {
                     self.locals.borrow_mut().insert(key, self.opaque(key));
                 }
@@ -61,7 +60,7 @@ impl Affine<'_> {
         width(self.func.ty(v).scalar).unwrap_or(64)
     }
 
-    /// All readings of 64 bits are one, and so are those of what never wraps.
+    /// At 64 bits all readings are the same, and so they are for values that never wrap.
     pub(super) fn canonical(&self, v: Value, ext: Ext) -> Ext {
         match ext {
             _ if self.bits(v) == 64 => Ext::Own,
@@ -77,7 +76,7 @@ impl Affine<'_> {
     /// The value as a symbol.
     pub(super) fn opaque(&self, key: Key) -> Form {
         let (v, ext) = key;
-        // Below the middle, both readings are the same number.
+        // Of a non-negative number both readings are the same.
         let ext = if ext == Ext::Unsigned && self.is_not_negative(v) { Ext::Signed } else { ext };
         Form::symbol(self.form_bits(key), Symbol::Value(v, ext))
     }
@@ -93,7 +92,7 @@ impl Affine<'_> {
             ValueDef::Inst(i) => {
                 let data = &func.insts[i];
                 let found = self.inst(key, data);
-                // The other reading may be known, and is the same number.
+                // The other reading may have a form, which is then that of this one.
                 match (&found, ext) {
                     (Step::Done(f), Ext::Signed | Ext::Unsigned)
                         if *f == self.opaque(key) && self.is_not_negative(v) =>
@@ -110,7 +109,7 @@ impl Affine<'_> {
         }
     }
 
-    /// A parameter that is the same on all ways into its block is that. One of a loop's header is left to
+    /// A parameter with the same argument on all edges is that argument. A loop header's is left to
     /// [`super::recurrence`].
     fn param(&self, key: Key, b: Block, k: usize) -> Step {
         let preds = self.cfg.preds(b);
@@ -165,10 +164,10 @@ impl Affine<'_> {
         }
     }
 
-    /// What is widened: its own form is that of the number that it is, with fewer bits perhaps.
+    /// An extension: the form of its operand in that reading, perhaps with fewer bits.
     fn extended(&self, key: Key, op: CastOp, x: Value) -> Step {
         let from = if op == CastOp::Sext { Ext::Signed } else { Ext::Unsigned };
-        // As an unsigned number, a negative one that was sign-extended is another.
+        // Read as unsigned, a sign-extended negative number differs.
         if op == CastOp::Sext && key.1 == Ext::Unsigned && !self.is_not_negative(x) && !(self.facts.no_wrap)(key.0) {
             return Step::Done(self.opaque(key));
         }
@@ -193,8 +192,7 @@ impl Affine<'_> {
         }
     }
 
-    /// Whether an operation gives the number that it would without a limit of bits, in a reading of operands and
-    /// result.
+    /// Whether an operation does not wrap, in a reading of operands and result.
     fn is_exact(&self, v: Value, ext: Ext, data: &InstData) -> bool {
         let promise = match ext {
             Ext::Own => return true,
@@ -204,7 +202,7 @@ impl Affine<'_> {
         data.flags.contains(promise) || (self.facts.no_wrap)(v) || self.fits(v, ext, data)
     }
 
-    /// Whether the ranges of the operands keep a sum, difference or product away from the wrap.
+    /// Whether the operands' ranges exclude that a sum, difference or product wraps.
     fn fits(&self, v: Value, ext: Ext, data: &InstData) -> bool {
         let of = |k: usize| self.range(data.args[k]).map(|(low, high)| (i128::from(low), i128::from(high)));
         let (Some(x), Some(y)) = (of(0), of(1)) else { return false };
@@ -220,12 +218,12 @@ impl Affine<'_> {
             Ext::Unsigned => (0, (1i128 << bits) - 1),
             _ => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
         };
-        // Read without a sign, what may be negative is another number.
+        // A value that may be negative has another unsigned reading.
         let positive = ext != Ext::Unsigned || x.0 >= 0 && y.0 >= 0;
         positive && corners.iter().all(|c| (low..=high).contains(c))
     }
 
-    /// Whether the low bits of a number, read in this way, are the number.
+    /// Whether a truncation keeps the number, in this reading.
     fn keeps(&self, v: Value, from: Value, ext: Ext) -> bool {
         let bits = self.bits(v);
         if (self.facts.no_wrap)(v) {
@@ -238,13 +236,12 @@ impl Affine<'_> {
         }
     }
 
-    /// Whether a value is surely not negative.
+    /// Whether a value is known not to be negative.
     pub(super) fn is_not_negative(&self, v: Value) -> bool {
         self.range(v).is_some_and(|(low, _)| low >= 0)
     }
 
-    /// Between which signed numbers a value surely lies: by what the caller knows, by the operation that gives it, or
-    /// by what it is a conversion of.
+    /// The signed range of a value, as known from the caller, from its operation, or from the operand of a conversion.
     pub(super) fn range(&self, v: Value) -> Option<(i64, i64)> {
         let func = self.func;
         let mut casts = Vec::new();
@@ -296,7 +293,7 @@ impl Affine<'_> {
         }
     }
 
-    /// What the ways into a block give for its parameter `k`, from blocks that can run.
+    /// The arguments for parameter `k` of a block, on edges from reachable blocks.
     pub(super) fn incoming(&self, b: Block, k: usize) -> Vec<Value> {
         let mut from = self.cfg.preds(b).to_vec();
         from.sort();

@@ -2,9 +2,9 @@
 //! iteration.
 //!
 //! In come a function, its graph and its loops; out comes, for a value, a [`Form`]: a constant and multiples of
-//! symbols, and of products of symbols. Symbols are values that are not taken apart, what a work-item asks the launch
-//! for, and the numbers of the iterations of the loops around. An add recurrence `{start, +, step}` of a loop is the
-//! form `start + step·round`; a chain of them over nested loops has a round for each:
+//! symbols, and of products of symbols. Symbols are opaque values, ids and sizes of the launch, and the iteration
+//! numbers of the surrounding loops. An add recurrence `{start, +, step}` of a loop is the form `start + step·n` with n
+//! the iteration number; a recurrence over nested loops has a term for each:
 //!
 //! ```text
 //! for (i = 0; i < n; i++)                form of &a[i*w + j]:  a + 4·w·round0 + 4·round1
@@ -14,15 +14,15 @@
 //!
 //! Sources: O. Bachmann, P. S. Wang, E. V. Zima, "Chains of Recurrences: a method to expedite the evaluation of
 //! closed-form functions" (ISSAC 1994); R. van Engelen, "Efficient Symbolic Analysis for Optimizing Compilers" (CC
-//! 2001); and LLVM's `ScalarEvolution`, whose treatment of extensions and flags this follows. Other than there, a form
-//! is a polynomial and not a tree: equal ones compare equal.
+//! 2001); and LLVM's `ScalarEvolution`, whose treatment of extensions and flags this follows. Unlike there, a form is a
+//! normalised polynomial and not a tree: equal forms compare equal.
 //!
 //! Forms are exact modulo 2^width. A form of 64 bits of a narrower value, read as a signed or unsigned number
-//! ([`Ext`]), is given only where no operation on the way wraps in that reading: by `nsw` or `nuw`, by ranges, by the
-//! test of a loop's header, or because the caller says so ([`Facts`]). A promise speaks for work-items that execute the
-//! instruction; what is moved to where others do is the caller's affair. The work is bounded: each value is looked at
-//! once for each reading, without recursion; a form that grows past 16 monomials, or products of four symbols, becomes
-//! a symbol.
+//! ([`Ext`]), is given only if no operation that it looks through wraps in that reading: by `nsw` or `nuw`, by ranges,
+//! by the test of a loop's header, or by the caller's word ([`Facts`]). A promise holds for work-items that execute the
+//! instruction; a caller that moves code to where others execute it must drop it. The work is bounded: each value is
+//! visited once for each reading, without recursion; a form of more than 16 monomials, or with products of more than
+//! four symbols, becomes a symbol.
 //!
 //! # How to ask
 //!
@@ -45,28 +45,28 @@
 //! assert_eq!(affine.trip_count(&counted).unwrap().distance, affine.form(counted.test.bound, Ext::Signed));
 //! ```
 //!
-//! What passes want to know, and how to ask for it:
+//! Questions of passes, and the functions that answer them:
 //!
-//! * *How far does an address go in an iteration?* (store streams, rows of a work-item's own) [`Affine::const_slope`].
-//!   Where a pass checks at run time that a counter does not pass its bound, it says so:
-//!   `Facts { no_wrap: &|v| v == counter, ..Facts::default() }`.
-//! * *Does it go in steps that only the launch knows?* (software prefetch) [`Affine::slope`], then [`Form::as_symbol`]
-//!   gives coefficient and value; [`Form::emit`] writes it, so many iterations ahead. A prefetch may be wrong:
-//!   `no_wrap: &|_| true`.
-//! * *Does a load read what a store wrote an iteration ago?* (store-to-load forwarding) `affine.next(l, load) ==
-//!   Some(affine.form(store, Ext::Own))`, or [`Affine::difference`]; [`Affine::first`] is the address in iteration 0,
-//!   whose base is [`Affine::base`].
-//! * *Does a loop go in the steps of the grid?* (grid-stride batching) `affine.counted(l)`: `start` is
-//!   [`Affine::query`]`(GlobalId, 0)`, or `group_id·local_size + local_id` made of three queries with [`Form::times`]
-//!   and [`Form::plus`], each truncated to the counter's width by [`Affine::query`]; `step` is [`Form::as_symbol`].
-//!   With `range` saying that ids have 31 bits, conversions between widths do not matter.
-//! * *Which work-items does a condition leave?* (active work-item bound) the form of one side is a sum of ids with
-//!   factors: `form.coefficients(|s| is_id(s))` gives the factor of each id, and the rest, which is the same for all.
-//!   For iterations instead of work-items: [`Affine::rounds_while`].
-//! * *Is it a loop that counts?* [`Affine::counted`]; [`Affine::trip_count`].
-//! * *What do addresses of lanes have in common?* (scalar base and varying index) `form.coefficients(|s| varies(s))`:
-//!   one symbol with a constant factor is the index, and the rest is the base, which [`Form::emit`] writes. Values that
-//!   are to stay whole: `is_symbol`.
+//! * *What is the stride of an address in a loop?* (store streams, row transposes) [`Affine::const_slope`]. Where a
+//!   pass checks at run time that a counter does not pass its bound, it says so: `Facts { no_wrap: &|v| v == counter,
+//!   ..Facts::default() }`.
+//! * *Is the stride a launch parameter?* (software prefetch) [`Affine::slope`], then [`Form::as_symbol`] gives
+//!   coefficient and value; [`Form::emit`] emits it, some iterations ahead. A prefetch address may be wrong: `no_wrap:
+//!   &|_| true`.
+//! * *Does a load read what a store wrote in the previous iteration?* (store-to-load forwarding) `affine.next(l, load)
+//!   == Some(affine.form(store, Ext::Own))`, or [`Affine::difference`]; [`Affine::first`] is the address in iteration
+//!   0, whose base is [`Affine::base`].
+//! * *Is it a grid-stride loop?* (grid-stride batching) `affine.counted(l)`: `start` is [`Affine::query`]`(GlobalId,
+//!   0)`, or `group_id·local_size + local_id` made of three queries with [`Form::times`] and [`Form::plus`], each
+//!   truncated to the counter's width by [`Affine::query`]; `step` is [`Form::as_symbol`]. With `range` saying that ids
+//!   have 31 bits, conversions between widths do not matter.
+//! * *For which work-items does a condition hold?* (active work-item bound) the form of one side is a sum of ids with
+//!   factors: `form.coefficients(|s| is_id(s))` gives the factor of each id, and the uniform rest. For iterations
+//!   instead of work-items: [`Affine::rounds_while`].
+//! * *Is it a counted loop?* [`Affine::counted`]; [`Affine::trip_count`].
+//! * *What is the uniform part of an address?* (scalar base and varying index) `form.coefficients(|s| varies(s))`: one
+//!   symbol with a constant factor is the index, and the rest is the base, which [`Form::emit`] writes. Values that
+//!   must stay opaque: `is_symbol`.
 
 mod counted;
 mod form;
@@ -98,15 +98,15 @@ pub enum Ext {
     Unsigned,
 }
 
-/// What the caller knows beside the function.
+/// Facts that the caller knows beyond the function.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
-    /// Between which numbers a value lies, its bits read as signed ones.
+    /// The signed range of a value.
     pub range: &'a dyn Fn(Value) -> Option<(i64, i64)>,
-    /// Whether an operation, or a counter, is as if it had no limit of bits, in both readings. The caller checks that
-    /// at run time, or a wrong form does no harm.
+    /// Whether an operation or counter may be taken not to wrap, in both readings: the caller checks that at run time,
+    /// or a wrong form does no harm.
     pub no_wrap: &'a dyn Fn(Value) -> bool,
-    /// Values that are not to be taken apart.
+    /// Values to keep opaque.
     pub is_symbol: &'a dyn Fn(Value) -> bool,
 }
 
@@ -127,12 +127,12 @@ pub struct Affine<'a> {
     home: Vec<Option<Block>>,
     /// In terms of parameters of headers.
     locals: RefCell<FxHashMap<Key, Form>>,
-    /// What parameters of headers are, in iterations.
+    /// The header parameters as recurrences.
     headers: FxHashMap<Key, Form>,
 }
 
 impl<'a> Affine<'a> {
-    /// Finds the recurrences of all loops; forms of other values are found when they are asked for.
+    /// Finds the recurrences of all loops; forms of other values are computed on demand.
     pub fn new(func: &'a Function, cfg: &'a Cfg, loops: &'a Loops, facts: Facts<'a>) -> Affine<'a> {
         let mut home = vec![None; func.values.len()];
         for &b in &func.layout {
@@ -146,7 +146,7 @@ impl<'a> Affine<'a> {
         affine
     }
 
-    /// The form of an integer or an address, where it is defined. What is anything else is a symbol.
+    /// The form of an integer or an address at its definition. A value of another type is a symbol.
     pub fn form(&self, v: Value, ext: Ext) -> Form {
         let local = self.local(v, ext);
         match self.home[v.index()] {
@@ -155,30 +155,30 @@ impl<'a> Affine<'a> {
         }
     }
 
-    /// The form of a value as it is used in a loop: a value of the loop, or one from before it, in iterations.
+    /// The form of a value of a loop, or from before it, in terms of iteration numbers.
     fn form_at(&self, v: Value, ext: Ext, l: usize) -> Option<Form> {
         let home = self.home[v.index()]?;
         let at = if self.is_in(home, l) { home } else { self.loops.loops[l].header };
         self.resolve(&self.local(v, ext), at)
     }
 
-    /// What an iteration of a loop adds to a value, modulo its width: 0 if the loop does not change it. None if that
-    /// differs from iteration to iteration, or is not known.
+    /// The step of a value in a loop, modulo its width: 0 if it is loop-invariant. `None` if the step is unknown or
+    /// differs between iterations.
     pub fn slope(&self, l: usize, v: Value) -> Option<Form> {
         Some(self.split(l, &self.form_at(v, Ext::Own, l)?)?.1)
     }
 
-    /// The same, if it is a constant.
+    /// The step, if it is a constant.
     pub fn const_slope(&self, l: usize, v: Value) -> Option<i64> {
         self.slope(l, v)?.as_const()
     }
 
-    /// What a value of a loop is in its first iteration.
+    /// The value in the loop's first iteration.
     pub fn first(&self, l: usize, v: Value) -> Option<Form> {
         Some(self.split(l, &self.form_at(v, Ext::Own, l)?)?.0)
     }
 
-    /// What a value of a loop will be an iteration later.
+    /// The value in the loop's next iteration.
     pub fn next(&self, l: usize, v: Value) -> Option<Form> {
         let form = self.form_at(v, Ext::Own, l)?;
         let (_, step) = self.split(l, &form)?;
@@ -193,13 +193,13 @@ impl<'a> Affine<'a> {
         Some(Recurrence { start, step, nsw: holds(Ext::Signed), nuw: holds(Ext::Unsigned) })
     }
 
-    /// How far a value is from another one, if that is a constant: of two addresses, in bytes. Of values in one loop,
-    /// in the same iteration.
+    /// The difference of two values if it is a constant; of addresses, in bytes. Values of one loop are those of the
+    /// same iteration.
     pub fn difference(&self, to: Value, from: Value) -> Option<i64> {
         self.form(to, Ext::Own).minus(&self.form(from, Ext::Own)).as_const()
     }
 
-    /// The pointer that an address is made of, if it is one, and the offset from it in bytes.
+    /// The base pointer of an address, if there is exactly one, and the offset in bytes.
     pub fn base(&self, p: Value) -> Option<(Symbol, Form)> {
         let is_pointer = |s: Symbol| match s {
             Symbol::Value(v, _) => self.func.ty(v).is_ptr(),
@@ -213,7 +213,7 @@ impl<'a> Affine<'a> {
         }
     }
 
-    /// The form of what a work-item asks for, of so many bits.
+    /// The form of a launch query, truncated to so many bits.
     pub fn query(&self, what: Query, dim: u8, bits: u32) -> Form {
         Form::symbol(bits, Symbol::Query(what, dim))
     }
@@ -222,7 +222,7 @@ impl<'a> Affine<'a> {
 /// An add recurrence of one loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recurrence {
-    /// In the first iteration.
+    /// The value in the first iteration.
     pub start: Form,
     /// What each iteration adds.
     pub step: Form,

@@ -1,11 +1,11 @@
-//! Recurrences: header parameters that grow by the same in every iteration, and forms in terms of iterations.
+//! Recurrences: header parameters with a constant or loop-invariant step, and forms in terms of iteration numbers.
 //!
-//! A parameter `p` of a loop's header is `{start, +, step}` if what the latch gives for it is `p` plus something that
-//! the loop does not change; in iteration n it is `start + n·step`. Headers are looked at from the outermost loop
-//! inwards, so that starts and steps can be written in iterations of the loops around.
+//! A parameter `p` of a loop's header is `{start, +, step}` if its argument from the latch is `p` plus a loop-invariant
+//! form; in iteration n it is `start + n·step`. Loops are visited from the outermost inwards, so that starts and steps
+//! are in terms of the outer loops' iterations.
 //!
-//! For `p` as a signed or unsigned number of more bits that must hold without a wrap: because each addition on the way
-//! is known not to wrap, or because the loop goes on only while `p` is below a bound that leaves room for the step.
+//! To be extended, `p` must not wrap: each addition is known not to wrap, or the loop continues only while `p` is below
+//! a bound that leaves room for the step.
 
 use super::form::{Form, Symbol};
 use super::local::Key;
@@ -19,12 +19,12 @@ impl Affine<'_> {
     pub(super) fn find_recurrences(&mut self) {
         // Outer loops come before inner ones.
         for l in 0..self.loops.loops.len() {
-            // A step may be another parameter, if that is found not to change.
+            // A step may be another parameter that turns out to be invariant.
             while self.find_in_header(l) {}
         }
     }
 
-    /// Finds recurrences of a header that are not known yet. Says whether there were any.
+    /// Finds further recurrences of a header. Returns whether there were any.
     fn find_in_header(&mut self, l: usize) -> bool {
         let header = self.loops.loops[l].header;
         let before = self.headers.len();
@@ -55,7 +55,7 @@ impl Affine<'_> {
                 let local = self.local(arg, key.1);
                 if self.is_in(pred, l) {
                     let by = local.minus(&self.opaque(key));
-                    // Other parameters of the header may stay as they are.
+                    // Other parameters of the header may be unknown.
                     let by = self.in_rounds(&by, l)?;
                     if !self.is_invariant_form(l, &by) || *step.get_or_insert_with(|| by.clone()) != by {
                         return None;
@@ -77,7 +77,7 @@ impl Affine<'_> {
         form.is_small().then_some(form)
     }
 
-    /// A counter that the test of the header keeps from wrapping, or the caller, as a number of more bits.
+    /// An extended counter that does not wrap, by the header's test or the caller's word.
     fn bounded(&self, l: usize, key: Key, k: usize) -> Option<Form> {
         let (p, ext) = key;
         let (_, step) = self.split(l, self.headers.get(&(p, Ext::Own))?)?;
@@ -85,7 +85,7 @@ impl Affine<'_> {
         if ext == Ext::Own || !((self.facts.no_wrap)(p) || self.has_room(l, p, ext, step)) {
             return None;
         }
-        // The start, extended: from the ways into the loop.
+        // The extended initial value, from the edges that enter the loop.
         let header = self.loops.loops[l].header;
         let mut first: Option<Form> = None;
         for &pred in self.cfg.preds(header).iter().filter(|&&b| !self.is_in(b, l)) {
@@ -99,7 +99,7 @@ impl Affine<'_> {
         self.in_iterations(l, first?, &Form::constant(64, step))
     }
 
-    /// Whether a loop goes on only while its counter is so low that a step more fits its type.
+    /// Whether the loop continues only while one more step fits the counter's type.
     fn has_room(&self, l: usize, p: Value, ext: Ext, step: i64) -> bool {
         let Some(test) = self.header_test(l).filter(|t| t.counter == p && step > 0) else { return false };
         let half = (self.func.ty(p).scalar.mask() >> 1) as i64;
@@ -122,20 +122,20 @@ impl Affine<'_> {
         }
     }
 
-    /// Writes a form that holds in the header of a loop, or before it, in iterations: parameters of headers become what
-    /// they are.
+    /// Rewrites a form that is valid in a loop's header, or before it, in terms of iteration numbers: replaces header
+    /// parameters by their recurrences.
     fn in_rounds(&self, form: &Form, l: usize) -> Option<Form> {
         self.resolve(form, self.loops.loops[l].header)
     }
 
-    /// Writes the symbols of a form, where it is used in a block, in iterations of the loops around that block.
+    /// Rewrites the symbols of a form for use in a block, in terms of the surrounding loops' iterations.
     pub(super) fn resolve(&self, form: &Form, at: Block) -> Option<Form> {
         let known = form.symbols().any(|s| self.header_form(s, at, form.bits()).is_some());
         if known { form.substitute(|s| self.header_form(s, at, form.bits())) } else { Some(form.clone()) }
     }
 
-    /// What a symbol is in iterations, if it is a header's parameter of a loop around a block. After its loop it stays
-    /// the value that it is.
+    /// The recurrence of a symbol that is a header parameter of a loop around the block. After its loop it stays
+    /// opaque.
     fn header_form(&self, s: Symbol, at: Block, bits: u32) -> Option<Form> {
         let Symbol::Value(v, ext) = s else { return None };
         let ValueDef::Param(b, _) = self.func.values[v].def else { return None };
@@ -161,12 +161,13 @@ impl Affine<'_> {
         false
     }
 
-    /// Whether a loop does not change a symbol.
+    /// Whether a symbol is loop-invariant.
     pub(super) fn is_invariant(&self, l: usize, s: Symbol) -> bool {
         match s {
             Symbol::Value(v, _) => self.home[v.index()].is_some_and(|b| !self.is_in(b, l)),
             Symbol::Query(..) | Symbol::Global(_) => true,
-            // The same iteration of a loop inside is compared; that of one around does not change.
+            // Iteration numbers of inner loops count as invariant (the same iteration is compared), and those of outer
+            // loops are.
             Symbol::Round(k) => k != l,
         }
     }
@@ -175,7 +176,8 @@ impl Affine<'_> {
         form.symbols().all(|s| self.is_invariant(l, s))
     }
 
-    /// The form in iteration 0, and what an iteration adds; none if what else it has changes, or it grows otherwise.
+    /// The form in iteration 0 and the step; `None` if another symbol of it changes in the loop, or the form is not
+    /// linear.
     pub(super) fn split(&self, l: usize, form: &Form) -> Option<(Form, Form)> {
         let (found, rest) = form.coefficients(|s| s == Symbol::Round(l))?;
         let step = found.into_iter().next().map_or(Form::constant(form.bits(), 0), |(_, step)| step);

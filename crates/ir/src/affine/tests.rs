@@ -1,4 +1,4 @@
-//! What each kind of user asks, and a comparison of forms with what small loops compute.
+//! The queries of each user, and a comparison of forms with the values that small random loops compute.
 
 use super::*;
 use crate::dom::DomTree;
@@ -62,7 +62,7 @@ fn an_address_moves_only_as_far_as_is_proved() {
     assert_eq!(slope("ne", 2, "nuw", none), None);
     let small = Facts { range: &|x| (x == v(1)).then_some((0, 1 << 20)), ..none };
     assert_eq!(slope("sle", 5, "", small), Some(20));
-    // What a pass checks itself.
+    // A fact that a pass checks itself.
     assert_eq!(slope("ne", 3, "", Facts { no_wrap: &|x| x == v(5), ..none }), Some(12));
 }
 
@@ -224,7 +224,7 @@ fn a_place_that_a_kernel_computes_is_a_sum_of_queries() {
     with(text, Facts::default(), |_, a| {
         let [group, size, id] = [Query::GroupId, Query::LocalSize, Query::LocalId].map(|q| a.query(q, 0, 32));
         assert_eq!(a.form(v(7), Ext::Own), group.times(&size).plus(&id));
-        // Wider, only if none of it wraps.
+        // Extended, only if nothing wraps.
         assert_eq!(a.form(v(7), Ext::Signed), Form::symbol(64, Symbol::Value(v(7), Ext::Signed)));
     });
     let ids = |x: Value| (x.index() < 3).then_some((0, (1 << 15) - 1));
@@ -326,7 +326,7 @@ impl Rng {
     }
 }
 
-/// Adds an operation on values that are there.
+/// Adds an operation on existing values.
 fn random_inst(b: &mut Builder<'_>, rng: &mut Rng, known: &mut Vec<Value>) {
     let x = known[rng.below(known.len())];
     let ty = b.ty(x);
@@ -347,7 +347,7 @@ fn random_inst(b: &mut Builder<'_>, rng: &mut Rng, known: &mut Vec<Value>) {
     known.push(new);
 }
 
-/// A loop of some rounds with random code, and its arguments.
+/// A loop of a few iterations with random code, and its arguments.
 fn random_loop(rng: &mut Rng) -> (Function, Vec<u64>) {
     let types = [Type::I8, Type::I32, Type::I64, Type::I32];
     let mut f = Function::new("f", types.to_vec(), None);
@@ -387,7 +387,7 @@ fn random_loop(rng: &mut Rng) -> (Function, Vec<u64>) {
     (f, args)
 }
 
-/// Runs a function for some steps, and says after each block what values are, and how often the header was entered.
+/// Runs a function for some blocks, and reports after each one the values and how often the header was entered.
 fn execute(f: &Function, args: &[u64], mut after: impl FnMut(crate::Block, &[Option<u64>], usize)) {
     let mut values: Vec<Option<u64>> = vec![None; f.values.len()];
     let mut round = 0;
@@ -431,7 +431,7 @@ fn read(bits: u64, width: u32, ext: Ext) -> i64 {
     if ext == Ext::Unsigned { bits as i64 } else { ((bits << shift) as i64) >> shift }
 }
 
-/// Sets the flags that hold in an execution.
+/// Sets the no-wrap flags that hold in an execution.
 fn promise(f: &mut Function, args: &[u64]) {
     let mut flags: Vec<Flags> = vec![Flags::NSW | Flags::NUW; f.insts.len()];
     let func = f.clone();

@@ -194,7 +194,7 @@ impl Body<'_, '_> {
             flags |= *flag;
         }
         let mut args = Args::new();
-        // A value with a colon behind it begins the next instruction.
+        // A value followed by a colon begins the next instruction.
         let begins = self.p.peek_word().is_some_and(|w| numbered(w, "v").is_some());
         if begins && *self.p.peek2() != Token::Punct(b':') {
             args.push(self.value()?);
@@ -227,7 +227,7 @@ impl Body<'_, '_> {
         Ok((self.one_of(Order::from_name, "a memory order")?, self.one_of(Scope::from_name, "a memory scope")?))
     }
 
-    /// The operation and the immediates that stand before its operands.
+    /// The operation and the immediates before its operands.
     fn op(&mut self) -> Result<Op> {
         let Some(word) = self.p.peek_word() else { return self.p.error("expected an instruction") };
         self.p.at += 1;
@@ -314,7 +314,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// The immediates that stand behind the operands.
+    /// The immediates after the operands.
     fn suffix(&mut self, op: Op) -> Result<Op> {
         Ok(match op {
             Op::Shuffle(_) => {

@@ -95,7 +95,7 @@ fn number(text: &str, at: &mut usize) -> Result<u64, ParseError> {
     value.map_err(|_| ParseError::new(text, start, "not a number of 64 bits"))
 }
 
-/// A string that begins at `at`; leaves `at` behind it.
+/// A string that begins at `at`; moves `at` past it.
 fn string(text: &str, at: &mut usize) -> Result<Vec<u8>, ParseError> {
     let (start, bytes) = (*at, text.as_bytes());
     let mut out = Vec::new();

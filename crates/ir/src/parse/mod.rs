@@ -4,7 +4,7 @@
 //! The parser knows names and shapes only; types and dominance are the verifier's. It neither recurses nor allocates
 //! more than a small multiple of the text, because binaries that a host hands over are texts too.
 //!
-//! A use may precede its definition, in a function (blocks stand in any order) and in the module. So names are kept as
+//! A use may precede its definition, in a function (blocks may be in any order) and in the module. So names are kept as
 //! numbers in the order of first mention and turned into entities at the end.
 
 mod body;
@@ -20,7 +20,7 @@ use lex::{Placed, Token};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// What is wrong with a text, and where.
+/// A syntax error with its location.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct ParseError {
@@ -94,10 +94,10 @@ struct Parser<'t> {
     tokens: Vec<Placed>,
     at: usize,
     module: Module,
-    /// Until the end, calls and addresses refer to the numbers of these.
+    /// Until parsing ends, calls and addresses refer to numbers in these.
     funcs: Names,
     globals: Names,
-    /// Each printf's string and where it stands.
+    /// The string of each printf, and its offset in the text.
     strings: Vec<(usize, usize)>,
 }
 

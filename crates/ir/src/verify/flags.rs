@@ -1,7 +1,7 @@
-//! Which flags may stand at which operation (V49).
+//! Which flags an operation may have (V49).
 //!
-//! A flag that means nothing at its operation is a mistake of the pass that left it there, mostly by replacing the
-//! operation and keeping the rest; a later pass that replaces it once more would believe the flag.
+//! A flag without meaning for its operation is a bug of the pass that left it there, mostly by replacing the operation
+//! and keeping the flags; a later pass that replaces the operation again would trust the flag.
 
 use super::inst::is_float;
 use crate::inst::{BinOp, CastOp, Flags, Op};

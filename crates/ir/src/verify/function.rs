@@ -166,7 +166,7 @@ fn dominance(r: &mut Report<'_>) {
     let f = r.func;
     let cfg = Cfg::new(f);
     let dom = DomTree::new(f, &cfg);
-    // Where each value is defined: its block and its place there, 0 for parameters. None for what stands in no block.
+    // The definition of each value: its block and its index there, 0 for parameters. `None` for values in no block.
     let mut defs: Vec<Option<(Block, usize)>> = vec![None; f.values.len()];
     for &b in &f.layout {
         for &p in &f.blocks[b].params {

@@ -58,7 +58,7 @@ pub fn verify_work_group(module: &Module, func: FuncRef, lanes: u16) -> Vec<Veri
     errors
 }
 
-/// Whether an operation speaks of single work-items, or of the kernel's own view of the group; or calls one of these
+/// Whether an operation is one of a single work-item, such as a query of ids or a barrier, or calls one of these
 /// functions.
 fn is_of_items(module: &Module, op: &Op, functions: &FxHashSet<FuncRef>) -> bool {
     match op {
@@ -104,7 +104,7 @@ fn mask(r: &mut Report<'_>, i: Inst, data: &InstData, lanes: u16) {
     }
 }
 
-/// Checks where an instruction reads and writes.
+/// Checks the addresses that an instruction accesses.
 fn accesses(r: &mut Report<'_>, i: Inst, data: &InstData, origins: &Origins) {
     let at = AnyEntity::Inst(i);
     let bytes = |v: Value| u64::from(r.func.ty(v).bytes());
@@ -135,13 +135,13 @@ fn accesses(r: &mut Report<'_>, i: Inst, data: &InstData, origins: &Origins) {
             GROUP => abi::GROUP_SIZE,
             _ => continue,
         };
-        // What is not a constant is an element by dimension, for which there is no bound here.
+        // An offset that is not constant indexes by dimension, which is not bounded here.
         let inside = offset.is_none_or(|offset| offset.checked_add(size).is_some_and(|e| e <= end));
         r.require(inside, Rule::GroupBounds, at);
     }
 }
 
-/// Where an address comes from.
+/// The origin of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
     /// Nothing is known yet: no definition has been looked at.

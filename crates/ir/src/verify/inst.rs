@@ -32,7 +32,7 @@ pub(super) fn check(r: &mut Report<'_>, inst: Inst) {
     r.require(good, Rule::Flags, at);
 }
 
-/// How many operands an operation has; none if as many as it likes.
+/// How many operands an operation has; `None` if any number.
 fn operands(op: &Op) -> Option<usize> {
     Some(match op {
         Op::Const(_)
@@ -73,7 +73,7 @@ fn operands(op: &Op) -> Option<usize> {
     })
 }
 
-/// Whether an operation gives a value. What a call gives is its callee's affair.
+/// Whether an operation has a result. A call's depends on its callee.
 fn has_result(op: &Op) -> bool {
     match op {
         Op::Store { .. }
@@ -345,12 +345,12 @@ fn in_memory(ty: Type) -> bool {
     ty.scalar != Scalar::I1
 }
 
-/// Whether a type is so many addresses.
+/// Whether a type is a vector of so many addresses.
 fn is_address(ty: Type, lanes: u16) -> bool {
     ty.is_ptr() && ty.lanes == lanes
 }
 
-/// Whether a type counts lanes.
+/// Whether a type can hold lane numbers.
 fn is_index(ty: Type) -> bool {
     ty.is_int() && !ty.is_vector()
 }

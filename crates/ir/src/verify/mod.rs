@@ -1,17 +1,16 @@
-//! The verifier: the contract between the stages. What it accepts, every later stage takes for granted.
+//! The verifier: the contract between the stages. Later stages rely on what it accepts.
 //!
-//! In comes any module that the text parser or a decoder yields, also one whose indices point nowhere; out come all
+//! In comes any module that the text parser or a decoder yields, also one with indices out of range; out come all
 //! violations, each with the number of its rule and the entity that breaks it, at most one for a rule and an entity. It
 //! never panics, and its time is linear in the module but for dominators. [`verify_work_group`] checks what the
 //! vectoriser made, by the rules of [`crate::abi`] on top.
 //!
 //! The rules are the table below; the numbers are for messages, tests and documents, and do not change meaning. Rules
-//! of a group depend on those before: a function with an index out of range (V1) is not looked at further, and
-//! dominance (V24) is checked where structure is good. The layout of this list and of the errors follows Cranelift's
+//! of a group depend on those before: a function with an index out of range (V1) is not checked further, and dominance
+//! (V24) is checked only if the structure is valid. The layout of this list and of the errors follows Cranelift's
 //! verifier.
 //!
-//! What no rule says: values that are the same, unreachable blocks (which may use what they like), `Switch` without
-//! cases, and loops without an end are all fine.
+//! Not restricted: unreachable blocks (which may use any value), `Switch` without cases, and endless loops.
 
 mod flags;
 mod function;
@@ -135,9 +134,9 @@ pub enum AnyEntity {
     Global(GlobalRef),
     /// A function: its signature, or all of it.
     Function,
-    /// A block's place or parameters.
+    /// A block's position or parameters.
     Block(Block),
-    /// What ends a block.
+    /// A block's terminator.
     Term(Block),
     /// An instruction.
     Inst(Inst),

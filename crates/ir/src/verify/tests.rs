@@ -1,4 +1,4 @@
-//! Modules that no text gives: damaged data, as a decoder may yield it.
+//! Modules that the text parser cannot yield: damaged data, as from a decoder.
 
 use super::*;
 use crate::inst::{Edge, Op, Term};
@@ -41,7 +41,7 @@ impl Rng {
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
-    /// An index, often one that points nowhere.
+    /// An index, often out of range.
     fn index<E: Entity>(&mut self) -> E {
         match self.below(4) {
             0 => E::new(u32::MAX as usize - 1),
