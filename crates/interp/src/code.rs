@@ -1,5 +1,5 @@
-//! Functions decoded for running: each value has a place among a frame's registers (one 64-bit register per lane),
-//! constants are there from the start, and block parameters are copied on the edges.
+//! Functions decoded for execution: each value has registers in a frame (one 64-bit register per lane), constants are
+//! in the initial frame, and edges copy block parameters.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 /// A register of the running frame.
 pub type Reg = u32;
 
-/// What a pass over lanes needs: type of a lane, and how many.
+/// The shape of a lane-wise operation: type of a lane, and how many.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lanes {
     /// Type of a lane.
@@ -143,7 +143,7 @@ pub enum Code {
         a: Reg,
         b: Reg,
     },
-    /// Lanes at consecutive places, or each at its own address, that are on in mask `b`.
+    /// A load of the lanes that are on in mask `b`, consecutive or each at its own address.
     LoadLanes {
         l: Lanes,
         align: u32,
@@ -207,7 +207,7 @@ pub enum Code {
         d: Reg,
     },
     Barrier,
-    /// Work-items of the sub-group are together here; what they do, and the operands.
+    /// A collective operation of a sub-group, with its operands.
     Subgroup {
         what: Together,
         ty: Scalar,
@@ -243,11 +243,11 @@ pub enum Code {
     Unreachable,
 }
 
-/// What work-items of a sub-group do together.
+/// The collective operations of a sub-group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "they are those of the operations in the IR")]
 pub enum Together {
-    /// Nothing: they wait for each other.
+    /// None: the work-items only wait for each other.
     Fence,
     Ballot,
     Shuffle,
@@ -261,7 +261,7 @@ pub enum Together {
     },
 }
 
-/// Where an edge goes, and what it copies.
+/// The target of an edge, and its copies.
 #[derive(Clone, Debug)]
 pub struct To {
     /// The first instruction of the target.
@@ -270,8 +270,9 @@ pub struct To {
     pub moves: Box<[(Reg, Reg)]>,
     /// Whether a source is also the destination of an earlier copy.
     pub overlap: bool,
-    /// Before the next round of a loop in which sub-groups do something together, they wait for each other: where, as
-    /// if it were an instruction behind all others of the loop, and how deep the loop is in others.
+    /// At the back edge of a loop with collective operations, the work-items of a sub-group wait for each other
+    /// (reconvergence). The wait has the position of an instruction after all others of the loop, and the loop's
+    /// nesting depth.
     pub wait: Option<(u32, u32)>,
 }
 
@@ -280,7 +281,7 @@ pub struct To {
 pub struct Decoded {
     /// The instructions; empty for a declaration.
     pub code: Vec<Code>,
-    /// Where each stands in the source.
+    /// The source location of each.
     pub spans: Vec<Span>,
     /// The registers of a fresh frame: constants in place, the rest zero.
     pub registers: Vec<u64>,
@@ -342,7 +343,7 @@ fn decode(func: &Function, together: &[bool], in_step: bool) -> Decoded {
         ends.insert(b, d.out.code.len() as u32);
         d.term(b);
     }
-    // Back edges wait behind the last of the loop's blocks.
+    // Back edges wait after the loop's last block.
     #[expect(clippy::iter_over_hash_type, reason = "each edge has an instruction of its own")]
     for (&(latch, header), &(last, depth)) in &waits {
         let at = ends[&last];
@@ -360,7 +361,7 @@ fn decode(func: &Function, together: &[bool], in_step: bool) -> Decoded {
     d.out
 }
 
-/// Which functions have work-items of a sub-group act together, by themselves or by what they call.
+/// Which functions have collective operations of sub-groups, themselves or in callees.
 fn acting_together(module: &Module) -> Vec<bool> {
     let mut acts: Vec<bool> = module.funcs.values().map(|f| insts(f, &f.layout).any(is_together)).collect();
     if acts.contains(&true) {
@@ -392,8 +393,8 @@ fn is_together(op: &Op) -> bool {
 /// The back edges at which a sub-group waits: latch and header, the last block of the loop and its depth.
 type Waits = FxHashMap<(Block, Block), (Block, u32)>;
 
-/// The blocks in an order in which a work-item that stands earlier may yet come to where one is that stands later, and
-/// not the other way round but by going back in a loop: loops in one piece, what follows them behind.
+/// The blocks in a topological order in which loops are contiguous: from a later block, an earlier one is reached only
+/// by a back edge.
 fn order(func: &Function, together: &[bool]) -> (Vec<Block>, Waits) {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
@@ -475,11 +476,11 @@ impl Decoder<'_> {
         let rn = data.result.map_or(1, |r| self.lanes(r).n);
         let result_ty = data.result.map_or(Scalar::I64, |r| self.lanes(r).ty);
         let code = match &data.op {
-            // Orders what the work-items of a sub-group do.
+            // Positions in this order decide which work-items of a sub-group run first.
             Op::Fence { scope: Scope::SubGroup, .. } => {
                 Code::Subgroup { what: Together::Fence, ty: Scalar::I1, d, a, b }
             }
-            // Stands in the frame from the start.
+            // Constants are in the initial frame.
             Op::Const(_) | Op::Iota | Op::Fence { .. } | Op::Prefetch => return,
             Op::Unary(op) => Code::Un { op: *op, l: l(0), d, a },
             Op::Binary(op) if rn == 1 => Code::Bin { op: *op, ty: l(0).ty, d, a, b },

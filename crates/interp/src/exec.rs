@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::observe::{Access, AccessKind, Observer, Printed};
 use cloom_ir::{BinOp, CastOp, Entity, FuncRef, Query, RmwOp, Scalar, Span, Type, abi, eval};
 
-/// Where a work-item stands in its range.
+/// The ids of a work-item in its range.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
     pub(crate) work_dim: u32,
@@ -22,7 +22,7 @@ pub struct Place {
     pub(crate) subgroup: Subgroup,
 }
 
-/// Where a work-item stands among the sub-groups of its group.
+/// The ids of a work-item among the sub-groups of its group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Subgroup {
     pub local_id: u64,
@@ -75,9 +75,9 @@ pub struct Item {
     registers: Vec<u64>,
     /// Private memory, oldest first.
     segments: Vec<u64>,
-    /// It waits before the next round of a loop: where, and how deep the loop is.
+    /// It waits at a back edge: the position, and the loop's nesting depth.
     latch: Option<(u32, u32)>,
-    /// Where it stands; `None` for a work-group function.
+    /// Its ids; `None` for a work-group function.
     pub place: Option<Place>,
 }
 
@@ -88,11 +88,11 @@ pub enum Stop {
     Done,
     /// It waits at a barrier, this one.
     Barrier(FuncRef, usize),
-    /// It waits for others of its sub-group, to do something together.
+    /// It waits for others of its sub-group at a collective operation.
     Subgroup,
 }
 
-/// What all work-items share.
+/// State shared by all work-items.
 pub struct Shared<'a, O> {
     /// What runs.
     pub program: &'a Program,
@@ -123,7 +123,7 @@ impl Item {
         self.frames.push(Frame { func, pc: 0, base: 0, result: Reg::MAX, segments: 0 });
     }
 
-    /// Frees what the work-item still holds, when it is given up in the middle.
+    /// Frees the private memory of a work-item that is abandoned.
     pub fn release(&mut self, memory: &mut Memory) {
         self.segments.drain(..).for_each(|s| memory.free(s));
         self.frames.clear();
@@ -133,7 +133,7 @@ impl Item {
     /// end of loops, inner ones first.
     pub(crate) fn position(&self) -> Vec<usize> {
         let top = self.frames.len().saturating_sub(1);
-        // A caller stands at its call, not behind.
+        // A caller's position is its call, not the instruction after it.
         let calls = self.frames.iter().take(top).map(|f| f.pc - 1);
         let (at, depth) = match (self.latch, self.frames.last()) {
             (Some((at, depth)), _) => (at as usize, usize::MAX - depth as usize),
@@ -142,7 +142,7 @@ impl Item {
         calls.chain([at, depth]).collect()
     }
 
-    /// Goes on with the next round of a loop, if it waits for that.
+    /// Continues with the next iteration, if it waits at a back edge.
     pub(crate) fn next_round(&mut self) -> bool {
         self.latch.take().is_some()
     }
@@ -157,7 +157,7 @@ impl Item {
         self.frames.last().and_then(|f| self.registers.get(f.base + r as usize)).copied().unwrap_or(0)
     }
 
-    /// What it waited for has happened; this is the result, and where it goes.
+    /// Completes the operation that it waited for: writes the result to its register.
     pub(crate) fn go_on(&mut self, result: Option<(Reg, u64)>) {
         if let Some(f) = self.frames.last_mut() {
             f.pc += 1;
@@ -236,11 +236,11 @@ impl Item {
     }
 }
 
-/// What ends a straight run within one frame.
+/// What ends a straight-line run within one frame.
 enum Event<'c> {
     Barrier,
     Subgroup,
-    /// The next round of a loop in which sub-groups act.
+    /// A back edge of a loop with collective operations.
     Round(u32, u32),
     Call(FuncRef, &'c [(Reg, u32)], Reg),
     Return(Reg, u32),
@@ -311,13 +311,13 @@ impl<O: Observer> Running<'_, '_, O> {
         segments: &mut Vec<u64>,
     ) -> Result<Event<'c>, FaultKind> {
         loop {
-            // Where the run of instructions without a jump began: they are paid for together.
+            // Where the straight-line run began: its instructions are charged to the budget together.
             let begin = *pc;
             let to = loop {
                 match &func.code[*pc] {
                     Code::Bin { op, ty, d, a, b } => {
                         let (a, b) = (self.get(*a), self.get(*b));
-                        // The commonest first; all others in the one place that defines them.
+                        // The commonest operations here; all others in [`cloom_ir::eval`].
                         let x = match (op, ty) {
                             (BinOp::Add, Scalar::I32) => u64::from((a as u32).wrapping_add(b as u32)),
                             (BinOp::Add, Scalar::I64) => a.wrapping_add(b),
@@ -387,7 +387,7 @@ impl<O: Observer> Running<'_, '_, O> {
                         place.ok_or(FaultKind::NotInItem)?;
                         return Ok(Event::Barrier);
                     }
-                    // A work-group function has its vectors in step.
+                    // A work-group function has no work-items to wait for.
                     Code::Subgroup { what: Together::Fence, .. } if place.is_none() => {}
                     Code::Subgroup { .. } => {
                         place.ok_or(FaultKind::NotInItem)?;
@@ -527,7 +527,7 @@ impl<O: Observer> Running<'_, '_, O> {
                 let load = self.access(AccessKind::Load, from, size);
                 let store = self.access(AccessKind::Store, to, size);
                 if size > 0 {
-                    // What is unwritten stays so, and is reported when it is used: padding is copied too.
+                    // Copies keep unwritten bytes unwritten, and their use is reported: padding is copied too.
                     self.shared.memory.copy(to, from, size)?;
                     self.shared.observer.access(&load);
                     self.shared.observer.access(&store);
@@ -573,7 +573,7 @@ impl<O: Observer> Running<'_, '_, O> {
                 let printed = Printed { format, item: self.get(item), args: self.pack(args) };
                 self.shared.observer.printf(printed);
             }
-            // The others are run where the loop is.
+            // The other instructions are executed in the main loop.
             _ => return Err(FaultKind::Unreachable),
         }
         Ok(())

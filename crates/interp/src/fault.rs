@@ -1,4 +1,4 @@
-//! What can go wrong when a kernel runs.
+//! Faults: the errors that a running kernel can cause.
 
 use cloom_ir::Span;
 
@@ -29,7 +29,7 @@ impl From<FaultKind> for Fault {
 /// What happened.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FaultKind {
-    /// An access to nothing that exists: null, an invented address, or memory whose life is over.
+    /// An access to no object: null, an invented address, or freed memory.
     #[error("an access of {size} bytes at {address:#x}, where nothing is")]
     NoObject {
         /// Where.
@@ -40,7 +40,7 @@ pub enum FaultKind {
     /// An access that leaves its object.
     #[error("an access of {size} bytes at offset {offset} of an object of {object} bytes")]
     OutOfBounds {
-        /// Where in the object; may be large for what lies before it.
+        /// Offset in the object; wraps to a large number for an access before it.
         offset: u64,
         /// How much.
         size: u64,
@@ -76,7 +76,7 @@ pub enum FaultKind {
     /// A call of a declaration.
     #[error("`{0}` is called and has no body")]
     NoBody(String),
-    /// A barrier or a question for the work-item's place where no work-item runs.
+    /// A barrier or a query of work-item ids in a work-group function.
     #[error("a barrier or a query in a function that runs outside of a work-item")]
     NotInItem,
     /// The kernel does not exist.

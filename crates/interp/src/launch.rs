@@ -1,6 +1,5 @@
-//! Runs a range: group after group, the work-items of a group in turns between barriers; or the function that `spmd`
-//! made of a kernel, once per group or per some groups that it can run together, with the descriptors of
-//! [`cloom_ir::abi`].
+//! Runs a launch: group after group, the work-items of a group in turns between barriers; or a work-group function from
+//! `spmd`, once per group or per batch of groups, with the descriptors of [`cloom_ir::abi`].
 
 use crate::code::Program;
 use crate::exec::{Item, Place, Shared, Stop};
@@ -23,18 +22,18 @@ pub enum Arg {
     Local(u64),
 }
 
-/// Limits and liberties of a run.
+/// Limits and options of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Bytes of memory, at most.
     pub memory: u64,
     /// Instructions of a launch, at most.
     pub fuel: u64,
-    /// What fresh memory holds. Two runs with different ones must agree.
+    /// The content of unwritten memory. Runs with different ones must agree.
     pub canary: u8,
     /// Shuffles the order of the work-items between barriers, unless 0.
     pub order_seed: u64,
-    /// Whether a work-item that ended while others wait at a barrier is a fault. Devices let it count as arrived.
+    /// Whether it is a fault if a work-item has ended while others wait at a barrier. Devices count it as arrived.
     pub strict_barriers: bool,
     /// Work-items of a whole sub-group, a power of two of at most 64: neighbours in dimension 0.
     pub subgroup: u16,
@@ -46,7 +45,7 @@ impl Default for Options {
     }
 }
 
-/// What must be known to run a work-group function.
+/// A work-group function and how to launch it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorkGroupLayout {
     /// The kernel that it was made of.
@@ -59,7 +58,7 @@ pub struct WorkGroupLayout {
     pub launch: CpuLaunch,
 }
 
-/// Groups that functions run in one call which can run several.
+/// Groups of a batch, for functions that can run batches.
 const TOGETHER: u64 = 3;
 
 /// Work-items of a group, at most.
@@ -204,7 +203,7 @@ impl<'p> Machine<'p> {
         })?;
         let mut launch = vec![0u8; abi::LAUNCH_SIZE as usize];
         put(&mut launch, abi::LAUNCH_WORK_DIM, u64::from(range.work_dim));
-        // Which way outputs go makes no difference: both are taken.
+        // Non-temporal stores make no difference to results: both variants are run.
         put(&mut launch, abi::LAUNCH_NONTEMPORAL, range.global[0] & 1);
         put3(&mut launch, abi::LAUNCH_GLOBAL_OFFSET, range.offset);
         put3(&mut launch, abi::LAUNCH_GLOBAL_SIZE, range.global);
@@ -259,7 +258,7 @@ impl<'p> Machine<'p> {
         result
     }
 
-    /// The argument block. A local argument becomes what `place` says for its size.
+    /// The argument block. A local argument becomes what `place` returns for its size.
     fn argument_block(
         &mut self,
         meta: &KernelMeta,
@@ -305,7 +304,7 @@ fn group_size(range: &NdRange, group: [u64; 3]) -> [u64; 3] {
     std::array::from_fn(|d| range.local[d].min(range.global[d] - group[d] * range.local[d]))
 }
 
-/// What a launch must satisfy so that nothing later is out of range.
+/// Checks a launch, so that nothing later is out of range.
 fn check<'f>(func: &'f Function, range: &NdRange, args: &[Arg]) -> Result<&'f KernelMeta, FaultKind> {
     let Some(meta) = func.kernel.as_deref().filter(|_| !func.is_declaration()) else {
         return Err(FaultKind::NoKernel(func.name.clone()));
@@ -413,7 +412,8 @@ fn take_turns<O: Observer>(
     }
 }
 
-/// The work-item that runs next. When none is ready, those that wait for their sub-groups act and are ready again.
+/// The work-item that runs next. When none is ready, pending collective operations of sub-groups are executed, which
+/// makes their work-items ready.
 fn next_of(
     ready: &mut VecDeque<usize>,
     waiting: &mut Vec<usize>,

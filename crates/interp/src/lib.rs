@@ -1,12 +1,12 @@
-//! The reference interpreter: what a module means, run one instruction after the other.
+//! The reference interpreter: the executable semantics of the IR.
 //!
 //! In comes a verified module, a range and arguments; out come memory, printed records, or a typed [`Fault`]. Every
-//! other way of running a kernel is compared with it, so it favours the obvious over the fast: arithmetic is
-//! [`cloom_ir::eval`] and nothing else, each access is checked against the bounds and the lifetime of what it touches,
-//! and memory knows which bytes were written. It also runs what `spmd` makes, so that a wrong result can be pinned on
-//! one stage.
+//! other way of running a kernel is compared with it, so it is simple rather than fast: all arithmetic is
+//! [`cloom_ir::eval`], each access is checked against bounds and lifetime of its object, and memory tracks which bytes
+//! were written. It also runs the work-group functions of `spmd`, so that a wrong result can be attributed to one
+//! stage.
 //!
-//! * [`memory`]: segments with addresses that are plain numbers, so that they can be stored.
+//! * [`memory`]: segments with integer addresses, so that pointers can be stored.
 //! * [`code`]: functions decoded once into a compact form.
 //! * [`exec`]: runs one work-item until it ends or waits at a barrier. No recursion: its state is data.
 //! * [`launch`]: groups of work-items with barriers, and work-group functions.

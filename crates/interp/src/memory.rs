@@ -1,9 +1,8 @@
 //! Memory: segments whose addresses are numbers.
 //!
-//! An address is a segment's handle in the upper half and an offset in the lower half. The handle carries a
-//! generation, so an address into a segment that was freed finds nothing even when the slot is used again. An offset
-//! that runs out below goes to another handle at an offset far beyond that one's end. Segments count as aligned to any
-//! alignment.
+//! An address is a segment's handle in the upper half and an offset in the lower half. The handle carries a generation,
+//! so an address into a freed segment is invalid even when the slot is used again. An offset that underflows names
+//! another handle, at an offset far beyond that segment's end. Segments count as aligned to any alignment.
 
 use crate::fault::FaultKind;
 
@@ -43,7 +42,7 @@ impl Memory {
 
     /// A segment with unwritten bytes.
     pub fn allocate(&mut self, size: u64) -> Result<u64, FaultKind> {
-        // A little for each segment itself, so that empty ones cannot be made without end.
+        // A cost for each segment itself, so that the number of empty ones is limited.
         let cost = size.saturating_add(64);
         if size > u64::from(u32::MAX) || self.used.saturating_add(cost) > self.limit {
             return Err(FaultKind::Memory);
@@ -75,7 +74,7 @@ impl Memory {
         Ok(address)
     }
 
-    /// From now on the segment is only read.
+    /// Makes a segment read-only.
     pub fn protect(&mut self, address: u64) {
         self.segments[split(address).0 as usize].read_only = true;
     }
@@ -133,7 +132,7 @@ impl Memory {
         Ok(&mut s.data[at..end])
     }
 
-    /// Copies bytes together with the knowledge which were written. Gives whether all were.
+    /// Copies bytes and their written marks. Returns whether all were written.
     pub fn copy(&mut self, to: u64, from: u64, size: u64) -> Result<bool, FaultKind> {
         let (slot, at) = self.find(from, size)?;
         let s = &self.segments[slot];

@@ -1,4 +1,4 @@
-//! Hooks into a run: what a checker or a test sees.
+//! Observer hooks into a run, for checkers and tests.
 
 use cloom_ir::{Span, StrRef};
 
@@ -13,7 +13,7 @@ pub enum AccessKind {
     Atomic,
 }
 
-/// One access to memory, already found to be in bounds.
+/// One access to memory, already checked to be in bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
     /// How.
@@ -39,11 +39,11 @@ pub struct Printed {
     pub args: Vec<u8>,
 }
 
-/// Sees what happens. Every method does nothing unless it is written.
+/// Receives events. The default methods do nothing.
 pub trait Observer {
     /// Memory is touched.
     fn access(&mut self, _access: &Access) {}
-    /// Bytes are read that nobody wrote.
+    /// A read of unwritten bytes.
     fn uninitialised(&mut self, _access: &Access) {}
     /// All work-items of a group have reached a barrier.
     fn barrier(&mut self, _group: [u64; 3], _span: Span) {}
@@ -53,12 +53,12 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// Keeps what is printed, and counts reads of what nobody wrote.
+/// Keeps printed records, and counts reads of unwritten bytes.
 #[derive(Clone, Default, Debug)]
 pub struct Log {
     /// What was printed, in the order of the run.
     pub printed: Vec<Printed>,
-    /// Reads of bytes that nobody wrote.
+    /// Reads of unwritten bytes.
     pub uninitialised: u64,
     /// The first of them.
     pub first_uninitialised: Option<Access>,

@@ -1,17 +1,16 @@
-//! Sub-groups: which work-items form one, and what those that wait for each other do together.
+//! Sub-groups: which work-items form one, and their collective operations.
 //!
-//! In come the work-items of a group that wait at an instruction of sub-groups; out go those that may run again. A
-//! sub-group is a stretch of a row of the group, as in the vectors that `spmd` makes. Of one whose work-items wait at
-//! different places, those at the earliest act: they may come to where the others are. That is the order in which lanes
-//! under masks get there.
+//! In come the work-items of a group that wait at collective operations; out go those that may run again. A sub-group
+//! is a run of consecutive work-items in a row of the group, as are the vectors of `spmd`. If its work-items wait at
+//! different positions, those at the earliest one execute first, as they may reach the others' position. Masked vector
+//! code has the same order.
 
 use crate::code::{Code, Program, Together};
 use crate::exec::{Item, Subgroup};
 use cloom_ir::subgroup;
 use std::collections::BTreeMap;
 
-/// Where a work-item stands, in a group of this size whose sub-groups have so many work-items where the row has as
-/// many.
+/// The sub-group ids of a work-item, in a group of this size, where `size` is the size of a whole sub-group.
 pub fn of(local_id: [u64; 3], size: [u64; 3], enqueued: [u64; 3], lanes: u16) -> Subgroup {
     let width = u64::from(lanes.clamp(1, 64));
     let row = |size: [u64; 3]| size[0].div_ceil(width);
@@ -28,7 +27,8 @@ pub fn of(local_id: [u64; 3], size: [u64; 3], enqueued: [u64; 3], lanes: u16) ->
     }
 }
 
-/// Of each sub-group, those that wait at the earliest place act and wait no more. Gives them.
+/// In each sub-group, executes the operation of the work-items that wait at the earliest position. Returns these
+/// work-items, which are ready again.
 pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Program) -> Vec<usize> {
     let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for &i in waiting.iter() {
@@ -60,7 +60,7 @@ pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Progr
     ready
 }
 
-/// These work-items of one sub-group execute the instruction that they wait at.
+/// Executes the operation that these work-items of one sub-group wait at.
 fn together(members: &mut [Item], program: &Program) {
     if members.iter_mut().fold(false, |any, m| m.next_round() | any) {
         return;

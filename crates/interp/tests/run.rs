@@ -71,7 +71,7 @@ fn work_items_know_their_place() {
 
 #[test]
 fn a_barrier_in_a_loop_holds_the_group_together() {
-    // Each round, every work-item reads what its right neighbour wrote.
+    // In each iteration, every work-item reads what its right neighbour wrote.
     let body = format!(
         "{HERE}
         v5: i64 = query local_id 0
@@ -104,7 +104,7 @@ fn a_barrier_in_a_loop_holds_the_group_together() {
         let (result, bytes, log) = run_with(&kernel(&body), NdRange::linear(10, 4), &[0; 40], options);
         result.unwrap();
         let words: Vec<u8> = bytes.chunks(4).map(|b| b[0]).collect();
-        // After as many rounds as work-items, each number is home again, in the smaller last group too.
+        // After as many iterations as work-items, each number is back, in the smaller last group too.
         assert_eq!(words, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
         assert_eq!(log.uninitialised, 0);
     }
@@ -297,8 +297,8 @@ fn values_structures_and_local_memory_are_passed() {
     assert!(matches!(bad.kind, FaultKind::BadLaunch(_)));
 }
 
-/// Four lanes of a buffer of `i32`; those below 3 are on, as is lane 3 if the first word says so. Others have addresses
-/// to nowhere.
+/// Four lanes of a buffer of `i32`; those below 3 are on, as is lane 3 if the first word says so. The other lanes have
+/// invalid addresses.
 const LANES: &str = "bb0(v0: ptr<global>):
     v1: i64x4 = iota
     v2: i64x4 = const 0x3
@@ -316,7 +316,7 @@ const LANES: &str = "bb0(v0: ptr<global>):
 
 #[test]
 fn lanes_that_are_off_touch_nothing() {
-    // The buffer has three words. Each kernel writes through lanes that would leave it.
+    // The buffer has three words. Each kernel stores through lanes that would be out of bounds.
     let bodies = [
         "v14: i32x4 = maskedload v0, v7 align 4  v15: i32x4 = add v14, v14  maskedstore v0, v15, v7 align 4  ret",
         "v14: i32x4 = gather v13, v7 align 4     v15: i32x4 = add v14, v14  scatter v13, v15, v7 align 4     ret",

@@ -30,7 +30,7 @@ fn a_million_rounds_end() {
     let kernel = program.module.kernels().next().unwrap();
     machine.run_kernel(kernel, &NdRange::linear(1, 1), &[Arg::Buffer(p)], &mut ()).unwrap();
     println!("{:.0} million instructions a second", 10.0 / start.elapsed().as_secs_f64());
-    // The sequence, computed apart.
+    // The sequence, computed independently.
     let x = (0..1_000_000u32).fold(1u32, |x, i| ((x.wrapping_mul(1_000_000).wrapping_add(1) ^ i) >> 1).wrapping_add(i));
     assert_eq!(machine.memory.read(p, 4).unwrap().0, x.to_le_bytes());
 }
