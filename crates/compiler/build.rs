@@ -1,9 +1,9 @@
-//! In come the sources of the built-in library; out goes the library as IR, a piece for each function, and a
-//! fingerprint of everything that decides which code a kernel gets, so that the disk cache never gives code of another
-//! compiler: the sources of the crates that kernels pass through, LLVM, and rustc. The fingerprint is a BLAKE3 hash,
-//! the same wherever the same sources are built with the same tools.
+//! In come the sources of the built-in library; out goes the library as IR, a module for each function, and a
+//! fingerprint of all inputs of code generation, so that the disk cache never returns code of another compiler: the
+//! sources of the crates that kernels pass through, LLVM, and rustc. The fingerprint is a BLAKE3 hash, the same
+//! wherever the same sources are built with the same tools.
 //!
-//! The library does not depend on programs or their options, so no program has to wait for the front end to read it.
+//! The library does not depend on programs or their options, so it is compiled here and not for each program.
 
 use cloom_builtins::library::FILES;
 use cloom_clc::options::{BuildOptions, ClStd};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// The crates whose sources decide: this one and those that it uses. `cargo xtask tidy` checks the list.
+/// The crates whose sources are hashed: this one and those that it uses. `cargo xtask tidy` checks the list.
 const PARTS: &[&str] = &["target", "caps", "ir", "builtins", "clc", "passes", "spmd", "llvm", "artifact", "compiler"];
 
 fn main() {
@@ -41,13 +41,13 @@ fn main() {
     std::fs::write(Path::new(&out).join("library.ir"), pieces).expect("the output folder is writable");
 }
 
-/// What the compiler of this crate says of itself: its version, commit and machine.
+/// `rustc -vV`: version, commit and host.
 fn rustc() -> Vec<u8> {
     let rustc = std::env::var_os("RUSTC").expect("cargo sets it");
     Command::new(rustc).arg("-vV").output().expect("cargo just ran it").stdout
 }
 
-/// Adds a named text, with its length, so that no two sequences of texts look alike.
+/// Hashes a named text with its length, so that different sequences of texts differ.
 fn add(name: &[u8], text: &[u8], hasher: &mut blake3::Hasher) {
     for bytes in [name, text] {
         hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
@@ -69,7 +69,7 @@ fn add_folder(dir: &Path, hasher: &mut blake3::Hasher) {
     }
 }
 
-/// An array of names with the begin and the end of their pieces, as Rust, and the pieces.
+/// An array of names with the offsets of their modules, as Rust code, and the modules.
 fn library() -> (String, Vec<u8>) {
     let mut all = BTreeMap::new();
     for (name, text) in FILES {
@@ -103,8 +103,8 @@ fn compile(name: &str, text: &str) -> Module {
     module
 }
 
-/// A module for each function that others than its file can reach. Functions of the file alone get the file's name, for
-/// they are found by their names from now on.
+/// A module for each function that is visible outside of its file. Internal functions get the file's name as a prefix,
+/// as they are looked up by name from now on.
 fn split(file: &str, mut module: Module) -> Vec<(String, Module)> {
     let roots = module.funcs.iter().filter(|(_, f)| !f.is_declaration() && f.linkage != Linkage::Internal);
     let mut wanted: Vec<FuncRef> = roots.map(|(r, _)| r).collect();
@@ -122,7 +122,7 @@ fn split(file: &str, mut module: Module) -> Vec<(String, Module)> {
         f.linkage = Linkage::Builtin;
     }
     let bodies: Vec<(FuncRef, Function)> = wanted.iter().map(|&r| (r, module.funcs[r].clone())).collect();
-    // A body at a time is put back into a module of declarations, from which it takes what it uses.
+    // One body at a time is put into a module of declarations, from which it imports what it uses.
     for f in module.funcs.values_mut() {
         let mut declaration = Function::new(f.name.clone(), f.params.clone(), f.ret);
         (declaration.linkage, declaration.noinline) = (f.linkage, f.noinline);

@@ -1,4 +1,4 @@
-//! What a kind of device brings to the compiler: code generation behind one trait.
+//! Code generation for a kind of device, behind one trait.
 //!
 //! ```text
 //! kernel as IR, linked ─▶ Backend::compile ─▶ KernelArtifact
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The front end, linking, the disk cache, the threads in the background and the tiers are the same for all backends
-//! and stand outside of them. A backend is registered with the compiler ([`Extensions`]) and found by its target; the
+//! and are outside of them. A backend is registered with the compiler ([`Extensions`]) and found by its target; the
 //! CPU's is always there.
 
 use crate::key::{CodeOptions, SpecializationKey};
@@ -22,13 +22,13 @@ use std::time::Instant;
 
 /// Code generation for one target.
 pub trait Backend: Send + Sync {
-    /// What its code is made for.
+    /// The target of its code.
     fn target(&self) -> &Target;
 
-    /// What the rest of the compiler must know of it.
+    /// Its capabilities, as the rest of the compiler needs them.
     fn capabilities(&self) -> Capabilities;
 
-    /// Makes code of a kernel. `log` gets the time of each stage, and its text if anybody wants it.
+    /// Generates a kernel's code. `log` gets the time of each stage, and its text if wanted.
     fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError>;
 
     /// For the build log: what would be decided about a kernel, without making its code.
@@ -37,15 +37,15 @@ pub trait Backend: Send + Sync {
         Ok(Explanation::default())
     }
 
-    /// Does `work`, and meanwhile what the backend needs once before its first use in a process, if that takes long.
+    /// Does `work` and meanwhile initialises the backend, if that takes long and has not been done in this process.
     fn prepare_meanwhile(&self, work: &mut dyn FnMut()) {
         work();
     }
 
-    /// Does what the backend needs once before its first use in a process.
+    /// Initialises the backend, once in a process.
     fn prepare(&self) {}
 
-    /// Whether that is done.
+    /// Whether it is initialised.
     fn is_prepared(&self) -> bool {
         true
     }
@@ -76,8 +76,8 @@ pub struct KernelInput<'a> {
 }
 
 impl KernelInput<'_> {
-    /// Inlines and runs the scalar passes, with the hooks before and after them: what most backends begin with. Gives
-    /// what each pass did.
+    /// Inlines and runs the scalar passes, with the hooks before and after them, as most backends begin with. Returns
+    /// the statistics of each pass.
     pub fn run_passes(&mut self, log: &mut StageLog) -> Statistics {
         self.run_hooks(Position::BeforePasses, log);
         let kernel = self.kernel;
@@ -104,7 +104,7 @@ impl KernelInput<'_> {
 
 /// A change to the IR of every kernel, by position in the pipeline: instrumentation.
 pub trait IrHook: Send + Sync {
-    /// Its name, which is a part of every key of the disk cache: one that changes what it does changes its name.
+    /// Its name, which is a part of every key of the disk cache: change it when the hook's behaviour changes.
     fn name(&self) -> &str;
     /// Where it runs.
     fn position(&self) -> Position;
@@ -115,13 +115,13 @@ pub trait IrHook: Send + Sync {
 /// A position in the pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Position {
-    /// After linking, before any pass: each access is as the source has it.
+    /// After linking, before any pass: accesses are as in the source.
     BeforePasses,
-    /// After the scalar passes, before the kernel becomes code for work-groups: what is left of the accesses.
+    /// After the scalar passes, before vectorisation: redundant accesses are gone.
     AfterPasses,
 }
 
-/// What a compiler has beside what is built in.
+/// Additions to the built-in compiler.
 #[derive(Clone, Default)]
 pub struct Extensions {
     /// Code generation for other targets.
@@ -143,14 +143,14 @@ pub struct Generated {
     pub internal_error: Option<InternalError>,
 }
 
-/// What a backend says of a kernel for people.
+/// A backend's decisions about a kernel, for people.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Explanation {
     /// In a few words, such as `8 work-items at a time`; empty if there is nothing to say.
     pub summary: String,
     /// What was decided and why.
     pub remarks: Vec<Remark>,
-    /// The files that these are about.
+    /// The source files that the remarks refer to.
     pub files: Vec<String>,
 }
 
@@ -185,7 +185,7 @@ impl StageLog {
         self.since = Instant::now();
     }
 
-    /// The text of a stage. To make it counts for no stage.
+    /// The text of a stage. The time to print it counts for no stage.
     pub fn text(&mut self, name: &str, text: impl FnOnce() -> String) {
         if self.texts {
             self.stages.push(Stage { name: name.to_owned(), text: text() });

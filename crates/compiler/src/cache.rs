@@ -1,8 +1,8 @@
 //! Compiled kernels on disk, by a hash of everything that went into them.
 //!
-//! An entry is a file that is written apart and renamed, so that many processes can share the folder; one that is cut,
-//! changed or from elsewhere fails its checksum and counts as absent. What is found here is run, so the folder must
-//! belong to this user and be writable for nobody else. Any failure means: no cache.
+//! An entry is written to a temporary file and renamed, so that many processes can share the folder; a truncated,
+//! changed or foreign entry fails its checksum and counts as absent. Entries are executed, so the folder must belong to
+//! this user and be writable for nobody else. Any failure means: no cache.
 
 use cloom_artifact::KernelArtifact;
 use cloom_caps::env;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
-/// Bytes that the folder may hold, and what is left when it was too full.
+/// The largest size of the folder in bytes, and the size after eviction.
 const MAX_BYTES: u64 = 256 << 20;
 const KEEP_BYTES: u64 = 192 << 20;
-/// The size is looked at once for so many new entries.
+/// The size is checked once for so many new entries.
 const SWEEP_EVERY: u32 = 32;
 const SUFFIX: &str = "kernel";
 
@@ -23,7 +23,7 @@ const SUFFIX: &str = "kernel";
 pub struct Key(String);
 
 impl Key {
-    /// From everything that decides which code comes out, encoded; the compiler itself is part of it.
+    /// A hash of all inputs of code generation, encoded, and of the compiler's fingerprint.
     pub fn new(request: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in [env!("CLOOM_FINGERPRINT").as_bytes(), env!("CARGO_PKG_VERSION").as_bytes(), request] {
@@ -40,7 +40,7 @@ pub struct Cache {
     written: AtomicU32,
 }
 
-/// The folder that the environment says, unless it says none.
+/// The folder from the environment, unless that disables the cache.
 pub fn folder_from_env() -> Option<PathBuf> {
     if env::CACHE.is_off() {
         return None;
@@ -63,7 +63,7 @@ impl Cache {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
         }
         let meta = fs::metadata(&folder).ok()?;
-        // This process's own entry tells who the user is.
+        // The owner of `/proc/self` is this process's user.
         let me = fs::metadata("/proc/self").ok()?.uid();
         let safe = meta.is_dir() && meta.uid() == me && meta.mode() & 0o022 == 0;
         safe.then_some(Self { folder, written: AtomicU32::new(0) })
@@ -79,7 +79,7 @@ impl Cache {
         let bytes = fs::read(&path).ok()?;
         match KernelArtifact::decode(&bytes) {
             Ok(artifact) => {
-                // A used entry is young again; if that cannot be written down, it is forgotten earlier.
+                // A used entry gets a new time; if that fails, it is evicted earlier.
                 let _ = fs::File::open(&path).and_then(|f| f.set_modified(SystemTime::now()));
                 Some(artifact)
             }
@@ -103,13 +103,13 @@ impl Cache {
     }
 }
 
-/// Removes the entries that were not used for the longest time, if there is too much.
+/// Evicts the least recently used entries, if the folder is too large.
 fn sweep(folder: &Path, max: u64, keep: u64) {
     let Ok(dir) = fs::read_dir(folder) else { return };
     let mut entries: Vec<(SystemTime, u64, PathBuf)> = dir
         .filter_map(|e| {
             let path = e.ok()?.path();
-            // Only what a cache made: the folder may be one that somebody uses for more.
+            // Only files of the cache: the folder may have other files.
             let ours = path.extension().is_some_and(|x| x == SUFFIX || x == "new");
             let meta = fs::symlink_metadata(&path).ok().filter(|m| ours && m.is_file())?;
             Some((meta.modified().ok()?, meta.len(), path))

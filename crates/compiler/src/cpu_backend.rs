@@ -16,7 +16,7 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// For a target. If there is no code generation for it, each kernel says so.
+    /// For a target. If there is no code generation for it, each kernel's compilation returns the error.
     pub fn new(target: Target) -> CpuBackend {
         CpuBackend { target }
     }

@@ -1,9 +1,9 @@
-//! A program on a target: a cell for each piece of code, filled once, by whoever comes first.
+//! A program on a target: a cell for each piece of code, which the first thread that needs it fills.
 //!
 //! Optimised code takes LLVM long to make: masks, two copies of loops, wide vectors on narrow registers. So a kernel
 //! that is wanted at once may begin with code of the *baseline tier*, made in a tenth of the time
-//! ([`Executable::baseline_kernel`]), while a thread in the background makes the optimised code. Whoever launches asks
-//! from group to group whether that is there ([`Executable::try_kernel`]), and goes on with it (tier-up).
+//! ([`Executable::baseline_kernel`]), while a thread in the background makes the optimised code. The launcher polls for
+//! it between groups ([`Executable::try_kernel`]) and switches to it (tier-up).
 
 use crate::backend::Backend;
 use crate::kernel::{Built, Request};
@@ -30,7 +30,7 @@ pub struct Executable {
     compiler: Arc<Compiler>,
     program: Arc<Program>,
     target: Target,
-    /// Or why there is no code for the target.
+    /// The backend, or why there is none for the target.
     backend: Result<Arc<dyn Backend>, CompileError>,
     kernels: Vec<Kernel>,
 }
@@ -57,16 +57,16 @@ impl Executable {
         &self.target
     }
 
-    /// A kernel's code. Compiles it at once, on this thread, unless that is done or under way elsewhere: so a kernel
-    /// that is needed now does not wait behind others.
+    /// A kernel's code. Compiles it on this thread, unless it exists or another thread is compiling it: so a kernel
+    /// that is needed now does not queue behind others.
     pub fn kernel(&self, name: &str, key: impl Into<SpecializationKey>) -> Result<Arc<Built>, CompileError> {
         let i = self.index(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
         self.get(i, key.into())
     }
 
-    /// A kernel's code will be asked for: it is compiled in the background from now on. (Programs may have many kernels
-    /// that nobody uses; compiling them all would take the cores from the first launches.) False if nobody compiles in
-    /// the background.
+    /// Queues a kernel for compilation in the background, before its first launch. (Programs may have many kernels that
+    /// are never launched; compiling all would take cores from the first launches.) False if there are no background
+    /// threads.
     pub fn prefetch_kernel(self: &Arc<Self>, name: &str, key: impl Into<SpecializationKey>) -> bool {
         if let Some(i) = self.index(name) {
             self.compiler.queue.push(self, i, self.canonical(i, key.into()));
@@ -74,13 +74,13 @@ impl Executable {
         self.compiler.queue.is_active()
     }
 
-    /// A kernel's code, if it is made.
+    /// A kernel's code, if it exists. Does not wait.
     pub fn try_kernel(&self, name: &str, key: impl Into<SpecializationKey>) -> Option<Arc<Built>> {
         self.try_get(self.index(name)?, key.into())?.ok()
     }
 
-    /// Code of the baseline tier, to begin with while a thread makes what [`Executable::kernel`] gives for most
-    /// launches. Nothing if that is made already, or nobody would make it, or the kernel or the backend is not suited.
+    /// Code of the baseline tier, to begin with while a background thread makes the optimised code. `None` if the
+    /// optimised code exists already, if there are no background threads, or if kernel or backend are not suited.
     pub fn baseline_kernel(self: &Arc<Self>, name: &str) -> Option<Arc<KernelArtifact>> {
         self.baseline(self.index(name)?)
     }
@@ -95,7 +95,7 @@ impl Executable {
         let key = SpecializationKey::baseline();
         let make = || {
             if let Some(built) = request.cached() {
-                // Somebody else may have been quicker.
+                // Another thread may have filled it meanwhile.
                 let _ = self.cell(i, Variant::Vector.into()).set(Ok(Arc::new(built)));
                 return Err(CompileError::NoBaseline);
             }
@@ -106,8 +106,8 @@ impl Executable {
     }
 
     /// For the build log: what is decided about each kernel, and why; empty unless
-    /// [`Config::remarks`](crate::Config::remarks) asks for it. It is worked out here whether the machine code exists,
-    /// comes from the cache, or is made at the first launch.
+    /// [`Config::remarks`](crate::Config::remarks) asks for it. It is computed here, independently of whether the
+    /// machine code exists.
     pub fn remarks(&self) -> String {
         if !self.compiler.remarks {
             return String::new();
@@ -135,7 +135,7 @@ impl Executable {
         }
     }
 
-    /// The cell of a key, empty if nobody asked for it yet.
+    /// The cell of a key, which may be empty.
     fn cell(&self, i: usize, key: SpecializationKey) -> Cell {
         self.kernels[i].cells.lock().entry(self.canonical(i, key)).or_default().clone()
     }
@@ -152,14 +152,14 @@ impl Executable {
         cell.get().cloned()
     }
 
-    /// Makes code with which a kernel can begin.
+    /// Makes code of the baseline tier.
     pub(crate) fn prepare_first(self: &Arc<Self>, i: usize) {
         if i < self.kernels.len() && self.baseline(i).is_none() {
             self.prepare(i, Variant::Vector.into());
         }
     }
 
-    /// Compiles a kernel if nobody did. What went wrong is told to whoever asks for it.
+    /// Compiles a kernel if its cell is empty. Errors are kept in the cell.
     pub(crate) fn prepare(&self, i: usize, key: SpecializationKey) {
         if i < self.kernels.len() {
             let _ = self.get(i, key);

@@ -1,4 +1,4 @@
-//! The front end with what it does not do itself: included files, option errors, and a look at what it made.
+//! The front end with its surroundings: included files, option errors, and verification of its output.
 
 use crate::includes::{Header, Resolver};
 use crate::program::Program;
@@ -16,13 +16,13 @@ use std::time::Instant;
 /// A source.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// What messages call it.
+    /// Its name in messages.
     pub name: &'a str,
     /// Its bytes; UTF-8 or anything like it.
     pub text: &'a [u8],
 }
 
-/// What a program is compiled for: it decides what is contracted, and which macros are defined.
+/// Target and device of a program: they decide about contraction and the predefined macros.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildTarget<'a> {
     /// What code is made for.
@@ -41,7 +41,7 @@ impl<'a> From<&'a Target> for BuildTarget<'a> {
 /// A log as text and as data.
 type Log = (String, Vec<Diagnostic>);
 
-/// Reads options; gives them with the warnings, or the errors.
+/// Parses options; returns them with the warnings, or the errors.
 pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String, Vec<Diagnostic>), Log> {
     let mut diagnostics = Diagnostics::default();
     let options = BuildOptions::parse(text, set, &mut diagnostics);
@@ -51,7 +51,7 @@ pub fn options(text: &str, set: OptionSet) -> Result<(BuildOptions, String, Vec<
     if diagnostics.has_errors() { Err((log, list)) } else { Ok((options, log, list)) }
 }
 
-/// Compiles a source. The target decides what is contracted; the macros tell, and that is all.
+/// Compiles a source. Its target decides only whether `a * b + c` is contracted, and a macro.
 pub fn compile(
     source: &Source<'_>,
     text: &str,
@@ -87,7 +87,7 @@ fn run(
     let diagnostics = diagnostic::collect(&output.sources, &output.diagnostics);
     let Some(module) = output.module else { return (None, (log, diagnostics), times) };
     let since = Instant::now();
-    // What the front end makes must be right; a mistake there is told, not passed on to be misread.
+    // The front end's output is verified: an error there is reported as a bug and not passed on.
     let wrong =
         cloom_ir::verify(&module).first().map(|e| format!("{log}error: the front end made invalid code: {e}\n"));
     times.push(Timing::new("verify", since.elapsed()));

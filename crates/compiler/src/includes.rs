@@ -1,15 +1,15 @@
-//! Included files: headers that the application gave, then files in the folders of `-I`, then beside the including
-//! file.
+//! Included files: headers from the application, then files in the folders of `-I`, then in the including file's
+//! folder.
 
 use cloom_clc::pp::{IncludeRequest, IncludeResolver, IncludedFile};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A header that the application gave by name (`clCompileProgram`).
+/// A header from the application (`clCompileProgram`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The name that `#include` uses.
+    /// Its name in `#include`.
     pub name: String,
     /// The text.
     pub text: Vec<u8>,
@@ -36,7 +36,7 @@ impl IncludeResolver for Resolver<'_> {
         if let Some(header) = self.headers.iter().find(|h| h.name == request.name) {
             return Some(IncludedFile { name: header.name.clone(), bytes: header.text.clone() });
         }
-        // Beside the including file, if that is one; a source given as text stands in the working folder.
+        // In the including file's folder; for a source given as text, the working folder.
         let beside = Path::new(request.from).parent().unwrap_or(Path::new(""));
         let first = (!request.angled).then(|| beside.to_path_buf());
         let last = request.angled.then(|| beside.to_path_buf());

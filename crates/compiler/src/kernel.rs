@@ -1,4 +1,4 @@
-//! One kernel of a program to code: the disk cache, the library of built-in functions, and a backend.
+//! Compiles one kernel of a program: disk cache, library of built-in functions, backend.
 
 use crate::backend::{Backend, Explanation, Generated, KernelInput, StageLog};
 use crate::cache::{Cache, Key};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Stage {
     /// Its name: `ir`, `library`, a pass, `spmd`, `llvm`, `llvm-optimised`, `asm`.
     pub name: String,
-    /// What it gave, as text.
+    /// Its output, as text.
     pub text: String,
 }
 
@@ -47,7 +47,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// What decides about the code of all kernels of the program.
+    /// The inputs that all kernels of the program share.
     pub fn options(&self) -> CodeOptions {
         let options = self.program.options();
         CodeOptions {
@@ -57,12 +57,12 @@ impl Request<'_> {
         }
     }
 
-    /// The same code by the key that is the same for all keys that mean it.
+    /// The same request with the canonical key: one for all keys with the same code.
     pub fn canonical(&self, key: SpecializationKey) -> SpecializationKey {
         key.canonical(self.backend.capabilities().variants, &self.options())
     }
 
-    /// Where the disk cache has the code, or will have it. Baseline code is not kept.
+    /// The code's entry in the disk cache. Baseline code has none.
     fn entry(&self, extracted: &Module, key: &SpecializationKey) -> Option<(&Cache, Key)> {
         let cache = self.compiler.cache.as_ref().filter(|_| key.tier != Tier::Baseline)?;
         let hooks: Vec<&str> = self.compiler.hooks.iter().map(|h| h.name()).collect();
@@ -71,7 +71,7 @@ impl Request<'_> {
         Some((cache, Key::new(&postcard::to_stdvec(&parts).ok()?)))
     }
 
-    /// What the disk cache has there.
+    /// The artifact in the disk cache.
     fn stored(&self, (cache, key): &(&Cache, Key)) -> Option<Built> {
         let is_it = |a: &KernelArtifact| a.target == *self.backend.target() && a.name == self.name;
         let artifact = Arc::new(cache.get(key).filter(is_it)?);
@@ -112,7 +112,7 @@ impl Request<'_> {
         self.generate(module, key, log)
     }
 
-    /// What the backend would decide, without making code.
+    /// The backend's decisions, without making code.
     pub fn explain(&self) -> Result<Explanation, CompileError> {
         let key = self.canonical(Variant::Vector.into());
         self.backend.explain(self.input(linked(self.program, self.name)?, &key)?)
@@ -135,7 +135,7 @@ impl Request<'_> {
     }
 }
 
-/// A kernel of a program and what that defines of what it calls.
+/// A kernel with the functions that it calls, as far as the program defines them.
 fn extract(program: &Program, name: &str) -> Result<Module, CompileError> {
     let source = program.module();
     let kernel = source.kernels().find(|&k| source.funcs[k].name == name);

@@ -1,8 +1,8 @@
-//! What a piece of a kernel's code is specialised for: the key under which code is kept in memory and on disk.
+//! The specialisation key: the key under which a kernel's code is kept in memory and on disk.
 //!
 //! A kernel has several pieces of code: for most launches, for groups with short rows, for ids of any size; optimised,
-//! or made in a tenth of the time. A key says which one is meant. Whatever else code may depend on (formats of images,
-//! states of samplers, checks) is a field here, and is then part of every look-up.
+//! or made in a tenth of the time. A key selects one. Anything else that code may depend on (formats of images, states
+//! of samplers, checks) becomes a field here, and so a part of every look-up.
 
 use serde::Serialize;
 
@@ -22,9 +22,8 @@ impl SpecializationKey {
         Self { variant: Variant::Scalar, tier: Tier::Baseline }
     }
 
-    /// The key under which the same code is found, where several keys mean one: without optimisation, and where a
-    /// backend has no variants, all launches share one; where the number of lanes is given, all launches that have
-    /// lanes do.
+    /// The canonical key, where several keys have the same code: without optimisation, or if a backend has no variants,
+    /// all launches share one; if the number of lanes is fixed, all vectorised variants do.
     pub(crate) fn canonical(self, has_variants: bool, options: &CodeOptions) -> Self {
         let variant = match self.variant {
             _ if !has_variants => Variant::Vector,
@@ -43,13 +42,13 @@ impl From<Variant> for SpecializationKey {
     }
 }
 
-/// How much work is put into code.
+/// The tier: how much time is spent on code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum Tier {
-    /// Made in a tenth of the time: one work-item at a time and hardly optimised. A launch may begin with it, and goes
-    /// on with optimised code when that is there (tier-up). Not kept on disk.
+    /// Made in a tenth of the time: one work-item at a time and hardly optimised. A launch may begin with it, and
+    /// continue with optimised code when that exists (tier-up). Not kept on disk.
     Baseline,
-    /// All that the backend can do.
+    /// Fully optimised.
     Optimised,
 }
 
@@ -63,7 +62,7 @@ pub enum Variant {
     /// Those with groups whose rows have at most two to this power work-items, and more than half as many; 6 at most.
     /// Only where it matters: [`CpuLaunch::long_row_width`](cloom_artifact::CpuLaunch::long_row_width).
     ShortRow(u8),
-    /// Those that are short in the dimension along which lanes lie otherwise: lanes along dimension 0.
+    /// Those that are short in the preferred vectorisation dimension: vectorised along dimension 0 instead.
     Dim0,
 }
 
@@ -91,10 +90,10 @@ impl Variant {
     }
 }
 
-/// What decides about code and is the same for all kernels of a program.
+/// The inputs of code generation that all kernels of a program share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct CodeOptions {
-    /// So many work-items to a vector, whatever the kernel; `None`: as many as suit it.
+    /// A fixed number of work-items of a vector; `None`: the cost model chooses for each kernel.
     pub lanes: Option<u16>,
     /// Whether to optimise (`-cl-opt-disable` says no).
     pub optimise: bool,

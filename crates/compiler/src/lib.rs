@@ -8,8 +8,8 @@
 //!
 //! A [`Compiler`] is shared by everything that compiles in a process; it owns the disk cache and the threads that
 //! compile ahead. The front end runs at once and reports. Code is made for one kernel and one [`SpecializationKey`] at
-//! a time, by the thread that asks first, or by a thread in the background before anybody asks. A [`Backend`] makes it;
-//! the one for CPUs is built in, others are given as [`Extensions`].
+//! a time, by the thread that needs it first, or ahead of time by a background thread. A [`Backend`] makes it; the one
+//! for CPUs is built in, others are given as [`Extensions`].
 
 #![forbid(unsafe_code)]
 
@@ -58,9 +58,9 @@ use std::time::Duration;
 pub struct Config {
     /// Where compiled kernels are kept; `None`: nowhere.
     pub cache_dir: Option<PathBuf>,
-    /// How many threads compile ahead of need; 0: none do.
+    /// How many threads compile in the background.
     pub background_threads: usize,
-    /// How many work-items run in the lanes of a vector; `None`: what suits the kernel and the target.
+    /// The number of work-items of a vector; `None`: the cost model chooses.
     pub lanes: Option<u16>,
     /// Whether [`Executable::remarks`] has something to say.
     pub remarks: bool,
@@ -68,12 +68,12 @@ pub struct Config {
     pub baseline_tier: bool,
     /// Passes that do not run.
     pub disabled: Disabled,
-    /// Whether bugs of the compiler that cost only speed are told on the standard error stream.
+    /// Whether bugs of the compiler that cost only speed are reported on standard error.
     pub log: bool,
 }
 
 impl Config {
-    /// As the environment says.
+    /// The configuration from the environment.
     pub fn from_env() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let lanes = cloom_caps::env::LANES.get().and_then(|l| l.parse().ok()).map(|l: u16| l.clamp(1, 64));
@@ -95,13 +95,13 @@ pub enum CompileError {
     /// Functions that are declared and called, but defined nowhere.
     #[error("undefined: {}", .0.join(", "))]
     Undefined(Vec<String>),
-    /// Parts of the program do not fit together.
+    /// The parts of the program cannot be linked.
     #[error("{0}")]
     Link(#[from] cloom_ir::import::ImportError),
     /// The library of built-in functions cannot be read: a bug of ours.
     #[error("the built-in library is damaged: {0}")]
     Library(String),
-    /// The kernel is beyond what can be compiled.
+    /// The kernel exceeds a limit of the compiler.
     #[error("{0}")]
     Vectoriser(#[from] cloom_spmd::Error),
     /// The kernel has no code of the baseline tier.
@@ -110,7 +110,7 @@ pub enum CompileError {
     /// No backend makes code for the target.
     #[error("no code is made for {0}: its backend is not part of this compiler")]
     NoBackend(String),
-    /// The kernel has parameters that no device takes.
+    /// The kernel has parameters that no device supports.
     #[error("{0}")]
     Artifact(#[from] cloom_artifact::ArtifactError),
     /// No machine code.
@@ -127,36 +127,36 @@ pub enum Failure {
     Program,
 }
 
-/// What became of a build, and what there is to tell about it.
+/// The outcome of a build.
 #[derive(Clone, Debug)]
 pub struct Compilation {
     /// The program.
     pub result: Result<Arc<Program>, Failure>,
     /// The build log: diagnostics as text, empty if there are none.
     pub log: String,
-    /// The diagnostics of the front end as data; those of linking stand in the log only.
+    /// The diagnostics of the front end as data; those of linking are in the log only.
     pub diagnostics: Vec<Diagnostic>,
     /// What each stage of the front end took.
     pub times: Vec<Timing>,
 }
 
 impl Compilation {
-    /// A build that failed, with what there is to say.
+    /// A failed build with its log.
     pub fn failed(failure: Failure, log: String, diagnostics: Vec<Diagnostic>) -> Compilation {
         Compilation { result: Err(failure), log, diagnostics, times: Vec::new() }
     }
 }
 
-/// A source of at most so many bytes is read before LLVM could be made ready. If its IR has no more instructions, its
-/// first kernel does that as well.
+/// The front end is done with a source of at most so many bytes before LLVM would be initialised. If its IR has no more
+/// instructions, its first kernel's compilation initialises LLVM.
 const SMALL: usize = 8 << 10;
 
-/// What a stage of a compilation took.
+/// The time of a stage of a compilation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timing {
     /// Its name; a pass that runs twice is there twice.
     pub stage: String,
-    /// On the clock of the wall.
+    /// Wall-clock time.
     pub time: Duration,
 }
 
@@ -257,7 +257,7 @@ impl Compiler {
         let unprepared = backend.as_ref().ok().filter(|b| !b.is_prepared() && self.queue.is_active()).cloned();
         let executable = Executable::new(self.clone(), program.clone(), target.clone(), backend);
         if let Some(backend) = unprepared {
-            // The first use of LLVM takes long, and the process must not end meanwhile: it is not left to another
+            // The first use of LLVM takes long, and the process must not exit meanwhile: it is not left to another
             // thread.
             let size: usize = program.module().funcs.values().map(cloom_ir::Function::size).sum();
             if size <= SMALL { executable.prepare_first(0) } else { backend.prepare() }
@@ -274,8 +274,8 @@ impl Compiler {
         }
     }
 
-    /// Whether a program's kernels may begin with baseline code: optimised code is made meanwhile, and nobody asked for
-    /// a certain kind of code.
+    /// Whether a program's kernels may begin with baseline code: there are background threads, and no option fixes the
+    /// kind of code.
     fn may_tier_up(&self, program: &Program, backend: &dyn Backend) -> bool {
         self.baseline_tier
             && self.queue.is_active()
@@ -284,8 +284,7 @@ impl Compiler {
             && backend.capabilities().baseline_tier
     }
 
-    /// How many kernels run one work-item at a time because of a bug in the vectoriser: their results are right, but
-    /// slow.
+    /// How many kernels are not vectorised because of a bug in the vectoriser: their results are right, but slow.
     pub fn internal_errors(&self) -> u64 {
         self.internal_errors.load(Ordering::Relaxed)
     }

@@ -1,12 +1,12 @@
-//! The library of built-in functions: compiled and cleaned up by the build script, a piece for each function.
+//! The library of built-in functions: compiled and optimised by the build script, one module for each function.
 //!
-//! A program declares the functions that it calls; each gets its body here, and so do the functions that the body
-//! calls. Only the pieces that are needed are read.
+//! A program declares the functions that it calls; each gets its body here, as do the functions that the body calls.
+//! Only the modules that are needed are parsed.
 
 use crate::CompileError;
 use cloom_ir::{Linkage, Module};
 
-/// Name of each function, in order, and where its piece lies.
+/// Name of each function, sorted, and the range of its module.
 static INDEX: &[(&str, u32, u32)] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
 /// The pieces: modules that define one function each.

@@ -15,7 +15,7 @@ pub struct Program {
     options_text: String,
 }
 
-/// Why bytes are no program.
+/// Why bytes cannot be decoded as a program.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LoadError {
     /// Not a binary of Cloom's, or damaged.
@@ -42,7 +42,7 @@ impl Program {
         self.kind
     }
 
-    /// What the options said.
+    /// The parsed options.
     pub fn options(&self) -> &BuildOptions {
         &self.options
     }
@@ -60,8 +60,8 @@ impl Program {
         })
     }
 
-    /// As bytes, for `CL_PROGRAM_BINARIES`. Elsewhere it computes the same, so what was contracted here stays so, be it
-    /// slow there.
+    /// As bytes, for `CL_PROGRAM_BINARIES`. A binary computes the same on every machine: contraction that was decided
+    /// here stays, even where it is slow.
     pub fn encode(&self) -> Vec<u8> {
         ProgramImage {
             kind: self.kind,
@@ -72,14 +72,14 @@ impl Program {
         .encode()
     }
 
-    /// From bytes, of which nothing is believed.
+    /// From untrusted bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, LoadError> {
         let image = ProgramImage::decode(bytes)?;
         let module = parse(&image.ir).map_err(|e| LoadError::Invalid(e.to_string()))?;
         if let Some(e) = verify(&module).first() {
             return Err(LoadError::Invalid(e.to_string()));
         }
-        // Options of any of the calls may stand here; those that are wrong for one are not for another.
+        // Options of any build call are accepted here, although each call accepts fewer.
         let sets = [OptionSet::Build, OptionSet::Compile, OptionSet::Link];
         let options = sets.into_iter().find_map(|set| front::options(&image.options, set).ok());
         let (options, ..) = options.ok_or_else(|| LoadError::Invalid("its options are not understood".into()))?;
@@ -92,7 +92,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
     let failed = |log: String| Compilation::failed(Failure::Program, log, Vec::new());
     let Some(first) = inputs.pop() else { return failed("error: there is nothing to link\n".into()) };
     let mut program = match inputs.is_empty() {
-        // Alone, with the options it has: the common case, and nothing to do.
+        // One program with its own options, the common case: nothing to do.
         true => Arc::unwrap_or_clone(first),
         false => {
             inputs.push(first);
@@ -103,7 +103,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
                     return failed(format!("error: {e}\n"));
                 }
             }
-            // What one program asks for, all get, where it makes code only slower; else all must agree.
+            // An option that only makes code slower applies to all programs if one has it; of others all must agree.
             let mut merged = first.options.clone();
             merged.opt_disable = inputs.iter().any(|p| p.options.opt_disable);
             merged.denorms_are_zero = inputs.iter().all(|p| p.options.denorms_are_zero);
@@ -129,7 +129,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
     Compilation { result: Ok(Arc::new(program)), log: String::new(), diagnostics: Vec::new(), times: Vec::new() }
 }
 
-/// What only another program could define: functions that are called and constants that are used.
+/// Undefined symbols: functions that are called and constants that are used.
 fn undefined(module: &Module) -> Vec<String> {
     let called: std::collections::HashSet<_> = module.funcs.values().flat_map(cloom_ir::Function::callees).collect();
     let funcs = module

@@ -1,7 +1,7 @@
-//! Compiling ahead: threads that take kernels of executables in order, as long as there are any.
+//! Background compilation: threads that compile queued kernels of executables in order.
 //!
 //! Threads exist while there is work, so that an idle process has none and nothing needs to be stopped at the end. An
-//! executable that is gone is passed over.
+//! executable that was dropped is skipped.
 
 use crate::Executable;
 use crate::key::SpecializationKey;
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-/// The work and the threads at it.
+/// The queued work and the number of threads.
 pub struct Queue {
     limit: usize,
     state: Mutex<State>,
@@ -22,12 +22,12 @@ struct State {
 }
 
 impl Queue {
-    /// A queue that at most `limit` threads work at.
+    /// A queue with at most `limit` threads.
     pub fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self { limit, state: Mutex::default() })
     }
 
-    /// Whether anything is compiled ahead.
+    /// Whether there are background threads.
     pub fn is_active(&self) -> bool {
         self.limit > 0
     }
@@ -37,7 +37,7 @@ impl Queue {
         self.add(executable, kernel, key, false);
     }
 
-    /// Adds a kernel of an executable before all others, wherever it is now.
+    /// Moves a kernel of an executable to the front of the queue, or adds it there.
     pub fn hurry(self: &Arc<Self>, executable: &Arc<Executable>, kernel: usize, key: SpecializationKey) {
         self.add(executable, kernel, key, true);
     }
@@ -60,7 +60,7 @@ impl Queue {
         if state.threads < self.limit.min(state.work.len()) {
             let queue = self.clone();
             let builder = std::thread::Builder::new().name("cloom-compile".into());
-            // Without threads everything is compiled when it is asked for.
+            // Without threads, kernels are compiled when they are needed.
             if builder.spawn(move || queue.run()).is_ok() {
                 state.threads += 1;
             }

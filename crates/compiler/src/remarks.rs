@@ -11,7 +11,7 @@ pub fn place(files: &[String], span: Span) -> Option<String> {
     (span != Span::NONE).then(|| format!("{file}:{}:{}", span.line, span.col))
 }
 
-/// What is decided about a kernel.
+/// The backend's decisions about a kernel.
 pub fn text(name: &str, explanation: Result<Explanation, CompileError>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail, here and below.

@@ -1,7 +1,7 @@
-//! A backend without code generation, for tests of everything around a backend (feature `testing`).
+//! A backend without code generation, for tests of the code around backends (feature `testing`).
 //!
-//! Its "code" is the text of the kernel's IR with all that it calls, as it was written, before any pass. So a device
-//! for it needs nothing but the reference interpreter:
+//! Its "code" is the text of the kernel's IR with its callees, before any pass. A device for it needs only the
+//! reference interpreter:
 //!
 //! ```text
 //! let stub = Arc::new(StubBackend::new("stub:ir")?);
@@ -25,7 +25,7 @@ pub struct StubBackend {
 }
 
 impl StubBackend {
-    /// For a target by its name, such as `stub:ir`. Two of one name are one kind of device.
+    /// For a target by its name, such as `stub:ir`. Equal names are the same kind of device.
     pub fn new(name: &str) -> Result<StubBackend, TargetError> {
         Ok(StubBackend { target: name.parse()? })
     }

@@ -72,7 +72,7 @@ fn one_program_runs_on_two_kinds_of_device() {
     assert_eq!(ints(&*p), by_ir);
     assert_ne!(by_ir, input);
 
-    // Neither device takes the other's code.
+    // Neither device loads the other's code.
     assert!(device.load(artifact.artifact.clone()).is_err());
     let other = cloom_artifact::KernelArtifact { target: code.target.clone(), ..(*artifact.artifact).clone() };
     assert!(device.load(Arc::new(other)).is_err(), "it runs work-items");
@@ -118,7 +118,7 @@ fn a_target_without_a_backend_is_refused_by_name() {
     assert!(matches!(compiler.stages(&program, "turn", &target, Variant::Vector), Err(CompileError::NoBackend(_))));
 }
 
-/// Counts the stores that it sees, and the calls.
+/// Counts stores and its own calls.
 struct Counter {
     name: &'static str,
     position: Position,
@@ -158,7 +158,7 @@ fn hooks_see_each_kernel_at_their_position_and_are_part_of_the_key() {
     };
     assert!(!compile(vec![before.clone(), after.clone()]));
     let stores = [&before, &after].map(|h| h.stores.load(Ordering::Relaxed));
-    // Before the passes, variables are memory; what is left is what the source stores.
+    // Before the passes, variables are memory; afterwards only the source's stores are left.
     assert!(stores[0] > stores[1] && stores[1] == 3, "{stores:?}");
     assert!(compile(vec![before.clone(), after.clone()]), "it is in the cache");
     assert!(!compile(vec![before.clone()]), "another key");

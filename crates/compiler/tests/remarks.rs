@@ -1,9 +1,9 @@
-//! What the build log says of a kernel's way into lanes.
+//! What the build log says about the vectorisation of a kernel.
 
 use cloom_compiler::{Compiler, Config, Source};
 use cloom_target::Target;
 
-/// The remarks on a program, for so many lanes or those that are chosen.
+/// The remarks on a program, for a number of lanes or the chosen one.
 fn remarks(text: &str, lanes: Option<u16>) -> String {
     let compiler = Compiler::new(Config { remarks: true, lanes, ..Config::default() });
     let built = compiler.build(&Source { name: "k.cl", text: text.as_bytes() }, "", &Target::generic());
@@ -68,7 +68,7 @@ fn the_width_loops_and_what_is_done_lane_by_lane_have_their_reasons() {
 
 #[test]
 fn a_kernel_without_lanes_has_no_remarks_about_them() {
-    // Short vectors that need all registers as they are, and whose components meet.
+    // Short vectors that fill all registers, and whose components are combined.
     let text = remarks(
         "kernel void k(global float16 *p, int n) {
   size_t i = get_global_id(0);

@@ -30,7 +30,7 @@ kernel void saxpy(global float4 *y, global const float4 *x, float a) {
 }
 "#;
 
-/// A level of x86-64, which need not be this machine's: what is asked of the code does not need it to run.
+/// A level of x86-64, which need not be this machine's: the code is inspected and not run.
 fn target(level: &str) -> Target {
     format!("x86_64-unknown-linux-gnu:{level}").parse().unwrap()
 }
@@ -109,7 +109,7 @@ fn programs_are_compiled_apart_with_headers_and_linked() {
     let linked = compiler.link(&[main.clone(), library.clone()], "").result.unwrap();
     assert_eq!(linked.kind(), ImageKind::Executable);
     assert_eq!(compiler.link(&[main, library.clone(), library], "").result, Err(Failure::Program));
-    // Through bytes and back it is the same program.
+    // Encoding and decoding yields the same program.
     let again = compiler.load(&linked.encode()).unwrap();
     assert_eq!(again.module().to_string(), linked.module().to_string());
     let executable = compiler.executable(&again, &device.info().target);
@@ -185,7 +185,7 @@ fn what_is_contracted_suits_the_target_and_each_has_its_place_in_the_cache() {
     assert!(!fused(&slow) && fused(&quick));
     // A binary rounds on every machine as it did where it was made.
     assert!(fused(&compiler.load(&quick.encode()).unwrap()));
-    // So for one target there may be code of both.
+    // So one target may have code of both.
     let code = |p: &Arc<Program>| compiler.executable(p, &v2).kernel("saxpy", Variant::Vector).unwrap().clone();
     let [of_slow, of_quick] = [code(&slow), code(&quick)];
     assert!(!of_slow.cached && !of_quick.cached && of_slow.artifact != of_quick.artifact);
@@ -204,7 +204,7 @@ fn a_kernel_begins_with_quick_code_if_better_code_is_being_made() {
         let executable = compiler.executable(&program(&compiler, source, options), target);
         (executable.baseline_kernel("k"), executable)
     };
-    // It may be that the thread was quicker, but not each time.
+    // The background thread may win sometimes, but not each time.
     let begun = (0..20).find_map(|_| {
         let (quick, executable) = start(config.clone(), "");
         quick.map(|quick| (quick, executable))

@@ -83,7 +83,8 @@ fn check(text: &str, want: impl Fn(u64, u64, u64) -> i32) {
     }
 }
 
-/// Each item sums what all items of the group wrote, round by round: a barrier in a loop whose counter lives across it.
+/// In each iteration, each work-item sums what all work-items of the group wrote: a barrier in a loop whose counter is
+/// live across it.
 const LOOP: &str = r#"
 global @tile local size 256 align 4
 func external @k(ptr<global>) kernel {
@@ -130,7 +131,7 @@ fn a_barrier_in_a_loop_keeps_counters_and_sums() {
     check(&LOOP.replace("v19x", "v12"), |_, _, size| (0..size as i32).sum());
 }
 
-/// Items with odd ids return before the barrier; the others see what each wrote before it.
+/// Work-items with odd ids return before the barrier; the others see what all wrote before it.
 #[test]
 fn items_that_returned_count_as_arrived() {
     let text = r#"

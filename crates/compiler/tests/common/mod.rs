@@ -18,7 +18,7 @@ impl PrintSink for Prints {
     }
 }
 
-/// A compiler that keeps nothing and compiles nothing ahead.
+/// A compiler without disk cache and background threads.
 pub fn compiler() -> Arc<Compiler> {
     Compiler::new(Config::default())
 }
