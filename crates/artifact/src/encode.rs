@@ -4,17 +4,17 @@ use crate::{KernelArtifact, ProgramImage};
 use serde::{Serialize, de::DeserializeOwned};
 
 const MAGIC: [u8; 6] = *b"CLOOM\0";
-/// Raised when the body's layout or the IR's text form changes.
+/// The format version: raised when the body's layout or the IR's text form changes.
 const VERSION: u8 = 4;
 const HEADER: usize = MAGIC.len() + 2 + blake3::OUT_LEN;
 
-/// Why bytes are not what they should be.
+/// Why bytes cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// Not ours at all.
+    /// Not a file of Cloom.
     #[error("this is not a Cloom binary")]
     Foreign,
-    /// Ours, but another kind of file.
+    /// Another kind of file of Cloom.
     #[error("this Cloom binary is of another kind")]
     Kind,
     /// From another version.

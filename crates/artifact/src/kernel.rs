@@ -5,14 +5,14 @@ use cloom_ir::{FuncRef, KernelMeta, Module, ParamKind};
 use cloom_target::Target;
 use serde::{Deserialize, Serialize};
 
-/// Code of one kernel, with what every device must know to run it. Offsets and sizes in bytes.
+/// Code of one kernel, with the data that every device needs to run it. Offsets and sizes in bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelArtifact {
     /// The kernel's name in the source.
     pub name: String,
-    /// What the code was made for; a device refuses what it cannot run.
+    /// The target of the code; a device refuses code of a target that it cannot run.
     pub target: Target,
-    /// A relocatable object file (ELF on a CPU) or a text that the device's driver takes.
+    /// A relocatable object file (ELF on a CPU), or text for the device's driver.
     pub code: Vec<u8>,
     /// The symbol in `code` of the function to run.
     pub entry: String,
@@ -43,10 +43,10 @@ pub enum LaunchForm {
     WorkItem,
 }
 
-/// What a code generator knows of a kernel's code, and the kernel's description does not say.
+/// The part of an artifact that the code generator provides, beyond the kernel's metadata.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelCode {
-    /// What it was made for.
+    /// The target of the code.
     pub target: Target,
     /// The code.
     pub code: Vec<u8>,
@@ -65,16 +65,16 @@ pub struct KernelCode {
 /// Why there is no artifact for a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ArtifactError {
-    /// The function has no kernel's description.
+    /// The function has no kernel metadata.
     #[error("`{0}` is not a kernel")]
     NotAKernel(String),
-    /// A parameter of a type that no device has yet.
+    /// A parameter of a type that no device supports yet.
     #[error("parameter `{0}` is {1}: kernels with such parameters can be compiled, but no device runs them yet")]
     Parameter(String, &'static str),
 }
 
 impl KernelArtifact {
-    /// The artifact of a kernel: its description, and the code that was made of it.
+    /// Builds the artifact of a kernel from its metadata and its code.
     pub fn new(module: &Module, kernel: FuncRef, code: KernelCode) -> Result<KernelArtifact, ArtifactError> {
         let func = &module.funcs[kernel];
         let meta = func.kernel.as_deref().ok_or_else(|| ArtifactError::NotAKernel(func.name.clone()))?;
@@ -96,7 +96,7 @@ impl KernelArtifact {
         })
     }
 
-    /// How the code is launched on a CPU; none if it is no work-group function.
+    /// How the code is launched on a CPU; `None` if it is no work-group function.
     pub fn cpu(&self) -> Option<&CpuLaunch> {
         match &self.launch {
             LaunchForm::WorkGroup(launch) => Some(launch),
@@ -105,7 +105,7 @@ impl KernelArtifact {
     }
 }
 
-/// Where the parameters of a kernel stand in the argument block, and its size.
+/// The layout of a kernel's argument block, and its size.
 fn arguments(meta: &KernelMeta) -> Result<(Vec<KernelArg>, u32), ArtifactError> {
     let (offsets, size) = meta.layout();
     let args = meta.params.iter().zip(offsets).map(|(p, offset)| {
@@ -121,7 +121,7 @@ fn arguments(meta: &KernelMeta) -> Result<(Vec<KernelArg>, u32), ArtifactError> 
     Ok((args.collect::<Result<_, _>>()?, size))
 }
 
-/// Where a parameter stands in the argument block.
+/// A parameter in the argument block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelArg {
     /// What it is.
@@ -132,7 +132,7 @@ pub struct KernelArg {
     pub size: u32,
 }
 
-/// What stands in the argument block.
+/// What the argument block holds for a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum KernelArgKind {
     /// The bytes of a value or a structure.

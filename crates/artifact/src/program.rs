@@ -1,4 +1,4 @@
-//! A program as a file: verified IR, what kind it is and how it was built.
+//! A program as a file: verified IR, its kind and its build options.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Which of the CPU levels of [`cloom_target`] the machine at hand has.
+//! Which of the CPU levels of [`cloom_target`] this machine has.
 
 use cloom_target::cpu::of;
 use cloom_target::{Architecture, Level, Target};

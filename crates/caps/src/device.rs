@@ -1,8 +1,7 @@
 //! What one device offers to programs: its type, extensions, features and limits.
 //!
-//! A device builds its [`DeviceCaps`] from the tables of this crate. Everything that asks what a device can do reads it
-//! there: the device queries of the interface, the runtime's checks, and the macros that the preprocessor defines for a
-//! program.
+//! A device builds its [`DeviceCaps`] from the tables of this crate. All users of capabilities read it: the device
+//! queries of the interface, the runtime's checks, and the preprocessor's macros.
 
 use crate::{C_FEATURES, DEVICE_EXTENSIONS, Named, limits};
 use std::borrow::Cow;
@@ -21,7 +20,7 @@ pub enum DeviceKind {
 /// Sizes and counts that a program must stay within.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Work-items of a group, in all and in each dimension.
+    /// The largest work-group, in total and in each dimension.
     pub max_group_size: u64,
     /// Bytes of the arguments of a kernel.
     pub max_parameter_size: u64,

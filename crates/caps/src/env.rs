@@ -1,5 +1,4 @@
-//! The environment variables that Cloom looks at, each written once; `cloom doctor` and the documentation print this
-//! table.
+//! The environment variables of Cloom, each declared once; `cloom doctor` and the documentation print this table.
 
 /// One environment variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -8,7 +7,7 @@ pub struct Var {
     pub name: &'static str,
     /// What it does.
     pub meaning: &'static str,
-    /// What holds when it is not set.
+    /// The default.
     pub default: &'static str,
 }
 

@@ -1,7 +1,7 @@
 //! The tables of what Cloom offers, each written once: extensions, optional features, limits.
 //!
 //! A device makes its [`DeviceCaps`] of them; from these come the macros of the front end, and the strings, version
-//! arrays and limits of the queries. A row stands here only if a test passed with it.
+//! arrays and limits of the queries. A row is here only if a test passed with it.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
-//! The CPU levels that code is made for: what each instruction set has, and what is fast on its machines.
+//! The CPU levels that code is made for: the features of each instruction set, and the tuning for its machines.
 //!
-//! A level is a row of [`LEVELS`]. Those of x86-64 are the levels of its psABI but the first, because without SSE 4.1
-//! rounding would need a library; AArch64 always has its vector unit. Which of them the machine at hand has is not
-//! decided here (`cloom_caps::cpu`).
+//! A level is a row of [`LEVELS`]. Those of x86-64 are the levels of its psABI except the first, because rounding
+//! without SSE 4.1 would need a library; AArch64 always has its vector unit. Which of them this machine has is decided
+//! in `cloom_caps::cpu`.
 
 use crate::{Architecture, Target};
 
-/// Instructions for consecutive lanes of memory under a mask.
+/// Instructions for masked consecutive access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MaskedAccess {
     /// None.
@@ -25,17 +25,17 @@ pub struct Features {
     pub vector_bits: u32,
     /// How many vector registers there are.
     pub vector_registers: u32,
-    /// How many registers for masks alone; 0 if masks are vectors of integers.
+    /// How many mask registers there are; 0 if masks are vectors of integers.
     pub mask_registers: u32,
-    /// Access to consecutive lanes under a mask.
+    /// Masked consecutive access.
     pub masked_access: MaskedAccess,
-    /// Instructions for lanes at addresses of their own, loads and stores, under a mask.
+    /// Masked gathers and scatters.
     pub gather_scatter: bool,
-    /// Whether a multiplication and an addition are one instruction, rounded once.
+    /// Whether there is a fused multiply-add.
     pub fma: bool,
     /// Whether halves are converted by an instruction.
     pub half_conversion: bool,
-    /// Whether vectors of floats become integers by an instruction that saturates and takes NaN to zero.
+    /// Whether the conversion of float vectors to integers saturates and takes NaN to zero.
     pub saturating_conversion: bool,
 }
 
@@ -84,28 +84,29 @@ pub struct Cache {
     pub ways: u32,
 }
 
-/// What is fast on the machines of a level, as far as it decides which code is made.
+/// What is fast on the machines of a level: the inputs of cost decisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
     /// Whether gathering from addresses in a vector is faster than loading lane by lane. (A Xeon of 2023 took a quarter
     /// to two fifths of the time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long.)
     pub fast_gather: bool,
-    /// Whether prefetches bring what is far apart in memory as fast as it comes in order, so that grid-stride loops
-    /// need no batching.
+    /// Whether software prefetches make strided access as fast as sequential access, so that grid-stride loops need no
+    /// batching.
     pub prefers_prefetch: bool,
     /// Bytes of a cache line.
     pub cache_line: u32,
     /// The first-level data cache, at least.
     pub l1: Cache,
-    /// Vector registers to a value: several at once hide the latency of arithmetic. (Mandelbrot on AVX2, two against
-    /// one: 1.45 times as fast; with four, values are spilled, and it is no faster than with one.)
+    /// How many vector registers a value has, at best: several independent operations hide the latency of arithmetic.
+    /// (Mandelbrot on AVX2, two against one: 1.45 times as fast; with four, values are spilled, and it is no faster
+    /// than with one.)
     pub interleave: u32,
-    /// The cache lines that may be open at once in columns that are written. The lines of a matrix whose rows are a
-    /// power of two long share one set of the first-level cache, with what the processor writes ahead of its turn.
-    /// (1024 by 1024 numbers transposed, on AVX-512: 0.3 ms with 4 lanes, 0.58 with 8, 1.8 with 16.)
+    /// The most cache lines in use at once when columns are written (store streams). If the rows of a matrix are a
+    /// power of two long, these lines share one set of the first-level cache. (1024 by 1024 numbers transposed, on
+    /// AVX-512: 0.3 ms with 4 lanes, 0.58 with 8, 1.8 with 16.)
     pub open_lines_written: u32,
-    /// And in columns that are read, where what is needed again comes from the second-level cache; or in rows that are
-    /// written, where each line is completed within so many iterations.
+    /// The same for columns that are read, where reuse hits the second-level cache; or for rows that are written, where
+    /// each line is completed within so many iterations.
     pub open_lines_read: u32,
 }
 
@@ -141,7 +142,7 @@ pub struct Level {
     pub brings: &'static str,
     /// What it has.
     pub features: Features,
-    /// Suffixes that its targets may have, and what is fast on those machines.
+    /// Suffixes that its targets may have, and the tuning for each.
     tunings: &'static [(&'static str, Tuning)],
 }
 

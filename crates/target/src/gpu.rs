@@ -1,11 +1,11 @@
-//! What code generation for a GPU must know of it.
+//! The properties of GPUs that code generation needs.
 //!
 //! The numbers are those of the CUDA programming guide's table of compute capabilities.
 
 /// The properties of a GPU that decide how many groups a multiprocessor runs at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gpu {
-    /// Work-items that run in step.
+    /// Work-items that run in lockstep.
     pub warp_size: u32,
     /// Registers of 32 bits of a multiprocessor.
     pub registers: u32,

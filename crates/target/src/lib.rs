@@ -12,9 +12,9 @@
 //! it enters (a device, the command line, a cached file); from then on the parsed value is passed along, so that no two
 //! stages can read one name differently.
 //!
-//! A triple that this crate does not know is no error: the target then has the properties of [`Target::generic`], and
-//! whoever has a code generator for it registers it by name. A known triple with an unknown CPU is an error, because
-//! code for it would be a guess.
+//! A triple that this crate does not know is no error: the target then has the properties of [`Target::generic`], and a
+//! code generator for it is registered by that name. A known triple with an unknown CPU is an error, because code for
+//! it would be a guess.
 //!
 //! [`cpu`] has the table of CPU levels, [`gpu`] the properties of GPUs.
 
@@ -39,12 +39,12 @@ pub enum Architecture {
     AArch64,
     /// NVIDIA's GPUs, by PTX.
     Nvptx64,
-    /// One that this crate has no table for.
+    /// An architecture without a table in this crate.
     Other,
 }
 
 impl Architecture {
-    /// The architecture of the machines that run this very code.
+    /// The architecture that this program was compiled for.
     pub const HOST: Architecture =
         if cfg!(target_arch = "aarch64") { Architecture::AArch64 } else { Architecture::X86_64 };
 
@@ -89,7 +89,7 @@ pub enum TargetError {
     },
 }
 
-/// What code is made for. Two targets with one name are equal in everything.
+/// A target. Two targets with one name are equal in everything.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Target {
@@ -143,7 +143,7 @@ impl Target {
         self.architecture
     }
 
-    /// The row of the table of CPUs; none for what is no CPU of it.
+    /// The row of the table of CPUs; `None` if it is no CPU of the table.
     pub fn level(&self) -> Option<&'static Level> {
         self.level
     }
@@ -158,7 +158,7 @@ impl Target {
         &self.tuning
     }
 
-    /// What a GPU has; none for anything else.
+    /// The properties of a GPU; `None` for other targets.
     pub fn gpu(&self) -> Option<&Gpu> {
         self.gpu.as_ref()
     }
@@ -209,7 +209,7 @@ impl fmt::Display for Target {
     }
 }
 
-// All else follows from the name.
+// All other fields follow from the name.
 impl PartialEq for Target {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
