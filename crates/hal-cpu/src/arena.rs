@@ -21,25 +21,25 @@ pub const ALIGN: usize = 128;
 /// large block.
 const GUARD: usize = 256;
 
-/// Pages that a system may give for large blocks, if they are asked for. Without them, a kernel that walks down the
-/// columns of a matrix needs another page for each element, and looking these up takes longer than the work:
-/// transposing 2048 x 2048 numbers took twice as long.
+/// Huge pages, which a system may provide for large blocks on request. Without them, a kernel that accesses the columns
+/// of a matrix touches another page for each element, and TLB misses take longer than the work: transposing 2048 x 2048
+/// numbers took twice as long.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Blocks from this size on ask for huge pages: what the last one wastes is little then.
+/// Blocks from this size on ask for huge pages: the unused part of the last page is then small.
 const LARGE: usize = 2 * HUGE_PAGE;
 
 /// An owned block of bytes, aligned to [`ALIGN`].
 pub struct Block {
     ptr: NonNull<u8>,
     size: usize,
-    /// What was allocated: `ptr` is the first aligned byte of it.
+    /// The allocation: `ptr` is its first aligned byte.
     base: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: a block is plain memory with one owner; who writes where at the same time is the OpenCL program's affair, and
-// Rust code only copies bytes through raw pointers.
+// SAFETY: a block is plain memory with one owner; concurrent access to its bytes is the OpenCL program's
+// responsibility, and Rust code only copies bytes through raw pointers.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
@@ -75,7 +75,7 @@ impl Block {
         // SAFETY: less than `align` bytes are skipped, and there are as many more than `reserved`.
         let ptr = unsafe { base.add(skip) };
         if size >= LARGE {
-            // A wish: whether it is granted makes no difference but in time.
+            // Advice: it affects only the speed.
             // SAFETY: whole pages of this block, whose contents the advice leaves alone.
             unsafe { libc::madvise(ptr.as_ptr().cast(), size / HUGE_PAGE * HUGE_PAGE, libc::MADV_HUGEPAGE) };
         }

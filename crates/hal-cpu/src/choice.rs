@@ -1,16 +1,16 @@
 //! The device that the environment asks for: `CLOOM_THREADS` threads, code for the level `CLOOM_CPU`.
 //!
-//! A level that the machine lacks is refused: a lower one in its place would let a test or a measurement pass for what
-//! it is not. What is no level and no number is ignored, with a warning for whoever started the process.
+//! A level that the machine lacks is refused: with a lower one instead, a test or measurement would be of something
+//! else. A value that is no level or no number is ignored with a warning.
 
 use crate::CpuDevice;
 use cloom_caps::cpu::{named, names};
 use cloom_caps::env;
 use cloom_hal::Device as _;
 
-/// What became of the environment's wishes.
+/// The result of reading the environment.
 pub struct Choice {
-    /// The device; why there is none, if the machine cannot be what was asked for.
+    /// The device, or why the machine cannot provide the requested one.
     pub device: Result<CpuDevice, String>,
     /// Values that were ignored.
     pub warnings: Vec<String>,

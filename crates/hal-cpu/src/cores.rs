@@ -1,9 +1,9 @@
 //! Processor affinity: which core a thread runs on, and how a sleeping one is kept off a core.
 //!
 //! A system wakes a thread where it slept or where its waker runs, and searches for an idle core only while the machine
-//! seems not to be busy. So a worker that is woken for a job often lands behind the very thread that woke it, and the
-//! other core stays idle until the next timer tick, long after a launch of some hundred microseconds has ended. Before
-//! it is woken, such a worker is therefore allowed to run on every core but that one.
+//! seems not to be busy. So a worker that is woken for a job is often queued on the core of the thread that woke it,
+//! and another core stays idle until the next timer tick, long after a launch of some hundred microseconds has ended.
+//! Before it is woken, such a worker is therefore allowed to run on every core but that one.
 
 /// The cores that the process may use.
 #[cfg(target_os = "linux")]
@@ -16,7 +16,7 @@ pub fn here() -> i32 {
     unsafe { libc::sched_getcpu() }
 }
 
-/// The calling thread's number, with which other threads name it to the system.
+/// The calling thread's system id.
 #[cfg(target_os = "linux")]
 pub fn this_thread() -> i32 {
     // SAFETY: gives a number.
@@ -25,7 +25,7 @@ pub fn this_thread() -> i32 {
 
 #[cfg(target_os = "linux")]
 impl Cores {
-    /// Those of the calling thread, if there are several and the system tells them.
+    /// The cores of the calling thread's affinity mask, if there are several and the system reports them.
     pub fn allowed() -> Option<Cores> {
         // SAFETY: a set is a plain array of bits, for which zeros are the empty set.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -48,17 +48,17 @@ impl Cores {
     }
 }
 
-/// The cores that the process may use: nobody knows.
+/// The cores that the process may use: unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub struct Cores(());
 
-/// The core that the calling thread is on: nobody knows.
+/// The core that the calling thread is on: unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn here() -> i32 {
     -1
 }
 
-/// The calling thread: it has no name here.
+/// The calling thread's id: unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn this_thread() -> i32 {
     0
@@ -97,7 +97,7 @@ mod tests {
             ask.send(()).unwrap();
             assert_ne!(told.recv().unwrap().1, core);
         }
-        // What there is not.
+        // The functions for systems without affinity.
         cores.keep_off(0x7fff_0000, 0);
         cores.keep_off(this_thread(), -1);
         cores.keep_off(this_thread(), i32::MAX);

@@ -19,12 +19,12 @@ pub struct CpuDevice {
 /// A kernel in memory.
 pub struct CpuKernel {
     pub(crate) artifact: Arc<KernelArtifact>,
-    /// The part of the artifact that is for CPUs.
+    /// The CPU part of the artifact.
     pub(crate) cpu: CpuLaunch,
     pub(crate) image: Image,
     /// The work-items of the largest group.
     max_group: u64,
-    /// Picoseconds that a work-item took in the last launch that measured it; 0: none has.
+    /// Picoseconds for each work-item in the last measured launch; 0: not measured yet.
     pub(crate) item_time: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ impl CpuDevice {
         CpuDevice { info: info::detect(threads, info::target(cpu)), threads, pool: OnceLock::new() }
     }
 
-    /// The device as if its last cache had so many bytes, for tests: outputs of launches that write more go past it.
+    /// Overrides the size of the last-level cache, for tests: launches that write more use non-temporal stores.
     pub fn with_cache(mut self, bytes: u64) -> CpuDevice {
         self.info.cache_size = bytes;
         self

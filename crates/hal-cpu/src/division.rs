@@ -1,8 +1,8 @@
 //! How the groups of a launch are divided into the chunks that threads claim.
 //!
-//! Mostly a chunk is as many groups as are worth a claim, and all chunks are equally large. Groups that run in batches
-//! should come in larger chunks; but then threads would end far apart, above all if one of them comes late. So each
-//! thread's part of the launch begins with large chunks and ends with some of half the size:
+//! Mostly, all chunks have equal size: enough groups to be worth a claim. Groups that run in batches need larger
+//! chunks; but then threads would end far apart, above all if one starts late. So each thread's part of the launch
+//! begins with large chunks and ends with some of half the size:
 //!
 //! ```text
 //! 32 groups, batches of 8, 2 threads:   |   8    | 4  | 4  |   8    | 4  | 4  |
@@ -66,7 +66,7 @@ impl Division {
         (self.count - self.first).div_ceil(self.unit)
     }
 
-    /// Of the longest part: how many chunks are large, and how many small ones long the rest is.
+    /// Of the longest part: the number of large chunks, and the rest in small chunks.
     fn large(&self) -> (u64, u64) {
         let units = self.units().div_ceil(self.parts);
         let large = units.saturating_sub(self.most) / self.most;

@@ -1,9 +1,9 @@
 //! The floating-point environment of kernels and of their compiler: round to nearest, no traps, denormals kept unless
-//! the program gave them up.
+//! the program's options flush them.
 //!
 //! A host may have changed its own (`-ffast-math` flushes denormals; some libraries unmask traps), so each thread sets
-//! it before it runs groups, and the interface before it does anything, and puts back what it found. Threads begin with
-//! what their maker has.
+//! it before it runs groups, and the interface before it does anything, and restores the previous one. Threads inherit
+//! the environment of their creator.
 
 use register::{DEFAULT, FLUSH, STICKY, get, set};
 
@@ -66,7 +66,7 @@ mod register {
     use std::arch::asm;
 
     pub type Word = u64;
-    /// No exception traps, NaNs go on, round to nearest.
+    /// No exception traps, NaNs propagate, round to nearest.
     pub const DEFAULT: Word = 0;
     /// FZ: denormal results and operands become zeros. That of halves (FZ16) stays off: they keep their denormals
     /// everywhere.

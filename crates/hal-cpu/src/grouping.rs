@@ -1,9 +1,9 @@
 //! How the work-items of a launch are grouped, and in which order groups run.
 //!
-//! Three decisions, each a pure function of sizes and of what a work-item takes:
+//! Three decisions, each a pure function of sizes and of the time of a work-item:
 //!
-//! * [`regroup`]: the local size, for a kernel that cannot tell how its work-items are grouped;
-//! * [`position`]: which group comes next, row by row or in bands, so that neighbours in memory follow each other;
+//! * [`regroup`]: the local size, for a regroupable kernel;
+//! * [`position`]: which group comes next, row by row or in bands, so that consecutive groups access adjacent memory;
 //! * [`batch`]: how many groups run in one call.
 //!
 //! Thresholds are fields of [`TUNING`].
@@ -29,15 +29,15 @@ pub fn batch(grid_stride_bytes: u32, items: u64, memory: u64) -> u64 {
     }
 }
 
-/// Chooses the groups for a kernel that cannot tell how its work-items are grouped: enough groups to keep all threads
-/// busy, but wide enough to fill at least one vector, because a vector of few work-items takes as long as a full one.
-/// `item_time` is what a work-item takes, in picoseconds; 0 if it is not known. Few groups that take long are halved:
-/// of two groups for each of sixteen threads, of 0.4 ms each, the last one ended after 1.2 ms if one thread came late.
+/// Chooses the groups of a regroupable kernel: enough groups to keep all threads busy, but wide enough to fill at least
+/// one vector, because a vector of few work-items takes as long as a full one. `item_time` is the time of a work-item
+/// in picoseconds; 0 if it is not known. Few groups that take long are halved: of two groups for each of sixteen
+/// threads, of 0.4 ms each, the last one ended after 1.2 ms if one thread came late.
 pub fn regroup(mut range: NdRange, threads: u64, lanes: u16, item_time: u64) -> NdRange {
     let (local, global) = (range.local[0], range.global[0]);
     let items = product(range.global).unwrap_or(u64::MAX);
     let group = product(range.local).unwrap_or(u64::MAX).max(1);
-    // Groups to share the work, if there are that many now; one thread does what takes little time.
+    // Enough groups to share the work, if there are that many; short launches run on one thread.
     let picos = |time: Duration| time.as_nanos() as u64 * PICO;
     let little = item_time > 0 && items.saturating_mul(item_time) < picos(TUNING.solo_time);
     let parts = if little { 1 } else { threads * TUNING.chunks_per_thread };
@@ -105,17 +105,17 @@ mod tests {
         };
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 500), [1024, 1, 1]);
         assert_eq!(width([1 << 20, 8, 1], [64, 8, 1], 500), [128, 8, 1]);
-        // Not if that took long, or if it took all the work that others could share; not before it is known.
+        // Not if such a group would take long or leave nothing to share, and not before its time is known.
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 40_000), [256, 1, 1]);
         assert_eq!(width([8192, 1, 1], [64, 1, 1], 5000), [256, 1, 1]);
         assert_eq!(width([1 << 20, 1, 1], [256, 1, 1], 0), [256, 1, 1]);
-        // Few that take long are halved, down to a vector.
+        // Few long groups are halved, down to a vector.
         let few = |global: u64, local: u64, threads| {
             let range = NdRange { work_dim: 1, offset: [0; 3], global: [global, 1, 1], local: [local, 1, 1] };
             regroup(range, threads, 32, 3_000_000).local[0]
         };
         assert_eq!([few(4096, 128, 2), few(4096, 128, 16), few(8192, 128, 16), few(960, 96, 16)], [128, 32, 32, 96]);
-        // What one thread does in a moment is not divided for others.
+        // A short launch is not divided.
         assert_eq!(width([2048, 1, 1], [64, 1, 1], 500), [1024, 1, 1]);
         assert_eq!(width([2048, 1, 1], [1, 1, 1], 500), [1024, 1, 1]);
     }

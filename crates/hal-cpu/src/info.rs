@@ -1,13 +1,13 @@
-//! What this CPU is: from `/proc/cpuinfo`, `/sys` and the instruction `cpuid`. Everything has a fallback.
+//! Describes this CPU, from `/proc/cpuinfo`, `/sys` and the instruction `cpuid`. Everything has a fallback.
 
 use cloom_caps::{DeviceCaps, cpu};
 use cloom_hal::DeviceInfo;
 use cloom_target::Target;
 use std::fs;
 
-/// What code for this machine is compiled for. `wanted` (a level by one of its names) lowers it, or says whether it is
-/// tuned for Intel's processors (`avx512+intel`). For a machine without any of the levels it is the generic target, for
-/// which no code is made.
+/// The target for this machine. `wanted` (a level by one of its names) lowers the level, or selects the tuning for
+/// Intel's processors (`avx512+intel`). A machine without any of the levels gets the generic target, for which no code
+/// is made.
 pub fn target(wanted: Option<&str>) -> Target {
     let Some(best) = cpu::best() else { return Target::generic() };
     match wanted {
@@ -23,7 +23,7 @@ pub fn runs(target: &Target) -> bool {
 }
 
 /// Whether the machine is like Intel's: gathers are faster than loads lane by lane
-/// ([`cloom_target::Tuning::fast_gather`]), unless the system has slowed gathers down to keep what they read secret.
+/// ([`cloom_target::Tuning::fast_gather`]), unless a mitigation of the system makes gathers slow (Downfall).
 fn is_like_intel() -> bool {
     let slowed = || {
         let secret = fs::read_to_string("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
@@ -44,7 +44,7 @@ fn cpuid_vendor() -> [u8; 12] {
     [0; 12]
 }
 
-/// Vendor and name of an Arm processor, by the numbers in its main ID register, which is all that it says of itself.
+/// Vendor and name of an Arm processor, by the numbers in its main ID register.
 fn arm_processor(implementer: u32, part: u32) -> (&'static str, String) {
     let vendor = match implementer {
         0x41 => "ARM",

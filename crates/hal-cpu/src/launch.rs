@@ -1,7 +1,7 @@
-//! Runs a launch: in comes a loaded kernel with a range and an argument block, and every group of the range is run.
+//! Runs a launch: all groups of a range, of a loaded kernel with an argument block.
 //!
-//! 1. The range is put into the code's order of dimensions, and groups are merged or divided where the kernel cannot
-//!    tell ([`regroup`]).
+//! 1. The range is permuted to the code's dimension order, and the groups of a regroupable kernel are merged or divided
+//!    ([`regroup`]).
 //! 2. The calling thread runs groups alone for a moment, unless the launch is known to be long.
 //! 3. The rest is divided into chunks of consecutive groups ([`Division`]), which the threads of the pool share.
 //!
@@ -87,7 +87,7 @@ impl PrintState<'_> {
     }
 }
 
-/// A work-group function, and what it needs for each group.
+/// A work-group function, and the memory that it needs for each group.
 #[derive(Clone, Copy)]
 struct Code {
     function: GroupFn,
@@ -98,7 +98,7 @@ struct Code {
 }
 
 impl Code {
-    /// Of a kernel for these groups.
+    /// The function of a kernel for these groups.
     fn of(kernel: &CpuKernel, range: &NdRange, local: u64) -> Result<Code, HalError> {
         let cpu = &kernel.cpu;
         let mut rounded = range.local;
@@ -126,7 +126,7 @@ pub fn cpu_kernel(kernel: &dyn Kernel) -> Option<&CpuKernel> {
 /// A launch that is under way, shared by the threads.
 pub struct Running<'a> {
     code: Code,
-    /// The code that takes its place.
+    /// The tier-up code.
     tier_up: Option<NextTier<'a>>,
     descriptor: LaunchDescriptor,
     args: &'a [u8],
@@ -148,7 +148,7 @@ pub struct Running<'a> {
 struct NextTier<'a> {
     find: &'a TierUp<'a>,
     current: &'a CpuKernel,
-    /// Bytes of private memory that it may need: it runs on the stack that was chosen for the current code.
+    /// The most private memory that it may need: it runs on the stack that was chosen for the current code.
     private: u64,
     /// Bytes of a group's local memory.
     local: u64,
@@ -196,7 +196,7 @@ thread_local! {
     static MEMORY: RefCell<ThreadMemory> = RefCell::default();
 }
 
-/// Arguments that need no allocation to be aligned.
+/// Small argument blocks are aligned without an allocation.
 const SMALL_ARGS: usize = 256;
 
 /// Room for a small argument block, aligned as kernels rely on ([`ALIGN`] is 128).
@@ -207,8 +207,8 @@ const _: () = assert!(align_of::<SmallArgs>() == ALIGN);
 
 /// Runs a launch on the device's pool.
 pub fn run(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
-    // Vectors of 64 bytes are loaded from the argument block by instructions that fault on any other alignment, and
-    // callers have the block wherever their allocator put it.
+    // Vectors of 64 bytes are loaded from the argument block by instructions that fault on any other alignment, and a
+    // caller's block may have less.
     let args = launch.args;
     let (mut small, large);
     let aligned: &[u8] = if args.as_ptr().addr().is_multiple_of(ALIGN) {
@@ -245,7 +245,7 @@ pub fn max_group(device: &crate::CpuDevice, cpu: &CpuLaunch) -> u64 {
 fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_>) -> Result<(), HalError> {
     let (artifact, cpu) = (&*kernel.artifact, &kernel.cpu);
     let item_time = kernel.item_time.load(Ordering::Relaxed);
-    // From here on, dimensions are the code's.
+    // From here on, dimensions are in the code's order.
     let range = launch.range.in_order(cpu.dim_order);
     let range = match cpu.regroupable {
         true => regroup(range, device.threads() as u64, cpu.lanes, item_time),
@@ -261,7 +261,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     if code.scratch > scratch_of_thread(device) {
         return Err(HalError::OutOfMemory(code.scratch));
     }
-    // The caller's stack is the application's: large private arrays go to a worker's.
+    // The caller's stack is the application's: kernels with large private arrays run on a worker's.
     let join = artifact.private_size <= TUNING.caller_private;
     let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(cpu.write_only_bytes)));
     let nontemporal = cpu.write_only_bytes > 0 && written >= device.cache_size();
@@ -319,7 +319,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     };
     let left = count - running.first;
     if left > 0 && !running.out_of_memory.load(Ordering::Relaxed) {
-        // Long enough to be worth a claim, but at least one for each thread if there are as many groups.
+        // Chunks long enough to be worth a claim, but at least one for each thread if there are as many groups.
         let enough = (left / (threads * TUNING.chunks_per_thread)).max(groups_in(TUNING.min_chunk_time, group_time));
         let unit = enough.clamp(1, left.div_ceil(threads));
         running.division = Division::new(running.first, count, unit, code.batch, threads);
@@ -335,7 +335,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     }
 }
 
-/// How many groups take this time; 1 if it is not known what one takes.
+/// How many groups take this time; 1 if the time of one is not known.
 fn groups_in(time: Duration, group: Duration) -> u64 {
     if group.is_zero() { 1 } else { (time.as_nanos() / group.as_nanos()).max(1) as u64 }
 }
@@ -409,7 +409,7 @@ impl Running<'_> {
                 self.out_of_memory.store(true, Ordering::Relaxed);
                 return;
             };
-            // In the block, which has room for it.
+            // Inside of the block.
             let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
             self.row(&code, id, row, (local, scratch), strides);
             at += row;

@@ -2,8 +2,8 @@
 //!
 //! All sections that need memory go into one mapping, grouped by permission, so that relative references reach. Memory
 //! is written first, then made executable or read-only: no page is ever both writable and executable. Only three
-//! symbols may come from outside (`memcpy`, `memmove`, `memset`), each through a stub beside the code. Whatever is
-//! unknown in the object is an error, never a guess: the bytes may come from a damaged cache.
+//! external symbols are allowed (`memcpy`, `memmove`, `memset`), each through a stub next to the code. Anything unknown
+//! in the object is an error: the bytes may come from a damaged cache.
 
 use crate::relocate::{Machine, Patch, STUB, bad, publish};
 use cloom_hal::HalError;
@@ -24,7 +24,7 @@ const PAGE: usize = Machine::HOST.page();
 pub struct Image {
     base: *mut u8,
     size: usize,
-    /// Where constant data lies, as offsets: what a `%s` may point to.
+    /// The range of constant data, as offsets: a `%s` may point there.
     data: std::ops::Range<usize>,
     entry: usize,
 }
@@ -42,7 +42,7 @@ impl Drop for Image {
     }
 }
 
-/// Permission groups, in the order of their place in the mapping.
+/// Permission groups, in the order of the mapping.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     Code,
@@ -197,11 +197,11 @@ impl Image {
     }
 }
 
-/// Where everything goes, as offsets in the mapping.
+/// The layout of the mapping, as offsets.
 struct Layout {
     sections: HashMap<SectionIndex, usize>,
     stubs: HashMap<String, usize>,
-    /// Places that hold addresses, by the target's offset.
+    /// Slots that hold addresses, by the target's offset.
     slots: HashMap<usize, usize>,
     code_end: usize,
     data_end: usize,
@@ -263,8 +263,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// A slot for each symbol whose address is read through the offset table, which comes last, when every symbol has
-    /// its place.
+    /// A slot for each symbol whose address is read through the offset table, which is laid out last, when every symbol
+    /// has its offset.
     fn add_slots(&mut self, file: &Elf<'_>, mut end: usize) -> Result<usize, HalError> {
         for section in file.sections() {
             for (_, reloc) in section.relocations() {
@@ -286,7 +286,7 @@ impl Layout {
         Ok(end)
     }
 
-    /// The place of a symbol.
+    /// The offset of a symbol.
     fn symbol<'d>(&self, symbol: &impl ObjectSymbol<'d>) -> Result<usize, HalError> {
         match symbol.section() {
             SymbolSection::Section(index) => {

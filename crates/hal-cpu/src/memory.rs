@@ -68,7 +68,7 @@ impl Memory for CpuMemory {
             // SAFETY: both ranges were checked; `copy` allows overlap.
             Some(address) => unsafe { ptr::copy((address + source_offset as usize) as *const u8, to, size as usize) },
             // SAFETY: the range was checked, and its bytes are initialised: they are allocated as zeros or the
-            // application's. That nobody else uses them now is the caller's promise, as for every transfer.
+            // application's. The caller guarantees that nobody else uses them now, as for every transfer.
             None => source.read(source_offset, unsafe { std::slice::from_raw_parts_mut(to, size as usize) })?,
         }
         Ok(())
@@ -80,7 +80,7 @@ impl Memory for CpuMemory {
         if size == 0 || unit == 0 {
             return Ok(());
         }
-        // The first pattern is written, then what is there is doubled.
+        // Writes one pattern, then doubles the written range.
         let mut done = unit.min(size);
         // SAFETY: all within the checked range; source and destination of the doubling do not overlap.
         unsafe {

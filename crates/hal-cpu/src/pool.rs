@@ -1,18 +1,18 @@
-//! A pool of threads that share the chunks of a [job] with the thread that brings it, its owner.
+//! A pool of threads that share the chunks of a [job] with its owner, the thread that submits it.
 //!
 //! Launches come in bursts, so a thread without work spins for a moment before it sleeps. The owner of a job
 //!
 //! 1. *offers* it to threads that spin, each in a [mailbox] of its own, which costs next to nothing;
 //! 2. works on it;
-//! 3. *wakes* sleeping threads only if what is left is worth it. To wake a thread takes as long as many a job, above
-//!    all where cores sleep deeply, and the system may put it behind the thread that wakes it ([`crate::cores`]);
+//! 3. *wakes* sleeping threads only if the rest of the job is worth it. Waking a thread takes as long as many a job,
+//!    above all from deep sleep states, and the system may queue it on the waker's core ([`crate::cores`]);
 //! 4. waits until the last chunk has ended.
 //!
 //! Threads that wait for a job's end in any case are offered it first, if they are on another core than its owner. How
 //! many threads are asked follows from the time that the job is expected to take. Several threads may own jobs at the
 //! same time; a worker that becomes free takes the oldest.
 //!
-//! [`shared`] has the protocol, which `tests/handoff` checks; this file decides how many threads come.
+//! [`shared`] has the protocol, which `tests/handoff` checks; this file decides how many threads are asked.
 
 mod job;
 mod mailbox;
@@ -79,7 +79,7 @@ impl Burst {
         self.alone >= TUNING.burst_time
     }
 
-    /// A job ended that took so long, and a second thread joined it or not.
+    /// Records the time of a job, and whether a second thread joined it.
     fn ended(&mut self, time: Duration, shared: bool) {
         self.end = Instant::now();
         self.alone = if shared { Duration::ZERO } else { self.alone.saturating_add(time) };
@@ -95,7 +95,7 @@ impl Pool {
         let workers = (0..shared.mailboxes.len())
             .filter_map(|i| {
                 let shared = shared.clone();
-                // A thread that the system refuses is one worker less; with none, the owner does all.
+                // If the system refuses a thread, there is one worker less; without any, the owner does all work.
                 let builder = thread::Builder::new().name(format!("cloom-{i}")).stack_size(TUNING.worker_stack);
                 builder.spawn(move || shared.work(&shared.mailboxes[i])).ok()
             })
@@ -164,8 +164,8 @@ impl Pool {
     /// Spins for a moment until `done` holds, or until there is a job of this queue that has a free slot and whose
     /// owner is on another core: then runs chunks of it until none is left. Returns whether either happened.
     ///
-    /// A thread that `may_migrate` leaves the core of the last job's owner: it would be woken there again, behind the
-    /// very thread that it is to assist.
+    /// A thread that `may_migrate` leaves the core of the last job's owner: else it would be woken there again, and
+    /// wait for the thread that it is to assist.
     pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
         if queue == 0 || !self.alive() {
             return spin(done);
@@ -377,7 +377,7 @@ mod tests {
             let mut job = |&shared: &bool| {
                 burst.ended(TUNING.burst_time / 3 + TUNING.work_per_spinning, shared);
                 let ago = Instant::now().checked_sub(2 * TUNING.spin_time).expect("the machine has run for longer");
-                // As if nothing else took time.
+                // No other time counts.
                 burst.end = if rest { ago } else { Instant::now() + TUNING.spin_time };
                 burst.is_long()
             };

@@ -1,4 +1,4 @@
-//! Abilities: what only some devices can do. See `Device::as_…`.
+//! Abilities: traits for what only some devices can do. See `Device::as_…`.
 
 use crate::{HalError, Memory};
 use std::sync::Arc;
@@ -37,10 +37,10 @@ pub trait Timestamps {
     fn now(&self) -> u64;
 }
 
-/// Threads of the host can run a part of a launch while they wait for it.
+/// Waiting host threads can run a part of a launch (assist).
 pub trait Assist {
-    /// Waits for a moment, until `done` says so or a launch of this queue is under way that can use the calling thread:
-    /// then runs groups of it. Returns whether something came of it: it is done, or the last group that was to be had
-    /// is. A thread that `may_migrate`, which the application's may not, can be bound to other cores.
+    /// Spins for a moment, until `done` holds or a launch of this queue can use the calling thread: then runs groups of
+    /// that launch until none is left to claim. Returns whether `done` holds or groups were run. A thread that
+    /// `may_migrate` can be bound to other cores; application threads may not.
     fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool;
 }

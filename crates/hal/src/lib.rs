@@ -1,7 +1,7 @@
-//! What a device must be able to do. Knows no OpenCL and validates nothing: `runtime` has checked every argument.
+//! The interface of devices. It knows no OpenCL and validates nothing: `runtime` has checked every argument.
 //!
 //! Every device implements the core, [`Device`]: say what it is, allocate memory, load code, submit launches. What only
-//! some can do is an ability, a trait of its own, and `Device::as_…` returns it where the device has it:
+//! some can do is an ability, a separate trait, which `Device::as_…` returns if the device has it:
 //!
 //! | ability | what it is |
 //! |---|---|
@@ -10,10 +10,10 @@
 //! | [`Timestamps`] | a clock of the device's own |
 //! | [`Assist`] | waiting threads of the host can run a part of a launch |
 //!
-//! Images will be one more, `as_images`, which makes images and samplers and says which formats there are.
+//! Images will be another ability, `as_images`, which makes images and samplers and lists the formats.
 //!
-//! A device executes what is submitted, and the runtime schedules: order, events and queues are the runtime's, and what
-//! is submitted depends on nothing that has not ended. A device is used from any thread.
+//! A device executes what is submitted, and the runtime schedules: order, events and queues are the runtime's, and
+//! everything that a submitted launch depends on has ended. A device is used from any thread.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ use cloom_caps::DeviceCaps;
 use cloom_target::Target;
 use std::sync::Arc;
 
-/// Why a device could not.
+/// Errors of devices.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum HalError {
     /// Host or device memory is exhausted.
@@ -47,16 +47,16 @@ pub enum HalError {
     Device(String),
 }
 
-/// What a device is.
+/// The description of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeviceInfo {
-    /// As people call it: "AMD EPYC 7B13".
+    /// The product name: "AMD EPYC 7B13".
     pub name: String,
     /// Who made it.
     pub vendor: String,
-    /// PCI vendor id, or another number that stays.
+    /// PCI vendor id, or another constant number.
     pub vendor_id: u32,
-    /// What kernels are compiled for; see [`KernelArtifact::target`].
+    /// The target of kernels; see [`KernelArtifact::target`].
     pub target: Target,
     /// Cores, or multiprocessors.
     pub compute_units: u32,
@@ -70,13 +70,13 @@ pub struct DeviceInfo {
     pub cache_line: u32,
     /// Bits of the widest vector register.
     pub vector_bits: u32,
-    /// What it offers to programs.
+    /// Its capabilities.
     pub caps: DeviceCaps,
 }
 
 /// A device.
 pub trait Device: Send + Sync {
-    /// What it is.
+    /// Its description.
     fn info(&self) -> &DeviceInfo;
 
     /// Fresh memory, zeroed or not, aligned to at least 128 bytes.
@@ -85,12 +85,13 @@ pub trait Device: Send + Sync {
     /// Makes code runnable.
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
 
-    /// Starts a launch. All that it depends on has ended. A device of threads of the host may run it to its end inside
-    /// of this call and return [`Completion::Done`]; others return at once. Until the completion has ended, the caller
-    /// keeps the kernel and every memory in the arguments alive; all else of `launch` is read during the call only.
+    /// Starts a launch. All that it depends on has ended. A device that runs on host threads may run it to completion
+    /// inside of this call and return [`Completion::Done`]; others return at once. Until the completion has ended, the
+    /// caller keeps the kernel and every memory in the arguments alive; all else of `launch` is read during the call
+    /// only.
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError>;
 
-    /// Submits and waits, for callers that have no commands, such as tests.
+    /// Submits and waits, for callers without commands, such as tests.
     fn launch(&self, launch: &Launch<'_>) -> Result<(), HalError> {
         match self.submit(launch)? {
             Completion::Done => Ok(()),
@@ -113,7 +114,7 @@ pub trait Device: Send + Sync {
         None
     }
 
-    /// Threads of the host can help it.
+    /// Host threads can assist it.
     fn as_assist(&self) -> Option<&dyn Assist> {
         None
     }

@@ -1,8 +1,8 @@
-//! Memory: blocks of bytes that kernels work on, and how bytes get in and out.
+//! Device memory: blocks of bytes that kernels access, and transfers.
 //!
-//! Transfers return when they are done. The runtime calls them on a thread that may wait, after everything has ended
-//! that they depend on; two queues transfer at the same time from two threads. A device with streams copies on a stream
-//! of the calling thread and synchronises with that; a device in the host's memory just copies.
+//! Transfers are blocking. The runtime calls them on a thread that may wait, after all their dependences have ended;
+//! two queues transfer at the same time from two threads. A device with streams copies on a stream of the calling
+//! thread and synchronises with that; a device in the host's memory just copies.
 
 use crate::HalError;
 
@@ -11,7 +11,7 @@ pub trait Memory: Send + Sync {
     /// Bytes.
     fn size(&self) -> u64;
 
-    /// What stands in an argument block for offset 0.
+    /// The device address of offset 0, as it goes into an argument block.
     fn device_address(&self) -> u64;
 
     /// The address of offset 0 in the host's address space, if the host can use it.
@@ -24,14 +24,14 @@ pub trait Memory: Send + Sync {
     fn write(&self, offset: u64, from: &[u8]) -> Result<(), HalError>;
 
     /// Copies from memory of the same device, where ranges may overlap, from memory with a host address, or into this
-    /// one if it has a host address. Between others [`copy_through_host`] copies. Panics when out of range.
+    /// one if it has a host address. Other pairs are copied by [`copy_through_host`]. Panics when out of range.
     fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError>;
 
     /// Repeats a pattern; `size` is a multiple of its length.
     fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError>;
 }
 
-/// Bytes that [`copy_through_host`] has on the host at a time.
+/// The size in bytes of the staging buffer of [`copy_through_host`].
 const STAGING: u64 = 4 << 20;
 
 /// Copies between memories neither of which the host can address, of different devices.

@@ -1,7 +1,7 @@
 //! The thresholds of the scheduler: when a thread waits, sleeps, is woken, and how a launch is divided.
 //!
-//! They stand in one table because they depend on each other: a launch runs on the calling thread alone as long as
-//! waking another one would take, and a thread spins for as long as falling asleep and waking up would take.
+//! They are in one table because they depend on each other: a launch runs on the calling thread alone as long as waking
+//! another one would take, and a thread spins for as long as falling asleep and waking up would take.
 //! `docs/internals/runtime.md` says how they work together. Two crates read them: `hal-cpu`, which divides launches
 //! among threads, and `runtime`, which decides whether a launch becomes a command of its own.
 //!
@@ -51,7 +51,7 @@ pub struct Tuning {
     /// No chunk takes less than this if there are enough groups: taking one costs a tenth of it.
     pub min_chunk_time: Duration,
 
-    // Groups, where the kernel cannot tell how its work-items are grouped.
+    // Groups of regroupable kernels.
     /// Work-items of a row of a group that fill the vectors of every target.
     pub full_row: u64,
     /// Rows up to so many work-items are not divided: each end of a row is a vector that is not full.
@@ -143,7 +143,7 @@ pub const TUNING: Tuning = Tuning {
     preferred_group: 64,
 };
 
-// What one value says of another.
+// Relations between the values.
 const _: () = {
     assert!(TUNING.worker_private <= TUNING.worker_stack as u64 / 2, "the launcher and libraries need stack, too");
     assert!(TUNING.inline_stack <= TUNING.caller_private, "an inline launch runs on the caller's stack");

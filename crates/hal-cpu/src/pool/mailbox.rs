@@ -1,8 +1,8 @@
-//! A mailbox: where a thread that has nothing to do is offered jobs.
+//! A mailbox: through it an idle thread is offered jobs.
 //!
-//! The owner of a job puts it into the mailboxes of the threads that it wants, one after the other. Each thread spins
-//! on its own mailbox only, which is a cache line that nobody else touches meanwhile. If all spun on one list, they
-//! would hold up each other and the owner that writes it for longer than a short job takes.
+//! The owner of a job puts it into the mailboxes of the threads that it asks, one after the other. Each thread spins on
+//! its own mailbox only, a cache line that nobody else touches meanwhile. If all spun on one list, contention for its
+//! cache line would take longer than a short job.
 //!
 //! The mode says whether an offer can be made:
 //!
@@ -22,7 +22,7 @@ use super::job::Job;
 use super::sync::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Mutex, Ordering, Thread, current, park};
 use std::sync::Arc;
 
-/// What the thread of a mailbox does.
+/// The state of a mailbox's thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Mode {
@@ -30,11 +30,11 @@ pub enum Mode {
     Busy,
     /// It spins on the mailbox.
     Spinning,
-    /// It has to be woken.
+    /// It sleeps and has to be woken.
     Asleep,
 }
 
-/// Where one thread is offered jobs.
+/// The mailbox of one thread.
 #[repr(align(128))]
 pub struct Mailbox {
     /// Whether an offer has been made: what the thread spins on.
@@ -69,7 +69,7 @@ impl Mailbox {
         }
     }
 
-    /// What the thread does.
+    /// The thread's state.
     pub fn mode(&self) -> Mode {
         match self.mode.load(Ordering::SeqCst) {
             m if m == Mode::Spinning as u8 => Mode::Spinning,

@@ -1,4 +1,4 @@
-//! The hand-off protocol: how a job reaches threads that have nothing to do, and how its owner learns of its end.
+//! The hand-off protocol: how a job reaches idle threads, and how its owner learns of its end.
 //!
 //! ```text
 //! owner                             worker
@@ -26,11 +26,11 @@ use cloom_hal::TUNING;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What the threads of a pool share with those that bring jobs.
+/// State shared by the threads of a pool and the owners of jobs.
 pub struct Shared {
     /// Jobs that have not ended, the oldest first.
     jobs: Mutex<Vec<Arc<Job>>>,
-    /// How many of them have chunks to claim, so that nobody searches the list in vain.
+    /// How many of them have chunks to claim, so that the list is not searched in vain.
     open: AtomicUsize,
     stop: AtomicBool,
     /// Each worker's mailbox.
@@ -120,7 +120,7 @@ impl Shared {
         let stop = || self.stop.load(Ordering::Acquire);
         while !stop() {
             mailbox.enter(0);
-            // What was listed before this thread could be seen to spin.
+            // Jobs that were listed before this thread was seen to spin.
             let listed = self.find_open(|_| true);
             if listed.is_none() && !spin(TUNING.spin_time, || mailbox.filled() || stop()) {
                 mailbox.sleep(stop);
@@ -146,7 +146,7 @@ impl Shared {
         let listed = self.find_open(|j| j.queue == queue);
         let came = listed.is_some() || spin(TUNING.spin_time, || mailbox.filled() || done());
         let came = match mailbox.leave().or(listed) {
-            // On the owner's core it would only take time from the owner.
+            // On the owner's core it would only compete with the owner.
             Some(job) if job.core >= 0 && job.core == cores::here() => false,
             Some(job) if !done() && job.join() => {
                 self.run(&job, |_, _| ());
