@@ -16,12 +16,12 @@ use std::sync::Arc;
 pub enum BuildKind {
     /// It succeeded.
     Success = 0,
-    /// There was none.
+    /// No build was made.
     #[default]
     None = -1,
     /// It failed.
     Error = -2,
-    /// It runs.
+    /// It is in progress.
     InProgress = -3,
 }
 
@@ -36,7 +36,7 @@ pub struct BuildState {
     pub log: String,
     /// The diagnostics in it, as data.
     pub diagnostics: Vec<Diagnostic>,
-    /// What there is now.
+    /// The result of the last build.
     pub binary: Option<ImageKind>,
 }
 
@@ -78,6 +78,7 @@ fn is_alike(a: &Device, b: &Device) -> bool {
 }
 
 impl Program {
+    // OpenCL 3.0 API, 5.8.4: Building Program Executables.
     /// `clBuildProgram`: compiles and links for the devices given, or all.
     pub fn build_for(
         self: &Arc<Program>,
@@ -106,6 +107,7 @@ impl Program {
         self.run(selected, text, Job::Build, Status::InvalidBuildOptions, Status::BuildProgramFailure, notify)
     }
 
+    // OpenCL 3.0 API, 5.8.5: Separate Compilation and Linking of Programs.
     /// `clCompileProgram`. A header is a program made from source, under the name that `#include` uses.
     pub fn compile_for(
         self: &Arc<Program>,
@@ -137,6 +139,7 @@ impl Program {
         )
     }
 
+    // OpenCL 3.0 API, 5.8.5: Separate Compilation and Linking of Programs.
     /// `clLinkProgram`: a new program. When linking fails at once there is a program with the log, and an error.
     pub fn link(
         context: &Arc<Context>,
@@ -162,6 +165,7 @@ impl Program {
         }
     }
 
+    // OpenCL 3.0 API, 5.8.5: Separate Compilation and Linking of Programs.
     #[allow(clippy::type_complexity, reason = "the two lists of one call, nowhere else")]
     fn prepare_link(
         context: &Arc<Context>,
@@ -190,6 +194,7 @@ impl Program {
         Ok((devices.to_vec(), units))
     }
 
+    // OpenCL 3.0 API, 5.8.4: Building Program Executables.
     /// Marks the devices as being built.
     fn begin(&self, selected: &[usize], options: &str) -> Result<()> {
         let mut builds = self.builds.lock();
@@ -243,10 +248,10 @@ impl Program {
         let engine_of_task = engine.clone();
         let program = self.clone();
         engine.builds.submit(Box::new(move || {
-            // The application asks for the status; the callback of the context has been told.
+            // The application queries the status; the error has gone to the callback of the context.
             drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
             drop(context);
-            // The program is there until the application has been told of it, even if it gave it up meanwhile.
+            // The program is kept until the callback has run, even if the application releases it meanwhile.
             engine_of_task.callbacks.submit(Box::new(move || {
                 notify();
                 drop(program);
@@ -255,8 +260,8 @@ impl Program {
         Ok(())
     }
 
-    /// Compiles once for each kind of device among those selected: what comes out is the same program for devices that
-    /// are alike, and becomes machine code later.
+    /// Compiles once for each kind of device among those selected: equal devices share the program, which becomes
+    /// machine code later.
     fn execute(&self, selected: &[usize], options: &str, job: &Job) -> Vec<(Vec<usize>, Outcome)> {
         let mut kinds: Vec<Vec<usize>> = Vec::new();
         for &i in selected {
@@ -344,6 +349,7 @@ impl Program {
         error.map_or(Ok(()), Err)
     }
 
+    // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
     /// A kernel by name.
     pub fn kernel(self: &Arc<Program>, name: &str) -> Result<Arc<Kernel>> {
         let mut builds = self.builds.lock();
@@ -371,12 +377,12 @@ impl Program {
         let Some(meta) = meta else {
             bail!(InvalidKernelName, "the program has no kernel `{name}`");
         };
-        // Under the lock, so that no build begins in between.
+        // Under the lock, so that no build begins meanwhile.
         Ok(Kernel::new(self.clone(), name, meta, codes))
     }
 }
 
-/// Ends a build that panicked, so that nobody waits for it for ever.
+/// Ends a build that panicked, so that no waiting thread hangs.
 struct Unfinished<'a> {
     program: &'a Program,
     selected: &'a [usize],

@@ -1,9 +1,10 @@
-//! The code of a kernel on a device: which variant a launch runs, and what a launch will cost.
+//! The code of a kernel on a device: which variant a launch runs, and the expected time of a launch.
 //!
 //! In come artifacts of the compiler, when a launch needs them; out go loaded kernels. A kernel has several variants:
-//! vector code for most launches, compiled ahead as soon as there is a kernel object; scalar code for what that cannot
-//! run; vector code for groups with short rows, or with lanes along dimension 0, compiled in the background when a
-//! launch would profit; and code of the baseline tier, which is compiled fast and replaced during the launch (tier-up).
+//! vector code for most launches, compiled in the background as soon as there is a kernel object; scalar code for
+//! launches that it cannot run; vector code for groups with short rows, or vectorised along dimension 0, compiled in
+//! the background when a launch would profit; and code of the baseline tier, which is compiled fast and replaced during
+//! the launch (tier-up).
 
 use crate::toolchain::{Executable, Variant};
 use crate::{Device, Error, Result, Status};
@@ -19,13 +20,13 @@ pub struct KernelCode {
     executable: Arc<dyn Executable>,
     /// By [`Variant::index`].
     variants: [OnceLock<Result<Arc<dyn hal::Kernel>>>; Variant::COUNT],
-    /// A bit for each variant that is being made in the background.
+    /// A bit for each variant that is being compiled in the background.
     asked: AtomicU32,
     baseline: OnceLock<Option<Arc<dyn hal::Kernel>>>,
     cost: Cost,
 }
 
-/// What a kernel's last launch took, to tell short ones beforehand.
+/// The time of a kernel's last launch, to predict which launches are short.
 #[derive(Default)]
 pub(crate) struct Cost {
     /// For 1024 work-items, in nanoseconds, plus one; 0 before the first launch.
@@ -37,7 +38,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Nanoseconds that so many work-items will take, if they take what the last ones took.
+    /// The expected time of so many work-items in nanoseconds, by the last measurement.
     pub fn expect(&self, items: u64) -> Option<u64> {
         let known = self.known.load(Ordering::Relaxed).checked_sub(1)?;
         Some(known.saturating_mul(items) / 1024)
@@ -50,9 +51,8 @@ impl Cost {
         n.is_multiple_of(TUNING.inline_per_measured) || self.doubted.load(Ordering::Relaxed)
     }
 
-    /// So many took so many nanoseconds. What took far longer than expected must do so again to be believed: another
-    /// program may have had the core, and the launches that follow would go to another thread, and those behind them
-    /// too.
+    /// Records a measurement. A time far longer than expected counts only if it is repeated: another program may have
+    /// had the core, and the launches that follow would needlessly go to another thread.
     pub fn learn(&self, items: u64, time: u64) {
         let slow = self.expect(items).is_some_and(|expected| time / TUNING.outlier_factor > expected);
         if slow && !self.doubted.swap(true, Ordering::Relaxed) {
@@ -86,23 +86,23 @@ impl KernelCode {
         &self.device
     }
 
-    /// The code in the device for most launches. Compiles it if nobody has.
+    /// The loaded code for most launches. Compiles it if necessary.
     pub fn loaded(&self) -> Result<&Arc<dyn hal::Kernel>> {
         self.variant(Variant::Vector)
     }
 
-    /// The code in the device for a range. Compiles it if nobody has.
+    /// The loaded code for a range. Compiles it if necessary.
     pub fn loaded_for(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
         match variant_for(loaded.artifact(), range) {
-            // What suits most launches is right for these too.
+            // The code for most launches is correct for these too.
             variant @ (Variant::ShortRow(_) | Variant::Dim0) => self.variant(variant).or(Ok(loaded)),
             variant => self.variant(variant),
         }
     }
 
-    /// The code in the device with which a range may run now: if there is none for such rows yet, that for most
-    /// launches, and the other one is compiled in the background.
+    /// Loaded code that can run a range now: if there is none for such rows yet, that for most launches, while the
+    /// other one is compiled in the background.
     pub(crate) fn loaded_now(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
         let variant = variant_for(loaded.artifact(), range);
@@ -116,7 +116,7 @@ impl KernelCode {
         if asked || self.compiling(|e| e.prefetch(&self.name, variant)) { Ok(loaded) } else { self.loaded_for(range) }
     }
 
-    /// In which order the code has the dimensions of a launch, by the code that there is, or else by baseline code.
+    /// The dimension order of the existing code, or else of baseline code.
     pub(crate) fn dim_order(&self) -> Result<[u8; 3]> {
         let code = match self.made_or_baseline() {
             Some(code) => code,
@@ -125,14 +125,14 @@ impl KernelCode {
         Ok(code.artifact().cpu().map_or([0, 1, 2], |cpu| cpu.dim_order))
     }
 
-    /// The work-items of the largest group that can be launched, by the code that there is, or else by baseline code:
-    /// whoever asks wants to launch soon, and does not wait for better.
+    /// The largest work-group that can be launched with the existing code, or else with baseline code: the caller will
+    /// launch soon and should not wait for optimised code.
     pub fn max_group(&self) -> u64 {
         let kept = self.made_or_baseline().map_or(u64::MAX, |code| code.max_group_size());
         self.device.max_group_size().min(kept)
     }
 
-    /// The code for most launches if it is there, or else baseline code.
+    /// The code for most launches if it exists, or else baseline code.
     fn made_or_baseline(&self) -> Option<&Arc<dyn hal::Kernel>> {
         let made = self.variants[Variant::Vector.index()].get().and_then(|made| made.as_ref().ok());
         made.or_else(|| self.baseline())
@@ -143,9 +143,9 @@ impl KernelCode {
         self.variants[variant.index()].get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
-    /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it
-    /// gets that later. Nothing if there is no need, or few groups: each ends with the code that it began with, which
-    /// may be thirty times slower.
+    /// Baseline code for a launch whose optimised code does not exist yet; [`KernelCode::made_for`] later returns that.
+    /// `None` if it exists, or if there are few groups: a group ends with the code that it began with, which may be
+    /// thirty times slower.
     pub(crate) fn baseline_for(&self, range: &hal::NdRange) -> Option<&Arc<dyn hal::Kernel>> {
         if self.variants[Variant::Vector.index()].get().is_some()
             || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS
@@ -160,14 +160,14 @@ impl KernelCode {
         self.baseline.get_or_init(load).as_ref()
     }
 
-    /// The code for most launches, if it is made and right for this range.
+    /// The code for most launches, if it exists and is right for this range.
     pub(crate) fn made_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
         let artifact = self.executable.try_kernel(&self.name, Variant::Vector)?;
         let suits = variant_for(&artifact, range) != Variant::Scalar;
         suits.then(|| self.loaded())?.ok().cloned()
     }
 
-    /// Has something compiled.
+    /// Compiles a variant in the background.
     fn compiling<T>(&self, call: impl FnOnce(&dyn Executable) -> T) -> T {
         self.device.engine().compile(|_| call(&*self.executable))
     }
@@ -181,22 +181,22 @@ impl KernelCode {
 /// A launch of fewer groups does not begin with baseline code.
 const FEW_GROUPS: u64 = 4;
 
-/// Fewer lanes than this are not worth code of their own.
+/// Vectors of fewer lanes than this are not worth a variant.
 const MIN_LANES: u64 = 4;
 
-/// Which code is right, and good, for a launch, by what is known of that for most: plain code if the ids are too large
-/// for it, or the groups so small that vectors would be all but empty (a histogram of groups of one took 46 times as
-/// long); code for such rows if vectors would be longer than these, or could be longer; code for lanes along dimension
-/// 0 if a launch is that short only where they would lie otherwise. (A matrix turned by tiles of 16: five times as fast
-/// with 16 lanes as with 32.)
+/// The variant for a launch, by the properties of the code for most launches: scalar code if the ids are too large for
+/// that code, or if the groups are so small that vectors would be almost empty (a histogram with groups of one
+/// work-item took 46 times as long); code for such rows if a narrower or wider vector fits them better; code vectorised
+/// along dimension 0 if the launch is short only in the preferred dimension. (A matrix transposed in tiles of 16: five
+/// times as fast with 16 lanes as with 32.)
 fn variant_for(artifact: &KernelArtifact, range: &hal::NdRange) -> Variant {
-    // Other devices form groups themselves, and have one code for all ranges.
+    // Other devices form groups themselves, and have one variant for all ranges.
     let Some(artifact) = artifact.cpu() else { return Variant::Vector };
     let largest = range.offset.iter().zip(&range.global).map(|(&o, &g)| o.saturating_add(g)).max();
     if largest.is_some_and(|id| id > artifact.max_id) {
         return Variant::Scalar;
     }
-    // Where nobody can tell, groups are put together into rows.
+    // The groups of a regroupable kernel are merged into rows.
     let rows = if artifact.regroupable { &range.global } else { &range.local };
     let row = rows.get(usize::from(artifact.dim_order[0])).copied().unwrap_or(1);
     let lanes = u64::from(artifact.lanes);
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(cost.expect(1), None);
         cost.learn(64, 640);
         assert_eq!((cost.expect(64), cost.expect(1), cost.expect(6400)), (Some(640), Some(10), Some(64_000)));
-        // One launch that took far longer is no rule, two are; meanwhile each is measured.
+        // One far longer launch is ignored, two are not; meanwhile each launch is measured.
         cost.learn(1, 1_000_000_000);
         assert_eq!((cost.expect(1), cost.is_due(), cost.is_due()), (Some(10), true, true));
         cost.learn(1, 1_000_000_000);
@@ -297,10 +297,10 @@ mod tests {
             [Scalar, Scalar, ShortRow(2), ShortRow(3), Vector, Vector, ShortRow(5), ShortRow(6), ShortRow(6)]
         );
         assert_eq!(chosen(&tile, 2 << 30, 16), Scalar, "ids are too large");
-        // A kernel without lanes has no other code, whatever the rows.
+        // A kernel that is not vectorised has no variants by rows.
         let alone = artifact(1, Some(1));
         assert_eq!([1, 8, 64].map(|row| chosen(&alone, 1000, row)), [Vector; 3]);
-        // Groups that nobody can tell are put together.
+        // Groups of a regroupable kernel are merged.
         let free = artifact(16, None);
         assert_eq!([(2, 1), (3, 1), (1000, 1)].map(|(n, row)| chosen(&free, n, row)), [Scalar, Vector, Vector]);
     }

@@ -1,4 +1,4 @@
-//! Contexts: the devices that share objects, and where errors are reported.
+//! Contexts: the devices that share objects, and the callback for errors.
 
 use crate::residency::Space;
 use crate::status::ensure;
@@ -25,13 +25,12 @@ pub struct Context {
     svm: Allocations,
     /// The memory space of each device.
     device_spaces: Vec<Space>,
-    /// A device that allocates in each space; none where the host's memory is no device's.
+    /// For each space a device that allocates there; `None` for the host's memory if no device works in it.
     allocators: Vec<Option<Arc<Device>>>,
 }
 
 impl Context {
-    /// A context of these devices; duplicates count once. Properties have been checked by the caller, who knows their
-    /// meaning.
+    /// A context of these devices; duplicates count once. The caller has checked the properties.
     pub fn new(
         devices: &[Arc<Device>],
         properties: Option<Vec<ContextProperty>>,
@@ -102,12 +101,12 @@ impl Context {
         &self.svm
     }
 
-    /// What all objects share.
+    /// The shared state of all objects.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
 
-    /// Tells the application's callback of an error.
+    /// Reports an error to the application's callback.
     pub fn report(&self, error: &Error) {
         if let Some(notify) = &self.notify {
             notify(&error.to_string());

@@ -1,4 +1,4 @@
-//! A device: what `hal` offers, and the limits that follow.
+//! A device: a `hal` device, and the limits that follow from it.
 
 use crate::{Engine, ExternalSlot};
 use cloom_caps::DeviceCaps;
@@ -21,12 +21,12 @@ impl Device {
         Arc::new(Device { external: ExternalSlot::default(), hal, engine, runs_on_host, shares_host })
     }
 
-    /// What it is.
+    /// Its description.
     pub fn info(&self) -> &hal::DeviceInfo {
         self.hal.info()
     }
 
-    /// What it offers to programs.
+    /// Its capabilities.
     pub fn caps(&self) -> &DeviceCaps {
         &self.hal.info().caps
     }
@@ -36,7 +36,7 @@ impl Device {
         &self.hal
     }
 
-    /// What all objects share.
+    /// The shared state of all objects.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
@@ -52,12 +52,12 @@ impl Device {
         self.shares_host
     }
 
-    /// How far shared virtual memory goes, if there is any, and whether it has atomics.
+    /// The kind of shared virtual memory, if there is any, and whether it has atomics.
     pub fn svm(&self) -> Option<(hal::SvmKind, bool)> {
         self.hal.as_svm().map(|svm| (svm.kind(), svm.atomics()))
     }
 
-    /// The most work-items of a group, in all and in each dimension.
+    /// The largest work-group, in total and in each dimension.
     pub fn max_group_size(&self) -> u64 {
         self.caps().limits.max_group_size
     }

@@ -1,4 +1,4 @@
-//! The engine: what all objects of a platform share, that is thread pools, the clock, the compiler, and hooks to the
+//! The engine: the state that all objects of a platform share: thread pools, the clock, the compiler, and hooks to the
 //! process.
 
 use crate::tasks::Tasks;
@@ -13,14 +13,14 @@ const NATIVE_THREADS: usize = 64;
 /// Callbacks that run at a time. Large, because they may block.
 const CALLBACK_THREADS: usize = 64;
 
-/// Takes what kernels printed.
+/// Receives the output of kernels.
 pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Gives the calling thread the default floating-point environment (rounding to nearest, no traps, denormals kept)
 /// until the result is dropped.
 pub type EnterFloatEnv = fn() -> Box<dyn Any>;
 
-/// What the runtime asks of the process that it is a part of.
+/// Hooks of the runtime into its process.
 pub struct Hooks {
     /// Writes what kernels printed.
     pub print: Printer,
@@ -29,7 +29,7 @@ pub struct Hooks {
     pub enter_float_env: EnterFloatEnv,
 }
 
-/// What all objects of a platform share.
+/// State shared by all objects of a platform.
 pub struct Engine {
     /// Runs commands that only compute and copy: as many at a time as there are cores.
     pub(crate) commands: Tasks,
@@ -71,7 +71,7 @@ impl Engine {
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
-    /// Calls the compiler, or what it made, in the floating-point environment that it needs.
+    /// Calls the compiler, or compiled code, in the floating-point environment that it needs.
     pub(crate) fn compile<T>(&self, call: impl FnOnce(&dyn Toolchain) -> T) -> T {
         let _float_env = (self.hooks.enter_float_env)();
         call(&*self.toolchain)

@@ -1,8 +1,8 @@
 //! Events: the status of a command or of the application's own work, the commands that depend on it, and its callbacks.
 //!
 //! The status only decreases: queued 3, submitted 2, running 1, complete 0, or a negative error (OpenCL 3.0, section
-//! 5.11). The callbacks of one event are called one after the other, in the order of the statuses, on a thread that
-//! runs nothing else, so that they may call the interface and block.
+//! 5.11). The callbacks of one event are called one after the other, in the order of the statuses, on a thread of their
+//! own, so that they may call the interface and block.
 
 use crate::execute::{Command, CommandType, Dependents, finish, notify_dependents};
 use crate::status::{bail, ensure};
@@ -18,7 +18,7 @@ pub(crate) const SUBMITTED: i32 = 2;
 pub(crate) const RUNNING: i32 = 1;
 pub(crate) const COMPLETE: i32 = 0;
 
-/// What a callback is: it gets the status.
+/// A callback; its argument is the status.
 pub type Callback = Box<dyn FnOnce(i32) + Send>;
 
 /// Nanoseconds at which the status changed.
@@ -26,7 +26,7 @@ pub type Callback = Box<dyn FnOnce(i32) + Send>;
 pub struct Profiling {
     /// It was enqueued.
     pub queued: u64,
-    /// Nothing held it back any more.
+    /// All dependences had ended.
     pub submit: u64,
     /// It began.
     pub start: u64,
@@ -39,7 +39,7 @@ pub struct Profiling {
 pub(crate) enum Edge {
     /// The event is in its wait list: it fails when the event fails.
     Wait,
-    /// It comes later in the queue: it runs when the event is done, however that ended.
+    /// It comes later in the queue: it runs when the event is done, even if that failed.
     Order,
 }
 
@@ -68,7 +68,7 @@ impl State {
         self.must_deliver()
     }
 
-    /// Whether callbacks are due that nobody delivers yet. Then the caller does.
+    /// Whether callbacks are due that no thread delivers yet. Then the caller delivers them.
     fn must_deliver(&mut self) -> bool {
         let must = !self.delivering && !self.due.is_empty();
         self.delivering |= must;
@@ -85,7 +85,7 @@ pub struct Event {
     queue: Option<Arc<Queue>>,
     command: CommandType,
     state: Mutex<State>,
-    /// Whether the last status is there: what a waiting thread looks at before it sleeps.
+    /// Whether the final status is set: a waiting thread tests it before it sleeps.
     done: AtomicBool,
     changed: Condvar,
 }
@@ -148,7 +148,8 @@ impl Event {
         self.state.lock().status
     }
 
-    /// The times, when they can be had: the queue profiles and the command is complete.
+    // OpenCL 3.0 API, 5.14: Profiling Operations on Memory Objects and Kernels.
+    /// The times, if the queue profiles and the command is complete.
     pub fn profiling(&self) -> Result<Profiling> {
         let profiles = self.queue.as_ref().is_some_and(|q| q.flags().contains(QueueFlags::PROFILING));
         ensure!(profiles, ProfilingInfoNotAvailable, "the event is not of a queue with CL_QUEUE_PROFILING_ENABLE");
@@ -164,6 +165,7 @@ impl Event {
         Ok(state.times)
     }
 
+    // OpenCL 3.0 API, 5.11: Event Objects.
     /// Completes a user event, with 0 or with an error.
     pub fn set_user_status(self: &Arc<Event>, status: i32) -> Result<()> {
         ensure!(self.command == CommandType::User, InvalidEvent, "this is not a user event");
@@ -178,6 +180,7 @@ impl Event {
         bail!(InvalidOperation, "the status of this user event has been set before")
     }
 
+    // OpenCL 3.0 API, 5.11: Event Objects.
     /// Calls back when the status is `threshold` (2, 1 or 0) or past it.
     pub fn on_status(self: &Arc<Event>, threshold: i32, call: Callback) -> Result<()> {
         let known = (COMPLETE..=SUBMITTED).contains(&threshold);
@@ -195,7 +198,7 @@ impl Event {
         Ok(())
     }
 
-    /// Sets a status that is not the last one. Returns the time, unless the event is done already.
+    /// Sets a status that is not final. Returns the time, unless the event is done already.
     pub(crate) fn advance(self: &Arc<Event>, status: i32) -> Option<u64> {
         let mut state = self.state.lock();
         if state.status <= status {
@@ -206,7 +209,7 @@ impl Event {
             SUBMITTED => state.times.submit = now,
             _ => {
                 state.times.start = now;
-                // What runs where it is enqueued is submitted by running.
+                // A command that runs on the enqueuing thread is submitted when it runs.
                 if state.times.submit == 0 {
                     state.times.submit = now;
                 }
@@ -218,7 +221,7 @@ impl Event {
         Some(now)
     }
 
-    /// Sets the last status, at this time; hands out who waited. `None` if the event was done already.
+    /// Sets the final status with its time; returns the dependent commands. `None` if the event was done already.
     pub(crate) fn settle(self: &Arc<Event>, status: i32, now: u64) -> Option<Dependents> {
         let mut state = self.state.lock();
         if state.status <= COMPLETE {
@@ -240,8 +243,8 @@ impl Event {
         Some(dependents)
     }
 
-    /// Calls what is due, if this is the call that must. Not under the lock: where the system gives no thread, it
-    /// happens here.
+    /// Delivers due callbacks, unless another thread does. Not under the lock: if the system has no thread left, they
+    /// run here.
     fn deliver(self: &Arc<Event>, must: bool) {
         if !must {
             return;
@@ -270,8 +273,8 @@ impl Event {
         None
     }
 
-    /// Whether it is done only after another command of its queue that may run now. Who waits for this one must run no
-    /// other: a kernel may wait for what the host writes to shared memory once this one is done.
+    /// Whether it completes only after another command of its queue that may run now. A thread that waits for this
+    /// event must run no later command: a kernel may spin on shared memory that the host writes after this wait.
     fn needs(&self, other: &Event, queue: &Queue) -> bool {
         if queue.in_order() { other.id <= self.id } else { other.id == self.id }
     }
@@ -289,13 +292,13 @@ impl Event {
                     ran = true;
                     continue;
                 }
-                // What is left is for others, who may expect it of this thread.
+                // Other threads must take over ready commands that they left to this thread.
                 if std::mem::take(&mut ran) {
                     Queue::stop_running(queue);
                 }
             }
-            // Another thread has the command, perhaps a short one: falling asleep and waking up takes longer than most
-            // of them. A long one begins meanwhile, perhaps, and can use this thread.
+            // Another thread runs the command. It may be short, and sleeping and waking takes longer than most
+            // commands, so this thread spins first; a long launch can be assisted meanwhile.
             let done = || self.done.load(Ordering::Acquire);
             if self.queue.as_ref().is_some_and(|q| !thread_exit::is_exiting() && q.assist(&done)) {
                 continue;
@@ -311,6 +314,7 @@ impl Event {
         status
     }
 
+    // OpenCL 3.0 API, 5.11: Event Objects.
     /// Waits for all of them.
     pub fn wait_all(events: &[Arc<Event>]) -> Result<()> {
         ensure!(!events.is_empty(), InvalidValue, "there is no event to wait for");
@@ -332,8 +336,8 @@ impl Event {
 }
 
 impl Drop for Event {
-    /// A user event that nobody can set any more fails, so that what waits for it ends. Commands' own events have ended
-    /// by now.
+    /// A user event that was released without a status fails, so that dependent commands end. Commands' own events have
+    /// ended by now.
     fn drop(&mut self) {
         let state = self.state.get_mut();
         let dependents = std::mem::take(&mut state.dependents);

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What a command does; the numbers are the specification's.
+/// The types of commands, with the specification's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 #[allow(missing_docs, reason = "the names are those of the specification")]
@@ -50,14 +50,14 @@ impl CommandType {
     }
 }
 
-/// What a command does when it runs.
+/// The work of a command.
 pub(crate) type Work = Box<dyn FnOnce() -> Result<Progress> + Send>;
 
-/// How far a command is when its work returns.
+/// The state of a command when its work returns.
 pub(crate) enum Progress {
     /// It has ended.
     Done,
-    /// A device goes on with it.
+    /// It is still running on a device.
     Pending(Box<PendingLaunch>),
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Command {
     /// An event in its wait list failed.
     failed: AtomicBool,
     work: Mutex<Option<Work>>,
-    /// Whose time this is, for so many work-items.
+    /// The kernel whose time this measures, and the number of work-items.
     measured: Option<(Arc<KernelCode>, u64)>,
 }
 
@@ -93,7 +93,7 @@ impl Command {
         }
     }
 
-    /// One event less. Returns whether that was the last.
+    /// Decrements the count. Returns whether it is zero.
     fn unblock(&self, edge: Edge, status: i32) -> bool {
         if edge == Edge::Wait && status < 0 {
             self.failed.store(true, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl Command {
         self.blockers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Ends the enqueuing. Returns whether nothing holds the command back.
+    /// Ends the enqueuing. Returns whether the command is ready.
     pub fn release(self: &Arc<Command>) -> bool {
         self.unblock(Edge::Order, COMPLETE)
     }
@@ -119,7 +119,7 @@ impl Command {
         }
     }
 
-    /// The command has ended like this; it began at the time `begin`.
+    /// Concludes a command that began at the time `begin`.
     pub fn conclude(&self, outcome: Result<()>, begin: Option<u64>, next_of: Option<&Queue>) {
         let end = self.event.context().engine().now();
         if let (Some((code, items)), Some(begin)) = (&self.measured, begin) {
@@ -129,14 +129,14 @@ impl Command {
     }
 }
 
-/// Does what a command does; a panic is a failure of the command.
+/// Does the work of a command; a panic is a failure of the command.
 pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(Error::new(Status::OutOfResources, "a command failed inside Cloom; this is a bug of Cloom"))
     })
 }
 
-/// The last status of a command that ended so; tells of a failure.
+/// The final status of a command with this result; reports a failure.
 pub(crate) fn status(context: &Context, outcome: Result<()>) -> i32 {
     match outcome {
         Ok(()) => COMPLETE,
@@ -148,8 +148,7 @@ pub(crate) fn status(context: &Context, outcome: Result<()>) -> i32 {
     }
 }
 
-/// Dispatches a command that nothing delays to its queue; one whose wait list failed ends here, and is returned with
-/// its status.
+/// Dispatches a ready command to its queue; one whose wait list failed ends here, and is returned with its status.
 fn dispatch(command: Arc<Command>, next_of: Option<&Queue>) -> Option<(Arc<Event>, i32)> {
     if command.failed.load(Ordering::Relaxed) {
         let work = command.work.lock().take();
@@ -166,7 +165,7 @@ fn dispatch(command: Arc<Command>, next_of: Option<&Queue>) -> Option<(Arc<Event
     None
 }
 
-/// Starts a command that nothing delays.
+/// Starts a ready command.
 pub(crate) fn start(command: Arc<Command>) {
     if let Some((event, status)) = dispatch(command, None) {
         finish(&event, status);
@@ -182,7 +181,7 @@ pub(crate) fn start_here(command: Arc<Command>) {
     }
 }
 
-/// Gives an event its last status and starts what waited for it. Returns false if it had one before.
+/// Sets an event's final status and starts its dependents. Returns false if it had one already.
 pub(crate) fn finish(event: &Arc<Event>, status: i32) -> bool {
     finish_before(event, status, event.context().engine().now(), None)
 }
@@ -193,21 +192,21 @@ fn finish_before(event: &Arc<Event>, status: i32, now: u64, next_of: Option<&Que
     true
 }
 
-/// Those that waited for an event, and how.
+/// The dependents of an event, with the kind of each dependence.
 pub(crate) type Dependents = Vec<(Edge, Arc<Command>)>;
 
-/// Gives an event its last status, at this time. `None` if it had one before.
+/// Sets an event's final status with its time. `None` if it had one already.
 fn end(event: &Arc<Event>, status: i32, now: u64) -> Option<Dependents> {
     let dependents = event.settle(status, now)?;
-    // Only now: `Queue::finish` must not overlook a command whose event does not show its end yet.
+    // Not earlier: `Queue::finish` must not miss a command whose event is not final yet.
     if let Some(queue) = event.queue() {
         queue.retire(event);
     }
     Some(dependents)
 }
 
-/// Tells commands that an event they depend on has ended; those that fail thereby end, and so on with what depends on
-/// them.
+/// Notifies dependents that an event has ended; those that fail by it end here, and their dependents are notified in
+/// turn.
 pub(crate) fn notify_dependents(dependents: Dependents, status: i32, next_of: Option<&Queue>) {
     let mut ended = Vec::new();
     let mut next = Some((dependents, status));

@@ -1,8 +1,7 @@
 //! The application's memory, by address. The one module of the runtime that may use `unsafe`.
 //!
-//! A [`HostPtr`] is made from a pointer that an application passed to an entry point; the specification makes the
-//! application keep that memory good until the command is complete, and that promise is what makes the accesses here
-//! sound.
+//! A [`HostPtr`] is made from a pointer that an application passed to an entry point; the specification requires the
+//! application to keep that memory valid until the command is complete, which makes the accesses here sound.
 
 #![allow(unsafe_code, reason = "it reaches memory of the application")]
 
@@ -15,14 +14,13 @@ pub struct HostPtr(usize);
 impl HostPtr {
     /// From an address; `None` for null.
     ///
-    /// # Safety
-    /// Whoever uses the result for a range must have the application's promise that the range is its memory, readable
-    /// or writable as the use requires, until that use ends.
+    /// # Safety Every use of the result for a range needs the application's promise that the range is its memory,
+    /// readable or writable as required, until the use ends.
     pub unsafe fn new(address: usize) -> Option<HostPtr> {
         (address != 0).then_some(HostPtr(address))
     }
 
-    /// The start of memory that stays for ever, and that nothing else refers to.
+    /// The start of memory that is never freed, and that nothing else refers to.
     pub fn of_static(bytes: &'static mut [u8]) -> HostPtr {
         HostPtr(bytes.as_mut_ptr() as usize)
     }
@@ -59,12 +57,12 @@ impl HostPtr {
             return use_bytes(&mut []);
         }
         let address = self.0.wrapping_add(offset as usize) as *mut u8;
-        // SAFETY: as above; that commands which write overlap is a race of the application, as it would be in C.
+        // SAFETY: as above; overlapping writes of commands are a race of the application, as in C.
         use_bytes(unsafe { std::slice::from_raw_parts_mut(address, size as usize) })
     }
 }
 
-/// What allocations are aligned to: the largest type of OpenCL C.
+/// Alignment of allocations: that of the largest type of OpenCL C.
 const ALIGN: usize = 128;
 
 /// The copy of a memory object on the host, in contexts none of whose devices works there: allocated, or the
@@ -129,8 +127,8 @@ impl Memory for HostBlock {
     }
 
     fn copy_from(&self, offset: u64, source: &dyn Memory, source_offset: u64, size: u64) -> Result<(), HalError> {
-        // SAFETY: the range was checked, the bytes are initialised, and that nobody else uses them now is the order of
-        // the commands.
+        // SAFETY: the range was checked, the bytes are initialised, and the order of commands guarantees that nobody
+        // else uses them now.
         source.read(source_offset, unsafe { std::slice::from_raw_parts_mut(self.range(offset, size), size as usize) })
     }
 

@@ -13,8 +13,8 @@ use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-/// What an argument was set to. A kernel does not hold the buffers that are its arguments, as the specification has it;
-/// a command does.
+/// The value of an argument. A kernel does not retain the buffers that are its arguments, as the specification says; a
+/// command does.
 #[derive(Clone)]
 enum ArgValue {
     Bytes(SmallVec<[u8; 16]>),
@@ -74,7 +74,7 @@ impl Access {
     }
 }
 
-/// What `clSetKernelArg` was given.
+/// The arguments of `clSetKernelArg`.
 pub struct ArgInput<'a> {
     /// `arg_size`
     pub size: u64,
@@ -94,7 +94,7 @@ pub struct Kernel {
     /// One per device of the program.
     codes: Vec<Option<Arc<KernelCode>>>,
     args: Mutex<Vec<Option<ArgValue>>>,
-    /// Whether it reaches through pointers in memory SVM allocations, and whether any other memory of the host.
+    /// Whether it accesses SVM allocations through pointers in memory, and whether other host memory.
     indirect: [AtomicBool; 2],
 }
 
@@ -121,8 +121,8 @@ impl Kernel {
         copy
     }
 
-    /// Notes whether it reaches memory of the host through pointers in memory, as `clSetKernelExecInfo` says: SVM
-    /// allocations or, with `system`, other memory.
+    /// Sets whether it accesses host memory through pointers in memory (`clSetKernelExecInfo`): SVM allocations or,
+    /// with `system`, other memory.
     pub fn set_indirect(&self, system: bool, any: bool) {
         self.indirect[usize::from(system)].store(any, Ordering::Relaxed);
     }
@@ -137,11 +137,12 @@ impl Kernel {
         &self.name
     }
 
-    /// What the source says of it.
+    /// Its metadata.
     pub fn meta(&self) -> &KernelMeta {
         &self.meta
     }
 
+    // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
     /// The devices that have code, one of which is meant when a query names none and there is only one.
     pub fn code_on(&self, device: Option<&Arc<Device>>) -> Result<&Arc<KernelCode>> {
         let code = match device {
@@ -164,6 +165,7 @@ impl Kernel {
         self.code_on(Some(device)).map_err(|e| Error::new(Status::InvalidProgramExecutable, e.why))
     }
 
+    // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
     /// Sets an argument as `clSetKernelArg` does: what the bytes mean depends on the parameter.
     pub fn set_arg(&self, index: u32, input: &ArgInput<'_>) -> Result<()> {
         let param = self.param(index)?;
@@ -182,7 +184,7 @@ impl Kernel {
                 self.set_buffer_arg(index, buffer.as_ref())
             }
             ParamKind::Value | ParamKind::Struct => {
-                // Before the bytes are read: the caller has so many only if the size is right.
+                // Before the bytes are read: only a right size guarantees that they exist.
                 self.check_size(param, &what, size)?;
                 let Some(value) = input.value else {
                     bail!(InvalidArgValue, "{what} is a value and cannot be NULL");
@@ -247,6 +249,7 @@ impl Kernel {
         Ok(())
     }
 
+    // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
     /// Sets an argument that is a pointer to memory which the device shares with the host.
     pub fn set_svm_arg(&self, index: u32, address: usize) -> Result<()> {
         let param = self.param(index)?;
@@ -264,6 +267,7 @@ impl Kernel {
         self.args.lock().iter().map(bytes).fold(0, u64::saturating_add)
     }
 
+    // OpenCL 3.0 API, 5.10: Executing Kernels.
     /// Checks that every argument is set.
     pub(crate) fn check_args(&self) -> Result<()> {
         match self.args.lock().iter().position(Option::is_none) {
@@ -277,8 +281,8 @@ impl Kernel {
         Error::new(Status::InvalidKernelArgs, format!("argument `{name}` of kernel `{}` has not been set", self.name))
     }
 
-    /// The arguments as they are now, in the form in which the code reads them. `packed` is fresh; it is the caller's
-    /// so that its buffers are not dropped under the lock, where the last reference to one would call the application.
+    /// The current arguments as an argument block. `packed` is empty; it belongs to the caller, so that its buffers are
+    /// not dropped under the lock, where dropping the last reference would call the application.
     pub(crate) fn pack(&self, artifact: &KernelArtifact, queue: &Queue, packed: &mut Packed) -> Result<()> {
         packed.space = queue.space();
         packed.migrates = self.program.context().has_device_memory();
@@ -367,7 +371,7 @@ pub(crate) struct Packed {
     pub block: SmallVec<[u8; 128]>,
     /// Local memory of a group.
     pub local_size: u64,
-    /// The buffers among the arguments, which must be there until the kernel is done, and what it does with them.
+    /// The buffers among the arguments, which must live until the kernel is done, and how it accesses them.
     pub buffers: SmallVec<[(Arc<MemObject>, AccessMode); 4]>,
     /// Where the kernel runs.
     pub space: Space,

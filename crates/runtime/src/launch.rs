@@ -1,8 +1,8 @@
 //! Launching kernels: checks the range, chooses the local size where the application leaves it open, packs the
 //! arguments, and submits.
 //!
-//! A short launch that nothing delays runs at once on the calling thread, without a command or an event of its own; any
-//! other is a command of the queue.
+//! A short launch that waits for nothing runs at once on the calling thread, without a command and an event; any other
+//! launch is a command of the queue.
 
 use crate::event::Profiling;
 use crate::execute::{CommandType, Progress, attempt, status};
@@ -23,14 +23,15 @@ pub struct RangeInput {
     pub work_dim: u32,
     /// Where global ids begin; zeros if absent.
     pub offset: Option<[u64; 3]>,
-    /// Work-items; none at all if absent.
+    /// Work-items; zero if absent.
     pub global: Option<[u64; 3]>,
     /// Work-items of a group; chosen if absent.
     pub local: Option<[u64; 3]>,
 }
 
 impl Queue {
-    /// Runs a kernel over a range. Gives the event if it is wanted.
+    // OpenCL 3.0 API, 5.10: Executing Kernels.
+    /// Enqueues a kernel over a range. Returns the event if it is wanted.
     pub fn launch(
         self: &Arc<Queue>,
         kind: CommandType,
@@ -48,10 +49,10 @@ impl Queue {
         let range = settle(input, required, self.device().max_group_size(), dim_order)?;
         let Some(range) = range else {
             kernel.check_args()?;
-            // Nothing to run, but an event and its place in the order.
+            // An empty range: nothing to run, but a command with an event.
             return self.enqueue(kind, wait, false, Box::new(|| Ok(Progress::Done))).map(Some);
         };
-        // Whoever measures means the code that stays.
+        // Profiling should measure the optimised code.
         let measures = self.flags().contains(QueueFlags::PROFILING);
         let baseline = if measures { None } else { code.baseline_for(&range) };
         let loaded = match baseline {
@@ -77,12 +78,12 @@ impl Queue {
             "a group of {group} work-items of kernel `{}` needs more registers or memory across barriers than there are; {most} fit",
             kernel.name()
         );
-        // The range was checked: it has fewer work-items than 2^64 where groups can be counted; else it is not short.
+        // The number of work-items does not overflow if the number of groups does not; else the launch is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
         let inline_time = TUNING.inline_time.as_nanos() as u64;
         let is_short = code.cost().expect(items).is_some_and(|time| time <= inline_time);
-        // A kernel with memory that it shares with the host may wait for the host, which must go on then; and what
-        // needs much stack runs on a thread of the device.
+        // A kernel that shares memory with the host may wait for the host, whose thread must not be blocked; and a
+        // kernel that needs much stack runs on a thread of the device.
         let here = is_short
             && self.device().runs_on_host()
             && !thread_exit::is_exiting()
@@ -99,7 +100,7 @@ impl Queue {
         let policy = if here { ExecPolicy::Inline } else { ExecPolicy::Worker };
         let (device, kernel, queue) = (self.device().clone(), loaded.clone(), self.id());
         let tier_up = baseline.is_some().then(|| code.clone());
-        // What baseline code takes says nothing of later launches.
+        // The time of baseline code does not predict later launches.
         let measured = baseline.is_none().then(|| (code.clone(), items));
         let work = Box::new(move || {
             let (pending, printed) = submit(&device, &*kernel, range, &packed, tier_up.as_deref(), queue)?;
@@ -115,8 +116,8 @@ impl Queue {
     }
 }
 
-/// Submits a launch. Gives it back, with what it has printed, if it goes on. `code` is there for code of the baseline
-/// tier: it will have better code.
+/// Submits a launch. Returns it with its output so far, if it is still running. `code` is given for code of the
+/// baseline tier: it provides the tier-up code.
 fn submit(
     device: &Device,
     kernel: &dyn hal::Kernel,
@@ -155,7 +156,7 @@ fn run_here(device: &Device, kernel: &dyn hal::Kernel, range: hal::NdRange, pack
     outcome(result)
 }
 
-/// A launch that is over sooner than a command is made for it.
+/// A launch that takes less time than making a command for it.
 struct Short<'a> {
     queue: &'a Arc<Queue>,
     code: &'a KernelCode,
@@ -189,6 +190,7 @@ impl Short<'_> {
     }
 }
 
+// OpenCL 3.0 API, 5.10: Executing Kernels.
 /// Checks a range; `None` when there is nothing to run. If the local size is chosen, it is for code with the dimensions
 /// in this order.
 fn settle(
@@ -280,7 +282,7 @@ mod tests {
         assert_eq!(status(range([128, 1, 1], Some([128, 1, 1])), None), Some(Status::InvalidWorkItemSize));
         assert_eq!(status(good, Some([4, 4, 2])), Some(Status::InvalidWorkGroupSize));
         assert_eq!(status(range([8, 8, 8], None), Some([3, 1, 1])), Some(Status::InvalidWorkGroupSize));
-        // What the kernel requires has the same limits as what the launch says.
+        // A required local size has the same limits as that of a launch.
         assert_eq!(status(range([8, 128, 8], None), Some([1, 128, 1])), Some(Status::InvalidWorkItemSize));
         assert_eq!(status(range([8, 16, 8], None), Some([8, 16, 1])), Some(Status::InvalidWorkGroupSize));
     }

@@ -1,10 +1,10 @@
 //! OpenCL's objects and rules: platform, device, context, queue, event, memory, program, kernel; all validation.
 //!
-//! No C types and no pointers but [`host_mem::HostPtr`]: `capi` turns what an application passes into the types here,
-//! and what comes out into handles and codes. Commands are a graph of events (`event`, `queue`, `execute`): a command
-//! runs when everything it waits for is done, on a thread of the engine or on the thread that waits for it. A failure
-//! is an [`Error`], a status with a reason in words, and when it happens in a command, the status of its event and of
-//! those that wait for it.
+//! No C types and no pointers but [`host_mem::HostPtr`]: `capi` converts the application's arguments to the types here,
+//! and results to handles and codes. Commands and events form a graph (`event`, `queue`, `execute`): a command runs
+//! when everything it waits for is done, on a thread of the engine or on a thread that waits for it. A failure is an
+//! [`Error`], a status with a reason in words, and when it happens in a command, the status of its event and of those
+//! that wait for it.
 
 mod build;
 mod code;

@@ -10,7 +10,7 @@ pub fn enabled() -> bool {
     *ON.get_or_init(|| env::LOG.is_on())
 }
 
-/// Tells of an error in a call or a command, if the log is on.
+/// Logs an error of a call or a command, if the log is on.
 pub fn error(place: &str, error: &Error) {
     if enabled() {
         eprintln!("cloom: {place}: {error}");

@@ -6,8 +6,8 @@
 //! copy, so that nothing moves.
 //!
 //! A mapping is registered by the call that enqueues it and removed by the call that enqueues its end, so that of two
-//! calls that contradict each other the second fails at once. A map command that never runs, because an event of its
-//! wait list fails, removes its mapping again.
+//! conflicting calls the second fails at once. A map command that never runs, because an event of its wait list fails,
+//! removes its mapping again.
 
 use crate::execute::{CommandType, Progress};
 use crate::residency::{AccessMode, Space};
@@ -24,7 +24,8 @@ pub(crate) struct Mapping {
     offset: u64,
     size: u64,
     flags: MapFlags,
-    /// Its command never ran. It counts as no mapping, but may still be unmapped: the application has the pointer.
+    /// Its command never ran. It does not count as a mapping, but may still be unmapped: the application has the
+    /// pointer.
     failed: bool,
 }
 
@@ -69,7 +70,8 @@ impl Drop for UnrunMap {
 }
 
 impl Queue {
-    /// Maps bytes of a buffer. Returns where they are, which holds as soon as the event is complete.
+    // OpenCL 3.0 API, 5.2.4: Mapping Buffer Objects.
+    /// Maps bytes of a buffer. Returns their address, which is valid when the event is complete.
     pub fn map(
         self: &Arc<Queue>,
         buffer: &Arc<MemObject>,
@@ -124,6 +126,7 @@ impl Queue {
         Ok((address, event))
     }
 
+    // OpenCL 3.0 API, 5.5.2: Unmapping Mapped Memory Objects.
     /// Ends a mapping.
     pub fn unmap(
         self: &Arc<Queue>,

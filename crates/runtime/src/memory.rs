@@ -1,9 +1,9 @@
 //! Memory objects: buffers and sub-buffers. Images and pipes will be two more kinds.
 //!
-//! A memory object belongs to its context. Where its bytes are, on the host and on devices, is the matter of
-//! [`Residency`]; a sub-buffer shares that of its parent. With `CL_MEM_USE_HOST_PTR` the copy on the host is the
-//! application's own memory: devices that work in the host's memory use it in place, and others get copies of their
-//! own. A buffer with `CL_MEM_COPY_HOST_PTR` is filled where the first device of the context works.
+//! A memory object belongs to its context. [`Residency`] tracks its copies on the host and on devices; a sub-buffer
+//! shares that of its parent. With `CL_MEM_USE_HOST_PTR` the copy on the host is the application's own memory: devices
+//! that work in the host's memory use it in place, and others get copies of their own. A buffer with
+//! `CL_MEM_COPY_HOST_PTR` is filled in the memory space of the context's first device.
 
 use crate::host_mem::{HostBlock, HostPtr};
 use crate::map::Mapping;
@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a memory object is.
+/// The kinds of memory objects.
 enum MemKind {
     /// A buffer with bytes of its own.
     Buffer,
@@ -32,7 +32,7 @@ pub struct MemObject {
     size: u64,
     flags: MemFlags,
     host_ptr: Option<HostPtr>,
-    /// Whether that is memory that the host may use at the same time as kernels.
+    /// Whether that is fine-grained shared memory, which the host may use at the same time as kernels.
     shared: bool,
     residency: Arc<Residency>,
     properties: Option<Vec<u64>>,
@@ -44,6 +44,7 @@ const KERNEL_ACCESS: MemFlags = MemFlags::READ_WRITE.union(MemFlags::WRITE_ONLY)
 const HOST_ACCESS: MemFlags = MemFlags::HOST_WRITE_ONLY.union(MemFlags::HOST_READ_ONLY).union(MemFlags::HOST_NO_ACCESS);
 const HOST_POINTER: MemFlags = MemFlags::USE_HOST_PTR.union(MemFlags::ALLOC_HOST_PTR).union(MemFlags::COPY_HOST_PTR);
 
+// OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
 /// Reads the flags of a call; unknown bits and contradictions are errors.
 fn parse_flags(bits: u64) -> Result<MemFlags> {
     let other = MemFlags::KERNEL_READ_AND_WRITE | MemFlags::SVM_FINE_GRAIN_BUFFER | MemFlags::SVM_ATOMICS;
@@ -62,7 +63,9 @@ fn parse_flags(bits: u64) -> Result<MemFlags> {
     Ok(flags)
 }
 
-/// Checks the arguments of a new buffer (OpenCL 3.0, section 5.2.1). Gives the flags with what the specification adds.
+// OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
+/// Checks the arguments of a new buffer (OpenCL 3.0, section 5.2.1). Returns the flags with the specification's
+/// defaults.
 fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>) -> Result<MemFlags> {
     let has_pointer = host_ptr.is_some();
     let flags = parse_flags(bits)?;
@@ -79,7 +82,7 @@ fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>)
     let needed = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
     ensure!(!needed || has_pointer, InvalidHostPtr, "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr");
     ensure!(needed || !has_pointer, InvalidHostPtr, "a host_ptr without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR");
-    // Also for pointers into the middle of an allocation: what follows its end is not the application's.
+    // Also for pointers into the middle of an allocation: memory after its end is not the application's.
     let room = host_ptr.and_then(|p| context.svm_room(p.address()));
     ensure!(
         room.is_none_or(|room| size <= room),
@@ -128,6 +131,7 @@ impl MemObject {
         }))
     }
 
+    // OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
     /// A part of a buffer (OpenCL 3.0, section 5.2.1, `clCreateSubBuffer`).
     pub fn sub_buffer(self: &Arc<MemObject>, bits: u64, origin: u64, size: u64) -> Result<Arc<MemObject>> {
         ensure!(matches!(self.kind, MemKind::Buffer), InvalidMemObject, "a sub-buffer of a sub-buffer");
@@ -196,7 +200,7 @@ impl MemObject {
         self.size
     }
 
-    /// The flags, with what the specification adds or inherits.
+    /// The flags, with the specification's defaults or those of the parent.
     pub fn flags(&self) -> MemFlags {
         self.flags
     }
@@ -216,12 +220,12 @@ impl MemObject {
         self.shared
     }
 
-    /// How often it is mapped now.
+    /// The current number of mappings.
     pub fn map_count(&self) -> u32 {
         self.mappings.lock().iter().filter(|m| m.is_live()).count() as u32
     }
 
-    /// Where the first byte of its copy on the host is. The copy is allocated if there is none, and need not be valid.
+    /// The address of its copy on the host. The copy is allocated if there is none, and need not be valid.
     pub(crate) fn host_address(&self) -> Result<usize> {
         match self.residency.copy(&self.context, Space::HOST)?.host_address() {
             Some(base) => Ok(base + self.origin() as usize),
@@ -229,12 +233,12 @@ impl MemObject {
         }
     }
 
-    /// What a kernel on a device of a space gets. A copy is allocated there if there is none, and need not be valid.
+    /// The device address of its copy in a space. The copy is allocated if there is none, and need not be valid.
     pub(crate) fn device_address(&self, space: Space) -> Result<u64> {
         Ok(self.residency.copy(&self.context, space)?.device_address() + self.origin())
     }
 
-    /// Makes bytes usable in a space; gives the memory, and where they begin there.
+    /// Makes bytes usable in a space; returns the memory and their offset in it.
     pub(crate) fn acquire(
         &self,
         space: Space,

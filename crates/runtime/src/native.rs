@@ -6,7 +6,7 @@ use crate::status::ensure;
 use crate::{Event, MemObject, Queue, Result};
 use std::sync::Arc;
 
-/// What runs, given the host address of each buffer.
+/// The function; its argument has the host address of each buffer.
 pub type NativeFunction = Box<dyn FnOnce(&[usize]) + Send>;
 
 /// A function of the application, with the buffers that it works on.
@@ -18,6 +18,7 @@ pub struct NativeKernel {
 }
 
 impl Queue {
+    // OpenCL 3.0 API, 5.10: Executing Kernels.
     /// Runs a native kernel.
     pub fn native(self: &Arc<Queue>, kernel: NativeKernel, wait: &[Arc<Event>]) -> Result<Arc<Event>> {
         kernel.buffers.iter().flatten().try_for_each(|b| self.check_buffer(b))?;

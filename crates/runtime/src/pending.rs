@@ -1,7 +1,7 @@
-//! Launches that a device goes on with after their command has returned.
+//! Pending launches: those that are still running on a device when the work of their command returns.
 //!
-//! The thread that ran the command is free. The device tells the end to a [`Tail`], which has everything that must stay
-//! until then (the kernel, the memory of its arguments) and gives the command its last status.
+//! The thread that ran the command is free. The device reports the end to a [`Tail`], which keeps everything alive
+//! until then (the kernel, the memory of its arguments) and sets the command's final status.
 
 use crate::execute::Command;
 use crate::kernel::Packed;
@@ -10,17 +10,17 @@ use crate::{Device, Error, Result, Status};
 use cloom_hal::{Finish, HalError, Kernel, Pending, PrintSink};
 use std::sync::Arc;
 
-/// A launch that goes on, and what it needs.
+/// A pending launch, and what it keeps alive.
 pub(crate) struct PendingLaunch {
     pub pending: Box<dyn Pending>,
     pub device: Arc<Device>,
     pub kernel: Arc<dyn Kernel>,
     pub packed: Packed,
-    /// What it has printed so far.
+    /// Its output so far.
     pub printed: Printed,
 }
 
-/// What a launch ends with: whatever was lacking, the specification has one code for it.
+/// The result of a launch: the specification has one code for all failures.
 pub(crate) fn outcome(result: std::result::Result<(), HalError>) -> Result<()> {
     result.map_err(|e| Error::new(Status::OutOfResources, e.to_string()))
 }
@@ -49,7 +49,7 @@ impl Tail {
     fn end(&mut self, result: std::result::Result<(), HalError>) {
         self.ended = true;
         self.printed.flush(&self.device, &*self.kernel);
-        // Before the event: who has waited for it may count on the buffers being released.
+        // Before the event: after waiting for it, the application may rely on the buffers being released.
         self.packed = None;
         self.command.conclude(outcome(result), self.begin, None);
     }

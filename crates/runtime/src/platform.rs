@@ -24,7 +24,7 @@ impl Platform {
         &self.devices
     }
 
-    /// What its objects share.
+    /// The state that its objects share.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }

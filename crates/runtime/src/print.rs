@@ -1,5 +1,5 @@
-//! What the kernels of one command print. Formatted at once; the lines of a work-item are kept whole; written out when
-//! the command ends, or earlier when there is much.
+//! The `printf` output of one command. It is formatted at once; lines of a work-item stay whole; it is written when the
+//! command ends, or earlier if there is much.
 
 use crate::Device;
 use cloom_builtins::printf;
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 struct Text {
     /// Whole lines.
     lines: Vec<u8>,
-    /// The line that a work-item has begun, by its global linear id.
+    /// The incomplete line of each work-item, by global linear id.
     begun: BTreeMap<u64, Vec<u8>>,
     /// Bytes in `begun`.
     begun_bytes: usize,
 }
 
-/// What one launch has printed so far.
+/// The output of one launch so far.
 #[derive(Default)]
 pub(crate) struct Printed(Mutex<Text>);
 
@@ -35,7 +35,7 @@ impl Printed {
         let out = printf::format(format, args, read);
         let mut text = self.0.lock();
         let text = &mut *text;
-        // Up to the last line break it is whole. What was begun before has none.
+        // Text up to the last line break is complete lines. An incomplete line has no line break.
         let (whole, rest) = out.split_at(out.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1));
         if !whole.is_empty() {
             let line = text.begun.remove(&item).unwrap_or_default();

@@ -56,8 +56,9 @@ impl Program {
         Program::new(context, devices, ProgramOrigin::Source(source), builds)
     }
 
-    /// A program from a binary for each device. Also tells of each binary whether it is valid; the program exists only
-    /// if all are.
+    // OpenCL 3.0 API, 5.8.1: Creating Program Objects.
+    /// A program from a binary for each device. Also reports for each binary whether it is valid; the program exists
+    /// only if all are.
     pub fn with_binaries(
         context: &Arc<Context>,
         devices: &[Arc<Device>],
@@ -118,6 +119,7 @@ impl Program {
         self.builds.lock().get(device)?.unit.clone()
     }
 
+    // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
     /// The kernels, of the first device that has an executable.
     pub fn kernels(&self) -> Result<Arc<Vec<KernelDescription>>> {
         let builds = self.builds.lock();

@@ -4,8 +4,8 @@
 //! are edges of order ([`Edge::Order`]): they delay a command, but do not make it fail. Only wait lists
 //! ([`Edge::Wait`]) propagate failure.
 //!
-//! A command that nothing delays runs on a worker thread of the engine, or where it is enqueued, as its [`ExecPolicy`]
-//! says; a thread that waits for a queue runs its commands too.
+//! A ready command runs on a worker thread of the engine, or on the enqueuing thread, as its [`ExecPolicy`] says; a
+//! thread that waits for a queue runs its commands too.
 
 use crate::KernelCode;
 use crate::event::{COMPLETE, Edge, Event};
@@ -32,7 +32,7 @@ struct State {
     live: BTreeMap<u64, Arc<Event>>,
 }
 
-/// Execution policy: which thread runs a command that nothing delays.
+/// Execution policy: which thread runs a ready command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExecPolicy {
     /// A worker thread.
@@ -63,11 +63,12 @@ pub struct Queue {
     properties: Option<Vec<u64>>,
     state: Mutex<State>,
     ready: Mutex<VecDeque<Arc<Command>>>,
-    /// Threads that are about to look for ready commands, so that no worker has to be woken.
+    /// The number of threads that will look for ready commands, so that no worker has to be woken.
     active_waiters: AtomicUsize,
 }
 
 impl Queue {
+    // OpenCL 3.0 API, 5.1: Command-Queues.
     /// A queue. `properties` is the list as given, for the query.
     pub fn new(
         context: &Arc<Context>,
@@ -125,16 +126,16 @@ impl Queue {
         self.id
     }
 
-    /// Waits for a moment, until `done` says so or there is a launch to run a part of. Whether something came of it.
-    /// Out of order, who waits for a command may have nothing to do with the launch, which would hold the thread up:
-    /// then nobody's launch.
+    /// Spins for a moment, until `done` holds or a launch can be assisted. Returns whether either happened. In an
+    /// out-of-order queue, the launch may be unrelated to the awaited command and would delay the thread: there it
+    /// assists none.
     pub(crate) fn assist(&self, done: &dyn Fn() -> bool) -> bool {
         let queue = if self.in_order() { self.id } else { 0 };
         self.assist_with(queue, done, false)
     }
 
-    /// Waits for a moment, until `done` says so or a launch of this queue has a part for the calling thread; if the
-    /// device takes no help, only asks.
+    /// Spins for a moment, until `done` holds or a launch of this queue can be assisted; without
+    /// [`Assist`](cloom_hal::Assist), only tests `done`.
     fn assist_with(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
         match self.device.hal().as_assist() {
             Some(assist) => assist.assist(queue, done, may_migrate),
@@ -142,6 +143,7 @@ impl Queue {
         }
     }
 
+    // OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
     /// Checks a wait list: its events are of the queue's context.
     fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
         let same = events.iter().all(|e| Arc::ptr_eq(e.context(), &self.context));
@@ -161,7 +163,7 @@ impl Queue {
         self.enqueue_as(kind, wait, policy, None, work)
     }
 
-    /// [`enqueue`](Self::enqueue), with what is known about the time that it takes.
+    /// [`enqueue`](Self::enqueue) with an execution policy.
     pub(crate) fn enqueue_as(
         self: &Arc<Queue>,
         kind: CommandType,
@@ -219,13 +221,12 @@ impl Queue {
         Ok(event)
     }
 
-    /// Runs a short command at once on this thread, if nothing is outstanding that it had to wait for long. There is no
-    /// event and nothing is allocated: most of what a small command costs. Until it is done, no other command gets into
-    /// the queue: its state is locked.
+    /// Runs a short command at once on this thread, if no outstanding command would delay it for long. It has no event
+    /// and allocates nothing, which are most of a small command's cost. The queue is locked until it is done, so no
+    /// other command is enqueued meanwhile.
     ///
-    /// Behind short commands alone it waits. Each of them would have run like this, had no long one been before it; and
-    /// if it did not wait, two threads would hand each other one short command after another until the application is
-    /// out of them.
+    /// It waits for short commands that precede it. Otherwise it would be enqueued too, and two threads would pass
+    /// short commands to each other as long as the application enqueues them.
     pub(crate) fn run_inline<T>(&self, wait: &[Arc<Event>], run: impl FnOnce() -> T) -> Result<Option<T>> {
         self.check_wait_list(wait)?;
         if !ended(wait) {
@@ -240,7 +241,7 @@ impl Queue {
             let Some(again) = self.state.try_lock() else { return Ok(None) };
             state = again;
         }
-        // Who waits for a command may be here before it has been forgotten.
+        // A command's waiter may come here before the command was removed.
         let idle = state.last.as_ref().is_none_or(|e| e.status() <= COMPLETE) && state.live.is_empty();
         if !idle {
             return Ok(None);
@@ -272,7 +273,7 @@ impl Queue {
         }
     }
 
-    /// Sees to it that the commands run. They do from the moment when they are enqueued.
+    /// Submits all commands. They are submitted when they are enqueued, so there is nothing to do.
     pub fn flush(&self) {}
 
     /// Turns properties on or off, as `clSetCommandQueueProperty` of OpenCL 1.0 does.
@@ -294,7 +295,7 @@ impl Queue {
         drop((dropped, live));
     }
 
-    /// Takes a command that may run. No worker is woken if the calling thread is about to look for the next command of
+    /// Adds a ready command. No worker is woken if the calling thread is about to look for the next command of
     /// `next_of`, which is this queue, and there is no other.
     pub(crate) fn push_ready(queue: &Arc<Queue>, command: Arc<Command>, next_of: Option<&Queue>) {
         let engine = queue.context.engine();
@@ -312,16 +313,16 @@ impl Queue {
         }
     }
 
-    /// Wakes a worker for a command. If a waiting thread took the command meanwhile, the worker assists: it is awake
-    /// and has a core of its own, which a thread of the device that is woken for the launch may not get.
+    /// Wakes a worker for a command. If a waiting thread took the command meanwhile, the worker assists its launch: it
+    /// is awake and on another core.
     fn wake_worker(queue: &Arc<Queue>) {
         let this = queue.clone();
         queue.context.engine().commands.submit(Box::new(move || {
             let waits = || !this.ready.lock().is_empty();
             loop {
                 while this.run_one(|_| true) {}
-                // Out of order, a command may be ready while this thread helps with another one's launch: it must find
-                // a thread.
+                // In an out-of-order queue, a command may become ready while this thread assists another launch: it
+                // must find a thread.
                 if !this.in_order() {
                     break;
                 }
@@ -336,8 +337,8 @@ impl Queue {
         }));
     }
 
-    /// Runs a command that may run and that this thread `may` run, if there is one. Who calls this goes on until there
-    /// is none, or [stops](Self::stop_running).
+    /// Runs a ready command that this thread `may` run, if there is one. The caller repeats this until there is none,
+    /// or calls [`stop_running`](Self::stop_running).
     pub(crate) fn run_one(&self, may: impl Fn(&Event) -> bool) -> bool {
         let mut ready = self.ready.lock();
         let command = ready.iter().position(|c| may(&c.event)).and_then(|at| ready.remove(at));
@@ -351,7 +352,7 @@ impl Queue {
         }
     }
 
-    /// A thread that ran commands stops doing so, perhaps before the one that it would have run next.
+    /// The calling thread stops running commands; a ready command that was left to it goes to a worker.
     pub(crate) fn stop_running(queue: &Arc<Queue>) {
         if !queue.ready.lock().is_empty() {
             Queue::wake_worker(queue);

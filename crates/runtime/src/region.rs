@@ -30,6 +30,7 @@ pub struct Rect {
 }
 
 impl Rect {
+    // OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
     /// Settles and checks the pitches of a side.
     pub fn new(side: &RectSide, region: [u64; 3]) -> Result<Rect> {
         let [width, height, depth] = region;
@@ -68,7 +69,7 @@ impl Rect {
             return false;
         }
         let width = self.region[0];
-        // The rows of each side ascend and are disjoint, so one walk along both finds a common byte.
+        // The rows of each side ascend and are disjoint, so one pass over both, as in a merge, finds a common byte.
         let (mut a, mut b) = (self.rows().peekable(), other.rows().peekable());
         while let (Some(&x), Some(&y)) = (a.peek(), b.peek()) {
             if x + width <= y {

@@ -42,12 +42,12 @@ impl Space {
     }
 }
 
-/// What a command does with a range.
+/// How a command accesses a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AccessMode {
     /// Reads it.
     Read,
-    /// Writes all of it; what was there before is lost.
+    /// Writes all of it; the old content is not needed.
     Overwrite,
     /// Reads it, or writes some of it.
     Update,
@@ -166,11 +166,11 @@ impl Residency {
     }
 }
 
-/// In which spaces each byte is valid.
+/// The valid spaces of each byte.
 ///
 /// The map has the beginning of each run of bytes that are valid in the same spaces, with a bit for each space;
-/// neighbours differ. What comes before the first run is valid nowhere, so that the empty map, which costs no
-/// allocation, is that of an object without content.
+/// neighbours differ. Bytes before the first run are valid nowhere, so that the empty map, which costs no allocation,
+/// is that of an object without content.
 #[derive(Default)]
 struct ValidRanges(BTreeMap<u64, u64>);
 
@@ -205,7 +205,7 @@ impl ValidRanges {
         self.split(range.start);
         self.split(range.end);
         self.0.range_mut(range.clone()).for_each(|(_, holders)| *holders = change(*holders));
-        // Runs that have become like the one before them.
+        // Merges runs that equal their predecessor.
         let mut before = range.start.checked_sub(1).map_or(0, |last| self.at(last));
         let mut merged = SmallVec::<[u64; 8]>::new();
         for (&begin, &holders) in self.0.range(range.start..=range.end) {
@@ -219,7 +219,7 @@ impl ValidRanges {
         }
     }
 
-    /// Lets a run begin here.
+    /// Splits a run here.
     fn split(&mut self, at: u64) {
         let holders = self.at(at);
         self.0.entry(at).or_insert(holders);

@@ -1,8 +1,8 @@
-//! Sub-groups of a kernel on a device: how the groups of a launch are divided, as the code that runs it divides them.
+//! Sub-groups of a kernel on a device: how the code of a launch divides work-groups into sub-groups.
 //!
-//! In comes a local size, or a number of sub-groups that a group should have; out go sizes and counts. A sub-group is a
-//! vector of the code that a launch with that local size takes ([`KernelCode::loaded_for`]); of a row of the group, the
-//! last may be smaller.
+//! In comes a local size, or a number of sub-groups of a group; out go sizes and counts. A sub-group is a vector of the
+//! variant that a launch with that local size runs ([`KernelCode::loaded_for`]); of a row of the group, the last may be
+//! smaller.
 
 use crate::{Kernel, KernelCode, Result};
 use cloom_artifact::KernelArtifact;
@@ -17,7 +17,7 @@ pub struct Subgroups {
     pub count: u64,
 }
 
-/// The dimension along which the work-items of a sub-group are neighbours, and how many a whole one has.
+/// The vectorisation dimension, and the size of a whole sub-group.
 fn rows(artifact: &KernelArtifact) -> (usize, u64) {
     artifact.cpu().map_or((0, 1), |cpu| (usize::from(cpu.dim_order[0]).min(2), u64::from(cpu.lanes)))
 }
@@ -33,6 +33,7 @@ pub fn of_local_size(code: &KernelCode, sizes: &[u64]) -> Result<Subgroups> {
     Ok(Subgroups { max_size: row.min(lanes), count: row.div_ceil(lanes).saturating_mul(rows) })
 }
 
+// OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
 /// A local size whose groups have so many sub-groups, full ones if that is possible; zeros if there is none.
 pub fn for_count(kernel: &Kernel, code: &KernelCode, count: u64, dims: usize) -> Result<[u64; 3]> {
     let none = [0; 3];

@@ -26,6 +26,7 @@ pub type SvmFree = Box<dyn FnOnce(Vec<usize>) + Send>;
 const ALIGNMENT: u32 = 128;
 
 impl Context {
+    // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
     /// Allocates. `alignment` 0 means that of the largest type.
     pub fn svm_allocate(&self, bits: u64, size: u64, alignment: u32) -> Result<usize> {
         let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
@@ -55,13 +56,14 @@ impl Context {
         Ok(address)
     }
 
+    // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
     /// Frees an allocation; other addresses are ignored.
     pub fn svm_free(&self, address: usize) {
         let freed = self.svm().0.lock().remove(&address);
         drop(freed);
     }
 
-    /// Bytes from an address to the end of the allocation that it lies in; `None` if it lies in none.
+    /// Bytes from an address to the end of its allocation; `None` if it is in none.
     pub fn svm_room(&self, address: usize) -> Option<u64> {
         let allocations = self.svm().0.lock();
         let (begin, memory) = allocations.range(..=address).next_back()?;
@@ -70,7 +72,7 @@ impl Context {
 }
 
 impl Queue {
-    /// Frees allocations when all before is done, or lets the application do it.
+    /// Frees allocations when all earlier commands are done, or lets the application do it.
     pub fn svm_free(
         self: &Arc<Queue>,
         addresses: Vec<usize>,
@@ -90,6 +92,7 @@ impl Queue {
         self.enqueue(CommandType::SvmFree, wait, false, work)
     }
 
+    // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
     /// Copies bytes of the shared address space.
     pub fn svm_copy(
         self: &Arc<Queue>,
@@ -127,6 +130,7 @@ impl Queue {
         self.enqueue(CommandType::SvmMemFill, wait, false, work)
     }
 
+    // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
     /// Maps: nothing moves.
     pub fn svm_map(
         self: &Arc<Queue>,
@@ -148,7 +152,8 @@ impl Queue {
         self.enqueue(CommandType::SvmUnmap, wait, false, Box::new(|| Ok(Progress::Done)))
     }
 
-    /// Moves allocations: a hint, which no device needs so far.
+    // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
+    /// Migrates allocations: no device needs that so far.
     pub fn svm_migrate(
         self: &Arc<Queue>,
         ranges: &[(usize, u64)],

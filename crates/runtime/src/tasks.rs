@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// How long a thread without a task stays.
+/// How long an idle thread lives.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Something to do.
+/// A task.
 pub type Task = Box<dyn FnOnce() + Send>;
 
 struct State {
@@ -42,7 +42,7 @@ impl Tasks {
         Tasks(Arc::new(Shared { name, limit: limit.max(1), enter, state, wake }))
     }
 
-    /// Runs a task soon. If the system gives no thread at all, runs it here.
+    /// Queues a task. If the system has no thread left, runs it here.
     pub fn submit(&self, task: Task) {
         let shared = &self.0;
         let mut state = shared.state.lock();
@@ -81,7 +81,7 @@ impl Drop for Tasks {
 
 impl Shared {
     fn work(&self) {
-        // A thread begins with the floating-point environment of whoever made it.
+        // A thread inherits the floating-point environment of its creator.
         let _float_env = (self.enter)();
         let mut state = self.state.lock();
         loop {
@@ -106,7 +106,7 @@ impl Shared {
 }
 
 fn run(task: Task) {
-    // The hook has printed the message; what the task owed is settled by its own guards.
+    // The panic hook has printed the message; the task's own guards clean up.
     drop(catch_unwind(AssertUnwindSafe(task)));
 }
 

@@ -13,11 +13,12 @@ impl Drop for Alive {
 }
 
 thread_local! {
-    /// Has a destructor, so that it can be seen to be gone.
+    /// Has a destructor, so that its destruction can be observed.
     static ALIVE: Alive = const { Alive };
 }
 
-/// Whether this thread has lost what it kept. Who enqueues asks, so that this is known of a thread before it ends.
+/// Whether this thread's thread-local storage is destroyed. Called when commands are enqueued, which initialises the
+/// variable before the thread exits.
 pub(crate) fn is_exiting() -> bool {
     LocalKey::try_with(&ALIVE, |_| ()).is_err()
 }

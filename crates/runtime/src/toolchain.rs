@@ -1,4 +1,5 @@
-//! What the runtime needs of a compiler, and that compiler: the seam at which tests put another one.
+//! The interface between runtime and compiler, and its implementation by Cloom's compiler. Tests implement it with
+//! another one.
 
 use cloom_artifact::{ImageKind, KernelArtifact};
 use cloom_caps::DeviceCaps;
@@ -12,13 +13,13 @@ use std::sync::Arc;
 /// A header given by the application, for `clCompileProgram`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The name that `#include` uses.
+    /// Its name in `#include`.
     pub name: String,
     /// The text.
     pub text: Vec<u8>,
 }
 
-/// What is compiled.
+/// The input of a compilation.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileInput<'a> {
     /// The source.
@@ -27,7 +28,7 @@ pub struct CompileInput<'a> {
     pub options: &'a str,
     /// Embedded headers.
     pub headers: &'a [Header],
-    /// What code will be made for. The program runs elsewhere too, but may be slower.
+    /// The target of the code. The program runs on other targets too, but may be slower.
     pub target: &'a Target,
     /// What the device offers, each extension and feature of which is a macro.
     pub caps: &'a DeviceCaps,
@@ -38,7 +39,7 @@ pub struct CompileInput<'a> {
 pub struct KernelDescription {
     /// Its name.
     pub name: String,
-    /// What the outside must know.
+    /// Its metadata.
     pub meta: KernelMeta,
 }
 
@@ -56,11 +57,11 @@ pub enum FailureKind {
 pub struct Failure {
     /// What went wrong.
     pub kind: FailureKind,
-    /// What there is to say about it.
+    /// The log.
     pub report: Report,
 }
 
-/// What a build has to say.
+/// The report of a build.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// The build log.
@@ -90,17 +91,17 @@ pub trait Unit: Send + Sync + Any {
 
 /// A linked program on a target.
 pub trait Executable: Send + Sync {
-    /// Prefetch compilation: a kernel will probably be asked for. Returns whether its code is being made in the
+    /// Prefetch compilation: a kernel will probably be launched. Returns whether its code is being compiled in the
     /// background.
     fn prefetch(&self, name: &str, variant: Variant) -> bool;
-    /// A kernel's code; compiles it if nobody has.
+    /// A kernel's code; compiles it if necessary.
     fn kernel(&self, name: &str, variant: Variant) -> Result<Arc<KernelArtifact>, String>;
-    /// A kernel's code if it is made, without waiting.
+    /// A kernel's code if it exists, without waiting.
     fn try_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>>;
-    /// Code of the baseline tier, slower and sooner there, while a kernel's code is made in the background; nothing if
-    /// that is made, or not being made.
+    /// Code of the baseline tier, while the optimised code is compiled in the background; `None` if that exists, or is
+    /// not being compiled.
     fn baseline_kernel(&self, name: &str) -> Option<Arc<KernelArtifact>>;
-    /// What the build log says of the way in which kernels are compiled; nothing unless somebody asks for it.
+    /// The remarks on all kernels for the build log; empty unless they are enabled.
     fn remarks(&self) -> String;
 }
 
@@ -113,9 +114,9 @@ pub trait Toolchain: Send + Sync {
     fn build(&self, input: &CompileInput<'_>) -> Outcome;
     /// Compiles one source.
     fn compile(&self, input: &CompileInput<'_>) -> Outcome;
-    /// Checks link options before the inputs are looked at.
+    /// Checks link options before the inputs are checked.
     fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome;
-    /// Reads a binary, of which nothing is believed.
+    /// Reads an untrusted binary.
     fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Unit>, String>;
     /// Gets a linked program ready for a target.
     fn executable(&self, unit: &Arc<dyn Unit>, target: &Target) -> Result<Arc<dyn Executable>, String>;
@@ -130,7 +131,7 @@ impl Cloom {
         Arc::new(Cloom(compiler::Compiler::new(config)))
     }
 
-    /// As the environment says.
+    /// With the configuration from the environment.
     pub fn from_env() -> Arc<dyn Toolchain> {
         for warning in compiler::passes::warnings() {
             eprintln!("cloom: {warning}");
@@ -188,7 +189,7 @@ impl Executable for CloomExecutable {
     }
 }
 
-/// The compiler's own program in a unit that it made.
+/// The compiler's program of a unit.
 fn program(unit: &Arc<dyn Unit>) -> Option<&Arc<compiler::Program>> {
     let any: &dyn Any = &**unit;
     any.downcast_ref::<CloomUnit>().map(|u| &u.0)

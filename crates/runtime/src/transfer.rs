@@ -1,8 +1,8 @@
 //! Reading, writing, copying and filling buffers, plain and rectangular; migration.
 //!
-//! A command works where its queue's device does, and first makes the bytes valid there that it reads. Bytes for the
-//! host are read from any copy that is valid, without a copy being made. A box counts as the range from its first to
-//! its last byte.
+//! A command works in the memory space of its queue's device, and first makes the bytes that it reads valid there.
+//! Bytes for the host are read from any valid copy, without making another one. A box counts as the range from its
+//! first to its last byte.
 
 use crate::execute::{CommandType, Progress};
 use crate::host_mem::HostPtr;
@@ -20,6 +20,7 @@ pub(crate) fn need(pointer: Option<HostPtr>, what: &str) -> Result<HostPtr> {
     }
 }
 
+// OpenCL 3.0 API, 5.2.3: Filling Buffer Objects.
 /// Checks a pattern and that `size` bytes from `at` on are whole ones.
 pub(crate) fn check_pattern(pattern: &[u8], at: u64, size: u64) -> Result<()> {
     let unit = pattern.len() as u64;
@@ -34,6 +35,7 @@ pub(crate) fn check_pattern(pattern: &[u8], at: u64, size: u64) -> Result<()> {
 }
 
 impl Queue {
+    // OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
     fn may_read(&self, buffer: &MemObject) -> Result<()> {
         self.check_buffer(buffer)?;
         let denied = buffer.flags().intersects(MemFlags::HOST_WRITE_ONLY | MemFlags::HOST_NO_ACCESS);
@@ -101,7 +103,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         let target = HostPtr::of_slice_mut(to);
         let event = self.read(buffer, true, offset, to.len() as u64, Some(target), wait)?;
-        // A blocking call returns when the command has ended, or was never begun: the borrow outlives it.
+        // A blocking call returns when the command has ended, or was never enqueued: the borrow outlives it.
         Ok(event)
     }
 
@@ -117,6 +119,7 @@ impl Queue {
         self.write(buffer, true, offset, from.len() as u64, Some(source), wait)
     }
 
+    // OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
     /// Copies bytes from buffer to buffer.
     pub fn copy(
         self: &Arc<Queue>,
@@ -223,6 +226,7 @@ impl Queue {
         self.enqueue(CommandType::WriteBufferRect, wait, blocking, work)
     }
 
+    // OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
     /// Copies a box of a buffer to a box of a buffer.
     pub fn copy_rect(
         self: &Arc<Queue>,
@@ -258,6 +262,7 @@ impl Queue {
         self.enqueue(CommandType::CopyBufferRect, wait, false, work)
     }
 
+    // OpenCL 3.0 API, 5.5.4: Migrating Memory Objects.
     /// Makes buffers valid on the queue's device, or on the host, before they are used there
     /// (`clEnqueueMigrateMemObjects`). If their content is given up, nothing is copied.
     pub fn migrate(

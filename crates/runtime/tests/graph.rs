@@ -1,7 +1,7 @@
 //! Random graphs of commands against a model: what runs, in which order, and how each command ends.
 //!
-//! The two devices and the compiler here do nothing; the commands are functions of the test that write down when they
-//! run. What kernels and transfers do with memory on two kinds of device is tested in `devices.rs`.
+//! The two devices and the compiler are stubs; the commands are functions of the test that record when they run. What
+//! kernels and transfers do with memory on two kinds of device is tested in `devices.rs`.
 
 use cloom_hal as hal;
 use cloom_runtime::{
@@ -102,7 +102,7 @@ struct Node {
     queue: usize,
     /// Its wait list: numbers of nodes.
     list: Vec<usize>,
-    /// What it comes after without failing with it.
+    /// The nodes that it comes after by order alone, without failing with them.
     after: Vec<usize>,
     event: Arc<Event>,
     /// When it began and ended, by a counter; 0 if it did not run.
@@ -179,7 +179,7 @@ fn check(platform: &Arc<Platform>, seed: u64, size: usize) {
     for (queue, _) in &queues {
         queue.finish();
     }
-    // When the last of what a command must wait for, by whatever way, had ended.
+    // When the last of a command's transitive dependences had ended.
     let mut ready = vec![0; size];
     for (i, node) in nodes.iter().enumerate() {
         for &j in node.list.iter().chain(&node.after) {

@@ -1,9 +1,9 @@
-//! A second kind of device for tests: memory of its own that the host cannot address, and launches that go on after
-//! they are submitted, on threads of its own.
+//! A second kind of device for tests: memory of its own that the host cannot address, and launches that are pending
+//! after they are submitted, on threads of its own.
 //!
 //! Programs are OpenCL C, compiled by Cloom's own front end for both devices; the CPU runs what the compiler makes of
-//! them, the stub a Rust function of the same name ([`KERNELS`]). Fresh memory is full of [`POISON`], so that bytes
-//! that nobody copied are seen.
+//! them, the stub a Rust function of the same name ([`KERNELS`]). Fresh memory is filled with [`POISON`], so that bytes
+//! that were not copied are detected.
 
 use cloom_artifact::{ImageKind, KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
 use cloom_caps::{DeviceCaps, DeviceKind, Named};
@@ -22,9 +22,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::Duration;
 
-/// What is in memory that nobody has written.
+/// The content of unwritten memory.
 const POISON: u8 = 0xEE;
-/// What code for the stub is made for.
+/// The target of the stub.
 const TARGET: &str = "stub:stub";
 /// An extension that only the stub has.
 pub const STUB_EXTENSION: &str = "cl_cloom_stub";
@@ -149,7 +149,7 @@ struct EndState {
     finish: Option<Box<dyn hal::Finish>>,
 }
 
-/// The end of a launch, for whoever waits.
+/// The end of a launch, for its waiters.
 #[derive(Default)]
 struct End {
     state: Mutex<EndState>,
@@ -294,7 +294,7 @@ impl hal::Device for StubDevice {
         let job = move || {
             std::thread::sleep(Duration::from_micros(words.iter().sum::<u64>() % 50));
             if breaks {
-                // The device loses the launch: nobody is told its end.
+                // The device loses the launch: it never reports the end.
                 while end.state.lock().unwrap().finish.take().is_none() {
                     std::thread::yield_now();
                 }
