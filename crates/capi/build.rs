@@ -1,10 +1,10 @@
-//! How the driver is linked.
+//! Linker options of the driver.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    // Threads of the driver may run when a program closes the loader: its code stays in memory.
+    // Threads of the driver may run when a program unloads the loader: the driver's code must stay mapped.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
-    // Whatever another library exports under a name of ours, ours is meant.
+    // References in the driver bind to its own symbols, even if another library exports the same names.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
     println!("cargo:rustc-cdylib-link-arg=-Wl,--exclude-libs,ALL");
     // See src/exit.rs.

@@ -21,14 +21,14 @@ const CHILD: &str = "CLOOM_BUILD_ALL_CHILD";
 /// A source that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What became of a source.
+/// The outcome of a source.
 struct Row {
     file: String,
     /// Seconds of the build and of making the code, and how many kernels; or why not.
     result: Result<(f64, f64, usize), String>,
 }
 
-/// Builds one source and prints what it took.
+/// Builds one source and prints its times.
 fn build(file: &str, options: &str) {
     let text = std::fs::read(file).expect("a readable file");
     let t = Session::new();
@@ -53,7 +53,7 @@ fn build(file: &str, options: &str) {
     let mut kernels = vec![null_mut(); count as usize];
     ok(t.clCreateKernelsInProgram(program.h, count, kernels.as_mut_ptr(), null_mut()));
     for kernel in kernels.into_iter().map(Obj::kernel) {
-        // The answer is known when there is code.
+        // The query waits for the code.
         let mut size = 0u64;
         let to = (&raw mut size).cast();
         let code = t.clGetKernelWorkGroupInfo(kernel.h, t.device, CL_KERNEL_PRIVATE_MEM_SIZE, 8, to, null_mut());

@@ -56,7 +56,7 @@ fn measure(source: &str, name: &str, options: &str) {
     t.finish();
     step();
     println!("{}", times.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
-    // The rest of the program is still being compiled; nothing of it is measured.
+    // The rest of the program is still being compiled; that is not measured.
     std::process::exit(0);
 }
 

@@ -1,5 +1,5 @@
-//! What a launch costs: an empty kernel, waited for each time or queued, and the smallest transfers. Prints
-//! microseconds a command.
+//! The time of a launch of an empty kernel, waited for each time or queued, and of the smallest transfers. Prints
+//! microseconds per command.
 //!
 //! `CLOOM_TEST_LIBRARY` and `CLOOM_TEST_PLATFORM` name another driver, as for the tests; run both in turn to compare.
 
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 const ROUNDS: usize = 15;
 
-/// The median and the least of several rounds, in microseconds a command.
+/// The median and the least of several runs, in microseconds per command.
 fn measure(name: &str, commands: usize, mut round: impl FnMut(usize)) {
     round(commands);
     let mut times: Vec<f64> = (0..ROUNDS)

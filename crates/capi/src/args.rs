@@ -1,16 +1,15 @@
 //! Pointer arguments of the entry points, as types whose methods are safe.
 //!
-//! These types are transparent, so that a pointer of the caller becomes one when an entry point is called, and there is
-//! no other way to make one. Calling an entry point is `unsafe`: the caller promises what the specification says of
-//! each pointer, that it is null or points to as many values as the call says. That promise is what every `SAFETY`
-//! comment here refers to.
+//! These types are `repr(transparent)`, so that an entry point's pointer argument is one, and there is no other way to
+//! make one. Calling an entry point is `unsafe`: the caller promises what the specification says of each pointer, that
+//! it is null or points to as many values as the call says. That promise is what every `SAFETY` comment here refers to.
 
 use cloom_runtime::host_mem::HostPtr;
 use cloom_runtime::{Error, Result, Status};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
-/// A place for one result, or null.
+/// A pointer to room for one result, or null.
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
 
@@ -36,7 +35,7 @@ impl<T> Out<T> {
     }
 }
 
-/// A place for several results, or null.
+/// A pointer to room for several results, or null.
 #[repr(transparent)]
 pub struct OutArray<T>(*mut T);
 
@@ -53,7 +52,7 @@ impl<T> OutArray<T> {
         self.0.is_null()
     }
 
-    /// Writes one value, unless it is null. The caller has said that there are more than `index`.
+    /// Writes one value, unless it is null. There must be room for more than `index` values.
     pub fn set(self, index: usize, value: T) {
         if !self.0.is_null() {
             // SAFETY: the caller's promise: room for so many values.
@@ -62,7 +61,7 @@ impl<T> OutArray<T> {
     }
 }
 
-/// A place for bytes, or null.
+/// A pointer to room for bytes, or null.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct OutBytes(*mut c_void);
@@ -72,7 +71,7 @@ impl OutBytes {
         self.0.is_null()
     }
 
-    /// Writes bytes, unless it is null. The caller has said that there is room.
+    /// Writes bytes, unless it is null. There must be room for them.
     pub fn write(self, bytes: &[u8]) {
         if !self.0.is_null() {
             // SAFETY: the caller's promise: room for so many bytes.
@@ -80,7 +79,7 @@ impl OutBytes {
         }
     }
 
-    /// Reads a pointer that the caller has put at a place of an array of pointers.
+    /// Reads a pointer of the caller's array of pointers.
     pub fn pointer_at(self, index: usize) -> OutBytes {
         let array = self.0.cast::<*mut c_void>();
         // SAFETY: the caller's promise: an array of as many pointers as it said.
@@ -103,9 +102,8 @@ impl<T: Copy> In<T> {
         self.collect(count, Ok)
     }
 
-    /// What the first `count` values become, or the first error; none if it is null. The count is the application's,
-    /// and may be absurd: no value is read after an error, and memory that is not there is an error, where an ordinary
-    /// vector would end the process.
+    /// Converts the first `count` values; none if it is null. Stops at the first error. The count is the application's
+    /// and may be absurd: running out of memory is an error here and does not end the process.
     pub fn collect<U>(self, count: usize, mut each: impl FnMut(T) -> Result<U>) -> Result<Vec<U>> {
         let mut values = Vec::new();
         for i in 0..if self.0.is_null() { 0 } else { count } {
@@ -135,8 +133,8 @@ impl<T: Copy> In<T> {
         (!self.0.is_null()).then(|| unsafe { ptr::read_unaligned(self.0) })
     }
 
-    /// Values up to one that says the list is over, which is not among them; `None` if it is null. A list ends within
-    /// `limit` values, or there is none.
+    /// The values of a terminated list, without its terminator; `None` if it is null, or if it does not end within
+    /// `limit` values.
     pub fn until(self, step: usize, limit: usize, is_end: impl Fn(&T) -> bool) -> Option<Vec<T>> {
         if self.0.is_null() {
             return None;
@@ -194,7 +192,7 @@ impl Text {
     }
 }
 
-/// Memory of the application that commands use later, or null.
+/// A pointer to memory of the application that commands use later, or null.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct HostMemory(*mut c_void);
@@ -220,13 +218,12 @@ impl HostMemory {
     }
 }
 
-/// What the application wants back in a callback.
+/// The user data of a callback.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct UserData(*mut c_void);
 
-// SAFETY: never read here; it goes back to the application, which the specification makes responsible for its use in
-// threads.
+// SAFETY: never dereferenced here; it is passed back to the application, which is responsible for its use in threads.
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}

@@ -1,4 +1,4 @@
-//! Calling the application back.
+//! Callbacks to the application.
 
 use crate::args::UserData;
 use crate::handle::{Handle, Object};
@@ -17,7 +17,7 @@ pub type SvmNotify = unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void, *m
 /// A native kernel.
 pub type NativeFn = unsafe extern "C" fn(*mut c_void);
 
-/// A function that tells a context's callback of errors.
+/// Wraps a context's callback for errors.
 pub fn context(notify: ContextNotify, user_data: UserData) -> ErrorCallback {
     Box::new(move |message| {
         let message: Vec<u8> = message.bytes().filter(|&b| b != 0).collect();
@@ -27,7 +27,7 @@ pub fn context(notify: ContextNotify, user_data: UserData) -> ErrorCallback {
     })
 }
 
-/// A function that tells of an object by its handle.
+/// Wraps a callback that gets an object's handle.
 pub fn object<T: Object>(handle: Handle<T>, notify: ObjectNotify, user_data: UserData) -> Box<dyn FnOnce() + Send> {
     Box::new(move || {
         // SAFETY: the function and its data are the application's, which promised that they may be called like this.
@@ -35,7 +35,7 @@ pub fn object<T: Object>(handle: Handle<T>, notify: ObjectNotify, user_data: Use
     })
 }
 
-/// A function that tells of an event's status.
+/// Wraps a callback that gets an event's status.
 pub fn event<T: Object>(handle: Handle<T>, notify: EventNotify, user_data: UserData) -> Box<dyn FnOnce(i32) + Send> {
     Box::new(move |status| {
         // SAFETY: the function and its data are the application's, which promised that they may be called like this.
@@ -43,7 +43,7 @@ pub fn event<T: Object>(handle: Handle<T>, notify: EventNotify, user_data: UserD
     })
 }
 
-/// A function that lets the application free its shared memory.
+/// Wraps a callback that frees shared memory.
 pub fn svm_free(queue: Handle<Queue>, notify: SvmNotify, user_data: UserData) -> SvmFree {
     Box::new(move |addresses| {
         let mut pointers: Vec<*mut c_void> = addresses.into_iter().map(ptr::with_exposed_provenance_mut).collect();
@@ -52,13 +52,13 @@ pub fn svm_free(queue: Handle<Queue>, notify: SvmNotify, user_data: UserData) ->
     })
 }
 
-/// A native kernel with its block of arguments, in which each place (an offset) gets the address of a buffer.
+/// Wraps a native kernel with its argument block, in which the given offsets are set to the addresses of buffers.
 pub fn native(function: NativeFn, mut block: Vec<u64>, places: Vec<usize>) -> NativeFunction {
     Box::new(move |addresses| {
         let base: *mut u8 = block.as_mut_ptr().cast();
         for (place, address) in places.iter().zip(addresses) {
             let pointer = ptr::with_exposed_provenance_mut::<c_void>(*address);
-            // SAFETY: the caller has checked that each place has room for a pointer inside of the block.
+            // SAFETY: the caller has checked that a pointer at each offset is inside of the block.
             unsafe { ptr::write_unaligned(base.add(*place).cast(), pointer) };
         }
         // SAFETY: the function is the application's, which promised that it may be called with such a block.
@@ -66,7 +66,7 @@ pub fn native(function: NativeFn, mut block: Vec<u64>, places: Vec<usize>) -> Na
     })
 }
 
-/// Checks the pair that every function with a callback takes; without a function there is no data for it.
+/// Checks a callback and its user data; without a function there must be no data.
 pub fn pair<F>(notify: Option<F>, user_data: UserData) -> Result<Option<F>> {
     if notify.is_none() && !user_data.is_null() {
         return Err(Error::new(Status::InvalidValue, "user_data without a callback"));
@@ -74,7 +74,7 @@ pub fn pair<F>(notify: Option<F>, user_data: UserData) -> Result<Option<F>> {
     Ok(notify)
 }
 
-/// Checks a callback that must be there.
+/// Checks a callback that must not be null.
 pub fn needed<F>(notify: Option<F>) -> Result<F> {
     notify.ok_or_else(|| Error::new(Status::InvalidValue, "the callback is NULL"))
 }

@@ -1,4 +1,4 @@
-//! The numbers of the specification that entry points are called with, without the prefix `CL_`.
+//! Constants of the specification for arguments of entry points, without the prefix `CL_`.
 
 pub const DEVICE_TYPE_DEFAULT: u64 = 0x1;
 pub const PROGRAM_BINARY_TYPE_COMPILED_OBJECT: u32 = 0x1;

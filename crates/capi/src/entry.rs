@@ -1,9 +1,9 @@
-//! The list of entry points, in the order of the table that the ICD loader dispatches through: from it come the C
-//! functions, the table, the exported symbols and the answers of `clGetExtensionFunctionAddress`.
+//! The list of entry points, in the order of the ICD dispatch table. The C functions, the table, the exported symbols
+//! and the results of `clGetExtensionFunctionAddress` are all generated from it.
 //!
 //! The table holds the functions of a private module and not the exported ones: an exported symbol of the same name in
 //! another library, the loader's above all, would take its place when the dynamic linker binds names, and calls would
-//! go round in circles.
+//! recurse endlessly.
 
 use crate::api::{
     buffer, context, device, event, kernel, launch, platform, program, queue, svm, transfer, unsupported,
@@ -93,7 +93,7 @@ macro_rules! entry_points {
 
         const COUNT: usize = [$(stringify!($name)),*].len();
 
-        /// What the first word of each handle points to.
+        /// The dispatch table: the first word of each handle points to it.
         pub static DISPATCH: [Slot; COUNT] = [$(define!(slot $kind $name)),*];
 
         static BESIDE: &[(&str, Slot)] = &[$((stringify!($bname), define!(slot $bkind $bname))),*];
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn the_table_is_the_loaders() {
-        // Places that the loader's header fixes; one entry too many or too few moves what follows.
+        // Indices that the loader's header fixes; one entry too many or too few shifts the following ones.
         for (index, name) in [
             (0, "clGetPlatformIDs"),
             (46, "clFlush"),

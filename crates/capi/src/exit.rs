@@ -1,11 +1,10 @@
-//! What the end of a process does to the driver: nothing.
+//! The driver registers no exit handlers of LLVM.
 //!
-//! Objects of C++ with static storage are destroyed when the process ends, by the thread that ends it, whatever other
-//! threads do with them; and LLVM makes such objects whenever it first needs one. A thread that compiles in the
-//! background would find its tables gone. So none of the registrations (`__cxa_atexit`) in the driver's own code, which
-//! is LLVM's, reaches the C library: the linker is told to take the function below in its place (`--wrap`, in the build
-//! script). The memory goes with the process. Only the driver is linked so; programs that contain the compiler wait for
-//! code generation when they end (`cloom_llvm`).
+//! C++ objects with static storage are destroyed at exit, by the exiting thread, even if other threads use them; and
+//! LLVM creates such objects on demand. A background compilation would find its tables destroyed. So no registration
+//! (`__cxa_atexit`) from the driver's code, which means LLVM's, reaches the C library: the linker replaces the call by
+//! the function below (`--wrap`, in the build script). The system frees the memory with the process. Only the driver is
+//! linked so; programs that contain the compiler wait for code generation at exit (`cloom_llvm`).
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! give_zero {

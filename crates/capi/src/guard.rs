@@ -1,4 +1,5 @@
-//! Around every entry point: panics stop here, errors become codes and are told to the log and the context.
+//! The guard around every entry point: it catches panics, converts errors to codes, and reports them to the log and the
+//! context.
 
 use crate::args::Out;
 use crate::handle::Handle;
@@ -16,7 +17,7 @@ fn run<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce() -
         call()
     }));
     let result = result.unwrap_or_else(|panic| {
-        // A payload whose destructor panics must not get out.
+        // The destructor of a panic's payload may panic too, which must not unwind further.
         std::mem::forget(panic);
         Err(Error::new(Status::OutOfHostMemory, "Cloom failed; this is a bug of Cloom"))
     });
@@ -39,7 +40,7 @@ pub fn int<T>(name: &str, call: impl FnOnce() -> Result<T>, context: impl FnOnce
     run(name, call, context).map_or_else(|e| e.status.code(), |_| 0)
 }
 
-/// What an entry point returns when it fails.
+/// The return value of a failed entry point.
 pub trait Null {
     const NULL: Self;
 }
@@ -60,7 +61,7 @@ impl Null for usize {
     const NULL: Self = 0;
 }
 
-/// An entry point that returns an object and puts the code into its last argument.
+/// An entry point that returns an object, with the code in its last argument.
 pub fn new<T: Null>(
     name: &str,
     code: Out<i32>,

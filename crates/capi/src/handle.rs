@@ -1,11 +1,10 @@
-//! Handles: what the application holds of an object.
+//! Handles: the application's references to objects.
 //!
-//! A handle is the address of a small block whose first word is the dispatch table, as the ICD loader wants it. A
-//! registry says which addresses are handles now, and of what; an address that is not in it, for whatever reason, is
-//! an invalid object, and never read. The references that the application counts are apart from those that the runtime
-//! holds: a handle stays good while either has one, because the specification lets an application go on using, say,
-//! the context of its queue. Blocks are used again, but only after many others, and never given back, so that the
-//! loader may read a stale handle.
+//! A handle is the address of a small block whose first word is the dispatch table, as the ICD loader requires. A
+//! registry has the addresses of live handles with their objects; any other address is an invalid object, and never
+//! dereferenced. The application's reference count is separate from the references of the runtime: a handle is valid
+//! while either exists, because the specification lets an application continue to use, say, the context of its queue.
+//! Blocks are reused only after many others and never freed, so that the loader may read a stale handle.
 
 use crate::entry::DISPATCH;
 use cloom_runtime::{
@@ -19,7 +18,7 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, Weak};
 
-/// What a handle points to.
+/// The target of a handle.
 #[repr(C)]
 struct Block {
     dispatch: *const c_void,
@@ -28,7 +27,7 @@ struct Block {
 
 const MAGIC: u64 = u64::from_le_bytes(*b"cloom.cl");
 
-/// A handle of an object of type `T`, as the application passes it: any pointer at all.
+/// A handle of an object of type `T`, as the application passes it: possibly any pointer.
 #[repr(transparent)]
 pub struct Handle<T>(usize, PhantomData<fn() -> T>);
 
@@ -49,15 +48,15 @@ impl<T> Handle<T> {
     }
 }
 
-/// Something that has handles.
+/// A type of objects with handles.
 pub trait Object: Any + Send + Sync + Sized {
-    /// What an invalid handle of this type means.
+    /// The status for an invalid handle of this type.
     const INVALID: Status;
-    /// What messages call it.
+    /// Its name in messages.
     const NAME: &'static str;
-    /// Where the object keeps its handle.
+    /// The external slot that keeps the object's handle.
     fn external(&self) -> &ExternalSlot;
-    /// The context whose callback is told of errors.
+    /// The context whose callback gets errors.
     fn context(this: &Arc<Self>) -> Option<Arc<Context>>;
     fn wrap(weak: Weak<Self>) -> Entry;
     fn unwrap(entry: &Entry) -> Option<&Weak<Self>>;
@@ -65,7 +64,7 @@ pub trait Object: Any + Send + Sync + Sized {
 
 macro_rules! objects {
     ($($ty:ident $invalid:ident $name:literal |$this:ident| $context:expr;)*) => {
-        /// What is registered at an address.
+        /// The registry's entry for an address.
         pub enum Entry { $($ty(Weak<$ty>),)* }
 
         $(impl Object for $ty {
@@ -114,7 +113,7 @@ struct Registry {
 static REGISTRY: LazyLock<Registry> =
     LazyLock::new(|| Registry { entries: Default::default(), free: Mutex::default() });
 
-/// So many blocks rest before one is used again.
+/// So many freed blocks are kept before one is reused.
 const RESTING: usize = 4096;
 
 impl Registry {
@@ -148,7 +147,7 @@ impl Registry {
     }
 }
 
-/// What the external slot of an object holds: its handle.
+/// The content of an object's external slot: its handle.
 struct Owned<T> {
     address: usize,
     /// The application's references, and the object while there are any.
@@ -197,7 +196,7 @@ impl<T: Object> Handle<T> {
         }
     }
 
-    /// From what a kernel argument holds.
+    /// From the value of a kernel argument.
     pub fn from_address(address: usize) -> Handle<T> {
         Handle(address, PhantomData)
     }
@@ -207,14 +206,14 @@ impl<T: Object> Handle<T> {
         std::ptr::with_exposed_provenance_mut(self.0)
     }
 
-    /// One reference of the application's more.
+    /// Increments the application's reference count.
     pub fn retain(self) -> Result<()> {
         let object = self.get()?;
         add_reference(owned(&object)?, &object);
         Ok(())
     }
 
-    /// One reference of the application's less.
+    /// Decrements the application's reference count.
     pub fn release(self) -> Result<()> {
         let object = self.get()?;
         let owned = owned(&object)?;
@@ -229,24 +228,24 @@ impl<T: Object> Handle<T> {
             held.0 = left;
             if left == 0 { held.1.take() } else { None }
         };
-        // Not under the lock: this may be the end of the object.
+        // Not under the lock: this may drop the object.
         drop(last);
         Ok(())
     }
 
-    /// The application's references.
+    /// The application's reference count.
     pub fn references(self) -> Result<u32> {
         Ok(owned(&self.get()?)?.held.lock().0)
     }
 }
 
-/// Handles that exist now, of everything that is counted (not platforms and devices). For tests of leaks.
+/// The number of live handles, except of platforms and devices. For tests of leaks.
 pub fn live() -> usize {
     let counted = |e: &&Entry| !matches!(e, Entry::Platform(_) | Entry::Device(_));
     REGISTRY.entries.iter().map(|shard| shard.read().values().filter(counted).count()).sum()
 }
 
-/// An argument that leads to a context, whose callback then hears of the error of a call.
+/// An argument that has a context, whose callback then gets the error of a call.
 pub trait Hint {
     fn hint(&self) -> Option<Arc<Context>> {
         None

@@ -1,14 +1,14 @@
-//! The protocol of the queries: a size, a place, and a place for the size. A query proves by [`Written`] that it
-//! answered.
+//! The protocol of queries: room for the value with its size, and room for the size of the value. A [`Written`] proves
+//! that a query was answered.
 
 use crate::args::{Out, OutBytes};
 use crate::handle::Handle;
 use cloom_runtime::{Error, Result, Status};
 
-/// An answer was given.
+/// Proof that an answer was written.
 pub struct Written(());
 
-/// Where an answer goes.
+/// The destination of an answer.
 #[derive(Clone, Copy)]
 pub struct Info {
     size: usize,
@@ -51,7 +51,7 @@ unsafe impl Plain for NameVersion {}
 impl From<&cloom_caps::Named> for NameVersion {
     fn from(named: &cloom_caps::Named) -> Self {
         let mut name = [0; 64];
-        // The last byte stays zero.
+        // The last byte stays zero, as terminator.
         let n = named.name.len().min(63);
         name[..n].copy_from_slice(&named.name.as_bytes()[..n]);
         NameVersion { version: named.version, name }
@@ -95,7 +95,7 @@ impl Info {
     /// Answers with a string and its zero.
     pub fn text(self, text: &str) -> Result<Written> {
         let mut bytes = Vec::with_capacity(text.len() + 1);
-        // A zero inside would end it early for the application anyway.
+        // A zero byte in it would end it for the application anyway.
         bytes.extend(text.bytes().filter(|&b| b != 0));
         bytes.push(0);
         self.bytes(&bytes)
@@ -106,7 +106,7 @@ impl Info {
         self.array(&names.iter().map(NameVersion::from).collect::<Vec<_>>())
     }
 
-    /// The query of a program's binaries: the application gives a place for each.
+    /// The query of a program's binaries: the application passes a pointer for each.
     pub fn scatter(self, parts: &[Vec<u8>]) -> Result<Written> {
         let size = parts.len() * size_of::<usize>();
         if !self.value.is_null() {
@@ -121,7 +121,7 @@ impl Info {
         Ok(Written(()))
     }
 
-    /// There is no such query.
+    /// Fails: there is no such query.
     pub fn unknown(self, param_name: u32) -> Result<Written> {
         Err(Error::new(Status::InvalidValue, format!("there is no query {param_name:#x} of this object")))
     }

@@ -1,8 +1,8 @@
 //! The C interface: libcloom.so.
 //!
-//! A call comes in through [`entry`], the one list of entry points, inside of the [`guard`], which stops panics and
-//! turns errors into codes. Pointers have become the types of [`args`], handles those of [`handle`]; the functions of
-//! [`api`] are safe code that asks the runtime. Nothing else in the workspace knows C types.
+//! A call enters through [`entry`], the one list of entry points, inside of the [`guard`], which catches panics and
+//! converts errors to codes. Pointers are the types of [`args`], handles those of [`handle`]; the functions of [`api`]
+//! are safe code that calls the runtime. Nothing else in the workspace knows C types.
 
 #![allow(unsafe_code, reason = "it has the C interface")]
 

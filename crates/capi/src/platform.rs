@@ -1,4 +1,4 @@
-//! The platform of this process: made at the first call, never undone.
+//! The platform of this process: made at the first call, never destroyed.
 
 use cloom_caps::env;
 use cloom_hal::Device;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
-    // The first call may come from a thread that rounds or traps in its own way.
+    // The first call may come from a thread with another rounding mode or traps.
     let _float_env = fpenv::enter(false);
     let hooks = Hooks { print: Box::new(print), enter_float_env: || Box::new(fpenv::enter(false)) };
     let engine = Engine::new(Cloom::from_env(), hooks);
@@ -33,7 +33,7 @@ pub fn get() -> &'static Arc<Platform> {
 
 static ORPHAN: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process is the child of a fork after threads had been started, which it does not have.
+/// Whether this process was forked after threads had been started, which do not exist in it.
 pub fn is_orphan() -> bool {
     ORPHAN.load(Ordering::Relaxed)
 }
@@ -49,7 +49,7 @@ unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }
 
-/// What kernels print goes through the C library's stream, so that it stands in order with what the application prints.
+/// Output of kernels goes through the C library's stream, so that it is in order with that of the application.
 fn print(text: &[u8]) {
     // SAFETY: the stream exists while the process does, and is locked by the functions.
     unsafe {

@@ -7,7 +7,7 @@ const USE: u64 = CL_MEM_USE_HOST_PTR;
 const COPY: u64 = CL_MEM_COPY_HOST_PTR;
 const ALLOC: u64 = CL_MEM_ALLOC_HOST_PTR;
 
-/// Words that begin on a page, as memory for the device should.
+/// Page-aligned words, as is best for memory of the device.
 #[repr(C, align(4096))]
 struct Page([u32; 1024]);
 

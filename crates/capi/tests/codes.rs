@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use std::ffi::c_void;
 
-/// What a call is made with: all good, but for what a case changes.
+/// The arguments of a call: all valid, except those that a case changes.
 #[derive(Clone, Copy)]
 struct Call {
     queue: Handle,
@@ -190,7 +190,7 @@ fn every_function_that_enqueues_checks_what_all_share() {
             let list = [done.h, bad];
             case(&format!("{what} as event"), wait, Call { count: 2, list: list.as_ptr(), ..good });
         }
-        // What failed has left no event; what succeeds makes one.
+        // A failed call leaves no event; a successful one makes one.
         let mut event = null_mut();
         case("a null list, and an event", wait, Call { count: 1, event: &mut event, ..good });
         assert!(event.is_null(), "{}", f.name);

@@ -142,7 +142,7 @@ fn callbacks_come_once_with_their_status() {
     got.sort();
     assert_eq!(got, [(handle, CL_COMPLETE), (handle, CL_RUNNING), (handle, CL_SUBMITTED)]);
     assert!(calls.none());
-    // Late ones come too.
+    // A callback that is registered late is called too.
     let send = calls.sender();
     on(&t, &event, CL_COMPLETE, move |handle, status| send.send((handle, status)).unwrap());
     assert_eq!(calls.next(), (handle, CL_COMPLETE));
@@ -199,7 +199,7 @@ fn a_callback_may_set_the_user_event_that_another_command_waits_for() {
     t.complete(&gates[0], CL_COMPLETE);
     t.wait(&[&markers[n - 1]]);
     t.finish();
-    // The callbacks hold the gates until they have returned.
+    // The gates stay closed until the callbacks have returned.
     t.until("the callbacks are over", || gates.iter().all(|g| std::sync::Arc::strong_count(g) == 1));
 }
 

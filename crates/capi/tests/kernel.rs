@@ -1,4 +1,4 @@
-//! Chapter 5.9 of the specification: kernels, their arguments, and what can be asked of them.
+//! Chapter 5.9 of the specification: kernels, their arguments, and queries.
 
 mod common;
 use common::*;
@@ -100,7 +100,7 @@ fn a_kernel_tells_what_its_groups_need() {
     assert!(after >= before + 1000 && after < before + 1200, "{before} {after}");
     ok(t.clSetKernelArg(kernel.h, 2, usize::MAX, null()));
     assert_eq!(info::<u64>(of(&kernel, CL_KERNEL_LOCAL_MEM_SIZE)), u64::MAX);
-    // What no launch may have is no size that one may have.
+    // The reported size must be one that a launch may have.
     let huge = t.kernel("kernel __attribute__((reqd_work_group_size(4294967295, 4294967295, 4294967295))) void k() {}");
     assert_eq!(info::<usize>(of(&huge, CL_KERNEL_WORK_GROUP_SIZE)), most);
     // More work-items than there is memory for are refused at once: each keeps 8 MB across the barrier. (A machine with

@@ -120,7 +120,7 @@ fn what_opencl_3_asks_of_a_device_is_there() {
     for name in wanted {
         assert!(extensions.iter().any(|e| e == name), "{name}");
     }
-    // The extension promises what the query denies; without sub-groups there is no progress of theirs.
+    // The extension requires independent forward progress, which the query denies.
     let progress: u32 = t.device_info(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS);
     assert!(progress == CL_TRUE || extensions.iter().all(|e| e != "cl_khr_subgroups"));
     assert!(progress == CL_FALSE || t.device_info::<u32>(CL_DEVICE_MAX_NUM_SUB_GROUPS) > 0);

@@ -1,5 +1,5 @@
-//! What concerns the whole process: output of kernels, the ICD loader, another driver beside ours, exit while work
-//! runs, fork, many processes at once. Each test runs this program again with a part for the child to play.
+//! Tests of a whole process: output of kernels, the ICD loader, another driver in the same process, exit while work
+//! runs, fork, many processes at once. Each test runs this program again as a child with a role.
 
 #![allow(clippy::print_stdout, reason = "processes tell each other by their output")]
 #![allow(unsafe_code, reason = "it calls the C interface")]
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const PART: &str = "CLOOM_TEST_PART";
 const LOADER: &str = "libOpenCL.so.1";
 
-/// This program once more, to play a part.
+/// This program as a child with a role.
 fn child(part: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "the_part_of_a_child", "--nocapture", "--test-threads=1"]).env(PART, part);
@@ -42,7 +42,7 @@ fn output(command: &mut Command) -> Output {
     output
 }
 
-/// Lines of the child's own: they begin with a bar.
+/// Lines from the child's code begin with a bar.
 fn lines(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().filter_map(|l| Some(l[l.find('|')? + 1..].to_owned())).collect()
@@ -87,7 +87,7 @@ fn print() {
     t.finish();
 }
 
-/// Builds twice, the second time from a binary, and tells what the logs say.
+/// Builds twice, the second time from a binary, and prints the logs.
 fn remarks() {
     let t = Session::new();
     let source =
@@ -127,8 +127,8 @@ fn the_log_has_remarks_if_they_are_asked_for() {
     }
 }
 
-/// Launches each kernel as soon as it is built, and again until other code has long taken over; both kinds of code are
-/// in one launch then.
+/// Launches each kernel as soon as it is built, and again until well after tier-up, so that some launches run code of
+/// both tiers.
 fn first_launches() {
     let t = Session::new();
     let source = r#"
@@ -200,7 +200,7 @@ fn what_kernels_print_is_there_when_the_command_is_complete() {
     assert_eq!(lines, wanted, "each line is whole");
 }
 
-/// Builds and runs on every platform, all of them at the same time.
+/// Builds and runs on all platforms at the same time.
 fn platforms() {
     let mut n = 0;
     ok(api().clGetPlatformIDs(0, null_mut(), &mut n));
@@ -279,7 +279,7 @@ fn another_driver_in_the_same_process_is_no_harm() {
         return;
     };
     let pocl = PathBuf::from(pocl.trim());
-    // In both orders, because the first one loaded might give its symbols to the second.
+    // In both orders, because symbols of the first library loaded might be bound by the second.
     for drivers in [[own_driver(), pocl.clone()], [pocl.clone(), own_driver()]] {
         let mut names = through_loader("both", &drivers.each_ref().map(PathBuf::as_path));
         names.sort();
@@ -340,7 +340,8 @@ fn a_process_may_exit_while_kernels_run() {
     }
 }
 
-/// Ends the process while launches wait, and enqueues and finishes more where destructors of static objects would.
+/// Exits while launches wait, and enqueues and finishes more in an exit handler, as destructors of static objects
+/// would.
 fn finish_at_exit() {
     static LATE: AtomicPtr<(Session, Obj, Obj)> = AtomicPtr::new(null_mut());
     extern "C" fn late() {
@@ -443,7 +444,7 @@ fn many_processes_share_one_cache() {
         for child in children {
             assert!(wait(child).success());
         }
-        // What is in the cache is only a hint: damage it all.
+        // Cache entries may be damaged: damages all of them.
         for file in files(&folder) {
             let mut bytes = std::fs::read(&file).unwrap();
             let middle = bytes.len() / 2;
@@ -476,7 +477,7 @@ fn the_log_says_why_a_call_failed() {
     assert!(text.contains("clCreateBuffer") && text.contains("CL_INVALID_BUFFER_SIZE"), "{text}");
 }
 
-/// Says how many devices there are, and what a kernel computes on the first.
+/// Prints the number of devices, and the result of a kernel on the first.
 fn level() {
     let mut n = 0;
     ok(api().clGetPlatformIDs(0, null_mut(), &mut n));

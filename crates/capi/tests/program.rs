@@ -320,7 +320,7 @@ fn compiling_and_linking_apart() {
     assert_eq!(run(&t, &Obj::program(linked), 5), 10);
 }
 
-/// What the x86 control register of floating-point numbers says: all exceptions masked, round to nearest.
+/// The default of the x86 floating-point control register: all exceptions masked, round to nearest.
 #[cfg(target_arch = "x86_64")]
 const DEFAULT: u32 = 0x1f80;
 
@@ -424,14 +424,14 @@ fn constants_are_declared_in_one_program_and_defined_in_another() {
         assert_eq!(run(&t, &linked, 6), 42 + 3000 + 100 + 5);
         assert_eq!(run(&t, &load_and_build(&t, &binary(&t, &linked)), 6), 42 + 3000 + 100 + 5);
     }
-    // As an object, as a library, and from their bytes.
+    // As an object, as a library, and from their binaries.
     let (library, code) = link(&t, "-create-library", &[&two]);
     ok(code);
     let again = load(&t, &binary(&t, &one)).unwrap();
     let (linked, code) = link(&t, "", &[&again, &library.unwrap()]);
     ok(code);
     assert_eq!(run(&t, &linked.unwrap(), 1), 7 + 3000 + 100 + 5);
-    // Nobody defines it; two do; the types differ.
+    // Undefined; defined twice; different types.
     let log_of = |inputs: &[&Obj]| {
         let (failed, code) = link(&t, "", inputs);
         assert_eq!(code, CL_LINK_PROGRAM_FAILURE);
@@ -454,7 +454,7 @@ fn constants_are_declared_in_one_program_and_defined_in_another() {
     let (linked, code) = link(&t, "", &[&own, &one, &two]);
     ok(code);
     assert_eq!(run(&t, &linked.unwrap(), 6), 42 + 3000 + 100 + 5);
-    // One that is built alone has nobody to define it.
+    // A program that is built alone must define it itself.
     let alone = t.source("extern constant uint factor; kernel void k(global uint *p) { p[0] = factor; }");
     assert_eq!(t.build(&alone, ""), CL_BUILD_PROGRAM_FAILURE);
     assert!(t.log(&alone).contains("`factor`"), "{}", t.log(&alone));

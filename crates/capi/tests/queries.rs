@@ -1,4 +1,4 @@
-//! Every query function with every number that a query might have: each answers by the rules, or refuses with a code.
+//! Every query function with every number that a query might have: each answers by the rules, or returns an error code.
 
 mod common;
 use common::*;
@@ -8,7 +8,7 @@ fn numbers() -> impl Iterator<Item = u32> {
     (0..0x40).chain(0x0900..0x0910).chain(0x1000..0x1300).chain(0x2040..0x2060).chain(0x4000..0x4320).chain([u32::MAX])
 }
 
-/// Asks for everything. Returns how many were answered.
+/// Makes every query. Returns how many were answered.
 fn sweep(what: &str, codes: &[i32], ask: impl Fn(u32, usize, Handle, *mut usize) -> i32) -> usize {
     let mut answered = 0;
     for name in numbers() {
@@ -68,7 +68,7 @@ fn every_query_answers_or_refuses() {
 fn queries_of_a_program_answer_or_refuse() {
     let t = Session::new();
     let program = t.program("kernel void k(void) {}");
-    // The binaries are apart, because the caller gives a list of places.
+    // The binaries are tested separately, because the caller passes a list of pointers.
     for name in numbers().filter(|&n| n != CL_PROGRAM_BINARIES) {
         let mut size = 0;
         let code = t.clGetProgramInfo(program.h, name, 0, null_mut(), &mut size);
@@ -78,7 +78,7 @@ fn queries_of_a_program_answer_or_refuse() {
             assert!(code == CL_INVALID_VALUE || code == CL_INVALID_OPERATION, "{name:#x}: {}", code_name(code));
         }
     }
-    // A null place among those for the binaries is skipped.
+    // A null pointer in the list for the binaries is skipped.
     let mut places = [null_mut::<u8>()];
     let (size, at) = (size_of_val(&places), places.as_mut_ptr().cast());
     ok(t.clGetProgramInfo(program.h, CL_PROGRAM_BINARIES, size, at, null_mut()));

@@ -94,8 +94,8 @@ fn a_queue_may_be_released_while_its_commands_wait() {
     assert_eq!(t.read::<u32>(&buffer, 1), [9]);
 }
 
-/// A kernel that is known to be short runs where it is enqueued, without a command, when nothing is before it. Here is
-/// one, with its buffer, which holds 0.
+/// A kernel that is known to be short runs on the enqueuing thread, without a command, if nothing precedes it. This
+/// makes one, with a buffer that holds 0.
 fn short_kernel(t: &Session) -> (Obj, Obj) {
     let kernel = t.kernel("kernel void k(global uint *p, uint a) { p[0] = p[0] * 2 + a; }");
     let buffer = t.buffer_of(&[0u32]);
@@ -127,7 +127,7 @@ fn a_short_launch_keeps_its_place() {
         t.complete(&gate, CL_COMPLETE);
         t.wait(&[&held]);
         set(0);
-        // In order of the wait list alone.
+        // Ordered by the wait list alone.
         let next = t.launch_on(t.queue(), &kernel, &[1], &[1], &[held.h]);
         t.wait(&[&next]);
         t.finish();
@@ -142,13 +142,13 @@ fn a_short_launch_does_not_wait_behind_one_that_is_held_back() {
     let gate = t.user_event();
     t.arg(&kernel, 1, 1u32);
     let held = t.launch_on(t.queue(), &kernel, &[1], &[1], &[gate.h]);
-    // Only this thread opens the gate: who waited here would wait for ever.
+    // Only this thread opens the gate: waiting here would be a deadlock.
     let behind: Vec<Obj> = (0..20).map(|_| t.launch(&kernel, &[1], &[1])).collect();
     assert!(t.status(&held) > CL_COMPLETE && behind.iter().all(|e| t.status(e) > CL_COMPLETE));
     t.complete(&gate, CL_COMPLETE);
     t.finish();
     assert_eq!(t.read::<u32>(&buffer, 1), [(1 << 21) - 1]);
-    // Behind short ones alone it may wait, and comes in its turn.
+    // After short commands alone it may wait for them, and runs in its turn.
     t.write(&buffer, 0, &[0u32]);
     (0..20).for_each(|_| drop(t.launch(&kernel, &[1], &[1])));
     t.finish();

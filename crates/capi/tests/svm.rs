@@ -1,4 +1,4 @@
-//! Chapter 5.6 of the specification: shared virtual memory, as far as the device says that it has it.
+//! Chapter 5.6 of the specification: shared virtual memory, as far as the device supports it.
 
 #![allow(unsafe_code, reason = "it calls the C interface")]
 

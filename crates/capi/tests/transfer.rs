@@ -209,7 +209,7 @@ fn fills_repeat_patterns_of_every_size() {
         let (offset, size) = (unit, unit * 3);
         let from = pattern.as_ptr().cast();
         ok(t.clEnqueueFillBuffer(t.queue(), buffer.h, from, unit, offset, size, 0, null(), null_mut()));
-        // The pattern may go away when the call returns.
+        // The pattern may be freed when the call returns.
         drop(pattern);
         let mut wanted = data;
         wanted[offset..offset + size].copy_from_slice(&bytes(unit, unit).repeat(3));
@@ -346,7 +346,7 @@ fn a_map_whose_wait_list_fails_leaves_nothing_mapped() {
     t.finish();
     assert_eq!(t.status(&event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(count(), 1);
-    // What it would have been mapped for is free again.
+    // The failed mapping does not count any more.
     let (code, again, event) = map(CL_MAP_WRITE, 0);
     ok(code);
     drop(Obj::event(event));
@@ -354,7 +354,7 @@ fn a_map_whose_wait_list_fails_leaves_nothing_mapped() {
     ok(unmap(at));
     ok(unmap(again));
     assert_eq!(count(), 0);
-    // The application may enqueue the end of a map before it knows that the map failed.
+    // The application may enqueue the unmap before it knows that the map failed.
     ok(unmap(at));
     assert_eq!(unmap(at), CL_INVALID_VALUE);
     t.finish();

@@ -8,11 +8,12 @@ use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_runtime::{Context, MemObject, Result, Status};
 
+// OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
 pub fn create(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Result<Handle<MemObject>> {
     handle::create(MemObject::buffer(&context.get()?, flags, size as u64, host.get(), None)?)
 }
 
-/// Properties are for extensions, none of which there is.
+/// Only extensions define properties, and none of these is supported.
 pub fn no_properties(list: In<u64>) -> Result<Option<Vec<u64>>> {
     match list.get() {
         None => Ok(None),
@@ -21,6 +22,7 @@ pub fn no_properties(list: In<u64>) -> Result<Option<Vec<u64>>> {
     }
 }
 
+// OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
 pub fn create_with_properties(
     context: Handle<Context>,
     list: In<u64>,
@@ -33,6 +35,7 @@ pub fn create_with_properties(
     handle::create(MemObject::buffer(&context, flags, size as u64, host.get(), properties)?)
 }
 
+// OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
 pub fn create_sub(
     buffer: Handle<MemObject>,
     flags: u64,
@@ -49,6 +52,7 @@ pub fn create_sub(
     }
 }
 
+// OpenCL 3.0 API, 5.5.5: Memory Object Queries.
 pub fn info(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let object = memory.get()?;
     let info = Info::new(size, value, size_ret);
@@ -73,6 +77,7 @@ pub fn info(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, 
     .map(drop)
 }
 
+// OpenCL 3.0 API, 5.5.1: Retaining and Releasing Memory Objects.
 pub fn set_destructor(memory: Handle<MemObject>, notify: Option<ObjectNotify>, user_data: UserData) -> Result<()> {
     let object = memory.get()?;
     let call = callback::object(memory, callback::needed(notify)?, user_data);

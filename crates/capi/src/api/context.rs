@@ -9,7 +9,7 @@ use crate::info::Info;
 use cloom_runtime::{Context, ContextProperty, Device, Platform, Result, Status};
 use std::sync::Arc;
 
-/// More properties than there are kinds of them: a list without an end.
+/// Longer than the number of known properties: the list has no end.
 const MOST_PROPERTIES: usize = 64;
 
 /// Reads and checks a list of properties.
@@ -50,6 +50,7 @@ fn with_devices(
     handle::create(Context::new(&devices()?, properties, notify)?)
 }
 
+// OpenCL 3.0 API, 4.4: Contexts.
 pub fn create(
     list: In<isize>,
     count: u32,
@@ -60,6 +61,7 @@ pub fn create(
     with_devices(list, || devices(count, handles), notify, user_data)
 }
 
+// OpenCL 3.0 API, 4.4: Contexts.
 pub fn create_from_type(
     list: In<isize>,
     kind: u64,
@@ -69,6 +71,7 @@ pub fn create_from_type(
     with_devices(list, || device::of_type(kind), notify, user_data)
 }
 
+// OpenCL 3.0 API, 4.4: Contexts.
 pub fn info(context: Handle<Context>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let object = context.get()?;
     let info = Info::new(size, value, size_ret);
@@ -89,6 +92,7 @@ pub fn info(context: Handle<Context>, name: u32, size: usize, value: OutBytes, s
     .map(drop)
 }
 
+// OpenCL 3.0 API, 4.4: Contexts.
 pub fn set_destructor(context: Handle<Context>, notify: Option<ObjectNotify>, user_data: UserData) -> Result<()> {
     let object = context.get()?;
     let call = callback::object(context, callback::needed(notify)?, user_data);

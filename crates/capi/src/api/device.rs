@@ -1,4 +1,4 @@
-//! Devices and what can be asked of them.
+//! Devices and their queries.
 
 use super::{fail, give_all, platform};
 use crate::args::{Out, OutArray, OutBytes};
@@ -31,7 +31,7 @@ pub fn of_type(kind: u64) -> Result<Vec<Arc<Device>>> {
     Ok(found)
 }
 
-/// What a device is.
+/// The type of a device.
 fn type_of(device: &Device) -> u64 {
     match device.caps().kind {
         DeviceKind::Cpu => cl::DEVICE_TYPE_CPU,
@@ -40,6 +40,7 @@ fn type_of(device: &Device) -> u64 {
     }
 }
 
+// OpenCL 3.0 API, 4.2: Querying Devices.
 pub fn ids(
     platform: Handle<Platform>,
     kind: u64,
@@ -57,11 +58,13 @@ pub fn ids(
     }
 }
 
-/// Retaining and releasing: devices that are not parts of others live as long as the process.
+// OpenCL 3.0 API, 4.3: Partitioning a Device.
+/// Retaining and releasing: root devices live as long as the process.
 pub fn count(device: Handle<Device>) -> Result<()> {
     device.get().map(drop)
 }
 
+// OpenCL 3.0 API, 4.2: Querying Devices.
 pub fn info(device: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let device = device.get()?;
     let info = Info::new(size, value, size_ret);
@@ -90,7 +93,7 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_MAX_WORK_ITEM_DIMENSIONS => info.value(3u32)?,
         cl::DEVICE_MAX_WORK_GROUP_SIZE => info.value(group)?,
         cl::DEVICE_MAX_WORK_ITEM_SIZES => info.array(&[group; 3])?,
-        // Work-items become lanes, so that kernels are best written with scalars.
+        // Preferred vector widths are 1: work-items are vectorised, so kernels are best written with scalars.
         cl::DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
         | cl::DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
         | cl::DEVICE_PREFERRED_VECTOR_WIDTH_INT
@@ -120,12 +123,12 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     }))
 }
 
-/// A group of so many work-items, or a multiple, fills the vector registers.
+/// The preferred multiple of the local size: groups of a multiple fill the vector registers.
 pub fn group_multiple(device: &Device) -> usize {
     (device.info().vector_bits / 32).max(1) as usize
 }
 
-/// What it is and what it can do.
+/// Queries of its description and abilities.
 fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     let (hal, offers) = (device.info(), device.caps());
     Ok(Some(match name {
@@ -150,7 +153,7 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value(2u32)?,
         // CL_LOCAL or CL_GLOBAL.
         cl::DEVICE_LOCAL_MEM_TYPE => info.value(if offers.dedicated_local_memory { 1u32 } else { 2 })?,
-        // Each work-item may be one.
+        // Each work-item may be a sub-group.
         cl::DEVICE_MAX_NUM_SUB_GROUPS => info.value(device.max_group_size() as u32)?,
         // Kernels, perhaps native kernels.
         cl::DEVICE_EXECUTION_CAPABILITIES => info.value(1u64 | if offers.native_kernels { 2 } else { 0 })?,
@@ -185,7 +188,7 @@ fn svm_capabilities(device: &Device) -> u64 {
 const ATOMICS: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 6;
 const SCOPE_WORK_ITEM: u64 = 1 << 3;
 
-/// What no device has so far.
+/// Queries of features that no device has so far.
 fn absent(name: u32, info: Info) -> Result<Option<Written>> {
     Ok(Some(match name {
         cl::DEVICE_IMAGE_SUPPORT
@@ -234,6 +237,7 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
     }))
 }
 
+// OpenCL 3.0 API, 4.2: Querying Devices.
 pub fn timers(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>) -> Result<()> {
     let device = device.get()?;
     if device_time.is_null() || host_time.is_null() {
@@ -245,6 +249,7 @@ pub fn timers(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>
     Ok(())
 }
 
+// OpenCL 3.0 API, 4.2: Querying Devices.
 pub fn host_timer(device: Handle<Device>, host_time: Out<u64>) -> Result<()> {
     let device = device.get()?;
     if host_time.is_null() {

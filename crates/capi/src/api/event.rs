@@ -9,7 +9,7 @@ use crate::info::Info;
 use cloom_runtime::{Context, Event, Queue, Result, Status};
 use std::sync::Arc;
 
-/// The events of a call that is about nothing else.
+/// The events of a call whose only arguments they are.
 fn events(count: u32, list: In<Handle<Event>>) -> Result<Vec<Arc<Event>>> {
     match super::list(count, list)? {
         Some(events) => Ok(events),
@@ -17,10 +17,12 @@ fn events(count: u32, list: In<Handle<Event>>) -> Result<Vec<Arc<Event>>> {
     }
 }
 
+// OpenCL 3.0 API, 5.11: Event Objects.
 pub fn wait(count: u32, list: In<Handle<Event>>) -> Result<()> {
     Event::wait_all(&events(count, list)?)
 }
 
+// OpenCL 3.0 API, 5.11: Event Objects.
 pub fn info(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let object = event.get()?;
     let info = Info::new(size, value, size_ret);
@@ -35,6 +37,7 @@ pub fn info(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_
     .map(drop)
 }
 
+// OpenCL 3.0 API, 5.14: Profiling Operations on Memory Objects and Kernels.
 pub fn profiling(event: Handle<Event>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let object = event.get()?;
     let info = Info::new(size, value, size_ret);
@@ -42,26 +45,30 @@ pub fn profiling(event: Handle<Event>, name: u32, size: usize, value: OutBytes, 
         cl::PROFILING_COMMAND_QUEUED => |p: cloom_runtime::Profiling| p.queued,
         cl::PROFILING_COMMAND_SUBMIT => |p: cloom_runtime::Profiling| p.submit,
         cl::PROFILING_COMMAND_START => |p: cloom_runtime::Profiling| p.start,
-        // A command has no commands of its own that could end later.
+        // CL_PROFILING_COMMAND_COMPLETE equals END: no command enqueues child kernels.
         cl::PROFILING_COMMAND_END | cl::PROFILING_COMMAND_COMPLETE => |p: cloom_runtime::Profiling| p.end,
         _ => return info.unknown(name).map(drop),
     };
     info.value(time(object.profiling()?)).map(drop)
 }
 
+// OpenCL 3.0 API, 5.11: Event Objects.
 pub fn create_user(context: Handle<Context>) -> Result<Handle<Event>> {
     handle::create(Event::user(&context.get()?))
 }
 
+// OpenCL 3.0 API, 5.11: Event Objects.
 pub fn set_user_status(event: Handle<Event>, status: i32) -> Result<()> {
     event.get()?.set_user_status(status)
 }
 
+// OpenCL 3.0 API, 5.11: Event Objects.
 pub fn set_callback(event: Handle<Event>, status: i32, notify: Option<EventNotify>, user_data: UserData) -> Result<()> {
     let object = event.get()?;
     object.on_status(status, callback::event(event, callback::needed(notify)?, user_data))
 }
 
+// OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
 pub fn marker(queue: Handle<Queue>, event: Out<Handle<Event>>) -> Result<()> {
     let queue = queue.get()?;
     if event.is_null() {
@@ -70,6 +77,7 @@ pub fn marker(queue: Handle<Queue>, event: Out<Handle<Event>>) -> Result<()> {
     give(queue.marker(&[])?, event)
 }
 
+// OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
 pub fn marker_with_list(
     queue: Handle<Queue>,
     count: u32,
@@ -79,10 +87,12 @@ pub fn marker_with_list(
     give(queue.get()?.marker(&wait_list(count, list)?)?, event)
 }
 
+// OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
 pub fn barrier(queue: Handle<Queue>) -> Result<()> {
     queue.get()?.barrier(&[]).map(drop)
 }
 
+// OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
 pub fn barrier_with_list(
     queue: Handle<Queue>,
     count: u32,
@@ -92,7 +102,8 @@ pub fn barrier_with_list(
     give(queue.get()?.barrier(&wait_list(count, list)?)?, event)
 }
 
-/// `clEnqueueWaitForEvents`: what is enqueued later waits for the events.
+// OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
+/// `clEnqueueWaitForEvents`: later commands wait for the events.
 pub fn queue_waits(queue: Handle<Queue>, count: u32, list: In<Handle<Event>>) -> Result<()> {
     queue.get()?.barrier(&events(count, list)?).map(drop)
 }

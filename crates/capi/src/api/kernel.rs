@@ -1,4 +1,4 @@
-//! Kernels: their arguments and what can be asked of them.
+//! Kernels: their arguments and queries.
 
 use super::{device, fail};
 use crate::args::{HostMemory, Out, OutArray, OutBytes, Text};
@@ -7,6 +7,7 @@ use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_runtime::{Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Program, Result, Status, subgroup};
 
+// OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
 pub fn create(program: Handle<Program>, name: Text) -> Result<Handle<Kernel>> {
     let program = program.get()?;
     match name.string() {
@@ -15,6 +16,7 @@ pub fn create(program: Handle<Program>, name: Text) -> Result<Handle<Kernel>> {
     }
 }
 
+// OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
 pub fn create_all(
     program: Handle<Program>,
     room: u32,
@@ -30,7 +32,7 @@ pub fn create_all(
                 format!("the program has {} kernels, the array has {room} places", all.len()),
             );
         }
-        // First all, so that a failure leaves nothing behind.
+        // All kernels are made first, so that a failure leaves no handle.
         let made = all.iter().map(|k| program.kernel(&k.name)).collect::<Result<Vec<_>>>()?;
         for (i, kernel) in made.into_iter().enumerate() {
             kernels.set(i, handle::create(kernel)?);
@@ -40,15 +42,18 @@ pub fn create_all(
     Ok(())
 }
 
+// OpenCL 3.0 API, 5.9.3: Copying Kernel Objects.
 pub fn duplicate(kernel: Handle<Kernel>) -> Result<Handle<Kernel>> {
     handle::create(kernel.get()?.duplicate())
 }
 
+// OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
 pub fn set_arg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemory) -> Result<()> {
     let mem_object = |address| Handle::<MemObject>::from_address(address).get();
     kernel.get()?.set_arg(index, &ArgInput { size: size as u64, value: value.get(), mem_object: &mem_object })
 }
 
+// OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
 pub fn info(kernel: Handle<Kernel>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let object = kernel.get()?;
     let info = Info::new(size, value, size_ret);
@@ -76,6 +81,7 @@ fn attributes(kernel: &Kernel) -> String {
     all.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
+// OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
 pub fn arg_info(
     kernel: Handle<Kernel>,
     index: u32,
@@ -106,7 +112,7 @@ pub fn arg_info(
         cl::KERNEL_ARG_TYPE_NAME => info.text(&param.type_name),
         cl::KERNEL_ARG_NAME => info.text(&param.name),
         cl::KERNEL_ARG_TYPE_QUALIFIER => {
-            // What is in constant memory is constant without the word.
+            // Pointees in constant memory count as const without the qualifier.
             let constant = param.is_const || space == ArgSpace::Constant;
             let bits = [(constant, 1u64), (param.is_restrict, 2), (param.is_volatile, 4)];
             info.value(bits.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum::<u64>())
@@ -116,6 +122,7 @@ pub fn arg_info(
     .map(drop)
 }
 
+// OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
 pub fn work_group_info(
     kernel: Handle<Kernel>,
     device: Handle<Device>,
@@ -131,7 +138,7 @@ pub fn work_group_info(
     let required = kernel.meta().reqd_group_size;
     match name {
         cl::KERNEL_WORK_GROUP_SIZE => {
-            // A required size that no launch may have leaves the others.
+            // Not more than the largest group, even if the kernel requires more.
             let most = code.max_group();
             let required = required.map(|sizes| sizes.iter().fold(1u64, |n, &s| n.saturating_mul(u64::from(s))));
             info.value(required.unwrap_or(most).min(most) as usize)
@@ -150,6 +157,7 @@ pub fn work_group_info(
     .map(drop)
 }
 
+// OpenCL 3.0 API, 5.9.4: Kernel Object Queries.
 /// Sizes and counts of sub-groups.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn sub_group_info(
@@ -189,7 +197,7 @@ pub fn sub_group_info(
             info.array(&local.map(|s| s as usize)[..dims])
         }
         cl::KERNEL_MAX_NUM_SUB_GROUPS => info.value(subgroup::max_count(&kernel, code)? as usize),
-        // There is no attribute for it in OpenCL C.
+        // OpenCL C has no attribute for it.
         cl::KERNEL_COMPILE_NUM_SUB_GROUPS => info.value(0usize),
         _ => info.unknown(name),
     }

@@ -7,22 +7,23 @@ use crate::handle::Handle;
 use cloom_runtime::{CommandType, Event, Kernel, MemObject, NativeKernel, Queue, RangeInput, Result, Status};
 use std::sync::Arc;
 
-/// The sizes of the dimensions that there are.
+/// The sizes of the used dimensions.
 fn sizes(values: In<usize>, dim: u32) -> Option<[u64; 3]> {
     if values.is_null() {
         return None;
     }
-    // An array of three at most, whatever the application says; a wrong number is told later.
+    // At most three are read; a wrong number of dimensions is reported later.
     let mut three = [0; 3];
     values.read(&mut three[..dim.min(3) as usize]);
     Some(three.map(|size| size as u64))
 }
 
-/// Gives the application the event of a launch, if it wants it.
+/// Returns the event of a launch to the application, if wanted.
 fn launched(made: Option<Arc<Event>>, event: Out<Handle<Event>>) -> Result<()> {
     made.map_or(Ok(()), |made| give(made, event))
 }
 
+// OpenCL 3.0 API, 5.10: Executing Kernels.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn nd_range(
     queue: Handle<Queue>,
@@ -42,6 +43,7 @@ pub fn nd_range(
     launched(queue.launch(CommandType::NdRangeKernel, &kernel, &range, &wait, !event.is_null())?, event)
 }
 
+// OpenCL 3.0 API, 5.10: Executing Kernels.
 pub fn task(
     queue: Handle<Queue>,
     kernel: Handle<Kernel>,
@@ -54,6 +56,7 @@ pub fn task(
     launched(queue.launch(CommandType::Task, &kernel, &range, &wait, !event.is_null())?, event)
 }
 
+// OpenCL 3.0 API, 5.10: Executing Kernels.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn native(
     queue: Handle<Queue>,
@@ -85,7 +88,7 @@ pub fn native(
     let buffer = |h: Handle<MemObject>| if h.is_null() { Ok(None) } else { h.get().map(Some) };
     let buffers = buffers.collect(num as usize, buffer)?;
     let wait = wait_list(count, events)?;
-    // Pointers stay aligned in a copy that is.
+    // The copy is aligned, so pointers in it stay aligned.
     let whole_word = |bytes: &[u8]| {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);

@@ -1,4 +1,7 @@
-//! What the entry points do, one file per kind of object.
+//! The implementations of the entry points, one file per kind of object.
+//!
+//! Comments name the section of the OpenCL API specification that an entry point's checks and results follow. Numbers
+//! and titles are those of version 3.0, without the sections of extensions.
 
 pub mod buffer;
 pub mod context;
@@ -18,7 +21,7 @@ use crate::handle::{self, Handle, Object};
 use cloom_runtime::{Device, Error, Event, Queue, Result, Status};
 use std::sync::Arc;
 
-/// An error that says why.
+/// An error with its reason.
 fn fail<T>(status: Status, why: impl Into<std::borrow::Cow<'static, str>>) -> Result<T> {
     Err(Error::new(status, why))
 }
@@ -34,7 +37,8 @@ fn wait_list(count: u32, list: In<Handle<Event>>) -> Result<Vec<Arc<Event>>> {
     list.collect(count as usize, |event| event.get().map_err(invalid))
 }
 
-/// Enqueues a command: finds the queue and the events of the wait list, and gives the application the command's event.
+/// Enqueues a command: looks up the queue and the events of the wait list, and returns the command's event to the
+/// application.
 fn enqueue(
     queue: Handle<Queue>,
     count: u32,
@@ -46,7 +50,7 @@ fn enqueue(
     give(call(&queue, &wait)?, event)
 }
 
-/// Gives the application the event, if it wants it.
+/// Returns the event to the application, if wanted.
 fn give(event: Arc<Event>, out: Out<Handle<Event>>) -> Result<()> {
     if !out.is_null() {
         out.set(handle::create(event)?);
@@ -54,7 +58,7 @@ fn give(event: Arc<Event>, out: Out<Handle<Event>>) -> Result<()> {
     Ok(())
 }
 
-/// A list of objects with its length; both may be absent, but not one of them.
+/// A list of objects with its length; either both are absent or neither.
 fn list<T: Object>(count: u32, list: In<Handle<T>>) -> Result<Option<Vec<Arc<T>>>> {
     if (count == 0) != list.is_null() {
         return fail(
@@ -68,7 +72,7 @@ fn list<T: Object>(count: u32, list: In<Handle<T>>) -> Result<Option<Vec<Arc<T>>
     list.collect(count as usize, Handle::get).map(Some)
 }
 
-/// A list of devices that must be there.
+/// A list of devices, which must not be absent.
 fn devices(count: u32, devices: In<Handle<Device>>) -> Result<Vec<Arc<Device>>> {
     match list(count, devices)? {
         Some(devices) => Ok(devices),
@@ -76,8 +80,7 @@ fn devices(count: u32, devices: In<Handle<Device>>) -> Result<Vec<Arc<Device>>> 
     }
 }
 
-/// The bytes of a pattern to fill with. The runtime has the rules for its size; nothing longer than the longest is
-/// read.
+/// The bytes of a pattern to fill with. The runtime checks its size; no more than the longest valid pattern is read.
 fn fill_pattern(pattern: HostMemory, size: usize) -> Result<Vec<u8>> {
     if pattern.is_null() || size > 128 {
         return fail(Status::InvalidValue, format!("a pattern that is NULL or of {size} bytes, more than 128"));
@@ -85,7 +88,7 @@ fn fill_pattern(pattern: HostMemory, size: usize) -> Result<Vec<u8>> {
     pattern.bytes(size)
 }
 
-/// Gives objects to an array of the application, in the way of `clGetPlatformIDs`.
+/// Writes handles of objects to an array of the application, by the rules of `clGetPlatformIDs`.
 fn give_all<T: Object>(
     objects: &[Arc<T>],
     room: u32,

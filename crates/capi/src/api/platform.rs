@@ -9,14 +9,15 @@ use cloom_caps as caps;
 use cloom_runtime::{Platform, Result};
 use std::ffi::{CString, c_void};
 
-/// What platform and devices call themselves after the number.
+/// The name after the number in the versions of platform and devices.
 pub const NAME: &str = concat!("Cloom ", env!("CARGO_PKG_VERSION"));
 
+// OpenCL 3.0 API, 4.1: Querying Platform Info.
 pub fn ids(room: u32, platforms: OutArray<Handle<Platform>>, count: Out<u32>) -> Result<()> {
     give_all(&[platform::get().clone()], room, platforms, count)
 }
 
-/// The platform of a call; null means ours.
+/// Checks the platform of a call; null is the default, this one.
 pub fn find(handle: Handle<Platform>) -> Result<()> {
     if !handle.is_null() {
         handle.get()?;
@@ -24,6 +25,7 @@ pub fn find(handle: Handle<Platform>) -> Result<()> {
     Ok(())
 }
 
+// OpenCL 3.0 API, 4.1: Querying Platform Info.
 pub fn info(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     find(platform)?;
     let info = Info::new(size, value, size_ret);
@@ -42,12 +44,14 @@ pub fn info(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes,
     .map(drop)
 }
 
+// OpenCL 3.0 Extensions: Getting OpenCL API Extension Function Pointers.
 pub fn function(name: Text) -> Result<*mut c_void> {
     platform::get();
     let name = name.bytes().and_then(|b| CString::new(b).ok()).unwrap_or_default();
     Ok(entry::address(&name).cast_mut())
 }
 
+// OpenCL 3.0 Extensions: Getting OpenCL API Extension Function Pointers.
 pub fn function_of(platform: Handle<Platform>, name: Text) -> Result<*mut c_void> {
     find(platform)?;
     function(name)

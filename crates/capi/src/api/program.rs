@@ -1,4 +1,4 @@
-//! Programs: creating and building them, and what can be asked of them.
+//! Programs: creating, building and queries.
 
 use super::{devices, fail, list, platform};
 use crate::args::{In, Out, OutArray, OutBytes, Text, UserData};
@@ -9,6 +9,7 @@ use crate::info::Info;
 use cloom_runtime::{Context, Device, ImageKind, Platform, Program, ProgramOrigin, Result, Status};
 use std::sync::Arc;
 
+// OpenCL 3.0 API, 5.8.1: Creating Program Objects.
 pub fn with_source(
     context: Handle<Context>,
     count: u32,
@@ -35,6 +36,7 @@ pub fn with_source(
     handle::create(Program::with_source(&context, source))
 }
 
+// OpenCL 3.0 API, 5.8.1: Creating Program Objects.
 pub fn with_binary(
     context: Handle<Context>,
     count: u32,
@@ -75,6 +77,7 @@ fn of_context(context: &Context, devices: &[Arc<Device>]) -> Result<()> {
     }
 }
 
+// OpenCL 3.0 API, 5.8.1: Creating Program Objects.
 pub fn with_built_in_kernels(
     context: Handle<Context>,
     count: u32,
@@ -89,6 +92,7 @@ pub fn with_built_in_kernels(
     }
 }
 
+// OpenCL 3.0 API, 5.8.4: Building Program Executables.
 pub fn build(
     program: Handle<Program>,
     count: u32,
@@ -103,6 +107,7 @@ pub fn build(
     object.build_for(devices.as_deref(), options.string().as_deref(), notify)
 }
 
+// OpenCL 3.0 API, 5.8.5: Separate Compilation and Linking of Programs.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn compile(
     program: Handle<Program>,
@@ -132,6 +137,7 @@ pub fn compile(
     object.compile_for(devices.as_deref(), &options.string().unwrap_or_default(), &named, notify)
 }
 
+// OpenCL 3.0 API, 5.8.5: Separate Compilation and Linking of Programs.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn link(
     context: Handle<Context>,
@@ -155,8 +161,8 @@ pub fn link(
         Ok(checked) => checked,
         Err(error) => return (None, Err(error)),
     };
-    // The callback gets the handle, which is made before the linker runs; the application's reference may be gone when
-    // it has.
+    // The callback gets the handle, which is made before the linker runs; the application may have released its
+    // reference when the linker has run.
     let call = |program: &Arc<Program>| {
         let handle = handle::borrow(program).ok()?;
         notify.map(|f| callback::object(handle, f, user_data))
@@ -169,11 +175,13 @@ pub fn link(
     }
 }
 
+// OpenCL 3.0 API, 5.8.8: Unloading the OpenCL Compiler.
 pub fn unload_compiler() -> Result<()> {
     Ok(())
 }
 
-/// A hint, which is not taken: the library of built-in functions stays, for the next program.
+// OpenCL 3.0 API, 5.8.8: Unloading the OpenCL Compiler.
+/// Permission to free the compiler, which is not used: the library of built-in functions stays, for the next program.
 pub fn unload_platform_compiler(handle: Handle<Platform>) -> Result<()> {
     platform::find(handle)?;
     match handle.is_null() {
@@ -182,13 +190,15 @@ pub fn unload_platform_compiler(handle: Handle<Platform>) -> Result<()> {
     }
 }
 
-/// It is for programs with destructors in program scope. Where there are none, OpenCL 3.0 wants it refused.
+// OpenCL 3.0 API, 5.8.2: Retaining and Releasing Program Objects.
+/// For programs with program-scope destructors. OpenCL 3.0 requires an error if the device has none.
 pub fn set_release_callback(program: Handle<Program>, notify: Option<ObjectNotify>, _data: UserData) -> Result<()> {
     program.get()?;
     callback::needed(notify)?;
     fail(Status::InvalidOperation, "no device has constructors and destructors in program scope")
 }
 
+// OpenCL 3.0 API, 5.8.9: Program Object Queries.
 pub fn info(program: Handle<Program>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let object = program.get()?;
     let info = Info::new(size, value, size_ret);
@@ -219,6 +229,7 @@ pub fn info(program: Handle<Program>, name: u32, size: usize, value: OutBytes, s
     .map(drop)
 }
 
+// OpenCL 3.0 API, 5.8.9: Program Object Queries.
 pub fn build_info(
     program: Handle<Program>,
     device: Handle<Device>,

@@ -7,8 +7,8 @@ use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_runtime::{Context, Device, Queue, QueueFlags, Result, Status};
 
-/// Reads the properties of a queue: unknown bits are an error, and so are those of queues on devices, which there are
-/// not.
+/// Reads the properties of a queue: unknown bits are an error, and so are those of on-device queues, which are not
+/// supported.
 fn flags(bits: u64) -> Result<QueueFlags> {
     if bits & !0xf != 0 {
         return fail(Status::InvalidValue, format!("the properties {bits:#x} have unknown bits"));
@@ -19,14 +19,16 @@ fn flags(bits: u64) -> Result<QueueFlags> {
     }
 }
 
+// OpenCL 3.0 API, 5.1: Command-Queues.
 pub fn create(context: Handle<Context>, device: Handle<Device>, properties: u64) -> Result<Handle<Queue>> {
     let (context, device) = (context.get()?, device.get()?);
     handle::create(Queue::new(&context, &device, flags(properties)?, None)?)
 }
 
-/// More properties than there are kinds of them: a list without an end.
+/// Longer than the number of known properties: the list has no end.
 const MOST_PROPERTIES: usize = 64;
 
+// OpenCL 3.0 API, 5.1: Command-Queues.
 pub fn create_with_properties(
     context: Handle<Context>,
     device: Handle<Device>,
@@ -54,6 +56,7 @@ pub fn create_with_properties(
     handle::create(Queue::new(&context, &device, set, given)?)
 }
 
+// OpenCL 3.0 API, 5.1: Command-Queues.
 pub fn info(queue: Handle<Queue>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let object = queue.get()?;
     let info = Info::new(size, value, size_ret);
@@ -70,6 +73,7 @@ pub fn info(queue: Handle<Queue>, name: u32, size: usize, value: OutBytes, size_
     .map(drop)
 }
 
+// OpenCL 3.0 API, 5.1: Command-Queues.
 pub fn set_property(queue: Handle<Queue>, properties: u64, enable: u32, old: Out<u64>) -> Result<()> {
     let queue = queue.get()?;
     let flags = flags(properties)?;
@@ -78,11 +82,13 @@ pub fn set_property(queue: Handle<Queue>, properties: u64, enable: u32, old: Out
     Ok(())
 }
 
+// OpenCL 3.0 API, 5.15: Flush and Finish.
 pub fn flush(queue: Handle<Queue>) -> Result<()> {
     queue.get()?.flush();
     Ok(())
 }
 
+// OpenCL 3.0 API, 5.15: Flush and Finish.
 pub fn finish(queue: Handle<Queue>) -> Result<()> {
     queue.get()?.finish();
     Ok(())

@@ -8,16 +8,19 @@ use crate::handle::Handle;
 use cloom_runtime::{Context, Event, Kernel, Queue, Result, Status};
 use std::ffi::c_void;
 
+// OpenCL 3.0 API, 5.6: Shared Virtual Memory.
 pub fn alloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> Result<*mut c_void> {
     let address = context.get()?.svm_allocate(flags, size as u64, alignment)?;
     Ok(std::ptr::with_exposed_provenance_mut(address))
 }
 
+// OpenCL 3.0 API, 5.6: Shared Virtual Memory.
 pub fn free(context: Handle<Context>, memory: HostMemory) -> Result<()> {
     context.get()?.svm_free(memory.address());
     Ok(())
 }
 
+// OpenCL 3.0 API, 5.6: Shared Virtual Memory.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn enqueue_free(
     handle: Handle<Queue>,
@@ -38,6 +41,7 @@ pub fn enqueue_free(
     give(queue.svm_free(memory.take(num as usize)?, free, &wait)?, event)
 }
 
+// OpenCL 3.0 API, 5.6: Shared Virtual Memory.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn memcpy(
     queue: Handle<Queue>,
@@ -54,6 +58,7 @@ pub fn memcpy(
     })
 }
 
+// OpenCL 3.0 API, 5.6: Shared Virtual Memory.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn fill(
     queue: Handle<Queue>,
@@ -70,6 +75,7 @@ pub fn fill(
     })
 }
 
+// OpenCL 3.0 API, 5.6: Shared Virtual Memory.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn map(
     queue: Handle<Queue>,
@@ -86,6 +92,7 @@ pub fn map(
     })
 }
 
+// OpenCL 3.0 API, 5.6: Shared Virtual Memory.
 pub fn unmap(
     queue: Handle<Queue>,
     memory: HostMemory,
@@ -96,6 +103,7 @@ pub fn unmap(
     enqueue(queue, count, list, event, |queue, wait| queue.svm_unmap(memory.get(), wait))
 }
 
+// OpenCL 3.0 API, 5.6: Shared Virtual Memory.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn migrate(
     queue: Handle<Queue>,
@@ -119,12 +127,14 @@ pub fn migrate(
     give(queue.svm_migrate(&ranges, flags, &wait)?, event)
 }
 
+// OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
 pub fn set_arg(kernel: Handle<Kernel>, index: u32, value: HostMemory) -> Result<()> {
     kernel.get()?.set_svm_arg(index, value.address())
 }
 
-/// Which memory of the host a kernel reaches through pointers in memory. All of it is reachable, so the runtime keeps
-/// only whether there is any. A set of no pointers, 0 bytes at NULL, takes an earlier set back.
+// OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
+/// The host memory that a kernel accesses through pointers in memory. All of it is accessible, so the runtime keeps
+/// only whether there is any. An empty set, 0 bytes at NULL, clears an earlier one.
 pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) -> Result<()> {
     let kernel = kernel.get()?;
     let (system, good) = match name {
@@ -135,7 +145,7 @@ pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemo
     if !good || value.is_null() && size > 0 {
         return fail(Status::InvalidValue, format!("a value that is NULL or of {size} bytes"));
     }
-    // Of the pointers the count matters, of the flag the value.
+    // Of the pointers only their number matters.
     let any = size > 0 && (!system || value.bytes(size)?.iter().any(|&b| b != 0));
     kernel.set_indirect(system, any);
     Ok(())

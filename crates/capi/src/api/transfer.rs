@@ -1,4 +1,4 @@
-//! Commands that move bytes (OpenCL 3.0, sections 5.2.2 to 5.2.6).
+//! Commands that move bytes.
 
 use super::{enqueue, fail, fill_pattern, give, wait_list};
 use crate::args::{HostMemory, In, Out};
@@ -6,6 +6,7 @@ use crate::handle::Handle;
 use cloom_runtime::{Event, MemObject, Queue, RectSide, Result, Status};
 use std::ffi::c_void;
 
+// OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn read(
     queue: Handle<Queue>,
@@ -23,6 +24,7 @@ pub fn read(
     })
 }
 
+// OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn write(
     queue: Handle<Queue>,
@@ -40,6 +42,7 @@ pub fn write(
     })
 }
 
+// OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn copy(
     queue: Handle<Queue>,
@@ -57,6 +60,7 @@ pub fn copy(
     })
 }
 
+// OpenCL 3.0 API, 5.2.3: Filling Buffer Objects.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn fill(
     queue: Handle<Queue>,
@@ -75,6 +79,7 @@ pub fn fill(
     })
 }
 
+// OpenCL 3.0 API, 5.2.4: Mapping Buffer Objects.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn map(
     queue: Handle<Queue>,
@@ -93,6 +98,7 @@ pub fn map(
     Ok(std::ptr::with_exposed_provenance_mut(address))
 }
 
+// OpenCL 3.0 API, 5.5.2: Unmapping Mapped Memory Objects.
 pub fn unmap(
     queue: Handle<Queue>,
     memory: Handle<MemObject>,
@@ -104,6 +110,7 @@ pub fn unmap(
     enqueue(queue, count, list, event, |queue, wait| queue.unmap(&memory.get()?, mapped.address(), wait))
 }
 
+// OpenCL 3.0 API, 5.5.4: Migrating Memory Objects.
 pub fn migrate(
     queue: Handle<Queue>,
     num: u32,
@@ -131,6 +138,7 @@ fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> Result<RectS
     Ok(RectSide { origin, row_pitch: row_pitch as u64, slice_pitch: slice_pitch as u64 })
 }
 
+// OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn read_rect(
     queue: Handle<Queue>,
@@ -156,6 +164,7 @@ pub fn read_rect(
     })
 }
 
+// OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn write_rect(
     queue: Handle<Queue>,
@@ -181,6 +190,7 @@ pub fn write_rect(
     })
 }
 
+// OpenCL 3.0 API, 5.2.2: Reading, Writing and Copying Buffer Objects.
 #[allow(clippy::too_many_arguments, reason = "the specification's")]
 pub fn copy_rect(
     queue: Handle<Queue>,

@@ -1,5 +1,6 @@
-//! What devices do not have so far: images, samplers, pipes, sub-devices, queues on the device, intermediate languages
-//! and sharing with graphics. The handles are checked, and then comes the error that the specification names.
+//! Features that no device has so far: images, samplers, pipes, sub-devices, on-device queues, intermediate languages
+//! and sharing with graphics. These entry points check the handles, and then return the error that the specification
+//! names.
 
 use super::{device, fail};
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, UserData};
@@ -7,7 +8,7 @@ use crate::handle::Handle;
 use cloom_runtime::{Context, Device, Event, MemObject, Program, Queue, Result, Status};
 use std::ffi::c_void;
 
-/// Entry points that check their first arguments, handles, do not look at the others, and fail.
+/// Entry points that check the handles, which are their first arguments, ignore the others, and fail.
 macro_rules! not_supported {
     ($($name:ident($($handle:ident: $object:ty),*; $($other:ty),*) -> $out:ty = $status:ident $why:literal;)*) => {$(
         #[allow(clippy::too_many_arguments, reason = "the specification's")]
@@ -19,7 +20,7 @@ macro_rules! not_supported {
 }
 
 not_supported! {
-    // Images: OpenCL 3.0, section 5.3.
+    // OpenCL 3.0 API, 5.3: Image Objects.
     image_2d(context: Context; u64, UserData, usize, usize, usize, HostMemory) -> Handle<MemObject>
         = InvalidOperation "no device of the context has images";
     image_3d(context: Context; u64, UserData, usize, usize, usize, usize, usize, HostMemory) -> Handle<MemObject>
@@ -48,7 +49,7 @@ not_supported! {
     fill_image(queue: Queue, image: MemObject; UserData, In<usize>, In<usize>, u32, In<Handle<Event>>, Out<Handle<Event>>) -> ()
         = InvalidMemObject "the memory object is a buffer, not an image";
 
-    // Samplers: section 5.7.
+    // 5.7: Sampler Objects.
     sampler(context: Context; u32, u32, u32) -> *mut c_void = InvalidOperation "no device of the context has images";
     sampler_with_properties(context: Context; In<u64>) -> *mut c_void
         = InvalidOperation "no device of the context has images";
@@ -56,13 +57,13 @@ not_supported! {
     sampler_info(; HostMemory, u32, usize, OutBytes, Out<usize>) -> ()
         = InvalidSampler "this is not a sampler: no device has images";
 
-    // Pipes: section 5.4.
+    // 5.4: Pipes.
     pipe(context: Context; u64, u32, u32, In<isize>) -> Handle<MemObject>
         = InvalidOperation "no device of the context has pipes";
     pipe_info(pipe: MemObject; u32, usize, OutBytes, Out<usize>) -> ()
         = InvalidMemObject "the memory object is a buffer, not a pipe";
 
-    // Queues on the device: section 5.1; intermediate languages: section 5.8.
+    // Queues on the device, 5.1: Command-Queues; intermediate languages, 5.8: Program Objects.
     default_device_queue(context: Context, device: Device; Handle<Queue>) -> ()
         = InvalidOperation "the device has no queues of its own";
     il(context: Context; HostMemory, usize) -> Handle<Program>
@@ -90,7 +91,8 @@ not_supported! {
         = InvalidOperation "no device shares objects with graphics";
 }
 
-/// There are no formats, which is no error.
+// OpenCL 3.0 API, 5.3.2: Querying List of Supported Image Formats.
+/// The list of formats is empty, which is no error.
 pub fn image_formats(
     context: Handle<Context>,
     _flags: u64,
@@ -111,6 +113,7 @@ pub fn image_formats(
     Ok(())
 }
 
+// OpenCL 3.0 API, 4.3: Partitioning a Device.
 pub fn sub_devices(
     device: Handle<Device>,
     properties: In<isize>,

@@ -1,12 +1,13 @@
 //! The C interface as tests see it: the entry points of a driver, looked up by name in the library under test.
 //!
-//! The signatures come from the specification, not from the driver, so that a driver whose own are different is caught.
+//! The signatures come from the specification, not from the driver, so that a driver with other signatures is found
+//! out.
 
 use super::load;
 use libloading::Library;
 use std::ffi::{c_char, c_void as Void};
 
-/// Any object, or any other pointer.
+/// A handle of any object, or any other pointer.
 pub type Handle = *mut Void;
 /// The callback of a context.
 pub type ErrorFn = unsafe extern "C" fn(*const c_char, *const Void, usize, *mut Void);
@@ -50,7 +51,7 @@ macro_rules! entry_points {
                 }
             )*
 
-            /// The objects that exist, if the driver tells.
+            /// The number of live objects, if the driver exports it.
             pub fn live(&self) -> Option<usize> {
                 // SAFETY: takes nothing.
                 self.live.map(|f| unsafe { f() })

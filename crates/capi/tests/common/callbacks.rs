@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// What callbacks said, in the order in which they were called.
+/// The arguments of callbacks, in the order of the calls.
 pub struct Calls<T> {
     send: Sender<T>,
     receive: Receiver<T>,
@@ -22,7 +22,7 @@ impl<T> Calls<T> {
         self.send.clone()
     }
 
-    /// The next one, within a time that is long for a computer.
+    /// The next one, with a generous timeout.
     #[track_caller]
     pub fn next(&self) -> T {
         match self.receive.recv_timeout(Duration::from_secs(20)) {
@@ -31,7 +31,7 @@ impl<T> Calls<T> {
         }
     }
 
-    /// None came, after a moment for it.
+    /// Checks, after a moment, that none came.
     pub fn none(&self) -> bool {
         self.receive.recv_timeout(Duration::from_millis(30)).is_err()
     }

@@ -1,9 +1,9 @@
-//! Tables of calls and the codes that the specification gives them. All that differ are shown at once.
+//! Tables of calls and the codes that the specification requires. All differences are shown at once.
 
 use super::Handle;
 use opencl_sys::*;
 
-/// A running table.
+/// A table under test.
 #[derive(Default)]
 pub struct Cases {
     wrong: Vec<String>,
@@ -23,7 +23,7 @@ impl Cases {
         }
     }
 
-    /// A call that returns an object and puts the code elsewhere. Also made without a place for the code.
+    /// A call that returns an object, with the code in an argument. It is also made without room for the code.
     pub fn new_object(&mut self, what: &str, wanted: i32, call: impl Fn(*mut i32) -> Handle) {
         let mut code = 12345;
         let object = call(&mut code);

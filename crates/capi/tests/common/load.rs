@@ -14,7 +14,7 @@ pub fn own_driver() -> PathBuf {
 
 pub fn library() -> Library {
     let path = std::env::var_os("CLOOM_TEST_LIBRARY").map_or_else(own_driver, PathBuf::from);
-    // SAFETY: a driver does nothing surprising when it is loaded.
+    // SAFETY: loading a driver runs no code with preconditions.
     unsafe { Library::new(&path) }.unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 

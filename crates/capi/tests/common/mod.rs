@@ -41,7 +41,7 @@ pub fn ok(code: i32) {
     assert_eq!(code, 0, "{}", code_name(code));
 }
 
-/// One reference of ours to an object.
+/// A reference of the test to an object.
 pub struct Obj {
     pub h: Handle,
     release: fn(&Api, Handle) -> i32,
@@ -82,7 +82,7 @@ impl Obj {
         Obj::new(h, Api::clReleaseEvent)
     }
 
-    /// Releases it now. What is left is a handle of nothing.
+    /// Releases it now. The handle is then invalid.
     pub fn release(self) -> Handle {
         let h = self.h;
         drop(self);
@@ -251,8 +251,8 @@ impl Session {
         self.queue.h
     }
 
-    /// Whether the driver under test is ours, which finds out any bad handle. The loader and other drivers read what it
-    /// points to.
+    /// Whether the driver under test is Cloom, which detects any invalid handle. The loader and other drivers
+    /// dereference it.
     pub fn ours(&self) -> bool {
         self.live().is_some()
     }
