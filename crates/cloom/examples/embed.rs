@@ -1,5 +1,5 @@
-//! The Mandelbrot set from a Rust program: compile a kernel, run it, draw the result with characters. Also what a
-//! mistake looks like.
+//! The Mandelbrot set from a Rust program: compile a kernel, run it, draw the result with characters. Also shows the
+//! diagnostics of a mistake.
 //!
 //! `cargo run --release --package cloom --example embed`
 

@@ -55,7 +55,7 @@ impl<T: Pod> Arg for T {
     fn set(&self, kernel: &rt::Kernel, index: u32) -> Result<(), Error> {
         check_element::<T>(kernel, index)?;
         let bytes = bytemuck::bytes_of(self);
-        // `float3` has the size of `float4`: `[f32; 3]` is passed with what fills it up.
+        // `float3` has the size of `float4`: `[f32; 3]` is passed with padding.
         let param = kernel.meta().params.get(index as usize);
         match param.map(|p| p.size as usize) {
             Some(size) if 3 * size == 4 * bytes.len() && param.is_some_and(|p| p.type_name.ends_with('3')) => {
@@ -68,7 +68,7 @@ impl<T: Pod> Arg for T {
     }
 }
 
-/// The scalar type of OpenCL C that a Rust type is. Signs are not told apart: `u32` may be passed for `int`, as in C.
+/// The scalar type of OpenCL C for a Rust type. Signedness is ignored: `u32` may be passed for `int`, as in C.
 fn scalar<T: 'static>() -> Option<&'static str> {
     let names: [(TypeId, &str); 10] = [
         (TypeId::of::<i8>(), "char"),

@@ -24,7 +24,7 @@ impl<T> Clone for Buffer<T> {
 impl<T: Pod> Buffer<T> {
     /// Memory whose bytes are unspecified.
     fn new(context: &Context, len: usize) -> Result<Self, Error> {
-        // What overflows is more than any device has, and is refused as such.
+        // A size that overflows is more than any device has, and gets that error.
         let size = len.checked_mul(size_of::<T>()).map_or(u64::MAX, |n| n as u64);
         let runtime = rt::MemObject::buffer(&context.runtime, 0, size, None, None)?;
         Ok(Buffer { runtime, queue: context.queue.clone(), len, elements: PhantomData })

@@ -1,4 +1,4 @@
-//! A context: the device, an in-order queue on it, and what is made in it.
+//! A context: the device, an in-order queue on it, and the objects made in it.
 //!
 //! Contexts of [`Context::new`] share one platform for the whole process, and so its threads. [`Context::with`] makes
 //! one of its own.
@@ -9,10 +9,10 @@ use cloom_runtime as rt;
 use std::io::Write as _;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// Takes what kernels print, as bytes.
+/// Receives the output of kernels, as bytes.
 pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
 
-/// How a context is made. The default is what the environment variables of Cloom say.
+/// Options of a context. The default is read from the environment variables of Cloom.
 #[derive(Default)]
 pub struct Options {
     /// How many threads run kernels; 0: `CLOOM_THREADS`, or as many as there are cores.
@@ -20,19 +20,19 @@ pub struct Options {
     /// The set of instructions (`sse4.2`, `avx2`, `avx512`, `neon`); `None`: `CLOOM_CPU`, or the best that the machine
     /// has.
     pub cpu: Option<String>,
-    /// Whether events tell their times. Launches then wait for the optimised code of their kernel.
+    /// Whether events have times. Launches then wait for the optimised code of their kernel.
     pub profiling: bool,
-    /// Takes what kernels print; `None`: standard output.
+    /// Receives the output of kernels; `None`: standard output.
     pub printer: Option<Printer>,
 }
 
-/// What a device is.
+/// The description of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct DeviceInfo {
     /// Its name: "AMD EPYC 9B45".
     pub name: String,
-    /// What code is made for: `x86_64-unknown-linux-gnu:x86-64-v4`.
+    /// The target of code: `x86_64-unknown-linux-gnu:x86-64-v4`.
     pub target: String,
     /// How many threads run kernels.
     pub compute_units: u32,
@@ -60,12 +60,12 @@ static SHARED: LazyLock<Result<Arc<rt::Platform>, String>> = LazyLock::new(|| pl
 
 /// The platform with the one device that this machine has.
 fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platform>, String> {
-    // Whoever asks first may round or trap in a way of its own.
+    // The first caller may have another rounding mode or traps.
     let _float_env = fpenv::enter(false);
     let device = Choice::new(options.threads, options.cpu.as_deref()).device?;
     let print = printer.unwrap_or_else(|| {
         Box::new(|text: &[u8]| {
-            // Where standard output is closed, there is nobody to tell.
+            // If standard output is closed, the output is lost.
             let _ = std::io::stdout().write_all(text);
         })
     });
@@ -75,7 +75,7 @@ fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platf
 }
 
 impl Context {
-    /// A context on this machine's CPU, as the environment variables of Cloom say.
+    /// A context on this machine's CPU, with the options from the environment variables of Cloom.
     ///
     /// # Errors
     /// [`Error::NoDevice`] where the processor has less than the least set of instructions.
@@ -106,7 +106,7 @@ impl Context {
         Ok(Context { runtime, queue, last_error })
     }
 
-    /// What the device is.
+    /// The description of the device.
     pub fn device(&self) -> DeviceInfo {
         let device = self.queue.device();
         let info = device.info();

@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! Errors, whose messages say what to do.
 
 use crate::BuildError;
 use cloom_runtime as rt;
@@ -46,7 +46,7 @@ pub enum Error {
         /// The Rust type of the argument.
         given: &'static str,
     },
-    /// What OpenCL's rules forbid, or a command that failed: the name of a status, and why.
+    /// A violation of OpenCL's rules, or a failed command: the name of a status, and the reason.
     #[error("{status}: {why}")]
     OpenCl {
         /// The status, as the specification names it: `CL_INVALID_WORK_GROUP_SIZE`.

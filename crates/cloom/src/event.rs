@@ -13,7 +13,7 @@ pub struct Event {
     last_error: LastError,
 }
 
-/// What a launch took.
+/// The times of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Times {
     /// From the call to the start: waiting for commands before it, and for code.
@@ -49,7 +49,7 @@ impl Event {
         self.runtime.status() <= 0
     }
 
-    /// What the launch took, once it has ended, in a context made with
+    /// The times of the launch, once it has ended, in a context made with
     /// [`Options::profiling`](crate::Options::profiling).
     pub fn times(&self) -> Option<Times> {
         let times = self.runtime.profiling().ok()?;

@@ -61,13 +61,12 @@ impl Kernel {
         self.runtime.name()
     }
 
-    /// Runs the kernel over a range, after the commands before it in the context. Returns at once; the event tells when
-    /// it has ended. The command keeps the buffers until then.
+    /// Runs the kernel over a range, after the commands before it in the context. Returns at once; the event is
+    /// complete when it has ended. The command keeps the buffers until then.
     ///
-    /// # Safety
-    /// With these arguments and this range, the kernel must read and write only inside its buffers and local memory,
-    /// and its work-items must not race with each other: it is machine code, and nothing checks its accesses. (`cloom
-    /// run --verify` finds those that go astray.)
+    /// # Safety With these arguments and this range, the kernel must read and write only inside its buffers and local
+    /// memory, and its work-items must not race with each other: it is machine code, and nothing checks its accesses.
+    /// (`cloom run --verify` finds invalid ones.)
     ///
     /// # Errors
     /// Arguments that do not fit the parameters, a range or group that the device cannot run, code that cannot be made.

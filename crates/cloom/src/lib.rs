@@ -24,10 +24,10 @@
 //! # }
 //! ```
 //!
-//! Commands of a [`Context`] run in order, behind the caller's back: [`Kernel::launch`] returns an [`Event`] at once,
-//! and reading a buffer waits for what was launched before. A launch is `unsafe`, as a call of any foreign function is:
-//! a kernel is compiled code that can write wherever its pointers lead. Everything else is checked, and an [`Error`]
-//! says what to do.
+//! Commands of a [`Context`] run in order and asynchronously: [`Kernel::launch`] returns an [`Event`] at once, and
+//! reading a buffer waits for what was launched before. A launch is `unsafe`, as a call of any foreign function is: a
+//! kernel is compiled code that can write wherever its pointers lead. Everything else is checked, and an [`Error`] says
+//! what to do.
 
 mod args;
 mod buffer;

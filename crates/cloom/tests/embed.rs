@@ -137,7 +137,7 @@ fn diagnostics_are_data() {
     assert_eq!((at.line, at.column), (2, 10), "{error:?}");
     assert!(error.message.contains("lenght") && error.code.starts_with('E'), "{error:?}");
     assert!(log.contains(&error.message));
-    // A wrong option has no place in the source.
+    // A wrong option has no source location.
     let error = context.build_with("kernel void k() {}", "-cl-no-such-option").err().unwrap();
     assert!(error.diagnostics.iter().any(|d| d.is_error && d.location.is_none()), "{error:?}");
     // Warnings of a build that succeeds.
