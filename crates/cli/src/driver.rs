@@ -2,7 +2,7 @@
 //!
 //! The gallery reaches every platform through the loader, which reads its environment only once. So if Cloom is wanted
 //! and the loader does not list it, this program replaces itself (`exec`) by the same command line in an environment
-//! that names the driver beside it.
+//! that names the driver installed with it.
 
 use crate::outcome::Failure;
 use cloom_gallery::{Choice, Found, cl};
@@ -40,7 +40,7 @@ fn is_cloom(found: &Found) -> bool {
 
 /// Sets the environment in which a loader offers only the driver at that path. ocl-icd takes a library in
 /// `OCL_ICD_VENDORS`, the Khronos loader in `OCL_ICD_FILENAMES`; where there is no loader, the driver itself can be
-/// loaded in its place.
+/// loaded instead.
 pub fn only(command: &mut Command, library: &Path, loader: bool) {
     command.env(VENDORS, library).env(FILENAMES, library).env_remove("OPENCL_VENDOR_PATH");
     if !loader {
@@ -82,7 +82,7 @@ pub fn beside_the_others() -> Result<Vendors, Failure> {
     let Some(library) = beside() else { return found.map(|_| vendors).map_err(Failure::from) };
     let wrong = |e: std::io::Error| Failure::wrong(format!("cannot list Cloom in {}: {e}", own.display()));
     let before = std::env::var_os(VENDORS).map_or_else(|| PathBuf::from("/etc/OpenCL/vendors"), PathBuf::from);
-    // It must be new: what another user put there is not to be loaded.
+    // It must be new: a folder of another user must not be loaded from.
     std::fs::create_dir(&own).map_err(wrong)?;
     for entry in std::fs::read_dir(before).into_iter().flatten().flatten() {
         if entry.path().extension().is_some_and(|e| e == "icd") {

@@ -1,4 +1,4 @@
-//! The `cloom` program: run, show and compile kernels, list devices, find out why a platform does not appear.
+//! The `cloom` program: run, show and compile kernels, list devices, find out why a platform is not listed.
 //!
 //! One file for each subcommand. Each takes its parsed options and returns an [`Answer`] (the whole text for the
 //! standard output and an exit status) or a [`Failure`] (a message that says what to do next). Only this file writes

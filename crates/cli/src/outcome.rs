@@ -28,7 +28,7 @@ pub struct Answer {
     pub out: Vec<u8>,
     /// The status.
     pub exit: Exit,
-    /// What goes to the standard error stream: diagnostics, remarks beside the answer.
+    /// Text for the standard error stream: diagnostics and remarks.
     pub notes: String,
 }
 
@@ -67,7 +67,7 @@ impl Failure {
         Self { message: message.to_string(), exit: Exit::Wrong }
     }
 
-    /// A finding that leaves nothing to answer.
+    /// A finding without an answer.
     pub fn finding(message: impl Display) -> Self {
         Self { message: message.to_string(), exit: Exit::Findings }
     }

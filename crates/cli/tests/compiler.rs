@@ -1,4 +1,4 @@
-//! `compile` and `show`: what they write, their exit status, and what they say to bad input.
+//! `compile` and `show`: their output, their exit status, and their errors for bad input.
 
 mod common;
 
@@ -107,7 +107,7 @@ fn show_has_every_stage_of_one_kernel() {
     assert!(lanes("") >= Some(8));
     assert_eq!(lanes("--row 7"), Some(8));
     b.cloom("show kernels.cl -k total --row 0").expect(2);
-    // The barrier and the branch under it are what there is to remark.
+    // The remarks are about the barrier and the branch after it.
     let remarks = json["remarks"].as_array().unwrap();
     assert!(remarks.iter().any(|r| r["what"].as_str().unwrap().starts_with("barrier")), "{remarks:?}");
     assert!(remarks.iter().any(|r| r["place"].as_str().unwrap().starts_with("kernels.cl:")), "{remarks:?}");

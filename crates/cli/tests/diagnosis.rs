@@ -1,4 +1,4 @@
-//! `info` and `doctor`: what they say of a registered driver, of one that is missing, of one that is no driver.
+//! `info` and `doctor`: their findings about a registered driver, a missing one, and a file that is no driver.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn with_icd(text: &str) -> Bench {
     b.set("OCL_ICD_VENDORS", folder)
 }
 
-/// Cloom's driver, as `doctor` reports where it lies.
+/// The path of Cloom's driver, as `doctor` reports it.
 fn own_driver() -> String {
     let json = with_icd("/nowhere.so\n").cloom("doctor --json").json();
     let what = json["findings"].as_array().unwrap().iter().map(|f| f["what"].as_str().unwrap().to_owned());

@@ -1,5 +1,5 @@
-//! `run` on Cloom's own driver, which lies beside the program: programs of the gallery, kernels of files, exit status,
-//! bad input.
+//! `run` on Cloom's own driver, which is in the program's folder: programs of the gallery, kernels of files, exit
+//! status, bad input.
 
 mod common;
 
@@ -122,7 +122,7 @@ fn what_depends_on_unwritten_memory_has_no_expected_value() {
     for fill in [0xa5a5_a5a5_u32, 0x5a5a_5a5a, 0x4b4b_4b4a, 0xb4b4_b4b4] {
         assert!(!check.contains(&(fill as i32).to_string()), "{check}");
     }
-    // A read whose value changes nothing is no reason to doubt the result.
+    // An unwritten value that does not affect the result causes no warning.
     b.file("v.cl", "kernel void v(global int *out) { int a[2]; a[0] = 3; int s = a[1]; out[0] = s & 0; }");
     let ran = b.cloom("run v.cl --arg 1 --verify").expect(0);
     assert!(ran.out.contains("passed"), "{ran:?}");

@@ -70,7 +70,7 @@ mod tests {
         let work = Work::of_bytes(800);
         let mut floor = |only_reads| machine.floor(&work, only_reads).map(|f| (f.what, (f.ms * 1e6).round()));
         assert_eq!((floor(true), floor(false)), (Some(("read", 400.0)), Some(("copy", 800.0))));
-        // What moves nothing needs no rate of moving.
+        // Without traffic there is no bandwidth limit.
         let still = Work::new(1.0, "cell");
         assert_eq!((machine.floor(&still, false), machine.copy.len()), (None, 1));
         assert_eq!(machine.floor(&still.computing(1e6), true), Some(Floor { what: "arithmetic", ms: 1.0 }));

@@ -208,7 +208,7 @@ mod tests {
         let svg = lines("p", ("x", "y"), &["1", "2", "3"].map(str::to_owned), &[line]);
         assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline").count()), (2, 1));
         assert!(svg.contains("a&lt;b") && !svg.contains("a<b"));
-        // Twice the value stands half as far from the top.
+        // Twice the value is half as far from the top.
         let heights: Vec<f64> =
             svg.split("cy=\"").skip(1).map(|s| s.split('"').next().unwrap().parse().unwrap()).collect();
         let zero = HEIGHT - BOTTOM;

@@ -57,7 +57,7 @@ fn folder_state(folder: &Path) -> Finding {
     Finding::ok(AREA, format!("{shown} is writable; {} kernels, {}", sizes.len(), bytes(sizes.iter().sum())))
 }
 
-/// A folder that does not exist yet is made when it is needed, if the one above it lets that happen.
+/// A folder that does not exist yet is made when it is needed, if its parent is writable.
 fn missing(folder: &Path) -> Finding {
     let above = folder.ancestors().skip(1).find(|a| a.exists()).unwrap_or(Path::new("/"));
     match tempfile::tempfile_in(above) {

@@ -86,7 +86,7 @@ fn own_driver(loader: &Loader, registered: bool) -> Result<Vec<Finding>, Failure
         use_alone(origin, &library, &mut findings)?;
         return Ok(findings);
     }
-    // With a loader that takes it beside the others, or in the place of a loader that takes none.
+    // With a loader that lists it in addition to others, or loaded instead of a loader that takes no drivers.
     let mut command = child::myself("probe")?;
     driver::only(&mut command, &path, loader.reads("OCL_ICD_FILENAMES"));
     let here = format!("{library} ({origin})");
@@ -197,7 +197,7 @@ fn preload_name(library: &str, folder: &Path) -> PathBuf {
     }
 }
 
-/// What the dynamic linker said about a library that it could not load, and what to do.
+/// The dynamic linker's message about a library that it could not load, and what to do.
 fn load_error(library: &str, err: &str) -> Option<(String, String)> {
     if library.contains('/') && !Path::new(library).exists() {
         let advice = "the driver was moved or removed: install it again, or correct or delete the .icd file";

@@ -36,7 +36,7 @@ pub enum Kind {
     Khronos,
     /// Another program that reads .icd files.
     Other,
-    /// None that reads .icd files: a driver in the loader's place.
+    /// Not a loader: a driver installed as libOpenCL.
     #[default]
     NoLoader,
 }

@@ -4,9 +4,9 @@
 //! that names line and work-item if the kernel accesses memory out of bounds. This happens before the kernel runs on
 //! the device, so a kernel that would corrupt the process is not run.
 //!
-//! A result that depends on memory which nothing has written (a private variable, local memory) has no defined value.
-//! Fresh memory of the interpreter holds a fill byte. If a run reads such a byte, a second run with the complement of
-//! the fill byte follows; what differs between the two results depends on it.
+//! A result that depends on unwritten memory (a private variable, local memory) has no defined value. Fresh memory of
+//! the interpreter holds a fill byte. If a run reads such a byte, a second run with the complement of the fill byte
+//! follows; what differs between the two results depends on it.
 
 use super::argument::Value;
 use super::shape::Sizes;
@@ -15,7 +15,7 @@ use cloom_compiler::{Compiler, Program};
 use cloom_interp as interp;
 use cloom_ir::{KernelMeta, Span};
 
-/// What the interpreter computed.
+/// The interpreter's results.
 pub struct Reference {
     /// The bytes of each buffer argument after the launch, in order.
     pub buffers: Vec<Vec<u8>>,
@@ -23,7 +23,7 @@ pub struct Reference {
     pub undefined: Option<Undefined>,
 }
 
-/// The part of a result that depends on memory which nothing has written.
+/// The part of a result that depends on unwritten memory.
 pub struct Undefined {
     /// One flag for each byte of each buffer.
     pub bytes: Vec<Vec<bool>>,
@@ -84,7 +84,7 @@ struct Launch<'a> {
     files: &'a [String],
 }
 
-/// Keeps the first read of memory that nothing has written.
+/// Keeps the first read of unwritten memory.
 #[derive(Default)]
 struct FirstUnwritten(Option<interp::Access>);
 
@@ -95,7 +95,7 @@ impl interp::Observer for FirstUnwritten {
 }
 
 impl Launch<'_> {
-    /// Runs it once. Gives the buffers, and the first read of memory that nothing has written.
+    /// Runs it once. Returns the buffers, and the first read of unwritten memory.
     fn run(&self, fill: u8) -> Result<(Vec<Vec<u8>>, Option<interp::Access>), Failure> {
         let sizes = self.values.iter().map(|v| if let Value::Buffer { bytes, .. } = v { bytes.len() } else { 0 });
         let memory = (sizes.sum::<usize>() as u64 + (1 << 30)).saturating_mul(2);
@@ -125,7 +125,7 @@ impl Launch<'_> {
         Ok((buffers.map_err(full)?, seen.0))
     }
 
-    /// What to say of a launch that did not reach its end.
+    /// The message for a launch that was aborted.
     fn failure(&self, fault: &interp::Fault, unwritten: Option<&interp::Access>) -> Failure {
         match &fault.kind {
             interp::FaultKind::Fuel | interp::FaultKind::Memory => Failure::wrong(format!(

@@ -42,7 +42,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     }
 }
 
-/// What to do about a process that a signal ended.
+/// Advice for a process that a signal ended.
 fn advice(options: &Options, signal: i32) -> &'static str {
     match (options.file.is_some(), options.verify, signal) {
         (.., 2 | 9 | 15) => "it was stopped from outside, or the machine has no memory left: choose smaller sizes",

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// What a run gave.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub status: i32,
@@ -28,7 +28,7 @@ impl Ran {
     }
 }
 
-/// A folder and what is in it.
+/// A folder with files.
 pub struct Bench {
     pub dir: TempDir,
     vars: Vec<(String, String)>,
