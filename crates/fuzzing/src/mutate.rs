@@ -6,7 +6,7 @@ use cloom_filetest::generate::types::Rng;
 /// Bytes of an input, at most, unless one of the mutations that make long inputs was drawn.
 const MAX: usize = 64 << 10;
 
-/// Changes an input a few times. `others` gives material to mix in, `words` are tokens that mean something.
+/// Changes an input a few times. `others` are inputs to splice from, `words` are meaningful tokens.
 pub fn mutate(input: &mut Vec<u8>, others: &[Vec<u8>], words: &[&str], rng: &mut Rng) {
     if rng.chance(50) {
         (0..1 + rng.below(3)).for_each(|_| alike(input, rng));
@@ -23,7 +23,7 @@ pub fn mutate(input: &mut Vec<u8>, others: &[Vec<u8>], words: &[&str], rng: &mut
             input.truncate(MAX);
         }
     }
-    // Depth and length, beyond any limit that a program meets.
+    // Deep nesting and long inputs, beyond the limits of the compiler.
     if rng.chance(2) {
         let at = rng.below(input.len() as u64 + 1) as usize;
         let unit: &[u8] = rng.pick(&[
@@ -99,7 +99,7 @@ fn bytes(input: &mut Vec<u8>, others: &[Vec<u8>], rng: &mut Rng) {
     }
 }
 
-/// Where the tokens stand: words, numbers, runs of blanks, single signs.
+/// The ranges of tokens: words, numbers, runs of blanks, single signs.
 fn split(input: &[u8]) -> Vec<std::ops::Range<usize>> {
     let class = |b: u8| match b {
         b if b.is_ascii_alphanumeric() || matches!(b, b'_' | b'%' | b'@' | b'.') => 1,
@@ -156,7 +156,7 @@ const NUMBERS: &[&str] = &[
     "1e",
 ];
 
-/// Words that stand where another of the same line may stand: of the IR's text and of OpenCL C.
+/// Words of the IR's text and of OpenCL C that may replace another of the same row.
 const ALIKE: &[&[&str]] = &[
     &["add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor", "smin", "umax"],
     &["fadd", "fsub", "fmul", "fdiv", "fmin", "fmax"],
@@ -181,7 +181,7 @@ fn are_alike(a: &[u8], b: &[u8]) -> bool {
     a != b && is_word(a) && (p < a.len() && q < b.len() && a[..p] == b[..q] || ALIKE.iter().any(in_row))
 }
 
-/// Puts another token of its kind in the place of one, so that a parser takes the input as before.
+/// Replaces a token by another of its kind, so that the parser mostly still accepts the input.
 fn alike(input: &mut Vec<u8>, rng: &mut Rng) {
     let list = split(input);
     for _ in 0..20.min(list.len()) {
@@ -224,7 +224,7 @@ fn tokens(input: &mut Vec<u8>, others: &[Vec<u8>], words: &[&str], rng: &mut Rng
             input.splice(at..at, part);
         }
         3 => {
-            // A token takes the place of another of the same file.
+            // Replaces a token by another of the same file.
             let part = input[one(rng)].to_vec();
             input.splice(one(rng), part);
         }
@@ -250,7 +250,7 @@ fn tokens(input: &mut Vec<u8>, others: &[Vec<u8>], words: &[&str], rng: &mut Rng
             }
         }
         _ => {
-            // Two tokens change places.
+            // Swaps two tokens.
             let (a, b) = (one(rng), one(rng));
             let (a, b) = if a.start <= b.start { (a, b) } else { (b, a) };
             if a.end <= b.start {

@@ -1,8 +1,9 @@
 //! The two processes of a session. The child writes each input to a file before it runs it, and counts on its standard
-//! output; when it dies, or does nothing for long, the parent keeps the file and starts another child behind the input.
+//! output; when it dies, or does nothing for long, the parent keeps the file and starts another child with the next
+//! input.
 //!
 //! After each input the child writes the input's number, and how many inputs were accepted since it started, to a
-//! second file: what it counted is not lost when it dies. The report says which share of all inputs was accepted.
+//! second file, so that the counts survive its death. The report has the share of accepted inputs.
 
 use crate::mutate::mutate;
 use crate::{Reach, Target};
@@ -26,7 +27,7 @@ pub struct Limits {
 
 /// An input that takes more of a processor's time is a finding; the time on the clock says little on a busy machine,
 const HANG: Duration = Duration::from_secs(30);
-/// but one that does nothing for so long waits for what will never happen.
+/// but one that is idle for so long is deadlocked.
 const ASLEEP: Duration = Duration::from_secs(400);
 /// Kilobytes of address space of a child.
 const MEMORY: u64 = 6 << 20;

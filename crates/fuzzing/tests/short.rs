@@ -1,6 +1,6 @@
 //! A short session of each target: it finds nothing, and a share of its inputs gets past the parser. Each share is
-//! about half of what sessions of a thousand inputs have, so that chance fails no test and a mutator that went blind
-//! does.
+//! about half of what sessions of a thousand inputs have, so that chance fails no test, but a mutator without valid
+//! inputs does.
 
 #![allow(clippy::print_stdout, reason = "it shows what the sessions print")]
 

@@ -1,4 +1,4 @@
-//! Programs' binaries: anything may come in through `clCreateProgramWithBinary`.
+//! Programs' binaries: `clCreateProgramWithBinary` accepts any bytes.
 
 use super::{Reach, Target, compiler, programs, source};
 use cloom_artifact::ProgramImage;

@@ -1,5 +1,5 @@
-//! The IR's text: parser, verifier, printer, passes, `spmd` with and without vectors, and the interpreter on what is
-//! left.
+//! The IR's text: parser, verifier, printer, passes, `spmd` with and without vectors, and the interpreter on the
+//! result.
 
 use super::{Reach, Target};
 use cloom_filetest::files;
@@ -137,11 +137,11 @@ fn run(input: &[u8]) -> Result<Reach, String> {
     let again = parse(&printed).map_err(|e| format!("what was printed does not parse: {e}\n{printed}"))?;
     let errors = verify(&module);
     if !errors.is_empty() {
-        // It must be possible to say what is wrong.
+        // Errors must be printable.
         let _words: String = errors.iter().map(ToString::to_string).collect();
         return Ok(Reach::Rejected);
     }
-    // Text keeps what is valid; what is not may hold what has no text.
+    // A valid module survives printing and parsing; an invalid one may have no text.
     if again.to_string() != printed {
         return Err(format!("another text comes back:\n{printed}\n{again}"));
     }

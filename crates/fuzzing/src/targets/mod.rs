@@ -1,7 +1,7 @@
 //! What is fuzzed: one file a target. A target's function gets an input and says what is wrong; a panic says so too.
 //!
-//! It also says whether the input got past the first gate, the parser or the loader: a mutator whose inputs are all
-//! refused there tests nothing behind it, and finds nothing.
+//! It also returns whether the input was accepted by the first stage, the parser or the loader: if all inputs are
+//! rejected there, later stages are not tested.
 
 mod api;
 mod binary;
@@ -17,9 +17,9 @@ use std::sync::{Arc, LazyLock};
 /// How far an input without findings came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// It was refused, as it should be.
+    /// It was rejected, as it should be.
     Rejected,
-    /// It went on to what lies behind the gate; which gate that is, [`Target::gate`] says.
+    /// It was accepted by the first stage, which [`Target::gate`] names.
     Accepted,
 }
 
@@ -34,7 +34,7 @@ impl Reach {
 pub struct Target {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Good inputs to begin with.
+    /// The corpus: valid inputs.
     pub corpus: fn() -> Vec<Vec<u8>>,
     /// Tokens that mean something.
     pub words: &'static [&'static str],

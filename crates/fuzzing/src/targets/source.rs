@@ -179,7 +179,7 @@ fn corpus() -> Vec<Vec<u8>> {
 
 fn build(input: &[u8]) -> Result<Option<std::sync::Arc<cloom_compiler::Program>>, String> {
     let built = compiler().build(&Source { name: "program.cl", text: input }, "-cl-std=CL3.0", cpu());
-    // The front end must know what it makes.
+    // The front end's output must pass the verifier.
     if built.log.contains("the front end made invalid code") {
         return Err(built.log);
     }

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// Any object.
 pub type Handle = *mut Void;
-/// A count of events, a list of them, and a place for a new one, as most commands end.
+/// The last arguments of most commands: a count of events, a list of them, and a pointer to room for a new one.
 pub type EventFn = unsafe extern "C" fn(Handle, i32, *mut Void);
 pub type ObjectFn = unsafe extern "C" fn(Handle, *mut Void);
 pub type NativeFn = unsafe extern "C" fn(*mut Void);
@@ -42,13 +42,13 @@ macro_rules! functions {
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;)*) => {
         struct Driver {
             $($name: unsafe extern "C" fn($($ty),*) $(-> $ret)?,)*
-            /// What the functions point into.
+            /// The loaded library, to which the functions belong.
             _library: Library,
         }
 
         impl Driver {
             fn open(path: &std::path::Path) -> Result<Driver, libloading::Error> {
-                // SAFETY: a driver does nothing surprising when it is loaded.
+                // SAFETY: loading a driver runs no code with preconditions.
                 let library = unsafe { Library::new(path)? };
                 Ok(Driver {
                     // SAFETY: the signatures are the specification's.
@@ -59,8 +59,8 @@ macro_rules! functions {
         }
 
         $(pub fn $name($($arg: $ty),*) $(-> $ret)? {
-            // SAFETY: the signature is the specification's. Handles may be anything, which the driver must find out;
-            // other pointers are null or point to memory of the caller's that is as large as the other arguments say.
+            // SAFETY: the signature is the specification's. Handles may be anything, which the driver must detect;
+            // other pointers are null or point to memory of the caller that is as large as the other arguments say.
             unsafe { (driver().$name)($($arg),*) }
         })*
     };

@@ -1,9 +1,9 @@
-//! Sequences of calls of the C interface: good ones, wrong ones, handles of other kinds, released handles and invented
-//! ones, from one thread or several. The process must live, every call must come back, and nothing may be left when all
-//! is released.
+//! Sequences of calls of the C interface: valid ones, invalid ones, handles of other kinds, released handles and
+//! invented ones, from one thread or several. The process must survive, every call must return, and no object may be
+//! left when all is released.
 //!
-//! What the specification forbids and no driver can find out is not done: host memory that is too small, and user
-//! events that never become complete before somebody waits.
+//! It avoids misuse that no driver can detect: host memory that is too small, and waiting for user events that nobody
+//! completes.
 
 mod calls;
 
@@ -113,7 +113,7 @@ impl Player<'_> {
         }
     }
 
-    /// Makes every user event complete, so that whoever waits comes back.
+    /// Completes every user event, so that waiting calls return.
     fn settle(&mut self) {
         let events = std::mem::take(&mut self.pools().user_events);
         for e in events {
@@ -482,7 +482,7 @@ impl Player<'_> {
     }
 }
 
-/// A code that is free to be anything: only dying is wrong.
+/// Any code is right: only a crash is wrong.
 fn ignore(_code: i32) {}
 
 fn release(kind: Kind, h: usize) {
@@ -550,7 +550,7 @@ fn run(input: &[u8]) -> Result<Reach, String> {
         clFinish(std::ptr::with_exposed_provenance_mut(h));
     }
     owned.into_iter().for_each(|(kind, h)| release(kind, h));
-    // Commands hold objects until they are over, a moment after that is known.
+    // Commands release their objects a moment after their events are complete.
     let start = Instant::now();
     while cloomLiveObjects() > 0 {
         if start.elapsed() > Duration::from_secs(200) {
