@@ -1,5 +1,5 @@
-//! Draws the picture and writes the text that the gallery ships, from nothing but arithmetic, so that their licence is
-//! the project's own: `cargo run -p cloom-gallery --example draw_assets -- crates/gallery/assets`.
+//! Draws the picture and writes the text that the gallery ships, from arithmetic alone, so that they have the project's
+//! licence: `cargo run -p cloom-gallery --example draw_assets -- crates/gallery/assets`.
 
 use cloom_gallery::Picture;
 use std::path::Path;

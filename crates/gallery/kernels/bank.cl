@@ -30,7 +30,7 @@ __kernel void bank_permuted(__global const unsigned *in, unsigned n, __global un
         out[get_global_id(0)] = sum;
 }
 
-// All read one word, which a GPU hands to all at once.
+// All read one word, which a GPU broadcasts.
 __kernel void bank_broadcast(__global const unsigned *in, unsigned n, __global unsigned *out)
 {
     FILL;

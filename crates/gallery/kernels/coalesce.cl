@@ -56,8 +56,8 @@ __kernel void coalesce_stride2(__global float *a, unsigned n)
         a[i] += 1.0f;
 }
 
-// Neighbours far apart: a product with an odd number, modulo a power of two, meets every number below it once. The
-// range is that power of two.
+// Adjacent work-items access distant elements: a product with an odd number, modulo a power of two, yields every
+// smaller number once. The range is that power of two.
 __kernel void coalesce_scattered(__global float *a, unsigned n)
 {
     const unsigned i = (unsigned)get_global_id(0) * 2654435761u & (unsigned)get_global_size(0) - 1;
@@ -79,7 +79,7 @@ __kernel void coalesce_float3(__global float *a, unsigned n)
         a[i + 2] += 1.0f;
 }
 
-// The same, but the group brings its records to local memory and back in order.
+// The same, but the group copies its records to local memory and back in order.
 __kernel void coalesce_float3_local(__global float *a, unsigned n, __local float *records)
 {
     const unsigned l = get_local_id(0), size = get_local_size(0);

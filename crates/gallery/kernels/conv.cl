@@ -1,6 +1,6 @@
 // Convolution of pictures with a filter of TAPS numbers along rows (X) or columns (Y), beyond the edge the last pixel
-// goes on. FILTER holds the numbers, so that the compiler knows each of them. A picture has WIDTH by HEIGHT pixels of
-// CHANNELS floats; the third dimension of the range counts the pictures of a batch.
+// is repeated. FILTER holds the numbers, so that the compiler knows each of them. A picture has WIDTH by HEIGHT pixels
+// of CHANNELS floats; the third dimension of the range counts the pictures of a batch.
 
 #define RADIUS (TAPS / 2)
 
@@ -29,7 +29,7 @@ __kernel void conv_x_direct(__global const pixel *in, __global pixel *out)
     out[ROW(y) + x] = sum;
 }
 
-// The group brings its stretch of the row, and what lies left and right of it, to local memory: some work-items load
+// The group loads its part of the row, and the pixels left and right of it, into local memory: some work-items load
 // twice.
 __kernel void conv_x_local(__global const pixel *in, __global pixel *out)
 {

@@ -1,4 +1,4 @@
-// One float read and one written a work-item: the bandwidth that everything else is held against.
+// Each work-item reads and writes one float: the reference bandwidth.
 
 __kernel void copy_ocl(__global const float *in, __global float *out, unsigned n)
 {

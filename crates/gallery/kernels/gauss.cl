@@ -1,4 +1,4 @@
-// A Gaussian blur, four ways. A picture has WIDTH by HEIGHT floats; beyond the edge, the last one goes on.
+// A Gaussian blur, four ways. A picture has WIDTH by HEIGHT floats; beyond the edge, the last one is repeated.
 
 // The weights of 2 RADIUS + 1 neighbours.
 __constant float weights[2 * RADIUS + 1] = { WEIGHTS };
@@ -80,7 +80,7 @@ __kernel void gauss_along(__global const float *in, __global float *out, int wid
         recursive(in + y * width, out + y * width, width, 1);
 }
 
-// So that columns can stand in for rows. Groups of SIDE by SIDE.
+// A transposition, so that rows can be processed as columns. Groups of SIDE by SIDE.
 #define SIDE 16
 __kernel void gauss_transpose(__global const float *in, __global float *out, int width, int height)
 {

@@ -73,7 +73,7 @@ __kernel void life_ocl_local(__global unsigned *in, __global unsigned *out, __gl
 
     for (int i = ly * TILE_W + lx; i < (TILE_H + 2) * (TILE_W + 2); i += TILE_W * TILE_H) {
         const int tx = i % (TILE_W + 2), ty = i / (TILE_W + 2);
-        // A last, partial tile needs one column and one row beyond the board; what lies further out is never used.
+        // A last, partial tile needs one column and one row beyond the board; cells beyond that are never used.
         if (left + tx <= WIDTH && top + ty <= HEIGHT)
             tile[ty][tx] = cell(in, left + tx, top + ty);
     }
@@ -106,8 +106,7 @@ __kernel void life_ocl_lazy(__global unsigned *in, __global unsigned *out, __glo
         for (int dx = -1; dx <= 1; dx++)
             awake |= before[(gy + dy + ny) % ny * nx + (gx + dx + nx) % nx];
 
-    // Sleeping tiles go through the barriers below all the same: where a whole group leaves before a barrier, platforms
-    // differ.
+    // Sleeping tiles execute the barriers below too: platforms differ if a whole group returns before a barrier.
     if (awake && x < WIDTH && y < HEIGHT) {
         const unsigned now = in[y * WIDTH + x];
         const unsigned next = next_at(in, x, y, now);

@@ -112,7 +112,7 @@ __kernel void lu_team(__global float *matrices, __global int *pivots, unsigned c
     TEAM_STORE;
 }
 
-// The same with loops of one length for all: what does not concern a work-item is masked, not skipped.
+// The same with loops of one length for all: iterations that do not concern a work-item are masked, not skipped.
 __kernel void lu_masked(__global float *matrices, __global int *pivots, unsigned count)
 {
     TEAM_LOAD;
@@ -146,8 +146,8 @@ __kernel void lu_masked(__global float *matrices, __global int *pivots, unsigned
     TEAM_STORE;
 }
 
-// One work-item a matrix, on a private copy, from another layout: element e of matrix m lies at e * count + m, so that
-// neighbours read side by side.
+// One work-item a matrix, on a private copy, in another layout: element e of matrix m is at e * count + m, so that
+// adjacent work-items read adjacent elements.
 __kernel void lu_soa(__global float *matrices, __global int *pivots, unsigned count)
 {
     const unsigned id = get_global_id(0);

@@ -3,7 +3,7 @@
 
 #define divided(x) (1.0f / sqrt(x))
 
-// Adds the pull of a body of that place and mass on the one at (x0, y0, z0).
+// Adds the pull of a body with that position and mass on the one at (x0, y0, z0).
 #define PULL(x_, y_, z_, mass_)                                                 \
     do {                                                                        \
         const float dx = (x_) - x0, dy = (y_) - y0, dz = (z_) - z0;             \
@@ -14,7 +14,7 @@
         sz += dz * strength;                                                    \
     } while (0)
 
-// Place and mass side by side.
+// Position and mass in one float4.
 __kernel void nbody_aos4(__global const float4 *bodies, unsigned n, __global float4 *out)
 {
     const unsigned i = get_global_id(0);
@@ -30,7 +30,7 @@ __kernel void nbody_aos4(__global const float4 *bodies, unsigned n, __global flo
     out[i] = (float4)(sx, sy, sz, 0.0f);
 }
 
-// Records of seven floats: place, velocity, mass.
+// Records of seven floats: position, velocity, mass.
 __kernel void nbody_aos7(__global const float *bodies, unsigned n, __global float4 *out)
 {
     const unsigned i = get_global_id(0);
@@ -59,7 +59,7 @@ __kernel void nbody_soa(__global const float *x, __global const float *y, __glob
     out[i] = (float4)(sx, sy, sz, 0.0f);
 }
 
-// The group brings as many bodies as it has work-items to local memory at a time. Beyond the last body there is no
+// The group copies as many bodies as it has work-items to local memory at a time. Beyond the last body there is no
 // mass.
 __kernel void nbody_aos4_local(__global const float4 *bodies, unsigned n, __global float4 *out, __local float4 *tile)
 {

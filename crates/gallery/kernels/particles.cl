@@ -1,12 +1,12 @@
-// Particles in the unit cube, as records of six floats (place, velocity) or as an array a component. Contraction is
-// off, so that every platform moves them to the same place.
+// Particles in the unit cube, as records of six floats (position, velocity) or as an array for each component.
+// Contraction is off, so that every platform computes the same positions.
 #pragma OPENCL FP_CONTRACT OFF
 
 typedef struct {
     float at[3], velocity[3];
 } particle;
 
-// A step of the way; who meets a wall turns back.
+// A time step; walls reflect the particles.
 float advance(float at, float *velocity)
 {
     const float next = at + *velocity;
@@ -30,7 +30,7 @@ __kernel void particles_move_aos(__global particle *p, unsigned n)
     }
 }
 
-// Component c of particle i lies at c * n + i.
+// Component c of particle i is at c * n + i.
 __kernel void particles_move_soa(__global float *p, unsigned n)
 {
     const unsigned i = get_global_id(0);

@@ -6,7 +6,8 @@
     for (unsigned i_ = get_global_id(0); i_ < n; i_ += get_global_size(0))      \
         sum += in[i_]
 
-// Neighbours first: at every step the working items lie further apart, so that each vector or warp keeps some of them.
+// Neighbours first: at every step the active work-items are further apart, so that each vector or warp keeps some of
+// them.
 __kernel void reduce_interleaved(__global const unsigned *in, unsigned n, __global unsigned *out, __local unsigned *part)
 {
     const unsigned l = get_local_id(0), size = get_local_size(0);
@@ -97,7 +98,7 @@ __kernel void reduce_tree_divergent(__global const float *in, unsigned n, __glob
         out[get_group_id(0)] = part[0];
 }
 
-// The same places, but the first work-items do the work: no divergence, and conflicts of banks instead.
+// The same elements, but the first work-items do the work: no divergence, but bank conflicts.
 __kernel void reduce_tree_strided(__global const float *in, unsigned n, __global float *out, __local float *part)
 {
     TREE_LOAD;
@@ -129,7 +130,7 @@ __kernel void reduce_tree_contiguous(__global const float *in, unsigned n, __glo
     add_contiguous(part, out);
 }
 
-// Two passes: some groups go over everything, one group over what they leave.
+// Two passes: some groups reduce everything, one group reduces their results.
 __kernel void reduce_twopass(__global const float *in, unsigned n, __global float *out, __local float *part)
 {
     float sum = 0.0f;
@@ -151,7 +152,7 @@ __kernel void reduce_twopass4(__global const float *in, unsigned n, __global flo
     add_contiguous(part, out);
 }
 
-// A stretch a work-item, 64 floats at a time: made for CPUs, which want to read on.
+// A contiguous part for each work-item, 64 floats at a time: made for CPUs, which read sequentially at best speed.
 __kernel void reduce_chunks(__global const float *in, unsigned n, __global float *out)
 {
     const unsigned g = get_global_id(0), all = get_global_size(0), steps = n / 64;

@@ -1,5 +1,5 @@
-// A picture of w by h floats at another size. Where a pixel of the result lies in the source is counted in 65536ths of
-// a pixel, in whole numbers, so that every platform finds the same neighbours. Beyond the edge, the last pixel goes on.
+// A picture of w by h floats at another size. The position in the source of a pixel of the result is an integer in
+// 65536ths of a pixel, so that every platform finds the same neighbours. Beyond the edge, the last pixel is repeated.
 
 #define PLACE(i, step) ((int)((i) * (step) + (step) / 2) - 32768)
 // One of the 64 rows of a table of weights.
@@ -31,8 +31,8 @@ __kernel void resample_bilinear(__global const float *in, int w, int h, __global
 }
 
 // A B-spline of sixteen neighbours out of four linear ones: of two neighbours whose weights have the same sign, a
-// linear fetch at the right place between them makes the weighted mean. A row of the table: that place for the first
-// two, for the last two, and the weight of the first two.
+// linear fetch at the right position between them yields the weighted mean. A row of the table: that position for the
+// first two, for the last two, and the weight of the first two.
 __kernel void resample_fast(__global const float *in, int w, int h, __global float *out, int ow, int oh, unsigned step_x,
                             unsigned step_y, __global const float4 *table)
 {

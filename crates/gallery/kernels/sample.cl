@@ -1,4 +1,4 @@
-// The first kernel of a course: each work-item colours its own pixel by its place.
+// The first kernel of a course: each work-item colours its own pixel by its position.
 
 __kernel void sample_ocl(__global unsigned *in, __global unsigned *out)
 {

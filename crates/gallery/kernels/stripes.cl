@@ -42,8 +42,8 @@ int dark_before(int left, int n)
     return whole_end - whole_left;
 }
 
-// The work-items of a group's row first sort the row's pixels in local memory, bright ones in front, so that neighbours
-// take the same branch but where the two meet; then everything goes back to its place.
+// The work-items of a group's row first sort the row's pixels in local memory, bright ones first, so that adjacent
+// work-items take the same branch except where the two meet; then the pixels return to their columns.
 __kernel void stripes_ocl_opt(__global unsigned *in, __global unsigned *out)
 {
     __local unsigned tile[TILE_H][TILE_W];
@@ -52,7 +52,7 @@ __kernel void stripes_ocl_opt(__global unsigned *in, __global unsigned *out)
     const int left = x - lx;
     const int bright = TILE_W - dark_before(left, TILE_W);
     const int before = dark_before(left, lx);
-    // Where this column's pixel stands in the sorted row.
+    // The position of this column's pixel in the sorted row.
     const int sorted = x >> PARAM & 1 ? bright + before : lx - before;
 
     if (x < WIDTH && y < HEIGHT)

@@ -1,7 +1,7 @@
 // Transposition of a matrix of 32-bit elements: WIDTH columns and HEIGHT rows become HEIGHT columns and WIDTH rows.
 //
-// Reading along rows makes writing go down columns. The tiled kernels turn a tile round in local memory, so that both
-// go along rows; a column of a tile then falls on one bank of a GPU's local memory unless its rows have an odd length.
+// If reads are along rows, writes are along columns. The tiled kernels transpose a tile in local memory, so that both
+// are along rows; a column of a tile is then in one bank of a GPU's local memory unless its rows have an odd length.
 
 __kernel void transpose_ocl_naive(__global unsigned *in, __global unsigned *out)
 {

@@ -1,6 +1,6 @@
 // The dual-tree complex wavelet transform of a picture: four real transforms at once, one for each way to take one of
 // two trees of filters along rows and along columns, side by side in a float4 (row tree, column tree: a a, a b, b a, b
-// b). Lines go on periodically. A filter has TAPS rows; its lanes are those of the transforms.
+// b). Lines are periodic. A filter has TAPS rows; its lanes are those of the transforms.
 
 __kernel void wavelet_spread(__global const float *in, __global float4 *out, int width, int height)
 {
@@ -70,7 +70,7 @@ __kernel void wavelet_synthesise(__global const float4 *in, __global float4 *out
 }
 
 // Sums and differences of the details, which make them the real and imaginary parts of waves in six directions; its own
-// inverse. What the last low pass left, low_width by low_height elements, stays.
+// inverse. The result of the last low pass, low_width by low_height elements, is not changed.
 __kernel void wavelet_combine(__global const float4 *in, __global float4 *out, int width, int height, int low_width, int low_height)
 {
     const int x = get_global_id(0), y = get_global_id(1);

@@ -1,13 +1,13 @@
-//! Do platforms agree? One program on several devices in one process: each result against the reference, and each
-//! against the others', bit for bit or within the program's tolerance. What one device cannot run is said and left out,
-//! never counted as agreement.
+//! Compares platforms: one program on several devices in one process, each result against the reference and against
+//! those of the others, bit for bit or within the program's tolerance. A program that a device cannot run is reported,
+//! and never counted as agreement.
 
 use crate::cl::Session;
 use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::program::{Outcome, Program, Verdict};
 
-/// What became of the program on one device.
+/// The outcome of the program on one device.
 #[derive(Debug)]
 pub struct Run {
     /// Platform and device.
@@ -27,21 +27,21 @@ pub struct Pair {
     pub verdict: Verdict,
 }
 
-/// What several devices made of one program.
+/// The outcomes of one program on several devices.
 #[derive(Debug)]
 pub struct Agreement {
     /// The program.
     pub program: &'static str,
     /// The variant.
     pub variant: &'static str,
-    /// What became of it on each device.
+    /// The outcome on each device.
     pub runs: Vec<Run>,
     /// Every two devices that have a result.
     pub pairs: Vec<Pair>,
 }
 
 impl Agreement {
-    /// What is wrong, a line each: nothing means that all that ran is right and the same everywhere.
+    /// The findings, a line each; empty if all results are right and equal.
     pub fn complaints(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for run in &self.runs {

@@ -1,8 +1,8 @@
 //! What a comparison of platforms measures: for every program its rows, and for every row the sizes.
 //!
-//! In goes a program of the list, out come [`Case`]s. A program that nothing is said about here has a row for each
-//! variant, at its own size. A row is what a reader compares: one way to write the kernel, on one kind of data, under
-//! one shape of work-group.
+//! In goes a program of the list, out come [`Case`]s. A program without an entry here has a row for each variant, at
+//! its own size. A row is what a reader compares: one way to write the kernel, on one kind of data, under one shape of
+//! work-group.
 
 use crate::params::Params;
 use crate::program::{Program, Variant};
@@ -14,7 +14,7 @@ pub struct Place {
     pub plot: &'static str,
     /// Which of its lines.
     pub line: String,
-    /// The point's place on the axis: a number, or a word.
+    /// The point's position on the axis: a number, or a word.
     pub x: String,
 }
 
@@ -25,15 +25,15 @@ pub struct Case {
     pub program: &'static str,
     /// The row: variant and what else is particular, such as `strided random`.
     pub row: String,
-    /// What the program is asked to do; how often is up to whoever measures.
+    /// The parameters of the program, except the number of iterations, which the measurement chooses.
     pub params: Params,
-    /// Next to nothing is written: what it is held against is reading, not copying.
+    /// It writes next to nothing: the limit is that of reading, not of copying.
     pub only_reads: bool,
-    /// Where it stands in a plot.
+    /// Its position in a plot.
     pub place: Option<Place>,
     /// It only serves a plot, and is no row of the table.
     pub only_plot: bool,
-    /// It takes so long that what lies in a cache before it does not matter.
+    /// It takes so long that the initial content of the caches does not matter.
     pub long: bool,
 }
 

@@ -1,9 +1,9 @@
 //! OpenCL for the programs: a session on one device, typed buffers, kernels with checked arguments.
 //!
 //! opencl3 loads the library at run time (`OPENCL_DYLIB_PATH`, else `libOpenCL.so.1`) and marks as unsafe what takes
-//! pointers. This is the one module of the gallery that calls those; it gives them sizes that it knows and blocks until
-//! data is where it belongs, so that programs need no unsafe code. What a kernel does with the memory that it is given
-//! stays the kernel's matter, as with any OpenCL program.
+//! pointers. This is the one module of the gallery that calls those; it passes sizes that it knows and blocks until
+//! transfers are complete, so that programs need no unsafe code. Accesses of a kernel are the kernel's responsibility,
+//! as in any OpenCL program.
 #![allow(unsafe_code, reason = "it makes opencl3's calls safe to use")]
 
 use crate::error::{Error, Result};
@@ -31,7 +31,7 @@ pub struct Choice {
 /// One device that the library offers.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The platform's place in the library's list.
+    /// The platform's index in the library's list.
     pub platform_index: usize,
     /// Its name.
     pub platform: String,
@@ -39,7 +39,7 @@ pub struct Found {
     pub platform_version: String,
     /// Its vendor.
     pub platform_vendor: String,
-    /// The device's place in the platform's list.
+    /// The device's index in the platform's list.
     pub device_index: usize,
     /// Its name.
     pub device: String,
@@ -140,8 +140,8 @@ pub fn of_platform<'a>(all: &'a [Found], wanted: &str) -> Vec<&'a Found> {
 
 /// Element types of buffers: plain numbers.
 pub trait Plain: Copy + Default + Send + Sync + 'static {
-    /// What lies behind the last element of the session's n-th buffer: large numbers, and floats that spoil what is
-    /// computed with them. They differ from buffer to buffer, so that a copy of one buffer's is found in another.
+    /// The guard elements after the end of the session's n-th buffer: large numbers, and floats that spoil results.
+    /// They differ from buffer to buffer, so that a guard copied from another buffer is detected.
     fn guard(n: u32) -> Self;
     /// Whether two numbers have the same bits.
     fn same_bits(self, other: Self) -> bool;
@@ -170,10 +170,10 @@ impl Plain for f32 {
     }
 }
 
-/// How many elements behind each buffer's end are watched: a kernel that goes one too far hits them.
+/// The number of guard elements after each buffer's end: a kernel that writes out of bounds by one changes them.
 const GUARDS: usize = 16;
 
-/// A buffer of `T`s on the device, with guards behind its end.
+/// A buffer of `T`s on the device, with guards after its end.
 pub struct Buffer<T: Plain> {
     memory: memory::Buffer<T>,
     len: usize,
@@ -219,7 +219,7 @@ impl Arg {
     /// Bytes of the largest type that is no structure: `double16`, `long16`.
     pub const LARGEST: usize = 128;
 
-    /// A value of any type that is no structure, as it lies in memory.
+    /// The bytes of a value of any type that is no structure.
     pub fn value(value: &[u8]) -> Option<Arg> {
         let mut bytes = [0; Arg::LARGEST];
         bytes.get_mut(..value.len())?.copy_from_slice(value);
@@ -303,8 +303,8 @@ impl Built {
     }
 }
 
-/// A kernel of a built program. It keeps what is asked or said once: programs of many short launches spend their time
-/// on calls.
+/// A kernel of a built program. It caches queries and arguments: programs of many short launches spend their time on
+/// calls.
 pub struct Kernel {
     kernel: opencl3::kernel::Kernel,
     name: String,
@@ -488,7 +488,7 @@ impl Session {
         Ok(())
     }
 
-    /// The contents of a buffer, after all commands before. An error if something was written behind its end.
+    /// The contents of a buffer, after all commands before. An error if a guard after its end was changed.
     pub fn read<T: Plain>(&self, buffer: &Buffer<T>) -> Result<Vec<T>> {
         let mut data = vec![T::default(); buffer.len + GUARDS];
         // SAFETY: the vector holds as many elements as the buffer, any bits are a value of a plain type, and the call
@@ -534,7 +534,7 @@ impl Session {
                     }
                 }
             };
-            // The text only if it is needed: it takes longer than the call.
+            // The text is made only if needed: that takes longer than the call.
             called.map_err(|e| Error::call(format!("clSetKernelArg({}, {i})", kernel.name))(e))?;
             *known = Some(*arg);
         }

@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it: every message ends with the next step.
+//! Errors: every message says what to do next.
 
 use opencl3::error_codes::ClError;
 use std::path::PathBuf;
@@ -45,12 +45,12 @@ pub enum Error {
         /// Its error.
         code: ClError,
     },
-    /// A kernel wrote where nothing is.
+    /// A kernel wrote after the end of a buffer.
     #[error("a kernel wrote to element {at} of a buffer of {len} elements: check what it does at the end of its range")]
     Overrun {
         /// How many elements the buffer has.
         len: usize,
-        /// The first one behind its end that changed.
+        /// The first changed one after its end.
         at: usize,
     },
     /// A parameter that the program cannot work with.

@@ -1,7 +1,7 @@
-//! What an OpenCL program pays before its kernels do anything: launches, and the way from source to the first launch.
+//! Latencies of an OpenCL program: of launches, and from source to the first result.
 //!
-//! In goes a session, out come times of the host's clock. An empty kernel has no result; so a kernel that counts is
-//! launched the same way, and every launch of it must have happened.
+//! In comes a session, out come times of the host's clock. An empty kernel has no result to check; so a kernel that
+//! counts is launched the same way, and its count must be that of the launches.
 
 use crate::args;
 use crate::cl::{Built, Session};
@@ -133,7 +133,7 @@ impl Source {
     ];
 }
 
-/// How long the way from source to result took, and whether the result is right.
+/// The time from source to result, and whether the result is right.
 #[derive(Clone, Debug)]
 pub struct FirstLaunch {
     /// From the source to a built program.

@@ -1,8 +1,7 @@
-//! What the machine can do at best, measured: copying, reading, and fused multiplications with additions, on all
-//! threads.
+//! The measured limits of the machine: copying, reading, and fused multiplications with additions, on all threads.
 //!
-//! In goes a footprint, because what fits into a cache moves faster; out comes a rate. It is the best of several
-//! attempts in several ways of writing the loop: a limit is what was reached at all, not what is usual.
+//! In comes a footprint, as data in a cache moves faster; out comes a rate. It is the best of several attempts with
+//! several forms of the loop: a limit is the highest rate that was reached, not a typical one.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;

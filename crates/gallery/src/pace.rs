@@ -1,18 +1,17 @@
 //! Turns: several sessions, each on a thread of its own, measure in turns and never at the same time.
 //!
-//! What comes in: how many take part. What goes out: a [`Turn`] for each. Whoever is about to measure enters and waits
-//! until nobody prepares or checks anything any more; then one after the other runs a burst of iterations, round after
-//! round, so that whatever else happens on the machine meets all of them alike; and nobody starts to check a result
-//! before the last one has measured.
+//! What comes in: how many take part. What goes out: a [`Turn`] for each. A participant that is ready to measure waits
+//! until no other one prepares or checks results; then they run bursts of iterations in turns (round-robin), so that
+//! other load of the machine affects all alike; and none starts to check its result before the last one has measured.
 
 use crate::cl::Times;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the machine rests between turns, so that the threads of whoever came before have gone to sleep.
+/// How long the machine rests between turns, so that the threads of the previous participant sleep again.
 const REST: Duration = Duration::from_millis(1);
 
-/// What a participant is doing.
+/// The state of a participant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     /// Preparing or checking: nobody measures meanwhile.
@@ -55,7 +54,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// One participant's place in the round. Dropping it leaves the round.
+/// One participant's turn. Dropping it leaves the measurement.
 #[derive(Debug)]
 pub struct Turn {
     shared: Arc<Shared>,

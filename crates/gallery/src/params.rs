@@ -1,4 +1,4 @@
-//! What a run is asked to do, in EasyPAP's words: size, tile, iterations, picture, configuration.
+//! The parameters of a run, named as in EasyPAP: size, tile, iterations, picture, configuration.
 
 use crate::cl::round_up;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Elements of a picture, matrix or vector: one of floats takes a gigabyte then.
 const MAX_ELEMENTS: usize = 1 << 28;
 
-/// What a run is asked to do.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Params {
     /// Which way to write the kernel; the program's first one when empty.

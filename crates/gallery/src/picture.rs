@@ -1,4 +1,4 @@
-//! Pictures: 32-bit pixels, red in the lowest byte, as OpenCL's `uchar4` lies in memory on a little-endian machine.
+//! Pictures: 32-bit pixels, red in the lowest byte, as OpenCL's `uchar4` on a little-endian machine.
 
 use crate::error::{Error, Result};
 use std::path::Path;
@@ -25,7 +25,7 @@ impl Picture {
         Picture { width, height, pixels: vec![pixel; width * height] }
     }
 
-    /// A picture of a function of the place.
+    /// A picture of a function of the position.
     pub fn from_fn(width: usize, height: usize, mut f: impl FnMut(usize, usize) -> u32) -> Picture {
         let pixels = (0..width * height).map(|i| f(i % width, i / width)).collect();
         Picture { width, height, pixels }
@@ -57,7 +57,7 @@ impl Picture {
         image.save_with_format(path, image::ImageFormat::Png).map_err(|e| fail(e.to_string()))
     }
 
-    /// This picture at another size: beyond its edges it goes on mirrored, so that detail stays as it is.
+    /// This picture at another size: beyond its edges it is mirrored, so that detail is preserved.
     pub fn mirrored_to(&self, width: usize, height: usize) -> Picture {
         let fold = |i: usize, n: usize| {
             let i = i % (2 * n);

@@ -1,4 +1,4 @@
-//! What a program of the gallery is, and what a run of it tells.
+//! A program of the gallery, and the outcome of a run.
 
 use crate::cl::{Session, Times};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ pub struct Variant {
     pub about: &'static str,
 }
 
-/// What an iteration did, to compute rates and how near they come to a machine's limits.
+/// The work of an iteration, to compute rates and fractions of the machine's limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     /// How many of the unit.
@@ -56,7 +56,7 @@ impl Work {
     }
 }
 
-/// What the reference says of the result.
+/// The verdict of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It agrees; the text says with what and how closely.
@@ -65,8 +65,7 @@ pub enum Verdict {
     Failed(String),
 }
 
-/// What a run computed, in a form that does not depend on how many groups or threads it took: what devices are compared
-/// by.
+/// The result of a run, in a form that does not depend on the number of groups or threads: devices are compared by it.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// Every bit counts.
@@ -109,7 +108,7 @@ impl Answer {
     }
 }
 
-/// What a run tells.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The variant that ran.
@@ -128,7 +127,7 @@ pub struct Outcome {
     pub answer: Answer,
     /// The result as a picture.
     pub picture: Option<Picture>,
-    /// What else there is to say, a line each.
+    /// Further notes, a line each.
     pub notes: Vec<String>,
 }
 
@@ -198,7 +197,7 @@ pub fn same_picture(got: &Picture, want: &Picture) -> Verdict {
     ))
 }
 
-/// Compares within a tolerance that may differ from place to place; not-a-number is never close to anything.
+/// Compares within a tolerance for each element; not-a-number is never close to anything.
 pub fn close(got: &[f32], want: &[f64], tolerance: impl Fn(usize) -> f64, what: &str) -> Verdict {
     if got.len() != want.len() {
         return Verdict::Failed(format!("{} {what}, expected {}", got.len(), want.len()));

@@ -1,4 +1,4 @@
-//! `docs/gallery.md` tells of every program, variant and knob, and its commands name what there is.
+//! `docs/gallery.md` documents every program, variant and knob, and its commands name existing ones.
 
 use cloom_gallery::{program, programs};
 use std::path::Path;

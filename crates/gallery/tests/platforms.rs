@@ -135,7 +135,7 @@ fn a_write_behind_the_end_is_told() {
         assert_eq!(launch(99).expect("within")[99], 1);
         assert!(matches!(launch(100), Err(Error::Overrun { len: 100, at: 100 })));
 
-        // What lies behind one buffer must not pass for what lies behind another.
+        // The guards of different buffers must differ.
         const COPY: &str =
             "kernel void copy_too_far(global float *p, global float *q) { int i = get_global_id(0); q[i] = p[i]; }";
         let kernel = session.build("overrun", COPY, "").and_then(|b| b.kernel("copy_too_far")).expect("it builds");

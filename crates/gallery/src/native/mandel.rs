@@ -1,5 +1,4 @@
-//! The Mandelbrot set: point by point, or four vectors at once, so that their chains of operations do not wait for each
-//! other.
+//! The Mandelbrot set: point by point, or four vectors at once, whose chains of operations are independent.
 
 use super::{Clock, Style};
 use crate::error::Result;
@@ -14,7 +13,7 @@ use std::hint::black_box;
 const TOGETHER: usize = 4;
 /// The most lanes that a vector has.
 const LANES: usize = 16;
-/// Repetitions between two questions whether a point is still inside.
+/// Repetitions between two tests whether a point is still inside.
 const STRIDE: u32 = 8;
 
 /// Counts the repetitions of so many neighbouring points of a row as `TOGETHER` vectors hold; a point's count stops for

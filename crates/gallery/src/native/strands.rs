@@ -15,13 +15,13 @@ const BAND: usize = 64;
 /// Columns after which the band below may go on.
 const STEP: usize = 512;
 
-/// Cells of an anti-diagonal of a band: lane i stands in row i; in front lies the cell of the row above.
+/// Cells of an anti-diagonal of a band: lane i is in row i; lane 0 is preceded by the cell of the row above.
 type Diagonal = [i32; BAND + 1];
 
 /// Computes the diagonals from `first` on, one for each cell of `above` after its first; `below` gets what lane `last`
 /// computes.
 ///
-/// On diagonal d lane i stands in column d - i + 1, where `reversed` has the symbols for all lanes side by side, from
+/// On diagonal d lane i is in column d - i + 1, where `reversed` has the symbols for all lanes consecutively, from
 /// `start` on for the first diagonal and one earlier for each that follows.
 #[inline(always)]
 fn advance(

@@ -1,5 +1,5 @@
-//! `bank`: reads of local memory with a stride between neighbours, permuted, and all of one word: what the banks of a
-//! GPU make of it, and whether a CPU, which has none, cares.
+//! `bank`: reads of local memory with a stride between neighbours, permuted, and all of one word: the effect of a GPU's
+//! banks, compared with a CPU, which has none.
 
 use crate::args;
 use crate::chart;
@@ -24,7 +24,7 @@ fn options(stride: u32) -> String {
     format!("-DWORDS={WORDS} -DROUNDS={ROUNDS} -DSTRIDE={stride}")
 }
 
-/// How many of `items` neighbours ask the bank that is asked most, where `banks` words side by side lie on different
+/// How many of `items` neighbours ask the bank that is asked most, where `banks` consecutive words are in different
 /// banks.
 fn conflicts(stride: u32, banks: u32, items: u32) -> usize {
     let mut asked = vec![0; banks as usize];

@@ -29,7 +29,7 @@ fn touched(variant: &str, i: usize) -> bool {
 /// How many work-items the variant wants, before rounding up to whole groups.
 fn items(variant: &str, n: usize) -> usize {
     match variant {
-        // Whole sixteens change places among themselves.
+        // The permutation is within blocks of sixteen.
         "permuted" => round_up(n, 16),
         "stride2" => n.div_ceil(2),
         "float3" | "float3_local" => n.div_ceil(3),

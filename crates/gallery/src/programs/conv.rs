@@ -210,7 +210,7 @@ mod tests {
         let setup = Setup::of(&params).unwrap();
         let f: Vec<f64> = setup.filter.iter().map(|&v| f64::from(v)).collect();
         assert!(f[2] > f[0] && (f.iter().sum::<f64>() - 1.0).abs() < 1e-6);
-        // Left of the first pixel, it goes on.
+        // Left of the first pixel, it is repeated.
         let got = setup.reference(&[1.0, 0.0, 0.0], true);
         assert_eq!(got, [f[0] + f[1], f[0], 0.0]);
         assert_eq!(setup.reference(&[1.0, 0.0, 0.0], false)[1], 0.0);

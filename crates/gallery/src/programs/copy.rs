@@ -1,4 +1,4 @@
-//! `copy`: one float read and one written a work-item. Its bandwidth is what the others are held against.
+//! `copy`: one float read and one written a work-item. Its bandwidth is the reference for the others.
 
 use crate::args;
 use crate::cl::{Session, round_up};

@@ -77,7 +77,7 @@ fn reference(pixels: &[u8]) -> Vec<u32> {
     bins
 }
 
-/// What the stages leave behind, checked against the pixels and boiled down to what does not depend on the number of
+/// The results of the stages, checked against the pixels and reduced to a form that does not depend on the number of
 /// groups.
 fn verify(setup: &Setup, partial: &[u32], merged: &[u32]) -> (Verdict, Vec<u32>) {
     let want = reference(&setup.pixels);

@@ -1,8 +1,8 @@
 //! `lcs`: the longest common subsequence of two texts, or their edit distance, and the subsequence or the edits
 //! themselves.
 //!
-//! The kernels fill the table in three orders and keep every STEP-th row. The host walks back from the last cell,
-//! computing again the few bands of rows that it crosses. Checked three ways: every kept row against the reference's,
+//! The kernels fill the table in three orders and keep every STEP-th row. The host traces back from the last cell,
+//! recomputing the few bands of rows that the path crosses. Checked three ways: every kept row against the reference's,
 //! the value, and the edits, which must turn one text into the other at that cost.
 
 use crate::args;
@@ -61,7 +61,7 @@ enum Step {
     Insert,
 }
 
-/// What a variant leaves: its times, the kept rows and the last cell.
+/// The results of a variant: its times, the kept rows and the last cell.
 type Table = (Times, Vec<i32>, i32);
 
 /// Two texts and what is asked of them.
@@ -122,7 +122,7 @@ impl Task {
         (kept, row[n])
     }
 
-    /// The steps from the first symbols to the last, found by walking back over the kept rows.
+    /// The steps from the first symbols to the last, found by tracing back over the kept rows.
     fn walk(&self, kept: &[i32]) -> std::result::Result<Vec<Step>, String> {
         let (mut i, mut j) = (self.a.len(), self.b.len());
         let pitch = self.b.len() + 1;
@@ -182,7 +182,7 @@ impl Task {
         Ok(if self.rule.edit { edits } else { kept })
     }
 
-    /// The way through the table, from the top left corner.
+    /// The path through the table, from the top left corner.
     fn picture(&self, steps: &[Step]) -> Picture {
         const SIDE: usize = 512;
         let mut picture = Picture::new(SIDE, SIDE, rgb(250, 250, 247));
@@ -237,7 +237,7 @@ impl Task {
         for (k, &symbol) in self.b.iter().rev().enumerate() {
             reversed[m + VECTOR + k] = symbol;
         }
-        // Lane i of the lines lies at i + 1. Left of the table, row i holds border(i) in every column.
+        // Lane i of the lines is at i + 1. Left of the table, row i holds border(i) in every column.
         let left: Vec<i32> = (0..lanes + 1).map(|k| self.rule.border(k.saturating_sub(1))).collect();
         let origin = lanes;
         let pitch = origin + m + n + 1;

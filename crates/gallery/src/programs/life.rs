@@ -48,7 +48,7 @@ fn step(cells: &[u32], w: usize, h: usize, torus: bool) -> Vec<u32> {
     next
 }
 
-/// A glider that moves down and right, at the places where there is room for one.
+/// A glider that moves down and right, wherever there is room for one.
 fn gliders(w: usize, h: usize) -> Vec<u32> {
     let mut cells = vec![0; w * h];
     for top in (2..h.saturating_sub(6)).step_by(12) {

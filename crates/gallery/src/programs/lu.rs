@@ -64,8 +64,8 @@ fn unrolled() -> String {
 /// The largest difference to the original, relative to its largest element, that rounding may leave.
 const RESIDUAL: f64 = 1e-5;
 
-/// Multiplies the factors, puts the rows back where the pivots took them from and compares with the matrix. Returns the
-/// product and the residual.
+/// Multiplies the factors, undoes the pivots' row exchanges and compares with the matrix. Returns the product and the
+/// residual.
 fn check(original: &[f32], factors: &[f32], pivots: &[i32]) -> std::result::Result<([f32; N * N], f64), String> {
     let mut rows: Vec<usize> = (0..N).collect();
     for (k, &p) in pivots.iter().enumerate() {

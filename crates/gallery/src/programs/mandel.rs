@@ -16,7 +16,7 @@ pub struct Mandel;
 
 const SOURCE: &str = include_str!("../../kernels/mandel.cl");
 
-/// What part of the plane the picture shows.
+/// The part of the plane that the picture shows.
 #[derive(Clone, Copy)]
 pub(crate) struct View {
     pub(crate) left: f32,

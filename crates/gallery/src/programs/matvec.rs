@@ -1,5 +1,5 @@
 //! `matvec`: a row-major matrix times a vector, beside the same in native Rust on one thread and on all. With denormal
-//! numbers as input and `-cl-denorms-are-zero` it shows whether a platform falls off a cliff there.
+//! numbers as input and `-cl-denorms-are-zero` it shows whether a platform becomes much slower on them.
 
 use super::threads;
 use crate::args;

@@ -21,7 +21,7 @@ struct Body {
     mass: f32,
 }
 
-/// The pull on a body, and the sum of the sizes of what makes it up: what rounding is measured by.
+/// The pull on a body, and the sum of the magnitudes of its terms, to which rounding errors are relative.
 fn reference(bodies: &[Body], i: usize) -> [[f64; 2]; 3] {
     let mut sums = [[0.0; 2]; 3];
     let at = bodies[i].at.map(f64::from);

@@ -1,5 +1,5 @@
 //! `particles`: particles move in a box, or a function of the distance is added up over all pairs of them, as records
-//! and as an array a component: what the layout costs where memory is the limit, and where arithmetic is.
+//! and as an array for each component: the cost of the layout where memory is the limit, and where arithmetic is.
 
 use super::threads;
 use crate::args;
@@ -12,7 +12,7 @@ use crate::random::Random;
 pub struct Particles;
 
 const SOURCE: &str = include_str!("../../kernels/particles.cl");
-/// Floats of a particle: place and velocity.
+/// Floats of a particle: position and velocity.
 const FLOATS: usize = 6;
 /// What keeps the closeness of a particle to itself finite.
 const SOFTENING: f32 = 1.0 / 32.0;

@@ -13,10 +13,10 @@ use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 pub struct Resample;
 
 const SOURCE: &str = include_str!("../../kernels/resample.cl");
-/// Rows of a table: how finely places between two pixels are told apart.
+/// Rows of a table: the number of positions between two pixels.
 const PHASES: usize = 64;
 
-/// The weights of a B-spline for a place `t` between the second and the third of four neighbours.
+/// The weights of a B-spline for a position `t` between the second and the third of four neighbours.
 fn spline(t: f64) -> [f64; 4] {
     let (s, t2, t3) = (1.0 - t, t * t, t * t * t);
     [s * s * s, 3.0 * t3 - 6.0 * t2 + 4.0, -3.0 * t3 + 3.0 * t2 + 3.0 * t + 1.0, t3].map(|w| w / 6.0)
@@ -72,7 +72,7 @@ impl Resample {
         let (w, h) = params.size_or(512, 512)?;
         let percent = params.number("percent", 400, 1..=3200)? as usize;
         let [ow, oh] = [w, h].map(|n| (n * percent / 100).max(1));
-        // Places are counted in 32 bits, 65536 a pixel.
+        // Positions are in 65536ths of a pixel, in 32 bits.
         if w.max(h) > 16384 || ow * oh > 1 << 27 {
             return Err(Error::Params(format!("{w}x{h} at {percent} %: choose a smaller -s or percent")));
         }
@@ -180,7 +180,7 @@ mod tests {
             assert!((through(t).iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
         assert_eq!(through(0.0), [0.0, 1.0, 0.0, 0.0]);
-        // At twice the size, the first pixel lies a quarter of a pixel left of the source's first one.
+        // At twice the size, the first pixel is a quarter of a pixel left of the source's first one.
         let first = neighbours("bilinear", 0, step(8, 16), 8);
         assert_eq!(first, [(0, 0.0), (0, 0.25), (0, 0.75), (1, 0.0)]);
         assert_eq!(neighbours("bilinear", 1, step(8, 16), 8)[1..3], [(0, 0.75), (1, 0.25)]);

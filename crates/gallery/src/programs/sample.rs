@@ -1,4 +1,4 @@
-//! `sample`: every pixel's colour is a function of its place. The smallest program there is: if it fails, nothing
+//! `sample`: every pixel's colour is a function of its position. The smallest program there is: if it fails, nothing
 //! works.
 
 use super::grid::{Grid, build};

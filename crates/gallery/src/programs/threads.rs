@@ -7,7 +7,7 @@ pub fn count() -> usize {
 
 /// Fills rows of `width` elements, each by `row(y, row)`; threads take rows as they get free.
 pub fn rows<T: Send>(data: &mut [T], width: usize, threads: usize, row: impl Fn(usize, &mut [T]) + Sync) {
-    // A block of rows per turn, so that the lock costs nothing beside the work.
+    // A block of rows per turn, so that the lock's cost is negligible.
     let block = (data.len() / width.max(1) / (threads.max(1) * 16)).max(1);
     let chunks = std::sync::Mutex::new(data.chunks_mut(width * block).enumerate());
     let work = || {

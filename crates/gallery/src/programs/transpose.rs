@@ -1,5 +1,5 @@
-//! `transpose`: a picture of any width and height is turned over its diagonal. The same number of bytes as a copy
-//! moves; how close a variant comes to the copy's speed is what it is about.
+//! `transpose`: a picture of any width and height is transposed. It moves as many bytes as a copy; the question is how
+//! close a variant comes to the copy's speed.
 
 use super::grid::{Grid, build};
 use crate::args;

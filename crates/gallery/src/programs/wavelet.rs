@@ -1,7 +1,7 @@
 //! `wavelet`: the dual-tree complex wavelet transform of a picture, and its inverse: batched convolutions, four
 //! interleaved filters at once. Forth and back must give the picture again within 1e-5.
 //!
-//! A picture whose sides the levels do not halve evenly goes on mirrored until they do.
+//! A picture whose sides the levels do not halve evenly is padded by mirroring.
 
 use crate::args;
 use crate::cl::{Buffer, Built, Kernel, Session, round_up};
@@ -169,7 +169,7 @@ impl<'a> Transform<'a> {
     }
 }
 
-/// One line: each element of the halves is the product of the line, which goes on periodically, with a shifted filter.
+/// One line: each element of the halves is the product of the periodic line with a shifted filter.
 fn analysed(line: &[f64], low: &Filter) -> Vec<f64> {
     let half = line.len() / 2;
     let mut out = vec![0.0; line.len()];
