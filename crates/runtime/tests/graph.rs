@@ -1,43 +1,12 @@
 //! Random graphs of commands against a model: what runs, in which order, and how each command ends.
 //!
-//! The two devices and the compiler are stubs; the commands are functions of the test that record when they run. What
-//! kernels and transfers do with memory on two kinds of device is tested in `devices.rs`.
+//! The two devices here do nothing; the commands are functions of the test that write down when they run. What kernels
+//! and transfers do with memory on two kinds of device is tested in `devices.rs`.
 
 use cloom_hal as hal;
-use cloom_runtime::{
-    CompileInput, Context, Engine, Event, Executable, Failure, FailureKind, Hooks, NativeKernel, Outcome, Platform,
-    Queue, QueueFlags, Report, Toolchain, Unit,
-};
+use cloom_runtime::{Cloom, Context, Engine, Event, Hooks, NativeKernel, Platform, Queue, QueueFlags};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-
-struct NoCompiler;
-
-fn no_program() -> Outcome {
-    Err(Failure { kind: FailureKind::Program, report: Report::text("there is no compiler here") })
-}
-
-impl Toolchain for NoCompiler {
-    fn build(&self, _: &CompileInput<'_>) -> Outcome {
-        no_program()
-    }
-
-    fn compile(&self, _: &CompileInput<'_>) -> Outcome {
-        no_program()
-    }
-
-    fn link(&self, _: &[Arc<dyn Unit>], _: &str) -> Outcome {
-        no_program()
-    }
-
-    fn load(&self, _: &[u8]) -> Result<Arc<dyn Unit>, String> {
-        Err("there is no compiler here".into())
-    }
-
-    fn executable(&self, _: &Arc<dyn Unit>, _: &cloom_target::Target) -> Result<Arc<dyn Executable>, String> {
-        Err("there is no compiler here".into())
-    }
-}
 
 struct NoDevice(hal::DeviceInfo);
 
@@ -73,7 +42,8 @@ fn platform() -> Arc<Platform> {
         vector_bits: 128,
         caps: cloom_caps::DeviceCaps::cpu().clone(),
     };
-    let engine = Engine::new(Arc::new(NoCompiler), Hooks { print: Box::new(|_| ()), enter_float_env: || Box::new(()) });
+    let hooks = Hooks { print: Box::new(|_| ()), enter_float_env: || Box::new(()) };
+    let engine = Engine::new(Cloom::with(cloom_compiler::Config::default()), hooks);
     Platform::new(engine, vec![Arc::new(NoDevice(info.clone())), Arc::new(NoDevice(info))])
 }
 

@@ -1,20 +1,17 @@
 //! A second kind of device for tests: memory of its own that the host cannot address, and launches that are pending
 //! after they are submitted, on threads of its own.
 //!
-//! Programs are OpenCL C, compiled by Cloom's own front end for both devices; the CPU runs what the compiler makes of
-//! them, the stub a Rust function of the same name ([`KERNELS`]). Fresh memory is filled with [`POISON`], so that bytes
-//! that were not copied are detected.
+//! Programs are OpenCL C, compiled by Cloom's own compiler for both devices. The CPU runs its code; the stub, whose code
+//! is made by [`StubBackend`], runs a Rust function of the same name ([`KERNELS`]). Fresh memory is full of [`POISON`],
+//! so that bytes that nobody copied are seen.
 
-use cloom_artifact::{ImageKind, KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
+use cloom_artifact::{KernelArg, KernelArtifact};
 use cloom_caps::{DeviceCaps, DeviceKind, Named};
+use cloom_compiler::testing::StubBackend;
+use cloom_compiler::{Backend, Compiler, Config, Extensions};
 use cloom_hal::{self as hal, HalError, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
-use cloom_ir::ParamKind;
-use cloom_runtime::{
-    Cloom, CompileInput, Context, Device, Engine, Executable, Hooks, KernelDescription, Outcome, Platform, Toolchain,
-    Unit, Variant,
-};
-use cloom_target::Target;
+use cloom_runtime::{Cloom, Context, Device, Engine, Hooks, Platform};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -287,7 +284,12 @@ impl hal::Device for StubDevice {
     fn submit(&self, launch: &hal::Launch<'_>) -> Result<hal::Completion, HalError> {
         let kernel: &dyn Any = launch.kernel;
         let kernel = kernel.downcast_ref::<StubKernel>().ok_or_else(|| HalError::BadCode("not the stub's".into()))?;
-        let words = launch.args.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect::<Vec<_>>();
+        let word = |arg: &KernelArg| {
+            let mut word = [0; 8];
+            word[..arg.size as usize].copy_from_slice(&launch.args[arg.offset as usize..][..arg.size as usize]);
+            u64::from_le_bytes(word)
+        };
+        let words: Vec<u64> = kernel.artifact.args.iter().map(word).collect();
         let (body, range, machine, end) = (kernel.body, launch.range, self.machine.clone(), Arc::new(End::default()));
         let pending = StubPending { end: end.clone(), prints: kernel.artifact.entry == "hello" };
         let breaks = kernel.artifact.entry == "breaks";
@@ -328,81 +330,6 @@ impl hal::Timestamps for StubDevice {
     }
 }
 
-/// Cloom's compiler for the CPU; for the stub its front end, and the names of the kernels in place of code.
-struct TwoTargets(Arc<dyn Toolchain>);
-
-impl Toolchain for TwoTargets {
-    fn build(&self, input: &CompileInput<'_>) -> Outcome {
-        self.0.build(input)
-    }
-
-    fn compile(&self, input: &CompileInput<'_>) -> Outcome {
-        self.0.compile(input)
-    }
-
-    fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome {
-        self.0.link(inputs, options)
-    }
-
-    fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Unit>, String> {
-        self.0.load(bytes)
-    }
-
-    fn executable(&self, unit: &Arc<dyn Unit>, target: &Target) -> Result<Arc<dyn Executable>, String> {
-        assert_eq!(unit.kind(), ImageKind::Executable);
-        match target.name() {
-            TARGET => Ok(Arc::new(StubExecutable(unit.kernels()))),
-            _ => self.0.executable(unit, target),
-        }
-    }
-}
-
-struct StubExecutable(Vec<KernelDescription>);
-
-impl Executable for StubExecutable {
-    fn prefetch(&self, _: &str, _: Variant) -> bool {
-        false
-    }
-
-    fn kernel(&self, name: &str, _: Variant) -> Result<Arc<KernelArtifact>, String> {
-        let kernel = self.0.iter().find(|k| k.name == name).ok_or("no such kernel")?;
-        let args = kernel.meta.params.iter().enumerate().map(|(i, param)| {
-            let (kind, size) = match param.kind {
-                ParamKind::Global | ParamKind::Constant => (KernelArgKind::Buffer, 8),
-                ParamKind::Local => (KernelArgKind::Local, 8),
-                _ => (KernelArgKind::Bytes, param.size),
-            };
-            KernelArg { kind, offset: 8 * i as u32, size }
-        });
-        Ok(Arc::new(KernelArtifact {
-            name: name.into(),
-            target: TARGET.parse().unwrap(),
-            code: Vec::new(),
-            entry: name.into(),
-            args: args.collect(),
-            arg_block: 8 * kernel.meta.params.len() as u32,
-            local_size: 0,
-            launch: LaunchForm::WorkItem,
-            private_size: 0,
-            reqd_group_size: None,
-            denorms_are_zero: false,
-            printf_formats: if name == "hello" { vec![b"hello\n".to_vec()] } else { vec![] },
-        }))
-    }
-
-    fn try_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>> {
-        self.kernel(name, variant).ok()
-    }
-
-    fn baseline_kernel(&self, _: &str) -> Option<Arc<KernelArtifact>> {
-        None
-    }
-
-    fn remarks(&self) -> String {
-        String::new()
-    }
-}
-
 /// A platform with the CPU and the stub.
 pub struct Bench {
     pub cpu: Arc<Device>,
@@ -417,7 +344,9 @@ impl Bench {
         let printed = Arc::new(Mutex::new(Vec::new()));
         let text = printed.clone();
         let print = Box::new(move |bytes: &[u8]| text.lock().unwrap().extend(bytes));
-        let toolchain = Arc::new(TwoTargets(Cloom::with(cloom_compiler::Config::default())));
+        let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(StubBackend::new(TARGET).unwrap())];
+        let extensions = Extensions { backends, ..Extensions::default() };
+        let toolchain = Cloom::with_compiler(Compiler::with_extensions(Config::default(), extensions));
         let engine = Engine::new(toolchain, Hooks { print, enter_float_env: || Box::new(()) });
         let stub_hal = StubDevice::new();
         let devices: Vec<Arc<dyn hal::Device>> = vec![Arc::new(CpuDevice::new(2, None)), stub_hal.clone()];
