@@ -3,7 +3,7 @@
 use cloom_caps::env;
 use cloom_hal::Device;
 use cloom_hal_cpu::{Choice, fpenv};
-use cloom_runtime::{Cloom, Engine, Hooks, Platform};
+use cloom_runtime::{Compiler, Engine, Hooks, Platform};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +11,7 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
     // The first call may come from a thread with another rounding mode or traps.
     let _float_env = fpenv::enter(false);
     let hooks = Hooks { print: Box::new(print), enter_float_env: || Box::new(fpenv::enter(false)) };
-    let engine = Engine::new(Cloom::from_env(), hooks);
+    let engine = Engine::new(Compiler::from_env(), hooks);
     let Choice { device, warnings } = Choice::new(0, None);
     warnings.iter().for_each(|warning| eprintln!("cloom: {warning}"));
     let devices: Vec<Arc<dyn Device>> = match device {

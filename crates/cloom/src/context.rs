@@ -70,7 +70,7 @@ fn platform(options: &Options, printer: Option<Printer>) -> Result<Arc<rt::Platf
         })
     });
     let hooks = rt::Hooks { print, enter_float_env: || Box::new(fpenv::enter(false)) };
-    let engine = rt::Engine::new(rt::Cloom::from_env(), hooks);
+    let engine = rt::Engine::new(rt::Compiler::from_env(), hooks);
     Ok(rt::Platform::new(engine, vec![Arc::new(device)]))
 }
 

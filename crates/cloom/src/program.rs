@@ -49,8 +49,7 @@ impl Program {
 
     /// The names of its kernels, in the order of the source.
     pub fn kernels(&self) -> Vec<String> {
-        let kernels = self.runtime.kernels().unwrap_or_default();
-        kernels.iter().map(|k| k.name.clone()).collect()
+        self.runtime.kernels().unwrap_or_default()
     }
 
     /// A kernel by name.

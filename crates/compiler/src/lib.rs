@@ -141,7 +141,12 @@ pub struct Compilation {
 }
 
 impl Compilation {
-    /// A failed build with its log.
+    /// A program that is there already, with nothing to say.
+    pub fn of(program: Arc<Program>) -> Compilation {
+        Compilation { result: Ok(program), log: String::new(), diagnostics: Vec::new(), times: Vec::new() }
+    }
+
+    /// A build that failed, with what there is to say.
     pub fn failed(failure: Failure, log: String, diagnostics: Vec<Diagnostic>) -> Compilation {
         Compilation { result: Err(failure), log, diagnostics, times: Vec::new() }
     }
@@ -184,6 +189,14 @@ impl Compiler {
     /// A compiler for CPUs.
     pub fn new(config: Config) -> Arc<Self> {
         Self::with_extensions(config, Extensions::default())
+    }
+
+    /// A compiler for CPUs as the environment says; tells on the standard error stream what is wrong there.
+    pub fn from_env() -> Arc<Self> {
+        for warning in passes::warnings() {
+            eprintln!("cloom: {warning}");
+        }
+        Self::new(Config::from_env())
     }
 
     /// A compiler for CPUs and for the targets of other backends.

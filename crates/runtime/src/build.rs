@@ -2,11 +2,11 @@
 
 use crate::program::{Program, ProgramOrigin};
 use crate::status::{bail, ensure};
-use crate::toolchain::{
-    CompileInput, Diagnostic, Executable, FailureKind, Header, KernelDescription, Outcome, Report, Toolchain, Unit,
-};
 use crate::{Context, Device, Error, Kernel, KernelCode, Result, Status};
 use cloom_artifact::ImageKind;
+use cloom_compiler::{
+    self as compiler, BuildTarget, Compilation, Compiler, Diagnostic, Executable, Failure, Header, Source,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -44,15 +44,14 @@ pub struct BuildState {
 #[derive(Default)]
 pub(crate) struct DeviceBuild {
     pub state: BuildState,
-    pub unit: Option<Arc<dyn Unit>>,
-    pub executable: Option<Arc<dyn Executable>>,
-    pub kernels: Arc<Vec<KernelDescription>>,
+    pub unit: Option<Arc<compiler::Program>>,
+    pub executable: Option<Arc<Executable>>,
     pub codes: BTreeMap<String, Arc<KernelCode>>,
 }
 
 impl DeviceBuild {
     /// From a binary, which still has to be built.
-    pub fn loaded(unit: Arc<dyn Unit>) -> DeviceBuild {
+    pub fn loaded(unit: Arc<compiler::Program>) -> DeviceBuild {
         let binary = Some(unit.kind());
         DeviceBuild {
             state: BuildState { binary, ..BuildState::default() },
@@ -65,11 +64,14 @@ impl DeviceBuild {
 /// Called when a build in the background has ended.
 pub type Notify = Box<dyn FnOnce() + Send>;
 
+/// What messages call a source that came as text.
+const SOURCE_NAME: &str = "program.cl";
+
 enum Job {
     Build,
     Compile(Vec<Header>),
     /// The inputs, for each device of the program.
-    Link(Vec<Vec<Arc<dyn Unit>>>),
+    Link(Vec<Vec<Arc<compiler::Program>>>),
 }
 
 /// Whether one compilation serves both devices.
@@ -99,7 +101,7 @@ impl Program {
                 let good = unit.as_ref().is_some_and(|u| u.kind() == ImageKind::Executable);
                 ensure!(good, InvalidBinary, "the program's binary is not an executable: link it with clLinkProgram");
                 if let (None, Some(unit)) = (options, unit) {
-                    text = unit.options();
+                    text = unit.options_text().to_owned();
                 }
             }
         }
@@ -171,7 +173,7 @@ impl Program {
         context: &Arc<Context>,
         devices: Option<&[Arc<Device>]>,
         inputs: &[Arc<Program>],
-    ) -> Result<(Vec<Arc<Device>>, Vec<Vec<Arc<dyn Unit>>>)> {
+    ) -> Result<(Vec<Arc<Device>>, Vec<Vec<Arc<compiler::Program>>>)> {
         ensure!(!inputs.is_empty(), InvalidValue, "there are no programs to link");
         let devices = devices.unwrap_or(context.devices());
         ensure!(!devices.is_empty(), InvalidValue, "an empty list of devices");
@@ -260,9 +262,9 @@ impl Program {
         Ok(())
     }
 
-    /// Compiles once for each kind of device among those selected: equal devices share the program, which becomes
-    /// machine code later.
-    fn execute(&self, selected: &[usize], options: &str, job: &Job) -> Vec<(Vec<usize>, Outcome)> {
+    /// Compiles once for each kind of device among those selected: what comes out is the same program for devices that
+    /// are alike, and becomes machine code later.
+    fn execute(&self, selected: &[usize], options: &str, job: &Job) -> Vec<(Vec<usize>, Compilation)> {
         let mut kinds: Vec<Vec<usize>> = Vec::new();
         for &i in selected {
             let alike = |kind: &&mut Vec<usize>| is_alike(&self.devices()[kind[0]], &self.devices()[i]);
@@ -275,78 +277,62 @@ impl Program {
         }
         let engine = self.context().engine();
         let run = |kind: Vec<usize>| {
-            let outcome = engine.compile(|toolchain| self.execute_for(kind[0], options, job, toolchain));
+            let outcome = engine.compile(|compiler| self.execute_for(kind[0], options, job, compiler));
             (kind, outcome)
         };
         kinds.into_iter().map(run).collect()
     }
 
-    fn execute_for(&self, index: usize, options: &str, job: &Job, toolchain: &dyn Toolchain) -> Outcome {
-        let source = match self.origin() {
+    fn execute_for(&self, index: usize, options: &str, job: &Job, compiler: &Compiler) -> Compilation {
+        let text = match self.origin() {
             ProgramOrigin::Source(text) => text.as_slice(),
             ProgramOrigin::Binary | ProgramOrigin::Linked => &[],
         };
         let device = &self.devices()[index];
-        let input = CompileInput { source, options, headers: &[], target: &device.info().target, caps: device.caps() };
+        let source = Source { name: SOURCE_NAME, text };
+        let target = BuildTarget { target: &device.info().target, caps: device.caps() };
         match job {
             Job::Build => match self.unit(index) {
-                Some(unit) if *self.origin() == ProgramOrigin::Binary => Ok((unit, Report::default())),
-                _ => toolchain.build(&input),
+                Some(unit) if *self.origin() == ProgramOrigin::Binary => Compilation::of(unit),
+                _ => compiler.build(&source, options, target),
             },
-            Job::Compile(headers) => toolchain.compile(&CompileInput { headers, ..input }),
-            Job::Link(units) => toolchain.link(&units[index], options),
+            Job::Compile(headers) => compiler.compile(&source, options, headers, target),
+            Job::Link(units) => compiler.link(&units[index], options),
         }
     }
 
-    fn conclude(&self, selected: &[usize], outcome: Outcome, bad_options: Status, bad_program: Status) -> Result<()> {
+    fn conclude(
+        &self,
+        selected: &[usize],
+        outcome: Compilation,
+        bad_options: Status,
+        bad_program: Status,
+    ) -> Result<()> {
         let engine = self.context().engine();
-        let mut error = None;
+        let Compilation { result, log, diagnostics, .. } = outcome;
         for &i in selected {
-            let mut executable = None;
-            let mut failure = None;
-            let mut remarks = String::new();
-            if let Ok((unit, _)) = &outcome
-                && unit.kind() == ImageKind::Executable
-            {
-                let target = &self.devices()[i].info().target;
-                match engine.compile(|toolchain| toolchain.executable(unit, target)) {
-                    Ok(made) => {
-                        remarks = engine.compile(|_| made.remarks());
-                        executable = Some(made);
-                    }
-                    Err(why) => failure = Some(why),
-                }
-            }
+            let linked = result.as_ref().ok().filter(|unit| unit.kind() == ImageKind::Executable);
+            let target = &self.devices()[i].info().target;
+            let executable = linked.map(|unit| engine.compile(|compiler| compiler.executable(unit, target)));
+            let remarks = executable.as_ref().map(|e| engine.compile(|_| e.remarks())).unwrap_or_default();
             let mut builds = self.builds.lock();
             let build = &mut builds[i];
-            match (&outcome, failure) {
-                (Ok((unit, report)), None) => {
+            build.state.log = log.clone() + &remarks;
+            build.state.diagnostics.clone_from(&diagnostics);
+            match &result {
+                Ok(unit) => {
                     build.state.status = BuildKind::Success;
-                    build.state.log = report.log.clone() + &remarks;
-                    build.state.diagnostics.clone_from(&report.diagnostics);
                     build.state.binary = Some(unit.kind());
-                    build.kernels = Arc::new(unit.kernels());
                     build.unit = Some(unit.clone());
                     build.executable = executable;
                 }
-                (Ok(_), Some(why)) => {
-                    build.state.status = BuildKind::Error;
-                    build.state.log.clone_from(&why);
-                    error = Some(Error::new(bad_program, why));
-                }
-                (Err(failure), _) => {
-                    build.state.status = BuildKind::Error;
-                    build.state.log.clone_from(&failure.report.log);
-                    build.state.diagnostics.clone_from(&failure.report.diagnostics);
-                    let status = match failure.kind {
-                        FailureKind::Options => bad_options,
-                        FailureKind::Program => bad_program,
-                    };
-                    error = Some(Error::new(status, failure.report.log.clone()));
-                }
+                Err(_) => build.state.status = BuildKind::Error,
             }
         }
-        error.map_or(Ok(()), Err)
+        result.map(drop).map_err(|failure| match failure {
+            Failure::Options => Error::new(bad_options, log),
+            Failure::Program => Error::new(bad_program, log),
+        })
     }
 
     // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
@@ -365,10 +351,10 @@ impl Program {
                 codes.push(None);
                 continue;
             };
-            let Some(description) = build.kernels.iter().find(|k| k.name == name) else {
+            let Some((_, found)) = executable.program().kernels().find(|(known, _)| *known == name) else {
                 bail!(InvalidKernelName, "the program has no kernel `{name}`");
             };
-            let same = meta.get_or_insert_with(|| description.meta.clone()) == &description.meta;
+            let same = meta.get_or_insert_with(|| found.clone()) == found;
             ensure!(same, InvalidKernelDefinition, "kernel `{name}` differs between the devices");
             let code = build.codes.entry(name.to_owned());
             let code = code.or_insert_with(|| KernelCode::new(name, device.clone(), executable));

@@ -6,9 +6,9 @@
 //! the background when a launch would profit; and code of the baseline tier, which is compiled fast and replaced during
 //! the launch (tier-up).
 
-use crate::toolchain::{Executable, Variant};
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
+use cloom_compiler::{CompileError, Executable, Variant};
 use cloom_hal::{self as hal, TUNING};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 pub struct KernelCode {
     name: String,
     device: Arc<Device>,
-    executable: Arc<dyn Executable>,
+    executable: Arc<Executable>,
     /// By [`Variant::index`].
     variants: [OnceLock<Result<Arc<dyn hal::Kernel>>>; Variant::COUNT],
     /// A bit for each variant that is being compiled in the background.
@@ -64,8 +64,8 @@ impl Cost {
 }
 
 impl KernelCode {
-    pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<dyn Executable>) -> Arc<KernelCode> {
-        device.engine().compile(|_| executable.prefetch(name, Variant::Vector));
+    pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<Executable>) -> Arc<KernelCode> {
+        device.engine().compile(|_| executable.prefetch_kernel(name, Variant::Vector));
         Arc::new(KernelCode {
             name: name.to_owned(),
             device,
@@ -113,7 +113,11 @@ impl KernelCode {
         }
         let bit = 1 << variant.index();
         let asked = self.asked.fetch_or(bit, Ordering::Relaxed) & bit != 0;
-        if asked || self.compiling(|e| e.prefetch(&self.name, variant)) { Ok(loaded) } else { self.loaded_for(range) }
+        if asked || self.compiling(|e| e.prefetch_kernel(&self.name, variant)) {
+            Ok(loaded)
+        } else {
+            self.loaded_for(range)
+        }
     }
 
     /// The dimension order of the existing code, or else of baseline code.
@@ -139,7 +143,8 @@ impl KernelCode {
     }
 
     fn variant(&self, variant: Variant) -> Result<&Arc<dyn hal::Kernel>> {
-        let load = || self.load(self.compiling(|e| e.kernel(&self.name, variant)));
+        let made = || self.compiling(|e| e.kernel(&self.name, variant));
+        let load = || self.load(made().map(|built| built.artifact.clone()));
         self.variants[variant.index()].get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
@@ -162,18 +167,20 @@ impl KernelCode {
 
     /// The code for most launches, if it exists and is right for this range.
     pub(crate) fn made_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
-        let artifact = self.executable.try_kernel(&self.name, Variant::Vector)?;
-        let suits = variant_for(&artifact, range) != Variant::Scalar;
+        let artifact = &self.executable.try_kernel(&self.name, Variant::Vector)?.artifact;
+        let suits = variant_for(artifact, range) != Variant::Scalar;
         suits.then(|| self.loaded())?.ok().cloned()
     }
 
-    /// Compiles a variant in the background.
-    fn compiling<T>(&self, call: impl FnOnce(&dyn Executable) -> T) -> T {
-        self.device.engine().compile(|_| call(&*self.executable))
+    /// Has something compiled.
+    fn compiling<T>(&self, call: impl FnOnce(&Arc<Executable>) -> T) -> T {
+        self.device.engine().compile(|_| call(&self.executable))
     }
 
-    fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, String>) -> Result<Arc<dyn hal::Kernel>> {
-        let failed = |why| Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name));
+    fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, CompileError>) -> Result<Arc<dyn hal::Kernel>> {
+        let failed = |why: CompileError| {
+            Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name))
+        };
         Ok(self.device.hal().load(artifact.map_err(failed)?)?)
     }
 }

@@ -2,7 +2,7 @@
 //! process.
 
 use crate::tasks::Tasks;
-use crate::toolchain::Toolchain;
+use cloom_compiler::Compiler;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,7 +39,7 @@ pub struct Engine {
     pub(crate) callbacks: Tasks,
     /// Compiles.
     pub(crate) builds: Tasks,
-    toolchain: Arc<dyn Toolchain>,
+    compiler: Arc<Compiler>,
     pub(crate) hooks: Hooks,
     epoch: Instant,
     next_id: AtomicU64,
@@ -48,7 +48,7 @@ pub struct Engine {
 
 impl Engine {
     /// An engine without a running thread.
-    pub fn new(toolchain: Arc<dyn Toolchain>, hooks: Hooks) -> Arc<Engine> {
+    pub fn new(compiler: Arc<Compiler>, hooks: Hooks) -> Arc<Engine> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let tasks = |name, limit| Tasks::new(name, limit, hooks.enter_float_env);
         Arc::new(Engine {
@@ -58,7 +58,7 @@ impl Engine {
             natives: tasks("cloom-native", NATIVE_THREADS),
             callbacks: tasks("cloom-callback", CALLBACK_THREADS),
             builds: tasks("cloom-build", cores),
-            toolchain,
+            compiler,
             hooks,
             epoch: Instant::now(),
             next_id: AtomicU64::new(1),
@@ -71,10 +71,10 @@ impl Engine {
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
-    /// Calls the compiler, or compiled code, in the floating-point environment that it needs.
-    pub(crate) fn compile<T>(&self, call: impl FnOnce(&dyn Toolchain) -> T) -> T {
+    /// Calls the compiler, or what it made, in the floating-point environment that it needs.
+    pub(crate) fn compile<T>(&self, call: impl FnOnce(&Arc<Compiler>) -> T) -> T {
         let _float_env = (self.hooks.enter_float_env)();
-        call(&*self.toolchain)
+        call(&self.compiler)
     }
 
     /// A number that no other object of this engine has.

@@ -34,12 +34,11 @@ pub mod subgroup;
 mod svm;
 mod tasks;
 mod thread_exit;
-mod toolchain;
 mod transfer;
 
 pub use build::{BuildKind, BuildState, Notify};
 pub use cloom_artifact::ImageKind;
-pub use cloom_compiler::Location;
+pub use cloom_compiler::{Compiler, Diagnostic, Location};
 pub use cloom_hal::SvmKind;
 pub use code::KernelCode;
 pub use context::{Context, ContextProperty, ErrorCallback};
@@ -59,7 +58,3 @@ pub use queue::Queue;
 pub use region::{Rect, RectSide};
 pub use status::{Error, Result, Status};
 pub use svm::SvmFree;
-pub use toolchain::{
-    Cloom, CompileInput, Diagnostic, Executable, Failure, FailureKind, Header, KernelDescription, Outcome, Report,
-    Toolchain, Unit, Variant,
-};

@@ -2,8 +2,8 @@
 
 use crate::build::{BuildState, DeviceBuild};
 use crate::status::{bail, ensure};
-use crate::toolchain::{KernelDescription, Unit};
 use crate::{Context, Device, Error, ExternalSlot, Result, Status};
+use cloom_compiler as compiler;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,13 +68,13 @@ impl Program {
         let mut builds = Vec::new();
         let mut failure = None;
         for binary in binaries {
-            match context.engine().compile(|toolchain| toolchain.load(binary)) {
+            match context.engine().compile(|compiler| compiler.load(binary)) {
                 Ok(unit) => {
                     builds.push(DeviceBuild::loaded(unit));
                     valid.push(true);
                 }
                 Err(why) => {
-                    failure = Some(Error::new(Status::InvalidBinary, why));
+                    failure = Some(Error::new(Status::InvalidBinary, why.to_string()));
                     valid.push(false);
                 }
             }
@@ -115,16 +115,15 @@ impl Program {
     }
 
     /// The compiled program, for a device by number.
-    pub fn unit(&self, device: usize) -> Option<Arc<dyn Unit>> {
+    pub fn unit(&self, device: usize) -> Option<Arc<compiler::Program>> {
         self.builds.lock().get(device)?.unit.clone()
     }
 
-    // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
-    /// The kernels, of the first device that has an executable.
-    pub fn kernels(&self) -> Result<Arc<Vec<KernelDescription>>> {
+    /// The names of its kernels, in order of definition, by the first device that has an executable.
+    pub fn kernels(&self) -> Result<Vec<String>> {
         let builds = self.builds.lock();
-        match builds.iter().find(|b| b.executable.is_some()) {
-            Some(build) => Ok(build.kernels.clone()),
+        match builds.iter().find_map(|b| b.executable.as_ref()) {
+            Some(executable) => Ok(executable.program().kernels().map(|(name, _)| name.to_owned()).collect()),
             None => bail!(InvalidProgramExecutable, "the program is not built for any device"),
         }
     }

@@ -4,7 +4,7 @@
 //! and transfers do with memory on two kinds of device is tested in `devices.rs`.
 
 use cloom_hal as hal;
-use cloom_runtime::{Cloom, Context, Engine, Event, Hooks, NativeKernel, Platform, Queue, QueueFlags};
+use cloom_runtime::{Compiler, Context, Engine, Event, Hooks, NativeKernel, Platform, Queue, QueueFlags};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -43,7 +43,7 @@ fn platform() -> Arc<Platform> {
         caps: cloom_caps::DeviceCaps::cpu().clone(),
     };
     let hooks = Hooks { print: Box::new(|_| ()), enter_float_env: || Box::new(()) };
-    let engine = Engine::new(Cloom::with(cloom_compiler::Config::default()), hooks);
+    let engine = Engine::new(Compiler::new(cloom_compiler::Config::default()), hooks);
     Platform::new(engine, vec![Arc::new(NoDevice(info.clone())), Arc::new(NoDevice(info))])
 }
 

@@ -32,8 +32,8 @@ pub fn create_all(
                 format!("the program has {} kernels, the array has {room} places", all.len()),
             );
         }
-        // All kernels are made first, so that a failure leaves no handle.
-        let made = all.iter().map(|k| program.kernel(&k.name)).collect::<Result<Vec<_>>>()?;
+        // First all, so that a failure leaves nothing behind.
+        let made = all.iter().map(|name| program.kernel(name)).collect::<Result<Vec<_>>>()?;
         for (i, kernel) in made.into_iter().enumerate() {
             kernels.set(i, handle::create(kernel)?);
         }

@@ -218,10 +218,7 @@ pub fn info(program: Handle<Program>, name: u32, size: usize, value: OutBytes, s
         cl::PROGRAM_BINARY_SIZES => info.array(&binaries().iter().map(Vec::len).collect::<Vec<_>>()),
         cl::PROGRAM_BINARIES => info.scatter(&binaries()),
         cl::PROGRAM_NUM_KERNELS => info.value(object.kernels()?.len()),
-        cl::PROGRAM_KERNEL_NAMES => {
-            let names: Vec<String> = object.kernels()?.iter().map(|k| k.name.clone()).collect();
-            info.text(&names.join(";"))
-        }
+        cl::PROGRAM_KERNEL_NAMES => info.text(&object.kernels()?.join(";")),
         cl::PROGRAM_IL => info.array::<u8>(&[]),
         cl::PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | cl::PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => info.bool(false),
         _ => info.unknown(name),
