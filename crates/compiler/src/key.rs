@@ -70,23 +70,10 @@ pub enum Variant {
 pub(crate) const MAX_ROW: u8 = 6;
 
 impl Variant {
-    /// How many there are.
-    pub const COUNT: usize = 4 + MAX_ROW as usize;
-
     /// For groups whose rows have so many work-items.
     pub fn of_row(length: u64) -> Variant {
         let power = length.clamp(1, 1 << MAX_ROW).next_power_of_two().ilog2();
         Variant::ShortRow(power as u8)
-    }
-
-    /// A number for each, from 0 on.
-    pub fn index(self) -> usize {
-        match self {
-            Variant::Vector => 0,
-            Variant::Scalar => 1,
-            Variant::Dim0 => 2,
-            Variant::ShortRow(power) => (3 + usize::from(power)).min(Self::COUNT - 1),
-        }
     }
 }
 

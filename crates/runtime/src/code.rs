@@ -8,21 +8,26 @@
 
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
-use cloom_compiler::{CompileError, Executable, Variant};
+use cloom_compiler::{CompileError, Executable, SpecializationKey, Variant};
 use cloom_hal::{self as hal, TUNING};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+
+/// A kernel in the device, or why there is none.
+type Loaded = Result<Arc<dyn hal::Kernel>>;
 
 /// A kernel on a device: loaded when it is first needed, shared by all kernel objects of one build.
 pub struct KernelCode {
     name: String,
     device: Arc<Device>,
     executable: Arc<Executable>,
-    /// By [`Variant::index`].
-    variants: [OnceLock<Result<Arc<dyn hal::Kernel>>>; Variant::COUNT],
-    /// A bit for each variant that is being compiled in the background.
-    asked: AtomicU32,
-    baseline: OnceLock<Option<Arc<dyn hal::Kernel>>>,
+    /// For most launches: what each of them looks at.
+    vector: OnceLock<Loaded>,
+    /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
+    others: Mutex<HashMap<SpecializationKey, Arc<OnceLock<Loaded>>>>,
     cost: Cost,
 }
 
@@ -70,9 +75,8 @@ impl KernelCode {
             name: name.to_owned(),
             device,
             executable,
-            variants: Default::default(),
-            asked: AtomicU32::new(0),
-            baseline: OnceLock::new(),
+            vector: OnceLock::new(),
+            others: Mutex::default(),
             cost: Cost::default(),
         })
     }
@@ -88,43 +92,51 @@ impl KernelCode {
 
     /// The loaded code for most launches. Compiles it if necessary.
     pub fn loaded(&self) -> Result<&Arc<dyn hal::Kernel>> {
-        self.variant(Variant::Vector)
+        self.vector.get_or_init(|| self.make(Variant::Vector)).as_ref().map_err(Clone::clone)
     }
 
-    /// The loaded code for a range. Compiles it if necessary.
-    pub fn loaded_for(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
+    /// The code in the device for a range. Compiles it if nobody has.
+    pub fn loaded_for(&self, range: &hal::NdRange) -> Result<Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
         match variant_for(loaded.artifact(), range) {
-            // The code for most launches is correct for these too.
-            variant @ (Variant::ShortRow(_) | Variant::Dim0) => self.variant(variant).or(Ok(loaded)),
-            variant => self.variant(variant),
+            Variant::Vector => Ok(loaded.clone()),
+            Variant::Scalar => self.other(Variant::Scalar),
+            // What suits most launches is right for these too.
+            variant @ (Variant::ShortRow(_) | Variant::Dim0) => self.other(variant).or_else(|_| Ok(loaded.clone())),
         }
     }
 
-    /// Loaded code that can run a range now: if there is none for such rows yet, that for most launches, while the
-    /// other one is compiled in the background.
-    pub(crate) fn loaded_now(&self, range: &hal::NdRange) -> Result<&Arc<dyn hal::Kernel>> {
+    /// The code in the device with which a range may run now: if there is none for such rows yet, that for most
+    /// launches, and the other one is compiled in the background.
+    pub(crate) fn loaded_now(&self, range: &hal::NdRange) -> Result<Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
         let variant = variant_for(loaded.artifact(), range);
-        let known = self.variants[variant.index()].get().is_some();
-        let waits = !matches!(variant, Variant::ShortRow(_) | Variant::Dim0);
-        if known || waits || self.executable.try_kernel(&self.name, variant).is_some() {
-            return self.loaded_for(range);
+        if matches!(variant, Variant::ShortRow(_) | Variant::Dim0) && !self.is_made(variant) {
+            return Ok(loaded.clone());
         }
-        let bit = 1 << variant.index();
-        let asked = self.asked.fetch_or(bit, Ordering::Relaxed) & bit != 0;
-        if asked || self.compiling(|e| e.prefetch_kernel(&self.name, variant)) {
-            Ok(loaded)
-        } else {
-            self.loaded_for(range)
-        }
+        self.loaded_for(range)
+    }
+
+    /// Whether there is other code. If not, it is being made in the background; if nobody does that, the answer is yes,
+    /// and it is made when it is used.
+    fn is_made(&self, variant: Variant) -> bool {
+        let asked = match self.others.lock().entry(variant.into()) {
+            Entry::Occupied(cell) if cell.get().get().is_some() => return true,
+            Entry::Occupied(_) => true,
+            Entry::Vacant(room) => {
+                room.insert(Arc::default());
+                false
+            }
+        };
+        self.executable.try_kernel(&self.name, variant).is_some()
+            || !(asked || self.compiling(|e| e.prefetch_kernel(&self.name, variant)))
     }
 
     /// The dimension order of the existing code, or else of baseline code.
     pub(crate) fn dim_order(&self) -> Result<[u8; 3]> {
         let code = match self.made_or_baseline() {
             Some(code) => code,
-            None => self.loaded()?,
+            None => self.loaded()?.clone(),
         };
         Ok(code.artifact().cpu().map_or([0, 1, 2], |cpu| cpu.dim_order))
     }
@@ -136,33 +148,38 @@ impl KernelCode {
         self.device.max_group_size().min(kept)
     }
 
-    /// The code for most launches if it exists, or else baseline code.
-    fn made_or_baseline(&self) -> Option<&Arc<dyn hal::Kernel>> {
-        let made = self.variants[Variant::Vector.index()].get().and_then(|made| made.as_ref().ok());
-        made.or_else(|| self.baseline())
+    /// The code for most launches if it is there, or else baseline code.
+    fn made_or_baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
+        let made = self.vector.get().and_then(|made| made.as_ref().ok());
+        made.cloned().or_else(|| self.baseline())
     }
 
-    fn variant(&self, variant: Variant) -> Result<&Arc<dyn hal::Kernel>> {
-        let made = || self.compiling(|e| e.kernel(&self.name, variant));
-        let load = || self.load(made().map(|built| built.artifact.clone()));
-        self.variants[variant.index()].get_or_init(load).as_ref().map_err(Clone::clone)
+    fn make(&self, variant: Variant) -> Loaded {
+        self.load(self.compiling(|e| e.kernel(&self.name, variant)).map(|built| built.artifact.clone()))
     }
 
-    /// Baseline code for a launch whose optimised code does not exist yet; [`KernelCode::made_for`] later returns that.
-    /// `None` if it exists, or if there are few groups: a group ends with the code that it began with, which may be
-    /// thirty times slower.
-    pub(crate) fn baseline_for(&self, range: &hal::NdRange) -> Option<&Arc<dyn hal::Kernel>> {
-        if self.variants[Variant::Vector.index()].get().is_some()
-            || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS
-        {
+    /// The cell of code that is not for most launches.
+    fn cell(&self, key: SpecializationKey) -> Arc<OnceLock<Loaded>> {
+        self.others.lock().entry(key).or_default().clone()
+    }
+
+    fn other(&self, variant: Variant) -> Loaded {
+        self.cell(variant.into()).get_or_init(|| self.make(variant)).clone()
+    }
+
+    /// Code with which a launch can begin although that for the range is not made yet; from [`KernelCode::made_for`] it
+    /// gets that later. Nothing if there is no need, or few groups: each ends with the code that it began with, which
+    /// may be thirty times slower.
+    pub(crate) fn baseline_for(&self, range: &hal::NdRange) -> Option<Arc<dyn hal::Kernel>> {
+        if self.vector.get().is_some() || range.groups().iter().fold(1u64, |a, &b| a.saturating_mul(b)) < FEW_GROUPS {
             return None;
         }
         self.baseline().filter(|_| self.executable.try_kernel(&self.name, Variant::Vector).is_none())
     }
 
-    fn baseline(&self) -> Option<&Arc<dyn hal::Kernel>> {
-        let load = || self.load(Ok(self.compiling(|e| e.baseline_kernel(&self.name))?)).ok();
-        self.baseline.get_or_init(load).as_ref()
+    fn baseline(&self) -> Option<Arc<dyn hal::Kernel>> {
+        let make = || self.load(self.compiling(|e| e.baseline_kernel(&self.name)).ok_or(CompileError::NoBaseline));
+        self.cell(SpecializationKey::baseline()).get_or_init(make).as_ref().ok().cloned()
     }
 
     /// The code for most launches, if it exists and is right for this range.
@@ -177,7 +194,7 @@ impl KernelCode {
         self.device.engine().compile(|_| call(&self.executable))
     }
 
-    fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, CompileError>) -> Result<Arc<dyn hal::Kernel>> {
+    fn load(&self, artifact: std::result::Result<Arc<KernelArtifact>, CompileError>) -> Loaded {
         let failed = |why: CompileError| {
             Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name))
         };

@@ -55,6 +55,7 @@ impl Queue {
         // Profiling should measure the optimised code.
         let measures = self.flags().contains(QueueFlags::PROFILING);
         let baseline = if measures { None } else { code.baseline_for(&range) };
+        let is_baseline = baseline.is_some();
         let loaded = match baseline {
             Some(baseline) => baseline,
             None if measures => code.loaded_for(&range)?,
@@ -87,21 +88,21 @@ impl Queue {
         let here = is_short
             && self.device().runs_on_host()
             && !thread_exit::is_exiting()
-            && baseline.is_none()
+            && !is_baseline
             && !packed.shares
             && !packed.migrates
             && artifact.private_size <= TUNING.inline_stack;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
-            if let Some(done) = short.run(wait, || run_here(self.device(), &**loaded, range, &packed))? {
+            if let Some(done) = short.run(wait, || run_here(self.device(), &*loaded, range, &packed))? {
                 return Ok(done);
             }
         }
         let policy = if here { ExecPolicy::Inline } else { ExecPolicy::Worker };
         let (device, kernel, queue) = (self.device().clone(), loaded.clone(), self.id());
-        let tier_up = baseline.is_some().then(|| code.clone());
-        // The time of baseline code does not predict later launches.
-        let measured = baseline.is_none().then(|| (code.clone(), items));
+        let tier_up = is_baseline.then(|| code.clone());
+        // What baseline code takes says nothing of later launches.
+        let measured = (!is_baseline).then(|| (code.clone(), items));
         let work = Box::new(move || {
             let (pending, printed) = submit(&device, &*kernel, range, &packed, tier_up.as_deref(), queue)?;
             // Kernel and buffers are held until it is done.
