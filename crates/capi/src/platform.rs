@@ -21,8 +21,8 @@ static PLATFORM: LazyLock<Arc<Platform>> = LazyLock::new(|| {
             Vec::new()
         }
     };
-    // SAFETY: the function is ours, takes nothing and may run in a child.
-    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    // SAFETY: the functions are ours and take nothing; the one for the child takes no lock and starts no thread.
+    unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child)) };
     Platform::new(engine, devices)
 });
 
@@ -33,13 +33,27 @@ pub fn get() -> &'static Arc<Platform> {
 
 static ORPHAN: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process was forked after threads had been started, which do not exist in it.
+/// Whether this process is the child of a fork and would need threads that only its parent has.
 pub fn is_orphan() -> bool {
     ORPHAN.load(Ordering::Relaxed)
 }
 
-extern "C" fn in_child() {
-    if PLATFORM.engine().is_active() {
+// A process that cannot use the engine may have its locks as another thread of its parent left them.
+
+extern "C" fn before_fork() {
+    if !is_orphan() {
+        PLATFORM.engine().before_fork();
+    }
+}
+
+extern "C" fn after_fork() {
+    if !is_orphan() {
+        PLATFORM.engine().after_fork();
+    }
+}
+
+extern "C" fn after_fork_in_child() {
+    if !PLATFORM.engine().after_fork_in_child() {
         ORPHAN.store(true, Ordering::Relaxed);
     }
 }

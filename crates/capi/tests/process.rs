@@ -57,6 +57,7 @@ fn the_part_of_a_child() {
         Ok("exit") => exit_with_work(),
         Ok("finish") => finish_at_exit(),
         Ok("fork") => fork(),
+        Ok("fork before the first command") => fork_before_the_first_command(),
         Ok("build") => build(),
         Ok("level") => level(),
         Ok("remarks") => remarks(),
@@ -379,25 +380,29 @@ fn a_process_may_finish_its_work_while_it_exits() {
     }
 }
 
+/// What a child of `fork` returns. One that hangs is killed after some time, which ends the test.
+fn run_in_fork(work: impl Fn() -> i32) -> i32 {
+    // SAFETY: the child calls the driver, which is what this tests, and ends without running anything else.
+    match unsafe { libc::fork() } {
+        0 => {
+            // SAFETY: only sets a timer.
+            unsafe { libc::alarm(40) };
+            let code = work();
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(code) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: a place for the status.
+            unsafe { libc::waitpid(child, &mut status, 0) };
+            assert!(libc::WIFEXITED(status), "the child was killed: status {status:#x}");
+            libc::WEXITSTATUS(status)
+        }
+    }
+}
+
 /// A child of `fork` has no threads: it gets errors and does not hang. Before threads exist it can use everything.
 fn fork() {
-    let run = |work: &dyn Fn() -> i32| {
-        // SAFETY: the child calls the driver, which is what this tests, and ends without running anything else.
-        match unsafe { libc::fork() } {
-            0 => {
-                let code = work();
-                // SAFETY: ends the child at once.
-                unsafe { libc::_exit(code) }
-            }
-            child => {
-                let mut status = 0;
-                // SAFETY: a place for the status.
-                unsafe { libc::waitpid(child, &mut status, 0) };
-                assert!(libc::WIFEXITED(status), "{status:#x}");
-                libc::WEXITSTATUS(status)
-            }
-        }
-    };
     let use_it = || {
         let mut n = 0;
         if api().clGetPlatformIDs(0, null_mut(), &mut n) != 0 {
@@ -410,10 +415,43 @@ fn fork() {
         drop(t.launch(&kernel, &[1], &[]));
         if t.read::<u32>(&buffer, 1) == [5] { 0 } else { 2 }
     };
-    assert_eq!(run(&use_it), 0, "the parent has done nothing yet");
+    assert_eq!(run_in_fork(use_it), 0, "the parent has done nothing yet");
     assert_eq!(use_it(), 0);
-    assert_eq!(run(&use_it), 1, "an error code");
+    assert_eq!(run_in_fork(use_it), 1, "an error code");
     assert_eq!(use_it(), 0, "the parent goes on");
+}
+
+/// Forks while a kernel is compiled in the background, which is before the first command.
+fn fork_before_the_first_command() {
+    let t = Session::new();
+    // The first kernel of a process may be compiled with the program; the other one takes some tenths of a second.
+    let steps = "x = x * 5u + p[x % 64u]; if (x % 3u == 0u) x ^= p[i];\n".repeat(100);
+    let program = t.program(&format!(
+        "kernel void first(global uint *p) {{ }}
+         kernel void k(global uint *p) {{ uint i = get_global_id(0), x = i;\n{steps} p[i] = i + (x == 7u); }}"
+    ));
+    let buffer = t.buffer_of(&[0u32; 64]);
+    let kernel = t.kernel_of(&program, "k");
+    let use_it = || {
+        t.arg_mem(&kernel, 0, &buffer);
+        drop(t.launch(&kernel, &[64], &[64]));
+        let right = (0..64).zip(t.read::<u32>(&buffer, 64)).all(|(i, got)| got == i || got == i + 1);
+        if right { 0 } else { 2 }
+    };
+    // Until the thread has begun.
+    std::thread::sleep(Duration::from_millis(30));
+    assert_eq!(run_in_fork(use_it), 0);
+    assert_eq!(use_it(), 0, "the parent goes on");
+}
+
+#[test]
+fn a_fork_may_use_a_kernel_that_its_parent_was_compiling() {
+    for quick in ["0", "1"] {
+        let mut part = child("fork before the first command");
+        let part = part.env("CLOOM_CACHE", "0").env("CLOOM_QUICK_START", quick).stdout(Stdio::null());
+        let status = wait(part.spawn().unwrap());
+        assert!(status.success(), "quick start {quick}: {status}");
+    }
 }
 
 #[test]

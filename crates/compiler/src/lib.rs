@@ -297,7 +297,24 @@ impl Compiler {
             && backend.capabilities().baseline_tier
     }
 
-    /// How many kernels are not vectorised because of a bug in the vectoriser: their results are right, but slow.
+    /// Before a `fork`: lets the threads end that compile ahead, each after the kernel at which it is, and waits for that,
+    /// at most so long. What they have not begun is left to [`Compiler::after_fork`].
+    pub fn before_fork(&self, limit: Duration) {
+        self.queue.pause(limit);
+    }
+
+    /// After a `fork`, in the parent.
+    pub fn after_fork(&self) {
+        self.queue.resume();
+    }
+
+    /// After a `fork`, in the child; takes no lock. Returns whether the child can use the compiler: not if a thread has
+    /// taken longer than the limit.
+    pub fn after_fork_in_child(&self) -> bool {
+        self.queue.resume_in_child()
+    }
+
+    /// How many kernels run one work-item at a time because of a bug in the vectoriser: their results are right, but slow.
     pub fn internal_errors(&self) -> u64 {
         self.internal_errors.load(Ordering::Relaxed)
     }

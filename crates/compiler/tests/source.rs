@@ -10,6 +10,7 @@ use cloom_hal_cpu::CpuDevice;
 use cloom_target::Target;
 use common::{Arg, buffer, build, compiler, floats, ints, launch, program, run};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const REDUCE: &str = r#"
 // Sums each group's part; works for every local size.
@@ -249,6 +250,32 @@ fn many_threads_ask_for_kernels_while_the_background_compiles() {
             });
         }
     });
+}
+
+#[test]
+fn nothing_is_compiled_ahead_around_a_fork() {
+    let source: String = (0..6).map(|i| format!("kernel void k{i}(global int *p) {{ p[{i}] = {i}; }}\n")).collect();
+    let compiler = Compiler::new(Config { cache_dir: None, background_threads: 2, ..Config::default() });
+    let target = target("x86-64-v3");
+    let executable = compiler.executable(&program(&compiler, &source, ""), &target);
+    let made = |i: usize| executable.try_kernel(&format!("k{i}"), Variant::Vector).is_some();
+    let ask = |i: usize| executable.prefetch_kernel(&format!("k{i}"), Variant::Vector);
+    (1..4).for_each(|i| _ = ask(i));
+    let limit = Duration::from_secs(60);
+    compiler.before_fork(limit);
+    let before = (1..6).filter(|&i| made(i)).count();
+    (4..6).for_each(|i| _ = ask(i));
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!((1..6).filter(|&i| made(i)).count(), before, "the threads have ended, and no new one has begun");
+    compiler.after_fork();
+    let begin = Instant::now();
+    while !(1..6).all(made) {
+        assert!(begin.elapsed() < limit, "the rest is compiled afterwards");
+        std::thread::yield_now();
+    }
+    // What a child sees of a parent whose threads have ended.
+    compiler.before_fork(limit);
+    assert!(compiler.after_fork_in_child());
 }
 
 #[test]

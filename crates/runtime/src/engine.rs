@@ -6,14 +6,18 @@ use cloom_compiler::Compiler;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Native kernels that run at a time; more wait. Large, because they may wait for each other.
 const NATIVE_THREADS: usize = 64;
 /// Callbacks that run at a time. Large, because they may block.
 const CALLBACK_THREADS: usize = 64;
 
-/// Receives the output of kernels.
+/// A fork waits at most so long for kernels that are being compiled ahead: most take less. Only a child that uses kernels
+/// of its parent profits.
+const MAX_FORK_DELAY: Duration = Duration::from_secs(2);
+
+/// Takes what kernels printed.
 pub type Printer = Box<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Gives the calling thread the default floating-point environment (rounding to nearest, no traps, denormals kept)
@@ -87,8 +91,25 @@ impl Engine {
         self.active.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a thread may have been started: a child after `fork` cannot use the engine then.
-    pub fn is_active(&self) -> bool {
+    /// Before the application forks. A child cannot use an engine that has been active; of one that has only compiled
+    /// ahead it gets everything that was begun complete.
+    pub fn before_fork(&self) {
+        self.compiler.before_fork(if self.is_active() { Duration::ZERO } else { MAX_FORK_DELAY });
+    }
+
+    /// After a fork, in the parent.
+    pub fn after_fork(&self) {
+        self.compiler.after_fork();
+    }
+
+    /// After a fork, in the child; takes no lock. Returns whether the child can use the engine: not if it needs threads
+    /// that only the parent has.
+    pub fn after_fork_in_child(&self) -> bool {
+        self.compiler.after_fork_in_child() && !self.is_active()
+    }
+
+    /// Whether a command, or a build with a callback, may have started a thread.
+    fn is_active(&self) -> bool {
         self.active.load(Ordering::Relaxed)
     }
 }
