@@ -6,33 +6,32 @@
 //! copy, so that nothing moves.
 //!
 //! A mapping is registered by the call that enqueues it and removed by the call that enqueues its end, so that of two
-//! conflicting calls the second fails at once. A map command that never runs, because an event of its wait list fails,
-//! removes its mapping again.
+//! calls that contradict each other the second fails at once. A command that never runs, because an event of its wait
+//! list fails, has no effect: if it maps, there is no mapping; if it unmaps, the mapping stays. What became of the map
+//! command is known when the one that unmaps runs, not yet when it is enqueued.
 
 use crate::execute::{CommandType, Progress};
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
 use crate::{Event, MapFlags, MemFlags, MemObject, Queue, Result};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A mapped range, in bytes of its memory object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Mapping {
-    /// Differs between mappings of one address.
-    id: u64,
     address: usize,
     offset: u64,
     size: u64,
     flags: MapFlags,
-    /// Its command never ran. It does not count as a mapping, but may still be unmapped: the application has the
-    /// pointer.
-    failed: bool,
+    /// Whether its command ran, as soon as that is known. One whose command never ran counts as no mapping, but may
+    /// still be unmapped: the application has the pointer.
+    ran: Arc<OnceLock<bool>>,
 }
 
 impl Mapping {
-    /// Whether it maps anything.
+    /// Whether it maps something, or will.
     pub(crate) fn is_live(&self) -> bool {
-        !self.failed
+        self.ran.get() != Some(&false)
     }
 
     fn writes(&self) -> bool {
@@ -44,28 +43,40 @@ impl Mapping {
 /// nothing is mapped.
 struct UnrunMap {
     buffer: Arc<MemObject>,
-    id: u64,
-    ran: bool,
-}
-
-impl UnrunMap {
-    /// The command runs: the mapping lasts until it is unmapped.
-    fn keep(mut self) {
-        self.ran = true;
-    }
+    ran: Arc<OnceLock<bool>>,
 }
 
 impl Drop for UnrunMap {
     fn drop(&mut self) {
-        if !self.ran {
+        if self.ran.set(false).is_ok() {
             let mut mappings = self.buffer.mappings.lock();
-            let Some(at) = mappings.iter().position(|m| m.id == self.id) else { return };
-            // One for each address is enough.
-            match mappings.iter().any(|m| m.failed && m.address == mappings[at].address) {
-                true => drop(mappings.remove(at)),
-                false => mappings[at].failed = true,
+            let at = mappings.iter().position(|m| Arc::ptr_eq(&m.ran, &self.ran));
+            if let Some(mapping) = at.map(|at| mappings.remove(at)) {
+                put(&mut mappings, mapping);
             }
         }
+    }
+}
+
+/// The mapping of an unmap command that has not run. When the command is dropped before it ran, the mapping stays.
+struct UnrunUnmap {
+    buffer: Arc<MemObject>,
+    mapping: Option<Mapping>,
+}
+
+impl Drop for UnrunUnmap {
+    fn drop(&mut self) {
+        if let Some(mapping) = self.mapping.take() {
+            put(&mut self.buffer.mappings.lock(), mapping);
+        }
+    }
+}
+
+/// Adds a mapping. Of those that failed, one for each address is enough.
+fn put(mappings: &mut Vec<Mapping>, mapping: Mapping) {
+    let is_known = |m: &Mapping| !m.is_live() && m.address == mapping.address;
+    if mapping.is_live() || !mappings.iter().any(is_known) {
+        mappings.push(mapping);
     }
 }
 
@@ -104,7 +115,7 @@ impl Queue {
             "the buffer's flags forbid the host to write it"
         );
         let address = buffer.host_address()? + offset as usize;
-        let id = self.context().engine().id();
+        let ran = Arc::<OnceLock<bool>>::default();
         {
             let mut mappings = buffer.mappings.lock();
             let overlaps = mappings.iter().any(|m| {
@@ -112,14 +123,15 @@ impl Queue {
                 both && offset < m.offset + m.size && m.offset < offset + size
             });
             ensure!(!overlaps, InvalidOperation, "bytes {offset}+{size} overlap a region that is mapped for writing");
-            mappings.push(Mapping { id, address, offset, size, flags, failed: false });
+            mappings.push(Mapping { address, offset, size, flags, ran: ran.clone() });
         }
         let given_up = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
         let mode = if given_up { AccessMode::Overwrite } else { AccessMode::Read };
-        let map = UnrunMap { buffer: buffer.clone(), id, ran: false };
+        let map = UnrunMap { buffer: buffer.clone(), ran };
         let work = Box::new(move || {
             map.buffer.acquire(Space::HOST, offset, size, mode)?;
-            map.keep();
+            // From now on the mapping lasts until it is unmapped.
+            let _ = map.ran.set(true);
             Ok(Progress::Done)
         });
         let event = self.enqueue(CommandType::MapBuffer, wait, blocking, work)?;
@@ -138,18 +150,17 @@ impl Queue {
         let Some(mapping) = remove(buffer, address) else {
             bail!(InvalidValue, "{address:#x} is not where this buffer is mapped");
         };
-        let mapped = buffer.clone();
+        let mut unmap = UnrunUnmap { buffer: buffer.clone(), mapping: Some(mapping) };
         let work = Box::new(move || {
-            if mapping.is_live() && mapping.writes() {
-                mapped.acquire(Space::HOST, mapping.offset, mapping.size, AccessMode::Overwrite)?;
+            if let Some(mapping) = unmap.mapping.take()
+                && mapping.ran.get() == Some(&true)
+                && mapping.writes()
+            {
+                unmap.buffer.acquire(Space::HOST, mapping.offset, mapping.size, AccessMode::Overwrite)?;
             }
             Ok(Progress::Done)
         });
-        let result = self.enqueue(CommandType::UnmapMemObject, wait, false, work);
-        if result.is_err() {
-            buffer.mappings.lock().push(mapping);
-        }
-        result
+        self.enqueue(CommandType::UnmapMemObject, wait, false, work)
     }
 
     /// Checks that a buffer is of the queue's context.
@@ -163,8 +174,7 @@ impl Queue {
 /// Removes a mapping of an address; one that failed only if there is no other.
 fn remove(buffer: &MemObject, address: usize) -> Option<Mapping> {
     let mut mappings = buffer.mappings.lock();
-    let of_address = |m: &&Mapping| m.address == address;
-    let id = mappings.iter().filter(of_address).min_by_key(|m| m.failed)?.id;
-    let at = mappings.iter().position(|m| m.id == id)?;
+    let of_address = mappings.iter().enumerate().filter(|(_, m)| m.address == address);
+    let (at, _) = of_address.min_by_key(|(_, m)| !m.is_live())?;
     Some(mappings.remove(at))
 }

@@ -168,6 +168,54 @@ fn content_of_the_host_is_there_on_each_device() {
     }
 }
 
+/// Maps for writing whose commands do not run, because an event of their wait list fails, have no effect: nor has what
+/// ends them, in whichever order that becomes known.
+#[test]
+fn a_map_that_did_not_run_leaves_the_content_on_the_device() {
+    let bench = Bench::new();
+    let context = bench.context();
+    let stub = queue(&context, &bench.stub);
+    let a = buffer(&context, 16);
+    stub.fill(&a, &[7], 0, 64, &[]).unwrap();
+    stub.finish();
+    for bits in [MapFlags::WRITE.bits(), MapFlags::WRITE_INVALIDATE_REGION.bits()] {
+        for unmap_first in [true, false] {
+            let gate = Event::user(&context);
+            let wait = std::slice::from_ref(&gate);
+            let (address, map) = stub.map(&a, false, bits, 0, 64, wait).unwrap();
+            let unmap = || stub.unmap(&a, address, &[]).unwrap();
+            let early = unmap_first.then(unmap);
+            gate.set_user_status(-5).unwrap();
+            let ended = early.unwrap_or_else(unmap).wait();
+            let failed = Status::ExecStatusErrorForEventsInWaitList.code();
+            assert_eq!((map.wait(), ended, a.map_count()), (failed, 0, 0));
+            assert_eq!(read(&stub, &a), vec![0x07070707; 16], "unmapped first: {unmap_first}");
+        }
+    }
+}
+
+#[test]
+fn an_unmap_that_did_not_run_leaves_the_mapping() {
+    let bench = Bench::new();
+    let context = bench.context();
+    let stub = queue(&context, &bench.stub);
+    let a = buffer(&context, 16);
+    stub.fill(&a, &[7], 0, 64, &[]).unwrap();
+    let (address, _) = stub.map(&a, true, MapFlags::WRITE.bits(), 0, 64, &[]).unwrap();
+    at_host(&bench, address, 64).write(0, &bytes(&[9; 16])).unwrap();
+    let gate = Event::user(&context);
+    let unmap = stub.unmap(&a, address, std::slice::from_ref(&gate)).unwrap();
+    assert!(stub.unmap(&a, address, &[]).is_err(), "it is about to be unmapped");
+    gate.set_user_status(-5).unwrap();
+    assert_eq!(unmap.wait(), Status::ExecStatusErrorForEventsInWaitList.code());
+    assert_eq!(a.map_count(), 1);
+    // One that cannot even be enqueued leaves it, too.
+    let foreign = Event::user(&bench.context());
+    assert_eq!(stub.unmap(&a, address, &[foreign]).err().unwrap().status, Status::InvalidContext);
+    assert_eq!(stub.unmap(&a, address, &[]).unwrap().wait(), 0);
+    assert_eq!((a.map_count(), read(&stub, &a)), (0, vec![9; 16]));
+}
+
 #[test]
 fn devices_write_parts_of_one_buffer_at_the_same_time() {
     let bench = Bench::new();
