@@ -4,8 +4,8 @@ use crate::{KernelArtifact, ProgramImage};
 use serde::{Serialize, de::DeserializeOwned};
 
 const MAGIC: [u8; 6] = *b"CLOOM\0";
-/// The format version: raised when the body's layout or the IR's text form changes.
-const VERSION: u8 = 4;
+/// Raised when the body's layout changes. The text of the IR in it has a version of its own.
+const VERSION: u8 = 5;
 const HEADER: usize = MAGIC.len() + 2 + blake3::OUT_LEN;
 
 /// Why bytes cannot be decoded.

@@ -141,7 +141,7 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
     }
     let first = first_defined(&module)?;
     match command {
-        ["text"] => Ok(module.to_string()),
+        ["text"] => Ok(printed(&module)),
         ["pass", names @ ..] => {
             for name in names {
                 if *name == cloom_passes::INLINE.name {
@@ -156,7 +156,7 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
                     return Err(format!("does not verify after {name}: {e}\n{module}"));
                 }
             }
-            Ok(module.to_string())
+            Ok(printed(&module))
         }
         ["divergence"] => Ok(divergence(&module, first)),
         ["loops"] => Ok(loops(&module, first)),
@@ -172,6 +172,12 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
         ["llvm"] => llvm(&module, first),
         _ => Err(format!("no command is named {command:?}")),
     }
+}
+
+/// The text of a module without its version, which is the same for all.
+fn printed(module: &Module) -> String {
+    let text = module.to_string();
+    text.split_once('\n').map_or_else(String::new, |(_, rest)| rest.to_owned())
 }
 
 fn first_defined(module: &Module) -> Result<FuncRef, String> {

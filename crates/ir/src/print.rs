@@ -1,6 +1,7 @@
 //! The text form of a module.
 //!
 //! ```text
+//! version 1
 //! file "scale.cl"
 //! string "id %d\n"
 //! global @table constant size 16 align 4 init x"00010203" reloc 8 @other + 4
@@ -34,8 +35,13 @@ use crate::inst::{Edge, Flags, InstData, Op, Term};
 use crate::module::{Global, GlobalLinkage, Module, Span};
 use std::fmt::{self, Write};
 
+/// The version of the text form, which its first line names. Raised when a text would mean something else or no longer
+/// parse.
+pub const TEXT_VERSION: u32 = 1;
+
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "version {TEXT_VERSION}")?;
         for name in &self.files {
             writeln!(f, "file {}", quoted(name.as_bytes()))?;
         }

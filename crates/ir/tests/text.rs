@@ -1,5 +1,6 @@
 //! The text form: what is printed parses to the same module, and no text makes the parser panic.
 
+use cloom_ir::print::TEXT_VERSION;
 use cloom_ir::*;
 
 /// A module with one of everything.
@@ -10,6 +11,22 @@ fn the_text_of_everything_is_canonical() {
     let module = parse(ALL).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(verify(&module), []);
     assert_eq!(module.to_string(), ALL);
+}
+
+#[test]
+fn a_text_of_another_version_is_refused_whatever_it_contains() {
+    let module = parse(ALL).unwrap();
+    let (line, rest) = ALL.split_once('\n').unwrap();
+    assert_eq!(line, format!("version {TEXT_VERSION}"));
+    assert_eq!(parse(rest).as_ref(), Ok(&module), "the line may be missing");
+    assert_eq!(parse(&format!("; a comment\n\n {line} ; and another\n{rest}")).as_ref(), Ok(&module));
+    for (text, number, place) in [("version 2\n§ ~", "2", "1:9"), ("; ~\n  version  1.5 ; ~", "1.5", "2:12")] {
+        let error = parse(text).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{place}: the text is of version {number} of the IR")), "{error}");
+    }
+    // It is the first line, alone.
+    assert_eq!(parse("string \"a\"\nversion 1\n").unwrap_err().line, 2);
+    assert_eq!(parse("version 1 string \"a\"\n").unwrap_err().line, 1);
 }
 
 #[test]

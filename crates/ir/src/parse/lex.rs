@@ -29,11 +29,11 @@ fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$')
 }
 
-/// Splits the whole text. The last token is [`Token::End`].
-pub fn tokens(text: &str) -> Result<Vec<Placed>, ParseError> {
+/// Splits the text from an offset on. The last token is [`Token::End`].
+pub fn tokens(text: &str, from: usize) -> Result<Vec<Placed>, ParseError> {
     let bytes = text.as_bytes();
     let mut list = Vec::new();
-    let mut at = 0;
+    let mut at = from;
     while let Some(&b) = bytes.get(at) {
         let start = at;
         let token = match b {

@@ -14,7 +14,7 @@ use crate::entity::{Entity, FuncRef, GlobalRef, StrRef};
 use crate::function::{Function, KernelMeta, KernelParam, Linkage, ParamKind};
 use crate::inst::Op;
 use crate::module::{Global, GlobalLinkage, Module, Reloc};
-use crate::print::param_kind_name;
+use crate::print::{TEXT_VERSION, param_kind_name};
 use crate::types::{Scalar, Space, Type};
 use lex::{Placed, Token};
 use rustc_hash::FxHashMap;
@@ -41,11 +41,34 @@ impl ParseError {
     }
 }
 
-/// Reads a module.
+/// Where the text begins after its line `version N`, if it has one. That is looked at before anything else: a text of
+/// another version may be wrong in any way.
+fn after_version(text: &str) -> Result<usize> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let code = line.split(';').next().unwrap_or_default().trim();
+        if !code.is_empty() {
+            let Some(number) = code.strip_prefix("version ").map(str::trim) else { break };
+            if number != TEXT_VERSION.to_string() {
+                let message = format!(
+                    "the text is of version {number} of the IR, and only version {TEXT_VERSION} can be read; make it again \
+                     from its source"
+                );
+                return Err(ParseError::new(text, at + line.find(number).unwrap_or(0), message));
+            }
+            at += line.len();
+            break;
+        }
+        at += line.len();
+    }
+    Ok(at)
+}
+
+/// Reads a module. The line with the version may be missing.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     let mut p = Parser {
         text,
-        tokens: lex::tokens(text)?,
+        tokens: lex::tokens(text, after_version(text)?)?,
         at: 0,
         module: Module::new(),
         funcs: Names::default(),
