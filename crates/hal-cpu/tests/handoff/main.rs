@@ -17,8 +17,25 @@
 #![allow(clippy::duplicate_mod, reason = "the protocol is compiled with sound and with weak atomics")]
 
 mod primitives;
-mod sound;
-mod weak;
+
+/// The protocol with the atomics that it asks for.
+#[path = "."]
+mod sound {
+    const SOUND: bool = true;
+    #[path = "protocol.rs"]
+    mod protocol;
+    pub use protocol::{scenarios, shared};
+}
+
+/// The protocol with a planted bug.
+#[path = "."]
+mod weak {
+    const SOUND: bool = false;
+    #[path = "protocol.rs"]
+    #[allow(dead_code, reason = "one scenario shows the bug")]
+    mod protocol;
+    pub use protocol::scenarios;
+}
 
 use loom::model::Builder;
 use std::sync::Arc;

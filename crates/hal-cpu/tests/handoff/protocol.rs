@@ -1,12 +1,14 @@
-//! The protocol with a planted bug: its sequentially consistent atomics are only acquire and release.
+//! The protocol's source files, compiled with primitives of Loom. The module above says by `SOUND` whether its
+//! sequentially consistent atomics are that, or only acquire and release.
 
 use crate::primitives::cores;
 
 /// The primitives that the files of the protocol find.
 mod sync {
+    use super::super::SOUND;
     pub use crate::primitives::{AtomicBool, AtomicI32, AtomicU64, Mutex, Ordering, Thread, current, park, spin};
-    pub type AtomicU8 = crate::primitives::AtomicU8<false>;
-    pub type AtomicUsize = crate::primitives::AtomicUsize<false>;
+    pub type AtomicU8 = crate::primitives::AtomicU8<SOUND>;
+    pub type AtomicUsize = crate::primitives::AtomicUsize<SOUND>;
 }
 
 #[path = "../../src/pool/job.rs"]
@@ -19,5 +21,4 @@ mod mailbox;
 pub mod shared;
 
 #[path = "scenarios.rs"]
-#[allow(dead_code, reason = "one of them shows the bug")]
 pub mod scenarios;
