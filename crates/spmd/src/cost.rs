@@ -9,116 +9,118 @@ use crate::transform::prefetch_loop;
 use cloom_ir::{InstData, Op, Scalar, Space, Type, Value};
 use cloom_target::{Features, Target, Tuning};
 
-/// What lanes do in a matrix whose rows they go across. Writing needs more of the caches.
+/// How lanes access a matrix whose rows they cross: each lane is in another row. Stores need more of the caches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Column {
-    /// They read a column.
+    /// Lanes read a column.
     Read,
-    /// They write one.
+    /// Lanes write a column.
     Written,
 }
 
-/// How vectors lie.
+/// The chosen width: the shape and order of vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Width {
-    /// Work-items in a vector; 1: no vectors.
+    /// Lanes of a vector; 1 for scalar code.
     pub lanes: u16,
-    /// The dimensions of the code by the loops over a group's vectors, the innermost first.
+    /// The dimensions of the code in the order of the loops over a group's vectors, the innermost first.
     pub order: [usize; 3],
-    /// Why so many lanes, in words.
+    /// Why so many lanes, for the remark.
     pub why: &'static str,
 }
 
 impl Width {
     /// Vectors along dimension 0, row after row.
     pub fn new(lanes: u16) -> Width {
-        Width { lanes, order: [0, 1, 2], why: "so many were asked for" }
+        Width { lanes, order: [0, 1, 2], why: "as requested" }
     }
 }
 
-/// How a kernel is to be vectorised, where that is not left to the cost model.
+/// What the caller fixes of the vectorisation; the cost model decides the rest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct VectorOptions {
-    /// So many work-items to a vector, 1 to 64, whatever the kernel and the target; `None`: as many as suit them.
+    /// The number of lanes, 1 to 64; `None` leaves it to the cost model.
     pub lanes: Option<u16>,
-    /// How many work-items the rows of groups have, if that is known and they are short.
+    /// The work-items of a row of a group, if known and short.
     pub short_row: Option<u16>,
-    /// Whether lanes lie along dimension 0 of a launch, although another one would suit the kernel better: for launches
-    /// that are short there.
+    /// Whether vectors lie along dimension 0 of a launch even where another dimension suits the kernel better: for
+    /// launches that are short in that native.
     pub keep_dim0: bool,
 }
 
 impl VectorOptions {
-    /// So many work-items to a vector.
+    /// Options for a given number of lanes.
     pub fn with_lanes(lanes: u16) -> VectorOptions {
         VectorOptions { lanes: Some(lanes), ..VectorOptions::default() }
     }
 
-    /// Whether there may be vectors at all, before anything is known of the kernel.
+    /// Whether vectors are allowed at all.
     pub fn may_have_lanes(&self) -> bool {
         self.lanes != Some(1)
     }
 }
 
-/// What decides about vectors: options and target.
+/// Options and target: all that decides about vectors beside the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Vectors<'a> {
-    /// What the caller wants.
+    /// What the caller fixes.
     pub options: VectorOptions,
-    /// What code is made for.
+    /// What code is generated for.
     pub target: &'a Target,
 }
 
 impl Vectors<'_> {
-    /// The same without vectors.
+    /// The same for scalar code.
     pub fn scalar(self) -> Self {
         Self { options: VectorOptions { lanes: Some(1), ..self.options }, ..self }
     }
 
-    /// Bytes of a vector register, or of a number for each lane where lanes were asked for; 16 to 64.
+    /// Bytes of a vector register: the target's, or 4 for each lane if a number of lanes was requested; 16 to 64.
     pub fn register(&self) -> u32 {
         let bytes = self.options.lanes.map_or(self.target.features().vector_bits / 8, |n| u32::from(n) * 4);
-        // In many lanes, long rows would be more than is loaded in pieces.
+        // With 32 lanes or more, a row transpose of whole registers would take too many of them.
         if bytes > 64 { 16 } else { bytes.max(16).next_power_of_two() }
     }
 
-    /// The target's tuning, unless lanes were asked for: what is made then is the same for all targets.
+    /// The target's tuning, or a generic native if a number of lanes was requested, so that such code is the same for
+    /// all targets.
     pub fn tuning(&self) -> &Tuning {
         self.options.lanes.map_or(self.target.tuning(), |_| &Tuning::GENERIC)
     }
 }
 
-/// Loops that wait for themselves take up to so many, if work-items are grouped in long rows: on AVX2, eight are the 64
-/// lanes of a mask.
-const MOST: u32 = 8;
+/// The most registers per vector, for loops bound by the latency of a recurrence in long rows. On AVX2, eight are the
+/// 64 lanes of a mask.
+const MAX_REGISTERS_PER_VECTOR: u32 = 8;
 
-/// The most work-items to a vector: the bits of a mask. Rows of so many fill any vector.
+/// The most lanes: a mask has 64 bits. Rows of 64 work-items fill any vector.
 pub const MAX_LANES: u32 = 64;
 
-/// What rows of groups have where nobody knows and a kernel asks for its place in more than one dimension: tiles are 16
-/// wide mostly.
-pub const TILE: u32 = 16;
+/// The guessed length of the rows of groups, for kernels that query ids in more than native dimension: tiles are mostly
+/// 16 wide.
+pub const GUESSED_TILE: u32 = 16;
 
-/// How often the registers may be filled by the values that live at once in a kernel without loops. (Matrices of 36
-/// numbers, each a variable: with nine times the registers in place of four and a half, it takes 1.3 times as long.)
-const SPILLED: u32 = 4;
+/// How many times the register file the live values of a kernel without loops may take. (Matrices of 36 variables: at
+/// nine times the registers instead of four and a half, the kernel takes 1.3 times as long.)
+const MAX_OVERCOMMIT: u32 = 4;
 
-/// Chooses the width for the continuations of a kernel.
+/// Chooses the width for the continuations of a kernel, whose groups have rows of `row` work-items.
 ///
-/// Two registers to a vector, if the values that live in loops then still find room in the registers, and those of a
-/// kernel without loops come near it; else one. More than two if loops would else wait ([`crate::analysis::latency`])
-/// or walk in the steps of a grid ([`crate::transform::prefetch_loop`]), and the `row` of a group has enough work-items
-/// to fill them; never more than it has. One too if work-items walk along rows ([`crate::transform::row_transpose`]):
-/// every lane is a stream of its own for the caches. And no lanes at all if a work-item has more values in loops than
-/// one register for each can hold, and most of them in short vectors, which are vectors already; or if nearly all that
-/// it does is done on short vectors that fill registers, without waiting, or on registers read far from each other; or
-/// if it mostly counts, by atomic operations, unless lanes share cache lines meanwhile; or if it does little but change
-/// what is scattered in memory.
+/// * *Two registers per vector* is the default ([`Tuning::interleave`]), if the live values of loops then fit in the
+///   registers (for a kernel without loops: nearly fit); else native.
+/// * *More than two*, if loops are else bound by the latency of a recurrence ([`crate::analysis::latency`]) or have
+///   software prefetch ([`crate::transform::prefetch_loop`]). Never more lanes than a row has work-items.
+/// * *One*, if each lane reads its own row ([`crate::transform::row_transpose`]): every lane is a stream of its own
+///   for the caches.
+/// * *Scalar code*, if the live values of loops exceed native register each and are mostly short vectors, which are
+///   vectors already; if nearly all work is on short vectors that fill registers, without waiting for latency, or on
+///   whole registers read at a distance from each other; if a kernel mostly counts by atomic operations, unless lanes
+///   share cache lines meanwhile; or if it does little but access scattered memory.
 ///
-/// If lanes touch memory at a distance and work-items one below the other are neighbours there (a matrix read by rows
-/// and written by columns), the vectors of a group are run downwards first: what one vector left of its cache lines,
-/// the next one uses, before the group's other lines, which often fall on the same sets of the cache, take their place;
-/// and vectors are short enough that their own lines have room there.
+/// If lanes access memory at a distance while work-items adjacent in dimension 1 have unit stride (a matrix read by
+/// rows and written by columns), the vectors of a group run down dimension 1 first: the next vector then uses the
+/// rest of the cache lines before others, which often map to the same cache sets, evict them. Vectors are short
+/// enough that the lines of their lanes fit.
 pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     if let Some(lanes) = vectors.options.lanes {
         return Width::new(lanes.clamp(1, 64));
@@ -126,116 +128,118 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     let &Features { vector_bits: bits, vector_registers: registers, .. } = vectors.target.features();
     let &Tuning { interleave, open_lines_written, open_lines_read, .. } = vectors.tuning();
     let element = element_bits(items);
-    let one = (bits / element).clamp(2, MAX_LANES);
-    let room = registers * bits / 16;
+    let native = (bits / element).clamp(2, MAX_LANES);
+    let register_halves = registers * bits / 16;
     let pressure = items.iter().map(|item| pressure::in_loops(item)).max().unwrap_or_default();
-    // What code generation cannot order so that it fits, where there are no loops.
-    let straight = items.iter().map(|item| pressure::without_loops(item).halves).max().unwrap_or_default();
+    // Without loops: how many values are live even in the best order of instructions.
+    let live_without_loops = items.iter().map(|item| pressure::without_loops(item).halves).max().unwrap_or_default();
     let busy = items.iter().any(|item| latency::is_busy(item));
-    // In eighths: a little more than there are where a loop would else wait, and two of sixteen left for the numbers
-    // that it computes with where it would not.
-    let filled = if busy { 7 } else { 10 };
-    let fits = |lanes: u32| pressure.halves * lanes * 8 <= room * filled && straight * lanes <= room * SPILLED;
+    // In eighths of the register file: slightly more than all of it where a loop would else wait for latency; two
+    // registers of sixteen left for temporaries where it would not.
+    let usable_eighths = if busy { 7 } else { 10 };
+    let fits = |lanes: u32| {
+        pressure.halves * lanes * 8 <= register_halves * usable_eighths
+            && live_without_loops * lanes <= register_halves * MAX_OVERCOMMIT
+    };
     let columns = items.iter().filter_map(|item| item.pattern.column).max();
     let lines = items.iter().filter_map(|item| store_streams::written(item)).max().unwrap_or(0);
-    let waits = pressure.halves * one <= room && items.iter().any(|item| latency::waits_alone(item, one));
+    let waits =
+        pressure.halves * native <= register_halves && items.iter().any(|item| latency::waits_alone(item, native));
     let (lanes, why) = match () {
-        () if pressure.halves * one > 2 * room && 2 * pressure.in_vectors > pressure.halves => {
-            (1, "its loops use more short vectors at a time than there are registers for a vector of work-items each")
+        () if pressure.halves * native > 2 * register_halves && 2 * pressure.in_vectors > pressure.halves => {
+            (1, "its loops have more live short vectors than there are registers for vectors of lanes")
         }
         () if fill_registers(items, bits) && !waits => {
-            (1, "nearly all is done on short vectors, which fill the registers as they are")
+            (1, "nearly all work is on short vectors, which fill registers as they are")
         }
         () if items.iter().any(|item| reads_registers(item, bits)) => {
-            (1, "its loops read short vectors as long as registers, far apart from work-item to work-item")
+            (1, "its loops read short vectors as long as registers, far apart between work-items")
         }
-        () if scatters(items) => (1, "it only changes what is scattered in memory"),
-        () if items.iter().any(|item| moves_apart(item)) => {
-            (1, "a loop for some of the work-items does little but change what is scattered in memory")
+        () if scatters(items) => (1, "it does little but access scattered memory"),
+        () if items.iter().any(|item| updates_scattered(item)) => {
+            (1, "a masked loop does little but update scattered memory")
         }
-        () if items.iter().any(|item| reads_apart(item)) => {
-            (1, "a loop for some of the work-items does little but read what is scattered in buffers")
-        }
-        () if counts(items) => match items.iter().any(|item| item.counts_side_by_side()) {
+        () if items.iter().any(|item| gathers(item)) => (1, "a masked loop does little but gather from buffers"),
+        () if is_histogram(items) => match items.iter().any(|item| item.counts_side_by_side()) {
             true => {
-                (one, "it mostly counts by atomic operations, and neighbours read side by side: one register a value")
+                (native, "it mostly counts by atomic operations, and reads with unit stride: one register per value")
             }
-            false => (1, "it mostly counts by atomic operations, which lanes do one by one"),
+            false => (1, "it mostly counts by atomic operations, which run lane by lane"),
         },
         () if columns == Some(Column::Written) => {
-            (one.min(open_lines_written), "lanes write down the columns of a matrix: few cache lines at a time")
+            (native.min(open_lines_written), "lanes write columns of a matrix: few cache lines at a time")
         }
         () if columns == Some(Column::Read) => {
-            (one.min(open_lines_read), "lanes read down the columns of a matrix: few cache lines at a time")
+            (native.min(open_lines_read), "lanes read columns of a matrix: few cache lines at a time")
         }
         () if lines > 0 => {
             let lanes = (open_lines_read / lines).clamp(open_lines_written, open_lines_read);
-            (one.min(lanes), "each lane writes along a row of its own: few cache lines at a time")
+            (native.min(lanes), "each lane writes its own row: few cache lines at a time")
         }
         () if items.iter().any(|item| item.reads_rows()) => {
-            (one, "one register a value: each lane reads along a row of its own")
+            (native, "one register per value: each lane reads its own row")
         }
-        () if !fits(interleave * one) => (one, "one register a value: more would not fit"),
+        () if !fits(interleave * native) => (native, "one register per value: more live values would not fit"),
         () => {
-            let most = (row / one).clamp(interleave, MOST);
-            let (gains, why) = match items.iter().any(|item| prefetch_loop::is_fetched(item)) {
-                true => (most, "many registers a value: lanes read in order what they step through together"),
+            let max_registers = (row / native).clamp(interleave, MAX_REGISTERS_PER_VECTOR);
+            let (registers_per_vector, why) = match items.iter().any(|item| prefetch_loop::is_fetched(item)) {
+                true => (max_registers, "many registers per value: wide vectors read a grid-stride loop in order"),
                 false => {
-                    let gains = |item: &&VectorInput| latency::registers(item, interleave, most, registers > 16);
-                    match items.iter().map(gains).min().unwrap_or(interleave) {
-                        least if least == interleave => (least, "two registers a value hide much of the latency"),
-                        more => (more, "more than two registers a value: its loops wait for themselves"),
+                    let useful =
+                        |item: &&VectorInput| latency::registers(item, interleave, max_registers, registers > 16);
+                    match items.iter().map(useful).min().unwrap_or(interleave) {
+                        least if least == interleave => (least, "two registers per value hide much of the latency"),
+                        more => (more, "more than two registers per value: its loops are bound by latency"),
                     }
                 }
             };
-            let widths = (0..=gains.ilog2()).rev().map(|n| (one << n).min(MAX_LANES));
-            (widths.into_iter().find(|&lanes| fits(lanes)).unwrap_or(one), why)
+            let widths = (0..=registers_per_vector.ilog2()).rev().map(|n| (native << n).min(MAX_LANES));
+            (widths.into_iter().find(|&lanes| fits(lanes)).unwrap_or(native), why)
         }
     };
-    // What is beyond the end of a row would be off in every vector.
+    // Lanes beyond the end of a row would be inactive in every vector.
     let (lanes, why) = match row.next_power_of_two() {
-        row if row < lanes => (row, "rows of groups have no more, as far as is known"),
+        row if row < lanes => (row, "rows of groups have no more work-items, as far as is known"),
         _ => (lanes, why),
     };
     let order = if columns.is_some() && lanes > 1 { [1, 0, 2] } else { [0, 1, 2] };
     Width { order, why, ..Width::new(lanes as u16) }
 }
 
-/// Calls `f` with each value that an instruction gives or stores and that differs between lanes in any way, and how
-/// often.
+/// Calls `f` for each instruction that computes or stores a varying value, with the value's type and the
+/// instruction's estimated frequency.
 fn for_each_varying(items: &[&VectorInput], mut f: impl FnMut(&VectorInput, &InstData, Type, u64)) {
     for item in items {
         let func = &item.func;
         for &b in item.cfg.rpo() {
-            let times = item.times(b);
+            let frequency = item.times(b);
             for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
-                let what = match data.op {
+                let value = match data.op {
                     Op::Store { .. } => data.args.get(1).copied(),
                     _ => data.result,
                 };
-                if let Some(v) = what.filter(|&v| item.shapes.of(v) == Shape::Varying) {
-                    f(item, data, func.ty(v), times);
+                if let Some(v) = value.filter(|&v| item.shapes.of(v) == Shape::Varying) {
+                    f(item, data, func.ty(v), frequency);
                 }
             }
         }
     }
 }
 
-/// Whether work-items work on short vectors as long as a register (of AVX2; with AVX-512 too half a register is better
-/// than shuffles), but for a small part. In lanes, such vectors would be taken apart and put together for nothing, and
-/// need as many registers as they have components. Vectors of bytes are long enough at 128 bits: lanes of bytes do not
-/// fill more.
+/// Whether nearly all work is on short vectors as long as a register (of AVX2: with AVX-512, half a register is still
+/// better than shuffles). Vectorised, such vectors would be deinterleaved and interleaved for nothing, and need as
+/// many registers as they have components. For vectors of bytes 128 bits are enough: lanes of bytes fill no more.
 fn fill_registers(items: &[&VectorInput], bits: u32) -> bool {
     let (mut full, mut rest) = (0u64, 0u64);
     let is_full = |ty: Type| {
         let enough = if ty.scalar == Scalar::I8 { 128 } else { bits.min(256) };
         ty.lanes > 1 && ty.scalar.bits() * u32::from(ty.lanes) >= enough
     };
-    for_each_varying(items, |item, data, ty, times| {
-        let words = u64::from((ty.scalar.bits() * u32::from(ty.lanes)).div_ceil(32)) * times;
+    for_each_varying(items, |item, data, ty, frequency| {
+        let words = u64::from((ty.scalar.bits() * u32::from(ty.lanes)).div_ceil(32)) * frequency;
         match is_full(ty) {
             true => full += words,
-            // How a shuffle is written.
+            // A shuffle is expressed by extracts.
             false if data.op == Op::Extract && is_full(item.func.ty(data.args[0])) => {}
             false => rest += words,
         }
@@ -243,9 +247,9 @@ fn fill_registers(items: &[&VectorInput], bits: u32) -> bool {
     full > 2 * rest
 }
 
-/// Whether work-items read whole registers far from each other in one of the deepest loops, and do little else there:
-/// in lanes, as many vectors as a register has numbers would be turned round for each that is read. (A matrix by a
-/// vector, 16 numbers at once, on AVX-512: twice as fast without lanes.)
+/// Whether work-items read whole registers at a distance from each other in one of the deepest loops, and do little
+/// else there. Vectorised, each such load needs a transpose of as many vectors as a register has elements. (A
+/// matrix-vector product, 16 floats at once, on AVX-512: twice as fast in scalar code.)
 fn reads_registers(item: &VectorInput, bits: u32) -> bool {
     let func = &item.func;
     let is_full = |ty: Type| ty.lanes > 1 && ty.scalar.bits() * u32::from(ty.lanes) >= bits.max(256);
@@ -261,100 +265,100 @@ fn reads_registers(item: &VectorInput, bits: u32) -> bool {
     })
 }
 
-/// Operations that lanes do together for each atomic one that they do one by one: with fewer of them, the way from
-/// vector registers to addresses takes longer than all that vectors save.
-const PER_ATOMIC: u64 = 10;
+/// The least number of vector operations per serialised atomic operation. With fewer, moving addresses from vector
+/// registers to scalar ones costs more than vectors save.
+const MIN_OPS_PER_ATOMIC: u64 = 10;
 
-/// Whether most of what work-items do are atomic operations at places of their own: counting, as in a histogram.
-fn counts(items: &[&VectorInput]) -> bool {
+/// Whether most of the work is atomic operations at varying addresses, as in a histogram.
+fn is_histogram(items: &[&VectorInput]) -> bool {
     let (mut atomic, mut rest) = (0u64, 0u64);
-    for_each_varying(items, |item, data, _, times| match data.op {
-        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } if !item.shapes.is_uniform(data.args[0]) => atomic += times,
-        _ => rest += times,
+    for_each_varying(items, |item, data, _, frequency| match data.op {
+        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } if !item.shapes.is_uniform(data.args[0]) => atomic += frequency,
+        _ => rest += frequency,
     });
-    atomic > 0 && PER_ATOMIC * atomic >= rest
+    atomic > 0 && MIN_OPS_PER_ATOMIC * atomic >= rest
 }
 
-/// Operations that lanes do together for each access to memory that they do one by one: with fewer of them, vectors do
-/// not pay.
-const PER_ACCESS: u64 = 6;
+/// The least number of vector operations per serialised access to memory. With fewer, vectors are not profitable.
+const MIN_OPS_PER_ACCESS: u64 = 6;
 
-/// Whether a kernel, without loops, only reads and writes at places that follow no rule, and does little else: an index
-/// out of a table, a hash. Lanes would be put together for a few operations and taken apart again, while a processor
-/// has as many accesses under way without vectors. (One added to floats far apart: 22 ms in lanes, 13 without.)
+/// Whether a kernel without loops does little but load and store at varying addresses, such as from an index table or
+/// a hash. Vectorised, lanes would be assembled for a few operations and taken apart again, while scalar code has as
+/// many accesses in flight. (Incrementing scattered floats: 22 ms vectorised, 13 ms scalar.)
 pub fn scatters(items: &[&VectorInput]) -> bool {
-    let (mut apart, mut together, mut rest, mut stores, mut loops) = (0u64, 0u64, 0u64, 0u64, false);
-    for_each_varying(items, |item, data, _, times| {
-        loops |= times > 1;
+    let (mut scattered, mut regular, mut rest, mut stores, mut loops) = (0u64, 0u64, 0u64, 0u64, false);
+    for_each_varying(items, |item, data, _, frequency| {
+        loops |= frequency > 1;
         match data.op {
             Op::Load { .. } | Op::Store { .. } if item.shapes.of(data.args[0]) == Shape::Varying => {
-                apart += 1;
+                scattered += 1;
                 stores += u64::from(matches!(data.op, Op::Store { .. }));
             }
-            Op::Load { .. } | Op::Store { .. } => together += 1,
+            Op::Load { .. } | Op::Store { .. } => regular += 1,
             _ => rest += 1,
         }
     });
-    !loops && together == 0 && stores > 0 && PER_ACCESS * apart >= rest
+    !loops && regular == 0 && stores > 0 && MIN_OPS_PER_ACCESS * scattered >= rest
 }
 
-/// Whether work-items change numbers that lie where no rule tells, in one of the deepest loops and only some of them at
-/// a time, and compute less than they read and write there: rows of small matrices in local memory, say. (Matrices of 6
-/// by 6 factorised by six work-items each, on AVX-512: 0.52 ms with 8 lanes, 0.34 without.)
-fn moves_apart(item: &VectorInput) -> bool {
-    let changed = |a: &Apart| a.written.iter().any(|p| a.read.contains(p));
-    apart(item, i64::MAX).any(|a| changed(&a) && a.together == 0 && a.computes < a.read.len() + a.written.len())
+/// Whether one of the deepest masked loops updates memory at varying addresses and computes less than it loads and
+/// stores: rows of small matrices in local memory, for instance. (6 by 6 matrices factorised by six work-items each,
+/// on AVX-512: 0.52 ms with 8 lanes, 0.34 ms scalar.)
+fn updates_scattered(item: &VectorInput) -> bool {
+    let changed = |a: &MaskedLoop| a.written.iter().any(|p| a.read.contains(p));
+    masked_loops(item, i64::MAX).any(|a| changed(&a) && a.regular == 0 && a.computes < a.read.len() + a.written.len())
 }
 
-/// Whether work-items read buffers at places of which each lies elsewhere, in one of the deepest loops and only some of
-/// them at a time, and compute less than they read there: rows of a sparse matrix. Lanes that are off take as long as
-/// those that are on. (Rows of up to 15 numbers, on AVX-512: 2.2 ms with 8 lanes, 1.2 with 16, 0.6 without.) Where the
-/// machine gathers, nobody has measured it.
-fn reads_apart(item: &VectorInput) -> bool {
-    let reads = |a: &Apart| a.read.len() > 1 && a.written.is_empty() && a.together == 0 && a.outside;
-    !item.fast_gather && apart(item, FAR).any(|a| reads(&a) && a.computes < a.read.len())
+/// Whether one of the deepest masked loops gathers from buffers and computes less than it loads: rows of a sparse
+/// matrix. Inactive lanes take as long as active ones. (Rows of up to 15 floats, on AVX-512: 2.2 ms with 8 lanes, 1.2
+/// ms with 16, 0.6 ms scalar.) Not measured on machines with fast gathers.
+fn gathers(item: &VectorInput) -> bool {
+    let reads = |a: &MaskedLoop| a.read.len() > 1 && a.written.is_empty() && a.regular == 0 && a.only_global;
+    !item.fast_gather && masked_loops(item, FAR).any(|a| reads(&a) && a.computes < a.read.len())
 }
 
-/// What is done in a loop for some of the work-items only.
-struct Apart {
-    /// Addresses that follow no rule.
+/// The accesses and computations of a masked loop.
+struct MaskedLoop {
+    /// The varying addresses it loads from.
     read: Vec<Value>,
+    /// The varying addresses it stores to.
     written: Vec<Value>,
-    /// Accesses at other ones,
-    together: usize,
-    /// whether all of them are to buffers,
-    outside: bool,
-    /// and what is computed for each work-item, but addresses.
+    /// How many accesses have other addresses.
+    regular: usize,
+    /// Whether all accesses are to buffers.
+    only_global: bool,
+    /// How many varying operations it has, address computations left out.
     computes: usize,
 }
 
-/// The deepest loops under masks. Lanes that are evenly so many bytes apart count as if no rule told where they are.
-fn apart(item: &VectorInput, far: i64) -> impl Iterator<Item = Apart> {
+/// The deepest masked loops. Addresses with a stride of `far` bytes or more count as varying.
+fn masked_loops(item: &VectorInput, far: i64) -> impl Iterator<Item = MaskedLoop> {
     let func = &item.func;
     let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
-    let apart = move |p: Value| match item.shapes.of(p) {
+    let is_scattered = move |p: Value| match item.shapes.of(p) {
         Shape::Strided { by, .. } => by.unsigned_abs() >= far.unsigned_abs(),
         shape => shape == Shape::Varying,
     };
     latency::deepest(item).into_iter().filter(|l| item.masked.is_masked(l.header)).map(move |l| {
-        let mut found = Apart { read: Vec::new(), written: Vec::new(), together: 0, outside: true, computes: 0 };
+        let mut found =
+            MaskedLoop { read: Vec::new(), written: Vec::new(), regular: 0, only_global: true, computes: 0 };
         for data in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]) {
             match data.op {
                 Op::Load { .. } | Op::Store { .. } => {
                     let p = data.args[0];
-                    found.outside &= func.ty(p).space() == Some(Space::Global);
-                    match (apart(p), data.result.is_some()) {
+                    found.only_global &= func.ty(p).space() == Some(Space::Global);
+                    match (is_scattered(p), data.result.is_some()) {
                         (true, true) => found.read.push(p),
                         (true, false) => found.written.push(p),
-                        (false, _) => found.together += 1,
+                        (false, _) => found.regular += 1,
                     }
                 }
-                // What computes addresses is as quick alone.
+                // Integer operations mostly compute addresses, which is as fast in scalar code.
                 Op::Unary(_) | Op::Binary(_) | Op::Fma | Op::Fcmp(_) | Op::Select => {
                     let r = data.result.filter(|&r| varying(r));
                     let float = |r: Value| matches!(func.ty(r).scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
-                    let counts = r.is_some_and(float) || r.is_some() && !matches!(data.op, Op::Binary(_));
-                    found.computes += usize::from(counts);
+                    let counted = r.is_some_and(float) || r.is_some() && !matches!(data.op, Op::Binary(_));
+                    found.computes += usize::from(counted);
                 }
                 _ => {}
             }
@@ -363,7 +367,7 @@ fn apart(item: &VectorInput, far: i64) -> impl Iterator<Item = Apart> {
     })
 }
 
-/// The width of the elements that most of the arithmetic is done on.
+/// The width in bits of the elements that most arithmetic is done on.
 fn element_bits(items: &[&VectorInput]) -> u32 {
     let (mut single, mut double) = (0u32, 0u32);
     for item in items {
@@ -385,11 +389,11 @@ fn element_bits(items: &[&VectorInput]) -> u32 {
     }
 }
 
-/// Whether lanes compute in 16 bits, but for a small part.
+/// Whether nearly all arithmetic is in 16 bits.
 fn mostly_narrow(items: &[&VectorInput]) -> bool {
     let (mut narrow, mut rest) = (0, 0);
-    for_each_varying(items, |_, data, ty, times| {
-        let work = u64::from(ty.lanes) * times;
+    for_each_varying(items, |_, data, ty, frequency| {
+        let work = u64::from(ty.lanes) * frequency;
         match (&data.op, ty.scalar) {
             (Op::Unary(_) | Op::Binary(_) | Op::Fma, Scalar::I16) => narrow += work,
             (Op::Unary(_) | Op::Binary(_) | Op::Fma, _) => rest += work,
@@ -403,8 +407,8 @@ fn mostly_narrow(items: &[&VectorInput]) -> bool {
 mod tests {
     use super::*;
 
-    /// The lanes for a kernel, on a machine with registers as AVX2 has them.
-    fn chosen(text: &str) -> u16 {
+    /// The number of lanes chosen for a kernel on AVX2.
+    fn chosen_lanes(text: &str) -> u16 {
         let mut module = cloom_ir::parse(text).unwrap();
         let kernel = module.kernels().next().unwrap();
         let target: Target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
@@ -412,7 +416,7 @@ mod tests {
         crate::work_group_function(&mut module, kernel, options, &target, &Default::default()).unwrap().launch.lanes
     }
 
-    /// The lanes for a kernel that adds a short vector to itself.
+    /// The number of lanes for a kernel that adds a short vector to itself.
     fn lanes(ty: &str) -> u16 {
         let (add, size) = if ty.starts_with('f') { ("fadd", 4) } else { ("add", 1) };
         let text = format!(
@@ -430,17 +434,17 @@ bb0(v0: ptr<global>):
     ret
 }}"
         );
-        chosen(&text)
+        chosen_lanes(&text)
     }
 
     #[test]
-    fn short_vectors_that_fill_registers_need_no_lanes() {
+    fn short_vectors_that_fill_registers_are_scalar() {
         assert_eq!((lanes("f32x4"), lanes("f32x8"), lanes("f32x16")), (16, 1, 1));
-        // Of bytes, in lanes too no more than 128 bits are filled.
+        // Vectorised too, bytes fill no more than 128 bits.
         assert_eq!((lanes("i8x8"), lanes("i8x16"), lanes("i16x8")), (16, 1, 32));
     }
 
-    /// The lanes for a kernel that loads so many numbers and then adds them up from the last one.
+    /// The number of lanes for a kernel that loads `numbers` values and then multiplies them, the last one first.
     fn lanes_of_many(numbers: usize) -> u16 {
         let mut body = String::new();
         for k in 0..numbers {
@@ -464,15 +468,15 @@ bb0(v0: ptr<global>):
     ret
 }}"
         );
-        chosen(&text)
+        chosen_lanes(&text)
     }
 
     #[test]
-    fn many_values_at_once_get_a_register_each_without_loops_too() {
+    fn many_live_values_get_one_register_each_also_without_loops() {
         assert_eq!((lanes_of_many(30), lanes_of_many(40)), (16, 8));
     }
 
-    /// The lanes for a kernel with so many sums of products in a loop.
+    /// The number of lanes for a kernel with `chains` independent recurrences in a loop.
     fn lanes_of_chains(chains: usize) -> u16 {
         let list = |first: usize| (first..first + chains).map(|v| format!("v{v}")).collect::<Vec<_>>().join(", ");
         let params: Vec<String> = (100..100 + chains).map(|v| format!("v{v}: f32")).collect();
@@ -511,18 +515,18 @@ bb3:
             next = list(200),
             last = 299 + chains,
         );
-        chosen(&text)
+        chosen_lanes(&text)
     }
 
     #[test]
-    fn loops_that_do_not_wait_keep_what_goes_round_in_registers() {
-        // With two registers to a vector, sixteen would be full, and no room for the factor and the summand.
+    fn loops_not_bound_by_latency_keep_recurrences_in_registers() {
+        // With two registers per vector, all sixteen would be full, with none left for the factor and the summand.
         assert_eq!((lanes_of_chains(6), lanes_of_chains(8)), (16, 8));
-        // What waits takes all there is.
+        // A loop bound by latency uses all registers.
         assert!(lanes_of_chains(2) >= 32);
     }
 
-    /// The lanes for a kernel that doubles what a table of places names, `sums` times over.
+    /// The number of lanes for a kernel that doubles elements at a hash of the id, and then adds `sums` times.
     fn lanes_of_scatter(sums: u32) -> u16 {
         let more: String = (0..sums).map(|n| format!("    v{}: i32 = add v{}, v7\n", 9 + n, 8 + n)).collect();
         let text = format!(
@@ -543,15 +547,16 @@ bb0(v0: ptr<global>):
 }}",
             8 + sums
         );
-        chosen(&text)
+        chosen_lanes(&text)
     }
 
     #[test]
-    fn what_is_scattered_and_little_else_needs_no_lanes() {
+    fn kernels_that_only_access_scattered_memory_are_scalar() {
         assert_eq!((lanes_of_scatter(0), lanes_of_scatter(20)), (1, 16));
     }
 
-    /// The lanes for a kernel that counts in local memory what it reads in a loop, at a distance of so many bytes.
+    /// The number of lanes for a kernel that counts in local memory what it reads in a loop, with a stride of
+    /// `distance` bytes between lanes.
     fn lanes_of_histogram(distance: u64) -> u16 {
         let text = format!(
             "global @bins local size 1024 align 4
@@ -587,11 +592,11 @@ bb3:
     ret
 }}"
         );
-        chosen(&text)
+        chosen_lanes(&text)
     }
 
     #[test]
-    fn counting_needs_lanes_only_to_share_cache_lines() {
+    fn histograms_are_vectorised_only_to_share_cache_lines() {
         assert_eq!((lanes_of_histogram(4), lanes_of_histogram(4096)), (8, 1));
     }
 }

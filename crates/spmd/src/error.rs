@@ -1,10 +1,10 @@
-//! Why a kernel has no code, or no vectors: three things that never share a type.
+//! Why a kernel has no code, or no vector code. The three cases have three types:
 //!
-//! | type | is | then |
+//! | type | is | consequence |
 //! |---|---|---|
 //! | [`Error`] | the kernel cannot be compiled at all | the caller reports it |
-//! | [`NotVectorised`] | a limit of the vectoriser: a decision | work-items run one at a time, and a remark says why |
-//! | [`InternalError`] | a bug of the vectoriser | debug builds panic; else as above, counted and reported as a bug |
+//! | [`NotVectorised`] | a limit of the vectoriser: a decision | scalar code, and a remark says why |
+//! | [`InternalError`] | a bug of the vectoriser | debug builds panic; release builds emit scalar code, count the bug and report it |
 
 use std::fmt;
 use std::panic::Location;
@@ -15,13 +15,13 @@ pub enum Error {
     /// Not a kernel with a body.
     #[error("{0} is not a kernel with a body")]
     NotAKernel(String),
-    /// A callee that should have been inlined.
+    /// A callee that queries ids or waits at a barrier, and so should have been inlined.
     #[error("{0} waits at a barrier or asks for an id, but was not inlined")]
     NotInlined(String),
     /// Too many continuations.
     #[error("the kernel has {0} barriers after inlining, {1} are the limit")]
     Barriers(usize, usize),
-    /// Neither vector nor scalar code: a bug.
+    /// Neither vector nor scalar code could be emitted: a bug.
     #[error("{0}")]
     Internal(#[from] InternalError),
 }
@@ -29,31 +29,31 @@ pub enum Error {
 /// A limit of the vectoriser.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotVectorised {
-    /// LLVM takes minutes for as much code in vectors.
+    /// LLVM takes minutes to compile that much vector code.
     #[error("it is too large")]
     TooLarge,
-    /// Restructuring loops takes time for each.
+    /// Canonicalisation analyses the function anew for each loop that it restructures.
     #[error("it has too many loops")]
     TooManyLoops,
-    /// Control flow is linearised up to where it meets again: the end.
+    /// A loop without an exit: linearisation needs a post-dominator for each block.
     #[error("a loop has no end")]
     EndlessLoop,
-    /// Only natural loops are linearised, and [`cloom_passes::reducible`] did not make it one.
+    /// Only natural loops are linearised, and [`cloom_passes::reducible`] did not make this one natural.
     #[error("it has a cycle with two entries")]
     Irreducible,
-    /// The private arrays of a vector's lanes would not fit on the stack.
+    /// The private arrays of all lanes of a vector would not fit on the stack.
     #[error("its private arrays are too large")]
     PrivateArrays,
 }
 
-/// A contradiction inside the vectoriser: a bug.
+/// A violated invariant of the vectoriser: a bug.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InternalError {
-    /// What does not hold.
+    /// The invariant that is violated.
     pub what: &'static str,
-    /// Where that was found.
+    /// The source file that noticed it.
     pub file: &'static str,
-    /// And in which line.
+    /// The line in that file.
     pub line: u32,
 }
 
@@ -66,10 +66,10 @@ impl fmt::Display for InternalError {
 
 impl std::error::Error for InternalError {}
 
-/// Why no vector code was written.
+/// Why no vector code was emitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// A decision.
+    /// A limit: a decision.
     Limit(NotVectorised),
     /// A bug.
     Bug(InternalError),
@@ -81,14 +81,14 @@ impl From<NotVectorised> for Stop {
     }
 }
 
-/// What cannot be, noticed by its caller.
+/// An internal error, located at the caller.
 #[track_caller]
 pub(crate) fn internal(what: &'static str) -> InternalError {
     let at = Location::caller();
     InternalError { what, file: at.file(), line: at.line() }
 }
 
-/// The same, in place of vector code.
+/// The same as the reason to stop.
 #[track_caller]
 pub(crate) fn bug(what: &'static str) -> Stop {
     Stop::Bug(internal(what))

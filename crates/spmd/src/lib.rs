@@ -1,27 +1,28 @@
-//! The work-item vectoriser: from a kernel of one work-item to a function that runs a work-group, a vector of
-//! work-items at a time.
+//! The work-item vectoriser: makes of a kernel, which describes one work-item, a function that runs a work-group with
+//! one work-item per vector lane.
 //!
-//! In comes a verified kernel whose calls that ask for ids or wait at barriers are inlined; out comes, beside it, the
-//! function `<kernel>.wg` with the parameters of [`cloom_ir::abi`]. The order of what happens in between is
-//! `pipeline`; in debug builds the verifier runs after each step. By role:
+//! In comes a verified kernel into which every call that queries ids or waits at a barrier is inlined. Out comes,
+//! beside it, the function `<kernel>.wg` with the parameters of [`cloom_ir::abi`]. `pipeline` lists the passes in
+//! order; in debug builds the verifier runs after each. The modules:
 //!
-//! | folder | is |
+//! | folder | contains |
 //! |---|---|
-//! | [`analysis`] | facts about a function: divergence, shapes, ranges, pressure; changes nothing |
-//! | [`split`] | barriers: the kernel cut into continuations, and the frame for what lives across |
+//! | [`analysis`] | facts about a function: divergence, shapes, ranges, register pressure; changes nothing |
+//! | [`split`] | barriers: the kernel split into continuations, and the frame for values that live across barriers |
 //! | `transform` | rewrites of a continuation, still for one work-item; each can be switched off ([`passes`]) |
-//! | `cost` | how many work-items to a vector |
-//! | `emit` | vector code, and the loops over the vectors of a group |
-//! | [`remarks`] | what was decided and why |
+//! | `cost` | the cost model: how many lanes a vector has |
+//! | `emit` | widening to vector code, and the loops over the vectors of a group |
+//! | [`remarks`] | decisions and their reasons, for people |
 //!
-//! A barrier costs no stack switch: a vector runs to the barrier, what it needs later is in the frame, and the next
-//! vector runs. That makes every local size right by construction, also 1 and partial groups (pocl's "work-item loops"
-//! and Karrenberg and Hack's continuations are the known forms; continuations are cloned from each barrier, so that
-//! barriers in loops and branches need no special case). Work-items that have returned count as arrived. A sub-group
-//! is a vector, the work-items of a row that run in step; without vectors, each work-item is one.
+//! A barrier needs no stack switch: a vector runs to the barrier, saves what it needs later in the frame, and the
+//! next vector runs. So every local size is handled alike, also 1 and partial groups. (Karrenberg and Hack,
+//! "Improving Performance of OpenCL on CPUs", CC 2012, has continuations; pocl has work-item loops. Continuations are
+//! cloned from each barrier, so barriers in loops and branches are no special case.) Work-items that have returned
+//! count as arrived. A sub-group is a vector: the work-items of a row that run in lockstep. In scalar code each
+//! work-item is a sub-group of its own.
 //!
-//! A kernel beyond a limit ([`NotVectorised`]) runs one work-item at a time, and a remark says why. Why the result is
-//! right is argued in `docs/internals/spmd.md`.
+//! A kernel beyond a limit ([`NotVectorised`]) runs one work-item at a time, and a remark says why. The argument for
+//! correctness is `docs/internals/spmd.md`.
 
 #![forbid(unsafe_code)]
 
@@ -51,28 +52,30 @@ pub use remarks::Remark;
 pub struct WorkGroup {
     /// The function, `<kernel>.wg`.
     pub func: FuncRef,
-    /// How it is launched. [`VectorOptions::short_row`] is what `long_row_width` asks for.
+    /// How to launch it. `long_row_width` says when to recompile with [`VectorOptions::short_row`].
     pub launch: CpuLaunch,
     /// Bytes of static local memory.
     pub local_size: u64,
-    /// The limit that kept a kernel that should have vectors from having any.
+    /// The limit because of which a kernel was not vectorised.
     pub not_vectorised: Option<NotVectorised>,
-    /// The bug that did so. Never in debug builds, which panic.
+    /// The internal error because of which it was not. Never in debug builds, which panic.
     pub internal_error: Option<InternalError>,
-    /// What was decided and why.
+    /// Decisions and their reasons.
     pub remarks: Vec<Remark>,
-    /// What each pass did.
+    /// How often each pass changed something, and how long it ran.
     pub statistics: Statistics,
 }
 
-/// Global ids of a launch of a function with lanes may not exceed this, in any dimension: indices of 32 bits then do not wrap.
+/// The largest global id, in any dimension, of a launch of vector code: 32-bit indices computed from ids then do not
+/// wrap.
 pub const MAX_ID: u64 = (1 << 31) - 1 - 1024;
 
-/// Makes the work-group function of a kernel and adds it to the module. A kernel that cannot be vectorised runs its
-/// work-items one at a time, and a remark says why. `passes` says which passes run.
+/// Compiles a kernel to its work-group function and adds that to the module. A kernel that cannot be vectorised runs
+/// its work-items one at a time, and a remark says why. `passes` says which passes run.
 ///
 /// # Errors
-/// If it is no kernel, or not inlined far enough, or has too many barriers; and for a bug.
+/// If the function is not a kernel, if a callee that queries ids or waits at a barrier is not inlined, if it has too
+/// many barriers; and for an internal error.
 pub fn work_group_function(
     module: &mut Module,
     kernel: FuncRef,

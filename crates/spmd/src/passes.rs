@@ -1,22 +1,26 @@
-//! The passes of the vectoriser, by name: what [`crate::pipeline`] runs, switches and counts.
+//! The names of the vectoriser's passes: [`crate::pipeline`] runs, switches and counts them.
 //!
-//! Those of [`cloom_passes`] that run in between keep their own names. A pass that is required has a name for its time
-//! and its counter only.
+//! Passes of [`cloom_passes`] that run in between keep their own names. A required pass has a name for its time and
+//! its counter only.
 
 use cloom_passes::PassId;
 
 /// [`crate::transform::grid_stride`]: synthetic barriers in grid-stride loops. Counts loops.
-pub const GRID_STRIDE: PassId = PassId::optional("grid-stride", "groups take the steps of grid-stride loops together");
-/// [`crate::split::continuations`]: the kernel cut at its barriers. Counts barriers.
-pub const SPLIT: PassId = PassId::required("split", "the kernel is cut at its barriers into continuations");
+pub const GRID_STRIDE: PassId =
+    PassId::optional("grid-stride", "several groups advance together through grid-stride loops");
+/// [`crate::split::continuations`]: splitting at barriers. Counts barriers.
+pub const SPLIT: PassId = PassId::required("split", "the kernel is split at its barriers into continuations");
 /// [`crate::split::remat`]. Counts values.
-pub const REMAT: PassId = PassId::optional("remat", "values rematerialised after barriers instead of kept");
+pub const REMAT: PassId =
+    PassId::optional("remat", "values are rematerialised after barriers instead of saved in the frame");
 /// [`crate::split::continuation_fn`]: each continuation as a function. Counts them.
 pub const CONTINUATIONS: PassId = PassId::required("continuations", "each continuation becomes a function");
 /// [`crate::transform::unsigned`]. Counts instructions.
-pub const UNSIGNED: PassId = PassId::optional("unsigned", "division and shifts of what is never negative are unsigned");
-/// [`crate::analysis::dim_order`]. Counts kernels whose dimensions change places.
-pub const DIM_ORDER: PassId = PassId::optional("dim-order", "vectors lie along the dimension that memory follows");
+pub const UNSIGNED: PassId =
+    PassId::optional("unsigned", "division and shifts of values that are never negative are unsigned");
+/// [`crate::analysis::dim_order`]. Counts kernels whose dimensions are permuted.
+pub const DIM_ORDER: PassId =
+    PassId::optional("dim-order", "vectors lie along the dimension with unit stride in memory");
 /// [`crate::analysis::write_only`]: non-temporal stores. Counts stores.
 pub const WRITE_ONLY: PassId = PassId::optional("write-only", "non-temporal stores to buffers that are only written");
 /// [`crate::transform::versioning`]. Counts conditions.
@@ -24,45 +28,48 @@ pub const VERSIONING: PassId =
     PassId::optional("versioning", "continuations have versions for group-uniform conditions");
 /// [`crate::transform::hoist_invariant`]. Counts values.
 pub const HOIST_INVARIANT: PassId =
-    PassId::optional("hoist-invariant", "what is the same for a group is computed once, before its vectors");
+    PassId::optional("hoist-invariant", "group-invariant code is hoisted out of the loops over the vectors of a group");
 /// [`crate::transform::canonicalize`]. Counts loops and switches that were restructured.
-pub const CANONICALIZE: PassId = PassId::required("canonicalize", "loops and exits in the form that is linearised");
+pub const CANONICALIZE: PassId =
+    PassId::required("canonicalize", "loops and exits are brought into the form that linearisation needs");
 /// [`crate::transform::store_to_load`]. Counts loads.
 pub const STORE_TO_LOAD: PassId =
-    PassId::optional("store-to-load", "what an iteration stores to a private array and the next one loads is a value");
+    PassId::optional("store-to-load", "values stored to private arrays are forwarded to loads of the next iteration");
 /// [`crate::transform::row_transpose`]. Counts loops.
-pub const ROW_TRANSPOSE: PassId =
-    PassId::optional("row-transpose", "loops along a row of each lane load several elements at once");
+pub const ROW_TRANSPOSE: PassId = PassId::optional(
+    "row-transpose",
+    "loops in which each lane reads its own row are strip-mined and transposed in registers",
+);
 /// [`crate::transform::component_split`]. Counts loops.
 pub const COMPONENT_SPLIT: PassId =
-    PassId::optional("component-split", "loops over short vectors run for some components at a time");
+    PassId::optional("component-split", "loops over short vectors are split by components");
 /// [`crate::transform::prefetch_loop`]. Counts loops.
-pub const PREFETCH_LOOP: PassId = PassId::optional("prefetch-loop", "grid-stride loops prefetch");
+pub const PREFETCH_LOOP: PassId = PassId::optional("prefetch-loop", "grid-stride loops prefetch later iterations");
 /// [`crate::transform::narrow`]. Counts webs of instructions.
-pub const NARROW: PassId = PassId::optional("narrow", "integers are computed in 16 bits where these suffice");
-/// [`crate::cost`]. Counts choices.
-pub const WIDTH: PassId = PassId::required("width", "how many work-items to a vector");
+pub const NARROW: PassId = PassId::optional("narrow", "integers are computed in 16 bits where 16 suffice");
+/// [`crate::cost`]. Counts kernels.
+pub const WIDTH: PassId = PassId::required("width", "the number of lanes is chosen");
 /// [`crate::emit::subgroup`]. Counts operations.
 pub const SCALAR_SUBGROUPS: PassId =
-    PassId::required("scalar-subgroups", "without vectors a sub-group is one work-item");
+    PassId::required("scalar-subgroups", "in scalar code a sub-group is one work-item");
 /// [`crate::transform::prefetch_scatter`]. Counts accesses.
 pub const PREFETCH_SCATTER: PassId =
     PassId::optional("prefetch-scatter", "scattered accesses are prefetched for later work-items");
-/// [`crate::emit`]: the work-group function. Counts vector copies of continuations.
-pub const EMIT: PassId = PassId::required("emit", "the work-group function is written");
+/// [`crate::emit`]: the work-group function. Counts work-group functions.
+pub const EMIT: PassId = PassId::required("emit", "the work-group function is emitted");
 /// [`crate::emit::group::batch`], a part of [`EMIT`]. Counts kernels.
-pub const GROUP_BATCH: PassId = PassId::optional("group-batch", "one call runs several groups");
+pub const GROUP_BATCH: PassId = PassId::optional("group-batch", "one call runs a batch of groups");
 /// [`crate::analysis::active_bound`], a part of [`EMIT`]. Counts loops over vectors.
 pub const ACTIVE_BOUND: PassId =
     PassId::optional("active-bound", "loops over vectors end at the last active work-item");
-/// All-on and mixed versions of masked code, a part of [`EMIT`]. Counts pairs.
-pub const ALL_ON: PassId = PassId::optional("all-on", "masked regions have a version for masks that are all on");
-/// [`crate::emit::widen`]'s scalar mask tests, a part of [`EMIT`]. Counts tests.
+/// All-on and mixed versions of masked code (BOSCC), a part of [`EMIT`]. Counts pairs.
+pub const ALL_ON: PassId = PassId::optional("all-on", "masked regions have an all-on version without masks");
+/// [`crate::emit::widen`]'s scalar tests of masks, a part of [`EMIT`]. Counts tests.
 pub const SCALAR_MASK: PassId =
-    PassId::optional("scalar-mask", "comparisons with strided values tell of all lanes by a scalar");
+    PassId::optional("scalar-mask", "masks of strided comparisons are tested by a scalar comparison");
 /// [`crate::emit::widen`]'s pass-through of short vectors, a part of [`EMIT`]. Counts vectors.
 pub const AOS_PASSTHROUGH: PassId =
-    PassId::optional("aos-passthrough", "short vectors whose components are treated alike stay interleaved");
+    PassId::optional("aos-passthrough", "short vectors stay interleaved where all components are computed alike");
 
 /// Every pass of this crate, in the order of the pipeline.
 pub const PASSES: &[PassId] = &[

@@ -1,4 +1,4 @@
-//! The pipeline: every step from a kernel that was cut at its barriers to its work-group function, in order.
+//! The pipeline: all passes from a kernel that was split at its barriers to its work-group function, in order.
 //!
 //! ```text
 //! kernel ─▶ split at barriers ─▶ continuation functions ─▶ clean-up ─▶ unsigned ─▶ dimension order
@@ -7,23 +7,23 @@
 //!     for each version:     group-invariant hoisting ─▶ canonicalize ─▶ analyse
 //!                           ─▶ store-to-load ─▶ row transpose ─▶ component split ─▶ loop prefetch ─▶ narrow
 //!
-//! all versions ─▶ width ─▶ (without vectors: scalar sub-groups, narrow loads, scatter prefetch) ─▶ emit ─▶ clean-up
+//! all versions ─▶ width ─▶ (scalar code: sub-groups of one, narrow loads, scatter prefetch) ─▶ emit ─▶ clean-up
 //! ```
 //!
-//! What leads up to it, and what becomes of a kernel that meets a limit, is [`crate::work_group`].
+//! [`crate::work_group`] calls it, and decides what follows when a kernel meets a limit.
 //!
-//! | step | needs | leaves |
+//! | pass | needs | leaves |
 //! |---|---|---|
-//! | continuation functions | split kernel, frame | functions without barriers or queries: parameters stand for these ([`Param`]) |
+//! | continuation functions | split kernel, frame | functions without barriers or queries: parameters replace these ([`Param`]) |
 //! | versioning, hoisting | any function | the same; conditions and invariants are group-uniform expressions of parameters |
-//! | canonicalize | any function | canonical form: natural loops with one latch and one exit where masked, one return |
+//! | canonicalize | any function | canonical form: one return; where masked, natural loops with one latch and one exit |
 //! | [`TRANSFORMS`] | canonical form | canonical form, the same parameters |
-//! | width | all analysed versions | how many lanes; changes nothing |
+//! | width | all analysed versions | the number of lanes; changes nothing |
 //! | emit | canonical form, width | the work-group function |
 //!
-//! Each step is a pass with a name, a switch unless it is required, a counter and a time ([`passes`],
-//! [`PassManager`]). In debug builds the verifier runs on what each leaves; that functions stay in canonical form is
-//! checked where they are analysed anew, and a violation is an internal error.
+//! Each pass has a name, a switch unless it is required, a counter and a time ([`passes`], [`PassManager`]). In debug
+//! builds the verifier runs after each. [`VectorInput`] checks canonical form wherever a function is analysed anew; a
+//! violation is an internal error.
 
 use crate::analysis::dim_order::{self, DimOrder};
 use crate::analysis::divergence;
@@ -48,8 +48,8 @@ use cloom_passes::{
     CSE, DCE, FOLD, MEM2REG, NARROW_LOADS, Pass, PassId, PassManager, REDUCIBLE, REDUNDANT_PARAMS, SELECT, SIMPLIFY_CFG,
 };
 
-/// What a continuation's function goes through first: its variables become values, and small branches selections. What begins a loop after
-/// a barrier is often a constant.
+/// The scalar passes on a continuation's function: private variables become SSA values, small branches become
+/// selects. Folding comes early because the initial values of a loop after a barrier are often constants.
 const CLEAN_UP: &[Pass] = &[
     MEM2REG,
     FOLD,
@@ -66,23 +66,23 @@ const CLEAN_UP: &[Pass] = &[
     DCE,
 ];
 
-/// What a work-group function with vectors goes through last.
+/// The scalar passes on a work-group function with vectors.
 const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, DCE];
 
-/// What a function without vectors goes through before it is copied into the work-group function.
+/// The scalar passes on scalar code, before it is copied into the work-group function.
 const CLEAN_UP_SCALAR: &[Pass] = &[NARROW_LOADS, DCE];
 
-/// A rewrite of the loops of an analysed function in canonical form.
+/// A rewrite of loops of an analysed function in canonical form.
 struct Transform {
     id: PassId,
-    /// The function rewritten, if there is anything to rewrite.
+    /// Returns the rewritten function, if there is anything to rewrite.
     run: fn(&VectorInput, &Surroundings<'_>) -> Option<Rewrite>,
-    /// What to say of each change.
+    /// The remark on each change.
     remark: fn(Span) -> Remark,
 }
 
-/// All of these, in order: first what removes loads, so that later ones see what is left; what makes lanes narrower comes last, as the
-/// others know no conversions.
+/// All of these, in order. Passes that remove loads come first, so that later ones see what is left. Narrowing comes
+/// last, as the others do not look through conversions.
 const TRANSFORMS: &[Transform] = &[
     Transform { id: passes::STORE_TO_LOAD, run: store_to_load::run, remark: remarks::store_to_load },
     Transform { id: passes::ROW_TRANSPOSE, run: row_transpose::run, remark: remarks::row_transpose },
@@ -91,8 +91,8 @@ const TRANSFORMS: &[Transform] = &[
     Transform { id: passes::NARROW, run: narrow::run, remark: remarks::narrow },
 ];
 
-/// A kernel's work-group function for one width.
-pub struct Made {
+/// A kernel's work-group function, and what was chosen for it.
+pub struct Output {
     pub func: Function,
     pub local_size: u64,
     pub dim_order: DimOrder,
@@ -102,13 +102,13 @@ pub struct Made {
     pub remarks: Vec<Remark>,
 }
 
-/// One way through the pipeline.
+/// One run of the pipeline.
 pub struct Pipeline<'a> {
-    /// What the kernel calls.
+    /// The module of the kernel, for its callees and globals.
     pub module: &'a Module,
-    /// The kernel.
+    /// The kernel, split at its barriers.
     pub cut: &'a Cut,
-    /// Which vectors are wanted.
+    /// Options and target.
     pub vectors: Vectors<'a>,
     /// Runs the passes.
     pub manager: &'a PassManager<'a>,
@@ -116,7 +116,7 @@ pub struct Pipeline<'a> {
 
 impl Pipeline<'_> {
     /// The work-group function of the kernel.
-    pub fn run(&self) -> Result<Made, Stop> {
+    pub fn run(&self) -> Result<Output, Stop> {
         let mut remarks = Vec::new();
         let mut continuations = self.continuations();
         let dim_order = self.dim_order(&continuations);
@@ -136,27 +136,27 @@ impl Pipeline<'_> {
             remarks.push(remarks::width(width));
         }
         let (func, local_size) = self.emit(&parts, width)?;
-        let has_write_only = |p: &Part| p.body.vector().is_some_and(|item| !item.write_only.is_empty());
-        let is_written_only = parts.iter().flat_map(Versioned::leaves).any(has_write_only);
-        let write_only_bytes = if is_written_only { write_only.bytes } else { 0 };
-        Ok(Made { func, local_size, dim_order, width, long_row_width, write_only_bytes, remarks })
+        let has_nontemporal_stores = |p: &Part| p.body.vector().is_some_and(|item| !item.write_only.is_empty());
+        let stores_nontemporal = parts.iter().flat_map(Versioned::leaves).any(has_nontemporal_stores);
+        let write_only_bytes = if stores_nontemporal { write_only.bytes } else { 0 };
+        Ok(Output { func, local_size, dim_order, width, long_row_width, write_only_bytes, remarks })
     }
 
-    /// Whether there may be vectors.
+    /// Whether vector code may be emitted.
     fn is_vector(&self) -> bool {
         self.vectors.options.may_have_lanes()
     }
 
-    /// The functions of all continuations, cleaned up, with unsigned divisions where numbers are never negative.
+    /// The functions of all continuations, cleaned up, with unsigned divisions where operands are never negative.
     fn continuations(&self) -> Vec<ContinuationFunction> {
         let Self { module, cut, manager, .. } = *self;
         let Cut { split, graph, frame, .. } = cut;
-        let one = |index: usize| {
-            let made = manager
+        let continuation = |index: usize| {
+            let built = manager
                 .step(passes::CONTINUATIONS, || (1, continuation_fn::function(module, split, graph, frame, index)));
             // A required pass is never off.
             let ContinuationFunction { mut func, params } =
-                made.unwrap_or_else(|| continuation_fn::function(module, split, graph, frame, index));
+                built.unwrap_or_else(|| continuation_fn::function(module, split, graph, frame, index));
             cloom_passes::manager::verify(module, &func, passes::CONTINUATIONS);
             if self.is_vector() {
                 manager.run(module, &mut func, &[REDUCIBLE]);
@@ -170,13 +170,13 @@ impl Pipeline<'_> {
             }
             ContinuationFunction { func, params }
         };
-        (0..graph.continuations.len()).map(one).collect()
+        (0..graph.continuations.len()).map(continuation).collect()
     }
 
-    /// The order of dimensions for the continuations.
+    /// The order of dimensions that suits the continuations' accesses to memory.
     fn dim_order(&self, continuations: &[ContinuationFunction]) -> DimOrder {
         let Cut { split, graph, frame, .. } = self.cut;
-        // Programs expect neighbours in a sub-group to be neighbours in dimension 0.
+        // Programs expect consecutive work-items of a sub-group to be consecutive in dimension 0.
         if self.vectors.options.keep_dim0 || cloom_ir::subgroup::uses(split) {
             return dim_order::AS_WRITTEN;
         }
@@ -198,7 +198,7 @@ impl Pipeline<'_> {
         found.unwrap_or_default()
     }
 
-    /// The versions of a continuation, ready to be written.
+    /// The versions of a continuation, ready to be emitted.
     fn versions(
         &self,
         index: usize,
@@ -223,14 +223,15 @@ impl Pipeline<'_> {
             Versioned::One(func)
         };
         versioned.try_map(&mut |number, func| {
-            // After a synthetic barrier, the iterations up to the next one come first; what they read comes in order, without prefetching.
+            // Version 0 after a synthetic barrier is the iterations up to the next one. They read memory in order,
+            // which needs no prefetch.
             let prefetch = !(synthetic && number == 0);
-            let mut item = ContinuationFunction { func, params: params.clone() };
+            let mut version = ContinuationFunction { func, params: params.clone() };
             let invariants = manager.step(passes::HOIST_INVARIANT, || {
-                let found = hoist_invariant::run(module, &mut item);
+                let found = hoist_invariant::run(module, &mut version);
                 (found.as_ref().map_or(0, |found| found.values.len()), found)
             });
-            let ContinuationFunction { func, params } = item;
+            let ContinuationFunction { func, params } = version;
             cloom_passes::manager::verify(module, &func, passes::HOIST_INVARIANT);
             let body = match self.is_vector() {
                 true => Body::Vector(Box::new(self.vector(func, &params, dim_order, write_only, prefetch, remarks)?)),
@@ -240,7 +241,7 @@ impl Pipeline<'_> {
         })
     }
 
-    /// A function in canonical form, analysed, with its loops rewritten.
+    /// Brings a function into canonical form, analyses it, and rewrites its loops.
     fn vector(
         &self,
         mut func: Function,
@@ -289,31 +290,32 @@ impl Pipeline<'_> {
         Ok(item)
     }
 
-    /// How many work-items to a vector; and how many it would be for long rows, if that depends on the rows of groups.
+    /// The number of lanes; and the number for groups with long rows, if it depends on the length of rows.
     fn width(&self, parts: &[Versioned<Part>], dim_order: DimOrder) -> (Width, Option<u16>) {
         let Cut { split, graph, .. } = self.cut;
         let items = vectors(parts);
         let width = cost::choose(&items, self.vectors, cost::MAX_LANES);
         if cloom_ir::subgroup::uses(split) {
-            // Programs expect neighbours in a sub-group to be neighbours in dimension 0, and sub-groups to be numbered
-            // along rows. Reductions halve them.
+            // Programs expect consecutive work-items of a sub-group to be consecutive in dimension 0, and sub-groups
+            // to be numbered along rows. Reductions are trees that halve the lanes, so their number must be a power
+            // of two.
             return (Width { order: [0, 1, 2], lanes: 1 << width.lanes.ilog2(), ..width }, None);
         }
         if is_regroupable(self.module, split, graph) || self.vectors.options.lanes.is_some() {
             return (width, None);
         }
         let long_row_width = required_size(split).is_none().then_some(width.lanes);
-        let row = row_of(split, self.vectors.options, dim_order);
+        let row = row_length(split, self.vectors.options, dim_order);
         let width = if row < cost::MAX_LANES { cost::choose(&items, self.vectors, row) } else { width };
         (width, long_row_width)
     }
 
-    /// Makes all versions functions of one work-item again.
+    /// Turns all versions back into functions of one work-item.
     fn make_scalar(&self, parts: &mut [Versioned<Part>], remarks: &mut Vec<Remark>) {
         let Self { module, manager, .. } = *self;
         let scatters = cost::scatters(&vectors(parts));
         if self.is_vector() {
-            // Nothing of what was found out about lanes came to pass.
+            // The remarks on vector code do not apply.
             remarks.clear();
         }
         for part in parts.iter_mut().flat_map(Versioned::leaves_mut) {
@@ -321,26 +323,26 @@ impl Pipeline<'_> {
             manager.function(module, func, passes::SCALAR_SUBGROUPS, subgroup::alone);
             manager.run(module, func, CLEAN_UP_SCALAR);
             if scatters {
-                let mut places = Vec::new();
+                let mut spans = Vec::new();
                 manager.function(module, func, passes::PREFETCH_SCATTER, |func| {
-                    places = prefetch_scatter::hint(func, &part.params);
-                    places.len()
+                    spans = prefetch_scatter::hint(func, &part.params);
+                    spans.len()
                 });
-                remarks.extend(places.into_iter().map(remarks::prefetch_scatter));
+                remarks.extend(spans.into_iter().map(remarks::prefetch_scatter));
                 manager.run(module, func, &[CSE]);
             }
         }
     }
 
-    /// The work-group function, and the size of its static local memory.
+    /// Emits the work-group function. Also returns the size of its static local memory.
     fn emit(&self, parts: &[Versioned<Part>], width: Width) -> Result<(Function, u64), Stop> {
         let Self { module, cut, manager, .. } = *self;
-        let made = manager.step(passes::EMIT, || {
-            let made = group::work_group(module, &cut.split, &cut.graph, &cut.frame, parts, width, manager);
-            (1, made)
+        let emitted = manager.step(passes::EMIT, || {
+            let emitted = group::work_group(module, &cut.split, &cut.graph, &cut.frame, parts, width, manager);
+            (1, emitted)
         });
-        let Some(made) = made else { return Err(bug("a required pass is switched off")) };
-        let (mut func, local_size) = made?;
+        let Some(emitted) = emitted else { return Err(bug("a required pass is switched off")) };
+        let (mut func, local_size) = emitted?;
         cloom_passes::manager::verify(module, &func, passes::EMIT);
         if width.lanes > 1 {
             manager.run(module, &mut func, CLEAN_UP_VECTORS);
@@ -354,26 +356,29 @@ fn vectors(parts: &[Versioned<Part>]) -> Vec<&VectorInput> {
     parts.iter().flat_map(Versioned::leaves).filter_map(|p| p.body.vector()).collect()
 }
 
-/// The largest values of parameters.
+/// The largest value of each parameter.
 fn bounds(params: &[Param]) -> Vec<u64> {
     params.iter().map(|&p| group::bound_of(p)).collect()
 }
 
-/// The work-items of a row of a group, if it matters how they are grouped: as the kernel requires, else as `options` say, else a guess.
-fn row_of(kernel: &Function, options: VectorOptions, dim_order: DimOrder) -> u32 {
+/// How many work-items a row of a group has, where that matters: as the kernel requires, else as `options` say, else
+/// a guess.
+fn row_length(kernel: &Function, options: VectorOptions, dim_order: DimOrder) -> u32 {
     let required = required_size(kernel).map(|size| size[usize::from(dim_order[0])]);
-    let known = options.short_row.map(u32::from);
-    let asks_below = || {
+    let short_row = options.short_row.map(u32::from);
+    let queries_other_dims = || {
         let mut insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts);
         insts.any(
             |&i| matches!(kernel.insts[i].op, Op::Query { what, dim } if dim != dim_order[0] && what != Query::WorkDim),
         )
     };
-    let row = required.or(known).unwrap_or_else(|| if asks_below() { cost::TILE } else { cost::MAX_LANES });
+    let row = required
+        .or(short_row)
+        .unwrap_or_else(|| if queries_other_dims() { cost::GUESSED_TILE } else { cost::MAX_LANES });
     row.clamp(1, cost::MAX_LANES)
 }
 
-/// The size of groups that a kernel requires.
+/// The group size that a kernel requires (`reqd_work_group_size`).
 fn required_size(kernel: &Function) -> Option<[u32; 3]> {
     kernel.kernel.as_ref()?.reqd_group_size
 }

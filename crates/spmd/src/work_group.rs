@@ -1,20 +1,20 @@
-//! From a kernel to its work-group function: what is tried, and what becomes of limits and bugs.
+//! From a kernel to its work-group function: which attempts are output, and what follows a limit or a bug.
 //!
 //! ```text
-//! kernel ─▶ cut at barriers ─▶ pipeline with vectors ─ limit or bug ─▶ pipeline without
-//!                                      │
-//!                                      ▼ has grid-stride loops
-//!                              cut again, with synthetic barriers ─▶ pipeline with vectors, for several groups at a time
+//! kernel ─▶ split at barriers ─▶ pipeline with vectors ─ limit or bug ─▶ pipeline for scalar code
+//!                                        │
+//!                                        ▼ has grid-stride loops
+//!                                split again, with synthetic barriers ─▶ pipeline with vectors, for batches of groups
 //! ```
 //!
-//! A limit is a decision, and becomes a remark. A bug panics in debug builds; else it becomes a remark, and the caller
-//! counts it.
+//! A limit is a decision, and becomes a remark. A bug panics in debug builds; in release builds it becomes a remark,
+//! and the caller counts it.
 
 use crate::analysis::divergence::{self, Divergence};
 use crate::analysis::grouping::is_regroupable;
 use crate::cost::Vectors;
 use crate::error::{Error, InternalError, NotVectorised, Stop, internal};
-use crate::pipeline::{Made, Pipeline};
+use crate::pipeline::{Output, Pipeline};
 use crate::split::continuations::{self, Barrier, ContinuationGraph};
 use crate::split::frame::{self, Frame};
 use crate::transform::grid_stride::{self, GridStride};
@@ -29,7 +29,7 @@ const MAX_BARRIERS: usize = 2000;
 /// Larger kernels run one work-item at a time: LLVM takes minutes for as much code in vectors.
 const MAX_INSTS: usize = 8000;
 
-/// Makes the work-group function of a kernel and adds it to the module.
+/// Compiles a kernel to its work-group function and adds that to the module.
 pub fn run(
     module: &mut Module,
     kernel: FuncRef,
@@ -49,31 +49,32 @@ pub fn run(
     }
     let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
     let cut = Cut::new(split, barriers, &manager);
-    let Attempt { made, vectors, not_vectorised, internal_error } =
+    let Attempt { output, vectors, not_vectorised, internal_error } =
         attempt(module, &cut, vectors, too_large, &manager)?;
-    // What has no vectors has a reason, which synthetic barriers would hide.
-    let batched = (made.width.lanes > 1).then(|| in_batches(module, func, vectors, &manager)).flatten();
-    let (cut, made, grid_stride_bytes) = batched.unwrap_or((cut, made, 0));
+    // A batch of scalar groups would gain nothing, and its remarks would hide why there are no vectors.
+    let batched = (output.width.lanes > 1).then(|| try_batched(module, func, vectors, &manager)).flatten();
+    let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
     let Cut { split, divergence, graph, frame } = cut;
-    let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), made.remarks);
+    let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), output.remarks);
     remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
     remarks.extend(internal_error.map(|bug| remarks::not_vectorised(bug.to_string())));
     Ok(WorkGroup {
-        func: module.funcs.push(made.func),
+        func: module.funcs.push(output.func),
         launch: CpuLaunch {
-            lanes: made.width.lanes,
-            dim_order: made.dim_order,
-            // What was found out about lanes relies on it, and may have left its traces where there are none in the end.
+            lanes: output.width.lanes,
+            dim_order: output.dim_order,
+            // Analyses of the vectoriser assume it, and scalar code may have been simplified by them before vectors
+            // were given up.
             max_id: if vectors.options.may_have_lanes() { MAX_ID } else { u64::MAX },
             regroupable: is_regroupable(module, &split, &graph),
-            column_access: made.width.order[0] == 1,
-            write_only_bytes: made.write_only_bytes,
-            long_row_width: made.long_row_width,
+            column_access: output.width.order[0] == 1,
+            write_only_bytes: output.write_only_bytes,
+            long_row_width: output.long_row_width,
             scratch_fixed: frame.fixed,
             scratch_per_item: frame.per_item,
             grid_stride_bytes,
         },
-        local_size: made.local_size,
+        local_size: output.local_size,
         not_vectorised,
         internal_error,
         remarks,
@@ -81,7 +82,7 @@ pub fn run(
     })
 }
 
-/// Functions that stay calls must not depend on which work-item calls them: only the work-group function knows it.
+/// Checks that no callee depends on which work-item calls it: only the work-group function knows.
 fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Error> {
     let mut seen = vec![false; module.funcs.len()];
     let mut list = module.funcs[kernel].callees();
@@ -91,9 +92,9 @@ fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Error> {
         }
         let func = &module.funcs[f];
         let mut ops = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op);
-        let local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
-        let own = |op: &Op| matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_)) || op.is_subgroup();
-        if ops.any(|op| own(op) || local(op)) {
+        let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
+        let is_per_item = |op: &Op| matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_)) || op.is_subgroup();
+        if ops.any(|op| is_per_item(op) || is_local(op)) {
             return Err(Error::NotInlined(func.name.clone()));
         }
         list.extend(func.callees());
@@ -111,7 +112,7 @@ fn split_at_barriers(module: &Module, func: &mut Function, manager: &PassManager
     barriers
 }
 
-/// A kernel that was cut into continuations.
+/// A kernel split into continuations.
 pub struct Cut {
     /// The kernel, with a block that ends at each barrier.
     pub split: Function,
@@ -129,16 +130,16 @@ impl Cut {
     }
 }
 
-/// A work-group function, and what became of the attempt to use vectors.
+/// A work-group function, and why it has no vectors if it has none.
 struct Attempt<'a> {
-    made: Made,
-    /// What was tried last.
+    output: Output,
+    /// The options and target it was compiled for.
     vectors: Vectors<'a>,
     not_vectorised: Option<NotVectorised>,
     internal_error: Option<InternalError>,
 }
 
-/// Tries vectors, and if that meets a limit or a bug, writes scalar code.
+/// Tries vector code, and scalar code if that meets a limit or a bug.
 fn attempt<'a>(
     module: &Module,
     cut: &Cut,
@@ -153,7 +154,7 @@ fn attempt<'a>(
     };
     let (mut not_vectorised, mut internal_error) = (None, None);
     match first {
-        Ok(made) => return Ok(Attempt { made, vectors, not_vectorised, internal_error }),
+        Ok(output) => return Ok(Attempt { output, vectors, not_vectorised, internal_error }),
         Err(Stop::Limit(limit)) => not_vectorised = Some(limit),
         Err(Stop::Bug(bug)) if cfg!(debug_assertions) => panic!("{bug}"),
         Err(Stop::Bug(bug)) if vectors.options.may_have_lanes() => internal_error = Some(bug),
@@ -162,31 +163,32 @@ fn attempt<'a>(
     manager.roll_back(before);
     let vectors = vectors.scalar();
     match (Pipeline { module, cut, vectors, manager }.run()) {
-        Ok(made) => Ok(Attempt { made, vectors, not_vectorised, internal_error }),
+        Ok(output) => Ok(Attempt { output, vectors, not_vectorised, internal_error }),
         Err(Stop::Bug(bug)) => Err(Error::Internal(bug)),
         Err(Stop::Limit(_)) => Err(Error::Internal(internal("scalar code met a limit of vectors"))),
     }
 }
 
-/// The kernel with synthetic barriers in its grid-stride loops, if it has such loops, several groups can run together up to the first
-/// barrier, work-items are in vectors, and prefetching would not do as well; and how many bytes of a step are a work-item's.
-fn in_batches(
+/// Compiles the kernel with synthetic barriers in its grid-stride loops. Returns it with the bytes that a work-item
+/// accesses in one grid stride; `None` if the kernel has no such loop, groups cannot run as a batch up to the first
+/// barrier, it gets no vectors, or the target prefers prefetching.
+fn try_batched(
     module: &Module,
     kernel: &Function,
     vectors: Vectors<'_>,
     manager: &PassManager<'_>,
-) -> Option<(Cut, Made, u32)> {
+) -> Option<(Cut, Output, u32)> {
     let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
     if !is_on || !grid_stride::asks_for_grid(kernel) || vectors.tuning().prefers_prefetch {
         return None;
     }
-    let plain = manager.statistics();
+    let unbatched = manager.statistics();
     manager.roll_back(Statistics::default());
-    let made = batched(module, kernel, vectors, manager);
-    if made.is_none() {
-        manager.roll_back(plain);
+    let output = batched(module, kernel, vectors, manager);
+    if output.is_none() {
+        manager.roll_back(unbatched);
     }
-    made
+    output
 }
 
 fn batched(
@@ -194,11 +196,11 @@ fn batched(
     kernel: &Function,
     vectors: Vectors<'_>,
     manager: &PassManager<'_>,
-) -> Option<(Cut, Made, u32)> {
+) -> Option<(Cut, Output, u32)> {
     let mut split = kernel.clone();
     manager.run(module, &mut split, &[SELECT, SIMPLIFY_CFG]);
     let barriers = split_at_barriers(module, &mut split, manager);
-    // Tests ask for lanes, and have few elements.
+    // Tests that ask for a number of lanes have few elements.
     let least = if vectors.options.lanes.is_some() { 0 } else { grid_stride::MIN_ELEMENTS };
     let found = manager.step(passes::GRID_STRIDE, || {
         let found = grid_stride::insert(&mut split, &barriers, least);
@@ -207,15 +209,15 @@ fn batched(
     let GridStride { barriers: synthetic, bytes } = found.flatten()?;
     cloom_passes::manager::verify(module, &split, passes::GRID_STRIDE);
     let cut = Cut::new(split, [barriers, synthetic].concat(), manager);
-    // A private array takes longer to keep than memory gains.
+    // Saving a private array across the barrier costs more than reading memory in order gains.
     if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
         return None;
     }
-    let made = match (Pipeline { module, cut: &cut, vectors, manager }.run()) {
-        Ok(made) => made,
+    let output = match (Pipeline { module, cut: &cut, vectors, manager }.run()) {
+        Ok(output) => output,
         Err(Stop::Limit(_)) => return None,
         Err(Stop::Bug(bug)) if cfg!(debug_assertions) => panic!("{bug}"),
         Err(Stop::Bug(_)) => return None,
     };
-    (made.width.lanes > 1).then_some((cut, made, bytes))
+    (output.width.lanes > 1).then_some((cut, output, bytes))
 }
