@@ -1,13 +1,16 @@
-//! Divergence: which values are the same for all work-items of a group that compute them together.
+//! Divergence: which values are uniform, that is, the same for all work-items of a group that compute them together.
 //!
-//! In comes a kernel; out goes, for each value, whether it varies and the first cause. A value varies if it comes from
-//! a local or global id, from memory that may differ between work-items, from an operand that varies, or, at a join,
-//! from the way that a work-item took. Forward dataflow over values and branches together (Karrenberg and Hack,
-//! "Improving Performance of OpenCL on CPUs", 2012; the influence of a divergent branch is taken as everything between
-//! it and its post-dominator).
+//! In comes a kernel; out goes, for each value, whether it varies, and the first cause. A value varies if it is a
+//! local or global id, a load from memory that may differ between work-items, or a result of a varying operand; or if
+//! it is a block parameter where control flow from a divergent branch joins (sync dependence), or is used outside of
+//! a loop that work-items leave in different iterations (temporal divergence).
 //!
-//! Conservative where it may be: a load from anything but constant memory varies, because work-items run one after the
-//! other and an earlier one may have written there.
+//! Forward dataflow over values and branches together (Karrenberg and Hack, "Improving Performance of OpenCL on
+//! CPUs", CC 2012). The influence region of a divergent branch is approximated by all blocks between it and its
+//! immediate post-dominator; [`crate::analysis::shape`] has the precise joins of Rosemann, Moll and Hack.
+//!
+//! A load from anything but constant memory varies within a group, because work-items run one after the other and an
+//! earlier one may have written there.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -16,11 +19,11 @@ use cloom_ir::{Block, Entity, Function, Inst, Op, Query, Space, Term, Value, Val
 /// Why a value varies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The instruction is a source: an id, a load, an atomic, a call.
+    /// The instruction is a source of divergence: an id, a load, an atomic operation, a call.
     Source(Inst),
-    /// It is a parameter that does.
+    /// It is a parameter that varies.
     Param,
-    /// The branch at the end of this block sends work-items different ways, and the value depends on the way.
+    /// The branch at the end of this block is divergent, and the value depends on which edge was taken.
     Branch(Block),
 }
 
@@ -29,19 +32,19 @@ pub enum Cause {
 pub struct Divergence {
     cause: Vec<Option<Cause>>,
     branch: Vec<bool>,
-    last_differs: Vec<bool>,
+    is_temporally_divergent: Vec<bool>,
 }
 
 impl Divergence {
-    /// Whether all work-items that compute the value together get the same.
+    /// Whether all work-items that compute the value together get the same result.
     pub fn is_uniform(&self, v: Value) -> bool {
         self.cause[v.index()].is_none()
     }
 
-    /// Whether it is computed in a loop that work-items leave in different rounds. Then what they have of it behind the loop may differ,
-    /// even if it is uniform: nothing uses it there.
-    pub fn last_differs(&self, v: Value) -> bool {
-        self.last_differs[v.index()]
+    /// Whether the value is defined in a loop that work-items leave in different iterations. Outside of the loop it
+    /// may then differ even if it is uniform inside (temporal divergence); a uniform one is not used there.
+    pub fn is_temporally_divergent(&self, v: Value) -> bool {
+        self.is_temporally_divergent[v.index()]
     }
 
     /// What first made the value vary.
@@ -49,33 +52,33 @@ impl Divergence {
         self.cause[v.index()]
     }
 
-    /// Whether the block ends in a branch that sends work-items different ways.
+    /// Whether the block ends in a divergent branch.
     pub fn is_divergent_branch(&self, b: Block) -> bool {
         self.branch[b.index()]
     }
 }
 
-/// Analyses a kernel: what differs between the work-items of a group.
+/// Analyses a kernel: divergence among the work-items of a group.
 pub fn analyse(func: &Function) -> Divergence {
     between(func, &[], &Sources { loads: true, groups: false })
 }
 
-/// Analyses a kernel: what differs between work-items of several groups of one size that lie beside each other.
+/// Analyses a kernel: divergence among the work-items of several adjacent groups of one size.
 pub fn between_groups(func: &Function) -> Divergence {
     between(func, &[], &Sources { loads: true, groups: true })
 }
 
-/// Analyses the function of one work-item: what differs between the lanes of a vector, when `varying` are the parameters that do. A
-/// load from one address gives all lanes the same, since they run in step.
+/// Analyses the function of one work-item: divergence among the lanes of a vector, where the parameters `varying`
+/// vary. Lanes run in lockstep, so a load from a uniform address is uniform.
 pub fn between_lanes(func: &Function, varying: &[Value]) -> Divergence {
     between(func, varying, &Sources { loads: false, groups: false })
 }
 
-/// What differs of itself.
+/// Which operations are sources of divergence, beside ids.
 struct Sources {
-    /// What is loaded, and what a sub-group finds out.
+    /// Loads and sub-group operations.
     loads: bool,
-    /// The group's place.
+    /// Group ids.
     groups: bool,
 }
 
@@ -87,11 +90,11 @@ fn between(func: &Function, varying: &[Value], sources: &Sources) -> Divergence 
         cfg: &cfg,
         post: &post,
         users: users(func, &cfg),
-        home: homes(func, &cfg),
+        block_of: blocks_of_insts(func, &cfg),
         result: Divergence {
             cause: vec![None; func.values.len()],
             branch: vec![false; func.blocks.len()],
-            last_differs: vec![false; func.values.len()],
+            is_temporally_divergent: vec![false; func.values.len()],
         },
         work: Vec::new(),
     };
@@ -108,13 +111,13 @@ fn between(func: &Function, varying: &[Value], sources: &Sources) -> Divergence 
         a.mark(v, Cause::Param);
     }
     while let Some(v) = a.work.pop() {
-        a.spread(v);
+        a.propagate(v);
     }
     a.result
 }
 
-/// What uses a value: an instruction's result, an instruction in a block whose result, if it has any, does not differ by it, or the
-/// terminator of a block.
+/// A user of a value: the result of an instruction; an instruction in a block whose result, if any, does not become
+/// varying by this operand; or the terminator of a block.
 #[derive(Clone, Copy)]
 enum User {
     Result(Value),
@@ -128,8 +131,8 @@ fn users(func: &Function, cfg: &Cfg) -> Vec<Vec<User>> {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             for (k, &a) in data.args.iter().enumerate() {
-                let differs = data.result.filter(|_| !is_exchanged(&data.op, k));
-                users[a.index()].push(differs.map_or(User::Effect(b), User::Result));
+                let result = data.result.filter(|_| !is_exchanged(&data.op, k));
+                users[a.index()].push(result.map_or(User::Effect(b), User::Result));
             }
         }
         func.blocks[b].term.for_each_use(|v| users[v.index()].push(User::Term(b)));
@@ -137,13 +140,14 @@ fn users(func: &Function, cfg: &Cfg) -> Vec<Vec<User>> {
     users
 }
 
-/// Whether operand number k is one that the work-items of a sub-group exchange: its differences are not the result's.
+/// Whether operand `k` is one that the work-items of a sub-group exchange: that it varies does not make the result
+/// vary.
 pub fn is_exchanged(op: &Op, k: usize) -> bool {
     op.is_subgroup() && !matches!((op, k), (Op::SubgroupShuffle, 1))
 }
 
-/// Whether an operation on sub-groups gives the work-items of one different results, whatever its operands.
-pub fn is_own_share(op: &Op) -> bool {
+/// Whether a sub-group operation gives the work-items of one sub-group different results, whatever its operands.
+pub fn is_per_item_result(op: &Op) -> bool {
     match *op {
         Op::SubgroupReduce { cluster, .. } => cluster < MAX_LANES,
         Op::SubgroupScan { .. } => true,
@@ -155,14 +159,14 @@ pub fn is_own_share(op: &Op) -> bool {
 const MAX_LANES: u16 = 64;
 
 /// The block of each instruction.
-fn homes(func: &Function, cfg: &Cfg) -> Vec<Option<Block>> {
-    let mut home = vec![None; func.insts.len()];
+fn blocks_of_insts(func: &Function, cfg: &Cfg) -> Vec<Option<Block>> {
+    let mut block_of = vec![None; func.insts.len()];
     for &b in cfg.rpo() {
         for &i in &func.blocks[b].insts {
-            home[i.index()] = Some(b);
+            block_of[i.index()] = Some(b);
         }
     }
-    home
+    block_of
 }
 
 fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
@@ -174,8 +178,8 @@ fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
             ..
         } => true,
         Op::Query { what: Query::GroupId, .. } => groups,
-        // What a sub-group finds out is its own.
-        op if op.is_subgroup() => loads || is_own_share(op),
+        // Results differ between sub-groups.
+        op if op.is_subgroup() => loads || is_per_item_result(op),
         Op::Load { .. } => loads && func.ty(data.args[0]).space() != Some(Space::Constant),
         Op::Alloca { .. } => true,
         Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => true,
@@ -188,7 +192,7 @@ struct Analysis<'a> {
     cfg: &'a Cfg,
     post: &'a DomTree,
     users: Vec<Vec<User>>,
-    home: Vec<Option<Block>>,
+    block_of: Vec<Option<Block>>,
     result: Divergence,
     work: Vec<Value>,
 }
@@ -202,7 +206,7 @@ impl Analysis<'_> {
         }
     }
 
-    fn spread(&mut self, v: Value) {
+    fn propagate(&mut self, v: Value) {
         let Some(cause) = self.result.cause(v) else { return };
         for user in std::mem::take(&mut self.users[v.index()]) {
             match user {
@@ -227,45 +231,47 @@ impl Analysis<'_> {
         }
     }
 
-    /// The branch at the end of `b` sends work-items different ways: values that depend on the way vary.
+    /// The branch at the end of `b` is divergent: values that depend on the edge taken vary.
     fn diverge(&mut self, b: Block) {
         if std::mem::replace(&mut self.result.branch[b.index()], true) {
             return;
         }
         let func = self.func;
-        let stop = self.post.idom(b);
-        // Blocks between the branch and its post-dominator.
+        let meet = self.post.idom(b);
+        // The influence region: the blocks between the branch and its post-dominator.
         let mut inside = vec![false; func.blocks.len()];
         let mut stack: Vec<Block> = func.blocks[b].term.edges().iter().map(|e| e.block).collect();
         let mut region = Vec::new();
         while let Some(x) = stack.pop() {
-            if Some(x) == stop || std::mem::replace(&mut inside[x.index()], true) {
+            if Some(x) == meet || std::mem::replace(&mut inside[x.index()], true) {
                 continue;
             }
             region.push(x);
             stack.extend(func.blocks[x].term.edges().iter().map(|e| e.block));
         }
         let cause = Cause::Branch(b);
-        for &x in region.iter().chain(&stop) {
-            // What all the ways from here bring alike does not depend on the way; nor does what comes by one of them alone. (Others may
-            // lead here too: from before a loop, say, that the branch stands in.)
-            let ways = || self.cfg.preds(x).iter().filter(|&&p| p == b || inside[p.index()]);
-            let edges = || ways().flat_map(|&p| func.blocks[p].term.edges()).filter(|e| e.block == x);
+        for &x in region.iter().chain(&meet) {
+            // A parameter stays uniform if all edges from the region bring the same argument, or only one edge does.
+            // Edges from outside of the region do not count: from before a loop that contains the branch, for
+            // instance.
+            let preds_in_region = || self.cfg.preds(x).iter().filter(|&&p| p == b || inside[p.index()]);
+            let edges = || preds_in_region().flat_map(|&p| func.blocks[p].term.edges()).filter(|e| e.block == x);
             for (k, &p) in func.blocks[x].params.iter().enumerate() {
-                let mut brought = edges().map(|e| e.args[k]);
-                let first = brought.next();
-                if brought.any(|a| Some(a) != first) {
+                let mut args = edges().map(|e| e.args[k]);
+                let first = args.next();
+                if args.any(|a| Some(a) != first) {
                     self.mark(p, cause);
                 }
             }
         }
-        // A loop that work-items leave in different rounds: what it computed last differs for those after it.
+        // The branch is in its own region: a loop that work-items leave in different iterations. Its values vary
+        // outside.
         if inside[b.index()] {
             for &x in &region {
                 let params = func.blocks[x].params.iter().copied();
                 let results = func.blocks[x].insts.iter().filter_map(|&i| func.insts[i].result);
                 for v in params.chain(results) {
-                    self.result.last_differs[v.index()] = true;
+                    self.result.is_temporally_divergent[v.index()] = true;
                     if self.used_outside(v, &inside) {
                         self.mark(v, cause);
                     }
@@ -275,14 +281,14 @@ impl Analysis<'_> {
     }
 
     fn used_outside(&self, v: Value, inside: &[bool]) -> bool {
-        // Users of values that are already marked were taken; these need no second look.
+        // The user lists of values already marked are empty; these need no second look.
         self.users[v.index()].iter().any(|u| match u {
             User::Effect(b) => !inside[b.index()],
             User::Term(b) => {
                 !inside[b.index()] || self.func.blocks[*b].term.edges().iter().any(|e| !inside[e.block.index()])
             }
             User::Result(r) => match self.func.values[*r].def {
-                ValueDef::Inst(i) => !self.home[i.index()].is_some_and(|b| inside[b.index()]),
+                ValueDef::Inst(i) => !self.block_of[i.index()].is_some_and(|b| inside[b.index()]),
                 ValueDef::Param(b, _) => !inside[b.index()],
             },
         })

@@ -1,12 +1,13 @@
-//! Latency: how long an iteration waits for the one before it, and how much independent work it has meanwhile.
+//! Latency of loops: how long an iteration waits for the previous one, and how much independent work it has
+//! meanwhile.
 //!
-//! In comes an analysed function; out goes, for the innermost loops, how many registers a vector can take at nearly no
-//! cost in time. A sum is the plain case: each addition waits four cycles for the last one, while the machine could do
-//! seven others. With more registers to a vector there are as many independent sums (interleaving, as LLVM's loop
-//! vectoriser calls it). The processor overlaps iterations of short loops by itself, a few hundred instructions deep,
-//! but not of long ones.
+//! In comes an analysed function; out goes, for the innermost loops, how many registers per vector gain throughput.
+//! The plain case is a sum: each addition waits four cycles for the previous one, while the core could do seven
+//! others. With more registers per vector there are as many independent sums (interleaving, in terms of LLVM's loop
+//! vectoriser). Out-of-order execution overlaps the iterations of short loops by itself, a few hundred instructions
+//! deep, but not of long ones.
 //!
-//! The figures are those of today's x86 cores, within a factor that does not matter here.
+//! Latencies and costs are those of recent x86 cores; a factor of two would not matter here.
 
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;
@@ -15,33 +16,34 @@ use cloom_ir::loops::Loop;
 use cloom_ir::{BinOp, IntCc, Op, Scalar, UnOp, Value};
 use rustc_hash::FxHashMap;
 
-/// What twice the registers may take at most to be worth their number, in quarters of the time; and where there are twice as many.
+/// Doubling the registers per vector is worthwhile if an iteration then takes at most so many quarters of the time:
+/// with 16 vector registers, and with 32.
 const WORTHWHILE: u32 = 6;
-const WORTHWHILE_OF_PLENTY: u32 = 7;
+const WORTHWHILE_WITH_32: u32 = 7;
 
-/// What one round of a loop takes, in half cycles: two instructions begin in a cycle.
+/// The time of one iteration of a loop, in half cycles: the core issues two instructions per cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Round {
-    /// From the results of the last round to those of this one.
+pub struct Iteration {
+    /// The longest path from a loop-carried value to its next value.
     pub latency: u32,
-    /// For each register that a value takes.
+    /// The issue time of all instructions, for each register per vector.
     work: u32,
 }
 
-impl Round {
+impl Iteration {
     fn time(self, registers: u32) -> u32 {
         self.latency.max(self.work * registers)
     }
 
-    /// Whether twice the registers, for twice the work-items, take at most so many quarters of the time.
-    fn gains_beyond(self, registers: u32, quarters: u32) -> bool {
+    /// Whether doubling `registers`, for twice the work-items, takes at most `quarters` quarters of the time.
+    fn gains_by_doubling(self, registers: u32, quarters: u32) -> bool {
         4 * self.time(2 * registers) <= quarters * self.time(registers)
     }
 }
 
-/// Whether a work-item on its own would wait in the deepest loops for at least as long as it works, though its short vectors take whole
-/// registers: components in registers of so many work-items have more to do meanwhile. Not where vectors come from memory or their
-/// components meet, which takes longer in lanes.
+/// Whether scalar code would be bound by latency in the deepest loops, although its short vectors fill registers:
+/// vectors of `lanes` work-items then have more independent work. Not in loops that load or store or that shuffle
+/// components, which is slower in vector code.
 pub fn waits_alone(item: &VectorInput, lanes: u32) -> bool {
     let func = &item.func;
     let loops = deepest(item);
@@ -59,24 +61,25 @@ pub fn waits_alone(item: &VectorInput, lanes: u32) -> bool {
     !loops.is_empty() && loops.iter().all(|l| computes_only(l) && waits(l))
 }
 
-/// The deepest loops, where the time goes.
+/// The most deeply nested loops, where most time is spent.
 pub fn deepest(item: &VectorInput) -> Vec<&Loop> {
     let depth = item.loops.without_inner().map(|l| l.depth).max();
     item.loops.without_inner().filter(|l| Some(l.depth) == depth).collect()
 }
 
-/// Whether the deepest loops have as much to do in one register to a vector as they wait for. Then more of them gain little, and lose much
-/// if they do not find room: what goes through memory in each round is waited for.
+/// Whether the deepest loops are bound by throughput with one register per vector. More registers then gain little,
+/// and lose much if they cause spills: a reload in a recurrence adds to its latency.
 pub fn is_busy(item: &VectorInput) -> bool {
     let loops = deepest(item);
-    !loops.is_empty() && loops.iter().all(|l| !leaves_apart(item, l) && !round(item, l).gains_beyond(1, WORTHWHILE))
+    !loops.is_empty()
+        && loops.iter().all(|l| !exits_spread(item, l) && !round(item, l).gains_by_doubling(1, WORTHWHILE))
 }
 
-/// Whether work-items leave a loop in rounds that may be far apart. Where they leave by the order of neighbours' numbers and one for all
-/// (`i < n`, in the steps of a grid), that is at most one round.
-fn leaves_apart(item: &VectorInput, l: &Loop) -> bool {
+/// Whether lanes may leave a loop in iterations far apart. Where the exit is an ordered comparison of a strided with
+/// a uniform value (`i < n` in a grid-stride loop), they leave within one iteration of each other.
+fn exits_spread(item: &VectorInput, l: &Loop) -> bool {
     let func = &item.func;
-    let in_order = |cond: Value| {
+    let is_strided_compare = |cond: Value| {
         let Some(data) = func.def_inst(cond).map(|i| &func.insts[i]) else { return false };
         let shape = |k: usize| item.shapes.of(data.args[k]);
         let strided = |k: usize| matches!(shape(k), Shape::Strided { .. });
@@ -85,24 +88,25 @@ fn leaves_apart(item: &VectorInput, l: &Loop) -> bool {
             && (strided(0) && uniform(1) || uniform(0) && strided(1))
     };
     let diverging = l.exits.iter().filter(|&&(from, _)| item.shapes.diverges(from));
-    diverging.map(|&(from, _)| func.blocks[from].term.operand()).any(|cond| !cond.is_some_and(in_order))
+    diverging.map(|&(from, _)| func.blocks[from].term.operand()).any(|cond| !cond.is_some_and(is_strided_compare))
 }
 
-/// The most registers, up to `most`, that each doubling of `least` still gains by. Loops that work-items leave in different rounds gain
-/// little, because a wider vector waits for the last of more: one doubling, where there is `plenty` of registers. (Mandelbrot on AVX-512:
-/// 11.4 ms with two, 9.3 with four.)
+/// The number of registers per vector: `least`, doubled up to `most` as long as that gains throughput. If lanes leave
+/// loops in iterations far apart, more gains little, because a wider vector waits for the last of more lanes: one
+/// doubling, if `plenty` (there are 32 registers). (Mandelbrot on AVX-512: 11.4 ms with two registers, 9.3 with
+/// four.)
 pub fn registers(item: &VectorInput, least: u32, most: u32, plenty: bool) -> u32 {
-    let apart = item.loops.loops.iter().any(|l| leaves_apart(item, l));
-    let most = match (apart, plenty) {
+    let spread = item.loops.loops.iter().any(|l| exits_spread(item, l));
+    let most = match (spread, plenty) {
         (true, true) => most.min(2 * least),
         (true, false) => least,
         (false, _) => most,
     };
-    let quarters = if plenty { WORTHWHILE_OF_PLENTY } else { WORTHWHILE };
+    let quarters = if plenty { WORTHWHILE_WITH_32 } else { WORTHWHILE };
     let all = deepest(item).into_iter().map(|l| {
         let round = round(item, l);
         let mut registers = least;
-        while 2 * registers <= most && (apart || round.gains_beyond(registers, quarters)) {
+        while 2 * registers <= most && (spread || round.gains_by_doubling(registers, quarters)) {
             registers *= 2;
         }
         registers
@@ -110,14 +114,15 @@ pub fn registers(item: &VectorInput, least: u32, most: u32, plenty: bool) -> u32
     all.min().unwrap_or(least)
 }
 
-/// What a round of a loop takes.
-pub fn round(item: &VectorInput, l: &Loop) -> Round {
+/// The time of one iteration of a loop.
+pub fn round(item: &VectorInput, l: &Loop) -> Iteration {
     let func = &item.func;
     let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
-    // When a value is there, after the round's beginning; what does not wait for the last round is not in it.
-    let mut since: FxHashMap<Value, u32> = FxHashMap::default();
-    since.extend(func.blocks[l.header].params.iter().filter(|&&p| varying(p)).map(|&p| (p, 0)));
-    let mut round = Round::default();
+    // The time at which a value is ready after the start of the iteration, for values that depend on loop-carried
+    // ones.
+    let mut ready: FxHashMap<Value, u32> = FxHashMap::default();
+    ready.extend(func.blocks[l.header].params.iter().filter(|&&p| varying(p)).map(|&p| (p, 0)));
+    let mut round = Iteration::default();
     for &b in &l.blocks {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
@@ -127,19 +132,19 @@ pub fn round(item: &VectorInput, l: &Loop) -> Round {
             };
             let (latency, work) = cost(item, &data.op, data.args.first().copied(), r);
             round.work += work;
-            if let Some(begin) = data.args.iter().filter_map(|a| since.get(a)).max() {
-                since.insert(r, begin + latency);
+            if let Some(start) = data.args.iter().filter_map(|a| ready.get(a)).max() {
+                ready.insert(r, start + latency);
             }
         }
         for e in func.blocks[b].term.edges() {
             let into_loop = l.blocks.contains(&e.block);
             for (&p, a) in func.blocks[e.block].params.iter().zip(&e.args).filter(|_| into_loop) {
-                let Some(&end) = since.get(a) else { continue };
+                let Some(&end) = ready.get(a) else { continue };
                 if e.block == l.header {
                     round.latency = round.latency.max(end);
                 } else {
-                    let known = since.entry(p).or_default();
-                    *known = end.max(*known);
+                    let latest = ready.entry(p).or_default();
+                    *latest = end.max(*latest);
                 }
             }
         }
@@ -147,7 +152,7 @@ pub fn round(item: &VectorInput, l: &Loop) -> Round {
     round
 }
 
-/// Half cycles until the result is there, and until as many units are free again.
+/// Latency and issue time of an operation, in half cycles.
 fn cost(item: &VectorInput, op: &Op, first: Option<Value>, result: Value) -> (u32, u32) {
     let ty = item.func.ty(result);
     let is_float = matches!(ty.scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
@@ -158,7 +163,7 @@ fn cost(item: &VectorInput, op: &Op, first: Option<Value>, result: Value) -> (u3
         Op::Binary(BinOp::Mul) | Op::Fma => (8, 1),
         Op::Binary(_) | Op::Unary(_) if is_float => (8, 1),
         Op::Cast(_) => (8, 1),
-        // A vector, or each lane for itself.
+        // A gather or lane-by-lane load, or a vector load.
         Op::Load { .. } => match first.map(|address| item.shapes.of(address)) {
             Some(Shape::Varying) => (40, 16),
             _ => (12, 2),

@@ -25,14 +25,15 @@ impl Masked {
         self.linear[b.index()]
     }
 
-    /// Whether all forward edges to a block come from unmasked blocks that are not linear.
+    /// Whether all forward edges to a block come from blocks that are neither masked nor linear: the block is the
+    /// entry of a region.
     pub fn begins_region(&self, cfg: &Cfg, dom: &DomTree, b: Block) -> bool {
-        let mut ways = cfg.preds(b).iter().filter(|&&p| !dom.dominates(b, p));
-        ways.all(|&p| !self.is_masked(p) && !self.is_linear(p))
+        let mut forward_preds = cfg.preds(b).iter().filter(|&&p| !dom.dominates(b, p));
+        forward_preds.all(|&p| !self.is_masked(p) && !self.is_linear(p))
     }
 }
 
-/// Finds them. `diverges` says which branches are divergent.
+/// Finds the masked blocks. `diverges` says which branches are divergent.
 pub fn find(func: &Function, cfg: &Cfg, dom: &DomTree, post: &DomTree, diverges: &dyn Fn(Block) -> bool) -> Masked {
     let mut m = Masked { block: vec![false; func.blocks.len()], linear: vec![false; func.blocks.len()] };
     let mut work: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| diverges(b)).collect();
@@ -41,26 +42,27 @@ pub fn find(func: &Function, cfg: &Cfg, dom: &DomTree, post: &DomTree, diverges:
             if std::mem::replace(&mut m.linear[b.index()], true) {
                 continue;
             }
-            let stop = post.idom(b);
+            let meet = post.idom(b);
             let mut seen = vec![false; func.blocks.len()];
             let mut stack: Vec<Block> = func.blocks[b].term.edges().iter().map(|e| e.block).collect();
             while let Some(x) = stack.pop() {
-                if Some(x) == stop || std::mem::replace(&mut seen[x.index()], true) {
+                if Some(x) == meet || std::mem::replace(&mut seen[x.index()], true) {
                     continue;
                 }
                 m.block[x.index()] = true;
-                // What is masked is linearised, also at uniform branches.
+                // The terminator of a masked block is linearised even if it is uniform.
                 if matches!(func.blocks[x].term, Term::Branch { .. } | Term::Switch { .. }) {
                     work.push(x);
                 }
                 stack.extend(func.blocks[x].term.edges().iter().map(|e| e.block));
             }
         }
-        // A masked block that is not entered from unmasked ones alone belongs to a region, with all that leads to it.
+        // A masked block that has both masked and unmasked predecessors belongs to a larger region: extend that up to
+        // its immediate dominator.
         for &b in cfg.rpo().iter().filter(|&&b| m.is_masked(b)) {
-            let begins = m.begins_region(cfg, dom, b);
-            if let Some(top) = dom.idom(b).filter(|&d| !begins && !m.is_linear(d) && !m.is_masked(d)) {
-                work.push(top);
+            let is_entry = m.begins_region(cfg, dom, b);
+            if let Some(head) = dom.idom(b).filter(|&d| !is_entry && !m.is_linear(d) && !m.is_masked(d)) {
+                work.push(head);
             }
         }
         if work.is_empty() {

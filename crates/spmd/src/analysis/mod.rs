@@ -1,4 +1,4 @@
-//! What is known about a function before it is vectorised. No module here changes a function.
+//! Analyses of a function before it is vectorised. No module here changes a function.
 //!
 //! In comes the function of one work-item (a kernel, or one of its continuations); out come facts about its values,
 //! blocks and accesses:
@@ -6,16 +6,16 @@
 //! | module | answers |
 //! |---|---|
 //! | [`divergence`] | which values and branches are uniform for a group; the first cause of each divergence |
-//! | [`shape`] | each value as uniform, strided or varying from lane to lane |
-//! | [`bounds`], [`ranges`] | how large integers get |
+//! | [`shape`] | each value as uniform, strided or varying across lanes |
+//! | [`bounds`], [`ranges`] | value ranges of integers |
 //! | [`masked`] | which blocks are linearised and run under masks |
-//! | [`counted_loop`] | loops that count, with their header and body |
-//! | [`latency`], [`pressure`] | how long loops wait for themselves; how many registers live values need |
+//! | [`counted_loop`] | counted loops, with their header and body |
+//! | [`latency`], [`pressure`] | the latency of loop-carried recurrences; how many registers live values need |
 //! | [`store_streams`], [`write_only`] | how many cache lines are written at a time; buffers that are only written |
 //! | [`grouping`] | whether a kernel can tell how its work-items are grouped |
 //! | [`active_bound`] | the last work-item of a group that has an effect |
 //! | [`private_layout`] | how the lanes' copies of a private array lie in memory |
-//! | [`dim_order`] | the dimension of a launch along which lanes lie |
+//! | [`dim_order`] | the dimension of a launch along which vectors lie |
 
 pub(crate) mod active_bound;
 pub(crate) mod bounds;

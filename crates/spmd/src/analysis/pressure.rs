@@ -1,21 +1,21 @@
-//! Pressure: how many values of a work-item live at once where it matters, in loops.
+//! Register pressure: how many values of a work-item are live at once where it matters, in loops.
 //!
-//! In comes an analysed function; out goes the largest number of half words, 16 bits each, that values which differ
-//! between lanes take at one place of a loop. Uniform values and those at even distances are scalars in the widened
-//! code and do not count, nor do truth values, nor what an innermost loop does not touch: that waits in memory.
-//! Outside of loops, code generation may order instructions as it likes, and a spill costs little; where there are no
-//! loops at all, the same is told of the whole function.
+//! In comes an analysed function; out goes the largest size, in half words of 16 bits per lane, of the varying values
+//! that are live at one program point of a loop. Uniform and strided values are scalars in vector code and do not
+//! count; nor do masks, nor values that are live through an innermost loop without a use in it: those are spilled
+//! around it. Outside of loops the order of instructions is free and a spill costs little. For a function without
+//! loops, the same number is given for the whole function.
 
 use crate::analysis::shape::Shape;
 use crate::emit::widen::VectorInput;
 use cloom_ir::{Entity, Function, Scalar, Type, Value, ValueDef};
 
-/// What lives at once.
+/// The size of the values live at a program point.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Pressure {
-    /// Halves of words of 32 bits.
+    /// Half words of 16 bits per lane.
     pub halves: u32,
-    /// Those of them that are components of vectors of four or more.
+    /// The part of them in short vectors of four or more components.
     pub in_vectors: u32,
 }
 
@@ -31,7 +31,7 @@ impl PartialOrd for Pressure {
     }
 }
 
-/// Words of 32 bits that a value of this type takes in each lane: narrower components take a whole one.
+/// The 32-bit words that a value of this type takes in each lane; narrower components take a whole word.
 pub fn words(ty: Type) -> u32 {
     u32::from(ty.lanes) * ty.scalar.bits().div_ceil(32)
 }
@@ -49,41 +49,42 @@ pub fn without_loops(item: &VectorInput) -> Pressure {
 /// The largest pressure in loops, or anywhere if there are none.
 fn largest(item: &VectorInput) -> Pressure {
     let func = &item.func;
-    let mut most = Pressure::default();
-    let sets = Live::new(item);
-    let touched: Vec<Set> = item.loops.loops.iter().map(|l| touched(func, &l.blocks)).collect();
+    let mut max = Pressure::default();
+    let liveness = Live::new(item);
+    let used_in: Vec<Set> = item.loops.loops.iter().map(|l| used_in(func, &l.blocks)).collect();
     for &b in item.cfg.rpo() {
-        let mut live = sets.out(func, b);
+        let mut live = liveness.out(func, b);
         match item.loops.innermost(b) {
-            Some(l) => live.0.iter_mut().zip(&touched[l].0).for_each(|(word, touched)| *word &= touched),
-            None if touched.is_empty() => {}
+            Some(l) => live.0.iter_mut().zip(&used_in[l].0).for_each(|(word, used_in)| *word &= used_in),
+            None if used_in.is_empty() => {}
             None => continue,
         }
-        let mut now = Pressure::default();
+        let mut live_size = Pressure::default();
         for v in (0..func.values.len()).map(Value::new).filter(|v| live.has(*v)) {
-            now.add(sets.weigh(func, v), func.ty(v).lanes);
+            live_size.add(liveness.weigh(func, v), func.ty(v).lanes);
         }
-        most = most.max(now);
+        max = max.max(live_size);
         for &i in func.blocks[b].insts.iter().rev() {
             let data = &func.insts[i];
             if let Some(r) = data.result
                 && live.remove(r)
             {
-                now.sub(sets.weigh(func, r), func.ty(r).lanes);
+                live_size.sub(liveness.weigh(func, r), func.ty(r).lanes);
             }
             for &a in &data.args {
                 if live.insert(a) {
-                    now.add(sets.weigh(func, a), func.ty(a).lanes);
+                    live_size.add(liveness.weigh(func, a), func.ty(a).lanes);
                 }
             }
-            most = most.max(now);
+            max = max.max(live_size);
         }
     }
-    most
+    max
 }
 
-/// What is used in some blocks. (What is only defined there lives on after them, and is not in the way.)
-fn touched(func: &Function, blocks: &[cloom_ir::Block]) -> Set {
+/// The values used in some blocks. (A value that is only defined there is live after them, and can be spilled at its
+/// definition.)
+fn used_in(func: &Function, blocks: &[cloom_ir::Block]) -> Set {
     let mut set = Set(vec![0; func.values.len().div_ceil(64)]);
     for &b in blocks {
         let args = func.blocks[b].insts.iter().flat_map(|&i| &func.insts[i].args);
@@ -131,14 +132,14 @@ impl Set {
     }
 }
 
-/// Which values live at the beginning of each block.
+/// The values live at the start of each block.
 struct Live<'a> {
     item: &'a VectorInput,
     entry: Vec<Set>,
 }
 
 impl<'a> Live<'a> {
-    /// Backwards until nothing changes.
+    /// Backward dataflow to a fixed point.
     fn new(item: &'a VectorInput) -> Live<'a> {
         let func = &item.func;
         let none = Set(vec![0; func.values.len().div_ceil(64)]);
@@ -168,7 +169,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// What lives at the end of a block, and what its terminator uses.
+    /// The values live at the end of a block, and those that its terminator uses.
     fn out(&self, func: &Function, b: cloom_ir::Block) -> Set {
         let mut set = Set(vec![0; func.values.len().div_ceil(64)]);
         for e in func.blocks[b].term.edges() {
@@ -182,7 +183,8 @@ impl<'a> Live<'a> {
         set
     }
 
-    /// Half words of a value in each lane. (Integers of 16 bits are computed as such; narrower things take a whole word.)
+    /// The half words of a value in each lane. (16-bit integers are computed in 16 bits; all other narrow types take
+    /// a whole word.)
     fn weigh(&self, func: &Function, v: Value) -> u32 {
         let ty = func.ty(v);
         let constant = matches!(func.values[v].def, ValueDef::Inst(_)) && func.const_bits(v).is_some();

@@ -1,25 +1,27 @@
-//! Private arrays: how the copies of the lanes lie in memory.
+//! The layout of private arrays: how the copies of the lanes lie in memory.
 //!
-//! In comes the function of one work-item; out goes, for each of its arrays, one of two layouts.
+//! In comes the function of one work-item; out goes one of two layouts for each of its arrays.
 //!
-//! * *By element*: element 0 of all lanes, then element 1 of all lanes. What every lane has at one index is then a vector, where it
-//!   would be gathered from as many cache lines as there are lanes otherwise. An address is that of a lane in one element, so all
-//!   accesses must have the size of an element, and addresses must be seen from the array to the access: they are only added to.
-//! * *By lane*: each lane has an object of its own, one after the other. An address may go anywhere and be read in any size.
+//! * *By element*: element 0 of all lanes, then element 1 of all lanes, and so on (structure of arrays). An access at
+//!   a uniform index is then one vector access; otherwise it would gather from as many cache lines as there are
+//!   lanes. All accesses must be aligned and have the size of an element, and addresses must be derived from the
+//!   array by `ptradd` only, so that each is known to point to one lane's copy of an element.
+//! * *By lane*: one whole object for each lane, one after the other (array of structures). Addresses may be used in
+//!   any way, and accesses may have any size.
 
 use cloom_ir::{Entity, Flags, Function, Inst, Op, Type, Value};
 
-/// The arrays that lie by element.
+/// The arrays that are laid out by element.
 #[derive(Default)]
 pub struct Arrays {
-    /// Bytes of an element, by each address into such an array.
+    /// For each address into such an array, the bytes of an element.
     unit: Vec<Option<u32>>,
 }
 
 impl Arrays {
-    /// Those of a function.
+    /// Chooses the layout of a function's arrays.
     pub fn find(func: &Function) -> Arrays {
-        // For each address, the array that it lies in.
+        // For each address, the array that it is derived from.
         let mut root: Vec<Option<Value>> = vec![None; func.values.len()];
         let insts = || func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
         let allocas = || insts().filter(|data| matches!(data.op, Op::Alloca { .. })).filter_map(|data| data.result);
@@ -27,14 +29,14 @@ impl Arrays {
         if allocas().next().is_none() {
             return Arrays::default();
         }
-        // Blocks may stand in any order.
+        // The layout order of blocks is arbitrary: iterate to the fixed point.
         loop {
             let mut changed = false;
             for data in insts().filter(|data| data.op == Op::PtrAdd) {
                 let Some(r) = data.result else { continue };
-                let from = root[data.args[0].index()];
-                changed |= root[r.index()] != from;
-                root[r.index()] = from;
+                let base = root[data.args[0].index()];
+                changed |= root[r.index()] != base;
+                root[r.index()] = base;
             }
             if !changed {
                 break;
@@ -65,23 +67,24 @@ impl Arrays {
                 }
             });
         }
-        let whole = |array: Value| if by_lane[array.index()] { None } else { unit[array.index()] };
-        Arrays { unit: root.iter().map(|r| r.and_then(whole)).collect() }
+        let element_bytes = |array: Value| if by_lane[array.index()] { None } else { unit[array.index()] };
+        Arrays { unit: root.iter().map(|r| r.and_then(element_bytes)).collect() }
     }
 
-    /// Bytes of an element, if this is an address into an array that lies by element.
+    /// Bytes of an element, if this is an address into an array that is laid out by element.
     pub fn unit(&self, v: Value) -> Option<u32> {
         self.unit.get(v.index()).copied().flatten()
     }
 }
 
-/// Bytes of what is accessed, if an array can be made of such elements: those of aligned accesses are never part of two.
+/// The size of an access, if an array may consist of such elements: an aligned access of a power of two bytes never
+/// spans two.
 fn element(ty: Type, align: u32) -> Option<u32> {
     let bytes = ty.bytes();
     (bytes.is_power_of_two() && align >= bytes).then_some(bytes)
 }
 
-/// The distance in bytes from a lane's copy to the next one's, as the address of the array sees it.
+/// The stride in bytes from one lane's copy to the next one's, as applied to the address of the array.
 pub fn stride(func: &Function, arrays: &Arrays, alloca: Inst) -> i64 {
     let data = &func.insts[alloca];
     match (data.op.clone(), data.result.and_then(|r| arrays.unit(r))) {
@@ -91,7 +94,7 @@ pub fn stride(func: &Function, arrays: &Arrays, alloca: Inst) -> i64 {
     }
 }
 
-/// The distance between whole objects.
+/// The stride in bytes between whole objects.
 pub fn object_stride(size: u64, align: u32) -> i64 {
     size.max(1).next_multiple_of(u64::from(align.max(1))) as i64
 }

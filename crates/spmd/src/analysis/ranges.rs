@@ -1,31 +1,30 @@
-//! Ranges: between which numbers the integers of a function lie, also those that go around loops.
+//! Value ranges of integers, also of those carried around loops.
 //!
-//! In comes a function, with bounds of its parameters; out goes an interval for each value, its bits read as signed
-//! numbers (what does not fit into half of the unsigned numbers of its type is of no interest here). Branches say
-//! nothing. As in [`crate::analysis::bounds`], a fact holds for every lane that is on; but here promises count, so
-//! that it need not hold for the others.
+//! In comes a function with bounds of its parameters; out goes an interval for each value, whose bits are read as a
+//! signed integer. (Unsigned values in the upper half of their type are of no interest here.) Forward dataflow with
+//! widening; branch conditions are not used. As in [`crate::analysis::bounds`], a fact holds for every active lane;
+//! but here no-wrap flags are trusted too, so that it need not hold for inactive lanes.
 //!
-//! Intervals know nothing of how two values hang together, but for one thing that rounding needs: `(x + 15) / 16` is
-//! not above `x`.
+//! Intervals are not relational, with one exception that rounding needs: `(x + 15) / 16` is not above `x`.
 
 use crate::analysis::shape::sign_extend;
 use crate::transform::canonicalize::Unspecified;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{BinOp, Block, CastOp, Entity, Flags, Function, InstData, Op, Type, UnOp, Value};
 
-/// The lowest and the highest number.
+/// An interval of signed integers, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The lowest.
+    /// The minimum.
     pub low: i64,
-    /// The highest.
+    /// The maximum.
     pub high: i64,
 }
 
-/// How often a value may grow before it goes to the next of the steps.
-const GROWS: u8 = 3;
+/// How often the range of a value may grow before it is widened to the next step.
+const GROWTHS_BEFORE_WIDENING: u8 = 3;
 
-/// How far apart the definitions may be of values that hang together.
+/// How many definitions the search for a relation between two values follows.
 const DEPTH: u32 = 4;
 
 impl Range {
@@ -33,7 +32,7 @@ impl Range {
         Range { low, high }
     }
 
-    /// Every number of a type.
+    /// The full range of a type.
     fn all(ty: Type) -> Range {
         if !ty.is_int() {
             return Range::new(i64::MIN, i64::MAX);
@@ -46,24 +45,24 @@ impl Range {
         Range::new(self.low.min(other.low), self.high.max(other.high))
     }
 
-    /// Whether all of it is in another one.
+    /// Whether it is a subset of another range.
     pub fn is_in(self, other: Range) -> bool {
         other.low <= self.low && self.high <= other.high
     }
 
-    /// Whether no number is below zero.
-    pub fn is_positive(self) -> bool {
+    /// Whether no value is negative.
+    pub fn is_non_negative(self) -> bool {
         self.low >= 0
     }
 
-    /// The next larger one of a few, so that what grows comes to an end soon.
-    fn step(self, all: Range) -> Range {
+    /// The next larger one of a few ranges, so that the fixed point is reached soon.
+    fn widened(self, all: Range) -> Range {
         let low = [0, -0x80, -0x8000].into_iter().find(|&x| x <= self.low).unwrap_or(all.low);
         let high = [0xff, 0x7fff, 0xffff].into_iter().find(|&x| self.high <= x).unwrap_or(all.high);
         Range::new(low.max(all.low), high.min(all.high))
     }
 
-    /// What `op` gives for the corners, if none of it wraps.
+    /// The range of a monotone `op`, from the four corners; `None` if one of them wraps.
     fn corners(self, other: Range, op: fn(i64, i64) -> Option<i64>) -> Option<Range> {
         let corner = |a: i64, b: i64| op(a, b).map(|x| Range::new(x, x));
         let (a, b) = (corner(self.low, other.low)?, corner(self.low, other.high)?);
@@ -78,10 +77,10 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Finds them. The largest unsigned numbers that the parameters may have are given.
+    /// Finds the ranges. `params` has the largest unsigned values of the parameters.
     pub fn new(func: &Function, cfg: &Cfg, params: &[u64], unspecified: &Unspecified) -> Ranges {
         let mut r = Ranges { of: vec![None; func.values.len()] };
-        let mut grown = vec![0u8; func.values.len()];
+        let mut growths = vec![0u8; func.values.len()];
         for (&p, &max) in func.param_values().iter().zip(params) {
             let all = Range::all(func.ty(p));
             let bound = i64::try_from(max).ok().filter(|&max| max <= all.high);
@@ -93,14 +92,14 @@ impl Ranges {
                 if b != func.entry() {
                     for (k, &p) in func.blocks[b].params.iter().enumerate() {
                         let new = r.incoming(func, cfg, b, k, unspecified);
-                        changed |= r.widen(func, p, new, &mut grown);
+                        changed |= r.update(func, p, new, &mut growths);
                     }
                 }
                 for &i in &func.blocks[b].insts {
                     let data = &func.insts[i];
                     let Some(v) = data.result.filter(|&v| func.ty(v).is_int()) else { continue };
                     let new = r.transfer(func, data, func.ty(v));
-                    changed |= r.widen(func, v, new, &mut grown);
+                    changed |= r.update(func, v, new, &mut growths);
                 }
             }
             if !changed {
@@ -114,24 +113,24 @@ impl Ranges {
         self.of[v.index()].unwrap_or(Range::all(func.ty(v)))
     }
 
-    /// Takes a new range for a value in. Says whether there is something new.
-    fn widen(&mut self, func: &Function, v: Value, new: Option<Range>, grown: &mut [u8]) -> bool {
+    /// Joins a new range into that of a value. Returns whether that changes it.
+    fn update(&mut self, func: &Function, v: Value, new: Option<Range>, growths: &mut [u8]) -> bool {
         let all = Range::all(func.ty(v));
         let (old, Some(new)) = (self.of[v.index()], new) else { return false };
         let mut new = if new.is_in(all) { old.map_or(new, |old| old.join(new)) } else { all };
         if old == Some(new) {
             return false;
         }
-        let count = &mut grown[v.index()];
+        let count = &mut growths[v.index()];
         *count = count.saturating_add(1);
-        if *count > GROWS {
-            new = new.step(all);
+        if *count > GROWTHS_BEFORE_WIDENING {
+            new = new.widened(all);
         }
         self.of[v.index()] = Some(new);
         true
     }
 
-    /// What comes into a block's parameter. Values that no way has come to yet count for nothing, nor do those that nobody needs.
+    /// The join of a block parameter's arguments. Values not reached yet count for nothing, nor do unspecified ones.
     fn incoming(&self, func: &Function, cfg: &Cfg, b: Block, k: usize, unspecified: &Unspecified) -> Option<Range> {
         let edges = cfg.preds(b).iter().flat_map(|&p| func.blocks[p].term.edges());
         let args = edges.filter(|e| e.block == b).map(|e| e.args[k]).filter(|a| !unspecified.contains(a));
@@ -156,7 +155,7 @@ impl Ranges {
             Op::Cast(CastOp::Zext) => {
                 let from = func.ty(data.args[0]).scalar;
                 let x = arg(0)?;
-                if x.is_positive() { x } else { Range::new(0, from.mask() as i64) }
+                if x.is_non_negative() { x } else { Range::new(0, from.mask() as i64) }
             }
             Op::Cast(CastOp::Sext) => arg(0)?,
             Op::Icmp(_) | Op::Fcmp(_) | Op::Any | Op::All => all,
@@ -185,13 +184,13 @@ impl Ranges {
         let all = Range::all(ty);
         let (x, y) = (self.of[data.args[0].index()]?, self.of[data.args[1].index()]?);
         let amount = func.const_bits(data.args[1]).map(|k| (k % u64::from(ty.scalar.bits())) as u32);
-        let positive = x.is_positive() && y.is_positive();
+        let non_negative = x.is_non_negative() && y.is_non_negative();
         let exact = |r: Option<Range>| r.filter(|r| r.is_in(all)).unwrap_or(all);
         Some(match op {
             BinOp::Add => exact(x.corners(y, i64::checked_add)),
             BinOp::Sub => {
                 let plain = x.corners(y, i64::checked_sub);
-                let above = positive
+                let above = non_negative
                     && (data.flags.contains(Flags::NUW) || self.at_most(func, data.args[1], data.args[0], DEPTH));
                 exact(plain.map(|r| if above { Range::new(r.low.max(0), r.high) } else { r }))
             }
@@ -204,7 +203,7 @@ impl Ranges {
                 Some(k) => Range::new(x.low >> k, x.high >> k),
                 None => Range::new(x.low.min(0), x.high.max(0)),
             },
-            BinOp::Lshr if x.is_positive() => match amount {
+            BinOp::Lshr if x.is_non_negative() => match amount {
                 Some(k) => Range::new(x.low >> k, x.high >> k),
                 None => Range::new(0, x.high),
             },
@@ -212,49 +211,49 @@ impl Ranges {
                 Some(k) if k > 0 => Range::new(0, (ty.scalar.mask() >> k) as i64),
                 _ => all,
             },
-            BinOp::And if positive => Range::new(0, x.high.min(y.high)),
-            BinOp::And if x.is_positive() => Range::new(0, x.high),
-            BinOp::And if y.is_positive() => Range::new(0, y.high),
-            BinOp::Or | BinOp::Xor if positive => Range::new(0, bits_below(x.high | y.high)),
-            BinOp::Udiv | BinOp::Sdiv if positive => Range::new(x.low / y.high.max(1), x.high / y.low.max(1)),
-            // A remainder of zero divided is none.
-            BinOp::Urem | BinOp::Srem if positive => Range::new(0, x.high.min((y.high - 1).max(0))),
+            BinOp::And if non_negative => Range::new(0, x.high.min(y.high)),
+            BinOp::And if x.is_non_negative() => Range::new(0, x.high),
+            BinOp::And if y.is_non_negative() => Range::new(0, y.high),
+            BinOp::Or | BinOp::Xor if non_negative => Range::new(0, fill_bits_below(x.high | y.high)),
+            BinOp::Udiv | BinOp::Sdiv if non_negative => Range::new(x.low / y.high.max(1), x.high / y.low.max(1)),
+            // The remainder of zero is zero.
+            BinOp::Urem | BinOp::Srem if non_negative => Range::new(0, x.high.min((y.high - 1).max(0))),
             BinOp::Smin => Range::new(x.low.min(y.low), x.high.min(y.high)),
             BinOp::Smax => Range::new(x.low.max(y.low), x.high.max(y.high)),
-            BinOp::Umin if positive => Range::new(x.low.min(y.low), x.high.min(y.high)),
-            BinOp::Umax if positive => Range::new(x.low.max(y.low), x.high.max(y.high)),
-            // What is below zero is a large unsigned number.
-            BinOp::Umin if x.is_positive() => Range::new(0, x.high),
-            BinOp::Umin if y.is_positive() => Range::new(0, y.high),
+            BinOp::Umin if non_negative => Range::new(x.low.min(y.low), x.high.min(y.high)),
+            BinOp::Umax if non_negative => Range::new(x.low.max(y.low), x.high.max(y.high)),
+            // A negative value is a large unsigned one.
+            BinOp::Umin if x.is_non_negative() => Range::new(0, x.high),
+            BinOp::Umin if y.is_non_negative() => Range::new(0, y.high),
             _ => all,
         })
     }
 
-    /// Whether a value surely is not above another one, both not below zero.
+    /// Whether `v <= limit` is proved, where both are not negative.
     fn at_most(&self, func: &Function, v: Value, limit: Value, depth: u32) -> bool {
         if v == limit {
             return true;
         }
         let (Some(i), true) = (func.def_inst(v), depth > 0) else { return false };
         let data = &func.insts[i];
-        let positive = |v: Value| self.of[v.index()].is_some_and(Range::is_positive);
-        let less = |v: Value| self.at_most(func, v, limit, depth - 1);
+        let non_negative = |v: Value| self.of[v.index()].is_some_and(Range::is_non_negative);
+        let is_at_most = |v: Value| self.at_most(func, v, limit, depth - 1);
         let constant = data.args.get(1).and_then(|&c| func.const_bits(c));
         match data.op {
-            Op::Binary(BinOp::And | BinOp::Umin) if data.args.iter().all(|&a| positive(a)) => {
-                data.args.iter().any(|&a| less(a))
+            Op::Binary(BinOp::And | BinOp::Umin) if data.args.iter().all(|&a| non_negative(a)) => {
+                data.args.iter().any(|&a| is_at_most(a))
             }
-            Op::Binary(BinOp::Lshr) => constant
-                .filter(|&k| k < u64::from(func.ty(v).scalar.bits()))
-                .is_some_and(|k| self.rounded_up(func, data.args[0], limit, (1u64 << k) - 1) || less(data.args[0])),
+            Op::Binary(BinOp::Lshr) => constant.filter(|&k| k < u64::from(func.ty(v).scalar.bits())).is_some_and(|k| {
+                self.rounded_up(func, data.args[0], limit, (1u64 << k) - 1) || is_at_most(data.args[0])
+            }),
             Op::Binary(BinOp::Udiv) => constant
                 .filter(|&d| d > 0)
-                .is_some_and(|d| self.rounded_up(func, data.args[0], limit, d - 1) || less(data.args[0])),
+                .is_some_and(|d| self.rounded_up(func, data.args[0], limit, d - 1) || is_at_most(data.args[0])),
             _ => false,
         }
     }
 
-    /// Whether a value is another one and at most `more`, without wrapping.
+    /// Whether `v` is `from` plus a constant of at most `more`, without wrapping.
     fn rounded_up(&self, func: &Function, v: Value, from: Value, more: u64) -> bool {
         let Some(i) = func.def_inst(v) else { return false };
         let data = &func.insts[i];
@@ -266,7 +265,7 @@ impl Ranges {
     }
 }
 
-/// All bits up to the highest one of a number that is not below zero.
-fn bits_below(x: i64) -> i64 {
+/// All bits up to the highest set bit of a value that is not negative.
+fn fill_bits_below(x: i64) -> i64 {
     (u64::MAX >> 1 >> (x.leading_zeros().max(1) - 1)) as i64
 }

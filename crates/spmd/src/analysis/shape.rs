@@ -1,20 +1,22 @@
-//! Shapes: how the values of neighbouring work-items are related, and which branches send them different ways.
+//! Shapes: how the values of consecutive work-items are related, and which branches diverge.
 //!
 //! In comes the function of one work-item (see [`crate::split::continuation_fn`]) with the shapes of its parameters;
-//! out goes, for each value, whether it is the same in all lanes, a base plus a constant stride for each lane, or
-//! anything, with the first cause; and which branches diverge.
+//! out goes, for each value, whether it is uniform (the same in all lanes), strided (a base plus a constant times the
+//! lane) or varying (anything), with the first cause; and which branches are divergent.
 //!
-//! Optimistic: everything begins unknown and only what has a cause falls, in rounds over the blocks in reverse
-//! postorder until nothing changes. A stride is modulo the width of its type. Widening a strided value needs a proof
-//! that no lane wraps: from a promise of the source (signed arithmetic) or from a bound of the value; without one it
-//! stands only where a test at run time confirms it ([`Shape::Strided`] with `checked`). So does a stride through
-//! `clamp` and `%`, which stencils apply to the indices of neighbours: it is lost only at the border.
+//! *Optimistic dataflow.* Every value begins unknown and only falls, in sweeps over the blocks in reverse postorder
+//! until nothing changes.
 //!
-//! Where ways from a divergent branch meet again, lanes bring different values: labels spread from the successors of
-//! the branch, and a block that two labels reach is such a join (Rosemann, Moll, Hack, "An Abstract Interpretation for
-//! SPMD Divergence on Reducible Control Flow Graphs", 2021). Loops that diverge are in canonical form here
-//! ([`crate::transform::canonicalize`]), so that a value that lives on after its loop passes a parameter of the loop's
-//! one exit block; if the loop diverges, these parameters vary.
+//! *Strides* are modulo the width of their type. Extending a strided value needs a proof that no lane wraps, from a
+//! no-wrap flag or from a bound. Without one, the stride is *checked*: it holds only where a run-time check says so
+//! ([`Shape::Strided`] with `checked`). `clamp` and `%`, which stencils apply to indices, also give checked strides:
+//! lanes lose theirs only at the border.
+//!
+//! *Joins.* Where paths from a divergent branch meet, lanes bring different values. Labels propagate from the
+//! successors of the branch, and a block that two labels reach is a join (Rosemann, Moll and Hack, "An Abstract
+//! Interpretation for SPMD Divergence on Reducible Control Flow Graphs", POPL 2021). Divergent loops are in canonical
+//! form here ([`crate::transform::canonicalize`]), so that a value used outside of its loop passes a parameter of the
+//! loop's one exit block; if the loop diverges, these parameters vary (temporal divergence).
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::divergence;
@@ -25,18 +27,18 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
 use cloom_ir::{BinOp, Block, CastOp, Entity, Flags, Function, Inst, Op, Scalar, Term, Value};
 
-/// How lanes of a value are related.
+/// The shape of a value: how its lanes are related.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// Nothing is known to reach it yet.
+    /// Not reached yet: the top of the lattice.
     Unknown,
     /// The same in all lanes.
     Uniform,
     /// Lane `l` holds the value of lane 0 plus `l · by`, modulo the width.
     Strided {
-        /// What is added from lane to lane; of addresses, in bytes.
+        /// The stride from lane to lane; of addresses, in bytes.
         by: i64,
-        /// Only if a test at run time says that no lane wraps or is cut off.
+        /// Whether the stride holds only where a run-time check finds that no lane wraps or is clamped.
         checked: bool,
     },
     /// Anything.
@@ -44,7 +46,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// A stride that holds always; a stride of 0 is uniform.
+    /// A stride that always holds; a stride of 0 is uniform.
     pub fn strided(by: i64) -> Shape {
         if by == 0 { Shape::Uniform } else { Shape::Strided { by, checked: false } }
     }
@@ -53,8 +55,8 @@ impl Shape {
         match (self, other) {
             (Shape::Unknown, x) | (x, Shape::Unknown) => x,
             (a, b) if a == b => a,
-            (Shape::Strided { by, checked }, Shape::Strided { by: other, checked: too }) if by == other => {
-                Shape::Strided { by, checked: checked | too }
+            (Shape::Strided { by, checked }, Shape::Strided { by: other, checked: other_checked }) if by == other => {
+                Shape::Strided { by, checked: checked | other_checked }
             }
             _ => Shape::Varying,
         }
@@ -64,15 +66,15 @@ impl Shape {
 /// Why a value varies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The instruction gives each lane its own: a load, an atomic operation, a call.
+    /// The instruction is a source of divergence: a load, an atomic operation, a call.
     Source(Inst),
-    /// The lanes of parameter number n of the function.
+    /// Parameter `n` of the function varies.
     Param(u32),
-    /// A strided value may wrap where it is widened.
+    /// The instruction extends a strided value that may wrap.
     Wrap(Inst),
-    /// It is strided, and the instruction does not keep strides.
+    /// An operand is strided, and the instruction does not preserve strides.
     Stride(Inst),
-    /// The branch at the end of this block sends lanes different ways, and the value depends on the way.
+    /// The branch at the end of this block is divergent, and the value depends on which edge was taken.
     Branch(Block),
 }
 
@@ -81,9 +83,9 @@ pub struct Shapes {
     shape: Vec<Shape>,
     cause: Vec<Option<Cause>>,
     divergent: Vec<bool>,
-    /// Blocks where lanes from different ways meet.
+    /// The blocks in which paths from a divergent branch join.
     pub joins: Vec<bool>,
-    /// How private arrays lie.
+    /// The layout of private arrays.
     pub arrays: Arrays,
 }
 
@@ -107,7 +109,7 @@ impl Shapes {
         self.cause[v.index()]
     }
 
-    /// Whether the block ends in a branch that sends lanes different ways.
+    /// Whether the block ends in a divergent branch.
     pub fn diverges(&self, b: Block) -> bool {
         self.divergent[b.index()]
     }
@@ -141,7 +143,7 @@ pub fn analyse(func: &Function, params: &[Shape], bounds: &Bounds, unspecified: 
     }
     loop {
         a.changed = false;
-        a.round();
+        a.sweep();
         if !a.changed {
             return a.result;
         }
@@ -177,7 +179,7 @@ impl Analysis<'_> {
         }
     }
 
-    fn round(&mut self) {
+    fn sweep(&mut self) {
         let (func, cfg) = (self.func, self.cfg);
         for &b in cfg.rpo() {
             for &i in &func.blocks[b].insts {
@@ -188,8 +190,8 @@ impl Analysis<'_> {
             }
             let term = &func.blocks[b].term;
             let varies = |v: &Value| matches!(self.shape(*v), Shape::Strided { .. } | Shape::Varying);
-            let decides = matches!(term, Term::Branch { .. } | Term::Switch { .. });
-            if decides && term.operand().as_ref().is_some_and(varies) && !self.result.divergent[b.index()] {
+            let is_branch = matches!(term, Term::Branch { .. } | Term::Switch { .. });
+            if is_branch && term.operand().as_ref().is_some_and(varies) && !self.result.divergent[b.index()] {
                 self.result.divergent[b.index()] = true;
                 self.changed = true;
                 self.diverge(b);
@@ -206,11 +208,11 @@ impl Analysis<'_> {
         }
     }
 
-    /// Marks where ways from the branch at the end of `b` meet.
+    /// The branch at the end of `b` is divergent: marks the joins of its paths.
     fn diverge(&mut self, b: Block) {
         let (func, cfg) = (self.func, self.cfg);
         let cause = Some(Cause::Branch(b));
-        let stop = self.post.idom(b);
+        let meet = self.post.idom(b);
         let index = |x: Block| cfg.rpo_index(x).unwrap_or(0);
         let mut label: rustc_hash::FxHashMap<Block, Block> = Default::default();
         let mut heap = std::collections::BinaryHeap::new();
@@ -218,25 +220,26 @@ impl Analysis<'_> {
         let mut first = true;
         let mut at = b;
         loop {
-            let own = if first { None } else { label.get(&at).copied() };
+            let own_label = if first { None } else { label.get(&at).copied() };
             first = false;
-            if own.is_none() || (Some(at) != stop && at != b) {
+            if own_label.is_none() || (Some(at) != meet && at != b) {
                 for e in func.blocks[at].term.edges() {
                     let t = e.block;
-                    // Lanes that go round a loop together do so in step, but its header may be where the ways meet: each of two
-                    // latches brings arguments of its own. (Canonical form leaves no such loop today: its analysis is coarser.)
+                    // Labels do not follow back edges, since lanes that stay in a loop run it in lockstep. But the
+                    // header may itself be the join: each of two latches brings arguments of its own. (Canonical form
+                    // leaves no such loop today: the analysis that it uses is coarser.)
                     let back = self.dom.dominates(t, at);
-                    if back && Some(t) != stop {
+                    if back && Some(t) != meet {
                         continue;
                     }
-                    // Two edges of the branch to one block are two ways.
-                    let l = own.unwrap_or(t);
+                    // Each edge of the branch starts a path, also two edges to one block.
+                    let l = own_label.unwrap_or(t);
                     match label.get(&t) {
                         None => {
                             label.insert(t, l);
                             heap.push(std::cmp::Reverse((index(t), t)));
                         }
-                        Some(&old) if old != l || (own.is_none()) => {
+                        Some(&old) if old != l || (own_label.is_none()) => {
                             label.insert(t, t);
                             joins.push(t);
                         }
@@ -249,17 +252,17 @@ impl Analysis<'_> {
                 None => break,
             }
         }
-        // Others may lead to a join too: from before a loop, say, whose header it is.
-        let on_way = |p: Block| p == b || Some(p) != stop && label.contains_key(&p);
+        // A join may have other predecessors too: if it is a loop header, those from before the loop.
+        let on_path = |p: Block| p == b || Some(p) != meet && label.contains_key(&p);
         for j in joins {
             self.result.joins[j.index()] = true;
             for (k, &p) in func.blocks[j].params.iter().enumerate() {
-                if !self.same_on_all_ways(j, k, &on_way) {
+                if !self.same_on_all_paths(j, k, &on_path) {
                     self.set(p, Shape::Varying, cause);
                 }
             }
         }
-        // Lanes leave a loop in different rounds.
+        // Lanes leave a loop in different iterations.
         let mut inside = self.loops.innermost(b);
         while let Some(l) = inside {
             let data = &self.loops.loops[l];
@@ -272,10 +275,10 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether parameter `k` of a block gets the same on all edges from blocks on the way.
-    fn same_on_all_ways(&self, b: Block, k: usize, on_way: &dyn Fn(Block) -> bool) -> bool {
+    /// Whether parameter `k` of a block gets the same argument on all edges from blocks on a path.
+    fn same_on_all_paths(&self, b: Block, k: usize, on_path: &dyn Fn(Block) -> bool) -> bool {
         let mut only = None;
-        self.cfg.preds(b).iter().filter(|&&p| on_way(p)).all(|&p| {
+        self.cfg.preds(b).iter().filter(|&&p| on_path(p)).all(|&p| {
             let edges = self.func.blocks[p].term.edges();
             let args = edges.iter().filter(|e| e.block == b).map(|e| e.args[k]);
             args.filter(|a| !self.unspecified.contains(a)).all(|a| *only.get_or_insert(a) == a)
@@ -289,7 +292,7 @@ impl Analysis<'_> {
         let shape = |k: usize| self.shape(data.args[k]);
         match &data.op {
             Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_) => return (Shape::Uniform, None),
-            // Each lane has its own; the widener decides how they lie.
+            // Each lane has its own copy, at the stride of the layout.
             Op::Alloca { .. } => {
                 return (Shape::strided(private_layout::stride(func, &self.result.arrays, inst)), None);
             }
@@ -300,13 +303,13 @@ impl Analysis<'_> {
                 };
             }
             op if op.is_subgroup() => {
-                return if divergence::is_own_share(op) { source } else { (Shape::Uniform, None) };
+                return if divergence::is_per_item_result(op) { source } else { (Shape::Uniform, None) };
             }
             Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => return source,
             Op::Load { .. } => {
                 return match shape(0) {
                     Shape::Unknown => (Shape::Unknown, None),
-                    // A volatile load is one of each work-item.
+                    // A volatile load is executed once for each work-item.
                     Shape::Uniform if !data.flags.contains(Flags::VOLATILE) => (Shape::Uniform, None),
                     _ => source,
                 };
@@ -319,7 +322,7 @@ impl Analysis<'_> {
         if data.args.iter().all(|&a| self.shape(a) == Shape::Uniform) {
             return (Shape::Uniform, None);
         }
-        if let Some(shape) = self.strides(inst) {
+        if let Some(shape) = self.strided_result(inst) {
             return (shape, None);
         }
         let varying = data.args.iter().find(|&&a| self.shape(a) == Shape::Varying);
@@ -333,7 +336,7 @@ impl Analysis<'_> {
     }
 
     /// The stride of a result whose operands are uniform or strided, if it has one.
-    fn strides(&self, inst: Inst) -> Option<Shape> {
+    fn strided_result(&self, inst: Inst) -> Option<Shape> {
         let func = self.func;
         let data = &func.insts[inst];
         let result = func.ty(data.result?);
@@ -346,12 +349,12 @@ impl Analysis<'_> {
             _ => None,
         };
         let constant = |k: usize| signed_const(func, data.args[k]);
-        // What is the same in all lanes only if a test says so is at a distance of 0.
+        // A checked stride of 0 stays strided: the value is uniform only where the check holds.
         let give = |by: i64, checked: bool| match (sign_extend(by as u64, result.scalar), checked) {
             (0, false) => Some(Shape::Uniform),
             (by, checked) => Some(Shape::Strided { by, checked }),
         };
-        // Elements are as far apart as a vector is long, which nobody knows yet.
+        // In an array by element, the distance of elements is the vector length, which is not known yet.
         if data.op == Op::PtrAdd
             && data.result.is_some_and(|r| self.result.arrays.unit(r).is_some())
             && self.shape(data.args[1]) != Shape::Uniform
@@ -367,7 +370,7 @@ impl Analysis<'_> {
                 let ((a, x), (b, y)) = (of(0)?, of(1)?);
                 give(a.wrapping_sub(b), x | y)
             }
-            // What is the same in all lanes gives the same.
+            // Operands that are uniform where checks hold give such a result.
             Op::Binary(_) if of(0)?.0 == 0 && of(1)?.0 == 0 && result.scalar != Scalar::I1 => give(0, true),
             Op::Binary(BinOp::Mul) => {
                 let (k, (by, checked)) = match (constant(0), constant(1)) {
@@ -383,7 +386,7 @@ impl Analysis<'_> {
                 give(by.wrapping_shl(amount as u32), checked)
             }
             Op::Binary(BinOp::Or) => {
-                // Of bits that the other side surely has not, `or` is a sum.
+                // An `or` with bits that are zero in the other operand is an addition.
                 let (c, (by, checked)) = (constant(1)?, of(0)?);
                 let low = self.bounds.low_zeros(data.args[0]).min(by.trailing_zeros());
                 if (c as u64) < 1u64 << low.min(63) { give(by, checked) } else { None }
@@ -407,34 +410,37 @@ impl Analysis<'_> {
                 let safe = self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &stride);
                 if safe {
                     give(by, checked)
-                } else if is_near(by) {
+                } else if is_small_stride(by) {
                     give(by, true)
                 } else {
                     None
                 }
             }
-            // All lanes have one quotient, or they have not, which a test tells: that of a row's length, say.
+            // A quotient is the same for all lanes if none crosses a multiple of the divisor, a row's length for
+            // instance: a run-time check.
             Op::Binary(BinOp::Udiv | BinOp::Sdiv) => match (of(0)?.0, of(1)?.0) {
-                (by, 0) if is_near(by) && constant(1).is_none_or(|d| d >= LANES) => give(0, true),
+                (by, 0) if is_small_stride(by) && constant(1).is_none_or(|d| d >= MIN_DIVISOR) => give(0, true),
                 _ => None,
             },
             Op::Binary(BinOp::Lshr | BinOp::Ashr) => {
                 let (by, bits) = (of(0)?.0, constant(1)? as u64);
-                let parts = is_near(by) && bits < u64::from(result.scalar.bits()) && 1 << bits.min(62) >= LANES;
-                if parts { give(0, true) } else { None }
+                let is_wide_enough =
+                    is_small_stride(by) && bits < u64::from(result.scalar.bits()) && 1 << bits.min(62) >= MIN_DIVISOR;
+                if is_wide_enough { give(0, true) } else { None }
             }
-            // Where a limit cuts no lane off, and where they have one quotient.
+            // The stride is preserved where no lane is clamped, and for a remainder where all lanes have the same
+            // quotient.
             Op::Binary(BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax) => match (of(0)?.0, of(1)?.0) {
-                (by, 0) | (0, by) if is_near(by) => give(by, true),
+                (by, 0) | (0, by) if is_small_stride(by) => give(by, true),
                 _ => None,
             },
             Op::Binary(BinOp::Urem | BinOp::Srem) => match (of(0)?.0, of(1)?.0) {
-                (by, 0) if is_near(by) => give(by, true),
+                (by, 0) if is_small_stride(by) => give(by, true),
                 _ => None,
             },
             Op::Binary(BinOp::And) => {
                 let (by, low) = (of(0)?.0, constant(1)? as u64);
-                if is_near(by) && (low & result.scalar.mask()).wrapping_add(1).is_power_of_two() {
+                if is_small_stride(by) && (low & result.scalar.mask()).wrapping_add(1).is_power_of_two() {
                     give(by, true)
                 } else {
                     None
@@ -449,20 +455,20 @@ impl Analysis<'_> {
     }
 }
 
-/// Of smaller divisors, the lanes of most vectors have several quotients.
-const LANES: i64 = 16;
+/// With smaller divisors, most vectors would have several quotients.
+const MIN_DIVISOR: i64 = 16;
 
-/// A stride is worth a test only where it is that of neighbours in memory.
-fn is_near(by: i64) -> bool {
+/// A run-time check is profitable only for strides of adjacent elements, in bytes or elements.
+fn is_small_stride(by: i64) -> bool {
     by.unsigned_abs() <= 64
 }
 
-/// A constant, as a signed number.
+/// The value of a constant, sign-extended.
 pub fn signed_const(func: &Function, v: Value) -> Option<i64> {
     func.const_bits(v).map(|bits| sign_extend(bits, func.ty(v).scalar))
 }
 
-/// The bits of a value of this type as a signed number.
+/// Sign-extends the bits of a value of this type.
 pub fn sign_extend(bits: u64, scalar: Scalar) -> i64 {
     let shift = 64 - scalar.bits();
     ((bits << shift) as i64) >> shift
@@ -472,7 +478,7 @@ pub fn sign_extend(bits: u64, scalar: Scalar) -> i64 {
 mod tests {
     use super::*;
 
-    /// The shapes of the values of the first function, whose first parameter is strided.
+    /// The shapes of the values of the first function, whose first parameter has stride 1.
     fn shapes_of(text: &str) -> Shapes {
         let module = cloom_ir::parse(text).unwrap();
         let func = module.funcs.values().next().unwrap();
@@ -503,7 +509,7 @@ bb4:
     ret v7
 }",
         );
-        // The counter is the same on both ways, the sum is not.
+        // Both latches bring the same counter, but not the same sum.
         assert_eq!(shapes.of(Value::new(7)), Shape::Varying);
         assert!(shapes.diverges(Block::new(2)) && !shapes.diverges(Block::new(1)));
         assert!(shapes.joins[1]);

@@ -1,15 +1,17 @@
-//! Buffers that a kernel only writes, and what it writes to them.
+//! Write-only buffers, and the stores to them that may be non-temporal.
 //!
-//! In comes a kernel; out go its parameters for such buffers, and the stores to them that each work-item does at most
-//! once. A launch that writes more than the caches keep leaves nothing there for who reads it, but each line would be
-//! fetched from memory before it is overwritten, and push out another one. Stores past the caches save that third of
-//! the traffic of a copy (4096 by 4096 numbers: from 78 to 95 % of what the machine can do; of 2048 by 2048, which its
-//! caches hold, the copy would take 1.7 times as long). What a launch writes is known when it starts, so that the code
-//! asks.
+//! In comes a kernel; out go its buffer parameters that are only written, and the stores to them that each work-item
+//! executes at most once.
 //!
-//! Such stores are not in order with others. Within a thread that does not show, and the launcher puts them in order
-//! behind the groups; but a kernel whose groups tell each other what is done (atomic operations on global memory,
-//! fences wider than the group) has none.
+//! A launch that writes more than the last-level cache holds evicts its own results before anyone reads them. An
+//! ordinary store would still fetch each line before overwriting it. Non-temporal stores save that third of the
+//! traffic of a copy (4096 by 4096 floats: from 78 to 95 % of the memory bandwidth). A smaller launch must not use
+//! them (2048 by 2048, which the caches hold: the copy would take 1.7 times as long). How much a launch writes is
+//! known when it starts, so the code tests it.
+//!
+//! Non-temporal stores are not ordered with others. Within a thread that is invisible, and the launcher fences after
+//! the groups. A kernel whose groups synchronise (atomic operations on global memory, fences wider than the group)
+//! gets none.
 
 use crate::split::continuation_fn::Param;
 use cloom_ir::cfg::Cfg;
@@ -21,14 +23,14 @@ use rustc_hash::FxHashSet;
 /// The buffers that a kernel only writes.
 #[derive(Default)]
 pub struct WriteOnly {
-    /// By parameter of the kernel: whether it is a buffer that is only written.
+    /// For each parameter of the kernel, whether it is a buffer that is only written.
     buffers: Vec<bool>,
-    /// Bytes that each work-item writes there at most, out of loops.
+    /// Upper bound of the bytes that a work-item writes there outside of loops.
     pub bytes: u32,
 }
 
 impl WriteOnly {
-    /// Of a kernel.
+    /// Analyses a kernel.
     pub fn of(kernel: &Function) -> WriteOnly {
         let Some(meta) = &kernel.kernel else { return WriteOnly { buffers: Vec::new(), bytes: 0 } };
         let mut buffers: Vec<bool> = meta.params.iter().map(|p| p.kind == ParamKind::Global).collect();
@@ -42,10 +44,10 @@ impl WriteOnly {
             if synchronises_groups(kernel, &data.op, data.args.first().copied()) {
                 buffers.fill(false);
             }
-            // Whatever is not the address of a store may be read.
+            // Any use but as the address of a store may be a read.
             let stored = matches!(data.op, Op::Store { .. }) && !data.flags.contains(Flags::VOLATILE);
-            let known = usize::from(stored || data.op == Op::PtrAdd);
-            data.args.iter().skip(known).for_each(|&p| read(&mut buffers, p));
+            let write_only_args = usize::from(stored || data.op == Op::PtrAdd);
+            data.args.iter().skip(write_only_args).for_each(|&p| read(&mut buffers, p));
         }
         for &b in &kernel.layout {
             kernel.blocks[b].term.for_each_use(|p| read(&mut buffers, p));
@@ -65,7 +67,7 @@ impl WriteOnly {
         self.buffers.iter().filter(|&&only_written| only_written).count()
     }
 
-    /// The stores to them in a function with these parameters, out of loops.
+    /// The stores to such buffers, outside of loops, in a function with these parameters.
     pub fn stores(&self, func: &Function, loops: &Loops, params: &[Param]) -> FxHashSet<Inst> {
         let is_write_only = |p: Value| {
             let param = buffer(func, p).and_then(|k| params.get(k));
@@ -79,18 +81,18 @@ impl WriteOnly {
     }
 }
 
-/// Whether an operation may synchronise with other groups: tell them that something is written.
+/// Whether an operation may synchronise with other groups, that is, publish what was written.
 fn synchronises_groups(func: &Function, op: &Op, p: Option<Value>) -> bool {
-    let own = || p.is_some_and(|p| matches!(func.ty(p).space(), Some(Space::Local | Space::Private)));
+    let is_group_private = || p.is_some_and(|p| matches!(func.ty(p).space(), Some(Space::Local | Space::Private)));
     match op {
-        op if op.is_atomic() => !own(),
+        op if op.is_atomic() => !is_group_private(),
         Op::Fence { scope, .. } => !matches!(scope, Scope::Group | Scope::SubGroup),
         Op::Call(_) => true,
         _ => false,
     }
 }
 
-/// The parameter that an address lies in.
+/// The index of the buffer parameter that an address is derived from.
 fn buffer(func: &Function, p: Value) -> Option<usize> {
     let base = base(func, p);
     match func.values[base].def {
@@ -101,7 +103,7 @@ fn buffer(func: &Function, p: Value) -> Option<usize> {
     }
 }
 
-/// Where an address begins, as far as it is a sum.
+/// The base of an address: the first operand of its chain of `ptradd`.
 pub fn base(func: &Function, mut p: Value) -> Value {
     while let Some(data) = func.def_inst(p).map(|i| &func.insts[i]).filter(|data| data.op == Op::PtrAdd) {
         p = data.args[0];

@@ -1,16 +1,17 @@
-//! One continuation as a function of one work-item.
+//! A continuation as a function of one work-item.
 //!
-//! In comes the split kernel with its continuation graph and frame; out goes, for a continuation, an ordinary function
-//! whose parameters are everything that comes from outside ([`Param`]) and which returns the number of the exit that
-//! the work-item took ([`exit_number`]). What lives across barriers is loaded and stored through parameters that point
-//! to its slots, so that later stages need not know barriers: they see memory.
+//! In comes the split kernel with its continuation graph and frame; out goes, for a continuation, an ordinary
+//! function. Its parameters are everything that it takes from outside ([`Param`]), and it returns the number of the
+//! exit that the work-item took ([`exit_number`]). Values that live across barriers are loaded and stored through
+//! parameters that point to their slots. So later passes need not know barriers: they see memory.
 //!
-//! A value is one of four things: its clone; a load from its slot at the start; rematerialised at the start
-//! ([`crate::split::remat`]); or, if the continuation both needs the old one and makes a new one (a barrier in a
-//! loop), a private variable that `mem2reg` turns back into values.
+//! A use of a kernel's value becomes one of four things: its clone; a load from its slot at the start; a value
+//! rematerialised at the start ([`crate::split::remat`]); or a load of a private variable, if the continuation both
+//! needs the value from before and defines it anew (a barrier in a loop). `mem2reg` turns the variable back into SSA
+//! values.
 //!
-//! Obligation (frame, F1): at each barrier, every value that lives into the next continuation and was defined in this
-//! one is stored (`clone_term`), so that the slot has this work-item's value on every path.
+//! Obligation F1 (frame): at each barrier, every value that lives into the next continuation and was defined in this
+//! one is stored (`clone_term`), so that its slot has this work-item's value on every path.
 
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};
@@ -20,43 +21,43 @@ use cloom_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a parameter of the function stands for.
+/// What a parameter of the function is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Param {
-    /// Parameter number n of the kernel.
+    /// Parameter `n` of the kernel.
     Kernel(u32),
-    /// A query that is the same for the group.
+    /// A query that is uniform for the group.
     Query(Query, u8),
     /// `get_local_id`.
     LocalId(u8),
     /// `get_global_id`.
     GlobalId(u8),
-    /// The work-item's place in its sub-group, or the sub-group's in the group: what differs from vector to vector.
+    /// The sub-group queries that differ between vectors: the id in the sub-group, the sub-group's size and id.
     Subgroup(Query),
     /// The address of a variable in local memory.
     Local(GlobalRef),
-    /// The value from before of one that is the same for the group.
+    /// A group-uniform value that lives into the continuation, loaded from its group slot.
     Uniform(Value),
-    /// The address of the slot of a value that is the same for the group.
+    /// The address of the group slot of a group-uniform value.
     GroupSlot(Value),
     /// The address of the work-item's slot of a value.
     ItemSlot(Value),
     /// The address of the work-item's copy of a private array that lives across barriers.
     Array(Value),
-    /// The address of the number of the work-item's next continuation.
+    /// The address of the work-item's next-continuation id.
     NextContinuation,
-    /// Something that is the same for the group, computed before its work-items run: see [`crate::transform::hoist_invariant`].
+    /// A group-invariant value, computed before the loops over vectors: see [`crate::transform::hoist_invariant`].
     GroupInvariant(u32),
 }
 
 impl Param {
-    /// Whether it is the same for the group and known before its work-items run.
+    /// Whether it is group-uniform and available before the group's work-items run.
     pub fn is_shared(self) -> bool {
         matches!(self, Param::Kernel(_) | Param::Query(..) | Param::Uniform(_) | Param::Local(_))
     }
 }
 
-/// The number that the function returns for a work-item that has ended.
+/// The exit number of a work-item that has returned.
 pub const DONE: u64 = u32::MAX as u64;
 
 /// The number that the function returns for an exit.
@@ -71,11 +72,11 @@ pub fn exit_number(exit: Exit) -> u64 {
 pub struct ContinuationFunction {
     /// The function.
     pub func: Function,
-    /// What its parameters are.
+    /// What each parameter is.
     pub params: Vec<Param>,
 }
 
-/// Writes the function of continuation `index`.
+/// Builds the function of continuation `index`.
 pub fn function(
     module: &Module,
     kernel: &Function,
@@ -85,7 +86,7 @@ pub fn function(
 ) -> ContinuationFunction {
     let mut func = Function::new(format!("{}.item{index}", kernel.name), Vec::new(), Some(Type::I32));
     let entry = func.add_block();
-    let mut e = Emitter {
+    let mut e = Cloner {
         module,
         kernel,
         graph,
@@ -94,7 +95,7 @@ pub fn function(
         func,
         entry,
         params: FxHashMap::default(),
-        list: Vec::new(),
+        param_list: Vec::new(),
         blocks: FxHashMap::default(),
         values: FxHashMap::default(),
         variables: FxHashMap::default(),
@@ -102,11 +103,11 @@ pub fn function(
     };
     e.region(&graph.continuations[index]);
     let mut func = e.func;
-    func.params = e.list.iter().map(|&p| func.ty(e.params[&p])).collect();
-    ContinuationFunction { func, params: e.list }
+    func.params = e.param_list.iter().map(|&p| func.ty(e.params[&p])).collect();
+    ContinuationFunction { func, params: e.param_list }
 }
 
-struct Emitter<'a> {
+struct Cloner<'a> {
     module: &'a Module,
     kernel: &'a Function,
     graph: &'a ContinuationGraph,
@@ -115,45 +116,46 @@ struct Emitter<'a> {
     func: Function,
     entry: Block,
     params: FxHashMap<Param, Value>,
-    list: Vec<Param>,
+    param_list: Vec<Param>,
     blocks: FxHashMap<Block, Block>,
     values: FxHashMap<Value, Value>,
-    /// Values with an old and a new definition, in private variables.
+    /// The private variables of values that are both live into the continuation and defined in it.
     variables: FxHashMap<Value, Value>,
-    /// Private arrays that live within this continuation.
+    /// Private arrays that do not live across barriers.
     arrays: FxHashMap<Value, Value>,
 }
 
-impl Emitter<'_> {
+impl Cloner<'_> {
     fn at(&mut self, block: Block) -> Builder<'_> {
         Builder::new(&mut self.func, block)
     }
 
-    /// The parameter that stands for something, made on first use.
+    /// The parameter for something from outside, created on first use.
     fn param(&mut self, p: Param, ty: Type) -> Value {
         if let Some(&v) = self.params.get(&p) {
             return v;
         }
         let v = self.func.add_block_param(self.entry, ty);
         self.params.insert(p, v);
-        self.list.push(p);
+        self.param_list.push(p);
         v
     }
 
     fn region(&mut self, c: &Continuation) {
         let kernel = self.kernel;
         let mut start = self.entry;
-        // A work-item that waits elsewhere, or has ended, is passed over.
+        // With divergent dispatch, a work-item that waits at another barrier, or has returned, skips this
+        // continuation.
         if self.graph.divergent_dispatch && self.index > 0 {
-            let (body, pass) = (self.func.add_block(), self.func.add_block());
+            let (body, skip) = (self.func.add_block(), self.func.add_block());
             let p = self.param(Param::NextContinuation, Type::ptr(Space::Context));
             let number = self.index as u64;
             let mut b = self.at(start);
             let next = b.load(Type::I32, p, 4, Flags::empty());
-            let mine = b.iconst(Type::I32, number);
-            let here = b.icmp(IntCc::Eq, next, mine);
-            b.branch(here, body, pass);
-            b.switch_to(pass);
+            let own_number = b.iconst(Type::I32, number);
+            let is_own = b.icmp(IntCc::Eq, next, own_number);
+            b.branch(is_own, body, skip);
+            b.switch_to(skip);
             b.ret(Some(next));
             start = body;
         }
@@ -170,7 +172,7 @@ impl Emitter<'_> {
             }
             defined.extend(kernel.blocks[block].insts.iter().filter_map(|&i| kernel.insts[i].result));
         }
-        self.bring_in(c, start, &defined);
+        self.load_live_ins(c, start, &defined);
         for &block in &c.blocks {
             let new = self.blocks[&block];
             if block != kernel.entry() {
@@ -187,8 +189,8 @@ impl Emitter<'_> {
         self.at(start).jump(first, &[]);
     }
 
-    /// Loads what the continuation needs from before.
-    fn bring_in(&mut self, c: &Continuation, start: Block, defined: &FxHashSet<Value>) {
+    /// Loads or rematerialises the values that live into the continuation.
+    fn load_live_ins(&mut self, c: &Continuation, start: Block, defined: &FxHashSet<Value>) {
         for &v in &c.live_in {
             let ty = self.kernel.ty(v);
             let old = match self.frame.slots[v.index()] {
@@ -208,11 +210,11 @@ impl Emitter<'_> {
             let entry = self.entry;
             let variable = self.at(entry).alloca(u64::from(memory.bytes()), slot_align(ty));
             self.variables.insert(v, variable);
-            to_memory(&mut self.at(start), variable, old, ty);
+            store_value(&mut self.at(start), variable, old, ty);
         }
     }
 
-    /// Makes a value from before again. The depth is bounded by the plan.
+    /// Rematerialises a value from group slots, parameters and ids. The depth is bounded by `remat`.
     fn rematerialise(&mut self, start: Block, v: Value) -> Value {
         if self.graph.remat_anywhere[v.index()] {
             return self.resolve(start, v);
@@ -228,14 +230,15 @@ impl Emitter<'_> {
         self.func.insts[new].result.unwrap_or(v)
     }
 
-    /// A value of the kernel got its clone (`new`; of a block parameter, the clone's parameter is known already).
+    /// Records the clone of a kernel's value, and stores it to its variable if it has one. `new` is `None` for a
+    /// block parameter, whose clone is recorded already.
     fn define(&mut self, block: Block, v: Value, new: Option<Value>) {
         if let Some(new) = new {
             self.values.insert(v, new);
         }
         if let (Some(&variable), Some(&new)) = (self.variables.get(&v), self.values.get(&v)) {
             let ty = self.kernel.ty(v);
-            to_memory(&mut self.at(block), variable, new, ty);
+            store_value(&mut self.at(block), variable, new, ty);
         }
     }
 
@@ -263,7 +266,7 @@ impl Emitter<'_> {
             self.arrays.insert(v, p);
             return p;
         }
-        // Recomputed at the start. The depth is bounded by the plan.
+        // Rematerialised at the start. The depth is bounded by `REMAT_DEPTH`.
         match self.kernel.def_inst(v) {
             Some(inst) => self.materialise(self.entry, inst),
             None => v,
@@ -276,7 +279,8 @@ impl Emitter<'_> {
             if matches!(data.op, Op::Alloca { .. }) {
                 return;
             }
-            // After a barrier, a use may not lie behind the definition: remat_anywhere values stand at the start.
+            // After a barrier, a definition need not dominate its uses: `remat_anywhere` values are cloned at the
+            // start, on demand.
             if self.index > 0 && self.graph.remat_anywhere[r.index()] {
                 return;
             }
@@ -284,7 +288,8 @@ impl Emitter<'_> {
         self.materialise(block, inst);
     }
 
-    /// Clones an instruction at the end of `block`. Gives its result (of an instruction without, nothing of meaning).
+    /// Clones an instruction at the end of `block` and returns its result (for an instruction without one, a dummy
+    /// value).
     fn materialise(&mut self, block: Block, inst: Inst) -> Value {
         let data = &self.kernel.insts[inst];
         let ty = data.result.map(|r| self.kernel.ty(r));
@@ -330,7 +335,7 @@ impl Emitter<'_> {
                     Slot::Group(_) => Param::GroupSlot(v),
                 };
                 let p = self.param(to, Type::ptr(Space::Context));
-                to_memory(&mut self.at(new), p, value, kernel.ty(v));
+                store_value(&mut self.at(new), p, value, kernel.ty(v));
             }
             return self.leave(new, exit_number(Exit::Barrier(next)));
         }
@@ -345,7 +350,7 @@ impl Emitter<'_> {
         self.func.set_term(new, term, span);
     }
 
-    /// Ends the work-item's part of the continuation.
+    /// Returns from the continuation with an exit number.
     fn leave(&mut self, block: Block, exit: u64) {
         let next =
             self.graph.divergent_dispatch.then(|| self.param(Param::NextContinuation, Type::ptr(Space::Context)));
@@ -358,7 +363,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Reads a value from its slot or variable.
+/// Loads a value from its slot or variable.
 pub fn from_memory(b: &mut Builder<'_>, p: Value, ty: Type) -> Value {
     let memory = memory_type(ty);
     let value = b.load(memory, p, slot_align(ty), Flags::empty());
@@ -369,7 +374,7 @@ pub fn from_memory(b: &mut Builder<'_>, p: Value, ty: Type) -> Value {
     b.icmp(IntCc::Ne, value, zero)
 }
 
-fn to_memory(b: &mut Builder<'_>, p: Value, value: Value, ty: Type) {
+fn store_value(b: &mut Builder<'_>, p: Value, value: Value, ty: Type) {
     let memory = memory_type(ty);
     let value = if memory == ty { value } else { b.cast(CastOp::Zext, value, memory) };
     b.store(p, value, slot_align(ty), Flags::empty());

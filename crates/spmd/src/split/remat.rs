@@ -18,7 +18,7 @@
 //! Obligation (frame, F3): the group's slot holds the value from which the work-item's came. Were it from another
 //! iteration, some path from the slot's definition to the barrier would pass that definition once more; then a path
 //! from the kernel's start to the use would miss the definition of the work-item's value, which dominates its uses.
-//! Only a loop that work-items leave in different iterations leaves each with another value (`last_differs`), and with
+//! Only a loop that work-items leave in different iterations leaves each with another value (`is_temporally_divergent`), and with
 //! divergent dispatch nothing is rematerialised.
 
 use crate::analysis::divergence::Divergence;
@@ -71,7 +71,7 @@ impl Search<'_> {
                     return true;
                 }
                 // (The address of a private array is one of each work-item's own, whatever is the same about it.)
-                if self.divergence.is_uniform(a) && self.divergence.last_differs(a) {
+                if self.divergence.is_uniform(a) && self.divergence.is_temporally_divergent(a) {
                     return false;
                 }
                 if self.divergence.is_uniform(a) && !matches!(self.func.def_op(a), Some(Op::Alloca { .. })) {
