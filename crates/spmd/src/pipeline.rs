@@ -320,7 +320,7 @@ impl Pipeline<'_> {
         }
         for part in parts.iter_mut().flat_map(Versioned::leaves_mut) {
             let func = part.body.make_scalar();
-            manager.function(module, func, passes::SCALAR_SUBGROUPS, subgroup::alone);
+            manager.function(module, func, passes::SCALAR_SUBGROUPS, subgroup::lower_to_single);
             manager.run(module, func, CLEAN_UP_SCALAR);
             if scatters {
                 let mut spans = Vec::new();

@@ -9,7 +9,7 @@ use cloom_ir::{Function, Module, Op, ParamKind, Query, Scope, Space};
 
 /// Whether the launcher may choose other groups than the program.
 pub fn is_regroupable(module: &Module, kernel: &Function, graph: &ContinuationGraph) -> bool {
-    !graph.waits() && !depends_on_groups(module, kernel)
+    !graph.has_source_barriers() && !depends_on_groups(module, kernel)
 }
 
 /// Whether a kernel queries its grouping, or uses something that a group shares.

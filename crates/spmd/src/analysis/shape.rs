@@ -350,7 +350,7 @@ impl Analysis<'_> {
         };
         let constant = |k: usize| signed_const(func, data.args[k]);
         // A checked stride of 0 stays strided: the value is uniform only where the check holds.
-        let give = |by: i64, checked: bool| match (sign_extend(by as u64, result.scalar), checked) {
+        let strided_by = |by: i64, checked: bool| match (sign_extend(by as u64, result.scalar), checked) {
             (0, false) => Some(Shape::Uniform),
             (by, checked) => Some(Shape::Strided { by, checked }),
         };
@@ -364,40 +364,40 @@ impl Analysis<'_> {
         match &data.op {
             Op::Binary(BinOp::Add) | Op::PtrAdd => {
                 let ((a, x), (b, y)) = (of(0)?, of(1)?);
-                give(a.wrapping_add(b), x | y)
+                strided_by(a.wrapping_add(b), x | y)
             }
             Op::Binary(BinOp::Sub) => {
                 let ((a, x), (b, y)) = (of(0)?, of(1)?);
-                give(a.wrapping_sub(b), x | y)
+                strided_by(a.wrapping_sub(b), x | y)
             }
             // Operands that are uniform where checks hold give such a result.
-            Op::Binary(_) if of(0)?.0 == 0 && of(1)?.0 == 0 && result.scalar != Scalar::I1 => give(0, true),
+            Op::Binary(_) if of(0)?.0 == 0 && of(1)?.0 == 0 && result.scalar != Scalar::I1 => strided_by(0, true),
             Op::Binary(BinOp::Mul) => {
                 let (k, (by, checked)) = match (constant(0), constant(1)) {
                     (_, Some(c)) => (c, of(0)?),
                     (Some(c), _) => (c, of(1)?),
                     _ => return None,
                 };
-                give(by.wrapping_mul(k), checked)
+                strided_by(by.wrapping_mul(k), checked)
             }
             Op::Binary(BinOp::Shl) => {
                 let (by, checked) = of(0)?;
                 let amount = constant(1)? as u64 % u64::from(result.scalar.bits());
-                give(by.wrapping_shl(amount as u32), checked)
+                strided_by(by.wrapping_shl(amount as u32), checked)
             }
             Op::Binary(BinOp::Or) => {
                 // An `or` with bits that are zero in the other operand is an addition.
                 let (c, (by, checked)) = (constant(1)?, of(0)?);
                 let low = self.bounds.low_zeros(data.args[0]).min(by.trailing_zeros());
-                if (c as u64) < 1u64 << low.min(63) { give(by, checked) } else { None }
+                if (c as u64) < 1u64 << low.min(63) { strided_by(by, checked) } else { None }
             }
             Op::Cast(CastOp::Trunc) if result.scalar != Scalar::I1 => {
                 let (by, checked) = of(0)?;
-                give(by, checked)
+                strided_by(by, checked)
             }
             Op::Cast(CastOp::Space | CastOp::PtrToInt | CastOp::IntToPtr) => {
                 let (by, checked) = of(0)?;
-                give(by, checked)
+                strided_by(by, checked)
             }
             Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) if func.ty(data.args[0]).scalar != Scalar::I1 => {
                 let (by, checked) = of(0)?;
@@ -409,9 +409,9 @@ impl Analysis<'_> {
                 };
                 let safe = self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &stride);
                 if safe {
-                    give(by, checked)
+                    strided_by(by, checked)
                 } else if is_small_stride(by) {
-                    give(by, true)
+                    strided_by(by, true)
                 } else {
                     None
                 }
@@ -419,36 +419,36 @@ impl Analysis<'_> {
             // A quotient is the same for all lanes if none crosses a multiple of the divisor, a row's length for
             // instance: a run-time check.
             Op::Binary(BinOp::Udiv | BinOp::Sdiv) => match (of(0)?.0, of(1)?.0) {
-                (by, 0) if is_small_stride(by) && constant(1).is_none_or(|d| d >= MIN_DIVISOR) => give(0, true),
+                (by, 0) if is_small_stride(by) && constant(1).is_none_or(|d| d >= MIN_DIVISOR) => strided_by(0, true),
                 _ => None,
             },
             Op::Binary(BinOp::Lshr | BinOp::Ashr) => {
                 let (by, bits) = (of(0)?.0, constant(1)? as u64);
                 let is_wide_enough =
                     is_small_stride(by) && bits < u64::from(result.scalar.bits()) && 1 << bits.min(62) >= MIN_DIVISOR;
-                if is_wide_enough { give(0, true) } else { None }
+                if is_wide_enough { strided_by(0, true) } else { None }
             }
             // The stride is preserved where no lane is clamped, and for a remainder where all lanes have the same
             // quotient.
             Op::Binary(BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax) => match (of(0)?.0, of(1)?.0) {
-                (by, 0) | (0, by) if is_small_stride(by) => give(by, true),
+                (by, 0) | (0, by) if is_small_stride(by) => strided_by(by, true),
                 _ => None,
             },
             Op::Binary(BinOp::Urem | BinOp::Srem) => match (of(0)?.0, of(1)?.0) {
-                (by, 0) if is_small_stride(by) => give(by, true),
+                (by, 0) if is_small_stride(by) => strided_by(by, true),
                 _ => None,
             },
             Op::Binary(BinOp::And) => {
                 let (by, low) = (of(0)?.0, constant(1)? as u64);
                 if is_small_stride(by) && (low & result.scalar.mask()).wrapping_add(1).is_power_of_two() {
-                    give(by, true)
+                    strided_by(by, true)
                 } else {
                     None
                 }
             }
             Op::Select if self.shape(data.args[0]) == Shape::Uniform => {
                 let ((a, x), (b, y)) = (of(1)?, of(2)?);
-                if a == b { give(a, x | y) } else { None }
+                if a == b { strided_by(a, x | y) } else { None }
             }
             _ => None,
         }

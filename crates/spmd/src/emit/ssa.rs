@@ -1,11 +1,12 @@
-//! Variables that become SSA values while blocks are being written.
+//! On-the-fly SSA construction for variables while blocks are written.
 //!
-//! Whoever writes blocks says what a variable holds at the end of a block ([`Ssa::write`]) and asks what it holds
-//! there ([`Ssa::read`]); where ways meet, block parameters appear. A block is sealed once all edges to it exist;
-//! before that every read that reaches its start makes a parameter, whose arguments come when it is sealed. (Braun et
-//! al., "Simple and Efficient Construction of Static Single Assignment Form", 2013, with a work list instead of
-//! recursion: chains of joins are as long as kernels.) Parameters that turn out to be one value are left to the pass
-//! `params`.
+//! In come assignments at the ends of blocks ([`Ssa::write`]); out goes the value of a variable at the end of a block
+//! ([`Ssa::read`]), with block parameters where control flow joins. A block is sealed once all its predecessors are
+//! known. Before that, a read that reaches its start creates a parameter, whose arguments are filled in on sealing.
+//!
+//! Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", CC 2013, with a work list
+//! instead of recursion, since chains of joins are as long as kernels. Redundant parameters are left to the pass
+//! [`cloom_passes::REDUNDANT_PARAMS`].
 
 use cloom_ir::{Block, Builder, Function, Type, Value, ValueDef};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,16 +19,16 @@ pub struct Var(u32);
 #[derive(Default)]
 pub struct Ssa {
     types: Vec<Type>,
-    /// What a variable holds at the end of a block.
-    held: FxHashMap<(Block, Var), Value>,
+    /// The value of a variable at the end of a block.
+    current_def: FxHashMap<(Block, Var), Value>,
     preds: FxHashMap<Block, Vec<Block>>,
     sealed: FxHashSet<Block>,
-    /// Parameters of blocks that are not sealed yet.
-    open: FxHashMap<Block, Vec<(Var, Value)>>,
+    /// The parameters of blocks that are not sealed yet (the paper's incomplete phis).
+    incomplete: FxHashMap<Block, Vec<(Var, Value)>>,
 }
 
 impl Ssa {
-    /// A new variable. Where nothing was written to it, it holds zero.
+    /// A new variable. Where nothing was written to it, it is zero.
     pub fn var(&mut self, ty: Type) -> Var {
         self.types.push(ty);
         Var(self.types.len() as u32 - 1)
@@ -38,33 +39,33 @@ impl Ssa {
         self.types[var.0 as usize]
     }
 
-    /// From now on the variable holds `value` at the end of `block`.
+    /// Assigns a variable: from now on it is `value` at the end of `block`.
     pub fn write(&mut self, block: Block, var: Var, value: Value) {
-        self.held.insert((block, var), value);
+        self.current_def.insert((block, var), value);
     }
 
-    /// All edges to `block` exist; `preds` has one entry for each block that they come from.
+    /// Seals a block: all edges to it exist. `preds` has one entry for each block that they come from.
     pub fn seal(&mut self, func: &mut Function, block: Block, preds: Vec<Block>) {
         self.preds.insert(block, preds);
         self.sealed.insert(block);
-        let open = self.open.remove(&block).unwrap_or_default();
-        for &(_, p) in &open {
-            self.make_room(func, block, p);
+        let incomplete = self.incomplete.remove(&block).unwrap_or_default();
+        for &(_, p) in &incomplete {
+            self.add_placeholder_args(func, block, p);
         }
-        self.fill(func, open.into_iter().map(|(var, p)| (block, var, p)).collect());
+        self.fill_args(func, incomplete.into_iter().map(|(var, p)| (block, var, p)).collect());
     }
 
-    /// What the variable holds at the end of `block`, as far as it is written.
+    /// The value of a variable at the end of `block`.
     pub fn read(&mut self, func: &mut Function, block: Block, var: Var) -> Value {
         let mut work = Vec::new();
         let value = self.find(func, block, var, &mut work);
-        self.fill(func, work);
+        self.fill_args(func, work);
         value
     }
 
-    /// Gives each edge to a sealed block an argument for the parameter `p`, for now the parameter itself, so that arguments stand in
-    /// the order of parameters whatever the order in which they are found.
-    fn make_room(&mut self, func: &mut Function, block: Block, p: Value) {
+    /// Adds an argument for the parameter `p` to each edge to a sealed block: for now the parameter itself, so that
+    /// arguments are in the order of parameters whatever the order in which they are found.
+    fn add_placeholder_args(&mut self, func: &mut Function, block: Block, p: Value) {
         for &pred in &self.preds[&block] {
             for e in func.blocks[pred].term.edges_mut() {
                 if e.block == block {
@@ -74,8 +75,8 @@ impl Ssa {
         }
     }
 
-    /// Sets the arguments of parameters that were made.
-    fn fill(&mut self, func: &mut Function, mut work: Vec<(Block, Var, Value)>) {
+    /// Sets the arguments of new parameters.
+    fn fill_args(&mut self, func: &mut Function, mut work: Vec<(Block, Var, Value)>) {
         while let Some((block, var, p)) = work.pop() {
             let ValueDef::Param(_, index) = func.values[p].def else { continue };
             for pred in self.preds[&block].clone() {
@@ -91,35 +92,35 @@ impl Ssa {
 
     fn find(&mut self, func: &mut Function, block: Block, var: Var, work: &mut Vec<(Block, Var, Value)>) -> Value {
         let mut at = block;
-        let mut passed = Vec::new();
+        let mut visited = Vec::new();
         let value = loop {
-            if let Some(&v) = self.held.get(&(at, var)) {
+            if let Some(&v) = self.current_def.get(&(at, var)) {
                 break v;
             }
-            passed.push(at);
+            visited.push(at);
             if !self.sealed.contains(&at) {
                 let p = func.add_block_param(at, self.ty(var));
-                self.open.entry(at).or_default().push((var, p));
+                self.incomplete.entry(at).or_default().push((var, p));
                 break p;
             }
             match self.preds[&at][..] {
                 [] => {
                     let zero = Builder::new(func, at).iconst(self.ty(var), 0);
-                    // It must stand before all uses.
+                    // The constant must precede all uses.
                     func.move_last_to_front(at);
                     break zero;
                 }
                 [only] => at = only,
                 _ => {
                     let p = func.add_block_param(at, self.ty(var));
-                    self.make_room(func, at, p);
+                    self.add_placeholder_args(func, at, p);
                     work.push((at, var, p));
                     break p;
                 }
             }
         };
-        for b in passed {
-            self.held.insert((b, var), value);
+        for b in visited {
+            self.current_def.insert((b, var), value);
         }
         value
     }

@@ -1,15 +1,15 @@
-//! A sub-group of one: what its operations are where work-items run one at a time.
+//! Sub-group operations in scalar code, where each work-item is a sub-group of its own.
 //!
-//! In comes the function of one work-item; out goes the same without operations on sub-groups. With vectors,
-//! `widen::subgroup` writes them.
+//! In comes the function of one work-item; out goes the same without sub-group operations. In vector code,
+//! `widen::subgroup` emits them.
 
 use cloom_ir::{CastOp, Function, Op, Value, subgroup};
 use rustc_hash::FxHashMap;
 
-/// Replaces the operations on sub-groups by what they give a work-item on its own. Returns how many there were.
-pub fn alone(func: &mut Function) -> usize {
+/// Replaces sub-group operations by their results for a sub-group of one. Returns how many there were.
+pub fn lower_to_single(func: &mut Function) -> usize {
     let mut count = 0;
-    let mut same: FxHashMap<Value, Value> = FxHashMap::default();
+    let mut replaced_by: FxHashMap<Value, Value> = FxHashMap::default();
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         let insts = std::mem::take(&mut func.blocks[b].insts);
@@ -32,17 +32,17 @@ pub fn alone(func: &mut Function) -> usize {
                     func.insts[i].args.clear();
                     kept.push(i);
                 }
-                // There is one number, one value and one cluster.
+                // With one work-item, these return its own value.
                 _ => {
-                    same.insert(r, data.args[0]);
+                    replaced_by.insert(r, data.args[0]);
                 }
             }
         }
         func.blocks[b].insts = kept;
     }
-    if !same.is_empty() {
+    if !replaced_by.is_empty() {
         let origin = |mut v: Value| {
-            while let Some(&next) = same.get(&v) {
+            while let Some(&next) = replaced_by.get(&v) {
                 v = next;
             }
             v

@@ -1,10 +1,10 @@
-//! The continuation graph: the kernel cut at its barriers.
+//! The continuation graph: the kernel split at its barriers.
 //!
-//! In comes a kernel; [`split_at_barriers`] ends a block at each barrier, and [`build`] finds, for each continuation
-//! (the entry, and what follows each barrier), the blocks that a work-item may run before its next barrier or its end.
-//! Continuations overlap where barriers are in loops or branches; each is cloned from its own start, so that a
-//! work-item's control flow is that of the source. Then: which values live across a barrier, and which of these are
-//! rematerialised instead of kept.
+//! In comes a kernel. [`split_at_barriers`] ends a block at each barrier. [`build`] finds the blocks of each
+//! continuation: those that a work-item may run from the entry, or from the end of a barrier, up to its next barrier
+//! or return. Continuations overlap where barriers are in loops or branches; each is cloned from its own start, so
+//! that a work-item follows the control flow of the source. `build` also finds which values live across a barrier,
+//! and which of these are rematerialised rather than saved in the frame.
 //!
 //! Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012, section 5.
 
@@ -16,74 +16,75 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::{BinOp, Block, CastOp, Edge, Entity, Flags, Function, Op, Span, Term, Value, ValueDef};
 use cloom_passes::PassManager;
 
-/// A barrier: the block that ends at it, and the one that follows.
+/// A barrier: the block that ends at it, and the block that follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Barrier {
-    /// Ends at the barrier.
+    /// The block that ends at the barrier.
     pub before: Block,
-    /// Begins after it; has no parameters and no other predecessor.
+    /// The block after it; has no parameters and no other predecessor.
     pub after: Block,
-    /// Where the barrier stands in the source.
+    /// The position in the source.
     pub span: Span,
     /// Whether it is a synthetic barrier, see [`crate::transform::grid_stride`].
     pub synthetic: bool,
 }
 
-/// Where a continuation may go.
+/// An exit of a continuation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
-    /// To the barrier before this continuation.
+    /// To the barrier in front of this continuation.
     Barrier(usize),
-    /// To the end.
+    /// To the end of the kernel.
     Return,
 }
 
 /// One continuation.
 #[derive(Clone, Debug)]
 pub struct Continuation {
-    /// Where it begins.
+    /// Its first block.
     pub start: Block,
     /// Its blocks in reverse postorder, `start` first.
     pub blocks: Vec<Block>,
-    /// Where it may go, each once, sorted.
+    /// Its exits, each once, sorted.
     pub exits: Vec<Exit>,
-    /// Kept or rematerialised values and arrays that it needs from before.
+    /// The values and private arrays that live into it from an earlier continuation.
     pub live_in: Vec<Value>,
 }
 
-/// The whole kernel.
+/// The continuations of a kernel, and what is common to them.
 #[derive(Clone, Debug)]
 pub struct ContinuationGraph {
     /// Number 0 is the entry; number i + 1 follows barrier i.
     pub continuations: Vec<Continuation>,
-    /// Which continuation follows the block, if it ends at a barrier.
+    /// For each block, the continuation that follows if the block ends at a barrier.
     pub barrier_after: Vec<Option<usize>>,
-    /// Whether the value can be computed anywhere from parameters, queries and constants.
+    /// For each value, whether it can be rematerialised anywhere from parameters, queries and constants.
     pub remat_anywhere: Vec<bool>,
-    /// Whether the value of a work-item can be computed from such and what the group keeps ([`remat`]).
+    /// For each value, whether it can be rematerialised from those and from group slots ([`remat`]).
     pub remat_from_group: Vec<bool>,
-    /// Private arrays that must keep their contents across barriers.
+    /// Private arrays whose contents live across a barrier.
     pub kept_arrays: Vec<Value>,
-    /// Whether each work-item keeps its own next continuation, because a branch that may differ decides it.
+    /// Whether each work-item saves its own next-continuation id, because a divergent branch decides which barrier is
+    /// reached.
     pub divergent_dispatch: bool,
-    /// Which continuations the work-items of several groups may run together: the first and those after synthetic
-    /// barriers, if there are such and all groups agree where to go on.
+    /// For each continuation, whether a batch of groups may run it: the entry and those after synthetic barriers, if
+    /// there are any and all groups take the same exits.
     pub batched: Vec<bool>,
 }
 
 impl ContinuationGraph {
-    /// Whether work-items wait for each other because the kernel says so.
-    pub fn waits(&self) -> bool {
-        self.batched.iter().skip(1).any(|&together| !together)
+    /// Whether the kernel itself has barriers, beside synthetic ones.
+    pub fn has_source_barriers(&self) -> bool {
+        self.batched.iter().skip(1).any(|&is_batched| !is_batched)
     }
 
-    /// Whether the work-items of several groups may run together at first.
+    /// Whether a batch of groups may run the entry continuation.
     pub fn begins_batched(&self) -> bool {
         self.batched[0]
     }
 }
 
-/// Ends a block at each barrier. The barriers are returned in order of place.
+/// Ends a block at each barrier. Returns the barriers in the order of their blocks.
 pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
     let mut barriers = Vec::new();
     let mut i = 0;
@@ -93,9 +94,9 @@ pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
         if let Some(at) = at {
             let span = func.insts[func.blocks[before].insts[at]].span;
             let after = func.add_block();
-            let rest = func.blocks[before].insts.split_off(at + 1);
+            let tail = func.blocks[before].insts.split_off(at + 1);
             func.blocks[before].insts.pop();
-            func.blocks[after].insts = rest;
+            func.blocks[after].insts = tail;
             let (term, term_span) = (func.blocks[before].term.clone(), func.blocks[before].term_span);
             func.set_term(after, term, term_span);
             func.set_term(before, Term::Jump(Edge::new(after, [])), span);
@@ -106,10 +107,10 @@ pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
     barriers
 }
 
-/// How deep an expression may be to be computed again after a barrier.
+/// The depth of an expression tree that may be rematerialised after a barrier.
 const REMAT_DEPTH: u32 = 8;
 
-/// Finds the continuations of a kernel that was split.
+/// Builds the graph of a kernel that was split.
 pub fn build(
     func: &Function,
     barriers: Vec<Barrier>,
@@ -131,14 +132,14 @@ pub fn build(
     let mut batched = vec![false; continuations.len()];
     if !divergent_dispatch && barriers.iter().any(|b| b.synthetic) {
         let synthetic = || [true].into_iter().chain(barriers.iter().map(|b| b.synthetic));
-        let first: Vec<Block> =
+        let batchable: Vec<Block> =
             continuations.iter().zip(synthetic()).filter(|c| c.1).flat_map(|c| c.0.blocks.clone()).collect();
-        let groups = divergence::between_groups(func);
-        if !exits_differ(func, &first, &cfg, &barrier_after, &groups) && !may_wait(func, &first) {
+        let across_groups = divergence::between_groups(func);
+        if !exits_differ(func, &batchable, &cfg, &barrier_after, &across_groups) && !may_wait(func, &batchable) {
             batched = synthetic().collect();
         }
     }
-    // Where work-items wait at different barriers, what the group keeps may be another one's.
+    // With divergent dispatch, a group slot may hold the value of another iteration when a work-item reads it.
     let found = (!divergent_dispatch).then(|| {
         manager.step(passes::REMAT, || {
             let remat_from_group = remat::find(func, divergence, &remat_anywhere, &mut continuations);
@@ -157,8 +158,8 @@ pub fn build(
     }
 }
 
-/// Whether a branch at the end of one of these blocks that sends work-items different ways has a barrier or an end on only some of these
-/// ways, before they meet.
+/// Whether one of these blocks ends in a divergent branch from which only some paths reach a barrier or a return
+/// before they join.
 fn exits_differ(
     func: &Function,
     blocks: &[Block],
@@ -169,10 +170,10 @@ fn exits_differ(
     let post = DomTree::post(func, cfg);
     let mut stamp = vec![usize::MAX; func.blocks.len()];
     blocks.iter().filter(|&&b| divergence.is_divergent_branch(b)).any(|&branch| {
-        let meet = post.idom(branch);
+        let join = post.idom(branch);
         let mut stack: Vec<Block> = func.blocks[branch].term.edges().iter().map(|e| e.block).collect();
         while let Some(b) = stack.pop() {
-            if Some(b) == meet || std::mem::replace(&mut stamp[b.index()], branch.index()) == branch.index() {
+            if Some(b) == join || std::mem::replace(&mut stamp[b.index()], branch.index()) == branch.index() {
                 continue;
             }
             let edges = func.blocks[b].term.edges();
@@ -185,12 +186,13 @@ fn exits_differ(
     })
 }
 
-/// Whether these blocks may wait for other groups, as in scans that hand sums on: nobody promises that it works, but it does where groups
-/// run one after the other. Such a wait looks at memory by atomic operations or as volatile.
+/// Whether these blocks may wait for other groups, as single-pass scans do (decoupled look-back). OpenCL does not
+/// guarantee that this works, but it does if groups run one after the other. Such a wait polls memory by atomic
+/// operations or volatile loads.
 fn may_wait(func: &Function, blocks: &[Block]) -> bool {
     blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]).any(|data| {
-        let looks = data.op.is_atomic() || matches!(data.op, Op::Fence { .. } | Op::Call(_));
-        looks || data.flags.contains(Flags::VOLATILE)
+        let may_poll = data.op.is_atomic() || matches!(data.op, Op::Fence { .. } | Op::Call(_));
+        may_poll || data.flags.contains(Flags::VOLATILE)
     })
 }
 
@@ -216,7 +218,7 @@ fn region(func: &Function, start: Block, barrier_after: &[Option<usize>]) -> Con
     Continuation { start, blocks: region_order(func, start, barrier_after), exits, live_in: Vec::new() }
 }
 
-/// Reverse postorder of a region from its start: each definition comes before the uses that it dominates.
+/// The blocks of a continuation in reverse postorder: each definition comes before the uses that it dominates.
 fn region_order(func: &Function, start: Block, barrier_after: &[Option<usize>]) -> Vec<Block> {
     let mut seen = vec![false; func.blocks.len()];
     let mut post = Vec::new();
@@ -240,7 +242,7 @@ fn region_order(func: &Function, start: Block, barrier_after: &[Option<usize>]) 
     post
 }
 
-/// Values that parameters, queries and constants give through a few cheap operations.
+/// The values that a few cheap operations compute from parameters, queries and constants.
 fn rematerialisable(func: &Function, cfg: &Cfg) -> Vec<bool> {
     let mut depth: Vec<Option<u32>> = vec![None; func.values.len()];
     for &p in func.param_values() {
@@ -259,7 +261,7 @@ fn rematerialisable(func: &Function, cfg: &Cfg) -> Vec<bool> {
     depth.into_iter().map(|d| d.is_some()).collect()
 }
 
-/// Whether an operation takes no longer than to keep its result.
+/// Whether an operation is no more expensive than saving and reloading its result.
 pub fn is_cheap(op: &Op) -> bool {
     match op {
         Op::Const(_) | Op::Query { .. } | Op::GlobalAddr(_) | Op::PtrAdd | Op::Icmp(_) | Op::Splat => true,
@@ -293,14 +295,14 @@ pub fn is_cheap(op: &Op) -> bool {
     }
 }
 
-/// Fills `live_in` of each continuation, and returns the private arrays that live across a barrier.
+/// Fills `live_in` of each continuation. Returns the private arrays that live across a barrier.
 fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], remat_anywhere: &[bool]) -> Vec<Value> {
     let n = func.blocks.len();
     let mut start_of = vec![None; n];
     for (i, c) in continuations.iter().enumerate().skip(1) {
         start_of[c.start.index()] = Some(i);
     }
-    // Blocks that use each value, and the block that defines it.
+    // The blocks that use each value, and the block that defines it.
     let mut uses: Vec<Vec<Block>> = vec![Vec::new(); func.values.len()];
     let mut def = vec![None; func.values.len()];
     let mut escapes = vec![false; func.values.len()];
@@ -317,7 +319,7 @@ fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], r
                 if uses[a.index()].last() != Some(&b) {
                     uses[a.index()].push(b);
                 }
-                // The address itself goes where it cannot be followed.
+                // The address escapes unless the use is a direct access.
                 escapes[a.index()] |= match data.op {
                     Op::Load { .. } | Op::MemCopy { .. } | Op::MemSet { .. } => false,
                     Op::Store { .. } => k == 1,
@@ -333,10 +335,10 @@ fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], r
     let mut arrays = Vec::new();
     let mut stamp = vec![usize::MAX; n];
     for v in func.values.keys() {
-        let (Some(home), false) = (def[v.index()], remat_anywhere[v.index()]) else { continue };
+        let (Some(def_block), false) = (def[v.index()], remat_anywhere[v.index()]) else { continue };
         let array = matches!(func.def_op(v), Some(Op::Alloca { .. }));
         let mut across = false;
-        let mut stack: Vec<Block> = uses[v.index()].iter().copied().filter(|&b| b != home).collect();
+        let mut stack: Vec<Block> = uses[v.index()].iter().copied().filter(|&b| b != def_block).collect();
         while let Some(b) = stack.pop() {
             if std::mem::replace(&mut stamp[b.index()], v.index()) == v.index() {
                 continue;
@@ -345,9 +347,10 @@ fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], r
                 across = true;
                 continuations[i].live_in.push(v);
             }
-            stack.extend(cfg.preds(b).iter().copied().filter(|&p| p != home));
+            stack.extend(cfg.preds(b).iter().copied().filter(|&p| p != def_block));
         }
-        // An array whose derived addresses may live on keeps its contents, whether or not its own address is used later.
+        // An array whose derived addresses may live across a barrier lives too, whether or not its own address is
+        // used later.
         if array && (across || escapes[v.index()]) {
             arrays.push(v);
         }
@@ -355,7 +358,7 @@ fn live_across(func: &Function, cfg: &Cfg, continuations: &mut [Continuation], r
     arrays
 }
 
-/// Whether a value is defined by a parameter of the function.
+/// Whether a value is a parameter of the function.
 pub fn is_param(func: &Function, v: Value) -> bool {
     matches!(func.values[v].def, ValueDef::Param(b, _) if b == func.entry())
 }

@@ -1,40 +1,41 @@
-//! The frame: where values that live across barriers are kept while other work-items run.
+//! The frame: memory for values that live across barriers while other work-items run.
 //!
-//! In come the continuation graph and which values are uniform for the group; out goes the layout of scratch memory: a
-//! fixed part for each group, with a slot for each uniform value, and a record for each work-item of the enqueued
-//! local size. Values that are rematerialised have no slot. Who may write and read a slot, and why no other value is
-//! there, is section 3 of `docs/internals/spmd.md`:
+//! In come the continuation graph and which values are uniform for the group; out goes the layout of scratch memory.
+//! It has a fixed part for each group, with a slot for each group-uniform value, and a record for each work-item of
+//! the enqueued local size. Rematerialised values have no slot. Who may write and read a slot, and why the value read
+//! is the right one, is section 3 of `docs/internals/spmd.md`:
 //!
-//! * a work-item's slots and arrays: that work-item alone;
-//! * a group's slots: every work-item, with one value; read before the first work-item of the next continuation runs.
+//! * slots and arrays of a work-item: that work-item alone;
+//! * slots of the group: every work-item writes the same value; they are read before the first work-item of the next
+//!   continuation runs.
 
 use crate::analysis::divergence::Divergence;
 use crate::split::continuations::ContinuationGraph;
 use cloom_ir::{Entity, Function, Op, Type, Value};
 
-/// Where something is kept, as an offset in bytes.
+/// A slot of the frame, as an offset in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slot {
-    /// In the fixed part.
+    /// In the fixed part of the group.
     Group(u64),
-    /// In the work-item's record.
+    /// In the record of the work-item.
     Item(u64),
 }
 
-/// The layout of scratch.
+/// The layout of the frame.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// Bytes of the fixed part; the records begin here.
+    /// Bytes of the fixed part, which the records follow.
     pub fixed: u64,
     /// Bytes of a record.
     pub per_item: u64,
-    /// Place of each value that is kept; for a private array, of its contents.
+    /// The slot of each value that has one; for a private array, of its contents.
     pub slots: Vec<Option<Slot>>,
-    /// Where a work-item's own next continuation stands in its record.
+    /// The offset of the next-continuation id in the record.
     pub next: Option<u64>,
 }
 
-/// Alignment of the fixed part and of records, at most.
+/// The largest alignment of the fixed part and of records.
 const MAX_ALIGN: u64 = 128;
 
 struct Area {
@@ -43,7 +44,7 @@ struct Area {
 }
 
 impl Area {
-    fn place(&mut self, size: u64, align: u64) -> u64 {
+    fn allocate(&mut self, size: u64, align: u64) -> u64 {
         let at = self.end.next_multiple_of(align);
         self.end = at + size;
         self.align = self.align.max(align);
@@ -51,17 +52,17 @@ impl Area {
     }
 }
 
-/// The form of a value in memory: truth values become bytes.
+/// The type of a value in memory: `i1` is stored as `i8`.
 pub fn memory_type(ty: Type) -> Type {
     if ty.scalar == cloom_ir::Scalar::I1 { ty.with_scalar(cloom_ir::Scalar::I8) } else { ty }
 }
 
-/// The alignment that a slot of this type has.
+/// The alignment of a slot of this type.
 pub fn slot_align(ty: Type) -> u32 {
     memory_type(ty).bytes().next_power_of_two().min(64)
 }
 
-/// Places everything that the plan keeps.
+/// Assigns a slot to each value and array that is saved.
 pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergence) -> Frame {
     let mut group = Area { end: 0, align: 1 };
     let mut item = Area { end: 0, align: 1 };
@@ -75,20 +76,20 @@ pub fn lay_out(func: &Function, graph: &ContinuationGraph, divergence: &Divergen
         }
         let ty = func.ty(v);
         let align = u64::from(slot_align(ty));
-        // Slots of neighbouring lanes lie next to each other, each at its alignment.
+        // The emitter stores the slots of consecutive lanes contiguously, each at its alignment.
         let size = u64::from(memory_type(ty).bytes()).next_multiple_of(align);
         slots[v.index()] = Some(if divergence.is_uniform(v) {
-            Slot::Group(group.place(size, align))
+            Slot::Group(group.allocate(size, align))
         } else {
-            Slot::Item(item.place(size, align))
+            Slot::Item(item.allocate(size, align))
         });
     }
     for &v in &graph.kept_arrays {
         if let Some(&Op::Alloca { size, align }) = func.def_op(v) {
             let bytes = crate::analysis::private_layout::object_stride(size, align) as u64;
-            slots[v.index()] = Some(Slot::Item(item.place(bytes, u64::from(align).min(MAX_ALIGN))));
+            slots[v.index()] = Some(Slot::Item(item.allocate(bytes, u64::from(align).min(MAX_ALIGN))));
         }
     }
-    let next = graph.divergent_dispatch.then(|| item.place(4, 4));
+    let next = graph.divergent_dispatch.then(|| item.allocate(4, 4));
     Frame { fixed: group.end.next_multiple_of(MAX_ALIGN), per_item: item.end.next_multiple_of(item.align), slots, next }
 }

@@ -1,15 +1,15 @@
-//! Barriers: a kernel is cut into continuations, each of which a vector of work-items runs to its end.
+//! Barriers: a kernel is split into continuations, each of which a vector of work-items runs to its end.
 //!
-//! In comes a kernel with barriers; out come its continuations as functions of one work-item without barriers. The
-//! form is that of Karrenberg and Hack ("Improving Performance of OpenCL on CPUs", 2012); pocl's work-item loops are
-//! the other known one.
+//! In comes a kernel with barriers; out come its continuations as functions of one work-item without barriers. This
+//! is the scheme of Karrenberg and Hack ("Improving Performance of OpenCL on CPUs", CC 2012); pocl's work-item loops
+//! are the common alternative.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`continuations`] | the continuation graph: the kernel cut at its barriers, and what lives across them |
-//! | [`remat`] | values that are rematerialised after a barrier instead of kept |
-//! | [`frame`] | the live-across-barrier frame: where the others are kept, once per group or per work-item |
-//! | [`continuation_fn`] | a continuation as a function whose parameters are all that it takes from outside |
+//! | [`continuations`] | the continuation graph: the kernel split at its barriers, and the values that live across them |
+//! | [`remat`] | values that are rematerialised after a barrier |
+//! | [`frame`] | memory for the other live values, per group or per work-item |
+//! | [`continuation_fn`] | a continuation as a function whose parameters are everything that it takes from outside |
 
 pub(crate) mod continuation_fn;
 pub mod continuations;

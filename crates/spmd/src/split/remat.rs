@@ -1,34 +1,35 @@
-//! Rematerialisation: values that work-items need after a barrier and compute again from what the group keeps.
+//! Rematerialisation: values live across a barrier that are computed again from group slots and ids.
 //!
-//! In comes a kernel with its continuations and what lives into each; out goes which of these values need no slot for
+//! In comes a kernel with its continuations and their live-in values; out goes which of these values need no slot for
 //! each work-item:
 //!
 //! ```c
 //! for (int d = 0; d < n; d++) {
 //!     const int j = d - (int)get_local_id(0);
 //!     barrier(CLK_LOCAL_MEM_FENCE);
-//!     line[j & 63] += row[j];        // j: again from d, which is uniform for the group, and the id
+//!     line[j & 63] += row[j];        // j is rematerialised from d, which is uniform for the group, and the id
 //! }
 //! ```
 //!
-//! That saves a load and a store in each iteration; above all, a value from memory has no shape for later stages,
-//! while they see here that neighbours read neighbours. (Briggs, Cooper, Torczon, "Rematerialization", PLDI 1992, for
-//! spills.) Loads are never repeated: another work-item may have written there.
+//! That saves a store and a load in each iteration. More importantly, a value loaded from a slot has no shape, while
+//! a rematerialised one has its stride: here the loads of `row` are contiguous. (Briggs, Cooper and Torczon,
+//! "Rematerialization", PLDI 1992, for spills.) Loads are never repeated: another work-item may have written there.
 //!
-//! Obligation (frame, F3): the group's slot holds the value from which the work-item's came. Were it from another
-//! iteration, some path from the slot's definition to the barrier would pass that definition once more; then a path
-//! from the kernel's start to the use would miss the definition of the work-item's value, which dominates its uses.
-//! Only a loop that work-items leave in different iterations leaves each with another value (`is_temporally_divergent`), and with
-//! divergent dispatch nothing is rematerialised.
+//! Obligation F3 (frame): the group slot holds the value from which the work-item's value was computed. If it were
+//! from another iteration, some path from the slot's definition to the barrier would pass that definition once more;
+//! then a path from the kernel's start to the use would miss the definition of the work-item's value, which dominates
+//! its uses. Only in a loop that work-items leave in different iterations may they have different values of one
+//! definition (`is_temporally_divergent`); and with divergent dispatch nothing is rematerialised.
 
 use crate::analysis::divergence::Divergence;
 use crate::split::continuations::{Continuation, is_cheap};
 use cloom_ir::{Entity, Function, Op, Value, ValueDef};
 
-/// How deep an expression may be.
+/// The depth of an expression tree that may be rematerialised.
 const DEPTH: u32 = 4;
 
-/// Finds them, and adds what they are made of to what lives into the continuations that need them.
+/// Finds these values, and adds the group-uniform leaves of their expressions to the live-in values of the
+/// continuations that need them.
 pub fn find(
     func: &Function,
     divergence: &Divergence,
@@ -40,10 +41,10 @@ pub fn find(
     for c in continuations {
         let mut leaves = Vec::new();
         for &v in &c.live_in {
-            let known = leaves.len();
+            let leaves_before = leaves.len();
             remat_from_group[v.index()] = !divergence.is_uniform(v) && search.leaves(v, DEPTH, &mut leaves);
             if !remat_from_group[v.index()] {
-                leaves.truncate(known);
+                leaves.truncate(leaves_before);
             }
         }
         leaves.retain(|u| !c.live_in.contains(u));
@@ -61,7 +62,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Collects what a value is made of by cheap operations: values that are the same for the group. False if there is anything else.
+    /// Collects the group-uniform leaves of a value's expression of cheap operations. False if there is any other
+    /// leaf.
     fn leaves(&self, v: Value, depth: u32, leaves: &mut Vec<Value>) -> bool {
         let ValueDef::Inst(i) = self.func.values[v].def else { return false };
         let data = &self.func.insts[i];
@@ -70,7 +72,7 @@ impl Search<'_> {
                 if self.remat_anywhere[a.index()] {
                     return true;
                 }
-                // (The address of a private array is one of each work-item's own, whatever is the same about it.)
+                // (Each work-item has its own copy of a private array, so that its address is never group-uniform.)
                 if self.divergence.is_uniform(a) && self.divergence.is_temporally_divergent(a) {
                     return false;
                 }

@@ -1,15 +1,16 @@
-//! Canonical form: what linearisation needs of a function (LLVM's loop-simplify and LCSSA forms, for masked loops).
+//! Canonical form: what linearisation needs of a function. For masked loops it is LLVM's loop-simplify form and
+//! LCSSA.
 //!
-//! * One block ends the function.
-//! * No `switch` is masked: such a switch becomes a chain of branches. No branch has two edges to one block.
-//! * Every masked loop has one latch and one exit, from the header (top-tested) or from the latch (bottom-tested), to a block that has
-//!   no other predecessor. A loop with more exits (`break`, `return`, several `continue`) gets a new latch to which
-//!   all of them lead, with a parameter that says whether the work-item goes on, and the number of the exit if there are several; after the
-//!   loop a chain of branches dispatches on that number.
-//! * A value that is defined in such a loop and used after it passes a parameter of the exit block: lanes have values of different
-//!   iterations, which are blended there.
+//! * One block returns.
+//! * No `switch` is masked: it becomes a chain of branches. No branch has two edges to one block.
+//! * Every masked loop has one latch and one exit edge, from the header (top-tested) or from the latch
+//!   (bottom-tested), to a block that has no other predecessor. A loop with more exits (`break`, `return`, several
+//!   `continue`) gets a new latch, to which all of them jump with a flag for whether the work-item stays in the loop,
+//!   and an exit number if there are several exits. After the loop, a chain of branches dispatches on that number.
+//! * A value that is defined in such a loop and used after it passes a parameter of the exit block (LCSSA): lanes
+//!   have values of different iterations, which are blended there.
 //!
-//! Irreducible graphs and endless loops are refused: such kernels run one work-item at a time.
+//! Irreducible graphs and endless loops are limits ([`NotVectorised`]): such kernels run one work-item at a time.
 
 use crate::analysis::divergence::Divergence;
 use crate::analysis::masked::{self, Masked};
@@ -21,29 +22,30 @@ use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{Block, Builder, Edge, Entity, Function, IntCc, Op, Space, Term, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// More loops than this are not worth the time that restructuring them takes.
+/// The most loops and switches to restructure: each takes a new analysis of the function.
 const MAX_LOOPS: usize = 100;
 
-/// Values that nobody needs: arguments on ways where a parameter is not used later. Any value would do.
+/// Values that may be anything (like LLVM's `freeze poison`): arguments on edges after which the parameter is not
+/// used.
 pub type Unspecified = FxHashSet<Value>;
 
-/// What became of a function.
+/// The result.
 #[derive(Default)]
 pub struct Canonical {
-    /// Values that nobody needs.
+    /// Values that may be anything.
     pub unspecified: Unspecified,
     /// How many loops and switches were restructured.
     pub changes: usize,
 }
 
-/// Brings the function of one work-item, which returns the number of its exit, into canonical form.
+/// Brings the function of one work-item, which returns its exit number, into canonical form.
 pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Result<Canonical, Stop> {
     let mut unspecified = Unspecified::default();
-    one_end(func);
+    merge_returns(func);
     sink_addresses(func);
-    // Each round restructures one loop; inner loops first.
+    // Each turn restructures one loop, inner loops first, and analyses anew.
     for changes in 0..=MAX_LOOPS {
-        split_twins(func);
+        split_twin_edges(func);
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         let post = DomTree::post(func, &cfg);
@@ -51,10 +53,10 @@ pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Re
         if !loops.is_reducible() {
             return Err(Stop::Limit(NotVectorised::Irreducible));
         }
-        check_ends(func, &cfg)?;
+        check_endless_loops(func, &cfg)?;
         let divergence = analyse(func);
         let masked = masked::find(func, &cfg, &dom, &post, &|b| divergence.is_divergent_branch(b));
-        if switches(func, &cfg, &masked) {
+        if lower_masked_switches(func, &cfg, &masked) {
             continue;
         }
         let wrong = loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && form(func, &cfg, l).is_none());
@@ -62,9 +64,9 @@ pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Re
             restructure(func, l, &mut unspecified);
             continue;
         }
-        let open = loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && !is_closed(func, l));
-        if let Some(l) = open {
-            close(func, l);
+        let not_closed = loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && !is_lcssa(func, l));
+        if let Some(l) = not_closed {
+            make_lcssa(func, l);
             continue;
         }
         return Ok(Canonical { unspecified, changes });
@@ -72,8 +74,8 @@ pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Re
     Err(Stop::Limit(NotVectorised::TooManyLoops))
 }
 
-/// All returns become one.
-fn one_end(func: &mut Function) {
+/// Merges all returns into one block.
+fn merge_returns(func: &mut Function) {
     let ends: Vec<Block> = func.layout.iter().copied().filter(|&b| func.blocks[b].term.edges().is_empty()).collect();
     if let [only] = ends[..]
         && matches!(func.blocks[only].term, Term::Return(_))
@@ -82,12 +84,12 @@ fn one_end(func: &mut Function) {
         return;
     }
     let end = func.add_block();
-    let number = func.add_block_param(end, Type::I32);
-    Builder::new(func, end).ret(Some(number));
+    let exit_number = func.add_block_param(end, Type::I32);
+    Builder::new(func, end).ret(Some(exit_number));
     for b in ends {
         let value = match func.blocks[b].term {
             Term::Return(Some(v)) => v,
-            // What cannot be reached may go anywhere.
+            // An unreachable end may return anything.
             _ => Builder::new(func, b).iconst(Type::I32, 0),
         };
         let span = func.blocks[b].term_span;
@@ -95,34 +97,35 @@ fn one_end(func: &mut Function) {
     }
 }
 
-/// Addresses in private arrays that are computed in a loop and used behind it are computed again there, from the offset. As parameters
-/// they would hide which array they are in, which could then not lie by element ([`crate::analysis::private_layout`]).
+/// Recomputes addresses in private arrays after the loop that defines them, from their offsets. As LCSSA parameters
+/// they would hide which array they point into, which could then not be laid out by element
+/// ([`crate::analysis::private_layout`]).
 fn sink_addresses(func: &mut Function) {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
-    let mut home: FxHashMap<Value, usize> = FxHashMap::default();
+    let mut loop_of: FxHashMap<Value, usize> = FxHashMap::default();
     for &b in cfg.rpo() {
         let Some(l) = loops.innermost(b) else { continue };
         for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
             if let (Op::PtrAdd, Some(r)) = (&data.op, data.result)
                 && func.ty(r).space() == Some(Space::Private)
             {
-                home.insert(r, l);
+                loop_of.insert(r, l);
             }
         }
     }
-    if home.is_empty() {
+    if loop_of.is_empty() {
         return;
     }
     for &b in cfg.rpo() {
-        let left = |v: Value| home.get(&v).is_some_and(|&l| !loops.loops[l].blocks.contains(&b));
+        let is_left = |v: Value| loop_of.get(&v).is_some_and(|&l| !loops.loops[l].blocks.contains(&b));
         for i in std::mem::take(&mut func.blocks[b].insts) {
             for k in 0..func.insts[i].args.len() {
-                // From the use back to what is there, then forth.
+                // Back from the use to a value defined outside of loops that were left, then forth again.
                 let mut chain = Vec::new();
                 let mut at = func.insts[i].args[k];
-                while left(at)
+                while is_left(at)
                     && let Some(def) = func.def_inst(at)
                 {
                     chain.push(def);
@@ -141,8 +144,8 @@ fn sink_addresses(func: &mut Function) {
     }
 }
 
-/// A branch whose two ways lead to one block gets a block on one of them.
-fn split_twins(func: &mut Function) {
+/// Splits one edge of each branch whose two edges lead to one block.
+fn split_twin_edges(func: &mut Function) {
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
@@ -155,7 +158,7 @@ fn split_twins(func: &mut Function) {
     }
 }
 
-fn check_ends(func: &Function, cfg: &Cfg) -> Result<(), Stop> {
+fn check_endless_loops(func: &Function, cfg: &Cfg) -> Result<(), Stop> {
     let mut reaches = vec![false; func.blocks.len()];
     let mut stack: Vec<Block> = cfg.rpo().iter().copied().filter(|&b| func.blocks[b].term.edges().is_empty()).collect();
     while let Some(b) = stack.pop() {
@@ -166,8 +169,8 @@ fn check_ends(func: &Function, cfg: &Cfg) -> Result<(), Stop> {
     if cfg.rpo().iter().all(|&b| reaches[b.index()]) { Ok(()) } else { Err(Stop::Limit(NotVectorised::EndlessLoop)) }
 }
 
-/// Turns masked switches into chains of branches. Says whether there were any.
-fn switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> bool {
+/// Turns masked switches into chains of branches. Returns whether there were any.
+fn lower_masked_switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> bool {
     let mut any = false;
     for &b in cfg.rpo() {
         let Term::Switch { value, cases, default } = func.blocks[b].term.clone() else { continue };
@@ -197,12 +200,12 @@ fn switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> bool {
     any
 }
 
-/// Where the one way out of a canonical loop leaves.
+/// Where the exit edge of a canonical loop starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// From the header; the one latch jumps back.
+    /// At the header; the latch jumps back.
     TopTested,
-    /// From the one latch, which else goes back.
+    /// At the latch, whose other edge is the back edge.
     BottomTested,
 }
 
@@ -220,10 +223,10 @@ pub fn form(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Form> {
     }
 }
 
-/// Gives a loop one latch and one way out.
+/// Gives a loop one latch and one exit edge.
 fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
     let inside: FxHashSet<Block> = l.blocks.iter().copied().collect();
-    // Only the exit block may be missing.
+    // Then only the exit block is missing.
     let simple = l.latches.len() == 1 && l.exits.len() == 1 && {
         let (from, latch) = (l.exits[0].0, l.latches[0]);
         let branch = matches!(func.blocks[from].term, Term::Branch { .. });
@@ -248,39 +251,40 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
     let (latch, out) = (func.add_block(), func.add_block());
     let types: Vec<Type> = func.blocks[l.header].params.iter().map(|&p| func.ty(p)).collect();
     let carried: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
-    let mut ways: Vec<Edge> = Vec::new();
+    let mut exit_edges: Vec<Edge> = Vec::new();
     for &b in &l.blocks {
         for e in func.blocks[b].term.edges() {
-            if !inside.contains(&e.block) && !ways.contains(e) {
-                ways.push(e.clone());
+            if !inside.contains(&e.block) && !exit_edges.contains(e) {
+                exit_edges.push(e.clone());
             }
         }
     }
-    // Whether a work-item goes on is a mask, and costs nothing; which way out it takes is a number, if there are several.
-    let goes_on = func.add_block_param(latch, Type::I1);
-    let number = (ways.len() > 1).then(|| func.add_block_param(latch, Type::I32));
+    // The flag for staying is a mask, which a divergent loop needs anyway; the exit number is needed only for several
+    // exits.
+    let stays_flag = func.add_block_param(latch, Type::I1);
+    let exit_var = (exit_edges.len() > 1).then(|| func.add_block_param(latch, Type::I32));
     for &b in &l.blocks {
         let mut term = func.blocks[b].term.clone();
         let span = func.blocks[b].term_span;
         let mut changed = false;
         for e in term.edges_mut() {
-            let mut nothing = |func: &mut Function, ty: Type| {
+            let mut unspecified_arg = |func: &mut Function, ty: Type| {
                 let zero = Builder::new(func, b).iconst(ty, 0);
                 unspecified.insert(zero);
                 zero
             };
             let stays = e.block == l.header;
-            let (mut args, way) = if stays {
-                (e.args.to_vec(), number.map(|_| nothing(func, Type::I32)))
+            let (mut args, exit_number) = if stays {
+                (e.args.to_vec(), exit_var.map(|_| unspecified_arg(func, Type::I32)))
             } else if inside.contains(&e.block) {
                 continue;
             } else {
-                let args = types.iter().map(|&ty| nothing(func, ty)).collect();
-                let way = ways.iter().position(|w| w == e).unwrap_or_default();
-                (args, number.map(|_| Builder::new(func, b).iconst(Type::I32, way as u64)))
+                let args = types.iter().map(|&ty| unspecified_arg(func, ty)).collect();
+                let exit_number = exit_edges.iter().position(|exit| exit == e).unwrap_or_default();
+                (args, exit_var.map(|_| Builder::new(func, b).iconst(Type::I32, exit_number as u64)))
             };
             args.push(Builder::new(func, b).iconst(Type::I1, stays.into()));
-            *e = Edge::new(latch, args.into_iter().chain(way));
+            *e = Edge::new(latch, args.into_iter().chain(exit_number));
             changed = true;
         }
         if changed {
@@ -288,28 +292,29 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
         }
     }
     let mut b = Builder::new(func, latch);
-    b.term(Term::Branch { cond: goes_on, then: Edge::new(l.header, carried), els: Edge::new(out, []) });
-    // Values of the ways' arguments that are defined in the loop are closed later, with all others.
+    b.term(Term::Branch { cond: stays_flag, then: Edge::new(l.header, carried), els: Edge::new(out, []) });
+    // Arguments of the exit edges that are defined in the loop are passed through parameters later, like all values
+    // used after it.
     let mut at = out;
-    let count = ways.len();
-    for (i, way) in ways.into_iter().enumerate() {
-        let Some(number) = number.filter(|_| i + 1 < count) else {
-            func.set_term(at, Term::Jump(way), cloom_ir::Span::NONE);
+    let count = exit_edges.len();
+    for (i, edge) in exit_edges.into_iter().enumerate() {
+        let Some(exit_var) = exit_var.filter(|_| i + 1 < count) else {
+            func.set_term(at, Term::Jump(edge), cloom_ir::Span::NONE);
             break;
         };
         let mut b = Builder::new(func, at);
         let this = b.iconst(Type::I32, i as u64);
-        let cond = b.icmp(IntCc::Eq, number, this);
+        let cond = b.icmp(IntCc::Eq, exit_var, this);
         let next = func.add_block();
-        func.set_term(at, Term::Branch { cond, then: way, els: Edge::new(next, []) }, cloom_ir::Span::NONE);
+        func.set_term(at, Term::Branch { cond, then: edge, els: Edge::new(next, []) }, cloom_ir::Span::NONE);
         at = next;
     }
-    repair(func, &inside, l.header, latch, out, unspecified);
+    repair_ssa(func, &inside, l.header, latch, out, unspecified);
 }
 
-/// After restructuring, definitions in the loop no longer dominate the latch: values used behind it reach it through parameters, and
-/// leave through parameters of the exit block.
-fn repair(
+/// Repairs SSA form after restructuring: definitions in the loop no longer dominate the latch, so values used after
+/// the loop reach the latch through parameters, and leave through parameters of the exit block.
+fn repair_ssa(
     func: &mut Function,
     inside: &FxHashSet<Block>,
     header: Block,
@@ -330,17 +335,17 @@ fn repair(
         ssa.seal(func, b, preds);
     }
     let mut renamed = FxHashMap::default();
-    for (v, home) in used {
+    for (v, def_block) in used {
         let ty = func.ty(v);
         let var = ssa.var(ty);
-        // Before its definition in a round, nobody needs it.
-        if home != header {
+        // In an iteration that has not reached the definition, the value is not used.
+        if def_block != header {
             let zero = Builder::new(func, header).iconst(ty, 0);
             func.move_last_to_front(header);
             unspecified.insert(zero);
             ssa.write(header, var, zero);
         }
-        ssa.write(home, var, v);
+        ssa.write(def_block, var, v);
         let value = ssa.read(func, latch, var);
         let p = func.add_block_param(out, ty);
         for e in func.blocks[latch].term.edges_mut() {
@@ -353,29 +358,29 @@ fn repair(
     rename_outside(func, &blocks, &renamed);
 }
 
-/// Values defined in blocks and used outside of them, with the block of each.
+/// The values defined in these blocks and used outside of them, with the block of each.
 fn used_outside(func: &Function, blocks: &FxHashSet<Block>) -> Vec<(Value, Block)> {
-    let mut home = FxHashMap::default();
+    let mut def_block = FxHashMap::default();
     for &b in &func.layout {
         if blocks.contains(&b) {
-            home.extend(func.blocks[b].params.iter().map(|&p| (p, b)));
-            home.extend(func.blocks[b].insts.iter().filter_map(|&i| func.insts[i].result).map(|r| (r, b)));
+            def_block.extend(func.blocks[b].params.iter().map(|&p| (p, b)));
+            def_block.extend(func.blocks[b].insts.iter().filter_map(|&i| func.insts[i].result).map(|r| (r, b)));
         }
     }
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
     for &b in func.layout.iter().filter(|b| !blocks.contains(b)) {
-        let mut note = |v: Value| {
-            if let Some(&h) = home.get(&v)
+        let mut visit = |v: Value| {
+            if let Some(&h) = def_block.get(&v)
                 && seen.insert(v)
             {
                 found.push((v, h));
             }
         };
         for &i in &func.blocks[b].insts {
-            func.insts[i].args.iter().copied().for_each(&mut note);
+            func.insts[i].args.iter().copied().for_each(&mut visit);
         }
-        func.blocks[b].term.for_each_use(note);
+        func.blocks[b].term.for_each_use(visit);
     }
     found
 }
@@ -396,13 +401,13 @@ fn rename_outside(func: &mut Function, blocks: &FxHashSet<Block>, renamed: &FxHa
     }
 }
 
-/// Whether nothing defined in the loop is used after it but through parameters of the exit block.
-fn is_closed(func: &Function, l: &Loop) -> bool {
+/// Whether the loop is in LCSSA form: its values are used after it only as parameters of the exit block.
+fn is_lcssa(func: &Function, l: &Loop) -> bool {
     used_outside(func, &l.blocks.iter().copied().collect()).is_empty()
 }
 
-/// Passes what is used after a loop through parameters of its exit block.
-fn close(func: &mut Function, l: &Loop) {
+/// Brings a loop into LCSSA form: values used after it pass parameters of its exit block.
+fn make_lcssa(func: &mut Function, l: &Loop) {
     let blocks: FxHashSet<Block> = l.blocks.iter().copied().collect();
     let (from, out) = l.exits[0];
     let mut renamed = FxHashMap::default();

@@ -1,10 +1,9 @@
-//! Hoisting of group-invariant code: what is the same for a whole group is computed once, before the loops over its
-//! vectors.
+//! Hoisting of group-invariant code out of the implicit loops over the vectors of a group.
 //!
-//! In comes the function of a continuation; out goes one that takes the results of group-uniform divisions and roots
-//! as parameters. LLVM cannot move them out of the loops over vectors when local memory is read: it must assume that
-//! one vector stores what the next one reads. Here it is known that a continuation that stores to global buffers alone
-//! leaves local memory as it was.
+//! In comes the function of a continuation; out goes one that takes the results of group-uniform divisions and square
+//! roots as parameters, computed once before those loops. LLVM cannot hoist them if they depend on local memory: it
+//! must assume that one vector stores what the next one loads. Here it is known that a continuation which stores only
+//! to global buffers leaves local memory unchanged.
 //!
 //! ```c
 //! barrier(CLK_LOCAL_MEM_FENCE);
@@ -15,67 +14,67 @@ use crate::split::continuation_fn::{ContinuationFunction, Param};
 use cloom_ir::{BinOp, Flags, Function, InstData, Module, Op, Scalar, Space, Type, UnOp, Value, ValueDef};
 use rustc_hash::FxHashMap;
 
-/// How deep an expression may be.
+/// The depth of an expression tree that may be hoisted.
 const DEPTH: u32 = 12;
 
-/// What a group computes once, as values of a function.
+/// The values that a group computes once.
 pub struct Invariants {
-    /// The function before they became parameters.
+    /// The function in which they are still computed.
     pub func: Function,
     /// The values, in the order of their parameters ([`Param::GroupInvariant`]).
     pub values: Vec<Value>,
 }
 
-/// Makes parameters of what is computed once.
+/// Replaces group-invariant values by parameters.
 pub fn run(module: &Module, item: &mut ContinuationFunction) -> Option<Invariants> {
     let func = &item.func;
     let insts = || func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
-    let stores_outside = |data: &InstData| match data.op {
+    let stores_only_global = |data: &InstData| match data.op {
         Op::Store { .. } => matches!(func.ty(data.args[0]).space(), Some(Space::Global)),
         ref op => !op.has_effect(),
     };
-    if !insts().all(stores_outside) {
+    if !insts().all(stores_only_global) {
         return None;
     }
-    let mut search = Search { module, func, params: &item.params, known: FxHashMap::default() };
+    let mut search = Search { module, func, params: &item.params, memo: FxHashMap::default() };
     let mut values: Vec<Value> = Vec::new();
-    let mut note = |v: Value, search: &mut Search<'_>| {
-        if !values.contains(&v) && search.cost(v, DEPTH).is_some_and(|cost| cost.long) {
+    let mut consider = |v: Value, search: &mut Search<'_>| {
+        if !values.contains(&v) && search.cost(v, DEPTH).is_some_and(|cost| cost.long_latency) {
             values.push(v);
         }
     };
     for &b in &func.layout {
         for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
-            // Only what something else needs, so that no part of it is computed twice.
+            // Only the roots of invariant expressions: operands of instructions that are not invariant.
             if data.result.is_none_or(|r| search.cost(r, DEPTH).is_none()) {
-                data.args.iter().for_each(|&a| note(a, &mut search));
+                data.args.iter().for_each(|&a| consider(a, &mut search));
             }
         }
-        func.blocks[b].term.for_each_use(|v| note(v, &mut search));
+        func.blocks[b].term.for_each_use(|v| consider(v, &mut search));
     }
     if values.is_empty() {
         return None;
     }
-    let before = func.clone();
+    let original = func.clone();
     let entry = func.entry();
-    let mut to = FxHashMap::default();
+    let mut replacements = FxHashMap::default();
     for (k, &v) in values.iter().enumerate() {
         let ty = item.func.ty(v);
-        to.insert(v, item.func.add_block_param(entry, ty));
+        replacements.insert(v, item.func.add_block_param(entry, ty));
         item.func.params.push(ty);
         item.params.push(Param::GroupInvariant(k as u32));
     }
-    item.func.map_uses(|v| to.get(&v).copied().unwrap_or(v));
+    item.func.map_uses(|v| replacements.get(&v).copied().unwrap_or(v));
     cloom_passes::dce::run(&mut item.func);
-    Some(Invariants { func: before, values })
+    Some(Invariants { func: original, values })
 }
 
-/// What an expression costs.
+/// The cost of an expression tree.
 #[derive(Clone, Copy, Default)]
 struct Cost {
-    /// Whether there is an operation in it that takes long.
-    long: bool,
-    /// How deep it is.
+    /// Whether it has a long-latency operation.
+    long_latency: bool,
+    /// Its height.
     height: u32,
 }
 
@@ -83,17 +82,17 @@ struct Search<'a> {
     module: &'a Module,
     func: &'a Function,
     params: &'a [Param],
-    known: FxHashMap<Value, Option<Cost>>,
+    memo: FxHashMap<Value, Option<Cost>>,
 }
 
 impl Search<'_> {
-    /// What an expression costs that the group can compute; none: it cannot.
+    /// The cost of a group-invariant expression; `None` if it is not invariant.
     fn cost(&mut self, v: Value, depth: u32) -> Option<Cost> {
-        if let Some(&known) = self.known.get(&v) {
-            return known;
+        if let Some(&cost) = self.memo.get(&v) {
+            return cost;
         }
         let cost = self.find_cost(v, depth).filter(|cost| cost.height <= DEPTH);
-        self.known.insert(v, cost);
+        self.memo.insert(v, cost);
         cost
     }
 
@@ -107,26 +106,28 @@ impl Search<'_> {
             ValueDef::Inst(i) => i,
         };
         let data = &func.insts[i];
-        let may = match data.op {
-            // What nobody promised to be in memory must not be read before it is needed.
-            Op::Load { .. } => !data.flags.contains(Flags::VOLATILE) && self.is_variable(data.args[0], func.ty(v)),
+        let is_hoistable = match data.op {
+            // A load is hoisted above control flow only if its address is valid in any case.
+            Op::Load { .. } => {
+                !data.flags.contains(Flags::VOLATILE) && self.is_in_local_variable(data.args[0], func.ty(v))
+            }
             ref op => op.is_pure(),
         };
-        if !may || depth == 0 {
+        if !is_hoistable || depth == 0 {
             return None;
         }
-        let long = matches!(
+        let long_latency = matches!(
             data.op,
             Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv) | Op::Unary(UnOp::Sqrt)
         );
-        data.args.iter().try_fold(Cost { long, height: 0 }, |all, &a| {
+        data.args.iter().try_fold(Cost { long_latency, height: 0 }, |all, &a| {
             let arg = self.cost(a, depth - 1)?;
-            Some(Cost { long: all.long | arg.long, height: all.height.max(arg.height + 1) })
+            Some(Cost { long_latency: all.long_latency | arg.long_latency, height: all.height.max(arg.height + 1) })
         })
     }
 
-    /// Whether an address is a fixed place in a variable in local memory, with room for a value.
-    fn is_variable(&self, p: Value, ty: Type) -> bool {
+    /// Whether an address is a constant offset into a variable in local memory, with room for a value of this type.
+    fn is_in_local_variable(&self, p: Value, ty: Type) -> bool {
         let func = self.func;
         let (base, offset) = match func.def_inst(p).map(|i| &func.insts[i]) {
             Some(data) if data.op == Op::PtrAdd => (data.args[0], func.const_bits(data.args[1])),

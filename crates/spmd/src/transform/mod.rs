@@ -1,34 +1,35 @@
-//! Rewrites of a continuation's function, still for one work-item, that make its vectors better. Each can be left out.
+//! Transformations of a continuation's function, still for one work-item, that make its vector code better. Each can
+//! be switched off, unless it is required.
 //!
 //! | module | rewrites |
 //! |---|---|
 //! | [`grid_stride`] | grid-stride loops: synthetic barriers, so that groups advance through memory together |
-//! | [`versioning`] | one function for each value of a group-uniform condition |
-//! | [`hoist_invariant`] | what is the same for a whole group is computed once, in its prologue |
-//! | [`unsigned`] | signed division and shifts of numbers that are never negative |
-//! | [`canonicalize`] | the canonical form that the widener takes: one exit a function, simplified loops |
+//! | [`versioning`] | versions of a continuation for each value of a group-uniform condition |
+//! | [`hoist_invariant`] | group-invariant code, hoisted into the prologue of the group |
+//! | [`unsigned`] | signed division and shifts of values that are never negative |
+//! | [`canonicalize`] | the canonical form that widening needs: one return, simplified masked loops |
 //! | [`store_to_load`] | loop-carried store-to-load forwarding |
-//! | [`row_transpose`] | loops in which each lane reads along a row: strip-mined, with a register transpose |
-//! | [`component_split`] | loops over short vectors, split by components that do not meet |
+//! | [`row_transpose`] | loops in which each lane reads its own row: strip-mined, with a transpose in registers |
+//! | [`component_split`] | loops over short vectors, split by independent components |
 //! | [`prefetch_loop`], [`prefetch_scatter`] | software prefetch |
-//! | [`narrow`] | integers computed in 16 bits where these suffice |
+//! | [`narrow`] | integers computed in 16 bits where 16 suffice |
 
 use crate::emit::widen::VectorInput;
 use crate::transform::canonicalize::Unspecified;
 use cloom_ir::{Function, Span};
 
-/// What a transformation made of an analysed function.
+/// A function that a transformation rewrote.
 pub struct Rewrite {
     /// The function, still in canonical form.
     pub func: Function,
-    /// Values in it that nobody needs.
+    /// Its values that may be anything ([`Unspecified`]).
     pub unspecified: Unspecified,
-    /// Where in the source something changed: one for each change.
+    /// The source positions of the changes, one for each change.
     pub changes: Vec<Span>,
 }
 
 impl Rewrite {
-    /// Of a function that nobody needs other values of than before.
+    /// A rewrite with the same unspecified values as before.
     fn of(item: &VectorInput, func: Function, changes: Vec<Span>) -> Rewrite {
         Rewrite { func, unspecified: item.unspecified.clone(), changes }
     }

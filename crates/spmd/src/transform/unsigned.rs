@@ -1,31 +1,30 @@
-//! Division and shifts of numbers that are never negative, as unsigned numbers.
+//! Signed division and right shifts of values that are never negative become unsigned.
 //!
-//! In comes a function with bounds of its parameters; out goes the same with unsigned operations where they give the
-//! same.
+//! In comes a function with bounds of its parameters; out goes the same with unsigned operations where the results
+//! are equal.
 //!
 //! ```c
 //! int l = get_local_id(1) * 16 + get_local_id(0);
-//! tile[l % 16][l / 16]     // signed: rounds toward zero, which takes four instructions; unsigned: a mask and a shift
+//! tile[l % 16][l / 16]     // signed: rounds toward zero, four instructions; unsigned: a mask and a shift
 //! ```
 //!
-//! Programs count in `int`, but what comes from ids does not go below zero, and remainders by powers of two are bits
-//! then.
+//! Programs compute indices in `int`, but ids are never negative.
 
 use crate::analysis::bounds::Bounds;
 use cloom_ir::{BinOp, Function, Op};
 
-/// Replaces them. Returns how many there were.
+/// Replaces such operations. Returns how many there were.
 pub fn run(func: &mut Function, bounds: &[u64]) -> usize {
-    let divides = |op: &Op| matches!(op, Op::Binary(BinOp::Sdiv | BinOp::Srem | BinOp::Ashr));
+    let is_signed_division = |op: &Op| matches!(op, Op::Binary(BinOp::Sdiv | BinOp::Srem | BinOp::Ashr));
     let insts: Vec<_> = func.layout.iter().flat_map(|&b| func.blocks[b].insts.iter().copied()).collect();
-    if !insts.iter().any(|&i| divides(&func.insts[i].op)) {
+    if !insts.iter().any(|&i| is_signed_division(&func.insts[i].op)) {
         return 0;
     }
     let bounds = Bounds::new(func, bounds);
     let mut changed = 0;
     for i in insts {
         let data = &func.insts[i];
-        if divides(&data.op)
+        if is_signed_division(&data.op)
             && let Some(op) = bounds.unsigned(func, &data.op, &data.args)
         {
             func.insts[i].op = Op::Binary(op);
@@ -40,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_negative_is_left_alone() {
+    fn operations_on_values_that_may_be_negative_stay_signed() {
         let text = "func internal @f(i32, i32) -> i32 {
 bb0(v0: i32, v1: i32):
     v2: i32 = const 0x10

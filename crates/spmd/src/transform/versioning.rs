@@ -1,7 +1,7 @@
-//! Versioning of continuations on group-uniform conditions: one function for each value of a condition that the whole
-//! group knows.
+//! Versioning of continuations on group-uniform conditions: one function for each value of a condition that is the
+//! same for the whole group.
 //!
-//! In comes the function of a continuation; out go, if it is profitable, two of them and the condition between them.
+//! In comes the function of a continuation; out go, if it is profitable, two of them and the condition that chooses.
 //!
 //! ```c
 //! for (int n = TILE_W; n > 1; n = (n + 1) / 2) {
@@ -11,54 +11,55 @@
 //! out[i] = tile[0];
 //! ```
 //!
-//! What follows the barrier is either another iteration, for which few work-items are needed, or the end, for which
-//! all are. The loops over the vectors of a group have a bound on active work-items only where these are separate
-//! functions ([`crate::analysis::active_bound`]). (Loop unswitching, applied to the implicit loop over work-items.)
+//! The continuation after the barrier is either another iteration, which needs few work-items, or the rest of the
+//! kernel, which needs all. Only with separate functions does the loop over the vectors of the group have a bound on
+//! active work-items in the first case ([`crate::analysis::active_bound`]). This is loop unswitching, applied to the
+//! implicit loop over work-items.
 
 use crate::analysis::active_bound::{self, Shared};
 use crate::split::continuation_fn::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Function, Term, Value};
 
-/// How many conditions lead to a version.
+/// How many conditions a version may depend on.
 const DEPTH: u32 = 3;
 
-/// Larger functions have one version: what all versions have in common is there as often.
+/// Larger functions get one version: their common code would be duplicated.
 const MAX_INSTS: usize = 400;
 
-/// So many branches are tried.
+/// How many branches are tried.
 const MAX_BRANCHES: usize = 8;
 
 /// The dimensions of a group.
-const ALL: usize = 3;
+const DIMENSIONS: usize = 3;
 
-/// Kernels with more continuations have one version of each.
+/// Kernels with more continuations get one version of each.
 pub const MAX_CONTINUATIONS: usize = 64;
 
-/// A thing in one version, or in two that a group-uniform condition chooses between.
+/// Something in one version, or in two that a group-uniform condition chooses between.
 pub enum Versioned<T> {
     /// No further condition.
     One(T),
-    /// By a value that the group computes before.
+    /// Two versions and their condition.
     Two {
-        /// The function whose value it is,
+        /// The function in which the condition is computed.
         func: Box<Function>,
-        /// and its parameters.
+        /// The parameters of that function.
         params: Vec<Param>,
         /// The condition.
         cond: Value,
-        /// Where it holds, and where it does not.
+        /// The version where it holds, and the one where it does not.
         versions: Box<[Versioned<T>; 2]>,
     },
 }
 
 impl<T> Versioned<T> {
-    /// The same with something else in each version; `f` also gets the version's number, counted from where all conditions hold.
+    /// Maps each version. `f` also gets the version's index; version 0 is where all conditions hold.
     pub fn try_map<U, E>(self, f: &mut dyn FnMut(usize, T) -> Result<U, E>) -> Result<Versioned<U>, E> {
-        self.try_map_from(&mut 0, f)
+        self.try_map_at(&mut 0, f)
     }
 
-    fn try_map_from<U, E>(
+    fn try_map_at<U, E>(
         self,
         number: &mut usize,
         f: &mut dyn FnMut(usize, T) -> Result<U, E>,
@@ -70,7 +71,7 @@ impl<T> Versioned<T> {
             }
             Versioned::Two { func, params, cond, versions } => {
                 let [then, els] = *versions;
-                let versions = [then.try_map_from(number, f)?, els.try_map_from(number, f)?];
+                let versions = [then.try_map_at(number, f)?, els.try_map_at(number, f)?];
                 Versioned::Two { func, params, cond, versions: Box::new(versions) }
             }
         })
@@ -84,7 +85,7 @@ impl<T> Versioned<T> {
         }
     }
 
-    /// All versions, to be changed.
+    /// All versions, mutable.
     pub fn leaves_mut(&mut self) -> Vec<&mut T> {
         match self {
             Versioned::One(one) => vec![one],
@@ -93,9 +94,9 @@ impl<T> Versioned<T> {
     }
 }
 
-/// The versions of a function. `clean_up` removes what cannot run any more. What follows a synthetic barrier
-/// ([`crate::transform::grid_stride`]) is either some iterations more or all the rest of the kernel, which often needs what was kept in
-/// another form: it has two versions in any case.
+/// Makes the versions of a function. `clean_up` removes code that has become dead. The continuation after a synthetic
+/// barrier ([`crate::transform::grid_stride`]) always gets two versions: some further iterations, and the rest of the
+/// kernel, which often needs the saved values in another form.
 pub fn run(func: Function, params: &[Param], synthetic: bool, clean_up: &dyn Fn(&mut Function)) -> Versioned<Function> {
     versions(func, params, synthetic, clean_up, DEPTH)
 }
@@ -108,7 +109,7 @@ fn versions(
     depth: u32,
 ) -> Versioned<Function> {
     let bounded = bounded_dimensions(&func, params);
-    if depth == 0 || !synthetic && (func.size() > MAX_INSTS || bounded == ALL) {
+    if depth == 0 || !synthetic && (func.size() > MAX_INSTS || bounded == DIMENSIONS) {
         return Versioned::One(func);
     }
     let mut shared = Shared::new(&func, params);
@@ -122,7 +123,7 @@ fn versions(
         .take(MAX_BRANCHES)
         .collect();
     for (b, cond) in branches {
-        let two = [true, false].map(|holds| {
+        let versions_of_branch = [true, false].map(|holds| {
             let mut version = func.clone();
             if let Term::Branch { then, els, .. } = version.blocks[b].term.clone() {
                 let span = version.blocks[b].term_span;
@@ -131,15 +132,21 @@ fn versions(
             clean_up(&mut version);
             version
         });
-        if synthetic || two.iter().any(|version| bounded_dimensions(version, params) > bounded) {
-            let two = two.map(|version| versions(version, params, false, clean_up, depth - 1));
-            return Versioned::Two { func: Box::new(func), params: params.to_vec(), cond, versions: Box::new(two) };
+        if synthetic || versions_of_branch.iter().any(|version| bounded_dimensions(version, params) > bounded) {
+            let versions_of_branch =
+                versions_of_branch.map(|version| versions(version, params, false, clean_up, depth - 1));
+            return Versioned::Two {
+                func: Box::new(func),
+                params: params.to_vec(),
+                cond,
+                versions: Box::new(versions_of_branch),
+            };
         }
     }
     Versioned::One(func)
 }
 
-/// In how many dimensions a bound on the active work-items is known.
+/// In how many dimensions the active work-items are bounded.
 fn bounded_dimensions(func: &Function, params: &[Param]) -> usize {
     active_bound::find(func, params).iter().flatten().count()
 }

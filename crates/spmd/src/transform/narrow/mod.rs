@@ -1,19 +1,20 @@
-//! Integers of 32 or 64 bits that need only 16, done in 16: a vector register holds twice as many of these.
+//! Narrowing: integers of 32 or 64 bits that need only 16 are computed in 16, as a vector register holds twice as
+//! many.
 //!
-//! In comes the analysed function of one work-item; out goes, if it pays, one with narrower arithmetic and the same
-//! results.
+//! In comes the analysed function of one work-item; out goes, if it is profitable, one with narrower arithmetic and
+//! the same results.
 //!
 //! ```c
 //! uint4 p = convert_uint4(as_uchar4(pixel));   // 0 to 255
-//! p = min(p + p / 16 + 1, 255u);               // 0 to 271 on the way
+//! p = min(p + p / 16 + 1, 255u);               // intermediate values 0 to 271
 //! out[i] = as_uint(convert_uchar4(p));
 //! ```
 //!
-//! C computes in `int` at least, whatever the data are. A narrow value is the low 16 bits of the wide one. Sums,
-//! products and the like need no more of their operands; what looks at high bits (shifts to the right, divisions,
-//! comparisons) must have operands that fit, as [`crate::analysis::ranges`] tells, and so must be what is used in full
-//! elsewhere. What is left hangs together in webs, by use; a web is made narrow if its arithmetic saves more than the
-//! conversions at its borders cost.
+//! C's integer promotions compute in `int` at least, whatever the data are. A narrow value is the low 16 bits of the
+//! wide one. Additions, multiplications and the like need only the low bits of their operands (demanded bits).
+//! Operations that read high bits (right shifts, divisions, comparisons) need operands that fit in 16 bits, as
+//! [`crate::analysis::ranges`] proves; so do values that are used in full elsewhere. The candidates form webs,
+//! connected by use; a web is narrowed if its arithmetic saves more than the conversions at its borders cost.
 
 mod write;
 
@@ -26,54 +27,54 @@ use cloom_ir::{BinOp, Block, CastOp, Entity, Inst, InstData, Op, Scalar, Span, T
 use rustc_hash::FxHashMap;
 use write::Writer;
 
-/// What unsigned numbers of 16 bits can be,
+/// The range of unsigned 16-bit integers.
 const UNSIGNED: Range = Range { low: 0, high: 0xffff };
-/// and signed ones.
+/// The range of signed 16-bit integers.
 const SIGNED: Range = Range { low: -0x8000, high: 0x7fff };
 
-/// The least number of operations that a web must save: less is not worth the other code.
-const LEAST: i64 = 4;
+/// The least gain of a web, in operations on 32-bit lanes.
+const MIN_GAIN: i64 = 4;
 
-/// What a conversion of 32 bits to 16 costs, or back: what two operations on registers of elements of 32 bits do.
+/// The cost of a conversion between 32 and 16 bits: as much as two operations on 32-bit lanes.
 const CONVERSION: i64 = 2;
 
-/// The function with narrow arithmetic, if there is some, and where in the source it begins.
+/// The narrowed function, if there is anything to narrow.
 pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
     let mut search = Search::new(item, &around.bounds, &item.unspecified);
     search.prune();
-    let mut places = Vec::new();
-    search.choose(&mut places);
-    if places.is_empty() {
+    let mut spans = Vec::new();
+    search.choose(&mut spans);
+    if spans.is_empty() {
         return None;
     }
     let wide = item.func.values.values().map(|v| v.ty).collect();
     let (narrow, signed, ops) = (search.narrow, search.signed, search.ops);
-    let made = FxHashMap::default();
+    let constants = FxHashMap::default();
     let mut unspecified = item.unspecified.clone();
-    let mut w = Writer { func: item.func.clone(), wide, narrow, signed, ops, made, unspecified: &mut unspecified };
+    let mut w = Writer { func: item.func.clone(), wide, narrow, signed, ops, constants, unspecified: &mut unspecified };
     w.write();
     let mut func = w.func;
     cloom_passes::dce::run(&mut func);
-    Some(Rewrite { func, unspecified, changes: places })
+    Some(Rewrite { func, unspecified, changes: spans })
 }
 
-/// What an operation needs of operands that become narrow.
+/// What a narrow operation needs of its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Needs {
     /// Only their low bits.
     Low,
-    /// That they fit as unsigned numbers,
+    /// That they fit as unsigned 16-bit integers.
     Unsigned,
-    /// or as signed ones.
+    /// That they fit as signed 16-bit integers.
     Signed,
 }
 
-/// Whether a value's elements are integers that could be narrower.
+/// Whether a value's elements are integers of 32 or 64 bits.
 fn is_wide(ty: Type) -> bool {
     matches!(ty.scalar, Scalar::I32 | Scalar::I64)
 }
 
-/// Which operands of an instruction with a narrow result become narrow.
+/// The operands that become narrow with the result of an instruction.
 fn data_args(op: &Op, args: usize) -> std::ops::Range<usize> {
     match op {
         Op::Select => 1..3,
@@ -83,7 +84,7 @@ fn data_args(op: &Op, args: usize) -> std::ops::Range<usize> {
     }
 }
 
-/// Whether an operand is an index, which stays as it is.
+/// Whether an operand is a component index, which stays as it is.
 fn is_index(op: &Op, k: usize) -> bool {
     matches!(op, Op::Insert) && k == 1
 }
@@ -93,9 +94,9 @@ struct Search<'a> {
     ranges: Ranges,
     /// Values that become narrow.
     narrow: Vec<bool>,
-    /// Narrow values that are signed numbers where they are used in full.
+    /// Narrow values that are sign-extended where they are used in full; others are zero-extended.
     signed: Vec<bool>,
-    /// Comparisons of narrow values, and operations on them, with what they need.
+    /// The operations and comparisons that become narrow, with what they need.
     ops: FxHashMap<Inst, Needs>,
     unspecified: &'a Unspecified,
 }
@@ -109,17 +110,17 @@ impl<'a> Search<'a> {
         let mut s = Search { item, ranges, narrow, signed, ops, unspecified };
         for &b in item.cfg.rpo() {
             let params = func.blocks[b].params.iter().filter(|_| b != func.entry());
-            params.for_each(|&p| s.narrow[p.index()] = s.may_be(p));
+            params.for_each(|&p| s.narrow[p.index()] = s.is_candidate(p));
             for &i in &func.blocks[b].insts {
                 if let Some(r) = func.insts[i].result {
-                    s.narrow[r.index()] = s.may_be(r) && s.needs(i).is_some();
+                    s.narrow[r.index()] = s.is_candidate(r) && s.needs(i).is_some();
                 }
             }
         }
         s
     }
 
-    fn may_be(&self, v: Value) -> bool {
+    fn is_candidate(&self, v: Value) -> bool {
         is_wide(self.item.func.ty(v)) && self.item.shapes.of(v) == Shape::Varying && !self.unspecified.contains(&v)
     }
 
@@ -131,12 +132,12 @@ impl<'a> Search<'a> {
         self.ranges.of(&self.item.func, v).is_in(range)
     }
 
-    /// Whether a value that is made narrow can be had in full again.
-    fn is_whole(&self, v: Value) -> bool {
+    /// Whether a narrow value can be extended to the full value again.
+    fn can_be_extended(&self, v: Value) -> bool {
         self.fits(v, UNSIGNED) || self.fits(v, SIGNED)
     }
 
-    /// What an instruction needs of its operands to be done in 16 bits; none: it cannot be.
+    /// What an instruction needs of its operands to be computed in 16 bits; `None` if it cannot be.
     fn needs(&self, i: Inst) -> Option<Needs> {
         let func = &self.item.func;
         let data = &func.insts[i];
@@ -162,8 +163,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Takes out, until nothing changes, what is needed in full but does not fit. Uses come before definitions, so that chains take one
-    /// round.
+    /// Removes, to a fixed point, candidates that are needed in full but do not fit. Users are visited before
+    /// definitions, so that a chain takes one sweep.
     fn prune(&mut self) {
         let func = &self.item.func;
         let mut again = true;
@@ -173,18 +174,18 @@ impl<'a> Search<'a> {
                 for e in term.edges() {
                     for (&p, &a) in func.blocks[e.block].params.iter().zip(&e.args) {
                         if !self.is_narrow(p) {
-                            again |= self.take_out(a);
+                            again |= self.remove_unless_extendable(a);
                         }
                     }
                 }
                 if let Term::Return(Some(v)) = *term {
-                    again |= self.take_out(v);
+                    again |= self.remove_unless_extendable(v);
                 }
                 for &i in func.blocks[b].insts.iter().rev() {
                     let data = &func.insts[i];
                     for (k, &a) in data.args.iter().enumerate() {
-                        if self.is_narrow(a) && !self.takes_low(data, k) {
-                            again |= self.take_out(a);
+                        if self.is_narrow(a) && !self.reads_only_low(data, k) {
+                            again |= self.remove_unless_extendable(a);
                         }
                     }
                 }
@@ -192,17 +193,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A value is needed in full. Says whether that changes something.
-    fn take_out(&mut self, v: Value) -> bool {
-        let changes = self.is_narrow(v) && !self.is_whole(v);
+    /// The value is needed in full: removes it unless it can be extended. Returns whether that changes anything.
+    fn remove_unless_extendable(&mut self, v: Value) -> bool {
+        let changes = self.is_narrow(v) && !self.can_be_extended(v);
         if changes {
             self.narrow[v.index()] = false;
         }
         changes
     }
 
-    /// Whether an instruction looks at no more than the low 16 bits of an operand, as things stand.
-    fn takes_low(&self, data: &InstData, k: usize) -> bool {
+    /// Whether an instruction, with the present candidates, reads only the low 16 bits of an operand.
+    fn reads_only_low(&self, data: &InstData, k: usize) -> bool {
         let Some(r) = data.result else { return false };
         let to = self.item.func.ty(r).scalar.bits();
         match data.op {
@@ -211,7 +212,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a comparison can be one of 16 bits, and of signed numbers then.
+    /// What a comparison needs to become one of 16 bits, if it can.
     fn compare(&self, data: &InstData) -> Option<Needs> {
         let Op::Icmp(_) = data.op else { return None };
         let all = |range: Range| data.args.iter().all(|&a| self.fits(a, range));
@@ -225,8 +226,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Keeps the webs that pay.
-    fn choose(&mut self, places: &mut Vec<Span>) {
+    /// Keeps the profitable webs.
+    fn choose(&mut self, spans: &mut Vec<Span>) {
         let func = &self.item.func;
         let mut webs = Webs::new(func.values.len());
         for &b in self.item.cfg.rpo() {
@@ -250,10 +251,10 @@ impl<'a> Search<'a> {
             }
         }
         let mut gains: FxHashMap<Value, (i64, Span)> = FxHashMap::default();
-        let mut whole = vec![false; func.values.len()];
+        let mut extended = vec![false; func.values.len()];
         let masks = self.masks();
         for &b in self.item.cfg.rpo() {
-            for (v, gain, span) in self.gains(b, &mut whole, &masks) {
+            for (v, gain, span) in self.gains(b, &mut extended, &masks) {
                 let entry = gains.entry(webs.of(v)).or_insert((0, span));
                 entry.0 += gain;
                 if entry.1 == Span::NONE {
@@ -261,10 +262,10 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let pays = |webs: &mut Webs, v: Value| gains.get(&webs.of(v)).is_some_and(|g| g.0 >= LEAST);
+        let is_profitable = |webs: &mut Webs, v: Value| gains.get(&webs.of(v)).is_some_and(|g| g.0 >= MIN_GAIN);
         for v in func.values.keys() {
             if self.narrow[v.index()] {
-                self.narrow[v.index()] = pays(&mut webs, v);
+                self.narrow[v.index()] = is_profitable(&mut webs, v);
                 self.signed[v.index()] = !self.fits(v, UNSIGNED);
             }
         }
@@ -273,38 +274,38 @@ impl<'a> Search<'a> {
             let needs = if narrow { self.needs(i) } else { self.compare(&func.insts[i]) };
             self.ops.extend(needs.map(|needs| (i, needs)));
         }
-        let mut found: Vec<Span> = gains.values().filter(|g| g.0 >= LEAST).map(|g| g.1).collect();
-        found.sort();
-        found.dedup();
-        places.extend(found);
+        let mut web_spans: Vec<Span> = gains.values().filter(|g| g.0 >= MIN_GAIN).map(|g| g.1).collect();
+        web_spans.sort();
+        web_spans.dedup();
+        spans.extend(web_spans);
     }
 
-    /// Which masks are used for more than to choose between narrow values: these meet masks of other widths.
+    /// The masks that are used for more than selects of narrow values: they meet masks of wider lanes.
     fn masks(&self) -> Vec<bool> {
         let func = &self.item.func;
-        let mut meet = vec![false; func.values.len()];
-        let mut note = |v: Value| meet[v.index()] |= func.ty(v).scalar == Scalar::I1;
+        let mut mixed = vec![false; func.values.len()];
+        let mut mark = |v: Value| mixed[v.index()] |= func.ty(v).scalar == Scalar::I1;
         for &b in self.item.cfg.rpo() {
             for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
                 let narrow = data.op == Op::Select && data.result.is_some_and(|r| self.is_narrow(r));
-                data.args.iter().skip(usize::from(narrow)).copied().for_each(&mut note);
+                data.args.iter().skip(usize::from(narrow)).copied().for_each(&mut mark);
             }
-            func.blocks[b].term.for_each_use(&mut note);
+            func.blocks[b].term.for_each_use(&mut mark);
         }
-        meet
+        mixed
     }
 
-    /// What narrow values of a block gain or cost, with the place.
-    fn gains(&self, b: Block, whole: &mut [bool], masks: &[bool]) -> Vec<(Value, i64, Span)> {
+    /// Gain or cost of each narrow value in a block, with its source position.
+    fn gains(&self, b: Block, extended: &mut [bool], masks: &[bool]) -> Vec<(Value, i64, Span)> {
         let func = &self.item.func;
         let mut list = Vec::new();
         let lanes = |v: Value| i64::from(func.ty(v).lanes);
-        let mut in_full = |list: &mut Vec<(Value, i64, Span)>, v: Value| {
-            if self.is_narrow(v) && !std::mem::replace(&mut whole[v.index()], true) {
+        let mut extend = |list: &mut Vec<(Value, i64, Span)>, v: Value| {
+            if self.is_narrow(v) && !std::mem::replace(&mut extended[v.index()], true) {
                 list.push((v, -CONVERSION * lanes(v) * self.times(b), Span::NONE));
             }
         };
-        let cut = |a: Value| match self.item.shapes.of(a) {
+        let truncation_cost = |a: Value| match self.item.shapes.of(a) {
             Shape::Varying if is_wide(func.ty(a)) => CONVERSION,
             Shape::Strided { .. } => 1,
             _ => 0,
@@ -322,7 +323,8 @@ impl<'a> Search<'a> {
                 };
                 let borders = data_args(&data.op, data.args.len()).filter(|&k| !is_index(&data.op, k));
                 let outside = borders.map(|k| data.args[k]).filter(|&a| !self.is_narrow(a));
-                let cost: i64 = outside.filter(|&a| func.const_bits(a).is_none()).map(|a| cut(a) * lanes(a)).sum();
+                let cost: i64 =
+                    outside.filter(|&a| func.const_bits(a).is_none()).map(|a| truncation_cost(a) * lanes(a)).sum();
                 list.push((r, (gain * lanes(r) - cost) * self.times(b), data.span));
                 continue;
             }
@@ -337,22 +339,22 @@ impl<'a> Search<'a> {
                     let gain = if meets { -CONVERSION } else { 1 };
                     list.extend(v.map(|v| (v, gain * lanes(v) * self.times(b), data.span)));
                 }
-                _ => data.args.iter().for_each(|&a| in_full(&mut list, a)),
+                _ => data.args.iter().for_each(|&a| extend(&mut list, a)),
             }
         }
         for e in func.blocks[b].term.edges() {
             for (&p, &a) in func.blocks[e.block].params.iter().zip(&e.args) {
                 match (self.is_narrow(p), self.is_narrow(a)) {
-                    (false, true) => in_full(&mut list, a),
+                    (false, true) => extend(&mut list, a),
                     (true, false) if func.const_bits(a).is_none() && !self.unspecified.contains(&a) => {
-                        list.push((p, -cut(a) * lanes(a) * self.times(b), Span::NONE));
+                        list.push((p, -truncation_cost(a) * lanes(a) * self.times(b), Span::NONE));
                     }
                     _ => {}
                 }
             }
         }
         if let Term::Return(Some(v)) = func.blocks[b].term {
-            in_full(&mut list, v);
+            extend(&mut list, v);
         }
         list
     }
@@ -362,7 +364,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Sets of values that hang together.
+/// Webs: disjoint sets of connected values (union-find).
 struct Webs {
     parent: Vec<usize>,
 }

@@ -1,37 +1,37 @@
-//! Makes values narrow in place, and converts at the borders.
+//! Rewriting of the chosen webs to 16 bits in place, with conversions at their borders.
 //!
-//! In comes what [`super`] has chosen; an instruction keeps its place and its result's name, so that only types,
-//! operations and the operands from outside change. Conversions stand where they are first needed in a block.
+//! In comes the choice of [`super`]. An instruction keeps its position and its result's name: only types, operations
+//! and operands from outside of the web change. A conversion is emitted where it is first needed in a block.
 
 use super::{Needs, data_args, is_index};
 use crate::transform::canonicalize::Unspecified;
 use cloom_ir::{Block, Builder, CastOp, Entity, Flags, Function, Inst, IntCc, Op, Scalar, Term, Type, Value};
 use rustc_hash::FxHashMap;
 
-/// The function that is being changed.
+/// The function being rewritten.
 pub(super) struct Writer<'a> {
-    /// It.
+    /// The function.
     pub func: Function,
-    /// The types that values had.
+    /// The types of values before.
     pub wide: Vec<Type>,
-    /// Values that become narrow,
+    /// Values that become narrow.
     pub narrow: Vec<bool>,
-    /// and those that are signed numbers in full.
+    /// Those of them that are sign-extended.
     pub signed: Vec<bool>,
-    /// Operations on them, and what these need.
+    /// Operations on them, with what these need.
     pub ops: FxHashMap<Inst, Needs>,
-    /// Constants, by their bits and type.
-    pub made: FxHashMap<(u64, Type), Value>,
-    /// Values that nobody needs.
+    /// Narrow constants, by bits and type.
+    pub constants: FxHashMap<(u64, Type), Value>,
+    /// Values that may be anything.
     pub unspecified: &'a mut Unspecified,
 }
 
-/// The block that is being written.
-struct Home {
+/// The conversions emitted in the present block.
+struct BlockConversions {
     block: Block,
-    /// Narrow values in full, and wide ones cut.
-    full: FxHashMap<Value, Value>,
-    cut: FxHashMap<Value, Value>,
+    /// Extended narrow values, and truncated wide ones.
+    extend: FxHashMap<Value, Value>,
+    truncate: FxHashMap<Value, Value>,
 }
 
 fn narrowed(ty: Type) -> Type {
@@ -43,19 +43,20 @@ impl Writer<'_> {
         self.narrow.get(v.index()).is_some_and(|&n| n)
     }
 
-    /// Changes it.
+    /// Rewrites the function.
     pub fn write(&mut self) {
         for v in (0..self.narrow.len()).map(Value::new).filter(|v| self.narrow[v.index()]) {
             self.func.values[v].ty = narrowed(self.wide[v.index()]);
         }
-        // Values whose instructions have become nothing, and what they are now.
-        let mut same: FxHashMap<Value, Value> = FxHashMap::default();
+        // Results of casts that have become no-ops, and their operands.
+        let mut replaced_by: FxHashMap<Value, Value> = FxHashMap::default();
         for block in self.func.layout.clone() {
-            let mut home = Home { block, full: FxHashMap::default(), cut: FxHashMap::default() };
+            let mut conversions =
+                BlockConversions { block, extend: FxHashMap::default(), truncate: FxHashMap::default() };
             for i in std::mem::take(&mut self.func.blocks[block].insts) {
-                self.operands(i, &mut home);
+                self.operands(i, &mut conversions);
                 match self.convert(i) {
-                    Some((result, operand)) => drop(same.insert(result, operand)),
+                    Some((result, operand)) => drop(replaced_by.insert(result, operand)),
                     None => self.func.blocks[block].insts.push(i),
                 }
             }
@@ -63,15 +64,15 @@ impl Writer<'_> {
             if let Term::Return(Some(v)) = &mut term
                 && self.is_narrow(*v)
             {
-                *v = self.full(*v, &mut home);
+                *v = self.extend(*v, &mut conversions);
             }
             for e in term.edges_mut() {
                 let params = self.func.blocks[e.block].params.clone();
                 for (&p, a) in params.iter().zip(&mut e.args) {
                     *a = match (self.is_narrow(p), self.is_narrow(*a)) {
                         (true, false) if self.unspecified.contains(a) => self.unspecified(self.func.ty(p)),
-                        (true, false) => self.cut(*a, &mut home),
-                        (false, true) => self.full(*a, &mut home),
+                        (true, false) => self.truncate(*a, &mut conversions),
+                        (false, true) => self.extend(*a, &mut conversions),
                         _ => *a,
                     };
                 }
@@ -79,37 +80,37 @@ impl Writer<'_> {
             self.func.blocks[block].term = term;
         }
         self.func.map_uses(|mut v| {
-            while let Some(&next) = same.get(&v) {
+            while let Some(&next) = replaced_by.get(&v) {
                 v = next;
             }
             v
         });
     }
 
-    /// Converts the operands of an instruction to what it takes from now on.
-    fn operands(&mut self, i: Inst, home: &mut Home) {
+    /// Converts the operands of an instruction to the widths it now takes.
+    fn operands(&mut self, i: Inst, conversions: &mut BlockConversions) {
         let data = self.func.insts[i].clone();
-        let becomes = match self.ops.contains_key(&i) {
+        let narrow_operands = match self.ops.contains_key(&i) {
             true => data_args(&data.op, data.args.len()),
             false => 0..0,
         };
-        // Casts take what there is.
+        // Casts take operands of any width.
         let takes_any = match data.op {
             Op::Cast(CastOp::Trunc) => data.result.is_some_and(|r| self.func.ty(r).scalar.bits() <= 16),
             Op::Cast(_) => self.ops.contains_key(&i),
             _ => false,
         };
         for (k, &a) in data.args.iter().enumerate().filter(|_| !takes_any) {
-            let narrow = becomes.contains(&k) && !is_index(&data.op, k);
+            let narrow = narrow_operands.contains(&k) && !is_index(&data.op, k);
             self.func.insts[i].args[k] = match (narrow, self.is_narrow(a)) {
-                (true, false) => self.cut(a, home),
-                (false, true) => self.full(a, home),
+                (true, false) => self.truncate(a, conversions),
+                (false, true) => self.extend(a, conversions),
                 _ => a,
             };
         }
     }
 
-    /// Makes an instruction's operation one of 16 bits, if it is among those. If that leaves nothing to do: its result and what that is.
+    /// Narrows an instruction. If that makes it a no-op, returns its result and the operand that replaces it.
     fn convert(&mut self, i: Inst) -> Option<(Value, Value)> {
         let from = self.func.insts[i].args.first().map(|&a| (a, self.func.ty(a).scalar.bits()));
         let result = self.func.insts[i].result.map(|r| (r, self.func.ty(r).scalar.bits()));
@@ -133,37 +134,37 @@ impl Writer<'_> {
         None
     }
 
-    /// The low 16 bits of a wide value.
-    fn cut(&mut self, v: Value, home: &mut Home) -> Value {
+    /// Truncates a wide value.
+    fn truncate(&mut self, v: Value, conversions: &mut BlockConversions) -> Value {
         let ty = narrowed(self.func.ty(v));
         if let Some(bits) = self.func.const_bits(v) {
             let bits = bits & Scalar::I16.mask();
-            if let Some(&known) = self.made.get(&(bits, ty)) {
+            if let Some(&known) = self.constants.get(&(bits, ty)) {
                 return known;
             }
-            let made = self.constant(bits, ty);
-            self.made.insert((bits, ty), made);
-            return made;
+            let constants = self.constant(bits, ty);
+            self.constants.insert((bits, ty), constants);
+            return constants;
         }
-        let (func, block) = (&mut self.func, home.block);
-        *home.cut.entry(v).or_insert_with(|| Builder::new(func, block).cast(CastOp::Trunc, v, ty))
+        let (func, block) = (&mut self.func, conversions.block);
+        *conversions.truncate.entry(v).or_insert_with(|| Builder::new(func, block).cast(CastOp::Trunc, v, ty))
     }
 
-    /// A narrow value in full.
-    fn full(&mut self, v: Value, home: &mut Home) -> Value {
+    /// Extends a narrow value.
+    fn extend(&mut self, v: Value, conversions: &mut BlockConversions) -> Value {
         let op = if self.signed[v.index()] { CastOp::Sext } else { CastOp::Zext };
-        let (func, block, ty) = (&mut self.func, home.block, self.wide[v.index()]);
-        *home.full.entry(v).or_insert_with(|| Builder::new(func, block).cast(op, v, ty))
+        let (func, block, ty) = (&mut self.func, conversions.block, self.wide[v.index()]);
+        *conversions.extend.entry(v).or_insert_with(|| Builder::new(func, block).cast(op, v, ty))
     }
 
-    /// A value that nobody needs.
+    /// A value that may be anything.
     fn unspecified(&mut self, ty: Type) -> Value {
         let any = self.constant(0, ty);
         self.unspecified.insert(any);
         any
     }
 
-    /// A constant, at the front of the function.
+    /// A constant at the start of the function.
     fn constant(&mut self, bits: u64, ty: Type) -> Value {
         let entry = self.func.entry();
         let v = Builder::new(&mut self.func, entry).iconst(ty, bits);
@@ -172,7 +173,7 @@ impl Writer<'_> {
     }
 }
 
-/// The comparison of the same numbers as unsigned ones.
+/// The unsigned form of a comparison.
 fn unsigned(cc: IntCc) -> IntCc {
     match cc {
         IntCc::Slt => IntCc::Ult,
