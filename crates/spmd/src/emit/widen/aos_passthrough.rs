@@ -1,19 +1,20 @@
 //! Pass-through of short vectors in array-of-structures order.
 //!
-//! A short vector is split: a vector of lanes for each component. What was loaded as `float4` comes as `xyzwxyzw…`, is
-//! deinterleaved to `xxxx…`, `yyyy…`; to be stored, it is interleaved again. Where all operations in between treat
-//! each component alike, the same operations on what was loaded give what is to be stored, and nothing is shuffled:
+//! A short vector is normally split into a vector of lanes for each component. A `float4` is loaded as `xyzwxyzw…`
+//! and deinterleaved to `xxxx…`, `yyyy…`; to be stored, it is interleaved again. Where all operations in between
+//! treat every component alike, the same operations on the loaded vector give the vector to be stored, without
+//! shuffles:
 //!
 //! ```c
 //! tile[l] += tile[l + half];   // uint4
 //! ```
 //!
-//! So before components are interleaved, they are followed back to where they were deinterleaved, through operations
-//! that are the same for all of them. Those on the components are left to dead code elimination, unless something else
-//! needs them.
+//! So before components are interleaved, they are traced back to where they were deinterleaved, through operations
+//! that are the same for all of them. The operations on components are left to dead code elimination, unless they
+//! have other users.
 //!
-//! A block parameter ends the search. So parameters that are short vectors stay interleaved if everything that is
-//! written to them can be: `sum += in[i]`, of `float4`, is one interleaved vector that grows by what is loaded.
+//! A block parameter ends that search. So parameters of short-vector type stay interleaved if everything that is
+//! assigned to them can be: `sum += in[i]`, of `float4`, is one interleaved accumulator.
 
 use super::{Lanes, VectorInput, Widener, dense};
 use crate::analysis::shape::Shape;
@@ -22,17 +23,17 @@ use cloom_ir::{CastOp, Entity, Flags, Inst, Op, Space, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// So many operations are done again on what is not taken apart.
-const MOST: usize = 16;
+/// The most operations that are duplicated in interleaved form.
+const MAX_DUPLICATED_OPS: usize = 16;
 
-/// So far back values are followed, and so many parameters are looked at: more would take long to find out.
-const DEPTH: u32 = 8;
-const MOST_PARAMS: usize = 64;
+/// The depth of the search, and the most parameters considered: both bound its time.
+const MAX_DEPTH: u32 = 8;
+const MAX_PARAMS: usize = 64;
 
-/// What components were found to be parts of.
-type Known = SmallVec<[(Lanes, Value); 8]>;
+/// Lists of components, with the interleaved vector of each.
+type Interleaved = SmallVec<[(Lanes, Value); 8]>;
 
-/// Whether an operation does the same to each lane.
+/// Whether an operation is elementwise.
 fn is_lanewise(op: &Op) -> bool {
     match op {
         Op::Unary(_) | Op::Binary(_) | Op::Fma | Op::Icmp(_) | Op::Fcmp(_) | Op::Select => true,
@@ -41,53 +42,54 @@ fn is_lanewise(op: &Op) -> bool {
     }
 }
 
-/// What a whole vector is made of.
+/// The leaves of an interleaved expression.
 #[derive(Default)]
 struct Sources {
-    /// Something that is loaded as it lies in memory.
+    /// Whether there is a contiguous load.
     memory: bool,
-    /// Parameters of blocks.
+    /// Its block parameters.
     params: SmallVec<[Value; 4]>,
 }
 
-/// The parameters of blocks, short vectors all, that are variables of whole vectors: those to which only what can be made whole is
-/// written, some of it from memory, and which are taken apart in no loop.
+/// The block parameters of short-vector type that stay interleaved: those that are assigned only what can be
+/// interleaved without shuffles, some of it loaded, and whose components are not used in a loop.
 pub(super) fn params(item: &VectorInput) -> FxHashSet<Value> {
     let func = &item.func;
     let is_short = |v: Value| func.ty(v).is_vector() && item.shapes.of(v) == Shape::Varying;
     let blocks = func.layout.iter().filter(|&&b| b != func.entry());
     let params = blocks.flat_map(|&b| &func.blocks[b].params).copied();
-    let mut written: FxHashMap<Value, Vec<Value>> = params.filter(|&p| is_short(p)).map(|p| (p, Vec::new())).collect();
-    if written.is_empty() || written.len() > MOST_PARAMS {
+    let mut assigned: FxHashMap<Value, Vec<Value>> = params.filter(|&p| is_short(p)).map(|p| (p, Vec::new())).collect();
+    if assigned.is_empty() || assigned.len() > MAX_PARAMS {
         return FxHashSet::default();
     }
     for e in func.layout.iter().flat_map(|&b| func.blocks[b].term.edges()) {
         for (p, &a) in func.blocks[e.block].params.iter().zip(&e.args) {
-            if let Some(args) = written.get_mut(p).filter(|_| !item.unspecified.contains(&a)) {
+            if let Some(args) = assigned.get_mut(p).filter(|_| !item.unspecified.contains(&a)) {
                 args.push(a);
             }
         }
     }
-    let mut whole: FxHashSet<Value> = written.keys().copied().collect();
-    // The sources of all that is written to them; fewer and fewer parameters are among them.
-    let sources = |p: &Value, whole: &FxHashSet<Value>| -> Option<Sources> {
+    let mut candidates: FxHashSet<Value> = assigned.keys().copied().collect();
+    // The leaves of everything assigned to a parameter. Candidates only become fewer.
+    let sources = |p: &Value, candidates: &FxHashSet<Value>| -> Option<Sources> {
         let mut all = Sources::default();
-        written[p].iter().try_for_each(|&a| add_sources(item, a, whole, DEPTH, &mut all))?;
+        assigned[p].iter().try_for_each(|&a| add_sources(item, a, candidates, MAX_DEPTH, &mut all))?;
         Some(all)
     };
     loop {
-        let stays = |p: &Value| sources(p, &whole).is_some() && !is_taken_apart(item, *p, &whole);
-        let fewer: FxHashSet<Value> = whole.iter().copied().filter(stays).collect();
-        if fewer.len() == whole.len() {
+        let stays = |p: &Value| sources(p, &candidates).is_some() && !has_component_uses(item, *p, &candidates);
+        let fewer: FxHashSet<Value> = candidates.iter().copied().filter(stays).collect();
+        if fewer.len() == candidates.len() {
             break;
         }
-        whole = fewer;
+        candidates = fewer;
     }
     let mut loaded: FxHashSet<Value> = FxHashSet::default();
     loop {
-        let is_loaded =
-            |p: &Value| sources(p, &whole).is_some_and(|s| s.memory || s.params.iter().any(|q| loaded.contains(q)));
-        let more: FxHashSet<Value> = whole.iter().copied().filter(is_loaded).collect();
+        let is_loaded = |p: &Value| {
+            sources(p, &candidates).is_some_and(|s| s.memory || s.params.iter().any(|q| loaded.contains(q)))
+        };
+        let more: FxHashSet<Value> = candidates.iter().copied().filter(is_loaded).collect();
         if more.len() == loaded.len() {
             return loaded;
         }
@@ -95,13 +97,19 @@ pub(super) fn params(item: &VectorInput) -> FxHashSet<Value> {
     }
 }
 
-/// Adds what a value is made of; nothing if it cannot be whole.
-fn add_sources(item: &VectorInput, v: Value, whole: &FxHashSet<Value>, depth: u32, all: &mut Sources) -> Option<()> {
+/// Collects the leaves of a value; `None` if it cannot be interleaved without shuffles.
+fn add_sources(
+    item: &VectorInput,
+    v: Value,
+    candidates: &FxHashSet<Value>,
+    depth: u32,
+    all: &mut Sources,
+) -> Option<()> {
     let func = &item.func;
     if item.shapes.of(v) == Shape::Uniform {
         return func.ty(v).is_vector().then_some(());
     }
-    if whole.contains(&v) {
+    if candidates.contains(&v) {
         all.params.push(v);
         return Some(());
     }
@@ -112,91 +120,95 @@ fn add_sources(item: &VectorInput, v: Value, whole: &FxHashSet<Value>, depth: u3
             Some(())
         }
         ref op if is_lanewise(op) && data.args.iter().all(|&a| func.ty(a).lanes == func.ty(v).lanes) => {
-            data.args.iter().try_for_each(|&a| add_sources(item, a, whole, depth.checked_sub(1)?, all))
+            data.args.iter().try_for_each(|&a| add_sources(item, a, candidates, depth.checked_sub(1)?, all))
         }
         _ => None,
     }
 }
 
-/// Whether short vectors lie side by side. (Those in private arrays do not.)
+/// Whether an access to short vectors is contiguous. (Private arrays are not, in either layout.)
 fn is_dense(item: &VectorInput, p: Value, ty: Type) -> bool {
-    let shared = item.func.ty(p).space() != Some(Space::Private);
-    shared && ty.is_vector() && matches!(item.shapes.of(p), Shape::Strided { by, .. } if by == dense(ty))
+    let not_private = item.func.ty(p).space() != Some(Space::Private);
+    not_private && ty.is_vector() && matches!(item.shapes.of(p), Shape::Strided { by, .. } if by == dense(ty))
 }
 
-/// Whether a parameter's components are needed in a loop.
-fn is_taken_apart(item: &VectorInput, p: Value, whole: &FxHashSet<Value>) -> bool {
+/// Whether a parameter's components are used in a loop.
+fn has_component_uses(item: &VectorInput, p: Value, candidates: &FxHashSet<Value>) -> bool {
     let func = &item.func;
-    let stays_whole = |i: Inst| {
+    let stays_interleaved = |i: Inst| {
         let data = &func.insts[i];
         match data.op {
             Op::Store { .. } => data.args[0] != p && is_dense(item, data.args[0], func.ty(p)),
             ref op => {
                 is_lanewise(op)
-                    && data.args.iter().all(|&a| add_sources(item, a, whole, DEPTH, &mut Sources::default()).is_some())
+                    && data
+                        .args
+                        .iter()
+                        .all(|&a| add_sources(item, a, candidates, MAX_DEPTH, &mut Sources::default()).is_some())
             }
         }
     };
     func.layout.iter().any(|&b| {
         let block = &func.blocks[b];
-        let mut passed = block.term.edges().into_iter().flat_map(|e| {
+        let mut passed_on = block.term.edges().into_iter().flat_map(|e| {
             let params = &func.blocks[e.block].params;
-            e.args.iter().zip(params).filter(|&(&a, _)| a == p).map(|(_, q)| whole.contains(q)).collect::<Vec<_>>()
+            e.args.iter().zip(params).filter(|&(&a, _)| a == p).map(|(_, q)| candidates.contains(q)).collect::<Vec<_>>()
         });
         let uses = block.insts.iter().filter(|&&i| func.insts[i].args.contains(&p));
         item.loops.innermost(b).is_some()
-            && (uses.copied().any(|i| !stays_whole(i)) || passed.any(|is_whole| !is_whole))
+            && (uses.copied().any(|i| !stays_interleaved(i)) || passed_on.any(|is_candidate| !is_candidate))
     })
 }
 
 impl Widener<'_> {
-    /// All components of all lanes in one vector, lane-major, without shuffles, if they come from such vectors.
+    /// Interleaves components without shuffles, if they come from interleaved vectors.
     pub(super) fn interleaved_of(&mut self, parts: &[Value]) -> Option<Value> {
         if !self.manager.is_on(passes::AOS_PASSTHROUGH) {
             return None;
         }
         let mut order = Vec::new();
-        let from_memory = self.plan_interleaved(parts, MOST, &mut order)?;
+        let from_memory = self.plan_interleaved(parts, MAX_DUPLICATED_OPS, &mut order)?;
         if !from_memory {
             return None;
         }
         self.manager.count(passes::AOS_PASSTHROUGH);
-        let mut known = Known::new();
+        let mut done = Interleaved::new();
         for parts in order {
-            let whole = self.make_interleaved(&parts, &known);
-            known.push((parts, whole));
+            let interleaved = self.make_interleaved(&parts, &done);
+            done.push((parts, interleaved));
         }
-        known.pop().map(|(_, whole)| whole)
+        done.pop().map(|(_, interleaved)| interleaved)
     }
 
-    /// Lists what has to be made, operands first. Says whether something of it was in one vector before; nothing if it cannot be made.
+    /// Lists the expressions to emit, operands first. Returns whether some leaf is a deinterleaved vector; `None` if
+    /// it cannot be done.
     fn plan_interleaved(&self, parts: &[Value], depth: usize, order: &mut Vec<Lanes>) -> Option<bool> {
-        if order.iter().any(|known| known[..] == *parts) {
+        if order.iter().any(|done| done[..] == *parts) {
             return Some(false);
         }
-        let is_whole = self.taken_apart(parts).is_some();
-        if !is_whole && !self.is_one_for_all(parts) && self.of_one(parts).is_none() {
+        let is_deinterleaved = self.deinterleaved_from(parts).is_some();
+        if !is_deinterleaved && !self.is_splat(parts) && self.components_of_uniform(parts).is_none() {
             let operands = self.operands(parts)?;
             let mut from_memory = false;
             for operand in &operands {
                 from_memory |= self.plan_interleaved(operand, depth.checked_sub(1)?, order)?;
             }
-            if order.len() == MOST {
+            if order.len() == MAX_DUPLICATED_OPS {
                 return None;
             }
             order.push(parts.into());
             return Some(from_memory);
         }
         order.push(parts.into());
-        Some(is_whole)
+        Some(is_deinterleaved)
     }
 
-    fn make_interleaved(&mut self, parts: &[Value], known: &Known) -> Value {
-        if let Some(whole) = self.taken_apart(parts) {
-            return whole;
+    fn make_interleaved(&mut self, parts: &[Value], done: &Interleaved) -> Value {
+        if let Some(interleaved) = self.deinterleaved_from(parts) {
+            return interleaved;
         }
         let (n, ty) = (parts.len() as u16, self.func.ty(parts[0]));
-        if let Some(one) = self.of_one(parts) {
+        if let Some(one) = self.components_of_uniform(parts) {
             let order: Vec<u16> = (0..self.lanes).flat_map(|_| 0..n).collect();
             return self.b().shuffle(one, one, &order);
         }
@@ -208,8 +220,8 @@ impl Widener<'_> {
             Some((Op::Splat, args, _)) => self.b().splat(args[0], ty.lanes),
             Some((op, _, flags)) => {
                 let operands = self.operands(parts).unwrap_or_default();
-                let whole = |operand: &Lanes| known.iter().find(|k| k.0 == *operand).map(|k| k.1);
-                let args = operands.iter().filter_map(whole).collect();
+                let operand_of = |operand: &Lanes| done.iter().find(|k| k.0 == *operand).map(|k| k.1);
+                let args = operands.iter().filter_map(operand_of).collect();
                 self.push_interleaved(op, args, ty, flags)
             }
             None => parts[0],
@@ -217,28 +229,28 @@ impl Widener<'_> {
     }
 
     fn push_interleaved(&mut self, op: Op, args: cloom_ir::Args, ty: Type, flags: Flags) -> Value {
-        // An instruction that is made with a result type has a result.
+        // An instruction with a result type has a result.
         self.b().push(op, args, Some(ty), flags).unwrap_or_else(|| Value::new(0))
     }
 
-    /// The vector that components were taken out of, if they are all of it.
-    fn taken_apart(&self, parts: &[Value]) -> Option<Value> {
+    /// The vector that components were deinterleaved from, if they are all of it.
+    fn deinterleaved_from(&self, parts: &[Value]) -> Option<Value> {
         let n = parts.len() as u16;
-        let mut whole = None;
+        let mut interleaved = None;
         for (c, &part) in (0..n).zip(parts) {
             let data = &self.func.insts[self.func.def_inst(part)?];
             let Op::Shuffle(lanes) = &data.op else { return None };
             let in_order = lanes.iter().zip(0..).all(|(&lane, l)| lane == l * n + c);
             let all = self.func.ty(data.args[0]).lanes == n * self.lanes && lanes.len() == usize::from(self.lanes);
-            if !in_order || !all || *whole.get_or_insert(data.args[0]) != data.args[0] {
+            if !in_order || !all || *interleaved.get_or_insert(data.args[0]) != data.args[0] {
                 return None;
             }
         }
-        whole
+        interleaved
     }
 
-    /// Whether all components of all lanes are one number.
-    fn is_one_for_all(&self, parts: &[Value]) -> bool {
+    /// Whether all components are splats of one scalar.
+    fn is_splat(&self, parts: &[Value]) -> bool {
         let source = |v: Value| {
             let data = &self.func.insts[self.func.def_inst(v)?];
             match data.op {
@@ -251,8 +263,8 @@ impl Widener<'_> {
         first.is_some() && parts.iter().all(|&part| source(part) == first)
     }
 
-    /// The short vector, the same for all lanes, whose components these are.
-    fn of_one(&self, parts: &[Value]) -> Option<Value> {
+    /// The uniform short vector whose splatted components these are.
+    fn components_of_uniform(&self, parts: &[Value]) -> Option<Value> {
         let mut one = None;
         for (c, &part) in (0..).zip(parts) {
             let splat = &self.func.insts[self.func.def_inst(part)?];
@@ -267,7 +279,7 @@ impl Widener<'_> {
         one.filter(|&v| usize::from(self.func.ty(v).lanes) == parts.len())
     }
 
-    /// The operands, each of all components, of an operation that is the same for all components.
+    /// The operands of an operation that is the same for all components: for each operand, its components.
     fn operands(&self, parts: &[Value]) -> Option<SmallVec<[Lanes; 3]>> {
         let insts: SmallVec<[Inst; 4]> = parts.iter().map(|&part| self.func.def_inst(part)).collect::<Option<_>>()?;
         let first = &self.func.insts[insts[0]];

@@ -1,14 +1,14 @@
 //! Atomic read-modify-writes.
 //!
-//! | address | what becomes of it |
+//! | address | lowering |
 //! |---|---|
-//! | one for all lanes | lanes are put together first, and one operation does it all, as if they came in ascending order |
-//! | each its own, in memory of the group | lane by lane without a locked instruction, since one thread runs a group |
-//! | each its own | lane by lane |
+//! | uniform | lanes are reduced first, then one atomic operation, as if they came in ascending order |
+//! | varying, in local or private memory | lane by lane without a locked instruction, since one thread runs a group |
+//! | varying | lane by lane |
 //!
-//! A counter that many lanes add to one after the other has each of them wait for the store before it. Lanes that
-//! count the same values, even in a few copies of the counters side by side, are found by comparing addresses, and
-//! then each copy is added to once.
+//! When many lanes add to one counter in turn, each waits for the store of the previous one to be forwarded. Lanes
+//! that count the same value are found by comparing addresses at run time, also where a program has a few adjacent
+//! copies of each counter; each copy is then added to once.
 
 use super::address::Address;
 use super::{Lanes, VecValue, Widener};
@@ -16,11 +16,11 @@ use crate::error::{Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, Op, RmwOp, Scalar, Type, UnOp, Value};
 use smallvec::smallvec;
 
-/// In so many lanes' distance, addresses are compared: the copies of a counter, mostly.
-const REPEATED: u16 = 4;
+/// The period of lanes at which addresses are compared: the usual number of copies of a counter.
+const PERIOD: u16 = 4;
 
 impl Widener<'_> {
-    /// An atomic read-modify-write.
+    /// Emits an atomic read-modify-write.
     pub(super) fn atomic(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
@@ -29,72 +29,74 @@ impl Widener<'_> {
         let unused = data.result.is_none_or(|r| !item.used[cloom_ir::Entity::index(r)]);
         if let VecValue::Uniform(p) = p {
             match x {
-                VecValue::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => return self.count(inst, op, p, x),
-                _ if unused && let Some((joined, neutral)) = joining(op, item.func.ty(data.args[1]).scalar) => {
-                    let total = self.join(&x, joined, neutral);
-                    self.once(inst, p, total)?;
-                    let lanes = self.spread(&VecValue::Uniform(total));
+                VecValue::Uniform(x) if matches!(op, RmwOp::Add | RmwOp::Sub) => {
+                    return self.uniform_add(inst, op, p, x);
+                }
+                _ if unused && let Some((reduce_op, identity)) = reduction(op, item.func.ty(data.args[1]).scalar) => {
+                    let total = self.reduce_lanes(&x, reduce_op, identity);
+                    self.single_rmw(inst, p, total)?;
+                    let lanes = self.materialise(&VecValue::Uniform(total));
                     return self.finish(inst, lanes);
                 }
                 _ => {}
             }
         }
-        let plain = plain_op(op).filter(|_| self.is_own(data.args[0]));
-        let Some(plain) = plain else { return self.serial(inst) };
-        // Whose vector of addresses would have to be taken apart.
+        let update = non_atomic(op).filter(|_| self.is_group_private(data.args[0]));
+        let Some(update) = update else { return self.serial(inst) };
+        // A vector of addresses would have to be taken apart: compute them lane by lane.
         let address = if self.mask.is_none() { self.address(data.args[0], Some(inst))? } else { None };
         let ty = (!unused).then(|| item.func.ty(data.args[1]));
         let Some(a) = address else {
             let lanes = self.each_lane(ty, self.mask.is_none(), |w, lane| {
                 let p = w.one(&p, lane);
                 let x = w.one(&x, lane);
-                Ok(Some(w.plainly(plain, p, x)))
+                Ok(Some(w.rmw(update, p, x)))
             })?;
             return self.finish(inst, lanes);
         };
-        let counts =
-            matches!(op, RmwOp::Add | RmwOp::Sub) && self.lanes > REPEATED && self.lanes.is_multiple_of(REPEATED);
+        let is_counter =
+            matches!(op, RmwOp::Add | RmwOp::Sub) && self.lanes > PERIOD && self.lanes.is_multiple_of(PERIOD);
         match x {
-            VecValue::Uniform(by) if unused && counts => {
-                let repeats = self.repeats(&a, REPEATED)?;
-                let fast = |w: &mut Self| w.add_repeats(plain, &a, by);
-                self.both(repeats, fast, |w| w.plain_lanes(plain, &a, &x, None))
+            VecValue::Uniform(by) if unused && is_counter => {
+                let addresses_repeat = self.repeats(&a, PERIOD)?;
+                let fast = |w: &mut Self| w.add_repeated(update, &a, by);
+                self.if_else_effect(addresses_repeat, fast, |w| w.rmw_lanes(update, &a, &x, None))
             }
             _ => {
-                let lanes = self.plain_lanes(plain, &a, &x, ty)?;
+                let lanes = self.rmw_lanes(update, &a, &x, ty)?;
                 self.finish(inst, lanes)
             }
         }
     }
 
-    /// What each lane does, none being off. Gives what was there if it says of what type.
-    fn plain_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &VecValue, ty: Option<Type>) -> Result<Lanes, Stop> {
+    /// Emits the non-atomic operation for each lane, all active. Returns the old values if `ty` is given.
+    fn rmw_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &VecValue, ty: Option<Type>) -> Result<Lanes, Stop> {
         let each = |w: &mut Self, a: &Address, unrolled: bool| {
             w.each_lane(ty, unrolled, |w, lane| {
                 let p = w.address_of(a, lane)?;
                 let x = w.one(x, lane);
-                Ok(Some(w.plainly(op, p, x)))
+                Ok(Some(w.rmw(op, p, x)))
             })
         };
         match self.where_strided(a)? {
             Some((cond, strided)) => {
                 let types: Vec<Type> = ty.iter().map(|&ty| self.wide_type(ty)).collect();
-                self.one_of(cond, &types, |w| each(w, &strided, true), |w| each(w, a, false))
+                self.if_else(cond, &types, |w| each(w, &strided, true), |w| each(w, a, false))
             }
             None => each(self, a, true),
         }
     }
 
-    /// One number added by all lanes, at addresses that repeat.
-    fn add_repeats(&mut self, op: Option<BinOp>, a: &Address, x: Value) -> Result<Lanes, Stop> {
+    /// All lanes add one uniform value, at addresses that repeat with the period.
+    fn add_repeated(&mut self, op: Option<BinOp>, a: &Address, x: Value) -> Result<Lanes, Stop> {
         let ty = self.func.ty(x);
-        let times = u64::from(self.lanes / REPEATED);
+        let times = u64::from(self.lanes / PERIOD);
         let times = self.b().iconst(ty, times);
         let x = self.b().binary(BinOp::Mul, times, x);
-        for lane in 0..REPEATED {
+        for lane in 0..PERIOD {
             let lane = self.b().iconst(Type::I64, u64::from(lane));
             let p = self.address_of(a, lane)?;
-            self.plainly(op, p, x);
+            self.rmw(op, p, x);
         }
         Ok(Lanes::new())
     }
@@ -106,8 +108,8 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Read, change, write; gives the old value.
-    fn plainly(&mut self, op: Option<BinOp>, p: Value, x: Value) -> Value {
+    /// Emits load, operation and store. Returns the old value.
+    fn rmw(&mut self, op: Option<BinOp>, p: Value, x: Value) -> Value {
         let ty = self.func.ty(x);
         let old = self.b().load(ty, p, ty.scalar.bytes(), Flags::empty());
         let new = match op {
@@ -118,12 +120,12 @@ impl Widener<'_> {
         old
     }
 
-    /// The operation, once.
-    fn once(&mut self, inst: Inst, p: Value, x: Value) -> Result<Value, Stop> {
+    /// Emits one operation, atomic unless the address is private to the group.
+    fn single_rmw(&mut self, inst: Inst, p: Value, x: Value) -> Result<Value, Stop> {
         let data = &self.item.func.insts[inst];
-        let Op::AtomicRmw { op, .. } = data.op else { return Err(bug("no read-modify-write")) };
-        if let Some(plain) = plain_op(op).filter(|_| self.is_own(data.args[0])) {
-            return Ok(self.plainly(plain, p, x));
+        let Op::AtomicRmw { op, .. } = data.op else { return Err(bug("not a read-modify-write")) };
+        if let Some(update) = non_atomic(op).filter(|_| self.is_group_private(data.args[0])) {
+            return Ok(self.rmw(update, p, x));
         }
         let ty = self.func.ty(x);
         let args: Args = smallvec![p, x];
@@ -131,9 +133,9 @@ impl Widener<'_> {
         old.ok_or(bug("an instruction has no result"))
     }
 
-    /// The same number added to one place by every lane that is on: a counter, mostly. A lane finds what was there, and what those
-    /// before it added.
-    fn count(&mut self, inst: Inst, op: RmwOp, p: Value, x: Value) -> Result<(), Stop> {
+    /// Each active lane adds the same value to one address: a counter, mostly. A lane's result is the old value plus
+    /// what the lanes before it added.
+    fn uniform_add(&mut self, inst: Inst, op: RmwOp, p: Value, x: Value) -> Result<(), Stop> {
         let (ty, n) = (self.func.ty(x), self.lanes);
         let bits = self.mask.map(|m| self.b().ballot(m));
         let mut b = self.b();
@@ -143,7 +145,7 @@ impl Widener<'_> {
         };
         let number = if ty == Type::I64 { number } else { b.cast(CastOp::Trunc, number, ty) };
         let total = b.binary(BinOp::Mul, number, x);
-        let old = self.once(inst, p, total)?;
+        let old = self.single_rmw(inst, p, total)?;
         let mut b = self.b();
         let before = match bits {
             None => b.iota(ty.scalar, n),
@@ -165,17 +167,17 @@ impl Widener<'_> {
         self.finish(inst, smallvec![lanes])
     }
 
-    /// The lanes that are on, put together.
-    fn join(&mut self, x: &VecValue, op: BinOp, neutral: u64) -> Value {
-        let mut all = self.spread(x)[0];
+    /// The reduction of all active lanes.
+    fn reduce_lanes(&mut self, x: &VecValue, op: BinOp, identity: u64) -> Value {
+        let mut all = self.materialise(x)[0];
         let ty = self.func.ty(all);
         if let Some(mask) = self.mask {
             let mut b = self.b();
-            let none = b.iconst(ty, neutral);
+            let none = b.iconst(ty, identity);
             all = b.select(mask, all, none);
         }
         let mut b = self.b();
-        // Halves; a middle that two halves would share is left for the end.
+        // A tree of halves; an odd last lane is added at the end.
         let mut rest = None;
         let mut n = ty.lanes;
         while n > 1 {
@@ -194,8 +196,8 @@ impl Widener<'_> {
     }
 }
 
-/// How lanes that go to one place are put together before, and what changes nothing.
-fn joining(op: RmwOp, scalar: Scalar) -> Option<(BinOp, u64)> {
+/// The reduction for an operation at a uniform address, with its identity.
+fn reduction(op: RmwOp, scalar: Scalar) -> Option<(BinOp, u64)> {
     let (ones, sign) = (scalar.mask(), (scalar.mask() >> 1) + 1);
     Some(match op {
         RmwOp::Add | RmwOp::Sub => (BinOp::Add, 0),
@@ -210,8 +212,8 @@ fn joining(op: RmwOp, scalar: Scalar) -> Option<(BinOp, u64)> {
     })
 }
 
-/// The operation of a read-modify-write on its own; inside, nothing for an exchange.
-fn plain_op(op: RmwOp) -> Option<Option<BinOp>> {
+/// The non-atomic form of an operation; the inner `None` is an exchange.
+fn non_atomic(op: RmwOp) -> Option<Option<BinOp>> {
     Some(match op {
         RmwOp::Xchg => None,
         RmwOp::Add => Some(BinOp::Add),

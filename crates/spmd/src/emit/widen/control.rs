@@ -1,26 +1,27 @@
-//! Linearisation of control flow: the order of blocks, their masks, and the guards that skip them.
+//! Linearisation of divergent control flow: the order of blocks, their masks, and the guards that skip them.
 //!
-//! Data flow replaces divergent control flow as in Karrenberg and Hack's "Whole-function vectorization" (CGO 2011);
-//! uniform branches outside of masked regions stay, as in Moll and Hack's "Partial control-flow linearization" (PLDI
-//! 2018). In come the function of one work-item in canonical form and which of its blocks are masked
+//! Divergent control flow becomes data flow as in Karrenberg and Hack's "Whole-function vectorization" (CGO 2011);
+//! uniform branches outside of masked regions stay branches, as in Moll and Hack's "Partial control-flow
+//! linearization" (PLDI 2018). In come the function of one work-item in canonical form and its masked blocks
 //! ([`crate::analysis::masked`]); out goes vector code:
 //!
-//! * An unmasked block becomes a block, and its terminator stays (`uniform_term`).
-//! * A masked region becomes a chain of blocks, in the order of the dominator tree, siblings in reverse postorder. Before a child that no
-//!   lane may reach, and which is expensive or needs a guard, the chain branches:
+//! * An unmasked block becomes a block, and its terminator stays a branch (`uniform_term`).
+//! * A masked region becomes a chain of blocks in the order of the dominator tree, siblings in reverse postorder. A
+//!   child that may have no active lane, and which is expensive or needs a guard, is skipped by a branch:
 //!
 //! ```text
 //! current block ─ any(mask of child) ─▶ guarded: the child and all that it dominates ─▶ after
 //!               └────────────────────────────────────────────────────────────────────▶
 //! ```
 //!
-//! * The mask of a block with one forward predecessor is that of the edge (`edge_masks`); with several, a variable into which each edge ors
-//!   its lanes (`mask_vars`); that of a block which post-dominates its dominator is the dominator's. Keyed by block, `edge_masks` relies on
-//!   canonical form: no masked branch has two edges to one block, which [`super::input`] checks.
+//! * The mask of a block with one forward predecessor is that of the edge (`edge_masks`). The mask of one with
+//!   several is a variable into which each edge ors its lanes (`mask_vars`). A block that post-dominates its
+//!   dominator has the dominator's mask. `edge_masks` may be keyed by block because of canonical form: no masked
+//!   branch has two edges to one block, which [`super::input`] checks.
 //!
-//! Dominance is kept, so that values need no blends: only block parameters do ([`super::params`]). Loops are in
-//! [`super::loops`], versions for masks that are all on in [`super::mask_versions`], costs in [`super::weights`]. Why
-//! this is right: `docs/internals/spmd.md`, section 1.
+//! Dominance is preserved, so that only block parameters need blends ([`super::params`]). Loops are in
+//! [`super::loops`], versions for masks that are all on in [`super::mask_versions`], costs in [`super::weights`]. The
+//! argument for correctness: `docs/internals/spmd.md`, section 1.
 
 use super::weights::Weight;
 use super::{VecValue, Widener};
@@ -30,25 +31,25 @@ use crate::transform::canonicalize::Form;
 use cloom_ir::{BinOp, Block, Edge, Entity, Term, Value};
 use smallvec::SmallVec;
 
-/// A region that costs less than this runs even if no lane is on.
-const WORTH_A_TEST: u32 = 16;
+/// A region that costs less runs even if no lane is active.
+const MIN_GUARDED_COST: u32 = 16;
 
 impl Widener<'_> {
-    /// Writes everything.
+    /// Emits all blocks.
     pub(super) fn run(mut self) -> Result<(Block, VecValue), Stop> {
         let item = self.item;
         let start = self.cur;
         let mut result = None;
-        let mut begun = rustc_hash::FxHashSet::default();
+        let mut started = rustc_hash::FxHashSet::default();
         for &b in item.cfg.rpo() {
-            let begins = b == item.func.entry()
+            let is_entry = b == item.func.entry()
                 || !item.masked.is_masked(b)
                 || item.masked.begins_region(&item.cfg, &item.dom, b);
-            if !begins {
+            if !is_entry {
                 continue;
             }
             self.cur = if b == item.func.entry() { start } else { self.region_block(b) };
-            begun.insert(b);
+            started.insert(b);
             self.mask = self.entry_mask;
             if item.masked.is_masked(b) {
                 self.subtree(b, self.entry_mask)?;
@@ -62,7 +63,7 @@ impl Widener<'_> {
                 _ if item.masked.is_linear(b) => {
                     self.linearised_term(b)?;
                     self.children(b)?;
-                    // The successors may meet in another masked region, a loop perhaps; it is written with them.
+                    // The successors may join in another masked region, a loop perhaps; that is emitted with them.
                     let after = self.region_end(b)?;
                     self.jump_to(after);
                 }
@@ -77,14 +78,14 @@ impl Widener<'_> {
             preds.dedup();
             self.ssa.seal(self.func, b, preds);
         }
-        let all = item.cfg.rpo().iter().all(|b| self.done.contains(b));
-        if !all || self.blocks.keys().any(|b| !begun.contains(b)) {
-            return Err(bug("a block was left out"));
+        let all = item.cfg.rpo().iter().all(|b| self.emitted.contains(b));
+        if !all || self.blocks.keys().any(|b| !started.contains(b)) {
+            return Err(bug("a block was not emitted"));
         }
-        result.ok_or(bug("it has no end"))
+        result.ok_or(bug("no block returns"))
     }
 
-    /// Where a region that begins at `b`, or with its successors, ends: the first unmasked block that post-dominates it.
+    /// The end of a region that starts at `b` or at its successors: the first unmasked block that post-dominates `b`.
     fn region_end(&self, b: Block) -> Result<Block, Stop> {
         let mut at = b;
         while let Some(next) = self.item.post.idom(at) {
@@ -96,7 +97,7 @@ impl Widener<'_> {
         Err(bug("a masked region has no end"))
     }
 
-    /// The block that an unmasked block, or a region, begins with.
+    /// The block emitted for an unmasked block or for the entry of a region.
     fn region_block(&mut self, b: Block) -> Block {
         if let Some(&p) = self.blocks.get(&b) {
             return p;
@@ -106,17 +107,17 @@ impl Widener<'_> {
         p
     }
 
-    /// Jumps to where `to` begins.
+    /// Jumps to the start of `to`.
     fn jump_to(&mut self, to: Block) {
-        let (place, from) = (self.region_block(to), self.cur);
-        self.preds.entry(place).or_default().push(from);
-        self.b().jump(place, &[]);
+        let (target, from) = (self.region_block(to), self.cur);
+        self.preds.entry(target).or_default().push(from);
+        self.b().jump(target, &[]);
     }
 
-    /// Parameters and instructions of a block, under the mask that is set.
+    /// Emits the parameters and instructions of a block under the present mask.
     pub(super) fn block(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
-        self.done.insert(b);
+        self.emitted.insert(b);
         if b != item.func.entry() {
             for &p in &item.func.blocks[b].params {
                 let wide = self.read_param(p);
@@ -134,8 +135,8 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Before the edges to a join are written, it has no lanes and its parameters hold nothing. (Else what they held in the iteration
-    /// before would be carried around a loop.)
+    /// Before the edges to a join are emitted: clears its mask and parameters. (Otherwise a loop would carry them
+    /// around from the previous iteration.)
     fn clear_join(&mut self, b: Block) {
         let item = self.item;
         if item.masked.is_masked(b) && self.has_mask_var(b) {
@@ -146,7 +147,7 @@ impl Widener<'_> {
         }
         if item.shapes.joins[b.index()] {
             for &p in &item.func.blocks[b].params {
-                self.written.remove(&p);
+                self.assigned_params.remove(&p);
                 self.clear(p);
             }
         }
@@ -166,18 +167,18 @@ impl Widener<'_> {
         *self.mask_vars.entry(b).or_insert_with(|| ssa.var(ty))
     }
 
-    /// The predecessors of a block by forward edges.
+    /// The sources of a block's forward edges.
     fn forward_preds(&self, b: Block) -> SmallVec<[Block; 4]> {
         let item = self.item;
         item.cfg.preds(b).iter().copied().filter(|&p| !item.dom.dominates(b, p)).collect()
     }
 
-    /// Whether lanes come to a masked block by several edges that do not make up all lanes of its dominator.
+    /// Whether a masked block has several forward edges, which do not bring all lanes of its dominator.
     pub(super) fn has_mask_var(&self, b: Block) -> bool {
         self.forward_preds(b).len() > 1 && !self.has_all_lanes(b)
     }
 
-    /// Whether all lanes of a block's immediate dominator come to it (in the same iteration of a loop).
+    /// Whether all lanes of a block's immediate dominator reach it (in the same iteration of a loop).
     fn has_all_lanes(&self, b: Block) -> bool {
         let item = self.item;
         let Some(d) = item.dom.idom(b) else { return true };
@@ -188,14 +189,15 @@ impl Widener<'_> {
         b == anchor || item.post.dominates(b, anchor)
     }
 
-    /// The block in the loop that a header with the exit goes on to.
+    /// The successor, inside the loop, of a top-tested loop's header.
     pub(super) fn stay_target(&self, l: usize) -> Block {
         let data = &self.item.loops.loops[l];
         let edges = self.item.func.blocks[data.header].term.edges();
         edges.iter().map(|e| e.block).find(|&t| t != data.exits[0].1).unwrap_or(data.header)
     }
 
-    /// An edge that lanes under `mask` take, of a linearised block. `only_if`: the scalar that decides it.
+    /// Emits an edge from a linearised block, which the lanes of `mask` take. `only_if`: the uniform condition under
+    /// which they do.
     pub(super) fn masked_edge(&mut self, e: &Edge, mask: Option<Value>, only_if: Option<Value>) -> Result<(), Stop> {
         let item = self.item;
         let to = e.block;
@@ -229,7 +231,7 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// The terminator of a linearised block: edges write masks and parameters, and nothing jumps.
+    /// Emits the terminator of a linearised block: its edges assign masks and parameters, and nothing branches.
     pub(super) fn linearised_term(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
         let mask = self.mask;
@@ -261,7 +263,7 @@ impl Widener<'_> {
         }
     }
 
-    /// The terminator of a block that all lanes leave by the same edge: it stays.
+    /// Emits the terminator of a block that all lanes leave by the same edge: it stays a branch.
     fn uniform_term(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
         let mut term = item.func.blocks[b].term.clone();
@@ -278,7 +280,7 @@ impl Widener<'_> {
                 _ => {}
             }
         }
-        // Each edge has a block of its own, where it writes its arguments.
+        // Each edge gets a block that assigns its arguments.
         let from = self.cur;
         let mut edges = Vec::new();
         for e in term.edges_mut() {
@@ -289,7 +291,7 @@ impl Widener<'_> {
         let span = item.func.blocks[b].term_span;
         self.func.set_term(from, term, span);
         for (edge_block, e) in edges {
-            self.seal_one(edge_block, from);
+            self.seal_with_pred(edge_block, from);
             self.cur = edge_block;
             self.write_params(&e, None, false)?;
             self.jump_to(e.block);
@@ -297,7 +299,7 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// A masked block and all that it dominates, linearised.
+    /// Emits a masked block and all that it dominates, linearised.
     pub(super) fn subtree(&mut self, b: Block, mask: Option<Value>) -> Result<(), Stop> {
         self.mask = mask;
         if let Some(&l) = self.item.loop_of.get(&b) {
@@ -308,12 +310,12 @@ impl Widener<'_> {
         self.children(b)
     }
 
-    /// What `b` dominates in the same loop.
+    /// Emits what `b` dominates in the same loop.
     pub(super) fn children(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
-        let here = item.loops.innermost(b);
+        let own_loop = item.loops.innermost(b);
         let mask = match item.loop_of.get(&b) {
-            // Past a header with the exit, only the lanes that stay are on.
+            // Past a top-tested header, only the lanes that stay are active.
             Some(&l) if item.forms[l] == Some(Form::TopTested) && item.masked.is_masked(b) => {
                 self.edge_masks.get(&self.stay_target(l)).map_or(self.mask, |m| m.0)
             }
@@ -322,7 +324,8 @@ impl Widener<'_> {
         let mut list: Vec<Block> = item.dom.children(b).to_vec();
         list.retain(|&c| {
             let inner = item.loops.innermost(c);
-            let same = inner == here || item.loop_of.get(&c).is_some_and(|&l| item.loops.loops[l].parent == here);
+            let same =
+                inner == own_loop || item.loop_of.get(&c).is_some_and(|&l| item.loops.loops[l].parent == own_loop);
             item.masked.is_masked(c) && same && c != b
         });
         list.sort_by_key(|&c| item.cfg.rpo_index(c));
@@ -344,7 +347,7 @@ impl Widener<'_> {
                 self.skipped_or_mask_versions(own, |w, mask| w.subtree(c, mask))?;
                 continue;
             }
-            if only_if.is_none() && !needs_guard && cost < WORTH_A_TEST {
+            if only_if.is_none() && !needs_guard && cost < MIN_GUARDED_COST {
                 self.subtree(c, own)?;
                 continue;
             }
@@ -356,10 +359,10 @@ impl Widener<'_> {
                     continue;
                 }
             };
-            // guarded: where a lane is on.
+            // guarded: some lane is active.
             let (from, guarded, after) = (self.cur, self.new_block(), self.new_block());
             self.b().branch(test, guarded, after);
-            self.seal_one(guarded, from);
+            self.seal_with_pred(guarded, from);
             self.cur = guarded;
             self.subtree(c, own)?;
             let end = self.cur;

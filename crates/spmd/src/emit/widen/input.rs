@@ -1,8 +1,8 @@
 //! The vectoriser's input: the function of one work-item in canonical form, with its analyses.
 //!
-//! [`Surroundings`] is what transformations leave as it is: what the parameters are and how their lanes are related. A
-//! [`VectorInput`] is a function with everything that is known about it; who rewrites the function makes a new one of
-//! it ([`VectorInput::rewritten`]), so that no analysis is ever older than its function.
+//! [`Surroundings`] is what no transformation changes: what the parameters are, and their shapes. A [`VectorInput`]
+//! is a function with all its analyses. A transformation that rewrites the function creates a new one
+//! ([`VectorInput::rewritten`]), so that no analysis is ever out of date.
 
 use super::weights::{self, Weight};
 use crate::analysis::bounds::Bounds;
@@ -23,32 +23,33 @@ use cloom_passes::narrow_loads::NarrowLoads;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
-/// What surrounds a function of one work-item, whatever is done to the function.
+/// What is known of a function of one work-item, whatever transformations do to it.
 pub struct Surroundings<'a> {
     /// What its parameters are.
     pub params: &'a [Param],
-    /// How the lanes of each parameter are related where vectors lie along dimension 0,
+    /// The shapes of the parameters for vectors along dimension 0.
     pub shapes: Vec<Shape>,
-    /// and, to compare, along dimension 1.
+    /// The shapes of the parameters along dimension 1, for comparison.
     pub shapes_down: Vec<Shape>,
-    /// The largest value of each parameter that is a number.
+    /// The largest value of each integer parameter.
     pub bounds: Vec<u64>,
     /// The buffers that the kernel only writes.
     pub write_only: &'a WriteOnly,
-    /// Whether the machine gathers faster than it loads lane by lane.
+    /// Whether the target's gathers are faster than lane-by-lane loads.
     pub fast_gather: bool,
     /// Bytes of a vector register.
     pub register: u32,
-    /// Whether its loops may prefetch: not if they read in order as it is.
+    /// Whether loops may have software prefetch: not if a batch of groups reads in order already.
     pub prefetch: bool,
 }
 
-/// How lanes go through memory, as the loops were before any was rewritten.
+/// The access pattern of the lanes, as it was before any loop was rewritten.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AccessPattern {
-    /// What is done where neighbours in dimension 1 are what is adjacent in memory ([`VectorInput::goes_down`]).
+    /// Whether lanes read or write columns: accesses at a distance between lanes, which have unit stride along
+    /// dimension 1 ([`VectorInput::goes_down`]).
     pub column: Option<Column>,
-    /// Whether each lane reads a row of its own where the time goes ([`crate::transform::row_transpose`]).
+    /// Whether each lane reads its own row in one of the deepest loops ([`crate::transform::row_transpose`]).
     pub rows: bool,
 }
 
@@ -67,18 +68,18 @@ pub struct VectorInput {
     pub(crate) forms: Vec<Option<Form>>,
     /// The loop that a block is the header of.
     pub(crate) loop_of: FxHashMap<Block, usize>,
-    /// What each block and all that it dominates cost.
+    /// The cost of each block with all that it dominates.
     pub(crate) weight: Vec<Weight>,
     pub(crate) unspecified: Unspecified,
     /// Which values are used at all.
     pub(crate) used: Vec<bool>,
-    /// Which are bytes of what was loaded: found when first asked for, which most kernels never do.
+    /// Values that are bytes of loaded ones; computed on demand, which is rare.
     narrow_loads: OnceCell<NarrowLoads>,
-    /// How lanes go through memory.
+    /// The access pattern of the lanes.
     pub(crate) pattern: AccessPattern,
     /// Stores to buffers that are only written ([`crate::analysis::write_only`]).
     pub(crate) write_only: FxHashSet<Inst>,
-    /// Whether the machine gathers faster than it loads lane by lane.
+    /// Whether the target's gathers are faster than lane-by-lane loads.
     pub(crate) fast_gather: bool,
 }
 
@@ -95,7 +96,7 @@ impl VectorInput {
         Ok(input)
     }
 
-    /// Analyses what a transformation made of the function.
+    /// Analyses what a transformation returned.
     pub fn rewritten(&self, rewrite: Rewrite, around: &Surroundings<'_>) -> Result<VectorInput, Stop> {
         VectorInput::analyse(rewrite.func, rewrite.unspecified, around, self.pattern)
     }
@@ -120,7 +121,7 @@ impl VectorInput {
                 return Err(bug("a loop is not in canonical form"));
             }
         }
-        // Masks are kept by block: canonical form has one edge from a masked block to another.
+        // Masks are keyed by block: canonical form has one edge from a masked block to another.
         for &b in cfg.rpo().iter().filter(|&&b| masked.is_masked(b) || masked.is_linear(b)) {
             if let Term::Branch { then, els, .. } = &func.blocks[b].term
                 && then.block == els.block
@@ -157,21 +158,21 @@ impl VectorInput {
     }
 }
 
-/// How often something is done in a loop, for lack of knowledge. Loops in loops are not taken for more: they are often short.
+/// The assumed trip count of a loop. Nested loops count once, as inner loops are often short.
 pub(crate) const IN_LOOP: u64 = 8;
 
 impl VectorInput {
-    /// How often a block is run, roughly.
+    /// The estimated frequency of a block.
     pub(crate) fn times(&self, b: Block) -> u64 {
         if self.loops.innermost(b).is_some() { IN_LOOP } else { 1 }
     }
 
-    /// The values that are bytes of what was loaded.
+    /// The values that are bytes of loaded ones.
     pub(super) fn narrow_loads(&self) -> &NarrowLoads {
         self.narrow_loads.get_or_init(|| NarrowLoads::new(&self.func))
     }
 
-    /// Whether the lanes of an address are not on one cache line, as far as is known.
+    /// Whether, as far as is known, the lanes of an address are on different cache lines.
     pub(crate) fn is_far(&self, address: Value) -> bool {
         match self.shapes.of(address) {
             Shape::Strided { by, .. } => by.unsigned_abs() > FAR.unsigned_abs(),
@@ -179,8 +180,8 @@ impl VectorInput {
         }
     }
 
-    /// What those accesses to memory outside of the group do, if any, that are far apart between lanes, but side by side for work-items
-    /// that are neighbours in another dimension, as `down` has them.
+    /// Whether there are accesses to global memory that are at a distance between lanes, but have unit stride along
+    /// dimension 1, whose shapes are `down`; and whether they write.
     pub(crate) fn goes_down(&self, down: &Shapes) -> Option<Column> {
         let accesses = self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).filter_map(|&i| {
             let data = &self.func.insts[i];
@@ -198,7 +199,7 @@ impl VectorInput {
         accesses.max()
     }
 
-    /// Whether lanes read rows or short vectors of their own, at a distance, in the deepest loops.
+    /// Whether lanes read rows or short vectors at a distance from each other in the deepest loops.
     pub(crate) fn reads_rows(&self) -> bool {
         self.pattern.rows
             || self.loads_in_deepest_loops().any(|(p, ty)| {
@@ -211,7 +212,7 @@ impl VectorInput {
             })
     }
 
-    /// Whether lanes read what lies side by side in memory outside of the group, in the loop with the most atomic operations.
+    /// Whether the loop with the most atomic operations reads global memory with unit stride.
     pub(crate) fn counts_side_by_side(&self) -> bool {
         let blocks = || self.cfg.rpo().iter().filter_map(|&b| Some((b, self.loops.innermost(b)?)));
         let insts = |l: usize| {
@@ -227,7 +228,7 @@ impl VectorInput {
         })
     }
 
-    /// The address and the type of each load in the loops where the time goes.
+    /// The address and the type of each load in the deepest loops.
     fn loads_in_deepest_loops(&self) -> impl Iterator<Item = (Value, Type)> {
         let blocks = latency::deepest(self).into_iter().flat_map(|l| &l.blocks);
         let insts = blocks.flat_map(|&b| &self.func.blocks[b].insts).map(|&i| &self.func.insts[i]);
@@ -237,10 +238,10 @@ impl VectorInput {
     }
 }
 
-/// The distance in bytes between neighbours in memory.
+/// The stride in bytes of contiguous elements.
 pub(super) fn dense(ty: Type) -> i64 {
     i64::from(ty.scalar.bytes()) * i64::from(ty.lanes)
 }
 
-/// Bytes between lanes that are certainly not on one cache line.
+/// A stride in bytes at which lanes are certainly on different cache lines.
 pub(crate) const FAR: i64 = 64;

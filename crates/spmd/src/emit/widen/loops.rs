@@ -1,17 +1,17 @@
-//! Divergent loops: a loop that lanes leave in different iterations becomes a uniform loop over a mask of live lanes.
+//! Divergent loops: a loop that lanes leave in different iterations becomes a uniform loop with a mask of live lanes.
 //!
-//! In comes a loop in canonical form ([`crate::transform::canonicalize`]: one latch, one exit, from the header or from
-//! the latch); out goes one that goes on while a lane is live (the transformation of divergent loops by Moll and Hack,
+//! In comes a loop in canonical form ([`crate::transform::canonicalize`]: one latch, one exit edge, from the header
+//! or from the latch); out goes one that iterates while a lane is live (Karrenberg and Hack, CGO 2011; Moll and Hack,
 //! PLDI 2018):
 //!
 //! ```text
 //! before ─▶ head: live mask, parameters ─▶ body under the mask ─ any(stay) ─▶ head
-//!                                                              └───────────▶ after: the exit block under the mask from before
+//!                                                              └───────────▶ after: the exit block under the mask of `before`
 //! ```
 //!
-//! A lane that leaves writes the parameters of the exit block, blended under its own mask, and is off from then on.
-//! What a loop computes and is used after it passes such a parameter, so that each lane has the value of the iteration
-//! in which it left. Values of lanes that have left need no blend in the loop: nobody reads them.
+//! A lane that leaves assigns the parameters of the exit block, blended under its own mask, and is inactive from then
+//! on. Values used after the loop pass such parameters, so that each lane has the value of the iteration in which it
+//! left (temporal divergence). Values inside need no blend for lanes that have left: nobody reads them.
 
 use super::{OpenLoop, Widener};
 use crate::error::{Stop, bug};
@@ -19,7 +19,7 @@ use crate::transform::canonicalize::Form;
 use cloom_ir::{Block, Edge, Term, Value};
 
 impl Widener<'_> {
-    /// A loop in canonical form under a mask.
+    /// Emits a masked loop in canonical form.
     pub(super) fn divergent_loop(&mut self, l: usize, mask: Option<Value>) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.loops.loops[l];
@@ -36,7 +36,7 @@ impl Widener<'_> {
         }
         let was_mixed = self.is_mixed;
         if diverges && form == Form::TopTested {
-            // What is left has some lanes on, but seldom all: its mixed version alone.
+            // After the all-on iterations, some lanes are active but rarely all: only a mixed version.
             self.is_mixed |= self.all_on_iterations(l, header, latch, exit)?;
         }
         let (before, head, after) = (self.cur, self.new_block(), self.new_block());
@@ -46,8 +46,9 @@ impl Widener<'_> {
             Some(var) => Some(self.ssa.read(self.func, head, var)),
             None => mask,
         };
-        let open = OpenLoop { header, latch, exit, form, diverges, live, after, left: Vec::new(), continues: None };
-        self.loops.push(open);
+        let open_loop =
+            OpenLoop { header, latch, exit, form, diverges, live, after, after_preds: Vec::new(), continues: None };
+        self.loops.push(open_loop);
         let mut ends = vec![before];
         let live_mask = self.mask;
         match live_mask {
@@ -57,17 +58,17 @@ impl Widener<'_> {
             mask => self.iteration(header, head, form, mask, &mut ends)?,
         }
         self.is_mixed = was_mixed;
-        let left = self.loops.pop().map(|l| l.left).unwrap_or_default();
+        let after_preds = self.loops.pop().map(|l| l.after_preds).unwrap_or_default();
         ends.sort();
         ends.dedup();
         self.ssa.seal(self.func, head, ends);
-        self.ssa.seal(self.func, after, left);
+        self.ssa.seal(self.func, after, after_preds);
         self.cur = after;
         self.mask = mask;
         if item.masked.is_masked(exit) { self.subtree(exit, mask) } else { Ok(()) }
     }
 
-    /// One iteration of a loop, from its header to the back edge.
+    /// Emits one iteration of a loop, from its header to the back edge.
     fn iteration(
         &mut self,
         header: Block,
@@ -83,7 +84,7 @@ impl Widener<'_> {
             let loop_number = self.item.loop_of.get(&header).copied();
             let inner = loop_number.map(|l| self.stay_target(l));
             match (stay, inner) {
-                // Those that stay may be all lanes.
+                // If all lanes stay, the body runs without a mask.
                 (Some(mask), Some(inner)) if self.takes_mask_versions(header) => {
                     return self.mask_versions(mask, |w, mask| {
                         w.edge_masks.insert(inner, (mask, None));
@@ -104,17 +105,17 @@ impl Widener<'_> {
             self.children(header)?;
         }
         let end = self.cur;
-        let open = self.loops.last_mut().and_then(|l| {
-            l.left.push(end);
+        let open_loop = self.loops.last_mut().and_then(|l| {
+            l.after_preds.push(end);
             Some((l.continues.take()?, l.after))
         });
-        let (again, after) = open.ok_or(bug("a latch was not reached"))?;
-        self.b().branch(again, head, after);
+        let (continues, after) = open_loop.ok_or(bug("the latch of a loop was not emitted"))?;
+        self.b().branch(continues, head, after);
         ends.push(end);
         Ok(())
     }
 
-    /// A branch that decides on another iteration: by what, whether true stays, and the edges that stay and leave.
+    /// The branch at a loop's exit: its condition, whether true stays, and the edges that stay and leave.
     pub(super) fn stay_or_leave(&self, b: Block, exit: Block) -> Result<(Value, bool, Edge, Edge), Stop> {
         match &self.item.func.blocks[b].term {
             Term::Branch { cond, then, els } if els.block == exit => Ok((*cond, true, then.clone(), els.clone())),
@@ -123,8 +124,8 @@ impl Widener<'_> {
         }
     }
 
-    /// The masks of lanes that stay and leave, and the scalar that says whether there is another iteration.
-    fn decide(
+    /// The masks of the lanes that stay and that leave, and the scalar condition for another iteration.
+    fn stay_masks(
         &mut self,
         cond: Value,
         stays: bool,
@@ -132,25 +133,26 @@ impl Widener<'_> {
     ) -> Result<(Option<Value>, Option<Value>, Value), Stop> {
         let mask = self.mask;
         if !diverges {
-            let c = self.base(cond)?;
-            let again = if stays { c } else { self.not(c) };
-            return Ok((mask, mask, again));
+            let lane_cond = self.base(cond)?;
+            let continues = if stays { lane_cond } else { self.not(lane_cond) };
+            return Ok((mask, mask, continues));
         }
-        let c = self.lane(cond)?;
-        let n = self.not(c);
-        let (stay, leave) = if stays { (c, n) } else { (n, c) };
+        let lane_cond = self.lane(cond)?;
+        let negated = self.not(lane_cond);
+        let (stay, leave) = if stays { (lane_cond, negated) } else { (negated, lane_cond) };
         let (stay, leave) = (self.and(mask, stay), self.and(mask, leave));
-        let again = self.b().any(stay);
-        Ok((Some(stay), Some(leave), again))
+        let continues = self.b().any(stay);
+        Ok((Some(stay), Some(leave), continues))
     }
 
-    /// The exit of a header: goes on in a block for those that stay. Gives their mask, if lanes differ.
+    /// Emits the exit of a top-tested loop's header, and goes on in the block of the lanes that stay. Returns their
+    /// mask if lanes differ.
     fn leave_header(&mut self, header: Block) -> Result<Option<Value>, Stop> {
         let Some(&OpenLoop { exit, diverges, live, after, .. }) = self.loops.last() else {
             return Err(bug("no loop is open"));
         };
         let (cond, stays, stay_edge, leave_edge) = self.stay_or_leave(header, exit)?;
-        let (stay, leave, again) = self.decide(cond, stays, diverges)?;
+        let (stay, leave, continues) = self.stay_masks(cond, stays, diverges)?;
         self.write_params(&leave_edge, if diverges { leave } else { None }, false)?;
         if let (Some(var), Some(stay)) = (live, stay) {
             self.ssa.write(self.cur, var, stay);
@@ -158,29 +160,29 @@ impl Widener<'_> {
         self.masked_edge(&stay_edge, stay, None)?;
         self.edge_masks.insert(stay_edge.block, (stay, None));
         let (from, body) = (self.cur, self.new_block());
-        self.b().branch(again, body, after);
-        self.seal_one(body, from);
+        self.b().branch(continues, body, after);
+        self.seal_with_pred(body, from);
         self.cur = body;
         if let Some(l) = self.loops.last_mut() {
-            l.left.push(from);
+            l.after_preds.push(from);
         }
         Ok(if diverges { stay } else { None })
     }
 
-    /// The latch of a loop that is left from there.
+    /// Emits the latch of a bottom-tested loop.
     pub(super) fn latch(&mut self, b: Block) -> Result<(), Stop> {
         let Some(&OpenLoop { exit, diverges, live, .. }) = self.loops.last() else {
             return Err(bug("no loop is open"));
         };
         let (cond, stays, back, leave_edge) = self.stay_or_leave(b, exit)?;
-        let (stay, leave, again) = self.decide(cond, stays, diverges)?;
+        let (stay, leave, continues) = self.stay_masks(cond, stays, diverges)?;
         self.write_params(&leave_edge, if diverges { leave } else { None }, false)?;
         self.write_params(&back, None, false)?;
         if let (Some(var), Some(stay)) = (live, stay) {
             self.ssa.write(self.cur, var, stay);
         }
         if let Some(l) = self.loops.last_mut() {
-            l.continues = Some(again);
+            l.continues = Some(continues);
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! All-on and mixed versions of masked code: branches on superword condition codes.
+//! All-on and mixed versions of masked code: branches on superword condition codes (BOSCC).
 //!
-//! Where all lanes of a mask are on, code needs no masks: plain loads and stores, no blends. So a region that is
-//! profitable is written twice, and a test of the mask chooses (Shin, "Introducing control flow into vectorized code",
-//! PACT 2007; ispc's `cif`):
+//! If all lanes of a mask are on, code needs no mask: plain loads and stores, no blends. So a profitable region is
+//! emitted twice, and a test of the mask chooses (Shin, "Introducing Control Flow into Vectorized Code", PACT 2007;
+//! ispc's `cif`):
 //!
 //! ```text
 //! current block ─ all(mask) ─▶ all_on: code without a mask ──────────────────┐
@@ -10,8 +10,8 @@
 //!                                   └──────────────────────────────────────────▶
 //! ```
 //!
-//! Both versions write the same variables ([`crate::emit::ssa`]), so that what comes after cannot see which one ran.
-//! Within a mixed version no further pairs are written: it is cold.
+//! Both versions assign the same variables ([`crate::emit::ssa`]), so that the code after them does not depend on
+//! which one ran. A mixed version is cold and contains no further pairs.
 
 use super::Widener;
 use super::weights::Weight;
@@ -19,11 +19,11 @@ use crate::error::Stop;
 use crate::passes;
 use cloom_ir::{Block, Entity, Value};
 
-/// The weight of code that a vector's code may have in two versions.
+/// The total weight of code that may be emitted in two versions.
 pub(super) const BUDGET: u32 = 2000;
 
 impl Widener<'_> {
-    /// Whether a block and what it dominates get two versions. They are charged to the budget.
+    /// Whether a block and all that it dominates get two versions. If so, takes their weight from the budget.
     pub(super) fn takes_mask_versions(&mut self, b: Block) -> bool {
         let Weight { cost, profitable, .. } = self.item.weight[b.index()];
         let takes = profitable && !self.is_mixed && cost <= self.budget && self.manager.is_on(passes::ALL_ON);
@@ -33,7 +33,7 @@ impl Widener<'_> {
         takes
     }
 
-    /// Two versions of code: without a mask if all its lanes are on, else with it. How each ends is left to the code.
+    /// Emits code twice: without a mask, where all its lanes are on, and with it. The code itself ends both versions.
     pub(super) fn mask_versions(
         &mut self,
         mask: Value,
@@ -43,12 +43,12 @@ impl Widener<'_> {
         let all = self.all_on(mask);
         let (from, all_on, mixed) = (self.cur, self.new_block(), self.new_block());
         self.b().branch(all, all_on, mixed);
-        self.seal_one(all_on, from);
-        self.seal_one(mixed, from);
-        let written = self.written.clone();
+        self.seal_with_pred(all_on, from);
+        self.seal_with_pred(mixed, from);
+        let assigned_params = self.assigned_params.clone();
         self.cur = all_on;
         code(self, None)?;
-        self.written = written;
+        self.assigned_params = assigned_params;
         self.cur = mixed;
         let was_mixed = std::mem::replace(&mut self.is_mixed, true);
         code(self, Some(mask))?;
@@ -56,7 +56,7 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Two versions of code, which meet after it; the one with the mask runs only if one of its lanes is on.
+    /// Emits code in two versions, which join after it; the one with the mask is skipped if no lane is on.
     pub(super) fn skipped_or_mask_versions(
         &mut self,
         mask: Value,
@@ -69,7 +69,7 @@ impl Widener<'_> {
                 let any = w.b().any(mask);
                 let (check, some_on) = (w.cur, w.new_block());
                 w.b().branch(any, some_on, after);
-                w.seal_one(some_on, check);
+                w.seal_with_pred(some_on, check);
                 ends.push(check);
                 w.cur = some_on;
             }

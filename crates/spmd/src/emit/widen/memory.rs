@@ -2,14 +2,14 @@
 //!
 //! | address | load | store |
 //! |---|---|---|
-//! | uniform | one, for all lanes | the last lane that is on |
-//! | neighbours (also of short vectors) | one vector; short vectors are taken apart by shuffles | likewise |
-//! | neighbours backwards | one vector, reversed | likewise |
-//! | every second to fourth | the vector that covers them, if no lane is off | scatter |
-//! | other fixed distances, or with a part in common; short vectors | lane by lane if none is off, else gather | likewise, else scatter |
+//! | uniform | one scalar load | a scalar store of the last active lane |
+//! | contiguous (also short vectors) | one vector load; short vectors are deinterleaved by shuffles | likewise |
+//! | contiguous, descending | one vector load, reversed | likewise |
+//! | stride of 2 to 4 elements | vector loads that cover the range, if no lane is inactive | scatter |
+//! | other strides, or sums with a uniform or strided part; short vectors | lane by lane if no lane is inactive, else gather | likewise, else scatter |
 //! | anything else | gather | scatter |
 //!
-//! Where a stride is checked at run time, both forms are there.
+//! An access with a checked stride has both forms, and a branch on the check.
 
 use super::address::Address;
 use super::{Lanes, VecValue, Widener};
@@ -19,28 +19,28 @@ use crate::error::{NotVectorised, Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Space, Type, Value};
 use smallvec::smallvec;
 
-/// The longest stride, in elements, at which all that lies between is loaded too.
+/// The longest stride, in elements, at which the elements between lanes are loaded too.
 const MAX_COVERED: i64 = 4;
 
-/// Components of all lanes that are loaded lane by lane.
-const MAX_WHOLE: u16 = 256;
+/// The most components, of all lanes together, that are loaded lane by lane.
+const MAX_COMPONENTS: u16 = 256;
 
-/// How far back the sums of an address are followed.
+/// The depth to which the additions of an address are followed.
 const ADDRESS_DEPTH: u32 = 8;
 
-/// Bytes of a cache line,
+/// Bytes of a cache line.
 const LINE: u64 = 64;
-/// and how many of them a hint is for at most.
-const MOST_LINES: u64 = 8;
+/// The most cache lines that one prefetch covers.
+const MAX_PREFETCHED_LINES: u64 = 8;
 
-/// Bytes of a private array for all lanes; with larger ones, work-items run one at a time.
+/// The most bytes of a private array for all lanes; kernels with larger ones are scalar.
 const MAX_ARRAY: u64 = 2 << 20;
 
-/// Narrower numbers have no instruction to gather them.
-const GATHERED_BITS: u32 = 32;
+/// Narrower elements have no gather instruction.
+const MIN_GATHER_BITS: u32 = 32;
 
 impl Widener<'_> {
-    /// Room for each lane's copy of a private array.
+    /// Allocates all lanes' copies of a private array.
     pub(super) fn private_array(&mut self, inst: Inst, size: u64, align: u32) -> Result<(), Stop> {
         let Some(r) = self.item.func.insts[inst].result else { return Ok(()) };
         let unit = self.item.shapes.arrays.unit(r);
@@ -52,19 +52,20 @@ impl Widener<'_> {
         let entry = self.func.entry();
         let mut b = cloom_ir::Builder::new(self.func, entry);
         let p = b.alloca(bytes, align);
-        // It must stand before its uses, and the entry may be where code goes.
+        // It must precede its uses, and the entry may be the current block.
         self.func.move_last_to_front(entry);
         self.set(r, VecValue::Strided { base: p, by, cond: None });
         Ok(())
     }
 
-    /// Whether this is an address into a private array that lies by element.
+    /// Whether this is an address into a private array that is laid out by element.
     pub(super) fn is_element(&self, v: Value) -> bool {
         self.item.shapes.arrays.unit(v).is_some()
     }
 
-    /// Another address in a private array that lies by element: what a work-item adds is multiplied by the lanes.
-    pub(super) fn element(&mut self, inst: Inst) -> Result<(), Stop> {
+    /// Emits an address computation in a private array that is laid out by element: offsets are multiplied by the
+    /// number of lanes.
+    pub(super) fn element_address(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let Some(r) = data.result else { return Ok(()) };
         let lanes = u64::from(self.lanes);
@@ -103,65 +104,68 @@ impl Widener<'_> {
             return self.serial(inst);
         }
         let lanes = match self.get(data.args[0])? {
-            // One address, if a test says so.
+            // A uniform address, if the check holds.
             VecValue::Strided { base, by: 0, cond: Some(cond) } if self.mask.is_none() => {
                 let (p, flags) = (data.args[0], data.flags);
                 let fast = move |w: &mut Self| {
                     let v = w.b().load(ty, base, *align, flags);
-                    Ok(w.spread(&VecValue::Uniform(v)))
+                    Ok(w.materialise(&VecValue::Uniform(v)))
                 };
-                let slow = move |w: &mut Self| w.load_apart(ty, p, *align, flags);
-                self.either(cond, ty, fast, slow)?
+                let slow = move |w: &mut Self| w.gather_lanes(ty, p, *align, flags);
+                self.if_else_lanes(cond, ty, fast, slow)?
             }
-            VecValue::Strided { base, by, cond } => match (self.covered(ty, by), cond) {
+            VecValue::Strided { base, by, cond } => match (self.is_vector_load(ty, by), cond) {
                 (true, None) => self.load_strided(ty, base, by, *align, data.flags),
                 (true, Some(cond)) if ty.is_vector() => {
                     let p = data.args[0];
                     let fast = move |w: &mut Self| Ok(smallvec![w.load_interleaved(ty, base, *align, data.flags)]);
                     let slow = move |w: &mut Self| {
-                        let lanes = w.load_apart(ty, p, *align, data.flags)?;
+                        let lanes = w.gather_lanes(ty, p, *align, data.flags)?;
                         Ok(smallvec![w.interleave(&lanes)])
                     };
                     let whole = Type::vector(ty.scalar, ty.lanes * self.lanes);
-                    let whole = self.one_of(cond, &[whole], fast, slow)?[0];
+                    let whole = self.if_else(cond, &[whole], fast, slow)?[0];
                     self.deinterleave(whole, ty.lanes)
                 }
                 (true, Some(cond)) => {
                     let p = data.args[0];
                     let fast = move |w: &mut Self| Ok(w.load_strided(ty, base, by, *align, data.flags));
-                    let slow = move |w: &mut Self| w.load_apart(ty, p, *align, data.flags);
-                    self.either(cond, ty, fast, slow)?
+                    let slow = move |w: &mut Self| w.gather_lanes(ty, p, *align, data.flags);
+                    self.if_else_lanes(cond, ty, fast, slow)?
                 }
-                (false, Some(cond)) if self.may_step(unit(ty)) => {
+                (false, Some(cond)) if self.can_be_lane_by_lane(unit(ty)) => {
                     let p = data.args[0];
-                    let fast = move |w: &mut Self| w.load_steps(ty, *align, data.flags, |w, l| Ok(w.step(base, by, l)));
-                    let slow = move |w: &mut Self| w.load_apart(ty, p, *align, data.flags);
-                    self.either(cond, ty, fast, slow)?
+                    let fast = move |w: &mut Self| {
+                        w.load_lane_by_lane(ty, *align, data.flags, |w, l| Ok(w.strided_lane_address(base, by, l)))
+                    };
+                    let slow = move |w: &mut Self| w.gather_lanes(ty, p, *align, data.flags);
+                    self.if_else_lanes(cond, ty, fast, slow)?
                 }
-                (false, _) => self.load_each(ty, data.args[0], *align, data.flags)?,
+                (false, _) => self.load_varying(ty, data.args[0], *align, data.flags)?,
             },
-            _ => self.load_each(ty, data.args[0], *align, data.flags)?,
+            _ => self.load_varying(ty, data.args[0], *align, data.flags)?,
         };
         self.set(r, VecValue::Varying(lanes));
         Ok(())
     }
 
-    /// Whether lanes at this stride are loaded as vectors.
-    fn covered(&self, ty: Type, by: i64) -> bool {
+    /// Whether lanes at this stride are loaded by vector loads.
+    fn is_vector_load(&self, ty: Type, by: i64) -> bool {
         let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
         let dense = by == size * n || (n == 1 && by == -size);
-        // A vector that covers what was just stored number by number waits until all of that is in the cache.
+        // Not right after stores at the same stride lane by lane: a vector load that spans several pending stores
+        // cannot be forwarded from the store buffer, and waits until they are in the cache.
         let sparse = n == 1
             && self.mask.is_none()
             && by > 0
             && by % size == 0
             && by / size <= MAX_COVERED
-            && !self.stepped.contains(&by);
+            && !self.scalar_store_strides.contains(&by);
         dense || sparse
     }
 
-    /// Two ways to get the same lanes.
-    pub(super) fn either(
+    /// Emits a branch on `cond` and two ways to compute the lanes of a value of type `ty`.
+    pub(super) fn if_else_lanes(
         &mut self,
         cond: Value,
         ty: Type,
@@ -169,37 +173,37 @@ impl Widener<'_> {
         slow: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
     ) -> Result<Lanes, Stop> {
         let wide = self.wide_type(ty);
-        self.one_of(cond, &vec![wide; usize::from(ty.lanes)], fast, slow)
+        self.if_else(cond, &vec![wide; usize::from(ty.lanes)], fast, slow)
     }
 
-    /// Two ways to do the same.
-    pub(super) fn both(
+    /// Emits a branch on `cond` and two ways to the same effect.
+    pub(super) fn if_else_effect(
         &mut self,
         cond: Value,
         fast: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
         slow: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
     ) -> Result<(), Stop> {
-        self.one_of(cond, &[], fast, slow).map(drop)
+        self.if_else(cond, &[], fast, slow).map(drop)
     }
 
-    /// Code under a condition, and other code in its place if it does not hold. Both give values of these types.
-    pub(super) fn one_of(
+    /// Emits a branch on `cond` whose two sides compute values of these types.
+    pub(super) fn if_else(
         &mut self,
         cond: Value,
         types: &[Type],
         then: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
         els: impl FnOnce(&mut Self) -> Result<Lanes, Stop>,
     ) -> Result<Lanes, Stop> {
-        let (from, yes, no, after) = (self.cur, self.new_block(), self.new_block(), self.new_block());
-        self.b().branch(cond, yes, no);
-        self.seal_one(yes, from);
-        self.seal_one(no, from);
+        let (from, then_block, else_block, after) = (self.cur, self.new_block(), self.new_block(), self.new_block());
+        self.b().branch(cond, then_block, else_block);
+        self.seal_with_pred(then_block, from);
+        self.seal_with_pred(else_block, from);
         let result: Lanes = types.iter().map(|&ty| self.func.add_block_param(after, ty)).collect();
-        self.cur = yes;
+        self.cur = then_block;
         let lanes = then(self)?;
         self.b().jump(after, &lanes);
         let a = self.cur;
-        self.cur = no;
+        self.cur = else_block;
         let lanes = els(self)?;
         self.b().jump(after, &lanes);
         let b = self.cur;
@@ -224,19 +228,20 @@ impl Widener<'_> {
         self.deinterleave(whole, n)
     }
 
-    /// Short vectors that lie side by side, or numbers, in one vector.
+    /// Loads contiguous scalars or short vectors as one vector.
     fn load_interleaved(&mut self, ty: Type, base: Value, align: u32, flags: Flags) -> Value {
         let mask = self.mask.map(|m| self.repeat_mask(m, ty.lanes));
         self.load_vector(Type::vector(ty.scalar, self.lanes * ty.lanes), base, mask, align, flags)
     }
 
-    /// Every so many elements, from vectors that cover them: all of one length, of which the last one ends with the last lane's element.
+    /// Loads every `step`-th element by vector loads that cover all of them. The last vector ends with the last
+    /// lane's element.
     fn load_covering(&mut self, scalar: Scalar, base: Value, step: u16, align: u32, flags: Flags) -> Value {
         let w = self.lanes;
         let last = (w - 1) * step + 1 - w;
         let mut starts: Vec<u16> = (0..step).map(|k| (k * w).min(last)).collect();
         starts.dedup();
-        let pieces: Lanes = starts
+        let loaded: Lanes = starts
             .iter()
             .map(|&start| {
                 let offset = u32::from(start) * scalar.bytes();
@@ -245,14 +250,14 @@ impl Widener<'_> {
             })
             .collect();
         let lane = |element: u16| {
-            let piece = starts.iter().rposition(|&start| start <= element).unwrap_or(0);
-            piece as u16 * w + element - starts[piece]
+            let vector = starts.iter().rposition(|&start| start <= element).unwrap_or(0);
+            vector as u16 * w + element - starts[vector]
         };
         let order: Vec<u16> = (0..w).map(|l| lane(l * step)).collect();
-        if let [low, high] = pieces[..] {
+        if let [low, high] = loaded[..] {
             return self.b().shuffle(low, high, &order);
         }
-        let whole = self.concat(&pieces);
+        let whole = self.concat(&loaded);
         self.b().shuffle(whole, whole, &order)
     }
 
@@ -268,11 +273,11 @@ impl Widener<'_> {
         }
     }
 
-    /// A hint, for full vectors of neighbours: the cache lines that they will read.
+    /// Prefetches the cache lines of a contiguous or strided vector access. Others are not prefetched.
     pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Stop> {
         let VecValue::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
         let size = by.unsigned_abs().saturating_mul(u64::from(self.lanes));
-        if self.mask.is_some() || by < 0 || size > MOST_LINES * LINE {
+        if self.mask.is_some() || by < 0 || size > MAX_PREFETCHED_LINES * LINE {
             return Ok(());
         }
         for at in (0..size).step_by(LINE as usize) {
@@ -283,40 +288,42 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Whether lanes are accessed one after the other by scalar addresses: whole short vectors, and what is at fixed distances or else has
-    /// addresses with a part in common, unless the machine gathers such faster. Memory of a lane that is off must not be touched.
-    fn lane_by_lane(&self, unit: Type, p: Value) -> bool {
+    /// Whether lanes are accessed one by one at scalar addresses: short vectors, and strided addresses or sums with a
+    /// uniform or strided part, unless the target gathers faster. Not under a mask: memory of an inactive lane must
+    /// not be accessed.
+    fn prefers_lane_by_lane(&self, unit: Type, p: Value) -> bool {
         let strided = matches!(self.values[p.index()], Some(VecValue::Strided { cond: None, .. }));
-        if self.item.fast_gather && !unit.is_vector() && unit.scalar.bits() >= GATHERED_BITS {
+        if self.item.fast_gather && !unit.is_vector() && unit.scalar.bits() >= MIN_GATHER_BITS {
             return false;
         }
-        self.may_step(unit) && (unit.is_vector() || strided || self.has_common_part(p, ADDRESS_DEPTH))
+        self.can_be_lane_by_lane(unit) && (unit.is_vector() || strided || self.has_scalar_part(p, ADDRESS_DEPTH))
     }
 
-    /// Whether lanes can be accessed one after the other.
-    fn may_step(&self, unit: Type) -> bool {
-        self.mask.is_none() && (!unit.is_vector() || !unit.is_ptr() && unit.lanes * self.lanes <= MAX_WHOLE)
+    /// Whether lanes can be accessed one by one without tests.
+    fn can_be_lane_by_lane(&self, unit: Type) -> bool {
+        self.mask.is_none() && (!unit.is_vector() || !unit.is_ptr() && unit.lanes * self.lanes <= MAX_COMPONENTS)
     }
 
-    /// The address of a lane, by its parts if it has some.
-    fn place_of(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Stop> {
+    /// The address of a lane, from the parts of the address if it has some.
+    fn lane_address(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Stop> {
         match parts {
             Some(parts) => {
                 let lane = self.b().iconst(Type::I64, u64::from(lane));
                 self.address_of(parts, lane)
             }
-            None => self.lane_of(p, lane, ADDRESS_DEPTH),
+            None => self.lane_value(p, lane, ADDRESS_DEPTH),
         }
     }
 
-    /// The address of a lane at a fixed distance.
-    fn step(&mut self, base: Value, by: i64, lane: u16) -> Value {
+    /// The address of a lane at a stride.
+    fn strided_lane_address(&mut self, base: Value, by: i64, lane: u16) -> Value {
         self.b().ptr_offset(base, i64::from(lane).wrapping_mul(by) as u64)
     }
 
-    /// One lane of a number or an address: by lane from its operands, where a part of the sum is the same for all lanes or in step. What
-    /// differs then comes from where it was computed, before a loop perhaps, and not from a vector that is made in every round.
-    fn lane_of(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Stop> {
+    /// One lane of an integer or an address, computed from one lane of its operands where it is a sum with a uniform
+    /// or strided part. The varying part is then extracted from a vector computed earlier, before a loop perhaps, and
+    /// not from a sum that is computed in every iteration.
+    fn lane_value(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Stop> {
         let item = self.item;
         let parts = match self.exact(v)? {
             VecValue::Uniform(x) => return Ok(x),
@@ -331,18 +338,18 @@ impl Widener<'_> {
             }
             VecValue::Varying(parts) => parts,
         };
-        if !self.has_common_part(v, depth) {
+        if !self.has_scalar_part(v, depth) {
             return Ok(self.b().extract_lane(parts[0], lane));
         }
         let Some(i) = item.func.def_inst(v) else { return Err(bug("a sum is no instruction")) };
         let data = &item.func.insts[i];
-        let args: Args = data.args.iter().map(|&a| self.lane_of(a, lane, depth - 1)).collect::<Result<_, _>>()?;
+        let args: Args = data.args.iter().map(|&a| self.lane_value(a, lane, depth - 1)).collect::<Result<_, _>>()?;
         let (op, flags) = (data.op.clone(), data.flags - (Flags::NSW | Flags::NUW));
         self.b().push(op, args, Some(item.func.ty(v)), flags).ok_or(bug("an instruction has no result"))
     }
 
-    /// Whether a value that varies is a sum with a part that does not, perhaps made wider or shifted since.
-    fn has_common_part(&self, v: Value, depth: u32) -> bool {
+    /// Whether a varying value is a sum with a uniform or strided part, perhaps extended or shifted.
+    fn has_scalar_part(&self, v: Value, depth: u32) -> bool {
         let item = self.item;
         let varies = |v: Value| {
             !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
@@ -353,25 +360,25 @@ impl Widener<'_> {
         let args = &item.func.insts[i].args;
         match item.func.insts[i].op {
             Op::PtrAdd | Op::Binary(BinOp::Add | BinOp::Sub) => {
-                args.iter().any(|&a| !varies(a) || self.has_common_part(a, depth - 1))
+                args.iter().any(|&a| !varies(a) || self.has_scalar_part(a, depth - 1))
             }
-            Op::Binary(BinOp::Shl | BinOp::Mul) => !varies(args[1]) && self.has_common_part(args[0], depth - 1),
-            Op::Cast(CastOp::Sext | CastOp::Zext) => self.has_common_part(args[0], depth - 1),
+            Op::Binary(BinOp::Shl | BinOp::Mul) => !varies(args[1]) && self.has_scalar_part(args[0], depth - 1),
+            Op::Cast(CastOp::Sext | CastOp::Zext) => self.has_scalar_part(args[0], depth - 1),
             _ => false,
         }
     }
 
-    /// Each lane from its own address.
-    fn load_each(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
-        if self.lane_by_lane(unit(ty), p) {
+    /// Loads each lane from its own address.
+    fn load_varying(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
+        if self.prefers_lane_by_lane(unit(ty), p) {
             let parts = self.address(p, None)?;
-            return self.load_steps(ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
+            return self.load_lane_by_lane(ty, align, flags, |w, l| w.lane_address(p, parts.as_ref(), l));
         }
-        self.load_apart(ty, p, align, flags)
+        self.gather_lanes(ty, p, align, flags)
     }
 
-    /// One lane after the other, whose addresses are given.
-    fn load_steps(
+    /// One access for each lane, at the address that `at` returns.
+    fn load_lane_by_lane(
         &mut self,
         ty: Type,
         align: u32,
@@ -379,18 +386,18 @@ impl Widener<'_> {
         at: impl Fn(&mut Self, u16) -> Result<Value, Stop>,
     ) -> Result<Lanes, Stop> {
         let unit = unit(ty);
-        let items = (0..self.lanes)
+        let lane_values = (0..self.lanes)
             .map(|l| {
                 let p = at(self, l)?;
                 Ok(self.b().load(unit, p, align, flags))
             })
             .collect::<Result<Lanes, Stop>>()?;
-        let whole = if unit.is_vector() { self.concat(&items) } else { self.b().build(&items) };
+        let whole = if unit.is_vector() { self.concat(&lane_values) } else { self.b().build(&lane_values) };
         Ok(self.parts(whole, ty))
     }
 
-    /// All lanes, each with an address of its own.
-    fn load_apart(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
+    /// Gathers all lanes.
+    fn gather_lanes(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
         let unit = unit(ty);
         let ptrs = self.lane(p)?;
         let (wide, mask) = (self.wide_type(unit), self.mask_value(self.mask));
@@ -406,14 +413,14 @@ impl Widener<'_> {
         Ok(self.parts(whole, ty))
     }
 
-    /// The components of what was loaded lane after lane.
+    /// The components of values loaded lane by lane.
     fn parts(&mut self, whole: Value, ty: Type) -> Lanes {
         let parts = Type::vector(ty.scalar, ty.lanes * self.lanes);
         let whole = if unit(ty) == ty { whole } else { self.b().cast(CastOp::Bitcast, whole, parts) };
         self.deinterleave(whole, ty.lanes)
     }
 
-    /// The addresses of a component, and their alignment.
+    /// The addresses of a component of all lanes, and their alignment.
     fn component(&mut self, ptrs: Value, ty: Type, c: u16, align: u32) -> (Value, u32) {
         if c == 0 {
             return (ptrs, align);
@@ -438,37 +445,39 @@ impl Widener<'_> {
             VecValue::Strided { base, by, cond } => {
                 let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
                 let dense = by == size * n || (n == 1 && by == -size);
-                let past = if self.item.write_only.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
-                if !dense && !self.stepped.contains(&by) {
-                    self.stepped.push(by);
+                let nontemporal =
+                    if self.item.write_only.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
+                if !dense && !self.scalar_store_strides.contains(&by) {
+                    self.scalar_store_strides.push(by);
                 }
                 match (dense, cond) {
-                    (true, None) => self.store_strided(x, ty, base, by, align, flags | past),
+                    (true, None) => self.store_strided(x, ty, base, by, align, flags | nontemporal),
                     (true, Some(cond)) => {
-                        let fast =
-                            |w: &mut Self| w.store_strided(x, ty, base, by, align, flags | past).map(|()| Lanes::new());
-                        let slow = |w: &mut Self| w.store_apart(p, x, ty, align, flags).map(|()| Lanes::new());
-                        self.both(cond, fast, slow)
+                        let fast = |w: &mut Self| {
+                            w.store_strided(x, ty, base, by, align, flags | nontemporal).map(|()| Lanes::new())
+                        };
+                        let slow = |w: &mut Self| w.scatter_lanes(p, x, ty, align, flags).map(|()| Lanes::new());
+                        self.if_else_effect(cond, fast, slow)
                     }
-                    (false, Some(cond)) if self.may_step(unit(ty)) => {
-                        let at = move |w: &mut Self, l: u16| Ok(w.step(base, by, l));
-                        let fast = |w: &mut Self| w.store_steps(x, ty, align, flags, at).map(|()| Lanes::new());
-                        let slow = |w: &mut Self| w.store_apart(p, x, ty, align, flags).map(|()| Lanes::new());
-                        self.both(cond, fast, slow)
+                    (false, Some(cond)) if self.can_be_lane_by_lane(unit(ty)) => {
+                        let at = move |w: &mut Self, l: u16| Ok(w.strided_lane_address(base, by, l));
+                        let fast = |w: &mut Self| w.store_lane_by_lane(x, ty, align, flags, at).map(|()| Lanes::new());
+                        let slow = |w: &mut Self| w.scatter_lanes(p, x, ty, align, flags).map(|()| Lanes::new());
+                        self.if_else_effect(cond, fast, slow)
                     }
-                    (false, _) => self.store_each(p, x, ty, align, flags),
+                    (false, _) => self.store_varying(p, x, ty, align, flags),
                 }
             }
-            VecValue::Varying(_) => self.store_each(p, x, ty, align, flags),
+            VecValue::Varying(_) => self.store_varying(p, x, ty, align, flags),
         }
     }
 
-    /// Of lanes that store at one address, the last one that is on counts.
+    /// Lanes that store to one address: the last active lane wins.
     fn store_last(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let value = match self.exact(x)? {
             VecValue::Uniform(v) => v,
             wide => {
-                let lanes = self.spread(&wide);
+                let lanes = self.materialise(&wide);
                 let lane = match self.mask {
                     Some(m) => self.last_lane(m),
                     None => {
@@ -507,21 +516,21 @@ impl Widener<'_> {
         let plain = flags - Flags::NONTEMPORAL;
         match mask {
             Some(m) => {
-                // The copy for the vector at the end of a row.
-                let seldom = if self.entry_mask.is_some() { Flags::COLD } else { Flags::empty() };
-                self.b().masked_store(first, whole, m, align, plain | seldom);
+                // The code for the last vector of a row is cold.
+                let cold = if self.entry_mask.is_some() { Flags::COLD } else { Flags::empty() };
+                self.b().masked_store(first, whole, m, align, plain | cold);
             }
-            None if plain != flags => return self.store_output(first, whole, align, plain),
+            None if plain != flags => return self.store_nontemporal(first, whole, align, plain),
             None => self.b().store(first, whole, align, plain),
         }
         Ok(())
     }
 
-    /// Stores a vector, past the caches if it may go there and fills lines.
-    fn store_output(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Stop> {
+    /// Stores a vector, non-temporally if that is allowed at run time and it fills whole cache lines.
+    fn store_nontemporal(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Stop> {
         let bytes = self.func.ty(x).bytes();
         let fits = bytes.is_power_of_two() && u64::from(bytes) >= LINE;
-        let Some(past) = self.nontemporal.filter(|_| fits) else {
+        let Some(nontemporal) = self.nontemporal.filter(|_| fits) else {
             self.b().store(p, x, align, flags);
             return Ok(());
         };
@@ -531,28 +540,28 @@ impl Widener<'_> {
         let (rest, zero) = (b.iconst(Type::I64, u64::from(aligned - 1)), b.iconst(Type::I64, 0));
         let rest = b.binary(BinOp::And, at, rest);
         let fits = b.icmp(IntCc::Eq, rest, zero);
-        let past = b.binary(BinOp::And, past, fits);
-        let there = |w: &mut Self| {
+        let nontemporal = b.binary(BinOp::And, nontemporal, fits);
+        let nontemporal_store = |w: &mut Self| {
             w.b().store(p, x, aligned, flags | Flags::NONTEMPORAL);
             Ok(Lanes::new())
         };
-        let here = |w: &mut Self| {
+        let cached_store = |w: &mut Self| {
             w.b().store(p, x, align, flags);
             Ok(Lanes::new())
         };
-        self.both(past, there, here)
+        self.if_else_effect(nontemporal, nontemporal_store, cached_store)
     }
 
-    fn store_each(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
-        if self.lane_by_lane(unit(ty), p) {
+    fn store_varying(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
+        if self.prefers_lane_by_lane(unit(ty), p) {
             let parts = self.address(p, None)?;
-            return self.store_steps(x, ty, align, flags, |w, l| w.place_of(p, parts.as_ref(), l));
+            return self.store_lane_by_lane(x, ty, align, flags, |w, l| w.lane_address(p, parts.as_ref(), l));
         }
-        self.store_apart(p, x, ty, align, flags)
+        self.scatter_lanes(p, x, ty, align, flags)
     }
 
-    /// All lanes, each at an address of its own.
-    fn store_apart(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
+    /// Scatters all lanes.
+    fn scatter_lanes(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let mask = self.mask_value(self.mask);
         let ptrs = self.lane(p)?;
         if unit(ty).is_vector() {
@@ -567,7 +576,7 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// What is stored, lane after lane.
+    /// The value to store, lane-major.
     fn interleaved(&mut self, x: Value, ty: Type) -> Result<Value, Stop> {
         let parts = self.lanes(x)?;
         let whole = self.interleave(&parts);
@@ -578,8 +587,8 @@ impl Widener<'_> {
         Ok(self.b().cast(CastOp::Bitcast, whole, numbers))
     }
 
-    /// One lane after the other, whose addresses are given.
-    fn store_steps(
+    /// One access for each lane, at the address that `at` returns.
+    fn store_lane_by_lane(
         &mut self,
         x: Value,
         ty: Type,
@@ -602,13 +611,13 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Whether only this group's thread can see what an address points to.
-    pub(super) fn is_own(&self, p: Value) -> bool {
+    /// Whether an address points to memory that only this group's thread accesses.
+    pub(super) fn is_group_private(&self, p: Value) -> bool {
         matches!(self.item.func.ty(p).space(), Some(Space::Local | Space::Private))
     }
 }
 
-/// What is accessed for one work-item: a short vector that is as wide as a number is one.
+/// The type of one lane's access: a short vector of 32 bits, say, is accessed as one integer.
 fn unit(ty: Type) -> Type {
     let bits = ty.scalar.bits() * u32::from(ty.lanes);
     Scalar::int(bits).filter(|_| ty.is_vector() && !ty.is_ptr()).map_or(ty, Type::scalar)

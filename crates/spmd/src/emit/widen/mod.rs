@@ -1,21 +1,22 @@
 //! Widening: the function of one work-item becomes code for a vector of work-items.
 //!
 //! In comes the function of one work-item in canonical form with its analyses, the values of its parameters, and the
-//! mask of lanes that take part (none: all); out comes code in the work-group function, from a given block on.
+//! mask of active lanes (`None`: all). Out comes code in the work-group function, from a given block on.
 //!
-//! | module | writes |
+//! | module | emits |
 //! |---|---|
-//! | [`control`] | the order of blocks, their masks, guards (linearisation) |
-//! | [`loops`], [`mask_versions`], [`weights`] | divergent loops; all-on and mixed versions; what decides about them |
-//! | [`params`] | block parameters as variables, blended where lanes meet |
-//! | [`ops`], [`serial`], [`clamp`] | operations on all lanes, lane by lane, on strided values between limits |
-//! | [`memory`], [`address`], [`atomic`] | accesses by the shape of their address |
-//! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | tests of masks by scalars; short vectors left interleaved; sub-groups |
+//! | [`control`] | linearised control flow: the order of blocks, their masks, guards |
+//! | [`loops`], [`mask_versions`], [`weights`] | divergent loops; all-on and mixed versions (BOSCC); the costs that decide |
+//! | [`params`] | block parameters as variables, blended where lanes join |
+//! | [`ops`], [`serial`], [`clamp`] | operations on all lanes; lane by lane; clamped and divided strided values |
+//! | [`memory`], [`address`], [`atomic`] | memory accesses by the shape of their address |
+//! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | scalar tests of masks; short vectors left interleaved; sub-group operations |
 //!
-//! Lanes that are off hold unspecified bits. What may trap, loop or touch memory heeds the mask; what cannot heed it
-//! (a load from a uniform address, a loop) is guarded by a test that a lane is on. A strided value is carried as lane
-//! 0's value alone, also where lane 0 is off: a no-wrap flag speaks only for lanes that are on, so that bases are
-//! widened operand by operand ([`Widener::wide_base`]).
+//! Inactive lanes hold unspecified bits. What may trap, loop or access memory obeys the mask; what cannot obey it (a
+//! load from a uniform address, a loop) is guarded by a test that some lane is active.
+//!
+//! A strided value is represented by lane 0's value alone, also where lane 0 is inactive. A no-wrap flag holds for
+//! active lanes only, so bases are extended operand by operand ([`Widener::wide_base`]).
 
 mod address;
 mod aos_passthrough;
@@ -46,45 +47,45 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use scalar_mask::StridedCompare;
 use smallvec::{SmallVec, smallvec};
 
-/// The components of a short vector, or the one value of a scalar, each with a lane for each work-item.
+/// One vector with a lane for each work-item, for each component of a short vector; for a scalar, just one.
 pub type Lanes = SmallVec<[Value; 4]>;
 
-/// What a value of the work-item became.
+/// A value of the work-item's function, widened.
 #[derive(Clone, PartialEq, Debug)]
 pub enum VecValue {
-    /// One value for all lanes.
+    /// One scalar (or short vector) for all lanes.
     Uniform(Value),
-    /// Lane 0's value, and how much is added from lane to lane.
+    /// Lane `l` is `base + l * by`.
     Strided {
-        /// Lane 0's.
+        /// Lane 0's value.
         base: Value,
-        /// By lane.
+        /// The stride from lane to lane; of addresses, in bytes.
         by: i64,
-        /// If there, stride and base hold only where this is true; what needs the lanes whatever it says asks for [`Widener::lanes`] or
-        /// [`Widener::exact`].
+        /// The run-time check, if the stride is checked: base and stride hold only where this is true.
+        /// [`Widener::lanes`] and [`Widener::exact`] give lanes that hold in any case.
         cond: Option<Value>,
     },
-    /// Anything.
+    /// A vector for each component.
     Varying(Lanes),
 }
 
-/// A copy of a continuation's code for a vector: what is written.
+/// The request to emit a continuation as vector code.
 pub struct VectorCode<'a> {
     /// The continuation.
     pub item: &'a VectorInput,
-    /// Which of the emitter's passes are on, and what they count.
+    /// Says which of the emitter's passes are on, and counts what they do.
     pub manager: &'a PassManager<'a>,
-    /// Work-items in a vector.
+    /// The number of lanes.
     pub lanes: u16,
-    /// The parameters' values.
+    /// The values of the parameters.
     pub params: Vec<VecValue>,
-    /// The lanes that take part; none: all.
+    /// The active lanes; `None`: all.
     pub mask: Option<Value>,
-    /// Where this is true, stores to write-only buffers are non-temporal.
+    /// Stores to write-only buffers are non-temporal where this is true at run time.
     pub nontemporal: Option<Value>,
 }
 
-/// Writes vector code from the end of `start` on. Gives the block that it ends in and the returned value.
+/// Emits vector code from the end of `start` on. Returns the block that it ends in, and the returned value.
 pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
     let VectorCode { item, manager, lanes, params, mask, nontemporal } = code;
     let mut w = Widener {
@@ -105,13 +106,13 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         edge_masks: FxHashMap::default(),
         blocks: FxHashMap::default(),
         preds: FxHashMap::default(),
-        written: Default::default(),
+        assigned_params: Default::default(),
         loops: Vec::new(),
         budget: mask_versions::BUDGET,
         is_mixed: mask.is_some(),
-        done: Default::default(),
+        emitted: Default::default(),
         exchange_buffer: None,
-        stepped: SmallVec::new(),
+        scalar_store_strides: SmallVec::new(),
         strided_compares: FxHashMap::default(),
         nontemporal,
         interleaved: if manager.is_on(passes::AOS_PASSTHROUGH) {
@@ -127,7 +128,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
     w.run()
 }
 
-/// A loop that is being written.
+/// A masked loop that is being emitted.
 struct OpenLoop {
     header: Block,
     latch: Block,
@@ -136,57 +137,60 @@ struct OpenLoop {
     /// Whether lanes leave it in different iterations.
     diverges: bool,
     live: Option<Var>,
-    /// The block after the loop, and the blocks that lead there.
+    /// The block after the loop, and its predecessors.
     after: Block,
-    left: Vec<Block>,
-    /// Whether there is another iteration; known after the latch.
+    after_preds: Vec<Block>,
+    /// Whether there is another iteration; set by the latch of a bottom-tested loop.
     continues: Option<Value>,
 }
 
-/// The state of the writing.
+/// The state of emission.
 pub(crate) struct Widener<'a> {
     item: &'a VectorInput,
     manager: &'a PassManager<'a>,
     lanes: u16,
     func: &'a mut Function,
-    /// Where code goes.
+    /// The current block: code is appended there.
     cur: Block,
-    /// The lanes that are on in the block being written; none: all.
+    /// The active lanes of the block being emitted; `None`: all.
     mask: Option<Value>,
     entry_mask: Option<Value>,
     span: Span,
     ssa: Ssa,
     values: Vec<Option<VecValue>>,
-    /// Values spread over lanes, by the block where that was done.
+    /// Uniform and strided values materialised as vectors, by the block that did so.
     materialised: FxHashMap<(Value, Block), Lanes>,
-    /// Variables of block parameters: one for each component, or the base of a strided one, or base, condition and lanes if it is checked.
+    /// The variables of block parameters: one for each component of a varying one; the base of a uniform or strided
+    /// one; base, check and lanes of one with a checked stride.
     vars: FxHashMap<Value, SmallVec<[Var; 4]>>,
     /// The lanes of block parameters whose stride is checked.
     checked: FxHashMap<Value, Value>,
     mask_vars: FxHashMap<Block, Var>,
-    /// Masks of blocks with one forward predecessor, and the scalar that decides whether they run if there is one.
+    /// The mask of each block with one forward predecessor, and the uniform condition under which the block runs, if
+    /// there is one.
     edge_masks: FxHashMap<Block, (Option<Value>, Option<Value>)>,
-    /// The blocks for unmasked blocks, and for masked ones that begin a region.
+    /// The block emitted for each unmasked block, and for each masked one that is the entry of a region.
     blocks: FxHashMap<Block, Block>,
     preds: FxHashMap<Block, Vec<Block>>,
-    /// Parameters of joins that an edge has written to.
-    written: FxHashSet<Value>,
+    /// The parameters of joins that some edge has assigned already.
+    assigned_params: FxHashSet<Value>,
     loops: Vec<OpenLoop>,
-    /// How much code may still have two versions.
+    /// How much code may still get an all-on version, by weight.
     budget: u32,
-    /// Whether this is a mixed version, or the code for the last vector of a row: no further versions are worth it.
+    /// Whether the current code is a mixed version, or the one for the last vector of a row: it is cold and gets no
+    /// all-on versions.
     is_mixed: bool,
-    /// Blocks that are written.
-    done: FxHashSet<Block>,
-    /// Memory through which lanes are exchanged, if some are.
+    /// The blocks emitted.
+    emitted: FxHashSet<Block>,
+    /// Private memory through which sub-group shuffles exchange lanes, once there is one.
     exchange_buffer: Option<Value>,
-    /// Distances between lanes at which they have been stored one by one.
-    stepped: SmallVec<[i64; 4]>,
-    /// Masks that compare strided numbers.
+    /// Strides at which lanes were stored one by one: a wide load over such memory fails store forwarding.
+    scalar_store_strides: SmallVec<[i64; 4]>,
+    /// Masks that are comparisons of a strided with a uniform value.
     strided_compares: FxHashMap<Value, StridedCompare>,
-    /// Whether what is only written may go past the caches.
+    /// Whether stores to write-only buffers are non-temporal, at run time.
     nontemporal: Option<Value>,
-    /// Parameters of blocks that are not taken apart ([`aos_passthrough`]).
+    /// The block parameters that stay interleaved ([`aos_passthrough`]).
     interleaved: FxHashSet<Value>,
 }
 
@@ -197,7 +201,7 @@ impl Widener<'_> {
         b
     }
 
-    /// A type with a lane for each work-item.
+    /// The vector type with a lane for each work-item.
     fn wide_type(&self, ty: Type) -> Type {
         Type::vector(ty.scalar, self.lanes)
     }
@@ -206,7 +210,7 @@ impl Widener<'_> {
         Type::vector(Scalar::I1, self.lanes)
     }
 
-    /// What a value of the work-item became.
+    /// The widened form of a value.
     fn get(&self, v: Value) -> Result<VecValue, Stop> {
         self.values[v.index()].clone().ok_or(bug("a value is used before it is written"))
     }
@@ -226,7 +230,7 @@ impl Widener<'_> {
         })
     }
 
-    /// A value with a lane for each work-item.
+    /// All lanes of a value, as vectors.
     fn lanes(&mut self, v: Value) -> Result<Lanes, Stop> {
         let wide = self.get(v)?;
         if let VecValue::Varying(l) = wide {
@@ -237,13 +241,13 @@ impl Widener<'_> {
         }
         let l = match wide {
             VecValue::Strided { cond: Some(_), .. } => self.lanes_of_checked(v)?,
-            _ => self.spread(&wide),
+            _ => self.materialise(&wide),
         };
         self.materialised.insert((v, self.cur), l.clone());
         Ok(l)
     }
 
-    /// Like [`Widener::get`], but a stride holds in any case.
+    /// Like [`Widener::get`], but a value with a checked stride becomes varying.
     fn exact(&mut self, v: Value) -> Result<VecValue, Stop> {
         match self.get(v)? {
             VecValue::Strided { cond: Some(_), .. } => Ok(VecValue::Varying(self.lanes(v)?)),
@@ -251,29 +255,30 @@ impl Widener<'_> {
         }
     }
 
-    /// The lanes of a value whose stride may not hold: computed lane by lane from the first operands whose strides do.
+    /// All lanes of a value with a checked stride, computed as vectors from the nearest operands whose strides hold
+    /// in any case.
     fn lanes_of_checked(&mut self, v: Value) -> Result<Lanes, Stop> {
         let item = self.item;
-        // What is computed here. An operand's code may end in another block (a division's does), so that the block does not say what there
-        // is; but all of it stands before what follows.
-        let mut known: FxHashMap<Value, Lanes> = FxHashMap::default();
-        // Chains of sums may be long: no recursion.
+        // Vectors computed here. The code of an operand may end in another block (that of a division does), so
+        // `materialised` is not enough; but all of it dominates what follows.
+        let mut computed: FxHashMap<Value, Lanes> = FxHashMap::default();
+        // Chains of additions may be long: no recursion.
         let mut stack = vec![v];
         while let Some(&x) = stack.last() {
             if let Some(&lanes) = self.checked.get(&x) {
-                known.insert(x, smallvec![lanes]);
+                computed.insert(x, smallvec![lanes]);
                 stack.pop();
                 continue;
             }
-            let inst = item.func.def_inst(x).ok_or(bug("a checked value has no origin"))?;
+            let inst = item.func.def_inst(x).ok_or(bug("a value with a checked stride is no instruction"))?;
             let mut ready = true;
             for &a in &item.func.insts[inst].args {
                 let checked = matches!(self.get(a)?, VecValue::Strided { cond: Some(_), .. });
-                if !checked || known.contains_key(&a) {
+                if !checked || computed.contains_key(&a) {
                     continue;
                 }
                 match self.materialised.get(&(a, self.cur)) {
-                    Some(lanes) => drop(known.insert(a, lanes.clone())),
+                    Some(lanes) => drop(computed.insert(a, lanes.clone())),
                     None => {
                         stack.push(a);
                         ready = false;
@@ -282,24 +287,24 @@ impl Widener<'_> {
             }
             if ready {
                 for a in &item.func.insts[inst].args {
-                    if let Some(lanes) = known.get(a) {
+                    if let Some(lanes) = computed.get(a) {
                         self.materialised.insert((*a, self.cur), lanes.clone());
                     }
                 }
                 let lanes = self.lanewise(inst)?;
-                known.insert(x, lanes);
+                computed.insert(x, lanes);
                 stack.pop();
             }
         }
-        known.remove(&v).ok_or(bug("a checked value has no lanes"))
+        computed.remove(&v).ok_or(bug("a value with a checked stride has no lanes"))
     }
 
-    /// The one component of a scalar, with a lane for each work-item.
+    /// All lanes of a scalar, as one vector.
     fn lane(&mut self, v: Value) -> Result<Value, Stop> {
         Ok(self.lanes(v)?[0])
     }
 
-    fn spread(&mut self, wide: &VecValue) -> Lanes {
+    fn materialise(&mut self, wide: &VecValue) -> Lanes {
         let n = self.lanes;
         match *wide {
             VecValue::Varying(ref l) => l.clone(),
@@ -317,15 +322,15 @@ impl Widener<'_> {
                 let scalar = if ty.is_ptr() { Scalar::I64 } else { ty.scalar };
                 let mut b = self.b();
                 let all = b.splat(base, n);
-                let steps = b.iota(scalar, n);
+                let offsets = b.iota(scalar, n);
                 let by = b.iconst(Type::vector(scalar, n), by as u64);
-                let steps = b.binary(BinOp::Mul, steps, by);
-                smallvec![if ty.is_ptr() { b.ptr_add(all, steps) } else { b.binary(BinOp::Add, all, steps) }]
+                let offsets = b.binary(BinOp::Mul, offsets, by);
+                smallvec![if ty.is_ptr() { b.ptr_add(all, offsets) } else { b.binary(BinOp::Add, all, offsets) }]
             }
         }
     }
 
-    /// `a` and `b` where both matter; nothing stands for all lanes.
+    /// The conjunction of two masks; `None` is the mask of all lanes.
     fn and(&mut self, a: Option<Value>, b: Value) -> Value {
         match a {
             Some(a) => self.b().binary(BinOp::And, a, b),
@@ -333,7 +338,7 @@ impl Widener<'_> {
         }
     }
 
-    /// A mask as a value.
+    /// A mask as a value; `None` is the mask of all lanes.
     fn mask_value(&mut self, mask: Option<Value>) -> Value {
         let ty = self.mask_type();
         match mask {
@@ -356,8 +361,8 @@ impl Widener<'_> {
         self.func.add_block()
     }
 
-    /// Ends the current block with a jump to a block without other edges, and goes on there.
-    fn seal_one(&mut self, block: Block, pred: Block) {
+    /// Seals a block that has one predecessor.
+    fn seal_with_pred(&mut self, block: Block, pred: Block) {
         self.ssa.seal(self.func, block, vec![pred]);
     }
 }

@@ -1,4 +1,4 @@
-//! Operations without memory: lane by lane, component by component.
+//! Operations without memory: one operation for all lanes of each component.
 
 use super::{Lanes, VecValue, Widener};
 use crate::analysis::shape::Shape;
@@ -7,16 +7,16 @@ use crate::passes;
 use cloom_ir::{Args, BinOp, CastOp, Flags, Inst, IntCc, Op, Type, UnOp, Value, ValueDef};
 use smallvec::{SmallVec, smallvec};
 
-/// How deep a base is widened operand by operand.
-const WIDEN_DEPTH: u32 = 8;
+/// The depth to which a base is extended operand by operand.
+const MAX_EXTEND_DEPTH: u32 = 8;
 
 impl Widener<'_> {
-    /// Any instruction.
+    /// Emits an instruction.
     pub(super) fn inst(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         match &data.op {
             Op::Alloca { size, align } => return self.private_array(inst, *size, *align),
-            Op::PtrAdd if data.result.is_some_and(|r| self.is_element(r)) => return self.element(inst),
+            Op::PtrAdd if data.result.is_some_and(|r| self.is_element(r)) => return self.element_address(inst),
             Op::Load { .. } => return self.load(inst),
             Op::Store { .. } => return self.store(inst),
             Op::Prefetch => return self.prefetch(data.args[0]),
@@ -45,8 +45,8 @@ impl Widener<'_> {
             Shape::Strided { by, .. } => self.strided(inst, by)?,
             Shape::Varying => {
                 let lanes = self.lanewise(inst)?;
-                let order = if self.manager.is_on(passes::SCALAR_MASK) { self.strided_compare(inst)? } else { None };
-                self.strided_compares.extend(order.map(|order| (lanes[0], order)));
+                let compare = if self.manager.is_on(passes::SCALAR_MASK) { self.strided_compare(inst)? } else { None };
+                self.strided_compares.extend(compare.map(|compare| (lanes[0], compare)));
                 VecValue::Varying(lanes)
             }
         };
@@ -54,7 +54,7 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// The instruction on lane 0 of its operands.
+    /// Emits the instruction on lane 0 of its operands.
     pub(super) fn clone_scalar(&mut self, inst: Inst) -> Result<Option<Value>, Stop> {
         let data = &self.item.func.insts[inst];
         if data.flags.contains(Flags::ASSUME_FALSE_OK) && self.mask.is_some() {
@@ -77,26 +77,29 @@ impl Widener<'_> {
         let result = data.result.map_or(Type::I64, |r| func.ty(r));
         if let Op::Cast(op @ (CastOp::Sext | CastOp::Zext)) = data.op {
             let from = data.args[0];
-            // An operand that was checked elsewhere may wrap here all the same. Where the test holds, lane 0 is as the others are, on or
-            // off.
+            // Even an operand with a checked stride may wrap here. Where the check holds, no lane wraps, so lane 0 is
+            // exact whether it is active or not.
             if data.result.is_some_and(|r| matches!(self.item.shapes.of(r), Shape::Strided { checked: true, .. })) {
                 let signed = op == CastOp::Sext;
-                if !self.is_limited(from, signed) {
-                    let test = self.no_wrap(from, by, signed)?;
-                    cond = Some(self.and(cond, test));
+                if !self.is_clamped(from, signed) {
+                    let check = self.no_wrap(from, by, signed)?;
+                    cond = Some(self.and(cond, check));
                 }
                 let narrow = self.base(from)?;
                 let base = self.b().cast(op, narrow, result);
                 return Ok(VecValue::Strided { base, by, cond });
             }
-            let base = self.wide_base(from, op, result, WIDEN_DEPTH)?;
+            let base = self.wide_base(from, op, result, MAX_EXTEND_DEPTH)?;
             return Ok(VecValue::Strided { base, by, cond });
         }
-        let steps = data.args.iter().any(|&a| matches!(self.item.shapes.of(a), Shape::Strided { by, .. } if by != 0));
+        let has_strided_operand =
+            data.args.iter().any(|&a| matches!(self.item.shapes.of(a), Shape::Strided { by, .. } if by != 0));
         match data.op {
-            Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Lshr | BinOp::Ashr) if steps => self.quotient(inst, cond),
+            Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Lshr | BinOp::Ashr) if has_strided_operand => {
+                self.quotient(inst, cond)
+            }
             Op::Binary(op @ (BinOp::Smin | BinOp::Smax | BinOp::Umin | BinOp::Umax)) if by != 0 => {
-                self.limited(op, [data.args[0], data.args[1]], by, cond)
+                self.clamped(op, [data.args[0], data.args[1]], by, cond)
             }
             Op::Binary(BinOp::Urem | BinOp::Srem | BinOp::And) if by != 0 => self.remainder(inst, by, cond),
             _ => {
@@ -106,24 +109,24 @@ impl Widener<'_> {
         }
     }
 
-    /// Lane 0 of a value that is widened, from its operands where these are promised not to wrap: then it is exact for every lane that
-    /// is on, although lane 0 itself may be off and wrap.
+    /// Lane 0 of an extended value, from its operands as far as these have no-wrap flags: it is then exact for every
+    /// active lane, even if lane 0 itself is inactive and wraps.
     fn wide_base(&mut self, v: Value, op: CastOp, to: Type, depth: u32) -> Result<Value, Stop> {
         let func = &self.item.func;
-        let promise = if op == CastOp::Sext { Flags::NSW } else { Flags::NUW };
+        let no_wrap_flag = if op == CastOp::Sext { Flags::NSW } else { Flags::NUW };
         if let Some(i) = func.def_inst(v)
             && depth > 0
             && !self.item.shapes.is_uniform(v)
         {
             let data = &func.insts[i];
             if let Op::Binary(bin @ (BinOp::Add | BinOp::Sub | BinOp::Mul)) = data.op
-                && data.flags.contains(promise)
+                && data.flags.contains(no_wrap_flag)
             {
                 let a = self.wide_base(data.args[0], op, to, depth - 1)?;
                 let b = self.wide_base(data.args[1], op, to, depth - 1)?;
                 return Ok(self.b().binary(bin, a, b));
             }
-            // One of two for all lanes. (Code that only some lanes would run may have been moved to where all are on.)
+            // A uniform select. (If-conversion may have moved operands to where more lanes are active.)
             if data.op == Op::Select && self.item.shapes.is_uniform(data.args[0]) {
                 let a = self.wide_base(data.args[1], op, to, depth - 1)?;
                 let b = self.wide_base(data.args[2], op, to, depth - 1)?;
@@ -140,8 +143,8 @@ impl Widener<'_> {
         }
     }
 
-    /// Whether lane 0 of a value that wraps in no lane that is on may have wrapped where it is off: what comes from an earlier block or is
-    /// one of two was computed in its own width.
+    /// Whether lane 0 of a value that wraps in no active lane may have wrapped where it is inactive: block parameters
+    /// and selects were computed in the narrow width.
     fn may_wrap_where_off(&self, v: Value) -> bool {
         let func = &self.item.func;
         match func.values[v].def {
@@ -153,20 +156,20 @@ impl Widener<'_> {
         }
     }
 
-    /// Lane 0 of a widened value, exact for the lanes that are on: from the first of these, which has not wrapped.
+    /// Lane 0 of an extended value, computed back from the first active lane, which has not wrapped.
     fn wide_base_from_first_on(&mut self, base: Value, by: i64, mask: Value, op: CastOp, to: Type) -> Value {
         let bits = self.b().ballot(mask);
         let first = self.b().unary(UnOp::Ctz, bits);
         let by = self.b().iconst(Type::I64, by as u64);
-        let ahead = self.b().binary(BinOp::Mul, first, by);
+        let distance = self.b().binary(BinOp::Mul, first, by);
         let narrow = self.func.ty(base);
-        let (near, far) = (self.low_bits(ahead, narrow), self.low_bits(ahead, to));
-        let there = self.b().binary(BinOp::Add, base, near);
-        let wide = self.b().cast(op, there, to);
-        self.b().binary(BinOp::Sub, wide, far)
+        let (narrow_distance, wide_distance) = (self.low_bits(distance, narrow), self.low_bits(distance, to));
+        let first_on = self.b().binary(BinOp::Add, base, narrow_distance);
+        let wide = self.b().cast(op, first_on, to);
+        self.b().binary(BinOp::Sub, wide, wide_distance)
     }
 
-    /// The low bits of a number of 64.
+    /// The low bits of a 64-bit integer.
     fn low_bits(&mut self, v: Value, ty: Type) -> Value {
         if ty == Type::I64 { v } else { self.b().cast(CastOp::Trunc, v, ty) }
     }
@@ -177,15 +180,15 @@ impl Widener<'_> {
         Ok(self.no_wrap_from(base, by, signed))
     }
 
-    /// The same, from lane 0 on.
+    /// The same for a base.
     pub(super) fn no_wrap_from(&mut self, base: Value, by: i64, signed: bool) -> Value {
         let ty = self.func.ty(base);
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
         let mask = ty.scalar.mask();
-        // The lanes of a narrow type may be further apart than it has values.
+        // The lanes of a narrow type may span more than its range.
         let Some(last) = mask.checked_sub(span) else { return self.b().iconst(Type::I1, 0) };
         let sign = (mask >> 1) + 1;
-        // As unsigned numbers, signed ones begin at the sign bit.
+        // Biased by the sign bit, signed comparison becomes unsigned.
         let shifted = if signed {
             let bias = self.b().iconst(ty, sign);
             self.b().binary(BinOp::Add, base, bias)
@@ -197,7 +200,7 @@ impl Widener<'_> {
         self.b().icmp(cc, shifted, limit)
     }
 
-    /// One operation on every lane of its operands.
+    /// Emits an operation on all lanes of its operands.
     pub(super) fn lanewise(&mut self, inst: Inst) -> Result<Lanes, Stop> {
         let data = &self.item.func.insts[inst];
         let result = data.result.map_or(Type::I1, |r| self.item.func.ty(r));
@@ -253,7 +256,7 @@ impl Widener<'_> {
             }
             _ => {
                 let ty = self.wide_type(result);
-                // A scalar truth value chooses whole vectors.
+                // A uniform scalar condition selects whole vectors.
                 let mut operands = Vec::new();
                 for &a in &data.args {
                     let uniform_cond = data.op == Op::Select
@@ -276,39 +279,39 @@ impl Widener<'_> {
         }
     }
 
-    /// Division of all lanes by one number. Vector units do not divide integers, and what programs divide by is mostly a power of two,
-    /// though only the run knows it: then it is a matter of shifts.
+    /// Division of all lanes by a uniform value. Vector units do not divide integers; but the divisor is often a
+    /// power of two that is known at run time only, and then shifts and masks do.
     fn divide(&mut self, op: BinOp, x: Value, divisor: Value) -> Result<Lanes, Stop> {
         let x = self.lane(x)?;
         let (n, ty, wide) = (self.lanes, self.func.ty(divisor), self.func.ty(x));
         let mut b = self.b();
         let (zero, one) = (b.iconst(ty, 0), b.iconst(ty, 1));
-        let less = b.binary(BinOp::Sub, divisor, one);
-        let shared = b.binary(BinOp::And, divisor, less);
-        let single = b.icmp(IntCc::Eq, shared, zero);
-        // Zero has no bit, and the lowest number has only its sign.
+        let divisor_minus_one = b.binary(BinOp::Sub, divisor, one);
+        let other_bits = b.binary(BinOp::And, divisor, divisor_minus_one);
+        let has_one_bit = b.icmp(IntCc::Eq, other_bits, zero);
+        // Zero has no bit set, and the minimum only its sign bit.
         let positive = b.icmp(IntCc::Sgt, divisor, zero);
-        let power = b.binary(BinOp::And, single, positive);
+        let is_power_of_two = b.binary(BinOp::And, has_one_bit, positive);
         let shifted = move |w: &mut Self| {
             let mut b = w.b();
-            let low = b.splat(less, n);
+            let low = b.splat(divisor_minus_one, n);
             let amount = b.unary(UnOp::Ctz, divisor);
             let amount = b.splat(amount, n);
-            // Rounding is toward zero: numbers below it are moved up first.
+            // Division rounds toward zero: negative values are biased first.
             let signed = matches!(op, BinOp::Sdiv | BinOp::Srem);
-            let up = signed.then(|| {
+            let bias = signed.then(|| {
                 let bits = b.iconst(wide, u64::from(wide.scalar.bits() - 1));
                 let sign = b.binary(BinOp::Ashr, x, bits);
                 b.binary(BinOp::And, sign, low)
             });
-            let moved = up.map_or(x, |up| b.binary(BinOp::Add, x, up));
+            let biased = bias.map_or(x, |bias| b.binary(BinOp::Add, x, bias));
             Ok(smallvec![match op {
                 BinOp::Udiv => b.binary(BinOp::Lshr, x, amount),
                 BinOp::Urem => b.binary(BinOp::And, x, low),
-                BinOp::Sdiv => b.binary(BinOp::Ashr, moved, amount),
+                BinOp::Sdiv => b.binary(BinOp::Ashr, biased, amount),
                 _ => {
-                    let rest = b.binary(BinOp::And, moved, low);
-                    up.map_or(rest, |up| b.binary(BinOp::Sub, rest, up))
+                    let rest = b.binary(BinOp::And, biased, low);
+                    bias.map_or(rest, |bias| b.binary(BinOp::Sub, rest, bias))
                 }
             }])
         };
@@ -317,7 +320,7 @@ impl Widener<'_> {
             let d = b.splat(divisor, n);
             Ok(smallvec![b.binary(op, x, d)])
         };
-        self.either(power, ty, shifted, divided)
+        self.if_else_lanes(is_power_of_two, ty, shifted, divided)
     }
 
     /// Component `index` of a short vector.
@@ -352,7 +355,7 @@ impl Widener<'_> {
         self.b().icmp(IntCc::Eq, index, k)
     }
 
-    /// The components one after the other for each lane: lane-major, as they lie in memory.
+    /// Interleaves components: lane-major, as they are in memory.
     pub(super) fn interleave(&mut self, parts: &[Value]) -> Value {
         if let [only] = *parts {
             return only;
@@ -366,7 +369,7 @@ impl Widener<'_> {
         self.b().shuffle(whole, whole, &mask)
     }
 
-    /// Vectors one after the other in one: pairs are joined until one is left.
+    /// Concatenates vectors, by a tree of shuffles.
     pub(super) fn concat(&mut self, parts: &[Value]) -> Value {
         let mut level: Vec<Value> = parts.to_vec();
         let width = |f: &cloom_ir::Function, v: Value| f.ty(v).lanes;
@@ -376,7 +379,7 @@ impl Widener<'_> {
                 let a = pair[0];
                 let b = *pair.get(1).unwrap_or(&a);
                 let (wa, wb) = (width(self.func, a), width(self.func, b));
-                let (a, b) = (self.extend(a, wa.max(wb)), self.extend(b, wa.max(wb)));
+                let (a, b) = (self.pad(a, wa.max(wb)), self.pad(b, wa.max(wb)));
                 let wide = wa.max(wb);
                 let mask: Vec<u16> =
                     if pair.len() == 2 { (0..wa).chain(wide..wide + wb).collect() } else { (0..wa).collect() };
@@ -387,8 +390,8 @@ impl Widener<'_> {
         level[0]
     }
 
-    /// A vector with more lanes; the new ones are the first one's.
-    fn extend(&mut self, v: Value, lanes: u16) -> Value {
+    /// Extends a vector to more lanes; the new ones are copies of lane 0.
+    fn pad(&mut self, v: Value, lanes: u16) -> Value {
         let have = self.func.ty(v).lanes;
         if have == lanes {
             return v;
@@ -397,7 +400,7 @@ impl Widener<'_> {
         self.b().shuffle(v, v, &mask)
     }
 
-    /// The components of lanes that lie one after the other.
+    /// Deinterleaves lane-major components.
     pub(super) fn deinterleave(&mut self, whole: Value, n: u16) -> Lanes {
         if n == 1 {
             return smallvec![whole];
@@ -410,7 +413,7 @@ impl Widener<'_> {
             .collect()
     }
 
-    /// Whether a lane has the highest number of those that are on.
+    /// The index of the last active lane.
     pub(super) fn last_lane(&mut self, mask: Value) -> Value {
         let bits = self.b().ballot(mask);
         let zeros = self.b().unary(UnOp::Clz, bits);
@@ -418,7 +421,7 @@ impl Widener<'_> {
         self.b().binary(BinOp::Sub, top, zeros)
     }
 
-    /// A truth value for every lane.
+    /// Repeats each lane of a mask `n` times, for interleaved short vectors.
     pub(super) fn repeat_mask(&mut self, mask: Value, n: u16) -> Value {
         if n == 1 {
             return mask;

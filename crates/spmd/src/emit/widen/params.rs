@@ -1,8 +1,8 @@
-//! Block parameters: variables that edges write, blended where lanes of several edges meet.
+//! Block parameters: variables that edges assign, blended where lanes from several edges join.
 //!
-//! A parameter of the work-item's function is one variable for each component of a varying value, one for the base of
-//! a strided value, and three for a strided value with a run-time check: base, check and lanes. [`crate::emit::ssa`]
-//! makes SSA values of them again.
+//! A parameter of the work-item's function becomes one variable for each component of a varying value, one for the
+//! base of a strided value, and three for a value with a checked stride: base, check and lanes. [`crate::emit::ssa`]
+//! turns them into SSA values.
 
 use super::{VecValue, Widener};
 use crate::analysis::shape::Shape;
@@ -19,8 +19,8 @@ impl Widener<'_> {
         let ty = self.item.func.ty(p);
         let vars: SmallVec<[Var; 4]> = match self.item.shapes.of(p) {
             Shape::Varying if self.interleaved.contains(&p) => {
-                let whole = Type::vector(ty.scalar, ty.lanes * self.lanes);
-                SmallVec::from_slice(&[self.ssa.var(whole)])
+                let interleaved_type = Type::vector(ty.scalar, ty.lanes * self.lanes);
+                SmallVec::from_slice(&[self.ssa.var(interleaved_type)])
             }
             Shape::Varying => {
                 let wide = self.wide_type(ty);
@@ -54,11 +54,11 @@ impl Widener<'_> {
         }
     }
 
-    /// Writes an edge's arguments to the target's parameters. With `blend`, only the lanes that are on in it change; at a join
-    /// (`joins`), only from the second edge on, as the first finds it cleared.
+    /// Assigns an edge's arguments to the target's parameters. With `blend`, only in the lanes of that mask; at a
+    /// join (`joins`) the first edge need not blend, as it finds the parameter cleared.
     pub(super) fn write_params(&mut self, e: &Edge, blend: Option<Value>, joins: bool) -> Result<(), Stop> {
         let item = self.item;
-        // All are read before one is written: a back edge may permute them.
+        // Reads all before assigning any: a back edge may permute them.
         let mut values = Vec::new();
         for (&p, &a) in item.func.blocks[e.block].params.iter().zip(&e.args) {
             if item.unspecified.contains(&a) {
@@ -67,7 +67,7 @@ impl Widener<'_> {
             let vars = self.param_vars(p);
             match item.shapes.of(p) {
                 Shape::Varying => {
-                    let mut mask = if joins && self.written.insert(p) { None } else { blend };
+                    let mut mask = if joins && self.assigned_params.insert(p) { None } else { blend };
                     let mut lanes = self.lanes(a)?;
                     if self.interleaved.contains(&p) {
                         mask = mask.map(|m| self.repeat_mask(m, lanes.len() as u16));

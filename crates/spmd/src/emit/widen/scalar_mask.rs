@@ -1,10 +1,10 @@
-//! Scalar mask tests: what a comparison of scalars tells of all lanes.
+//! Scalar tests of masks: whether a comparison holds for all lanes, found by comparing scalars.
 //!
-//! Conditions such as `get_global_id(0) < n` compare a strided value with a uniform one: masks of the form "lane l is
-//! on iff l < k". Where the comparison holds for the first lane and for the last one, and nothing wraps between them,
-//! it holds for all: one or two scalar comparisons, and no mask is made. They choose between all-on and mixed versions
-//! ([`super::mask_versions`]); and loops whose exit condition is such a comparison have iterations without masks for
-//! as long as all lanes stay:
+//! Conditions such as `get_global_id(0) < n` compare a strided value with a uniform one: their masks have the form
+//! "lane l is on iff l < k". If such a comparison holds for the first and the last lane, and no lane between them
+//! wraps, it holds for all: one or two scalar comparisons, and no mask is computed. They choose between all-on and
+//! mixed versions ([`super::mask_versions`]). A loop whose exit condition is such a comparison runs without masks as
+//! long as all lanes stay:
 //!
 //! ```c
 //! for (uint i = get_global_id(0); i < n; i += get_global_size(0))
@@ -18,21 +18,21 @@ use crate::passes;
 use crate::transform::canonicalize::Form;
 use cloom_ir::{BinOp, Block, Flags, Inst, IntCc, Op, Scalar, Value};
 
-/// A comparison of a strided number with one for all lanes.
+/// A comparison of a strided value with a uniform one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StridedCompare {
-    /// How.
+    /// The predicate.
     pub cc: IntCc,
-    /// Lane 0's number, and the distance from lane to lane.
+    /// Lane 0 of the strided value.
     pub base: Value,
-    /// By lane.
+    /// The stride from lane to lane.
     pub by: i64,
-    /// What all lanes are compared with.
+    /// The uniform value.
     pub bound: Value,
 }
 
 impl StridedCompare {
-    /// The comparison that holds for a lane exactly if this one does not.
+    /// The comparison that holds for exactly the other lanes.
     pub fn negated(self) -> StridedCompare {
         StridedCompare { cc: self.cc.negated(), ..self }
     }
@@ -58,30 +58,30 @@ impl Widener<'_> {
         })
     }
 
-    /// Whether all lanes are on in a mask. It may say no where they are, if numbers wrap.
+    /// Whether all lanes of a mask are on. May be false although they are, if a lane wraps.
     pub(super) fn all_on(&mut self, mask: Value) -> Value {
         match self.strided_compares.get(&mask).copied() {
-            Some(order) => {
+            Some(compare) => {
                 self.manager.count(passes::SCALAR_MASK);
-                self.holds_for_all(order, true)
+                self.holds_for_all(compare, true)
             }
             None => self.b().all(mask),
         }
     }
 
-    /// Whether a comparison holds for all lanes, as a scalar. If the lanes surely do not wrap towards the bound, `wraps` is false.
-    pub(super) fn holds_for_all(&mut self, order: StridedCompare, wraps: bool) -> Value {
-        let StridedCompare { cc, base, by, bound } = order;
+    /// Whether a comparison holds for all lanes, as a scalar. `wraps` is false if no lane can wrap towards the bound.
+    pub(super) fn holds_for_all(&mut self, compare: StridedCompare, wraps: bool) -> Value {
+        let StridedCompare { cc, base, by, bound } = compare;
         let signed = matches!(cc, IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge);
         let lower = matches!(cc, IntCc::Sgt | IntCc::Sge | IntCc::Ugt | IntCc::Uge);
         if lower == (by > 0) {
-            // Lane 0 comes nearest to the bound.
+            // Lane 0 is nearest to the bound.
             let fits = wraps.then(|| self.no_wrap_from(base, by, signed));
             let test = self.b().icmp(cc, base, bound);
             return self.and(fits, test);
         }
-        // The last lane does: lane 0 stays so far away from the bound that all others have room. Nothing wraps then, if the place that
-        // far from the bound is a number.
+        // The last lane is nearest to the bound: lane 0 must keep a distance of `span` from it. No lane wraps then,
+        // if the bound moved by `span` does not wrap.
         let ty = self.func.ty(base);
         let mask = ty.scalar.mask();
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
@@ -91,7 +91,7 @@ impl Widener<'_> {
         }
         let mut b = self.b();
         let distance = b.iconst(ty, span);
-        let (room, place) = if lower {
+        let (fits, moved_bound) = if lower {
             let most = b.iconst(ty, highest - span);
             let (within, op) = (if signed { IntCc::Sle } else { IntCc::Ule }, BinOp::Add);
             (b.icmp(within, bound, most), b.binary(op, bound, distance))
@@ -100,12 +100,12 @@ impl Widener<'_> {
             let (within, op) = (if signed { IntCc::Sge } else { IntCc::Uge }, BinOp::Sub);
             (b.icmp(within, bound, least), b.binary(op, bound, distance))
         };
-        let test = b.icmp(cc, base, place);
-        b.binary(BinOp::And, room, test)
+        let test = b.icmp(cc, base, moved_bound);
+        b.binary(BinOp::And, fits, test)
     }
 
-    /// Writes the rounds of a loop that all lanes stay in before the loop itself, if a comparison of scalars tells them. Says whether there
-    /// are any.
+    /// Emits, in front of a loop, the iterations in which all lanes stay, if a scalar comparison tells which these
+    /// are. Returns whether there are any.
     pub(super) fn all_on_iterations(
         &mut self,
         l: usize,
@@ -125,14 +125,14 @@ impl Widener<'_> {
                 && data.args.iter().any(|&a| item.shapes.is_uniform(a))
                 && func.ty(data.args[0]).is_int()
         });
-        // The loop itself does the last round's header again.
-        let again = func.blocks[header].insts.iter().all(|&i| {
+        // The loop itself executes the header of the last such iteration again.
+        let is_repeatable = func.blocks[header].insts.iter().all(|&i| {
             let data = &func.insts[i];
             data.op.is_pure() || matches!(data.op, Op::Load { .. }) && !data.flags.contains(Flags::VOLATILE)
         });
         let Some(compare) = compare.filter(|_| {
             self.manager.is_on(passes::SCALAR_MASK)
-                && again
+                && is_repeatable
                 && item.forms[l] == Some(Form::TopTested)
                 && self.mask.is_none()
         }) else {
@@ -145,7 +145,7 @@ impl Widener<'_> {
         let (before, head) = (self.cur, self.new_block());
         self.b().jump(head, &[]);
         self.cur = head;
-        let written = self.written.clone();
+        let assigned_params = self.assigned_params.clone();
         self.loops.push(OpenLoop {
             header,
             latch,
@@ -154,15 +154,15 @@ impl Widener<'_> {
             diverges: false,
             live: None,
             after: head,
-            left: Vec::new(),
+            after_preds: Vec::new(),
             continues: None,
         });
         self.block(header)?;
-        let order = self.strided_compare(compare)?.ok_or(bug("a comparison has changed"))?;
-        let all = self.holds_for_all(if stays { order } else { order.negated() }, true);
+        let compare = self.strided_compare(compare)?.ok_or(bug("a comparison is no longer strided"))?;
+        let all = self.holds_for_all(if stays { compare } else { compare.negated() }, true);
         let (from, body, rest) = (self.cur, self.new_block(), self.new_block());
         self.b().branch(all, body, rest);
-        self.seal_one(body, from);
+        self.seal_with_pred(body, from);
         self.cur = body;
         self.masked_edge(&stay_edge, None, None)?;
         self.edge_masks.insert(stay_edge.block, (None, None));
@@ -171,10 +171,10 @@ impl Widener<'_> {
         self.b().jump(head, &[]);
         self.loops.pop();
         self.ssa.seal(self.func, head, vec![before, end]);
-        self.seal_one(rest, from);
+        self.seal_with_pred(rest, from);
         self.cur = rest;
         self.mask = None;
-        self.written = written;
+        self.assigned_params = assigned_params;
         Ok(true)
     }
 }

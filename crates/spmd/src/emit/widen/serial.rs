@@ -1,22 +1,22 @@
-//! What is done lane by lane, in ascending order: calls, printing, copies, atomic operations that nothing better is
-//! known for.
+//! Serialisation: calls, printf, copies, and atomic operations without a better lowering run lane by lane, in
+//! ascending order.
 
 use super::{Lanes, VecValue, Widener};
 use crate::error::Stop;
 use cloom_ir::{Args, BinOp, Inst, IntCc, Op, Type, UnOp, Value};
 use smallvec::SmallVec;
 
-/// Up to so many lanes, and if none is off, each has code of its own.
-const UNROLLED: u16 = 32;
+/// The most lanes for which code is unrolled, if none is inactive.
+const MAX_UNROLLED: u16 = 32;
 
 impl Widener<'_> {
-    /// An instruction executed by each lane that is on.
+    /// Emits an instruction for each active lane.
     pub(super) fn serial(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let operands: Vec<VecValue> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| item.func.ty(r));
-        let lanes = self.each_lane(ty, self.mask.is_none() && cheap(&data.op), |w, lane| {
+        let lanes = self.each_lane(ty, self.mask.is_none() && is_small(&data.op), |w, lane| {
             let args: Args = operands.iter().map(|o| w.one(o, lane)).collect();
             Ok(w.b().push(data.op.clone(), args, ty, data.flags))
         })?;
@@ -26,7 +26,7 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// One lane of a value.
+    /// One lane of a value, at a run-time index.
     pub(super) fn one(&mut self, wide: &VecValue, lane: Value) -> Value {
         match wide {
             VecValue::Uniform(v) => *v,
@@ -49,7 +49,7 @@ impl Widener<'_> {
         if self.func.ty(lane) == to { lane } else { self.b().cast(cloom_ir::CastOp::Trunc, lane, to) }
     }
 
-    /// Runs code for each lane that is on; gives the results of all.
+    /// Emits code that runs for each active lane. Returns the vectors of results.
     pub(super) fn each_lane(
         &mut self,
         result: Option<Type>,
@@ -61,23 +61,23 @@ impl Widener<'_> {
             None => Vec::new(),
         };
         let mut lanes: Lanes = parts.iter().map(|&ty| self.b().iconst(ty, 0)).collect();
-        if unrolled && self.lanes <= UNROLLED {
+        if unrolled && self.lanes <= MAX_UNROLLED {
             for l in 0..self.lanes {
                 let lane = self.b().iconst(Type::I64, u64::from(l));
                 let value = code(self, lane)?;
-                self.put(&mut lanes, lane, value);
+                self.insert_lane(&mut lanes, lane, value);
             }
             return Ok(lanes);
         }
-        // A loop over the bits of the mask.
+        // A loop over the set bits of the mask.
         let mask = self.mask_value(self.mask);
         let bits = self.b().ballot(mask);
         let zero = self.b().iconst(Type::I64, 0);
         let any = self.b().icmp(IntCc::Ne, bits, zero);
         let (from, head, after) = (self.cur, self.new_block(), self.new_block());
-        let left = self.func.add_block_param(head, Type::I64);
-        let old: Lanes = parts.iter().map(|&ty| self.func.add_block_param(head, ty)).collect();
-        let done: Lanes = parts.iter().map(|&ty| self.func.add_block_param(after, ty)).collect();
+        let remaining = self.func.add_block_param(head, Type::I64);
+        let carried: Lanes = parts.iter().map(|&ty| self.func.add_block_param(head, ty)).collect();
+        let results: Lanes = parts.iter().map(|&ty| self.func.add_block_param(after, ty)).collect();
         let start: SmallVec<[Value; 4]> = std::iter::once(bits).chain(lanes.iter().copied()).collect();
         let term = cloom_ir::Term::Branch {
             cond: any,
@@ -85,15 +85,15 @@ impl Widener<'_> {
             els: cloom_ir::Edge::new(after, lanes.iter().copied()),
         };
         self.b().term(term);
-        // The variables do not change in the loop: reads pass through it.
+        // No variable changes in the loop: reads look through it.
         self.cur = head;
-        let lane = self.b().unary(UnOp::Ctz, left);
+        let lane = self.b().unary(UnOp::Ctz, remaining);
         let value = code(self, lane)?;
-        let mut new = old;
-        self.put(&mut new, lane, value);
+        let mut new = carried;
+        self.insert_lane(&mut new, lane, value);
         let one = self.b().iconst(Type::I64, 1);
-        let less = self.b().binary(BinOp::Sub, left, one);
-        let rest = self.b().binary(BinOp::And, left, less);
+        let less = self.b().binary(BinOp::Sub, remaining, one);
+        let rest = self.b().binary(BinOp::And, remaining, less);
         let more = self.b().icmp(IntCc::Ne, rest, zero);
         let again: SmallVec<[Value; 4]> = std::iter::once(rest).chain(new.iter().copied()).collect();
         let term = cloom_ir::Term::Branch {
@@ -105,10 +105,10 @@ impl Widener<'_> {
         self.ssa.seal(self.func, head, vec![from]);
         self.ssa.seal(self.func, after, vec![from]);
         self.cur = after;
-        Ok(done)
+        Ok(results)
     }
 
-    fn put(&mut self, lanes: &mut Lanes, lane: Value, value: Option<Value>) {
+    fn insert_lane(&mut self, lanes: &mut Lanes, lane: Value, value: Option<Value>) {
         let Some(value) = value else { return };
         for c in 0..lanes.len() {
             let part = if lanes.len() == 1 { value } else { self.b().extract_lane(value, c as u16) };
@@ -118,7 +118,7 @@ impl Widener<'_> {
     }
 }
 
-/// Whether code for each lane apart is worth its size.
-fn cheap(op: &Op) -> bool {
+/// Whether the code of an operation is small enough to be unrolled.
+fn is_small(op: &Op) -> bool {
     !matches!(op, Op::Call(_) | Op::Printf(_))
 }

@@ -1,19 +1,19 @@
-//! Operations on sub-groups: a sub-group is a vector, and who is here is who is on in the mask.
+//! Sub-group operations: a sub-group is a vector, and its present work-items are the active lanes.
 //!
-//! What all get alike (ballots, reductions, the value of one lane) stays a scalar, and so does the control flow that
-//! hangs on it. Reductions are trees of shuffles, scans steps of 1, 2, 4 …; lanes that are off count as the identity.
-//! Floats are combined in the order of [`cloom_ir::subgroup`].
+//! Results that are the same for all (ballots, reductions, the value of one lane) stay scalars, and so does control
+//! flow that depends on them. Reductions are trees of shuffles; scans are steps of 1, 2, 4 … (Hillis and Steele).
+//! Inactive lanes count as the identity. Floats are combined in the order of [`cloom_ir::subgroup`].
 
 use super::{VecValue, Widener};
 use crate::error::{Stop, bug};
 use cloom_ir::{BinOp, CastOp, Flags, Inst, Op, Scalar, Space, Type, Value, eval, subgroup};
 use smallvec::smallvec;
 
-/// How deep the lanes of a number are looked for.
-const KNOWN_DEPTH: u32 = 8;
+/// The depth of an expression whose lanes are evaluated at compile time.
+const MAX_EVAL_DEPTH: u32 = 8;
 
 impl Widener<'_> {
-    /// Any of them.
+    /// Emits a sub-group operation.
     pub(super) fn subgroup(&mut self, inst: Inst) -> Result<(), Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
@@ -30,15 +30,15 @@ impl Widener<'_> {
             _ => return Err(bug("not an operation on sub-groups")),
         };
         let wide = match wide {
-            VecValue::Uniform(_) if !item.shapes.is_uniform(r) => VecValue::Varying(self.spread(&wide)),
+            VecValue::Uniform(_) if !item.shapes.is_uniform(r) => VecValue::Varying(self.materialise(&wide)),
             wide => wide,
         };
         self.set(r, wide);
         Ok(())
     }
 
-    /// The lanes of a value, those that are off replaced.
-    fn here(&mut self, v: Value, off: u64) -> Result<Value, Stop> {
+    /// The lanes of a value, inactive ones replaced by `off`.
+    fn active_or(&mut self, v: Value, off: u64) -> Result<Value, Stop> {
         let lanes = self.lane(v)?;
         let Some(mask) = self.mask else { return Ok(lanes) };
         let ty = self.func.ty(lanes);
@@ -46,36 +46,36 @@ impl Widener<'_> {
         Ok(self.b().select(mask, lanes, off))
     }
 
-    fn exchange(&mut self, value: Value, number: Value) -> Result<VecValue, Stop> {
-        let lanes = self.here(value, 0)?;
-        if self.item.shapes.is_uniform(number) {
-            let number = self.base(number)?;
-            return Ok(VecValue::Uniform(self.b().extract(lanes, number)));
+    fn exchange(&mut self, value: Value, lane_index: Value) -> Result<VecValue, Stop> {
+        let lanes = self.active_or(value, 0)?;
+        if self.item.shapes.is_uniform(lane_index) {
+            let lane_index = self.base(lane_index)?;
+            return Ok(VecValue::Uniform(self.b().extract(lanes, lane_index)));
         }
-        let number = self.lane(number)?;
+        let lane_index = self.lane(lane_index)?;
         let count = u64::from(self.lanes);
-        if let Some(known) = self.known_lanes(number, KNOWN_DEPTH) {
-            let picks: Vec<u16> = known.iter().map(|&n| (n % count) as u16).collect();
+        if let Some(constants) = self.constant_lanes(lane_index, MAX_EVAL_DEPTH) {
+            let picks: Vec<u16> = constants.iter().map(|&n| (n % count) as u16).collect();
             return Ok(VecValue::Varying(smallvec![self.b().shuffle(lanes, lanes, &picks)]));
         }
-        Ok(VecValue::Varying(smallvec![self.permute(lanes, number)]))
+        Ok(VecValue::Varying(smallvec![self.permute_in_memory(lanes, lane_index)]))
     }
 
-    /// Private memory for a vector, the same for all exchanges: what is stored is read at once.
+    /// Private memory for a vector, shared by all exchanges: what is stored is loaded at once.
     fn exchange_memory(&mut self) -> Value {
         if let Some(buffer) = self.exchange_buffer {
             return buffer;
         }
         let entry = self.func.entry();
         let buffer = cloom_ir::Builder::new(self.func, entry).alloca(8 * u64::from(self.lanes), 64);
-        // It must stand before its uses, and the entry may be where code goes.
+        // It must precede its uses, and the entry may be the current block.
         self.func.move_last_to_front(entry);
         self.exchange_buffer = Some(buffer);
         buffer
     }
 
-    /// Lanes picked by the lanes of a number, through memory.
-    fn permute(&mut self, lanes: Value, number: Value) -> Value {
+    /// Permutes lanes by run-time indices, through memory.
+    fn permute_in_memory(&mut self, lanes: Value, lane_index: Value) -> Value {
         let ty = self.func.ty(lanes);
         let (size, align) = (u64::from(ty.scalar.bytes()), ty.bytes().min(64).next_power_of_two());
         let buffer = self.exchange_memory();
@@ -83,33 +83,33 @@ impl Widener<'_> {
         let all = self.mask_value(None);
         let mut b = self.b();
         b.store(buffer, lanes, align, Flags::empty());
-        let number = b.cast(CastOp::Zext, number, wide);
+        let lane_index = b.cast(CastOp::Zext, lane_index, wide);
         let (last, step) = (b.iconst(wide, count - 1), b.iconst(wide, size));
-        let number = b.binary(BinOp::And, number, last);
-        let offset = b.binary(BinOp::Mul, number, step);
+        let lane_index = b.binary(BinOp::And, lane_index, last);
+        let offset = b.binary(BinOp::Mul, lane_index, step);
         let base = b.splat(buffer, ty.lanes);
         let from = b.ptr_add(base, offset);
         debug_assert_eq!(b.ty(from).space(), Some(Space::Private));
         b.gather(ty, from, all, size as u32, Flags::empty())
     }
 
-    /// What each lane of a value that was written holds, where that is a constant.
-    fn known_lanes(&self, v: Value, depth: u32) -> Option<Vec<u64>> {
+    /// The constant lanes of an emitted value, if all are known at compile time.
+    fn constant_lanes(&self, v: Value, depth: u32) -> Option<Vec<u64>> {
         let ty = self.func.ty(v);
         let data = &self.func.insts[self.func.def_inst(v).filter(|_| depth > 0 && ty.is_int())?];
-        let known = |k: usize| self.known_lanes(data.args[k], depth - 1);
+        let constants = |k: usize| self.constant_lanes(data.args[k], depth - 1);
         let lanes = usize::from(ty.lanes);
         match data.op {
             Op::Const(bits) => Some(vec![bits; lanes]),
             Op::Iota => Some((0..lanes as u64).collect()),
-            Op::Splat => Some(vec![*known(0)?.first()?; lanes]),
+            Op::Splat => Some(vec![*constants(0)?.first()?; lanes]),
             Op::Binary(op) => {
-                let (a, b) = (known(0)?, known(1)?);
+                let (a, b) = (constants(0)?, constants(1)?);
                 Some(a.iter().zip(&b).map(|(&a, &b)| eval::binary(op, ty.scalar, a, b)).collect())
             }
             Op::Cast(op @ (CastOp::Trunc | CastOp::Zext | CastOp::Sext)) => {
                 let from = self.func.ty(data.args[0]).scalar;
-                Some(known(0)?.iter().map(|&a| eval::cast(op, from, ty.scalar, a)).collect())
+                Some(constants(0)?.iter().map(|&a| eval::cast(op, from, ty.scalar, a)).collect())
             }
             _ => None,
         }
@@ -117,7 +117,7 @@ impl Widener<'_> {
 
     fn reduce(&mut self, op: BinOp, cluster: u16, value: Value) -> Result<VecValue, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
-        let mut all = self.here(value, identity.ok_or(bug("an operation has no identity"))?)?;
+        let mut all = self.active_or(value, identity.ok_or(bug("a sub-group operation has no identity"))?)?;
         let mut n = self.lanes;
         if cluster < n {
             let mut step = cluster / 2;
@@ -144,22 +144,22 @@ impl Widener<'_> {
 
     fn scan(&mut self, op: BinOp, exclusive: bool, value: Value) -> Result<VecValue, Stop> {
         let identity = subgroup::identity(op, self.item.func.ty(value).scalar);
-        let identity = identity.ok_or(bug("an operation has no identity"))?;
-        let mut sums = self.here(value, identity)?;
+        let identity = identity.ok_or(bug("a sub-group operation has no identity"))?;
+        let mut sums = self.active_or(value, identity)?;
         let (ty, n) = (self.func.ty(sums), self.lanes);
-        let none = self.b().iconst(ty, identity);
-        // Each lane from the one so many before it; behind the first there is nothing.
-        let from_before = |w: &mut Self, v: Value, step: u16| {
+        let identity_lanes = self.b().iconst(ty, identity);
+        // Shifts lanes up by `step`; the first `step` lanes get the identity.
+        let shift_up = |w: &mut Self, v: Value, step: u16| {
             let picks: Vec<u16> = (0..n).map(|l| l.checked_sub(step).unwrap_or(n)).collect();
-            w.b().shuffle(v, none, &picks)
+            w.b().shuffle(v, identity_lanes, &picks)
         };
         if exclusive {
-            sums = from_before(self, sums, 1);
+            sums = shift_up(self, sums, 1);
         }
         let mut step = 1;
         while step < n {
-            let before = from_before(self, sums, step);
-            sums = self.b().binary(op, before, sums);
+            let shifted = shift_up(self, sums, step);
+            sums = self.b().binary(op, shifted, sums);
             step *= 2;
         }
         Ok(VecValue::Varying(smallvec![sums]))

@@ -1,9 +1,9 @@
-//! What regions cost, and which must not run without a lane.
+//! Costs of regions, and which must not run without an active lane.
 //!
-//! In comes an analysed function; out goes, for each block together with all that it dominates, a rough cost and two
-//! facts: whether it needs a guard, because something in it cannot heed a mask, and whether a version without masks is
-//! profitable. The costs are those of a vector: a strided access 3, a gather 12, what goes lane by lane 40. (ispc
-//! decides likewise between branching and predicating.)
+//! In comes an analysed function; out go, for each block together with all that it dominates, a rough cost and two
+//! facts: whether it needs a guard, because something in it cannot obey a mask, and whether a version without masks
+//! is profitable. Costs are those of a vector: a strided access 3, a gather 12, a serialised operation 40. (ispc
+//! likewise decides between branching and predication by cost.)
 
 use crate::analysis::shape::{Shape, Shapes};
 use cloom_ir::cfg::Cfg;
@@ -11,18 +11,18 @@ use cloom_ir::dom::DomTree;
 use cloom_ir::{BinOp, Block, Entity, Function, Op, UnOp};
 use rustc_hash::FxHashMap;
 
-/// What a block and all that it dominates cost.
+/// The cost of a block with all that it dominates.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Weight {
-    /// Roughly in instructions.
+    /// In instructions, roughly.
     pub cost: u32,
-    /// It must not run without a lane.
+    /// Whether it must not run without an active lane.
     pub needs_guard: bool,
-    /// It is cheaper without a mask.
+    /// Whether it is cheaper without a mask.
     pub profitable: bool,
 }
 
-/// What each block and all that it dominates cost.
+/// Computes the weight of each block with all that it dominates.
 pub(super) fn weights(
     func: &Function,
     cfg: &Cfg,
@@ -57,11 +57,12 @@ pub(super) fn weights(
                 _ => 1,
             };
         }
-        // Where lanes do not meet, edges write plainly: what they write must be meant.
+        // An edge assigns parameters without a blend where lanes do not join, and always those that are not varying:
+        // it must then really be taken.
         for e in func.blocks[b].term.edges() {
-            let plain = !shapes.joins[e.block.index()]
+            let unblended = !shapes.joins[e.block.index()]
                 || func.blocks[e.block].params.iter().any(|&p| shapes.of(p) != Shape::Varying);
-            needs_guard |= plain && cfg.preds(e.block).len() > 1 && !e.args.is_empty();
+            needs_guard |= unblended && cfg.preds(e.block).len() > 1 && !e.args.is_empty();
         }
         for &c in dom.children(b) {
             let inner = weight[c.index()];

@@ -30,8 +30,8 @@ pub(super) struct Writer<'a> {
 struct BlockConversions {
     block: Block,
     /// Extended narrow values, and truncated wide ones.
-    extend: FxHashMap<Value, Value>,
-    truncate: FxHashMap<Value, Value>,
+    extended: FxHashMap<Value, Value>,
+    truncated: FxHashMap<Value, Value>,
 }
 
 fn narrowed(ty: Type) -> Type {
@@ -52,7 +52,7 @@ impl Writer<'_> {
         let mut replaced_by: FxHashMap<Value, Value> = FxHashMap::default();
         for block in self.func.layout.clone() {
             let mut conversions =
-                BlockConversions { block, extend: FxHashMap::default(), truncate: FxHashMap::default() };
+                BlockConversions { block, extended: FxHashMap::default(), truncated: FxHashMap::default() };
             for i in std::mem::take(&mut self.func.blocks[block].insts) {
                 self.operands(i, &mut conversions);
                 match self.convert(i) {
@@ -142,19 +142,19 @@ impl Writer<'_> {
             if let Some(&known) = self.constants.get(&(bits, ty)) {
                 return known;
             }
-            let constants = self.constant(bits, ty);
-            self.constants.insert((bits, ty), constants);
-            return constants;
+            let constant = self.constant(bits, ty);
+            self.constants.insert((bits, ty), constant);
+            return constant;
         }
         let (func, block) = (&mut self.func, conversions.block);
-        *conversions.truncate.entry(v).or_insert_with(|| Builder::new(func, block).cast(CastOp::Trunc, v, ty))
+        *conversions.truncated.entry(v).or_insert_with(|| Builder::new(func, block).cast(CastOp::Trunc, v, ty))
     }
 
     /// Extends a narrow value.
     fn extend(&mut self, v: Value, conversions: &mut BlockConversions) -> Value {
         let op = if self.signed[v.index()] { CastOp::Sext } else { CastOp::Zext };
         let (func, block, ty) = (&mut self.func, conversions.block, self.wide[v.index()]);
-        *conversions.extend.entry(v).or_insert_with(|| Builder::new(func, block).cast(op, v, ty))
+        *conversions.extended.entry(v).or_insert_with(|| Builder::new(func, block).cast(op, v, ty))
     }
 
     /// A value that may be anything.
