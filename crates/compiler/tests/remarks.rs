@@ -1,4 +1,4 @@
-//! What the build log says about the vectorisation of a kernel.
+//! The remarks on a kernel in the build log.
 
 use cloom_compiler::{Compiler, Config, Source};
 use cloom_target::Target;
@@ -12,7 +12,7 @@ fn remarks(text: &str, lanes: Option<u16>) -> String {
 }
 
 #[test]
-fn a_branch_is_told_once_with_what_it_depends_on() {
+fn a_divergent_branch_has_one_remark_with_its_cause() {
     let text = remarks(
         "kernel void k(global int *p, int n) {
   int i = get_global_id(0);
@@ -33,9 +33,9 @@ kernel void across(global int *p, local int *l) {
     let branches: Vec<&str> = text.lines().filter(|l| l.contains("branch")).collect();
     let of = |place: &str| branches.iter().filter(|l| l.starts_with(place)).copied().collect::<Vec<_>>();
     let [one] = of("k.cl:3:")[..] else { panic!("{text}") };
-    assert!(one.ends_with("branch under masks: it depends on get_global_id(0)"), "{text}");
+    assert!(one.ends_with("branch: divergent, linearised under masks: it depends on get_global_id(0)"), "{text}");
     let [one] = of("k.cl:11:")[..] else { panic!("{text}") };
-    assert!(one.ends_with("branch under masks: it depends on get_local_id(0)"), "{text}");
+    assert!(one.ends_with("branch: divergent, linearised under masks: it depends on get_local_id(0)"), "{text}");
 }
 
 #[test]
@@ -55,20 +55,20 @@ fn the_width_loops_and_what_is_done_lane_by_lane_have_their_reasons() {
         None,
     );
     for (line, what) in [
-        ("k.cl:3:", "loop: as many iterations for all lanes"),
+        ("k.cl:3:", "loop: uniform"),
         ("k.cl:5:", "loop: divergent, runs until the last lane has left"),
-        ("k.cl:7:", "atomic operation: put together"),
-        ("k.cl:8:", "atomic operation: lane by lane, without a lock"),
+        ("k.cl:7:", "atomic operation: lanes combined first"),
+        ("k.cl:8:", "atomic operation: lane by lane, not locked"),
         ("k.cl:9:", "atomic operation: lane by lane: "),
-        ("remark: ", " work-items to a vector: "),
+        ("remark: ", " work-items per vector: "),
     ] {
         assert!(text.lines().any(|l| l.starts_with(line) && l.contains(what)), "{what}:\n{text}");
     }
 }
 
 #[test]
-fn a_kernel_without_lanes_has_no_remarks_about_them() {
-    // Short vectors that fill all registers, and whose components are combined.
+fn scalar_code_has_no_remarks_about_lanes() {
+    // Short vectors that need all registers as they are, and whose components meet.
     let text = remarks(
         "kernel void k(global float16 *p, int n) {
   size_t i = get_global_id(0);
@@ -84,7 +84,7 @@ fn a_kernel_without_lanes_has_no_remarks_about_them() {
         None,
     );
     assert!(
-        text.contains("one work-item at a time") && text.contains("one at a time: its loops use more short vectors"),
+        text.contains("one work-item at a time") && text.contains("one at a time: its loops have more live short vectors"),
         "{text}"
     );
     assert!(!text.contains("lane by lane") && !text.contains("under masks"), "{text}");
