@@ -14,6 +14,7 @@
 //! | `parse` | the parser's error |
 //! | `pass NAME…` | the module after these passes (`inline` and those of the pipeline), printed |
 //! | `divergence` | each varying value and divergent branch with its cause |
+//! | `uniformity` | nothing: comments behind lines say what the vectoriser finds there, as below |
 //! | `loops` | each loop with header, depth and blocks |
 //! | `spmd`, `spmd lanes N` | the work-group function for vectors of N work-items (1 unless said), printed |
 //! | `spmd registers N` | the same for vectors that suit the kernel on a machine with registers of N bits |
@@ -24,9 +25,12 @@
 //! must be those of the printed form in such lines. With `group N`, the first function is checked as a work-group
 //! function for vectors of N work-items.
 //!
-//! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would
-//! change with every improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this
-//! order, one line of the output for each, and `; NOT: TEXT` in no line. Blanks count as one.
+//! For `uniformity`, a comment behind a line states the shape of its value, the kind of its branch, or that it is masked:
+//! `v2: i64 = query global_id 0 ; strided 1`, `br v8, bb2, bb3 ; divergent, masked` ([`crate::uniformity`]).
+//!
+//! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would change with every
+//! improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this order, one line of the output for
+//! each, and `; NOT: TEXT` in no line. Blanks count as one.
 //!
 //! `; FIRES: PASS N` says that a pass, of those that `pass` or `spmd` run, changes something N times; a pass that can
 //! be switched off must then change nothing where it is ([`crate::passes`]).
@@ -58,6 +62,7 @@ pub fn test(path: &Path, text: &str, cpus: &[&dyn rungs::Rung]) -> Result<(), St
             let module = cloom_ir::parse(input).map_err(|e| e.to_string())?;
             return run(&module, &header::parse(input, ";")?, cpus);
         }
+        ["uniformity"] => return crate::uniformity::check(path, input),
         ["verify"] => return verify(input, None),
         ["verify", "group", lanes] => return verify(input, Some(lanes.parse().map_err(|_| "no number of lanes")?)),
         _ => {}
@@ -174,13 +179,7 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
     }
 }
 
-/// The text of a module without its version, which is the same for all.
-fn printed(module: &Module) -> String {
-    let text = module.to_string();
-    text.split_once('\n').map_or_else(String::new, |(_, rest)| rest.to_owned())
-}
-
-fn first_defined(module: &Module) -> Result<FuncRef, String> {
+pub(crate) fn first_defined(module: &Module) -> Result<FuncRef, String> {
     let kernel = module.kernels().next();
     let any = || module.funcs.iter().find(|(_, f)| !f.is_declaration()).map(|(r, _)| r);
     kernel.or_else(any).ok_or_else(|| "no function has a body".into())

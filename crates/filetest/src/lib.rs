@@ -27,6 +27,7 @@ pub mod peers;
 pub mod program;
 pub mod reduce;
 pub mod rungs;
+pub mod uniformity;
 
 pub use case::{Case, CaseArg, Outcome};
 pub use rungs::{Rung, climb};

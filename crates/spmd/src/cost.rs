@@ -44,7 +44,7 @@ pub struct VectorOptions {
     /// The work-items of a row of a group, if known and short.
     pub short_row: Option<u16>,
     /// Whether vectors lie along dimension 0 of a launch even where another dimension suits the kernel better: for
-    /// launches that are short in that native.
+    /// launches that are short in that other dimension.
     pub keep_dim0: bool,
 }
 
@@ -82,7 +82,7 @@ impl Vectors<'_> {
         if bytes > 64 { 16 } else { bytes.max(16).next_power_of_two() }
     }
 
-    /// The target's tuning, or a generic native if a number of lanes was requested, so that such code is the same for
+    /// The target's tuning, or a generic one if a number of lanes was requested, so that such code is the same for
     /// all targets.
     pub fn tuning(&self) -> &Tuning {
         self.options.lanes.map_or(self.target.tuning(), |_| &Tuning::GENERIC)
@@ -96,7 +96,7 @@ const MAX_REGISTERS_PER_VECTOR: u32 = 8;
 /// The most lanes: a mask has 64 bits. Rows of 64 work-items fill any vector.
 pub const MAX_LANES: u32 = 64;
 
-/// The guessed length of the rows of groups, for kernels that query ids in more than native dimension: tiles are mostly
+/// The guessed length of the rows of groups, for kernels that query ids in more than one dimension: tiles are mostly
 /// 16 wide.
 pub const GUESSED_TILE: u32 = 16;
 
@@ -107,12 +107,12 @@ const MAX_OVERCOMMIT: u32 = 4;
 /// Chooses the width for the continuations of a kernel, whose groups have rows of `row` work-items.
 ///
 /// * *Two registers per vector* is the default ([`Tuning::interleave`]), if the live values of loops then fit in the
-///   registers (for a kernel without loops: nearly fit); else native.
+///   registers (for a kernel without loops: nearly fit); else one.
 /// * *More than two*, if loops are else bound by the latency of a recurrence ([`crate::analysis::latency`]) or have
 ///   software prefetch ([`crate::transform::prefetch_loop`]). Never more lanes than a row has work-items.
 /// * *One*, if each lane reads its own row ([`crate::transform::row_transpose`]): every lane is a stream of its own
 ///   for the caches.
-/// * *Scalar code*, if the live values of loops exceed native register each and are mostly short vectors, which are
+/// * *Scalar code*, if the live values of loops exceed one register each and are mostly short vectors, which are
 ///   vectors already; if nearly all work is on short vectors that fill registers, without waiting for latency, or on
 ///   whole registers read at a distance from each other; if a kernel mostly counts by atomic operations, unless lanes
 ///   share cache lines meanwhile; or if it does little but access scattered memory.

@@ -1,4 +1,4 @@
-//! From a kernel to its work-group function: which attempts are output, and what follows a limit or a bug.
+//! From a kernel to its work-group function: which attempts are made, and what follows a limit or a bug.
 //!
 //! ```text
 //! kernel ─▶ split at barriers ─▶ pipeline with vectors ─ limit or bug ─▶ pipeline for scalar code

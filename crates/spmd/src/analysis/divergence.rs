@@ -47,7 +47,7 @@ impl Divergence {
         self.is_temporally_divergent[v.index()]
     }
 
-    /// What first made the value vary.
+    /// The first cause of the value's divergence.
     pub fn cause(&self, v: Value) -> Option<Cause> {
         self.cause[v.index()]
     }

@@ -16,8 +16,10 @@
 //! | [`active_bound`] | the last work-item of a group that has an effect |
 //! | [`private_layout`] | how the lanes' copies of a private array lie in memory |
 //! | [`dim_order`] | the dimension of a launch along which vectors lie |
+//! | [`annotate`] | the text of a kernel with its shapes and masks, for tests |
 
 pub(crate) mod active_bound;
+pub mod annotate;
 pub(crate) mod bounds;
 pub(crate) mod counted_loop;
 pub(crate) mod dim_order;

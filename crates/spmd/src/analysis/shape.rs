@@ -104,7 +104,7 @@ impl Shapes {
         self.of(v) == Shape::Uniform
     }
 
-    /// What first made the value vary.
+    /// The first cause of the value's divergence.
     pub fn cause(&self, v: Value) -> Option<Cause> {
         self.cause[v.index()]
     }
