@@ -60,12 +60,12 @@ pub fn collect(func: &Function, graph: &ContinuationGraph, frame: &Frame, diverg
         let (what, why) = if graph.batched[i] {
             (
                 format!("loop: grid-stride, with a synthetic barrier for a batch of groups: continuation {i}"),
-                format!("the groups read memory in order; {per_item} values per work-item are saved across it"),
+                format!("the groups read memory in order; values saved across it: {per_item} per work-item"),
             )
         } else {
             (
                 format!("barrier: continuation {i}"),
-                format!("{per_item} values per work-item and {per_group} per group are saved across it"),
+                format!("values saved across it: {per_item} per work-item, {per_group} per group"),
             )
         };
         remarks.push(Remark { span, what, why });
