@@ -160,7 +160,7 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
             (1, "a masked loop does little but update scattered memory")
         }
         () if items.iter().any(|item| gathers(item)) => (1, "a masked loop does little but gather from buffers"),
-        () if is_histogram(items) => match items.iter().any(|item| item.counts_side_by_side()) {
+        () if is_histogram(items) => match items.iter().any(|item| item.counts_with_unit_stride()) {
             true => {
                 (native, "it mostly counts by atomic operations, and reads with unit stride: one register per value")
             }

@@ -258,7 +258,7 @@ impl Pipeline<'_> {
         let around = Surroundings {
             params,
             shapes: shapes(0),
-            shapes_down: shapes(1),
+            shapes_dim1: shapes(1),
             bounds: bounds(params),
             write_only,
             fast_gather: self.vectors.tuning().fast_gather,

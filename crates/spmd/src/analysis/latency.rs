@@ -103,7 +103,7 @@ pub fn registers(item: &VectorInput, least: u32, most: u32, plenty: bool) -> u32
         (false, _) => most,
     };
     let quarters = if plenty { WORTHWHILE_WITH_32 } else { WORTHWHILE };
-    let all = deepest(item).into_iter().map(|l| {
+    let useful = deepest(item).into_iter().map(|l| {
         let round = round(item, l);
         let mut registers = least;
         while 2 * registers <= most && (spread || round.gains_by_doubling(registers, quarters)) {
@@ -111,7 +111,7 @@ pub fn registers(item: &VectorInput, least: u32, most: u32, plenty: bool) -> u32
         }
         registers
     });
-    all.min().unwrap_or(least)
+    useful.min().unwrap_or(least)
 }
 
 /// The time of one iteration of a loop.

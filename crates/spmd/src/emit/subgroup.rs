@@ -13,24 +13,24 @@ pub fn lower_to_single(func: &mut Function) -> usize {
     for k in 0..func.layout.len() {
         let b = func.layout[k];
         let insts = std::mem::take(&mut func.blocks[b].insts);
-        let mut kept = Vec::with_capacity(insts.len());
+        let mut remaining = Vec::with_capacity(insts.len());
         for i in insts {
             let data = &func.insts[i];
             let (Some(r), true) = (data.result, data.op.is_subgroup()) else {
-                kept.push(i);
+                remaining.push(i);
                 continue;
             };
             count += 1;
             match data.op {
                 Op::SubgroupBallot => {
                     func.insts[i].op = Op::Cast(CastOp::Zext);
-                    kept.push(i);
+                    remaining.push(i);
                 }
                 Op::SubgroupScan { op, exclusive: true } => {
                     let bits = subgroup::identity(op, func.ty(r).scalar).unwrap_or(0);
                     func.insts[i].op = Op::Const(bits);
                     func.insts[i].args.clear();
-                    kept.push(i);
+                    remaining.push(i);
                 }
                 // With one work-item, these return its own value.
                 _ => {
@@ -38,7 +38,7 @@ pub fn lower_to_single(func: &mut Function) -> usize {
                 }
             }
         }
-        func.blocks[b].insts = kept;
+        func.blocks[b].insts = remaining;
     }
     if !replaced_by.is_empty() {
         let origin = |mut v: Value| {

@@ -149,11 +149,11 @@ impl Cloner<'_> {
         if self.graph.divergent_dispatch && self.index > 0 {
             let (body, skip) = (self.func.add_block(), self.func.add_block());
             let p = self.param(Param::NextContinuation, Type::ptr(Space::Context));
-            let number = self.index as u64;
+            let own_id = self.index as u64;
             let mut b = self.at(start);
             let next = b.load(Type::I32, p, 4, Flags::empty());
-            let own_number = b.iconst(Type::I32, number);
-            let is_own = b.icmp(IntCc::Eq, next, own_number);
+            let own_id_value = b.iconst(Type::I32, own_id);
+            let is_own = b.icmp(IntCc::Eq, next, own_id_value);
             b.branch(is_own, body, skip);
             b.switch_to(skip);
             b.ret(Some(next));

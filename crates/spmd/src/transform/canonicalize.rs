@@ -59,8 +59,9 @@ pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Re
         if lower_masked_switches(func, &cfg, &masked) {
             continue;
         }
-        let wrong = loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && form(func, &cfg, l).is_none());
-        if let Some(l) = wrong {
+        let not_canonical =
+            loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && form(func, &cfg, l).is_none());
+        if let Some(l) = not_canonical {
             restructure(func, l, &mut unspecified);
             continue;
         }
@@ -171,13 +172,13 @@ fn check_endless_loops(func: &Function, cfg: &Cfg) -> Result<(), Stop> {
 
 /// Turns masked switches into chains of branches. Returns whether there were any.
 fn lower_masked_switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> bool {
-    let mut any = false;
+    let mut lowered = false;
     for &b in cfg.rpo() {
         let Term::Switch { value, cases, default } = func.blocks[b].term.clone() else { continue };
         if !masked.is_masked(b) && !masked.is_linear(b) {
             continue;
         }
-        any = true;
+        lowered = true;
         let ty = func.ty(value);
         let span = func.blocks[b].term_span;
         let mut at = b;
@@ -197,7 +198,7 @@ fn lower_masked_switches(func: &mut Function, cfg: &Cfg, masked: &Masked) -> boo
             at = next;
         }
     }
-    any
+    lowered
 }
 
 /// Where the exit edge of a canonical loop starts.
@@ -211,13 +212,13 @@ pub enum Form {
 
 /// The form of a loop, if it is canonical.
 pub fn form(func: &Function, cfg: &Cfg, l: &Loop) -> Option<Form> {
-    let ([latch], [(from, out)]) = (&l.latches[..], &l.exits[..]) else { return None };
-    if cfg.preds(*out).len() != 1 || !matches!(func.blocks[*from].term, Term::Branch { .. }) {
+    let ([latch], [(from, exit)]) = (&l.latches[..], &l.exits[..]) else { return None };
+    if cfg.preds(*exit).len() != 1 || !matches!(func.blocks[*from].term, Term::Branch { .. }) {
         return None;
     }
-    let back = func.blocks[*latch].term.edges().iter().filter(|e| e.block == l.header).count();
+    let back_edges = func.blocks[*latch].term.edges().iter().filter(|e| e.block == l.header).count();
     match () {
-        () if from == latch && back == 1 => Some(Form::BottomTested),
+        () if from == latch && back_edges == 1 => Some(Form::BottomTested),
         () if *from == l.header && matches!(func.blocks[*latch].term, Term::Jump(_)) => Some(Form::TopTested),
         () => None,
     }
@@ -235,20 +236,20 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
     };
     if simple {
         let (from, _) = l.exits[0];
-        let out = func.add_block();
+        let exit = func.add_block();
         let mut old = None;
         for e in func.blocks[from].term.edges_mut() {
             if !inside.contains(&e.block) {
-                old = Some(std::mem::replace(e, Edge::new(out, [])));
+                old = Some(std::mem::replace(e, Edge::new(exit, [])));
             }
         }
         if let Some(old) = old {
             let span = func.blocks[from].term_span;
-            func.set_term(out, Term::Jump(old), span);
+            func.set_term(exit, Term::Jump(old), span);
         }
         return;
     }
-    let (latch, out) = (func.add_block(), func.add_block());
+    let (latch, exit) = (func.add_block(), func.add_block());
     let types: Vec<Type> = func.blocks[l.header].params.iter().map(|&p| func.ty(p)).collect();
     let carried: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
     let mut exit_edges: Vec<Edge> = Vec::new();
@@ -292,10 +293,10 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
         }
     }
     let mut b = Builder::new(func, latch);
-    b.term(Term::Branch { cond: stays_flag, then: Edge::new(l.header, carried), els: Edge::new(out, []) });
+    b.term(Term::Branch { cond: stays_flag, then: Edge::new(l.header, carried), els: Edge::new(exit, []) });
     // Arguments of the exit edges that are defined in the loop are passed through parameters later, like all values
     // used after it.
-    let mut at = out;
+    let mut at = exit;
     let count = exit_edges.len();
     for (i, edge) in exit_edges.into_iter().enumerate() {
         let Some(exit_var) = exit_var.filter(|_| i + 1 < count) else {
@@ -303,13 +304,13 @@ fn restructure(func: &mut Function, l: &Loop, unspecified: &mut Unspecified) {
             break;
         };
         let mut b = Builder::new(func, at);
-        let this = b.iconst(Type::I32, i as u64);
-        let cond = b.icmp(IntCc::Eq, exit_var, this);
+        let index = b.iconst(Type::I32, i as u64);
+        let cond = b.icmp(IntCc::Eq, exit_var, index);
         let next = func.add_block();
         func.set_term(at, Term::Branch { cond, then: edge, els: Edge::new(next, []) }, cloom_ir::Span::NONE);
         at = next;
     }
-    repair_ssa(func, &inside, l.header, latch, out, unspecified);
+    repair_ssa(func, &inside, l.header, latch, exit, unspecified);
 }
 
 /// Repairs SSA form after restructuring: definitions in the loop no longer dominate the latch, so values used after
@@ -319,7 +320,7 @@ fn repair_ssa(
     inside: &FxHashSet<Block>,
     header: Block,
     latch: Block,
-    out: Block,
+    exit: Block,
     unspecified: &mut Unspecified,
 ) {
     let mut blocks = inside.clone();
@@ -347,9 +348,9 @@ fn repair_ssa(
         }
         ssa.write(def_block, var, v);
         let value = ssa.read(func, latch, var);
-        let p = func.add_block_param(out, ty);
+        let p = func.add_block_param(exit, ty);
         for e in func.blocks[latch].term.edges_mut() {
-            if e.block == out {
+            if e.block == exit {
                 e.args.push(value);
             }
         }
@@ -409,12 +410,12 @@ fn is_lcssa(func: &Function, l: &Loop) -> bool {
 /// Brings a loop into LCSSA form: values used after it pass parameters of its exit block.
 fn make_lcssa(func: &mut Function, l: &Loop) {
     let blocks: FxHashSet<Block> = l.blocks.iter().copied().collect();
-    let (from, out) = l.exits[0];
+    let (from, exit) = l.exits[0];
     let mut renamed = FxHashMap::default();
     for (v, _) in used_outside(func, &blocks) {
-        let p = func.add_block_param(out, func.ty(v));
+        let p = func.add_block_param(exit, func.ty(v));
         for e in func.blocks[from].term.edges_mut() {
-            if e.block == out {
+            if e.block == exit {
                 e.args.push(v);
             }
         }

@@ -77,23 +77,24 @@ pub(super) fn params(item: &VectorInput) -> FxHashSet<Value> {
         Some(all)
     };
     loop {
-        let stays = |p: &Value| sources(p, &candidates).is_some() && !has_component_uses(item, *p, &candidates);
-        let fewer: FxHashSet<Value> = candidates.iter().copied().filter(stays).collect();
-        if fewer.len() == candidates.len() {
+        let remains_candidate =
+            |p: &Value| sources(p, &candidates).is_some() && !has_component_uses(item, *p, &candidates);
+        let remaining: FxHashSet<Value> = candidates.iter().copied().filter(remains_candidate).collect();
+        if remaining.len() == candidates.len() {
             break;
         }
-        candidates = fewer;
+        candidates = remaining;
     }
     let mut loaded: FxHashSet<Value> = FxHashSet::default();
     loop {
         let is_loaded = |p: &Value| {
             sources(p, &candidates).is_some_and(|s| s.memory || s.params.iter().any(|q| loaded.contains(q)))
         };
-        let more: FxHashSet<Value> = candidates.iter().copied().filter(is_loaded).collect();
-        if more.len() == loaded.len() {
+        let loaded_now: FxHashSet<Value> = candidates.iter().copied().filter(is_loaded).collect();
+        if loaded_now.len() == loaded.len() {
             return loaded;
         }
-        loaded = more;
+        loaded = loaded_now;
     }
 }
 
@@ -162,69 +163,69 @@ fn has_component_uses(item: &VectorInput, p: Value, candidates: &FxHashSet<Value
 
 impl Widener<'_> {
     /// Interleaves components without shuffles, if they come from interleaved vectors.
-    pub(super) fn interleaved_of(&mut self, parts: &[Value]) -> Option<Value> {
+    pub(super) fn interleaved_of(&mut self, components: &[Value]) -> Option<Value> {
         if !self.manager.is_on(passes::AOS_PASSTHROUGH) {
             return None;
         }
-        let mut order = Vec::new();
-        let from_memory = self.plan_interleaved(parts, MAX_DUPLICATED_OPS, &mut order)?;
+        let mut plan = Vec::new();
+        let from_memory = self.plan_interleaved(components, MAX_DUPLICATED_OPS, &mut plan)?;
         if !from_memory {
             return None;
         }
         self.manager.count(passes::AOS_PASSTHROUGH);
         let mut done = Interleaved::new();
-        for parts in order {
-            let interleaved = self.make_interleaved(&parts, &done);
-            done.push((parts, interleaved));
+        for components in plan {
+            let interleaved = self.make_interleaved(&components, &done);
+            done.push((components, interleaved));
         }
         done.pop().map(|(_, interleaved)| interleaved)
     }
 
     /// Lists the expressions to emit, operands first. Returns whether some leaf is a deinterleaved vector; `None` if
     /// it cannot be done.
-    fn plan_interleaved(&self, parts: &[Value], depth: usize, order: &mut Vec<Lanes>) -> Option<bool> {
-        if order.iter().any(|done| done[..] == *parts) {
+    fn plan_interleaved(&self, components: &[Value], depth: usize, plan: &mut Vec<Lanes>) -> Option<bool> {
+        if plan.iter().any(|done| done[..] == *components) {
             return Some(false);
         }
-        let is_deinterleaved = self.deinterleaved_from(parts).is_some();
-        if !is_deinterleaved && !self.is_splat(parts) && self.components_of_uniform(parts).is_none() {
-            let operands = self.operands(parts)?;
+        let is_deinterleaved = self.deinterleaved_from(components).is_some();
+        if !is_deinterleaved && !self.is_splat(components) && self.components_of_uniform(components).is_none() {
+            let operands = self.operands(components)?;
             let mut from_memory = false;
             for operand in &operands {
-                from_memory |= self.plan_interleaved(operand, depth.checked_sub(1)?, order)?;
+                from_memory |= self.plan_interleaved(operand, depth.checked_sub(1)?, plan)?;
             }
-            if order.len() == MAX_DUPLICATED_OPS {
+            if plan.len() == MAX_DUPLICATED_OPS {
                 return None;
             }
-            order.push(parts.into());
+            plan.push(components.into());
             return Some(from_memory);
         }
-        order.push(parts.into());
+        plan.push(components.into());
         Some(is_deinterleaved)
     }
 
-    fn make_interleaved(&mut self, parts: &[Value], done: &Interleaved) -> Value {
-        if let Some(interleaved) = self.deinterleaved_from(parts) {
+    fn make_interleaved(&mut self, components: &[Value], done: &Interleaved) -> Value {
+        if let Some(interleaved) = self.deinterleaved_from(components) {
             return interleaved;
         }
-        let (n, ty) = (parts.len() as u16, self.func.ty(parts[0]));
-        if let Some(one) = self.components_of_uniform(parts) {
+        let (n, ty) = (components.len() as u16, self.func.ty(components[0]));
+        if let Some(uniform) = self.components_of_uniform(components) {
             let order: Vec<u16> = (0..self.lanes).flat_map(|_| 0..n).collect();
-            return self.b().shuffle(one, one, &order);
+            return self.b().shuffle(uniform, uniform, &order);
         }
         let ty = Type::vector(ty.scalar, ty.lanes * n);
-        let inst = self.func.def_inst(parts[0]);
+        let inst = self.func.def_inst(components[0]);
         let data = inst.map(|i| &self.func.insts[i]);
         match data.map(|data| (data.op.clone(), data.args.clone(), data.flags)) {
             Some((op @ Op::Const(_), args, flags)) => self.push_interleaved(op, args, ty, flags),
             Some((Op::Splat, args, _)) => self.b().splat(args[0], ty.lanes),
             Some((op, _, flags)) => {
-                let operands = self.operands(parts).unwrap_or_default();
+                let operands = self.operands(components).unwrap_or_default();
                 let operand_of = |operand: &Lanes| done.iter().find(|k| k.0 == *operand).map(|k| k.1);
                 let args = operands.iter().filter_map(operand_of).collect();
                 self.push_interleaved(op, args, ty, flags)
             }
-            None => parts[0],
+            None => components[0],
         }
     }
 
@@ -234,11 +235,11 @@ impl Widener<'_> {
     }
 
     /// The vector that components were deinterleaved from, if they are all of it.
-    fn deinterleaved_from(&self, parts: &[Value]) -> Option<Value> {
-        let n = parts.len() as u16;
+    fn deinterleaved_from(&self, components: &[Value]) -> Option<Value> {
+        let n = components.len() as u16;
         let mut interleaved = None;
-        for (c, &part) in (0..n).zip(parts) {
-            let data = &self.func.insts[self.func.def_inst(part)?];
+        for (c, &component) in (0..n).zip(components) {
+            let data = &self.func.insts[self.func.def_inst(component)?];
             let Op::Shuffle(lanes) = &data.op else { return None };
             let in_order = lanes.iter().zip(0..).all(|(&lane, l)| lane == l * n + c);
             let all = self.func.ty(data.args[0]).lanes == n * self.lanes && lanes.len() == usize::from(self.lanes);
@@ -250,7 +251,7 @@ impl Widener<'_> {
     }
 
     /// Whether all components are splats of one scalar.
-    fn is_splat(&self, parts: &[Value]) -> bool {
+    fn is_splat(&self, components: &[Value]) -> bool {
         let source = |v: Value| {
             let data = &self.func.insts[self.func.def_inst(v)?];
             match data.op {
@@ -259,37 +260,38 @@ impl Widener<'_> {
                 _ => None,
             }
         };
-        let first = source(parts[0]);
-        first.is_some() && parts.iter().all(|&part| source(part) == first)
+        let first = source(components[0]);
+        first.is_some() && components.iter().all(|&component| source(component) == first)
     }
 
     /// The uniform short vector whose splatted components these are.
-    fn components_of_uniform(&self, parts: &[Value]) -> Option<Value> {
-        let mut one = None;
-        for (c, &part) in (0..).zip(parts) {
-            let splat = &self.func.insts[self.func.def_inst(part)?];
+    fn components_of_uniform(&self, components: &[Value]) -> Option<Value> {
+        let mut uniform = None;
+        for (c, &component) in (0..).zip(components) {
+            let splat = &self.func.insts[self.func.def_inst(component)?];
             let component = &self.func.insts[self.func.def_inst(*splat.args.first()?)?];
             let index = component.args.get(1).and_then(|&k| self.func.const_bits(k));
             let from = *component.args.first()?;
-            let right = splat.op == Op::Splat && component.op == Op::Extract && index == Some(c);
-            if !right || *one.get_or_insert(from) != from {
+            let is_component = splat.op == Op::Splat && component.op == Op::Extract && index == Some(c);
+            if !is_component || *uniform.get_or_insert(from) != from {
                 return None;
             }
         }
-        one.filter(|&v| usize::from(self.func.ty(v).lanes) == parts.len())
+        uniform.filter(|&v| usize::from(self.func.ty(v).lanes) == components.len())
     }
 
     /// The operands of an operation that is the same for all components: for each operand, its components.
-    fn operands(&self, parts: &[Value]) -> Option<SmallVec<[Lanes; 3]>> {
-        let insts: SmallVec<[Inst; 4]> = parts.iter().map(|&part| self.func.def_inst(part)).collect::<Option<_>>()?;
+    fn operands(&self, components: &[Value]) -> Option<SmallVec<[Lanes; 3]>> {
+        let insts: SmallVec<[Inst; 4]> =
+            components.iter().map(|&component| self.func.def_inst(component)).collect::<Option<_>>()?;
         let first = &self.func.insts[insts[0]];
-        let to = self.func.ty(parts[0]);
-        let alike = |a: Value| self.func.ty(a).lanes == to.lanes;
-        let same = insts.iter().zip(parts).all(|(&i, &part)| {
+        let to = self.func.ty(components[0]);
+        let same_lanes = |a: Value| self.func.ty(a).lanes == to.lanes;
+        let same = insts.iter().zip(components).all(|(&i, &component)| {
             let data = &self.func.insts[i];
-            data.op == first.op && data.flags == first.flags && self.func.ty(part) == to
+            data.op == first.op && data.flags == first.flags && self.func.ty(component) == to
         });
-        if !is_lanewise(&first.op) || !same || !first.args.iter().all(|&a| alike(a) && !self.func.ty(a).is_ptr()) {
+        if !is_lanewise(&first.op) || !same || !first.args.iter().all(|&a| same_lanes(a) && !self.func.ty(a).is_ptr()) {
             return None;
         }
         let operand = |k: usize| -> Lanes { insts.iter().map(|&i| self.func.insts[i].args[k]).collect() };

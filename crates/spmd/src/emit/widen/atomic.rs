@@ -71,7 +71,7 @@ impl Widener<'_> {
 
     /// Emits the non-atomic operation for each lane, all active. Returns the old values if `ty` is given.
     fn rmw_lanes(&mut self, op: Option<BinOp>, a: &Address, x: &VecValue, ty: Option<Type>) -> Result<Lanes, Stop> {
-        let each = |w: &mut Self, a: &Address, unrolled: bool| {
+        let rmw_each = |w: &mut Self, a: &Address, unrolled: bool| {
             w.each_lane(ty, unrolled, |w, lane| {
                 let p = w.address_of(a, lane)?;
                 let x = w.one(x, lane);
@@ -81,18 +81,18 @@ impl Widener<'_> {
         match self.where_strided(a)? {
             Some((cond, strided)) => {
                 let types: Vec<Type> = ty.iter().map(|&ty| self.wide_type(ty)).collect();
-                self.if_else(cond, &types, |w| each(w, &strided, true), |w| each(w, a, false))
+                self.if_else(cond, &types, |w| rmw_each(w, &strided, true), |w| rmw_each(w, a, false))
             }
-            None => each(self, a, true),
+            None => rmw_each(self, a, true),
         }
     }
 
     /// All lanes add one uniform value, at addresses that repeat with the period.
     fn add_repeated(&mut self, op: Option<BinOp>, a: &Address, x: Value) -> Result<Lanes, Stop> {
         let ty = self.func.ty(x);
-        let times = u64::from(self.lanes / PERIOD);
-        let times = self.b().iconst(ty, times);
-        let x = self.b().binary(BinOp::Mul, times, x);
+        let repetitions = u64::from(self.lanes / PERIOD);
+        let repetitions = self.b().iconst(ty, repetitions);
+        let x = self.b().binary(BinOp::Mul, repetitions, x);
         for lane in 0..PERIOD {
             let lane = self.b().iconst(Type::I64, u64::from(lane));
             let p = self.address_of(a, lane)?;
@@ -139,30 +139,30 @@ impl Widener<'_> {
         let (ty, n) = (self.func.ty(x), self.lanes);
         let bits = self.mask.map(|m| self.b().ballot(m));
         let mut b = self.b();
-        let number = match bits {
+        let active_lanes = match bits {
             Some(bits) => b.unary(UnOp::Popcount, bits),
             None => b.iconst(Type::I64, u64::from(n)),
         };
-        let number = if ty == Type::I64 { number } else { b.cast(CastOp::Trunc, number, ty) };
-        let total = b.binary(BinOp::Mul, number, x);
+        let active_lanes = if ty == Type::I64 { active_lanes } else { b.cast(CastOp::Trunc, active_lanes, ty) };
+        let total = b.binary(BinOp::Mul, active_lanes, x);
         let old = self.single_rmw(inst, p, total)?;
         let mut b = self.b();
-        let before = match bits {
+        let earlier_count = match bits {
             None => b.iota(ty.scalar, n),
             Some(bits) => {
                 let wide = Type::vector(Scalar::I64, n);
                 let all = b.splat(bits, n);
                 let (one, lane) = (b.iconst(wide, 1), b.iota(Scalar::I64, n));
-                let own = b.binary(BinOp::Shl, one, lane);
-                let lower = b.binary(BinOp::Sub, own, one);
-                let those = b.binary(BinOp::And, all, lower);
-                let count = b.unary(UnOp::Popcount, those);
+                let lane_bit = b.binary(BinOp::Shl, one, lane);
+                let lower = b.binary(BinOp::Sub, lane_bit, one);
+                let earlier_lanes = b.binary(BinOp::And, all, lower);
+                let count = b.unary(UnOp::Popcount, earlier_lanes);
                 let to = Type::vector(ty.scalar, n);
                 if ty == Type::I64 { count } else { b.cast(CastOp::Trunc, count, to) }
             }
         };
         let (x, old) = (b.splat(x, n), b.splat(old, n));
-        let added = b.binary(BinOp::Mul, before, x);
+        let added = b.binary(BinOp::Mul, earlier_count, x);
         let lanes = b.binary(if op == RmwOp::Add { BinOp::Add } else { BinOp::Sub }, old, added);
         self.finish(inst, smallvec![lanes])
     }
@@ -178,12 +178,12 @@ impl Widener<'_> {
         }
         let mut b = self.b();
         // A tree of halves; an odd last lane is added at the end.
-        let mut rest = None;
+        let mut odd_lanes = None;
         let mut n = ty.lanes;
         while n > 1 {
             if n % 2 == 1 {
                 let last = b.extract_lane(all, n - 1);
-                rest = Some(rest.map_or(last, |r| b.binary(op, r, last)));
+                odd_lanes = Some(odd_lanes.map_or(last, |r| b.binary(op, r, last)));
             }
             let half = n / 2;
             let (low, high): (Vec<u16>, Vec<u16>) = ((0..half).collect(), (half..2 * half).collect());
@@ -191,8 +191,8 @@ impl Widener<'_> {
             all = b.binary(op, x, y);
             n = half;
         }
-        let one = if b.ty(all).is_vector() { b.extract_lane(all, 0) } else { all };
-        rest.map_or(one, |r| b.binary(op, one, r))
+        let scalar = if b.ty(all).is_vector() { b.extract_lane(all, 0) } else { all };
+        odd_lanes.map_or(scalar, |r| b.binary(op, scalar, r))
     }
 }
 

@@ -76,11 +76,11 @@ impl Widener<'_> {
         };
         let (from, n) = (self.base(x)?, self.base(d)?);
         let ty = self.func.ty(from);
-        let (rest, n, division) = match data.op {
+        let (remainder, n, division) = match data.op {
             Op::Binary(op @ (BinOp::Udiv | BinOp::Sdiv)) => {
                 let signed = op == BinOp::Sdiv;
-                let rest = self.b().binary(if signed { BinOp::Srem } else { BinOp::Urem }, from, n);
-                (rest, n, if signed { Division::Signed } else { Division::Unsigned })
+                let remainder = self.b().binary(if signed { BinOp::Srem } else { BinOp::Urem }, from, n);
+                (remainder, n, if signed { Division::Signed } else { Division::Unsigned })
             }
             _ => {
                 let amount = item.func.const_bits(d).ok_or(bug("a shift by a value that is not constant"))?;
@@ -89,7 +89,7 @@ impl Widener<'_> {
             }
         };
         let base = self.clone_scalar(inst)?.ok_or(bug("an instruction has no result"))?;
-        let test = self.have_same_quotient(x, by, rest, n, division)?;
+        let test = self.have_same_quotient(x, by, remainder, n, division)?;
         let cond = Some(self.and(cond, test));
         Ok(VecValue::Strided { base, by: 0, cond })
     }
@@ -100,12 +100,12 @@ impl Widener<'_> {
         &mut self,
         x: Value,
         by: i64,
-        rest: Value,
+        remainder: Value,
         n: Value,
         division: Division,
     ) -> Result<Value, Stop> {
         let from = self.base(x)?;
-        let ty = self.func.ty(rest);
+        let ty = self.func.ty(remainder);
         let span = by.unsigned_abs().saturating_mul(u64::from(self.lanes - 1));
         if span > ty.scalar.mask() >> 1 {
             return Ok(self.b().iconst(ty.with_scalar(Scalar::I1), 0));
@@ -125,17 +125,17 @@ impl Widener<'_> {
         let mut b = self.b();
         let distance = b.iconst(ty, span);
         let test = if by < 0 {
-            b.icmp(IntCc::Uge, rest, distance)
+            b.icmp(IntCc::Uge, remainder, distance)
         } else if division == Division::LowBits {
             // The largest remainder is the mask itself.
-            let last = b.binary(BinOp::Add, rest, distance);
-            let whole = b.icmp(IntCc::Uge, n, distance);
+            let last = b.binary(BinOp::Add, remainder, distance);
+            let fits = b.icmp(IntCc::Uge, n, distance);
             let test = b.icmp(IntCc::Ule, last, n);
-            b.binary(BinOp::And, whole, test)
+            b.binary(BinOp::And, fits, test)
         } else {
             let wide = b.icmp(IntCc::Ugt, n, distance);
-            let most = b.binary(BinOp::Sub, n, distance);
-            let test = b.icmp(IntCc::Ult, rest, most);
+            let limit = b.binary(BinOp::Sub, n, distance);
+            let test = b.icmp(IntCc::Ult, remainder, limit);
             b.binary(BinOp::And, wide, test)
         };
         Ok(self.and(cond, test))

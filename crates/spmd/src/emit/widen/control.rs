@@ -142,8 +142,8 @@ impl Widener<'_> {
         if item.masked.is_masked(b) && self.has_mask_var(b) {
             let var = self.mask_var(b);
             let ty = self.mask_type();
-            let none = self.b().iconst(ty, 0);
-            self.ssa.write(self.cur, var, none);
+            let empty = self.b().iconst(ty, 0);
+            self.ssa.write(self.cur, var, empty);
         }
         if item.shapes.joins[b.index()] {
             for &p in &item.func.blocks[b].params {
@@ -321,41 +321,41 @@ impl Widener<'_> {
             }
             _ => self.mask,
         };
-        let mut list: Vec<Block> = item.dom.children(b).to_vec();
-        list.retain(|&c| {
+        let mut children: Vec<Block> = item.dom.children(b).to_vec();
+        children.retain(|&c| {
             let inner = item.loops.innermost(c);
-            let same =
+            let in_loop =
                 inner == own_loop || item.loop_of.get(&c).is_some_and(|&l| item.loops.loops[l].parent == own_loop);
-            item.masked.is_masked(c) && same && c != b
+            item.masked.is_masked(c) && in_loop && c != b
         });
-        list.sort_by_key(|&c| item.cfg.rpo_index(c));
-        for c in list {
+        children.sort_by_key(|&c| item.cfg.rpo_index(c));
+        for c in children {
             if self.has_all_lanes(c) {
                 self.subtree(c, mask)?;
                 continue;
             }
-            let (own, only_if) = if self.has_mask_var(c) {
+            let (own_mask, only_if) = if self.has_mask_var(c) {
                 let var = self.mask_var(c);
                 (Some(self.ssa.read(self.func, self.cur, var)), None)
             } else {
                 *self.edge_masks.get(&c).ok_or(bug("a masked block has no edge to it"))?
             };
             let Weight { cost, needs_guard, .. } = item.weight[c.index()];
-            if let (None, Some(own)) = (only_if, own)
+            if let (None, Some(own_mask)) = (only_if, own_mask)
                 && self.takes_mask_versions(c)
             {
-                self.skipped_or_mask_versions(own, |w, mask| w.subtree(c, mask))?;
+                self.skipped_or_mask_versions(own_mask, |w, mask| w.subtree(c, mask))?;
                 continue;
             }
             if only_if.is_none() && !needs_guard && cost < MIN_GUARDED_COST {
-                self.subtree(c, own)?;
+                self.subtree(c, own_mask)?;
                 continue;
             }
-            let test = match (only_if, own) {
+            let test = match (only_if, own_mask) {
                 (Some(c), _) => c,
                 (None, Some(m)) => self.b().any(m),
                 (None, None) => {
-                    self.subtree(c, own)?;
+                    self.subtree(c, own_mask)?;
                     continue;
                 }
             };
@@ -364,7 +364,7 @@ impl Widener<'_> {
             self.b().branch(test, guarded, after);
             self.seal_with_pred(guarded, from);
             self.cur = guarded;
-            self.subtree(c, own)?;
+            self.subtree(c, own_mask)?;
             let end = self.cur;
             self.b().jump(after, &[]);
             self.ssa.seal(self.func, after, vec![from, end]);

@@ -30,7 +30,7 @@ pub struct Surroundings<'a> {
     /// The shapes of the parameters for vectors along dimension 0.
     pub shapes: Vec<Shape>,
     /// The shapes of the parameters along dimension 1, for comparison.
-    pub shapes_down: Vec<Shape>,
+    pub shapes_dim1: Vec<Shape>,
     /// The largest value of each integer parameter.
     pub bounds: Vec<u64>,
     /// The buffers that the kernel only writes.
@@ -47,7 +47,7 @@ pub struct Surroundings<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AccessPattern {
     /// Whether lanes read or write columns: accesses at a distance between lanes, which have unit stride along
-    /// dimension 1 ([`VectorInput::goes_down`]).
+    /// dimension 1 ([`VectorInput::column_access`]).
     pub column: Option<Column>,
     /// Whether each lane reads its own row in one of the deepest loops ([`crate::transform::row_transpose`]).
     pub rows: bool,
@@ -89,8 +89,8 @@ impl VectorInput {
         let mut input = VectorInput::analyse(func, unspecified, around, AccessPattern::default())?;
         if around.params.iter().any(|p| matches!(p, Param::LocalId(1) | Param::GlobalId(1))) {
             let bounds = Bounds::new(&input.func, &around.bounds);
-            let down = shape::analyse(&input.func, &around.shapes_down, &bounds, &input.unspecified);
-            input.pattern.column = input.goes_down(&down);
+            let dim1 = shape::analyse(&input.func, &around.shapes_dim1, &bounds, &input.unspecified);
+            input.pattern.column = input.column_access(&dim1);
         }
         input.pattern.rows = row_transpose::are_deepest(&input, around.register);
         Ok(input)
@@ -182,7 +182,7 @@ impl VectorInput {
 
     /// Whether there are accesses to global memory that are at a distance between lanes, but have unit stride along
     /// dimension 1, whose shapes are `down`; and whether they write.
-    pub(crate) fn goes_down(&self, down: &Shapes) -> Option<Column> {
+    pub(crate) fn column_access(&self, dim1: &Shapes) -> Option<Column> {
         let accesses = self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).filter_map(|&i| {
             let data = &self.func.insts[i];
             let (value, column) = match data.op {
@@ -193,8 +193,8 @@ impl VectorInput {
             let size = i64::from(self.func.ty(value).bytes());
             let far = self.is_far(data.args[0]);
             let outside = !matches!(self.func.ty(data.args[0]).space(), Some(Space::Local | Space::Private));
-            let down = matches!(down.of(data.args[0]), Shape::Strided { by, .. } if by == size);
-            (far && outside && down).then_some(column)
+            let dim1 = matches!(dim1.of(data.args[0]), Shape::Strided { by, .. } if by == size);
+            (far && outside && dim1).then_some(column)
         });
         accesses.max()
     }
@@ -213,7 +213,7 @@ impl VectorInput {
     }
 
     /// Whether the loop with the most atomic operations reads global memory with unit stride.
-    pub(crate) fn counts_side_by_side(&self) -> bool {
+    pub(crate) fn counts_with_unit_stride(&self) -> bool {
         let blocks = || self.cfg.rpo().iter().filter_map(|&b| Some((b, self.loops.innermost(b)?)));
         let insts = |l: usize| {
             let blocks = blocks().filter(move |&(_, own)| own == l);

@@ -123,9 +123,9 @@ impl Widener<'_> {
                         let lanes = w.gather_lanes(ty, p, *align, data.flags)?;
                         Ok(smallvec![w.interleave(&lanes)])
                     };
-                    let whole = Type::vector(ty.scalar, ty.lanes * self.lanes);
-                    let whole = self.if_else(cond, &[whole], fast, slow)?[0];
-                    self.deinterleave(whole, ty.lanes)
+                    let interleaved = Type::vector(ty.scalar, ty.lanes * self.lanes);
+                    let interleaved = self.if_else(cond, &[interleaved], fast, slow)?[0];
+                    self.deinterleave(interleaved, ty.lanes)
                 }
                 (true, Some(cond)) => {
                     let p = data.args[0];
@@ -224,8 +224,8 @@ impl Widener<'_> {
         if n == 1 && by != size {
             return smallvec![self.load_covering(ty.scalar, base, (by / size) as u16, align, flags)];
         }
-        let whole = self.load_interleaved(ty, base, align, flags);
-        self.deinterleave(whole, n)
+        let interleaved = self.load_interleaved(ty, base, align, flags);
+        self.deinterleave(interleaved, n)
     }
 
     /// Loads contiguous scalars or short vectors as one vector.
@@ -257,8 +257,8 @@ impl Widener<'_> {
         if let [low, high] = loaded[..] {
             return self.b().shuffle(low, high, &order);
         }
-        let whole = self.concat(&loaded);
-        self.b().shuffle(whole, whole, &order)
+        let all = self.concat(&loaded);
+        self.b().shuffle(all, all, &order)
     }
 
     fn reverse(&mut self, v: Value) -> Value {
@@ -305,11 +305,11 @@ impl Widener<'_> {
     }
 
     /// The address of a lane, from the parts of the address if it has some.
-    fn lane_address(&mut self, p: Value, parts: Option<&Address>, lane: u16) -> Result<Value, Stop> {
-        match parts {
-            Some(parts) => {
+    fn lane_address(&mut self, p: Value, address: Option<&Address>, lane: u16) -> Result<Value, Stop> {
+        match address {
+            Some(address) => {
                 let lane = self.b().iconst(Type::I64, u64::from(lane));
-                self.address_of(parts, lane)
+                self.address_of(address, lane)
             }
             None => self.lane_value(p, lane, ADDRESS_DEPTH),
         }
@@ -325,7 +325,7 @@ impl Widener<'_> {
     /// not from a sum that is computed in every iteration.
     fn lane_value(&mut self, v: Value, lane: u16, depth: u32) -> Result<Value, Stop> {
         let item = self.item;
-        let parts = match self.exact(v)? {
+        let components = match self.exact(v)? {
             VecValue::Uniform(x) => return Ok(x),
             VecValue::Strided { base, by, .. } => {
                 let ty = self.func.ty(base);
@@ -336,10 +336,10 @@ impl Widener<'_> {
                 let by = self.b().iconst(ty, by & ty.scalar.mask());
                 return Ok(self.b().binary(BinOp::Add, base, by));
             }
-            VecValue::Varying(parts) => parts,
+            VecValue::Varying(components) => components,
         };
         if !self.has_scalar_part(v, depth) {
-            return Ok(self.b().extract_lane(parts[0], lane));
+            return Ok(self.b().extract_lane(components[0], lane));
         }
         let Some(i) = item.func.def_inst(v) else { return Err(bug("a sum is no instruction")) };
         let data = &item.func.insts[i];
@@ -371,8 +371,8 @@ impl Widener<'_> {
     /// Loads each lane from its own address.
     fn load_varying(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
         if self.prefers_lane_by_lane(unit(ty), p) {
-            let parts = self.address(p, None)?;
-            return self.load_lane_by_lane(ty, align, flags, |w, l| w.lane_address(p, parts.as_ref(), l));
+            let address = self.address(p, None)?;
+            return self.load_lane_by_lane(ty, align, flags, |w, l| w.lane_address(p, address.as_ref(), l));
         }
         self.gather_lanes(ty, p, align, flags)
     }
@@ -392,8 +392,8 @@ impl Widener<'_> {
                 Ok(self.b().load(unit, p, align, flags))
             })
             .collect::<Result<Lanes, Stop>>()?;
-        let whole = if unit.is_vector() { self.concat(&lane_values) } else { self.b().build(&lane_values) };
-        Ok(self.parts(whole, ty))
+        let interleaved = if unit.is_vector() { self.concat(&lane_values) } else { self.b().build(&lane_values) };
+        Ok(self.components(interleaved, ty))
     }
 
     /// Gathers all lanes.
@@ -409,15 +409,16 @@ impl Widener<'_> {
                 })
                 .collect());
         }
-        let whole = self.b().gather(wide, ptrs, mask, align, flags);
-        Ok(self.parts(whole, ty))
+        let interleaved = self.b().gather(wide, ptrs, mask, align, flags);
+        Ok(self.components(interleaved, ty))
     }
 
     /// The components of values loaded lane by lane.
-    fn parts(&mut self, whole: Value, ty: Type) -> Lanes {
-        let parts = Type::vector(ty.scalar, ty.lanes * self.lanes);
-        let whole = if unit(ty) == ty { whole } else { self.b().cast(CastOp::Bitcast, whole, parts) };
-        self.deinterleave(whole, ty.lanes)
+    fn components(&mut self, interleaved: Value, ty: Type) -> Lanes {
+        let components = Type::vector(ty.scalar, ty.lanes * self.lanes);
+        let interleaved =
+            if unit(ty) == ty { interleaved } else { self.b().cast(CastOp::Bitcast, interleaved, components) };
+        self.deinterleave(interleaved, ty.lanes)
     }
 
     /// The addresses of a component of all lanes, and their alignment.
@@ -485,8 +486,8 @@ impl Widener<'_> {
                         self.b().iconst(Type::I64, last)
                     }
                 };
-                let parts: Lanes = lanes.iter().map(|&l| self.b().extract(l, lane)).collect();
-                if ty.is_vector() { self.b().build(&parts) } else { parts[0] }
+                let components: Lanes = lanes.iter().map(|&l| self.b().extract(l, lane)).collect();
+                if ty.is_vector() { self.b().build(&components) } else { components[0] }
             }
         };
         self.b().store(p, value, align, flags);
@@ -502,15 +503,15 @@ impl Widener<'_> {
         align: u32,
         flags: Flags,
     ) -> Result<(), Stop> {
-        let parts = self.lanes(x)?;
+        let components = self.lanes(x)?;
         let mut first = base;
-        let mut whole = self.interleave(&parts);
+        let mut interleaved = self.interleave(&components);
         let mut mask = self.mask.map(|m| self.repeat_mask(m, ty.lanes));
         if by < 0 {
             let distance = by * i64::from(self.lanes - 1);
             let back = self.b().iconst(Type::I64, distance as u64);
             first = self.b().ptr_add(base, back);
-            whole = self.reverse(whole);
+            interleaved = self.reverse(interleaved);
             mask = mask.map(|m| self.reverse(m));
         }
         let plain = flags - Flags::NONTEMPORAL;
@@ -518,10 +519,10 @@ impl Widener<'_> {
             Some(m) => {
                 // The code for the last vector of a row is cold.
                 let cold = if self.entry_mask.is_some() { Flags::COLD } else { Flags::empty() };
-                self.b().masked_store(first, whole, m, align, plain | cold);
+                self.b().masked_store(first, interleaved, m, align, plain | cold);
             }
-            None if plain != flags => return self.store_nontemporal(first, whole, align, plain),
-            None => self.b().store(first, whole, align, plain),
+            None if plain != flags => return self.store_nontemporal(first, interleaved, align, plain),
+            None => self.b().store(first, interleaved, align, plain),
         }
         Ok(())
     }
@@ -554,8 +555,8 @@ impl Widener<'_> {
 
     fn store_varying(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         if self.prefers_lane_by_lane(unit(ty), p) {
-            let parts = self.address(p, None)?;
-            return self.store_lane_by_lane(x, ty, align, flags, |w, l| w.lane_address(p, parts.as_ref(), l));
+            let address = self.address(p, None)?;
+            return self.store_lane_by_lane(x, ty, align, flags, |w, l| w.lane_address(p, address.as_ref(), l));
         }
         self.scatter_lanes(p, x, ty, align, flags)
     }
@@ -571,20 +572,20 @@ impl Widener<'_> {
             }
             return Ok(());
         }
-        let whole = self.interleaved(x, ty)?;
-        self.b().scatter(ptrs, whole, mask, align, flags);
+        let interleaved = self.interleaved(x, ty)?;
+        self.b().scatter(ptrs, interleaved, mask, align, flags);
         Ok(())
     }
 
     /// The value to store, lane-major.
     fn interleaved(&mut self, x: Value, ty: Type) -> Result<Value, Stop> {
-        let parts = self.lanes(x)?;
-        let whole = self.interleave(&parts);
+        let components = self.lanes(x)?;
+        let interleaved = self.interleave(&components);
         if unit(ty) == ty {
-            return Ok(whole);
+            return Ok(interleaved);
         }
         let numbers = self.wide_type(unit(ty));
-        Ok(self.b().cast(CastOp::Bitcast, whole, numbers))
+        Ok(self.b().cast(CastOp::Bitcast, interleaved, numbers))
     }
 
     /// One access for each lane, at the address that `at` returns.
@@ -597,14 +598,14 @@ impl Widener<'_> {
         at: impl Fn(&mut Self, u16) -> Result<Value, Stop>,
     ) -> Result<(), Stop> {
         let unit = unit(ty);
-        let whole = self.interleaved(x, ty)?;
+        let interleaved = self.interleaved(x, ty)?;
         for l in 0..self.lanes {
             let p = at(self, l)?;
             let item = if unit.is_vector() {
                 let order: Vec<u16> = (l * unit.lanes..(l + 1) * unit.lanes).collect();
-                self.b().shuffle(whole, whole, &order)
+                self.b().shuffle(interleaved, interleaved, &order)
             } else {
-                self.b().extract_lane(whole, l)
+                self.b().extract_lane(interleaved, l)
             };
             self.b().store(p, item, align, flags);
         }

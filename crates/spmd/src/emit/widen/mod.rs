@@ -224,8 +224,8 @@ impl Widener<'_> {
         Ok(match self.get(v)? {
             VecValue::Uniform(x) | VecValue::Strided { base: x, .. } => x,
             VecValue::Varying(lanes) => {
-                let parts: Lanes = lanes.iter().map(|&l| self.b().extract_lane(l, 0)).collect();
-                if parts.len() == 1 { parts[0] } else { self.b().build(&parts) }
+                let components: Lanes = lanes.iter().map(|&l| self.b().extract_lane(l, 0)).collect();
+                if components.len() == 1 { components[0] } else { self.b().build(&components) }
             }
         })
     }
@@ -312,8 +312,8 @@ impl Widener<'_> {
                 let ty = self.func.ty(x);
                 (0..ty.lanes)
                     .map(|c| {
-                        let part = if ty.is_vector() { self.b().extract_lane(x, c) } else { x };
-                        self.b().splat(part, n)
+                        let component = if ty.is_vector() { self.b().extract_lane(x, c) } else { x };
+                        self.b().splat(component, n)
                     })
                     .collect()
             }
@@ -321,11 +321,11 @@ impl Widener<'_> {
                 let ty = self.func.ty(base);
                 let scalar = if ty.is_ptr() { Scalar::I64 } else { ty.scalar };
                 let mut b = self.b();
-                let all = b.splat(base, n);
+                let bases = b.splat(base, n);
                 let offsets = b.iota(scalar, n);
                 let by = b.iconst(Type::vector(scalar, n), by as u64);
                 let offsets = b.binary(BinOp::Mul, offsets, by);
-                smallvec![if ty.is_ptr() { b.ptr_add(all, offsets) } else { b.binary(BinOp::Add, all, offsets) }]
+                smallvec![if ty.is_ptr() { b.ptr_add(bases, offsets) } else { b.binary(BinOp::Add, bases, offsets) }]
             }
         }
     }

@@ -150,8 +150,8 @@ impl Widener<'_> {
         match func.values[v].def {
             ValueDef::Param(b, _) => b != func.entry(),
             ValueDef::Inst(i) => {
-                let own = [BinOp::Add, BinOp::Sub, BinOp::Mul].map(Op::Binary);
-                func.insts[i].op == Op::Select || own.contains(&func.insts[i].op)
+                let may_wrap = [BinOp::Add, BinOp::Sub, BinOp::Mul].map(Op::Binary);
+                func.insts[i].op == Op::Select || may_wrap.contains(&func.insts[i].op)
             }
         }
     }
@@ -207,39 +207,39 @@ impl Widener<'_> {
         let from = data.args.first().map_or(result, |&a| self.item.func.ty(a));
         match &data.op {
             Op::Cast(CastOp::Bitcast) if from.lanes != result.lanes => {
-                let parts = self.lanes(data.args[0])?;
-                let whole = self.interleave(&parts);
+                let components = self.lanes(data.args[0])?;
+                let interleaved = self.interleave(&components);
                 let ty = Type::vector(result.scalar, result.lanes * self.lanes);
-                let whole = self.b().cast(CastOp::Bitcast, whole, ty);
-                Ok(self.deinterleave(whole, result.lanes))
+                let interleaved = self.b().cast(CastOp::Bitcast, interleaved, ty);
+                Ok(self.deinterleave(interleaved, result.lanes))
             }
             Op::Extract => {
-                let parts = self.lanes(data.args[0])?;
-                Ok(smallvec![self.pick(&parts, data.args[1])?])
+                let components = self.lanes(data.args[0])?;
+                Ok(smallvec![self.extract_component(&components, data.args[1])?])
             }
             Op::Insert => {
-                let mut parts = self.lanes(data.args[0])?;
+                let mut components = self.lanes(data.args[0])?;
                 let new = self.lane(data.args[2])?;
-                let n = parts.len() as u64;
+                let n = components.len() as u64;
                 if let Some(k) = self.item.func.const_bits(data.args[1]) {
-                    parts[(k % n) as usize] = new;
-                    return Ok(parts);
+                    components[(k % n) as usize] = new;
+                    return Ok(components);
                 }
                 let index = self.index_in(data.args[1], n)?;
-                for (k, part) in parts.iter_mut().enumerate() {
-                    let here = self.is_index(index, k as u64);
-                    *part = self.b().select(here, new, *part);
+                for (k, component) in components.iter_mut().enumerate() {
+                    let is_selected = self.is_index(index, k as u64);
+                    *component = self.b().select(is_selected, new, *component);
                 }
-                Ok(parts)
+                Ok(components)
             }
             Op::Shuffle(mask) => {
-                let mut parts = self.lanes(data.args[0])?;
-                parts.extend(self.lanes(data.args[1])?);
-                Ok(mask.iter().map(|&m| parts[usize::from(m)]).collect())
+                let mut components = self.lanes(data.args[0])?;
+                components.extend(self.lanes(data.args[1])?);
+                Ok(mask.iter().map(|&m| components[usize::from(m)]).collect())
             }
             Op::Splat => {
-                let part = self.lane(data.args[0])?;
-                Ok(SmallVec::from_elem(part, usize::from(result.lanes)))
+                let component = self.lane(data.args[0])?;
+                Ok(SmallVec::from_elem(component, usize::from(result.lanes)))
             }
             Op::Build => data.args.iter().map(|&a| self.lane(a)).collect(),
             Op::Binary(op @ (BinOp::Udiv | BinOp::Urem | BinOp::Sdiv | BinOp::Srem)) if !result.is_vector() => {
@@ -324,18 +324,18 @@ impl Widener<'_> {
     }
 
     /// Component `index` of a short vector.
-    fn pick(&mut self, parts: &Lanes, index: Value) -> Result<Value, Stop> {
-        let n = parts.len() as u64;
+    fn extract_component(&mut self, components: &Lanes, index: Value) -> Result<Value, Stop> {
+        let n = components.len() as u64;
         if let Some(k) = self.item.func.const_bits(index) {
-            return Ok(parts[(k % n) as usize]);
+            return Ok(components[(k % n) as usize]);
         }
         let index = self.index_in(index, n)?;
-        let mut picked = parts[0];
-        for (k, &part) in parts.iter().enumerate().skip(1) {
-            let here = self.is_index(index, k as u64);
-            picked = self.b().select(here, part, picked);
+        let mut selected = components[0];
+        for (k, &component) in components.iter().enumerate().skip(1) {
+            let is_selected = self.is_index(index, k as u64);
+            selected = self.b().select(is_selected, component, selected);
         }
-        Ok(picked)
+        Ok(selected)
     }
 
     /// An index modulo a number of components: a scalar if it is uniform, else lanes.
@@ -356,22 +356,22 @@ impl Widener<'_> {
     }
 
     /// Interleaves components: lane-major, as they are in memory.
-    pub(super) fn interleave(&mut self, parts: &[Value]) -> Value {
-        if let [only] = *parts {
+    pub(super) fn interleave(&mut self, components: &[Value]) -> Value {
+        if let [only] = *components {
             return only;
         }
-        if let Some(whole) = self.interleaved_of(parts) {
-            return whole;
+        if let Some(interleaved) = self.interleaved_of(components) {
+            return interleaved;
         }
-        let (n, w) = (parts.len() as u16, self.lanes);
-        let whole = self.concat(parts);
+        let (n, w) = (components.len() as u16, self.lanes);
+        let interleaved = self.concat(components);
         let mask: Vec<u16> = (0..w).flat_map(|l| (0..n).map(move |c| c * w + l)).collect();
-        self.b().shuffle(whole, whole, &mask)
+        self.b().shuffle(interleaved, interleaved, &mask)
     }
 
     /// Concatenates vectors, by a tree of shuffles.
-    pub(super) fn concat(&mut self, parts: &[Value]) -> Value {
-        let mut level: Vec<Value> = parts.to_vec();
+    pub(super) fn concat(&mut self, vectors: &[Value]) -> Value {
+        let mut level: Vec<Value> = vectors.to_vec();
         let width = |f: &cloom_ir::Function, v: Value| f.ty(v).lanes;
         while level.len() > 1 {
             let mut next = Vec::new();
@@ -401,14 +401,14 @@ impl Widener<'_> {
     }
 
     /// Deinterleaves lane-major components.
-    pub(super) fn deinterleave(&mut self, whole: Value, n: u16) -> Lanes {
+    pub(super) fn deinterleave(&mut self, interleaved: Value, n: u16) -> Lanes {
         if n == 1 {
-            return smallvec![whole];
+            return smallvec![interleaved];
         }
         (0..n)
             .map(|c| {
                 let mask: Vec<u16> = (0..self.lanes).map(|l| l * n + c).collect();
-                self.b().shuffle(whole, whole, &mask)
+                self.b().shuffle(interleaved, interleaved, &mask)
             })
             .collect()
     }

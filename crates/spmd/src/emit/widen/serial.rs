@@ -32,15 +32,15 @@ impl Widener<'_> {
             VecValue::Uniform(v) => *v,
             VecValue::Strided { base, by, .. } => {
                 let ty = self.func.ty(*base);
-                let number = if ty.is_ptr() { Type::I64 } else { ty };
-                let lane = self.resize(lane, number);
-                let by = self.b().iconst(number, *by as u64);
-                let step = self.b().binary(BinOp::Mul, lane, by);
-                if ty.is_ptr() { self.b().ptr_add(*base, step) } else { self.b().binary(BinOp::Add, *base, step) }
+                let int_type = if ty.is_ptr() { Type::I64 } else { ty };
+                let lane = self.resize(lane, int_type);
+                let by = self.b().iconst(int_type, *by as u64);
+                let offset = self.b().binary(BinOp::Mul, lane, by);
+                if ty.is_ptr() { self.b().ptr_add(*base, offset) } else { self.b().binary(BinOp::Add, *base, offset) }
             }
-            VecValue::Varying(parts) => {
-                let parts: Lanes = parts.iter().map(|&p| self.b().extract(p, lane)).collect();
-                if parts.len() == 1 { parts[0] } else { self.b().build(&parts) }
+            VecValue::Varying(components) => {
+                let components: Lanes = components.iter().map(|&p| self.b().extract(p, lane)).collect();
+                if components.len() == 1 { components[0] } else { self.b().build(&components) }
             }
         }
     }
@@ -56,11 +56,11 @@ impl Widener<'_> {
         unrolled: bool,
         mut code: impl FnMut(&mut Self, Value) -> Result<Option<Value>, Stop>,
     ) -> Result<Lanes, Stop> {
-        let parts: Vec<Type> = match result {
+        let component_types: Vec<Type> = match result {
             Some(ty) => (0..ty.lanes).map(|_| self.wide_type(ty)).collect(),
             None => Vec::new(),
         };
-        let mut lanes: Lanes = parts.iter().map(|&ty| self.b().iconst(ty, 0)).collect();
+        let mut lanes: Lanes = component_types.iter().map(|&ty| self.b().iconst(ty, 0)).collect();
         if unrolled && self.lanes <= MAX_UNROLLED {
             for l in 0..self.lanes {
                 let lane = self.b().iconst(Type::I64, u64::from(l));
@@ -76,8 +76,8 @@ impl Widener<'_> {
         let any = self.b().icmp(IntCc::Ne, bits, zero);
         let (from, head, after) = (self.cur, self.new_block(), self.new_block());
         let remaining = self.func.add_block_param(head, Type::I64);
-        let carried: Lanes = parts.iter().map(|&ty| self.func.add_block_param(head, ty)).collect();
-        let results: Lanes = parts.iter().map(|&ty| self.func.add_block_param(after, ty)).collect();
+        let carried: Lanes = component_types.iter().map(|&ty| self.func.add_block_param(head, ty)).collect();
+        let results: Lanes = component_types.iter().map(|&ty| self.func.add_block_param(after, ty)).collect();
         let start: SmallVec<[Value; 4]> = std::iter::once(bits).chain(lanes.iter().copied()).collect();
         let term = cloom_ir::Term::Branch {
             cond: any,
@@ -92,13 +92,13 @@ impl Widener<'_> {
         let mut new = carried;
         self.insert_lane(&mut new, lane, value);
         let one = self.b().iconst(Type::I64, 1);
-        let less = self.b().binary(BinOp::Sub, remaining, one);
-        let rest = self.b().binary(BinOp::And, remaining, less);
-        let more = self.b().icmp(IntCc::Ne, rest, zero);
-        let again: SmallVec<[Value; 4]> = std::iter::once(rest).chain(new.iter().copied()).collect();
+        let minus_one = self.b().binary(BinOp::Sub, remaining, one);
+        let other_lanes = self.b().binary(BinOp::And, remaining, minus_one);
+        let more = self.b().icmp(IntCc::Ne, other_lanes, zero);
+        let next_args: SmallVec<[Value; 4]> = std::iter::once(other_lanes).chain(new.iter().copied()).collect();
         let term = cloom_ir::Term::Branch {
             cond: more,
-            then: cloom_ir::Edge::new(head, again),
+            then: cloom_ir::Edge::new(head, next_args),
             els: cloom_ir::Edge::new(after, new.iter().copied()),
         };
         self.b().term(term);
@@ -111,9 +111,9 @@ impl Widener<'_> {
     fn insert_lane(&mut self, lanes: &mut Lanes, lane: Value, value: Option<Value>) {
         let Some(value) = value else { return };
         for c in 0..lanes.len() {
-            let part = if lanes.len() == 1 { value } else { self.b().extract_lane(value, c as u16) };
+            let component = if lanes.len() == 1 { value } else { self.b().extract_lane(value, c as u16) };
             let old = lanes[c];
-            lanes[c] = self.b().insert(old, lane, part);
+            lanes[c] = self.b().insert(old, lane, component);
         }
     }
 }
