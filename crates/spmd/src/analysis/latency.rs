@@ -55,8 +55,8 @@ pub fn waits_alone(item: &VectorInput, lanes: u32) -> bool {
         })
     };
     let waits = |l: &&Loop| {
-        let round = round(item, l);
-        round.latency * lanes >= 2 * round.work
+        let iteration = iteration(item, l);
+        iteration.latency * lanes >= 2 * iteration.work
     };
     !loops.is_empty() && loops.iter().all(|l| computes_only(l) && waits(l))
 }
@@ -72,7 +72,7 @@ pub fn deepest(item: &VectorInput) -> Vec<&Loop> {
 pub fn is_busy(item: &VectorInput) -> bool {
     let loops = deepest(item);
     !loops.is_empty()
-        && loops.iter().all(|l| !exits_spread(item, l) && !round(item, l).gains_by_doubling(1, WORTHWHILE))
+        && loops.iter().all(|l| !exits_spread(item, l) && !iteration(item, l).gains_by_doubling(1, WORTHWHILE))
 }
 
 /// Whether lanes may leave a loop in iterations far apart. Where the exit is an ordered comparison of a strided with
@@ -104,9 +104,9 @@ pub fn registers(item: &VectorInput, least: u32, most: u32, plenty: bool) -> u32
     };
     let quarters = if plenty { WORTHWHILE_WITH_32 } else { WORTHWHILE };
     let useful = deepest(item).into_iter().map(|l| {
-        let round = round(item, l);
+        let iteration = iteration(item, l);
         let mut registers = least;
-        while 2 * registers <= most && (spread || round.gains_by_doubling(registers, quarters)) {
+        while 2 * registers <= most && (spread || iteration.gains_by_doubling(registers, quarters)) {
             registers *= 2;
         }
         registers
@@ -115,23 +115,23 @@ pub fn registers(item: &VectorInput, least: u32, most: u32, plenty: bool) -> u32
 }
 
 /// The time of one iteration of a loop.
-pub fn round(item: &VectorInput, l: &Loop) -> Iteration {
+pub fn iteration(item: &VectorInput, l: &Loop) -> Iteration {
     let func = &item.func;
     let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
     // The time at which a value is ready after the start of the iteration, for values that depend on loop-carried
     // ones.
     let mut ready: FxHashMap<Value, u32> = FxHashMap::default();
     ready.extend(func.blocks[l.header].params.iter().filter(|&&p| varying(p)).map(|&p| (p, 0)));
-    let mut round = Iteration::default();
+    let mut iteration = Iteration::default();
     for &b in &l.blocks {
         for &i in &func.blocks[b].insts {
             let data = &func.insts[i];
             let Some(r) = data.result.filter(|&r| varying(r)) else {
-                round.work += 2 * u32::from(matches!(data.op, Op::Store { .. }));
+                iteration.work += 2 * u32::from(matches!(data.op, Op::Store { .. }));
                 continue;
             };
             let (latency, work) = cost(item, &data.op, data.args.first().copied(), r);
-            round.work += work;
+            iteration.work += work;
             if let Some(start) = data.args.iter().filter_map(|a| ready.get(a)).max() {
                 ready.insert(r, start + latency);
             }
@@ -141,7 +141,7 @@ pub fn round(item: &VectorInput, l: &Loop) -> Iteration {
             for (&p, a) in func.blocks[e.block].params.iter().zip(&e.args).filter(|_| into_loop) {
                 let Some(&end) = ready.get(a) else { continue };
                 if e.block == l.header {
-                    round.latency = round.latency.max(end);
+                    iteration.latency = iteration.latency.max(end);
                 } else {
                     let latest = ready.entry(p).or_default();
                     *latest = end.max(*latest);
@@ -149,7 +149,7 @@ pub fn round(item: &VectorInput, l: &Loop) -> Iteration {
             }
         }
     }
-    round
+    iteration
 }
 
 /// Latency and issue time of an operation, in half cycles.

@@ -50,7 +50,7 @@ pub fn written(item: &VectorInput) -> Option<u32> {
                 }
             }
         }
-        let waits = i64::from(latency::round(item, l).latency) > SUM * elements?;
+        let waits = i64::from(latency::iteration(item, l).latency) > SUM * elements?;
         Some(if waits { 1 } else { buffers.len() as u32 })
     };
     latency::deepest(item).into_iter().filter_map(open).max()

@@ -197,7 +197,7 @@ impl Cloner<'_> {
                 Some(Slot::Group(_)) => self.param(Param::Uniform(v), ty),
                 Some(Slot::Item(_)) if !self.graph.kept_arrays.contains(&v) => {
                     let p = self.param(Param::ItemSlot(v), Type::ptr(Space::Context));
-                    from_memory(&mut self.at(start), p, ty)
+                    load_value(&mut self.at(start), p, ty)
                 }
                 None if self.graph.remat_from_group[v.index()] => self.rematerialise(start, v),
                 _ => continue,
@@ -246,7 +246,7 @@ impl Cloner<'_> {
     fn resolve(&mut self, block: Block, v: Value) -> Value {
         let ty = self.kernel.ty(v);
         if let Some(&variable) = self.variables.get(&v) {
-            return from_memory(&mut self.at(block), variable, ty);
+            return load_value(&mut self.at(block), variable, ty);
         }
         if let Some(&known) = self.values.get(&v).or_else(|| self.arrays.get(&v)) {
             return known;
@@ -364,7 +364,7 @@ impl Cloner<'_> {
 }
 
 /// Loads a value from its slot or variable.
-pub fn from_memory(b: &mut Builder<'_>, p: Value, ty: Type) -> Value {
+pub fn load_value(b: &mut Builder<'_>, p: Value, ty: Type) -> Value {
     let memory = memory_type(ty);
     let value = b.load(memory, p, slot_align(ty), Flags::empty());
     if memory == ty {

@@ -28,7 +28,7 @@ use crate::cost::Width;
 use crate::emit::splice;
 use crate::emit::widen::{self, VecValue, VectorCode, VectorInput};
 use crate::error::{Stop, bug};
-use crate::split::continuation_fn::{DONE, Param, exit_number, from_memory};
+use crate::split::continuation_fn::{DONE, Param, exit_number, load_value};
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};
 use crate::transform::hoist_invariant::Invariants;
@@ -568,7 +568,7 @@ impl Emitter<'_> {
                 let (scratch, ty) = (self.scratch, self.kernel.ty(v));
                 let mut b = self.at(pre);
                 let p = b.ptr_offset(scratch, offset);
-                let value = from_memory(&mut b, p, ty);
+                let value = load_value(&mut b, p, ty);
                 loaded.insert(v, value);
             }
         }

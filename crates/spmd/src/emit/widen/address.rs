@@ -187,14 +187,14 @@ impl Widener<'_> {
         if let Some(narrow) = self.narrow_load(v, at) {
             let p = item.func.insts[narrow.load].args[0];
             let p = if strided { self.get(p)? } else { self.exact(p)? };
-            let p = self.one(&p, lane);
+            let p = self.lane_at(&p, lane);
             let (align, flags) = narrow.access(&item.func);
             let ty = item.func.ty(v);
             return Ok(narrow.read(&mut self.b(), p, ty, align, flags));
         }
         let Some(data) = self.operation(v, at, depth).map(|i| &item.func.insts[i]) else {
             let wide = self.exact(v)?;
-            return Ok(self.one(&wide, lane));
+            return Ok(self.lane_at(&wide, lane));
         };
         let part = |&a: &Value| self.read_narrow(a, at, lane, depth - 1, strided);
         let args = data.args.iter().map(part).collect::<Result<_, _>>()?;

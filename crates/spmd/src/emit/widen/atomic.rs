@@ -48,8 +48,8 @@ impl Widener<'_> {
         let ty = (!unused).then(|| item.func.ty(data.args[1]));
         let Some(a) = address else {
             let lanes = self.each_lane(ty, self.mask.is_none(), |w, lane| {
-                let p = w.one(&p, lane);
-                let x = w.one(&x, lane);
+                let p = w.lane_at(&p, lane);
+                let x = w.lane_at(&x, lane);
                 Ok(Some(w.rmw(update, p, x)))
             })?;
             return self.finish(inst, lanes);
@@ -74,7 +74,7 @@ impl Widener<'_> {
         let rmw_each = |w: &mut Self, a: &Address, unrolled: bool| {
             w.each_lane(ty, unrolled, |w, lane| {
                 let p = w.address_of(a, lane)?;
-                let x = w.one(x, lane);
+                let x = w.lane_at(x, lane);
                 Ok(Some(w.rmw(op, p, x)))
             })
         };

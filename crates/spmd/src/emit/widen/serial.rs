@@ -17,7 +17,7 @@ impl Widener<'_> {
         let operands: Vec<VecValue> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| item.func.ty(r));
         let lanes = self.each_lane(ty, self.mask.is_none() && is_small(&data.op), |w, lane| {
-            let args: Args = operands.iter().map(|o| w.one(o, lane)).collect();
+            let args: Args = operands.iter().map(|o| w.lane_at(o, lane)).collect();
             Ok(w.b().push(data.op.clone(), args, ty, data.flags))
         })?;
         if let Some(r) = data.result {
@@ -27,7 +27,7 @@ impl Widener<'_> {
     }
 
     /// One lane of a value, at a run-time index.
-    pub(super) fn one(&mut self, wide: &VecValue, lane: Value) -> Value {
+    pub(super) fn lane_at(&mut self, wide: &VecValue, lane: Value) -> Value {
         match wide {
             VecValue::Uniform(v) => *v,
             VecValue::Strided { base, by, .. } => {
