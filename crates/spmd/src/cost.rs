@@ -78,7 +78,7 @@ impl Vectors<'_> {
     /// Bytes of a vector register: the target's, or 4 for each lane if a number of lanes was requested; 16 to 64.
     pub fn register(&self) -> u32 {
         let bytes = self.options.lanes.map_or(self.target.features().vector_bits / 8, |n| u32::from(n) * 4);
-        // With 32 lanes or more, a row transpose of whole registers would take too many of them.
+        // With more than 16 lanes, a row transpose does not load that much of a row at a time.
         if bytes > 64 { 16 } else { bytes.max(16).next_power_of_two() }
     }
 

@@ -51,7 +51,7 @@ pub fn run(
     let cut = Cut::new(split, barriers, &manager);
     let Attempt { output, vectors, not_vectorised, internal_error } =
         attempt(module, &cut, vectors, too_large, &manager)?;
-    // A batch of scalar groups would gain nothing, and its remarks would hide why there are no vectors.
+    // Not for scalar code: synthetic barriers would hide why it has no vectors.
     let batched = (output.width.lanes > 1).then(|| try_batched(module, func, vectors, &manager)).flatten();
     let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
     let Cut { split, divergence, graph, frame } = cut;

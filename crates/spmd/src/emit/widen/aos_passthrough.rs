@@ -127,7 +127,7 @@ fn add_sources(
     }
 }
 
-/// Whether an access to short vectors is contiguous. (Private arrays are not, in either layout.)
+/// Whether an access to short vectors is contiguous. (Private arrays are excluded.)
 fn is_dense(item: &VectorInput, p: Value, ty: Type) -> bool {
     let not_private = item.func.ty(p).space() != Some(Space::Private);
     not_private && ty.is_vector() && matches!(item.shapes.of(p), Shape::Strided { by, .. } if by == dense(ty))
