@@ -44,10 +44,10 @@ impl Widener<'_> {
         let update = non_atomic(op).filter(|_| self.is_group_private(data.args[0]));
         let Some(update) = update else { return self.serial(inst) };
         // A vector of addresses would have to be taken apart: compute them lane by lane.
-        let address = if self.mask.is_none() { self.address(data.args[0], Some(inst))? } else { None };
+        let address = if self.masks.current.is_none() { self.address(data.args[0], Some(inst))? } else { None };
         let ty = (!unused).then(|| item.func.ty(data.args[1]));
         let Some(a) = address else {
-            let lanes = self.each_lane(ty, self.mask.is_none(), |w, lane| {
+            let lanes = self.each_lane(ty, self.masks.current.is_none(), |w, lane| {
                 let p = w.lane_at(&p, lane);
                 let x = w.lane_at(&x, lane);
                 Ok(Some(w.rmw(update, p, x)))
@@ -137,7 +137,7 @@ impl Widener<'_> {
     /// what the lanes before it added.
     fn uniform_add(&mut self, inst: Inst, op: RmwOp, p: Value, x: Value) -> Result<(), Stop> {
         let (ty, n) = (self.func.ty(x), self.lanes);
-        let bits = self.mask.map(|m| self.b().ballot(m));
+        let bits = self.masks.current.map(|m| self.b().ballot(m));
         let mut b = self.b();
         let active_lanes = match bits {
             Some(bits) => b.unary(UnOp::Popcount, bits),
@@ -171,7 +171,7 @@ impl Widener<'_> {
     fn reduce_lanes(&mut self, x: &VecValue, op: BinOp, identity: u64) -> Value {
         let mut all = self.materialise(x)[0];
         let ty = self.func.ty(all);
-        if let Some(mask) = self.mask {
+        if let Some(mask) = self.masks.current {
             let mut b = self.b();
             let none = b.iconst(ty, identity);
             all = b.select(mask, all, none);

@@ -14,9 +14,9 @@
 //!               └────────────────────────────────────────────────────────────────────▶
 //! ```
 //!
-//! * The mask of a block with one forward predecessor is that of the edge (`edge_masks`). The mask of one with
-//!   several is a variable into which each edge ors its lanes (`mask_vars`). A block that post-dominates its
-//!   dominator has the dominator's mask. `edge_masks` may be keyed by block because of canonical form: no masked
+//! * The mask of a block with one forward predecessor is that of the edge (`Masks::of_edges`). The mask of one with
+//!   several is a variable into which each edge ors its lanes (`Masks::vars`). A block that post-dominates its
+//!   dominator has the dominator's mask. `of_edges` may be keyed by block because of canonical form: no masked
 //!   branch has two edges to one block, which [`super::input`] checks.
 //!
 //! Dominance is preserved, so that only block parameters need blends ([`super::params`]). Loops are in
@@ -50,9 +50,9 @@ impl Widener<'_> {
             }
             self.cur = if b == item.func.entry() { start } else { self.region_block(b) };
             started.insert(b);
-            self.mask = self.entry_mask;
+            self.masks.current = self.masks.entry;
             if item.masked.is_masked(b) {
-                self.subtree(b, self.entry_mask)?;
+                self.subtree(b, self.masks.entry)?;
                 let after = self.region_end(b)?;
                 self.jump_to(after);
                 continue;
@@ -70,16 +70,16 @@ impl Widener<'_> {
                 _ => self.uniform_term(b)?,
             }
         }
-        let mut open: Vec<Block> = self.blocks.values().copied().collect();
+        let mut open: Vec<Block> = self.emitted.blocks.values().copied().collect();
         open.sort();
         for b in open {
-            let mut preds = self.preds.remove(&b).unwrap_or_default();
+            let mut preds = self.emitted.preds.remove(&b).unwrap_or_default();
             preds.sort();
             preds.dedup();
             self.ssa.seal(self.func, b, preds);
         }
-        let all = item.cfg.rpo().iter().all(|b| self.emitted.contains(b));
-        if !all || self.blocks.keys().any(|b| !started.contains(b)) {
+        let all = item.cfg.rpo().iter().all(|b| self.emitted.done.contains(b));
+        if !all || self.emitted.blocks.keys().any(|b| !started.contains(b)) {
             return Err(bug("a block was not emitted"));
         }
         result.ok_or(bug("no block returns"))
@@ -99,25 +99,25 @@ impl Widener<'_> {
 
     /// The block emitted for an unmasked block or for the entry of a region.
     fn region_block(&mut self, b: Block) -> Block {
-        if let Some(&p) = self.blocks.get(&b) {
+        if let Some(&p) = self.emitted.blocks.get(&b) {
             return p;
         }
         let p = self.func.add_block();
-        self.blocks.insert(b, p);
+        self.emitted.blocks.insert(b, p);
         p
     }
 
     /// Jumps to the start of `to`.
     fn jump_to(&mut self, to: Block) {
         let (target, from) = (self.region_block(to), self.cur);
-        self.preds.entry(target).or_default().push(from);
+        self.emitted.preds.entry(target).or_default().push(from);
         self.b().jump(target, &[]);
     }
 
     /// Emits the parameters and instructions of a block under the present mask.
     pub(super) fn block(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
-        self.emitted.insert(b);
+        self.emitted.done.insert(b);
         if b != item.func.entry() {
             for &p in &item.func.blocks[b].params {
                 let wide = self.read_param(p);
@@ -147,7 +147,7 @@ impl Widener<'_> {
         }
         if item.shapes.joins[b.index()] {
             for &p in &item.func.blocks[b].params {
-                self.assigned_params.remove(&p);
+                self.joins.assigned.remove(&p);
                 self.clear(p);
             }
         }
@@ -164,7 +164,7 @@ impl Widener<'_> {
     fn mask_var(&mut self, b: Block) -> Var {
         let ty = self.mask_type();
         let ssa = &mut self.ssa;
-        *self.mask_vars.entry(b).or_insert_with(|| ssa.var(ty))
+        *self.masks.vars.entry(b).or_insert_with(|| ssa.var(ty))
     }
 
     /// The sources of a block's forward edges.
@@ -226,7 +226,7 @@ impl Widener<'_> {
             let new = self.b().binary(BinOp::Or, old, m);
             self.ssa.write(self.cur, var, new);
         } else if self.forward_preds(to).len() == 1 {
-            self.edge_masks.insert(to, (mask, only_if));
+            self.masks.of_edges.insert(to, (mask, only_if));
         }
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Widener<'_> {
     /// Emits the terminator of a linearised block: its edges assign masks and parameters, and nothing branches.
     pub(super) fn linearised_term(&mut self, b: Block) -> Result<(), Stop> {
         let item = self.item;
-        let mask = self.mask;
+        let mask = self.masks.current;
         if let Some(l) = self.loops.last()
             && l.form == Form::BottomTested
             && l.latch == b
@@ -301,7 +301,7 @@ impl Widener<'_> {
 
     /// Emits a masked block and all that it dominates, linearised.
     pub(super) fn subtree(&mut self, b: Block, mask: Option<Value>) -> Result<(), Stop> {
-        self.mask = mask;
+        self.masks.current = mask;
         if let Some(&l) = self.item.loop_of.get(&b) {
             return self.divergent_loop(l, mask);
         }
@@ -317,9 +317,9 @@ impl Widener<'_> {
         let mask = match item.loop_of.get(&b) {
             // Past a top-tested header, only the lanes that stay are active.
             Some(&l) if item.forms[l] == Some(Form::TopTested) && item.masked.is_masked(b) => {
-                self.edge_masks.get(&self.stay_target(l)).map_or(self.mask, |m| m.0)
+                self.masks.of_edges.get(&self.stay_target(l)).map_or(self.masks.current, |m| m.0)
             }
-            _ => self.mask,
+            _ => self.masks.current,
         };
         let mut children: Vec<Block> = item.dom.children(b).to_vec();
         children.retain(|&c| {
@@ -338,7 +338,7 @@ impl Widener<'_> {
                 let var = self.mask_var(c);
                 (Some(self.ssa.read(self.func, self.cur, var)), None)
             } else {
-                *self.edge_masks.get(&c).ok_or(bug("a masked block has no edge to it"))?
+                *self.masks.of_edges.get(&c).ok_or(bug("a masked block has no edge to it"))?
             };
             let Weight { cost, needs_guard, .. } = item.weight[c.index()];
             if let (None, Some(own_mask)) = (only_if, own_mask)

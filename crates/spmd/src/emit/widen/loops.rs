@@ -34,15 +34,15 @@ impl Widener<'_> {
             let all = self.mask_value(mask);
             self.ssa.write(self.cur, var, all);
         }
-        let was_mixed = self.is_mixed;
+        let was_mixed = self.versions.is_mixed;
         if diverges && form == Form::TopTested {
             // After the all-on iterations, some lanes are active but rarely all: only a mixed version.
-            self.is_mixed |= self.all_on_iterations(l, header, latch, exit)?;
+            self.versions.is_mixed |= self.all_on_iterations(l, header, latch, exit)?;
         }
         let (before, head, after) = (self.cur, self.new_block(), self.new_block());
         self.b().jump(head, &[]);
         self.cur = head;
-        self.mask = match live {
+        self.masks.current = match live {
             Some(var) => Some(self.ssa.read(self.func, head, var)),
             None => mask,
         };
@@ -50,21 +50,21 @@ impl Widener<'_> {
             OpenLoop { header, latch, exit, form, diverges, live, after, after_preds: Vec::new(), continues: None };
         self.loops.push(open_loop);
         let mut ends = vec![before];
-        let live_mask = self.mask;
+        let live_mask = self.masks.current;
         match live_mask {
             Some(mask) if diverges && form == Form::BottomTested && self.takes_mask_versions(header) => {
                 self.mask_versions(mask, |w, mask| w.iteration(header, head, form, mask, &mut ends))?;
             }
             mask => self.iteration(header, head, form, mask, &mut ends)?,
         }
-        self.is_mixed = was_mixed;
+        self.versions.is_mixed = was_mixed;
         let after_preds = self.loops.pop().map(|l| l.after_preds).unwrap_or_default();
         ends.sort();
         ends.dedup();
         self.ssa.seal(self.func, head, ends);
         self.ssa.seal(self.func, after, after_preds);
         self.cur = after;
-        self.mask = mask;
+        self.masks.current = mask;
         if item.masked.is_masked(exit) { self.subtree(exit, mask) } else { Ok(()) }
     }
 
@@ -77,7 +77,7 @@ impl Widener<'_> {
         mask: Option<Value>,
         ends: &mut Vec<Block>,
     ) -> Result<(), Stop> {
-        self.mask = mask;
+        self.masks.current = mask;
         self.block(header)?;
         if form == Form::TopTested {
             let stay = self.leave_header(header)?;
@@ -87,7 +87,7 @@ impl Widener<'_> {
                 // If all lanes stay, the body runs without a mask.
                 (Some(mask), Some(inner)) if self.takes_mask_versions(header) => {
                     return self.mask_versions(mask, |w, mask| {
-                        w.edge_masks.insert(inner, (mask, None));
+                        w.masks.of_edges.insert(inner, (mask, None));
                         w.children(header)?;
                         w.b().jump(head, &[]);
                         ends.push(w.cur);
@@ -131,7 +131,7 @@ impl Widener<'_> {
         stays: bool,
         diverges: bool,
     ) -> Result<(Option<Value>, Option<Value>, Value), Stop> {
-        let mask = self.mask;
+        let mask = self.masks.current;
         if !diverges {
             let lane_cond = self.base(cond)?;
             let continues = if stays { lane_cond } else { self.not(lane_cond) };
@@ -158,7 +158,7 @@ impl Widener<'_> {
             self.ssa.write(self.cur, var, stay);
         }
         self.masked_edge(&stay_edge, stay, None)?;
-        self.edge_masks.insert(stay_edge.block, (stay, None));
+        self.masks.of_edges.insert(stay_edge.block, (stay, None));
         let (from, body) = (self.cur, self.new_block());
         self.b().branch(continues, body, after);
         self.seal_with_pred(body, from);

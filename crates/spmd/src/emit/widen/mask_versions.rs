@@ -26,9 +26,10 @@ impl Widener<'_> {
     /// Whether a block and all that it dominates get two versions. If so, takes their weight from the budget.
     pub(super) fn takes_mask_versions(&mut self, b: Block) -> bool {
         let Weight { cost, profitable, .. } = self.item.weight[b.index()];
-        let takes = profitable && !self.is_mixed && cost <= self.budget && self.manager.is_on(passes::ALL_ON);
+        let takes =
+            profitable && !self.versions.is_mixed && cost <= self.versions.budget && self.manager.is_on(passes::ALL_ON);
         if takes {
-            self.budget -= cost;
+            self.versions.budget -= cost;
         }
         takes
     }
@@ -45,14 +46,14 @@ impl Widener<'_> {
         self.b().branch(all, all_on, mixed);
         self.seal_with_pred(all_on, from);
         self.seal_with_pred(mixed, from);
-        let assigned_params = self.assigned_params.clone();
+        let assigned_params = self.joins.assigned.clone();
         self.cur = all_on;
         code(self, None)?;
-        self.assigned_params = assigned_params;
+        self.joins.assigned = assigned_params;
         self.cur = mixed;
-        let was_mixed = std::mem::replace(&mut self.is_mixed, true);
+        let was_mixed = std::mem::replace(&mut self.versions.is_mixed, true);
         code(self, Some(mask))?;
-        self.is_mixed = was_mixed;
+        self.versions.is_mixed = was_mixed;
         Ok(())
     }
 

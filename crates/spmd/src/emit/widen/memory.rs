@@ -105,7 +105,7 @@ impl Widener<'_> {
         }
         let lanes = match self.get(data.args[0])? {
             // A uniform address, if the check holds.
-            VecValue::Strided { base, by: 0, cond: Some(cond) } if self.mask.is_none() => {
+            VecValue::Strided { base, by: 0, cond: Some(cond) } if self.masks.current.is_none() => {
                 let (p, flags) = (data.args[0], data.flags);
                 let fast = move |w: &mut Self| {
                     let v = w.b().load(ty, base, *align, flags);
@@ -156,11 +156,11 @@ impl Widener<'_> {
         // Not right after stores at the same stride lane by lane: a vector load that spans several pending stores
         // cannot be forwarded from the store buffer, and waits until they are in the cache.
         let sparse = n == 1
-            && self.mask.is_none()
+            && self.masks.current.is_none()
             && by > 0
             && by % size == 0
             && by / size <= MAX_COVERED
-            && !self.scalar_store_strides.contains(&by);
+            && !self.memory.scalar_store_strides.contains(&by);
         dense || sparse
     }
 
@@ -217,7 +217,7 @@ impl Widener<'_> {
         if n == 1 && by == -size {
             let back = self.b().iconst(Type::I64, (by * i64::from(w - 1)) as u64);
             let first = self.b().ptr_add(base, back);
-            let mask = self.mask.map(|m| self.reverse(m));
+            let mask = self.masks.current.map(|m| self.reverse(m));
             let v = self.load_vector(Type::vector(ty.scalar, w), first, mask, align, flags);
             return smallvec![self.reverse(v)];
         }
@@ -230,7 +230,7 @@ impl Widener<'_> {
 
     /// Loads contiguous scalars or short vectors as one vector.
     fn load_interleaved(&mut self, ty: Type, base: Value, align: u32, flags: Flags) -> Value {
-        let mask = self.mask.map(|m| self.repeat_mask(m, ty.lanes));
+        let mask = self.masks.current.map(|m| self.repeat_mask(m, ty.lanes));
         self.load_vector(Type::vector(ty.scalar, self.lanes * ty.lanes), base, mask, align, flags)
     }
 
@@ -277,7 +277,7 @@ impl Widener<'_> {
     pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Stop> {
         let VecValue::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
         let size = by.unsigned_abs().saturating_mul(u64::from(self.lanes));
-        if self.mask.is_some() || by < 0 || size > MAX_PREFETCHED_LINES * LINE {
+        if self.masks.current.is_some() || by < 0 || size > MAX_PREFETCHED_LINES * LINE {
             return Ok(());
         }
         for at in (0..size).step_by(LINE as usize) {
@@ -301,7 +301,8 @@ impl Widener<'_> {
 
     /// Whether lanes can be accessed one by one without tests.
     fn can_be_lane_by_lane(&self, unit: Type) -> bool {
-        self.mask.is_none() && (!unit.is_vector() || !unit.is_ptr() && unit.lanes * self.lanes <= MAX_COMPONENTS)
+        self.masks.current.is_none()
+            && (!unit.is_vector() || !unit.is_ptr() && unit.lanes * self.lanes <= MAX_COMPONENTS)
     }
 
     /// The address of a lane, from the parts of the address if it has some.
@@ -400,7 +401,7 @@ impl Widener<'_> {
     fn gather_lanes(&mut self, ty: Type, p: Value, align: u32, flags: Flags) -> Result<Lanes, Stop> {
         let unit = unit(ty);
         let ptrs = self.lane(p)?;
-        let (wide, mask) = (self.wide_type(unit), self.mask_value(self.mask));
+        let (wide, mask) = (self.wide_type(unit), self.mask_value(self.masks.current));
         if unit.is_vector() {
             return Ok((0..ty.lanes)
                 .map(|c| {
@@ -448,8 +449,8 @@ impl Widener<'_> {
                 let dense = by == size * n || (n == 1 && by == -size);
                 let nontemporal =
                     if self.item.write_only.contains(&inst) { Flags::NONTEMPORAL } else { Flags::empty() };
-                if !dense && !self.scalar_store_strides.contains(&by) {
-                    self.scalar_store_strides.push(by);
+                if !dense && !self.memory.scalar_store_strides.contains(&by) {
+                    self.memory.scalar_store_strides.push(by);
                 }
                 match (dense, cond) {
                     (true, None) => self.store_strided(x, ty, base, by, align, flags | nontemporal),
@@ -479,7 +480,7 @@ impl Widener<'_> {
             VecValue::Uniform(v) => v,
             wide => {
                 let lanes = self.materialise(&wide);
-                let lane = match self.mask {
+                let lane = match self.masks.current {
                     Some(m) => self.last_lane(m),
                     None => {
                         let last = u64::from(self.lanes - 1);
@@ -506,7 +507,7 @@ impl Widener<'_> {
         let components = self.lanes(x)?;
         let mut first = base;
         let mut interleaved = self.interleave(&components);
-        let mut mask = self.mask.map(|m| self.repeat_mask(m, ty.lanes));
+        let mut mask = self.masks.current.map(|m| self.repeat_mask(m, ty.lanes));
         if by < 0 {
             let distance = by * i64::from(self.lanes - 1);
             let back = self.b().iconst(Type::I64, distance as u64);
@@ -518,7 +519,7 @@ impl Widener<'_> {
         match mask {
             Some(m) => {
                 // The code for the last vector of a row is cold.
-                let cold = if self.entry_mask.is_some() { Flags::COLD } else { Flags::empty() };
+                let cold = if self.masks.entry.is_some() { Flags::COLD } else { Flags::empty() };
                 self.b().masked_store(first, interleaved, m, align, plain | cold);
             }
             None if plain != flags => return self.store_nontemporal(first, interleaved, align, plain),
@@ -531,7 +532,7 @@ impl Widener<'_> {
     fn store_nontemporal(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Stop> {
         let bytes = self.func.ty(x).bytes();
         let fits = bytes.is_power_of_two() && u64::from(bytes) >= LINE;
-        let Some(nontemporal) = self.nontemporal.filter(|_| fits) else {
+        let Some(nontemporal) = self.memory.nontemporal.filter(|_| fits) else {
             self.b().store(p, x, align, flags);
             return Ok(());
         };
@@ -563,7 +564,7 @@ impl Widener<'_> {
 
     /// Scatters all lanes.
     fn scatter_lanes(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
-        let mask = self.mask_value(self.mask);
+        let mask = self.mask_value(self.masks.current);
         let ptrs = self.lane(p)?;
         if unit(ty).is_vector() {
             for (c, part) in self.lanes(x)?.into_iter().enumerate() {

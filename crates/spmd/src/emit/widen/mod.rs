@@ -88,38 +88,26 @@ pub struct VectorCode<'a> {
 /// Emits vector code from the end of `start` on. Returns the block that it ends in, and the returned value.
 pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
     let VectorCode { item, manager, lanes, params, mask, nontemporal } = code;
+    let interleaved = match manager.is_on(passes::AOS_PASSTHROUGH) {
+        true => aos_passthrough::params(item),
+        false => FxHashSet::default(),
+    };
     let mut w = Widener {
         item,
         manager,
         lanes,
         func,
         cur: start,
-        mask,
-        entry_mask: mask,
+        masks: Masks { current: mask, entry: mask, ..Masks::default() },
         span: Span::NONE,
         ssa: Ssa::default(),
         values: vec![None; item.func.values.len()],
         materialised: FxHashMap::default(),
-        vars: FxHashMap::default(),
-        checked: FxHashMap::default(),
-        mask_vars: FxHashMap::default(),
-        edge_masks: FxHashMap::default(),
-        blocks: FxHashMap::default(),
-        preds: FxHashMap::default(),
-        assigned_params: Default::default(),
+        joins: Joins { interleaved, ..Joins::default() },
+        emitted: Emitted::default(),
         loops: Vec::new(),
-        budget: mask_versions::BUDGET,
-        is_mixed: mask.is_some(),
-        emitted: Default::default(),
-        exchange_buffer: None,
-        scalar_store_strides: SmallVec::new(),
-        strided_compares: FxHashMap::default(),
-        nontemporal,
-        interleaved: if manager.is_on(passes::AOS_PASSTHROUGH) {
-            aos_passthrough::params(item)
-        } else {
-            FxHashSet::default()
-        },
+        versions: Versions { budget: mask_versions::BUDGET, is_mixed: mask.is_some() },
+        memory: MemoryState { nontemporal, ..MemoryState::default() },
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -144,6 +132,67 @@ struct OpenLoop {
     continues: Option<Value>,
 }
 
+/// The masks of the code being emitted ([`control`]).
+#[derive(Default)]
+struct Masks {
+    /// The active lanes of the current block; `None`: all.
+    current: Option<Value>,
+    /// Those that the whole code starts with.
+    entry: Option<Value>,
+    /// The mask of each block with one forward predecessor, and the uniform condition under which the block runs, if
+    /// there is one.
+    of_edges: FxHashMap<Block, (Option<Value>, Option<Value>)>,
+    /// The masks of joins, into which each edge ors its lanes.
+    vars: FxHashMap<Block, Var>,
+    /// Masks that are comparisons of a strided with a uniform value ([`scalar_mask`]).
+    strided_compares: FxHashMap<Value, StridedCompare>,
+}
+
+/// What became of block parameters ([`params`]).
+#[derive(Default)]
+struct Joins {
+    /// One variable for each component of a varying parameter; the base of a uniform or strided one; base, check and
+    /// lanes of one with a checked stride.
+    vars: FxHashMap<Value, SmallVec<[Var; 4]>>,
+    /// The lanes of those with a checked stride.
+    checked: FxHashMap<Value, Value>,
+    /// Those that some edge has assigned already.
+    assigned: FxHashSet<Value>,
+    /// Those that stay interleaved ([`aos_passthrough`]).
+    interleaved: FxHashSet<Value>,
+}
+
+/// What has been emitted ([`control`]).
+#[derive(Default)]
+struct Emitted {
+    /// The block emitted for each unmasked block, and for each masked one that is the entry of a region.
+    blocks: FxHashMap<Block, Block>,
+    /// The predecessors of these, until they are sealed.
+    preds: FxHashMap<Block, Vec<Block>>,
+    /// The blocks whose code is complete.
+    done: FxHashSet<Block>,
+}
+
+/// All-on and mixed versions ([`mask_versions`]).
+struct Versions {
+    /// How much code may still get an all-on version, by weight.
+    budget: u32,
+    /// Whether the current code is a mixed version, or the one for the last vector of a row: it is cold and gets no
+    /// all-on versions.
+    is_mixed: bool,
+}
+
+/// What accesses to memory depend on ([`memory`], [`subgroup`]).
+#[derive(Default)]
+struct MemoryState {
+    /// Private memory through which sub-group shuffles exchange lanes, once there is one.
+    exchange_buffer: Option<Value>,
+    /// Strides at which lanes were stored one by one: a wide load over such memory fails store forwarding.
+    scalar_store_strides: SmallVec<[i64; 4]>,
+    /// Whether stores to write-only buffers are non-temporal, at run time.
+    nontemporal: Option<Value>,
+}
+
 /// The state of emission.
 pub(crate) struct Widener<'a> {
     item: &'a VectorInput,
@@ -152,46 +201,19 @@ pub(crate) struct Widener<'a> {
     func: &'a mut Function,
     /// The current block: code is appended there.
     cur: Block,
-    /// The active lanes of the block being emitted; `None`: all.
-    mask: Option<Value>,
-    entry_mask: Option<Value>,
     span: Span,
     ssa: Ssa,
+    /// The widened form of each value that has been emitted.
     values: Vec<Option<VecValue>>,
     /// Uniform and strided values materialised as vectors, by the block that did so.
     materialised: FxHashMap<(Value, Block), Lanes>,
-    /// The variables of block parameters: one for each component of a varying one; the base of a uniform or strided
-    /// one; base, check and lanes of one with a checked stride.
-    vars: FxHashMap<Value, SmallVec<[Var; 4]>>,
-    /// The lanes of block parameters whose stride is checked.
-    checked: FxHashMap<Value, Value>,
-    mask_vars: FxHashMap<Block, Var>,
-    /// The mask of each block with one forward predecessor, and the uniform condition under which the block runs, if
-    /// there is one.
-    edge_masks: FxHashMap<Block, (Option<Value>, Option<Value>)>,
-    /// The block emitted for each unmasked block, and for each masked one that is the entry of a region.
-    blocks: FxHashMap<Block, Block>,
-    preds: FxHashMap<Block, Vec<Block>>,
-    /// The parameters of joins that some edge has assigned already.
-    assigned_params: FxHashSet<Value>,
+    masks: Masks,
+    joins: Joins,
+    emitted: Emitted,
+    /// The masked loops around the current block, the innermost last.
     loops: Vec<OpenLoop>,
-    /// How much code may still get an all-on version, by weight.
-    budget: u32,
-    /// Whether the current code is a mixed version, or the one for the last vector of a row: it is cold and gets no
-    /// all-on versions.
-    is_mixed: bool,
-    /// The blocks emitted.
-    emitted: FxHashSet<Block>,
-    /// Private memory through which sub-group shuffles exchange lanes, once there is one.
-    exchange_buffer: Option<Value>,
-    /// Strides at which lanes were stored one by one: a wide load over such memory fails store forwarding.
-    scalar_store_strides: SmallVec<[i64; 4]>,
-    /// Masks that are comparisons of a strided with a uniform value.
-    strided_compares: FxHashMap<Value, StridedCompare>,
-    /// Whether stores to write-only buffers are non-temporal, at run time.
-    nontemporal: Option<Value>,
-    /// The block parameters that stay interleaved ([`aos_passthrough`]).
-    interleaved: FxHashSet<Value>,
+    versions: Versions,
+    memory: MemoryState,
 }
 
 impl Widener<'_> {
@@ -265,7 +287,7 @@ impl Widener<'_> {
         // Chains of additions may be long: no recursion.
         let mut stack = vec![v];
         while let Some(&x) = stack.last() {
-            if let Some(&lanes) = self.checked.get(&x) {
+            if let Some(&lanes) = self.joins.checked.get(&x) {
                 computed.insert(x, smallvec![lanes]);
                 stack.pop();
                 continue;
@@ -351,8 +373,8 @@ impl Widener<'_> {
         let ty = self.func.ty(mask);
         let ones = self.b().iconst(ty, 1);
         let not = self.b().binary_flags(BinOp::Xor, mask, ones, Flags::empty());
-        if let Some(order) = self.strided_compares.get(&mask) {
-            self.strided_compares.insert(not, order.negated());
+        if let Some(order) = self.masks.strided_compares.get(&mask) {
+            self.masks.strided_compares.insert(not, order.negated());
         }
         not
     }

@@ -46,7 +46,7 @@ impl Widener<'_> {
             Shape::Varying => {
                 let lanes = self.lanewise(inst)?;
                 let compare = if self.manager.is_on(passes::SCALAR_MASK) { self.strided_compare(inst)? } else { None };
-                self.strided_compares.extend(compare.map(|compare| (lanes[0], compare)));
+                self.masks.strided_compares.extend(compare.map(|compare| (lanes[0], compare)));
                 VecValue::Varying(lanes)
             }
         };
@@ -57,7 +57,7 @@ impl Widener<'_> {
     /// Emits the instruction on lane 0 of its operands.
     pub(super) fn clone_scalar(&mut self, inst: Inst) -> Result<Option<Value>, Stop> {
         let data = &self.item.func.insts[inst];
-        if data.flags.contains(Flags::ASSUME_FALSE_OK) && self.mask.is_some() {
+        if data.flags.contains(Flags::ASSUME_FALSE_OK) && self.masks.current.is_some() {
             return Ok(Some(self.b().iconst(Type::I1, 0)));
         }
         let args: Args = data.args.iter().map(|&a| self.base(a)).collect::<Result<_, _>>()?;
@@ -135,7 +135,7 @@ impl Widener<'_> {
             }
         }
         let base = self.base(v)?;
-        match (self.item.shapes.of(v), self.mask) {
+        match (self.item.shapes.of(v), self.masks.current) {
             (Shape::Strided { by, .. }, Some(mask)) if self.may_wrap_where_off(v) => {
                 Ok(self.wide_base_from_first_on(base, by, mask, op, to))
             }

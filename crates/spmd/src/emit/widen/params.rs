@@ -13,12 +13,12 @@ use smallvec::SmallVec;
 
 impl Widener<'_> {
     pub(super) fn param_vars(&mut self, p: Value) -> SmallVec<[Var; 4]> {
-        if let Some(v) = self.vars.get(&p) {
+        if let Some(v) = self.joins.vars.get(&p) {
             return v.clone();
         }
         let ty = self.item.func.ty(p);
         let vars: SmallVec<[Var; 4]> = match self.item.shapes.of(p) {
-            Shape::Varying if self.interleaved.contains(&p) => {
+            Shape::Varying if self.joins.interleaved.contains(&p) => {
                 let interleaved_type = Type::vector(ty.scalar, ty.lanes * self.lanes);
                 SmallVec::from_slice(&[self.ssa.var(interleaved_type)])
             }
@@ -32,7 +32,7 @@ impl Widener<'_> {
             }
             _ => SmallVec::from_slice(&[self.ssa.var(ty)]),
         };
-        self.vars.insert(p, vars.clone());
+        self.joins.vars.insert(p, vars.clone());
         vars
     }
 
@@ -41,10 +41,10 @@ impl Widener<'_> {
         let cur = self.cur;
         let values: SmallVec<[Value; 4]> = vars.iter().map(|&v| self.ssa.read(self.func, cur, v)).collect();
         if let (Shape::Strided { checked: true, .. }, [_, _, lanes]) = (self.item.shapes.of(p), &values[..]) {
-            self.checked.insert(p, *lanes);
+            self.joins.checked.insert(p, *lanes);
         }
         match self.item.shapes.of(p) {
-            Shape::Varying if self.interleaved.contains(&p) => {
+            Shape::Varying if self.joins.interleaved.contains(&p) => {
                 let n = self.item.func.ty(p).lanes;
                 VecValue::Varying(self.deinterleave(values[0], n))
             }
@@ -67,9 +67,9 @@ impl Widener<'_> {
             let vars = self.param_vars(p);
             match item.shapes.of(p) {
                 Shape::Varying => {
-                    let mut mask = if joins && self.assigned_params.insert(p) { None } else { blend };
+                    let mut mask = if joins && self.joins.assigned.insert(p) { None } else { blend };
                     let mut lanes = self.lanes(a)?;
-                    if self.interleaved.contains(&p) {
+                    if self.joins.interleaved.contains(&p) {
                         mask = mask.map(|m| self.repeat_mask(m, lanes.len() as u16));
                         lanes = smallvec::smallvec![self.interleave(&lanes)];
                     }

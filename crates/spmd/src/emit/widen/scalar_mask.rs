@@ -60,7 +60,7 @@ impl Widener<'_> {
 
     /// Whether all lanes of a mask are on. May be false although they are, if a lane wraps.
     pub(super) fn all_on(&mut self, mask: Value) -> Value {
-        match self.strided_compares.get(&mask).copied() {
+        match self.masks.strided_compares.get(&mask).copied() {
             Some(compare) => {
                 self.manager.count(passes::SCALAR_MASK);
                 self.holds_for_all(compare, true)
@@ -134,7 +134,7 @@ impl Widener<'_> {
             self.manager.is_on(passes::SCALAR_MASK)
                 && is_repeatable
                 && item.forms[l] == Some(Form::TopTested)
-                && self.mask.is_none()
+                && self.masks.current.is_none()
         }) else {
             return Ok(false);
         };
@@ -145,7 +145,7 @@ impl Widener<'_> {
         let (before, head) = (self.cur, self.new_block());
         self.b().jump(head, &[]);
         self.cur = head;
-        let assigned_params = self.assigned_params.clone();
+        let assigned_params = self.joins.assigned.clone();
         self.loops.push(OpenLoop {
             header,
             latch,
@@ -165,7 +165,7 @@ impl Widener<'_> {
         self.seal_with_pred(body, from);
         self.cur = body;
         self.masked_edge(&stay_edge, None, None)?;
-        self.edge_masks.insert(stay_edge.block, (None, None));
+        self.masks.of_edges.insert(stay_edge.block, (None, None));
         self.children(header)?;
         let end = self.cur;
         self.b().jump(head, &[]);
@@ -173,8 +173,8 @@ impl Widener<'_> {
         self.ssa.seal(self.func, head, vec![before, end]);
         self.seal_with_pred(rest, from);
         self.cur = rest;
-        self.mask = None;
-        self.assigned_params = assigned_params;
+        self.masks.current = None;
+        self.joins.assigned = assigned_params;
         Ok(true)
     }
 }

@@ -16,7 +16,7 @@ impl Widener<'_> {
         let data = &item.func.insts[inst];
         let operands: Vec<VecValue> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
         let ty = data.result.map(|r| item.func.ty(r));
-        let lanes = self.each_lane(ty, self.mask.is_none() && is_small(&data.op), |w, lane| {
+        let lanes = self.each_lane(ty, self.masks.current.is_none() && is_small(&data.op), |w, lane| {
             let args: Args = operands.iter().map(|o| w.lane_at(o, lane)).collect();
             Ok(w.b().push(data.op.clone(), args, ty, data.flags))
         })?;
@@ -70,7 +70,7 @@ impl Widener<'_> {
             return Ok(lanes);
         }
         // A loop over the set bits of the mask.
-        let mask = self.mask_value(self.mask);
+        let mask = self.mask_value(self.masks.current);
         let bits = self.b().ballot(mask);
         let zero = self.b().iconst(Type::I64, 0);
         let any = self.b().icmp(IntCc::Ne, bits, zero);

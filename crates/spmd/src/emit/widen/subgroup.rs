@@ -21,7 +21,7 @@ impl Widener<'_> {
         let wide = match data.op {
             Op::SubgroupBallot => {
                 let yes = self.lane(data.args[0])?;
-                let yes = self.and(self.mask, yes);
+                let yes = self.and(self.masks.current, yes);
                 VecValue::Uniform(self.b().ballot(yes))
             }
             Op::SubgroupShuffle => self.exchange(data.args[0], data.args[1])?,
@@ -40,7 +40,7 @@ impl Widener<'_> {
     /// The lanes of a value, inactive ones replaced by `off`.
     fn active_or(&mut self, v: Value, off: u64) -> Result<Value, Stop> {
         let lanes = self.lane(v)?;
-        let Some(mask) = self.mask else { return Ok(lanes) };
+        let Some(mask) = self.masks.current else { return Ok(lanes) };
         let ty = self.func.ty(lanes);
         let off = self.b().iconst(ty, off);
         Ok(self.b().select(mask, lanes, off))
@@ -63,14 +63,14 @@ impl Widener<'_> {
 
     /// Private memory for a vector, shared by all exchanges: what is stored is loaded at once.
     fn exchange_memory(&mut self) -> Value {
-        if let Some(buffer) = self.exchange_buffer {
+        if let Some(buffer) = self.memory.exchange_buffer {
             return buffer;
         }
         let entry = self.func.entry();
         let buffer = cloom_ir::Builder::new(self.func, entry).alloca(8 * u64::from(self.lanes), 64);
         // It must precede its uses, and the entry may be the current block.
         self.func.move_last_to_front(entry);
-        self.exchange_buffer = Some(buffer);
+        self.memory.exchange_buffer = Some(buffer);
         buffer
     }
 
