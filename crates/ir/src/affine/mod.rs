@@ -106,7 +106,7 @@ pub struct Facts<'a> {
     /// Whether an operation or counter may be taken not to wrap, in both readings: the caller checks that at run time,
     /// or a wrong form does no harm.
     pub no_wrap: &'a dyn Fn(Value) -> bool,
-    /// Values to keep opaque.
+    /// Values that are not to be taken apart, nor written in iterations if they are parameters of headers.
     pub is_symbol: &'a dyn Fn(Value) -> bool,
 }
 

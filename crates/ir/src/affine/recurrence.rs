@@ -31,7 +31,11 @@ impl Affine<'_> {
         for ext in [Ext::Own, Ext::Signed, Ext::Unsigned] {
             for (k, &p) in self.func.blocks[header].params.iter().enumerate() {
                 let key = (p, ext);
-                if self.is_number(p) && self.canonical(p, ext) == ext && !self.headers.contains_key(&key) {
+                if self.is_number(p)
+                    && !(self.facts.is_symbol)(p)
+                    && self.canonical(p, ext) == ext
+                    && !self.headers.contains_key(&key)
+                {
                     let found = self.recurrence(l, key, k).or_else(|| self.bounded(l, key, k));
                     self.headers.extend(found.map(|form| (key, form)));
                 }

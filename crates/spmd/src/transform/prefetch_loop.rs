@@ -8,197 +8,164 @@
 //!     sum += data[i];
 //! ```
 //!
-//! A vector runs the whole loop before the next one starts: it reads a cache line or two, and the next that it reads
-//! is thousands of bytes further on. Hardware prefetchers foresee strides within a page; these go from page to page,
+//! A vector runs the whole loop before the next one starts: an iteration reads a cache line or two, and the next
+//! iteration reads thousands of bytes further on. Hardware prefetchers detect strides within a page; these cross pages,
 //! and each iteration waits for memory.
 //!
-//! That is for loads of neighbours whose address grows by a number that is the same for all work-items and not known
-//! before the kernel runs. A prefetch cannot fail, so that its address need not be exact: sums that wrap may be wrong.
-//! (Mowry, Lam, Gupta, "Design and evaluation of a compiler algorithm for prefetching", ASPLOS 1992.)
+//! A load is prefetched if lanes read at a fixed stride, and its address grows by a constant times the step of a
+//! counter, which is the same for all work-items and not known before the kernel runs. A constant times a loop's
+//! invariant alone, as in `a[k * width + column]` with `k++`, is not enough: columns of matrices are read again by the
+//! next work-items, mostly from the cache. A prefetch cannot fault, so that its address need not be exact: the analysis
+//! ([`Affine::slope`]) is told that no operation wraps. (Mowry, Lam, Gupta, "Design and evaluation of a compiler
+//! algorithm for prefetching", ASPLOS 1992.)
 
 use crate::analysis::latency;
 use crate::analysis::shape::Shape;
 use crate::emit::widen::{Surroundings, VectorInput};
 use crate::transform::Rewrite;
+use cloom_ir::affine::{Affine, Facts, Form, Symbol};
 use cloom_ir::loops::Loop;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Function, Inst, Op, Space, Type, Value, ValueDef};
+use cloom_ir::{Block, Builder, Function, Inst, Op, Space, Value};
 use rustc_hash::FxHashSet;
 
-/// Cycles from a hint until what it asked for is there, roughly.
+/// Cycles from a prefetch until the cache line is there, roughly.
 const LATENCY: u32 = 400;
 
-/// So many rounds ahead, at least and at most. The steps of a grid are mostly a power of two apart, so that what comes in competes for few
-/// sets of the first cache, of 8 or 12 lines each. (Sums of 2048 by 2048 floats, 32 lanes: 388 µs four rounds ahead, 403 with eight, 570
-/// with sixteen; of 64 lanes, of which a round is more, 248, 320 and 390; from memory, with eight or fourteen, the same.)
-const ROUNDS: (u32, u32) = (2, 8);
+/// The distance of a prefetch in iterations, at least and at most. The steps of a grid are mostly a power of two apart,
+/// so that the lines that arrive compete for few sets of the first-level cache, of 8 or 12 lines each. (Sums of 2048 by
+/// 2048 floats, 32 lanes: 388 µs four iterations ahead, 403 with eight, 570 with sixteen; of 64 lanes, for which an
+/// iteration reads more, 248, 320 and 390; from memory, with eight or fourteen, the same.)
+const DISTANCE: (u32, u32) = (2, 8);
 
-/// So many loads of a loop get hints.
+/// So many loads of a loop are prefetched.
 const STREAMS: usize = 4;
 
-/// How far back sums are followed.
-const DEPTH: u32 = 8;
-
-/// The function with hints in such loops, if it has any, and where in the source they are.
+/// The function with prefetches in such loops, if it has any, and where in the source they are.
 pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
-    if !around.prefetch {
+    if !around.prefetch || !item.loops.without_inner().any(|l| candidates(item, l).next().is_some()) {
         return None;
     }
-    let walks: Vec<StridedLoop<'_>> = item.loops.without_inner().filter_map(|l| StridedLoop::find(item, l)).collect();
-    if walks.is_empty() {
+    // What is computed before a loop is a symbol, whatever it is made of: a step is one value then. Conversions are
+    // followed, so that a step of 32 bits is the query of 64 that it was.
+    let in_loops: FxHashSet<Value> = item.loops.without_inner().flat_map(|l| values(&item.func, l)).collect();
+    let is_symbol =
+        |v: Value| !in_loops.contains(&v) && !matches!(item.func.def_op(v), Some(Op::Const(_) | Op::Cast(_)));
+    let facts = Facts { no_wrap: &|_| true, is_symbol: &is_symbol, ..Facts::default() };
+    let affine = Affine::new(&item.func, &item.cfg, &item.loops, facts);
+    let loops: Vec<GridLoop> = item.loops.without_inner().filter_map(|l| GridLoop::find(item, &affine, l)).collect();
+    if loops.is_empty() {
         return None;
     }
     let mut func = item.func.clone();
-    for w in &walks {
-        w.write(&mut func);
-    }
-    let places = walks.iter().map(|w| item.func.blocks[w.l.header].term_span).collect();
-    Some(Rewrite::of(item, func, places))
+    loops.iter().for_each(|l| l.write(&mut func));
+    let spans = loops.iter().map(|l| item.func.blocks[l.header].term_span).collect();
+    Some(Rewrite::of(item, func, spans))
 }
 
-/// Whether there are hints in the loops where the time goes. Long vectors are best there: the more lie side by side, the longer are the
-/// pieces of memory that are read in order.
+/// Whether there are prefetches in the loops where the time goes. Long vectors are best there: the more lanes read
+/// adjacent elements, the longer are the pieces of memory that are read in order.
 pub fn is_fetched(item: &VectorInput) -> bool {
     let blocks = latency::deepest(item).into_iter().flat_map(|l| &l.blocks);
     blocks.flat_map(|&b| &item.func.blocks[b].insts).any(|&i| item.func.insts[i].op == Op::Prefetch)
 }
 
-/// How a value changes from round to round.
-enum Change {
-    /// Not at all.
-    None,
-    /// By this.
-    By(Step),
+/// The values that a loop defines.
+fn values<'a>(func: &'a Function, l: &'a Loop) -> impl Iterator<Item = Value> + 'a {
+    l.blocks.iter().flat_map(|&b| {
+        let results = func.blocks[b].insts.iter().filter_map(|&i| func.insts[i].result);
+        func.blocks[b].params.iter().copied().chain(results)
+    })
 }
 
-/// What is added in a round: a number from before the loop, widened, so often.
-type Step = (Value, Option<CastOp>, u64);
-
-/// A loop that walks.
-struct StridedLoop<'a> {
-    item: &'a VectorInput,
-    l: &'a Loop,
-    before: Block,
-    inside: FxHashSet<Inst>,
-    /// Loads, their blocks, and what is added to their addresses in a round.
-    loads: Vec<(Inst, Block, Step)>,
-    rounds: u32,
+/// The loads of a loop from memory outside of the group whose lanes are at a fixed stride, with their blocks and
+/// addresses.
+fn candidates<'a>(item: &'a VectorInput, l: &'a Loop) -> impl Iterator<Item = (Inst, Block, Value)> + 'a {
+    let func = &item.func;
+    let insts = l.blocks.iter().flat_map(|&b| func.blocks[b].insts.iter().map(move |&i| (i, b)));
+    let loads = insts.filter(|&(i, _)| matches!(func.insts[i].op, Op::Load { .. }));
+    loads.map(|(i, b)| (i, b, func.insts[i].args[0])).filter(|&(_, _, p)| {
+        let is_outside = matches!(func.ty(p).space(), Some(Space::Global | Space::Constant));
+        is_outside && matches!(item.shapes.of(p), Shape::Strided { .. })
+    })
 }
 
-impl<'a> StridedLoop<'a> {
-    fn find(item: &'a VectorInput, l: &'a Loop) -> Option<StridedLoop<'a>> {
+/// A loop with loads that are prefetched.
+struct GridLoop {
+    header: Block,
+    /// The block that leads into the loop.
+    preheader: Block,
+    /// The loads, their blocks, and what an iteration adds to their addresses, in bytes.
+    loads: Vec<(Inst, Block, Form)>,
+    /// How many iterations ahead.
+    distance: u32,
+}
+
+impl GridLoop {
+    fn find(item: &VectorInput, affine: &Affine<'_>, l: &Loop) -> Option<GridLoop> {
         let func = &item.func;
+        let number = *item.loop_of.get(&l.header)?;
         let outer: Vec<Block> = item.cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
-        let &[before] = outer.as_slice() else { return None };
-        let inside = l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).copied().collect();
-        let mut walk = StridedLoop { item, l, before, inside, loads: Vec::new(), rounds: 0 };
-        let mut cost = 0;
-        for &b in &l.blocks {
-            for &i in &func.blocks[b].insts {
-                cost += walk.cost(i);
-                let data = &func.insts[i];
-                let Op::Load { .. } = data.op else { continue };
-                let p = data.args[0];
-                let outside = matches!(func.ty(p).space(), Some(Space::Global | Space::Constant));
-                let neighbours = matches!(item.shapes.of(p), Shape::Strided { .. });
-                if !outside || !neighbours || walk.loads.len() == STREAMS {
-                    continue;
-                }
-                if let Some(Change::By(step)) = walk.change(p, DEPTH)
-                    && item.shapes.of(step.0) == Shape::Uniform
-                    && !walk.loads.iter().any(|&(other, ..)| func.insts[other].args[0] == p)
+        let &[preheader] = outer.as_slice() else { return None };
+        let counters = func.blocks[l.header].params.iter().filter(|&&p| func.ty(p).is_int());
+        let steps: Vec<Value> = counters.filter_map(|&p| step(affine.recurrence_of(number, p)?.step)).collect();
+        let mut loads: Vec<(Inst, Block, Form)> = Vec::new();
+        if !steps.is_empty() {
+            for (load, block, p) in candidates(item, l) {
+                if loads.len() < STREAMS
+                    && let Some(slope) = affine.slope(number, p)
+                    && let Some(by) = step(slope.clone())
+                    && steps.contains(&by)
+                    && item.shapes.of(by) == Shape::Uniform
+                    && !loads.iter().any(|&(other, ..)| func.insts[other].args[0] == p)
                 {
-                    walk.loads.push((i, b, step));
+                    loads.push((load, block, slope));
                 }
             }
         }
-        walk.rounds = (LATENCY / cost.max(1)).clamp(ROUNDS.0, ROUNDS.1);
-        (!walk.loads.is_empty()).then_some(walk)
-    }
-
-    /// Cycles of an instruction for a vector, roughly.
-    fn cost(&self, i: Inst) -> u32 {
-        let data = &self.item.func.insts[i];
-        let apart = data.args.first().is_some_and(|&p| self.item.shapes.of(p) == Shape::Varying);
-        match data.op {
-            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => 12,
-            Op::Load { .. } | Op::Store { .. } if apart => 8,
-            Op::Load { .. } | Op::Store { .. } => 2,
-            Op::Call(_) => 50,
-            _ => 1,
+        if loads.is_empty() {
+            return None;
         }
-    }
-
-    /// How a value changes from round to round, if that is known.
-    fn change(&self, v: Value, depth: u32) -> Option<Change> {
-        let func = &self.item.func;
-        let inst = match func.values[v].def {
-            ValueDef::Param(b, n) if b == self.l.header => return self.counter(v, n as usize),
-            ValueDef::Param(b, _) => return (!self.l.blocks.contains(&b)).then_some(Change::None),
-            ValueDef::Inst(i) => i,
-        };
-        let data = &func.insts[inst];
-        if matches!(data.op, Op::Const(_)) || !self.inside.contains(&inst) {
-            return Some(Change::None);
-        }
-        let of = |k: usize| self.change(data.args[k], depth.checked_sub(1)?);
-        let times = |by: u64| match of(0)? {
-            Change::By((step, wide, factor)) => Some(Change::By((step, wide, factor.wrapping_mul(by)))),
-            Change::None => Some(Change::None),
-        };
-        match data.op {
-            Op::PtrAdd | Op::Binary(BinOp::Add) => match (of(0)?, of(1)?) {
-                (Change::None, other) | (other, Change::None) => Some(other),
-                _ => None,
-            },
-            Op::Binary(BinOp::Sub) => matches!(of(1)?, Change::None).then(|| of(0)).flatten(),
-            Op::Binary(BinOp::Mul) => times(func.const_bits(data.args[1])?),
-            Op::Binary(BinOp::Shl) => times(1 << (func.const_bits(data.args[1])? % 64)),
-            Op::Cast(op @ (CastOp::Zext | CastOp::Sext)) => match of(0)? {
-                Change::By((step, None, factor)) => Some(Change::By((step, Some(op), factor))),
-                Change::By(_) => None,
-                Change::None => Some(Change::None),
-            },
-            _ => None,
-        }
-    }
-
-    /// A counter of the loop, which grows by a number from before it.
-    fn counter(&self, v: Value, n: usize) -> Option<Change> {
-        let func = &self.item.func;
-        let &[latch] = self.l.latches.as_slice() else { return None };
-        let edges = func.blocks[latch].term.edges();
-        let edge = edges.iter().find(|e| e.block == self.l.header)?;
-        // Sizes have 64 bits, of which counters and their sums take the low ones.
-        let through = |v: Value, casts: &[CastOp]| match func.def_inst(v).map(|i| &func.insts[i]) {
-            Some(data) if matches!(data.op, Op::Cast(op) if casts.contains(&op)) => data.args[0],
-            _ => v,
-        };
-        let next = func.def_inst(through(*edge.args.get(n)?, &[CastOp::Trunc]))?;
-        let (Op::Binary(BinOp::Add), [a, b]) = (&func.insts[next].op, &func.insts[next].args[..]) else { return None };
-        let own = |x: Value| through(x, &[CastOp::Zext, CastOp::Sext]) == v;
-        let step = through(if own(*a) { *b } else { *a }, &[CastOp::Trunc]);
-        let constant = func.const_bits(step).is_some();
-        let outside = !func.is_defined_in(step, &self.l.blocks);
-        (own(*a) != own(*b) && outside && !constant).then_some(Change::By((step, None, 1)))
+        let cycles: u32 = l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| cost(item, i)).sum();
+        let distance = (LATENCY / cycles.max(1)).clamp(DISTANCE.0, DISTANCE.1);
+        Some(GridLoop { header: l.header, preheader, loads, distance })
     }
 
     fn write(&self, func: &mut Function) {
-        for &(load, block, (step, wide, factor)) in &self.loads {
-            let mut b = Builder::new(func, self.before);
-            let by = match wide {
-                Some(op) if b.ty(step) != Type::I64 => b.cast(op, step, Type::I64),
-                _ => step,
-            };
-            let factor = b.iconst(Type::I64, factor.wrapping_mul(u64::from(self.rounds)));
-            let by = b.binary(BinOp::Mul, by, factor);
-            let p = func.insts[load].args[0];
-            let at = func.blocks[block].insts.iter().position(|&i| i == load).unwrap_or(0);
-            let behind = func.blocks[block].insts.split_off(at);
-            let mut b = Builder::new(func, block);
-            b.span = b.func.insts[load].span;
-            let place = b.ptr_add(p, by);
-            b.prefetch(place);
-            func.blocks[block].insts.extend(behind);
+        for (load, block, slope) in &self.loads {
+            let ahead = slope.scaled(self.distance.into());
+            let mut b = Builder::new(func, self.preheader);
+            let by = ahead.emit(&mut b, |_, s| if let Symbol::Value(v, _) = s { Some(v) } else { None });
+            let Some(by) = by else { continue };
+            let p = func.insts[*load].args[0];
+            let insts = &mut func.blocks[*block].insts;
+            let at = insts.iter().position(|i| i == load).unwrap_or(0);
+            let rest = insts.split_off(at);
+            let mut b = Builder::new(func, *block);
+            b.span = b.func.insts[*load].span;
+            let address = b.ptr_add(p, by);
+            b.prefetch(address);
+            func.blocks[*block].insts.extend(rest);
         }
+    }
+}
+
+/// The value that an iteration adds, or adds a multiple of, if it is one value.
+fn step(by: Form) -> Option<Value> {
+    match by.as_symbol()? {
+        (_, Symbol::Value(v, _)) => Some(v),
+        _ => None,
+    }
+}
+
+/// Cycles of an instruction for a vector, roughly.
+fn cost(item: &VectorInput, i: Inst) -> u32 {
+    let data = &item.func.insts[i];
+    let is_varying = data.args.first().is_some_and(|&p| item.shapes.of(p) == Shape::Varying);
+    match data.op {
+        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => 12,
+        Op::Load { .. } | Op::Store { .. } if is_varying => 8,
+        Op::Load { .. } | Op::Store { .. } => 2,
+        Op::Call(_) => 50,
+        _ => 1,
     }
 }
