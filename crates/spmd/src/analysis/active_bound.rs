@@ -14,66 +14,48 @@
 //! nothing to do. With the bound, the loops over vectors ([`crate::emit::group`]) end at the last one that has:
 //! iteration-space splitting of the implicit loop over work-items. The first vector always runs: it computes the next
 //! continuation, and stores group-uniform values.
+//!
+//! One side of a comparison must be group-uniform, the other one a sum of ids with factors
+//! ([`Form::coefficients`]):
+//!
+//! ```text
+//! 2*l + (n >> 1) < m        factor of local id 0: 2, rest: n >> 1, limit: m
+//! ```
+//!
+//! A form is exact modulo the width of the comparison, and its factors and rest have no negative coefficients. So if
+//! the sum, computed without a wrap for the largest ids and all symbols read as unsigned numbers, is at most the
+//! largest `int`, nothing wraps for any work-item, and the number compared is the sum in both readings. That is
+//! tested when the group runs ([`crate::emit::group`]); where it does not hold, all vectors run.
 
 use crate::split::continuation_fn::Param;
+use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{
-    BinOp, Block, CastOp, Flags, Function, InstData, IntCc, Op, Query, Scalar, Term, UnOp, Value, ValueDef,
-};
-use rustc_hash::FxHashMap;
+use cloom_ir::loops::Loops;
+use cloom_ir::{BinOp, Block, Flags, Function, InstData, IntCc, Op, Query, Term, UnOp, Value, ValueDef};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::{OnceCell, RefCell};
 
-/// How deep an expression may be that a number is computed by.
-const DEPTH: u32 = 12;
+/// The height of expressions that a group computes before its work-items run.
+const MAX_HEIGHT: u32 = 12;
 
-/// What an id is multiplied by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Factor {
-    /// A constant.
-    Const(u64),
-    /// A value of the group.
-    Value(Value),
-}
+/// No local size is larger.
+pub const MAX_LOCAL_SIZE: u64 = 1 << 20;
 
-/// A sum of multiples of local ids and values of the group.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+/// A sum of multiples of local ids. Its coefficients are positive, and its symbols values that the group can compute
+/// ([`Shared`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sum {
     /// The factors of ids by dimension.
-    pub ids: [Option<Factor>; 3],
+    pub factors: [Option<Form>; 3],
     /// What is added.
-    pub plus: Vec<Value>,
+    pub rest: Form,
 }
 
-impl Sum {
-    /// The dimension of the id that is all of it.
-    fn is_id(&self) -> Option<usize> {
-        let mut dims = (0..3).filter(|&d| self.ids[d].is_some());
-        let only = dims.next().filter(|&d| self.ids[d] == Some(Factor::Const(1)) && self.plus.is_empty());
-        only.filter(|_| dims.next().is_none())
-    }
-
-    fn times(self, factor: Factor) -> Option<Sum> {
-        let mut ids = [None; 3];
-        ids[self.is_id()?] = Some(factor);
-        Some(Sum { ids, plus: Vec::new() })
-    }
-
-    fn and(mut self, other: Sum) -> Option<Sum> {
-        for (own, new) in self.ids.iter_mut().zip(other.ids) {
-            if own.is_some() && new.is_some() {
-                return None;
-            }
-            *own = own.or(new);
-        }
-        self.plus.extend(other.plus);
-        Some(self)
-    }
-}
-
-/// A number that work-items which do something are below.
+/// A number that work-items with an effect are below.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// Only the first vector does something.
+    /// Only the first vector has an effect.
     First,
     /// A sum is below a limit.
     Below {
@@ -81,37 +63,52 @@ pub enum Bound {
         sum: Sum,
         /// The limit.
         limit: Value,
-        /// Whether numbers have a sign.
+        /// Whether numbers are signed.
         signed: bool,
-        /// Whether the limit is reached.
+        /// Whether the sum may be equal to the limit.
         closed: bool,
     },
 }
 
 /// The bounds by dimension, of which the highest counts; none: nothing is known.
-pub type Reach = [Option<Vec<Bound>>; 3];
+pub type ActiveBounds = [Option<Vec<Bound>>; 3];
 
 /// Finds the bounds.
-pub fn find(func: &Function, params: &[Param]) -> Reach {
+pub fn find(func: &Function, params: &[Param]) -> ActiveBounds {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
-    let mut search = Search { func, params, shared: Shared::new(func, params) };
-    let mut reach: Reach = std::array::from_fn(|_| Some(Vec::new()));
-    // What is known in each block: by the way into it, and what is known where all ways to it lead through.
-    let mut facts: FxHashMap<Block, [Option<Bound>; 3]> = FxHashMap::default();
+    let shared = RefCell::new(Shared::new(func, params));
+    let range = |v: Value| match param(func, params, v)? {
+        Param::LocalId(_) | Param::Subgroup(_) => Some((0, MAX_LOCAL_SIZE as i64)),
+        _ => None,
+    };
+    let is_symbol = |v: Value| !matches!(func.def_op(v), Some(Op::Const(_))) && shared.borrow_mut().has(v);
+    let facts = Facts { range: &range, is_symbol: &is_symbol, ..Facts::default() };
+    let (loops, affine) = (OnceCell::new(), OnceCell::new());
+    // Few functions compare ids with what the group knows.
+    let forms = || {
+        let loops = loops.get_or_init(|| Loops::new(func, &cfg, &dom));
+        affine.get_or_init(|| Affine::new(func, &cfg, loops, facts))
+    };
+    let is_id = |p: &Param| matches!(p, Param::LocalId(_) | Param::Subgroup(Query::SubgroupId));
+    let has_ids = params.iter().any(is_id);
+    let search = Search { func, params, has_ids, shared: &shared, forms: &forms };
+    let mut bounds: ActiveBounds = std::array::from_fn(|_| Some(Vec::new()));
+    // What is known in each block: from the branch to it, and from its dominators.
+    let mut known: FxHashMap<Block, [Option<Bound>; 3]> = FxHashMap::default();
     for &b in cfg.rpo() {
         let mut found: [Option<Bound>; 3] = Default::default();
         if let [p] = *cfg.preds(b)
             && let Term::Branch { cond, then, els } = &func.blocks[p].term
             && then.block != els.block
         {
-            search.fact(*cond, then.block == b, DEPTH, &mut found);
+            search.condition(*cond, then.block == b, &mut found);
         }
-        if let Some(before) = dom.idom(b).and_then(|d| facts.get(&d)) {
+        if let Some(before) = dom.idom(b).and_then(|d| known.get(&d)) {
             found.iter_mut().zip(before).for_each(|(new, old)| *new = new.take().or_else(|| old.clone()));
         }
         if func.blocks[b].insts.iter().any(|&i| search.has_effect(&func.insts[i])) {
-            for (all, new) in reach.iter_mut().zip(&found) {
+            for (all, new) in bounds.iter_mut().zip(&found) {
                 match (all.as_mut(), new) {
                     (Some(list), Some(new)) if !list.contains(new) => list.push(new.clone()),
                     (_, None) => *all = None,
@@ -119,20 +116,28 @@ pub fn find(func: &Function, params: &[Param]) -> Reach {
                 }
             }
         }
-        if reach.iter().all(Option::is_none) {
+        if bounds.iter().all(Option::is_none) {
             break;
         }
-        facts.insert(b, found);
+        known.insert(b, found);
     }
-    reach
+    bounds
 }
 
-/// Values that the group can compute: from what is the same for it and known before its work-items run, by operations that may run
-/// anywhere.
+/// What a value stands for, if it is a parameter of the function.
+fn param(func: &Function, params: &[Param], v: Value) -> Option<Param> {
+    match func.values[v].def {
+        ValueDef::Param(b, k) if b == func.entry() => Some(params[k as usize]),
+        _ => None,
+    }
+}
+
+/// Values that the group can compute: from what is the same for it and known before its work-items run, by operations
+/// that may run anywhere.
 pub struct Shared<'a> {
     func: &'a Function,
     params: &'a [Param],
-    /// How deep the expressions are; none: it cannot.
+    /// The height of each value's expression; none: the group cannot compute it.
     height: FxHashMap<Value, Option<u32>>,
 }
 
@@ -144,7 +149,7 @@ impl<'a> Shared<'a> {
 
     /// Whether a value is one of them.
     pub fn has(&mut self, v: Value) -> bool {
-        self.height(v, DEPTH).is_some()
+        self.height(v, MAX_HEIGHT).is_some()
     }
 
     fn height(&mut self, v: Value, depth: u32) -> Option<u32> {
@@ -163,27 +168,32 @@ impl<'a> Shared<'a> {
                 }
             }
         };
-        let height = height.filter(|&h| h <= DEPTH);
+        let height = height.filter(|&h| h <= MAX_HEIGHT);
         self.height.insert(v, height);
         height
     }
 }
 
-struct Search<'a> {
-    func: &'a Function,
-    params: &'a [Param],
-    shared: Shared<'a>,
+/// Expressions of the function, and what the group can compute of them.
+struct Search<'a, 'f> {
+    func: &'f Function,
+    params: &'f [Param],
+    /// Whether there are ids at all that may have bounds.
+    has_ids: bool,
+    shared: &'a RefCell<Shared<'f>>,
+    forms: &'a dyn Fn() -> &'a Affine<'a>,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     fn param(&self, v: Value) -> Option<Param> {
-        match self.func.values[v].def {
-            ValueDef::Param(b, k) if b == self.func.entry() => Some(self.params[k as usize]),
-            _ => None,
-        }
+        param(self.func, self.params, v)
     }
 
-    /// Whether something remains of an instruction but its result.
+    fn is_shared(&self, v: Value) -> bool {
+        self.shared.borrow_mut().has(v)
+    }
+
+    /// Whether an instruction has an effect that is not the group's alone, beside its result.
     fn has_effect(&self, data: &InstData) -> bool {
         match data.op {
             Op::Load { .. } => data.flags.contains(Flags::VOLATILE),
@@ -193,32 +203,36 @@ impl Search<'_> {
         }
     }
 
-    /// What a condition says about ids.
-    fn fact(&mut self, cond: Value, holds: bool, depth: u32, found: &mut [Option<Bound>; 3]) {
+    /// What a condition, which holds or does not, says about ids.
+    fn condition(&self, cond: Value, holds: bool, found: &mut [Option<Bound>; 3]) {
         let func = self.func;
-        let (Some(i), true) = (func.def_inst(cond), depth > 0) else { return };
-        let data = &func.insts[i];
-        let constant = |v: Value| func.const_bits(v);
-        match data.op {
-            Op::Binary(BinOp::And) if holds => data.args.iter().for_each(|&a| self.fact(a, true, depth - 1, found)),
-            Op::Binary(BinOp::Or) if !holds => data.args.iter().for_each(|&a| self.fact(a, false, depth - 1, found)),
-            Op::Binary(BinOp::Xor) if constant(data.args[1]) == Some(1) => {
-                self.fact(data.args[0], !holds, depth - 1, found);
-            }
-            Op::Unary(UnOp::Not) => self.fact(data.args[0], !holds, depth - 1, found),
-            Op::Select if holds && constant(data.args[2]) == Some(0) => {
-                data.args[..2].iter().for_each(|&a| self.fact(a, true, depth - 1, found));
-            }
-            Op::Icmp(cc) => {
-                let cc = if holds { cc } else { cc.negated() };
-                self.compared(cc, data.args[0], data.args[1], found);
-                self.compared(cc.swapped(), data.args[1], data.args[0], found);
-            }
-            _ => {}
+        let mut seen = FxHashSet::from_iter([(cond, holds)]);
+        let mut stack = vec![(cond, holds)];
+        while let Some((cond, holds)) = stack.pop() {
+            let Some(i) = func.def_inst(cond) else { continue };
+            let data = &func.insts[i];
+            let constant = |k: usize| func.const_bits(data.args[k]);
+            let (parts, holds) = match data.op {
+                Op::Binary(BinOp::And) if holds => (&data.args[..], true),
+                Op::Binary(BinOp::Or) if !holds => (&data.args[..], false),
+                Op::Binary(BinOp::Xor) if constant(1) == Some(1) => (&data.args[..1], !holds),
+                Op::Unary(UnOp::Not) => (&data.args[..], !holds),
+                Op::Select if holds && constant(2) == Some(0) => (&data.args[..2], true),
+                Op::Icmp(cc) => {
+                    let cc = if holds { cc } else { cc.negated() };
+                    self.comparison(cc, data.args[0], data.args[1], found);
+                    self.comparison(cc.swapped(), data.args[1], data.args[0], found);
+                    continue;
+                }
+                _ => continue,
+            };
+            // In order: the first bound of a dimension counts.
+            stack.extend(parts.iter().rev().map(|&a| (a, holds)).filter(|&part| seen.insert(part)));
         }
     }
 
-    fn compared(&mut self, cc: IntCc, id: Value, limit: Value, found: &mut [Option<Bound>; 3]) {
+    /// What a comparison that holds says about ids, if they are on its left side.
+    fn comparison(&self, cc: IntCc, id: Value, limit: Value, found: &mut [Option<Bound>; 3]) {
         let (signed, closed) = match cc {
             IntCc::Ult => (false, false),
             IntCc::Ule | IntCc::Eq => (false, true),
@@ -226,69 +240,65 @@ impl Search<'_> {
             IntCc::Sle => (true, true),
             _ => return,
         };
-        let is_first = cc == IntCc::Eq && self.func.const_bits(limit) == Some(0);
-        if is_first && self.is_number(id, DEPTH) {
+        let may_bound = self.has_ids && self.func.ty(limit).scalar.bits() >= 32;
+        if !may_bound || self.is_shared(id) || !self.is_shared(limit) {
+            return;
+        }
+        let form = self.form(id);
+        if cc == IntCc::Eq && self.func.const_bits(limit) == Some(0) && self.is_vector_number(&form) {
             found.iter_mut().filter(|f| f.is_none()).for_each(|f| *f = Some(Bound::First));
             return;
         }
-        let Some(sum) = self.sum(id, DEPTH) else { return };
-        // Sums of ids and numbers of 32 bits can be computed in 64, whatever the program does.
-        let small = |v: Value| self.func.const_bits(v).is_some_and(|bits| bits <= u64::from(u32::MAX));
-        let narrow = |v: &Value| self.func.ty(*v).scalar == Scalar::I32 || small(*v);
-        let factors = sum.ids.iter().all(|by| !matches!(by, Some(Factor::Value(v)) if !narrow(v)));
-        if !(factors && sum.plus.iter().all(narrow))
-            || self.func.ty(limit).scalar.bits() < 32
-            || !self.shared.has(limit)
-        {
-            return;
-        }
+        let Some(sum) = self.sum(&form) else { return };
         // The other ids are not below zero.
-        for (found, _) in found.iter_mut().zip(sum.ids).filter(|(found, by)| found.is_none() && by.is_some()) {
+        for (found, _) in found.iter_mut().zip(&sum.factors).filter(|(found, by)| found.is_none() && by.is_some()) {
             *found = Some(Bound::Below { sum: sum.clone(), limit, signed, closed });
         }
     }
 
-    /// Whether a value is the number of the vector.
-    fn is_number(&self, v: Value, depth: u32) -> bool {
-        match self.func.def_inst(v).map(|i| &self.func.insts[i]) {
-            None => self.param(v) == Some(Param::Subgroup(Query::SubgroupId)),
-            Some(data) => match data.op {
-                Op::Cast(CastOp::Trunc | CastOp::Zext | CastOp::Sext) if self.func.ty(v).scalar.bits() >= 32 => {
-                    depth > 0 && self.is_number(data.args[0], depth - 1)
-                }
-                _ => false,
-            },
+    /// The form of a number. If it is extended, and that is not known to be exact, it is the form before: the test
+    /// that the sum is at most the largest `int` is that it is exact.
+    fn form(&self, v: Value) -> Form {
+        let affine = (self.forms)();
+        let mut form = affine.form(v, Ext::Own);
+        while let Some((1, Symbol::Value(x, Ext::Signed | Ext::Unsigned))) = form.as_symbol()
+            && self.func.ty(x).scalar.bits() >= 32
+        {
+            let inner = affine.form(x, Ext::Own);
+            if matches!(inner.as_symbol(), Some((1, Symbol::Value(y, _))) if y == x) {
+                break;
+            }
+            form = inner;
         }
+        form
     }
 
-    /// A value that is a sum of multiples of ids.
-    fn sum(&mut self, v: Value, depth: u32) -> Option<Sum> {
-        if let Some(Param::LocalId(d)) = self.param(v) {
-            let mut sum = Sum::default();
-            sum.ids[usize::from(d)] = Some(Factor::Const(1));
-            return Some(sum);
-        }
-        if self.shared.has(v) {
-            return Some(Sum { plus: vec![v], ..Sum::default() });
-        }
-        let func = self.func;
-        let data = &func.insts[func.def_inst(v).filter(|_| depth > 0)?];
-        let mut of = |k: usize| self.sum(data.args[k], depth - 1);
-        match data.op {
-            // What is below half of 32 bits stays what it is.
-            Op::Cast(CastOp::Trunc | CastOp::Zext | CastOp::Sext) if func.ty(v).scalar.bits() >= 32 => of(0),
-            Op::Binary(BinOp::Add) => of(0)?.and(of(1)?),
-            Op::Binary(BinOp::Mul) => {
-                let (a, b) = (data.args[0], data.args[1]);
-                let (id, other) = if self.shared.has(a) { (b, a) } else { (a, b) };
-                let shared = self.shared.has(other);
-                self.sum(id, depth - 1).filter(|_| shared)?.times(Factor::Value(other))
-            }
-            Op::Binary(BinOp::Shl) => {
-                let by = func.const_bits(data.args[1]).filter(|&by| by < 32)?;
-                of(0)?.times(Factor::Const(1 << by))
-            }
+    /// Whether a form is the number of the vector.
+    fn is_vector_number(&self, form: &Form) -> bool {
+        form.as_value().and_then(|v| self.param(v)) == Some(Param::Subgroup(Query::SubgroupId))
+    }
+
+    /// The form as a sum of ids with factors, if it is one.
+    fn sum(&self, form: &Form) -> Option<Sum> {
+        let dim = |s: Symbol| match s {
+            Symbol::Value(v, _) => match self.param(v) {
+                Some(Param::LocalId(d)) => Some(usize::from(d)),
+                _ => None,
+            },
             _ => None,
+        };
+        let is_known = |s: Symbol| matches!(s, Symbol::Value(v, _) if self.func.ty(v).is_int() && self.is_shared(v));
+        let is_usable = |form: &Form| form.terms().all(|(m, c)| c > 0 && m.iter().all(|&s| is_known(s)));
+        let (ids, rest) = form.coefficients(|s| dim(s).is_some())?;
+        let mut factors = [const { None }; 3];
+        for (s, factor) in ids {
+            // An id has one symbol: it is not negative, however it is extended.
+            let slot = &mut factors[dim(s)?];
+            if slot.is_some() || !is_usable(&factor) {
+                return None;
+            }
+            *slot = Some(factor);
         }
+        is_usable(&rest).then_some(Sum { factors, rest })
     }
 }

@@ -39,6 +39,7 @@ use cloom_ir::{
 };
 use cloom_passes::PassManager;
 use rustc_hash::FxHashMap;
+use trip_count::GroupExpressions;
 
 /// A continuation, ready to be written.
 pub enum Body {
@@ -381,7 +382,7 @@ impl Emitter<'_> {
             Versioned::One(part) => done.push(self.vector_loops(c, part, pre, counted)?),
             Versioned::Two { func, params, cond, versions } => {
                 let uniform = self.load_uniform(c, pre);
-                let cond = self.rematerialise(func, params, *cond, (&uniform, pre), &mut FxHashMap::default())?;
+                let cond = self.rematerialise(&mut GroupExpressions::new(func, params, &uniform, pre), *cond)?;
                 let [then, els] = std::array::from_fn(|_| self.func.add_block());
                 self.at(pre).branch(cond, then, els);
                 self.versions(c, &versions[0], then, counted, done)?;
@@ -417,12 +418,12 @@ impl Emitter<'_> {
         let edge = |to: Block, values: &[Option<Value>]| Edge::new(to, values.iter().flatten().copied());
 
         let uniform = self.load_uniform(c, pre);
-        let ends = self.loop_bounds(part, &uniform, pre, step)?;
+        let bounds = self.loop_bounds(part, &uniform, pre, step)?;
         let mut invariants = Vec::new();
         if let Some(Invariants { func, values }) = &part.invariants {
-            let mut known = FxHashMap::default();
+            let mut expressions = GroupExpressions::new(func, &part.params, &uniform, pre);
             for &v in values {
-                invariants.push(self.rematerialise(func, &part.params, v, (&uniform, pre), &mut known)?);
+                invariants.push(self.rematerialise(&mut expressions, v)?);
             }
         }
         let mut b = self.at(pre);
@@ -431,18 +432,18 @@ impl Emitter<'_> {
         b.term(Term::Jump(edge(o_head, &[Some(zero), Some(zero), none])));
 
         b.switch_to(o_head);
-        let more = b.icmp(IntCc::Ult, o, ends.at[outer]);
+        let more = b.icmp(IntCc::Ult, o, bounds.ends[outer]);
         let (then, els) = (edge(m_head, &[Some(zero), Some(o_number), o_exit]), edge(done, &[o_exit]));
         b.term(Term::Branch { cond: more, then, els });
 
         b.switch_to(m_head);
-        let more = b.icmp(IntCc::Ult, m, ends.at[middle]);
+        let more = b.icmp(IntCc::Ult, m, bounds.ends[middle]);
         let (then, els) =
             (edge(i_head, &[Some(zero), Some(m_number), m_exit]), edge(o_step, &[Some(m_number), m_exit]));
         b.term(Term::Branch { cond: more, then, els });
 
         b.switch_to(i_head);
-        let more = b.icmp(IntCc::Ult, i, ends.at[inner]);
+        let more = b.icmp(IntCc::Ult, i, bounds.ends[inner]);
         let (then, els) = (edge(start, &[]), edge(m_step, &[Some(i_number), i_exit]));
         b.term(Term::Branch { cond: more, then, els });
 
@@ -450,13 +451,14 @@ impl Emitter<'_> {
         let by = b.iconst(Type::I64, step(middle));
         let next = b.binary_flags(BinOp::Add, m, by, Flags::NUW | Flags::NSW);
         // Vectors that have nothing to do keep their numbers.
-        let number = ends.row.map_or(ms_number, |n| b.binary_flags(BinOp::Add, m_number, n, Flags::NUW | Flags::NSW));
+        let number = bounds.row.map_or(ms_number, |n| b.binary_flags(BinOp::Add, m_number, n, Flags::NUW | Flags::NSW));
         b.term(Term::Jump(edge(m_head, &[Some(next), Some(number), ms_exit])));
 
         b.switch_to(o_step);
         let by = b.iconst(Type::I64, step(outer));
         let next = b.binary_flags(BinOp::Add, o, by, Flags::NUW | Flags::NSW);
-        let number = ends.plane.map_or(os_number, |n| b.binary_flags(BinOp::Add, o_number, n, Flags::NUW | Flags::NSW));
+        let number =
+            bounds.plane.map_or(os_number, |n| b.binary_flags(BinOp::Add, o_number, n, Flags::NUW | Flags::NSW));
         b.term(Term::Jump(edge(o_head, &[Some(next), Some(number), os_exit])));
 
         b.switch_to(latch);
