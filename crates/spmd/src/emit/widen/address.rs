@@ -1,33 +1,32 @@
-//! Addresses of lanes that are accessed one after the other, as what they have in common and what differs.
+//! Addresses of lanes that are accessed one after the other, split into a scalar base and a varying index.
 //!
 //! In comes an address that varies; out goes, where it is a sum with one varying part, a scalar for the rest of the
-//! sum. A lane's address is then that scalar plus a multiple of the lane's number, which is what a processor's
-//! addressing computes by itself; and the number of a lane, taken out of its vector once, serves all accesses that
-//! differ in the rest: the rows of a picture, the fields of a record.
+//! sum. A lane's address is then that base plus a constant times the lane's index, which is what a processor's
+//! addressing modes compute; and the lane's index, extracted from its vector once, serves all accesses that differ in
+//! the base alone: the rows of a picture, the fields of a record.
 //!
-//! A number that is part of what was loaded ([`cloom_passes::narrow_loads`]) need not be taken out of a vector:
-//! each lane's is read from where it is.
+//! ```text
+//! &p[8*x + row]  =  p + 4*row  +  32*x        x varies, p and row are uniform
+//! ```
 //!
-//! Sums are looked for through widening too, where the source promises that they do not wrap. It speaks for lanes that
-//! are on, so this is for code in which all are.
+//! An index that is a byte or word of a wider load ([`cloom_passes::narrow_loads`]) need not be extracted from a
+//! vector: each lane's is read from where it is.
+//!
+//! The sum is the affine form of the address ([`cloom_ir::affine`]). It goes through extensions where the source
+//! promises that a sum does not wrap (`nsw`, `nuw`). A promise speaks for lanes that are on; that is sound here because
+//! this code is only for accesses without a mask: all lanes are on there, and so they are in the blocks that dominate
+//! the access, where what the address is made of is computed.
 
-use super::{VecValue, Widener};
+use super::{VecValue, VectorInput, Widener};
+use crate::analysis::shape::Shape;
 use crate::error::{Stop, bug};
-use cloom_ir::{BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Type, Value};
+use cloom_ir::affine::{Affine, Ext, Form, Symbol};
+use cloom_ir::{BinOp, CastOp, Entity, Inst, IntCc, Op, Scalar, Type, Value};
 use cloom_passes::narrow_loads::NarrowLoad;
+use rustc_hash::FxHashMap;
 
-/// How far back sums are followed.
-const DEPTH: u32 = 12;
-
-/// A part of a sum: a value of the work-item, how it is widened, and how often it counts.
-struct Term {
-    value: Value,
-    wide: Option<CastOp>,
-    factor: u64,
-}
-
-/// So many operations, one on the other, are done for each lane on its own with a number that it has read.
-const OWN: u32 = 3;
+/// The height of expressions of narrow loads that are computed for each lane on its own.
+const MAX_HEIGHT: u32 = 3;
 
 /// The number by which addresses of lanes differ.
 #[derive(Clone, Copy)]
@@ -50,53 +49,77 @@ pub(super) struct Address {
     /// What all lanes have in common.
     base: Value,
     index: Index,
-    wide: Option<CastOp>,
+    extend: Option<CastOp>,
     factor: u64,
     /// Whether what lanes read their numbers from lies at its stride, where that is only known while running.
     strided: bool,
 }
 
 impl Widener<'_> {
-    /// The parts of an address, if one of them varies and others do not. If it says for what instruction, lanes may read their numbers
-    /// there.
+    /// The parts of an address, if one of them varies and the others are uniform. If it says for what instruction, lanes
+    /// may read their indices there.
     pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Stop> {
-        let mut terms = Vec::new();
-        self.terms(Term { value: p, wide: None, factor: 1 }, DEPTH, &mut terms);
-        let varies = |w: &Self, t: &Term| {
-            !matches!(w.values[t.value.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
+        let item = self.item;
+        let facts = self.facts;
+        let affine = self.affine.get_or_init(|| Affine::new(&item.func, &item.cfg, &item.loops, facts));
+        let varies = |s: Symbol| match s {
+            Symbol::Value(v, _) => {
+                !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
+            }
+            _ => false,
         };
-        let (mut parts, rest): (Vec<Term>, Vec<Term>) = terms.into_iter().partition(|t| varies(self, t));
-        let uniform = |t: &Term| matches!(self.values[t.value.index()], Some(VecValue::Uniform(_)));
-        let pointer = |t: &&Term| self.item.func.ty(t.value).is_ptr();
-        if parts.len() != 1 || rest.iter().filter(pointer).count() != 1 || !rest.iter().all(uniform) {
+        let is_pointer = |s: Symbol| matches!(s, Symbol::Value(v, _) if item.func.ty(v).is_ptr());
+        let Some((parts, rest)) = affine.form(p, Ext::Own).coefficients(varies) else { return Ok(None) };
+        let Some((pointers, offset)) = rest.coefficients(is_pointer) else { return Ok(None) };
+        let (&[(Symbol::Value(v, ext), ref factor)], &[(Symbol::Value(pointer, _), ref once)]) =
+            (&parts[..], &pointers[..])
+        else {
             return Ok(None);
-        }
-        let (Some(part), Some(at)) = (parts.pop(), rest.iter().position(|t| pointer(&t))) else { return Ok(None) };
-        let mut base = self.base(rest[at].value)?;
-        for (_, t) in rest.iter().enumerate().filter(|(k, _)| *k != at) {
-            let by = self.base(t.value)?;
-            let by = self.scaled(by, t.wide, t.factor);
-            base = self.b().ptr_add(base, by);
-        }
-        let index = match reader {
-            Some(inst) if self.is_of_narrow_loads(part.value, inst, OWN) => Index::Narrow(part.value, inst),
-            _ => Index::Lanes(self.lane(part.value)?),
         };
-        Ok(Some(Address { base, index, wide: part.wide, factor: part.factor, strided: false }))
+        let (Some(factor), Some(1), false) = (factor.as_const(), once.as_const(), item.func.ty(v).is_ptr()) else {
+            return Ok(None);
+        };
+        let uniform = |s: Symbol| match s {
+            Symbol::Value(v, _) => match self.values[v.index()] {
+                Some(VecValue::Uniform(x)) => Some((s, x)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((_, base)) = uniform(Symbol::Value(pointer, Ext::Own)) else { return Ok(None) };
+        let Some(known) = offset.symbols().map(uniform).collect::<Option<FxHashMap<_, _>>>() else { return Ok(None) };
+        // The constant is added last: accesses that differ in it alone have the rest in common.
+        let last = offset.constant_part();
+        let offset = offset.minus(&Form::constant(64, last));
+        let mut b = self.b();
+        let offset =
+            if offset.as_const().is_some() { None } else { offset.emit(&mut b, |_, s| known.get(&s).copied()) };
+        let base = offset.map_or(base, |by| b.ptr_add(base, by));
+        let base = if last == 0 { base } else { b.ptr_offset(base, last as u64) };
+        let index = match reader {
+            Some(inst) if self.is_of_narrow_loads(v, inst, MAX_HEIGHT) => Index::Narrow(v, inst),
+            _ => Index::Lanes(self.lane(v)?),
+        };
+        let extend = match ext {
+            Ext::Own => None,
+            Ext::Signed => Some(CastOp::Sext),
+            Ext::Unsigned => Some(CastOp::Zext),
+        };
+        Ok(Some(Address { base, index, extend, factor: factor as u64, strided: false }))
     }
 
     /// The number of a lane.
     fn index_of(&mut self, a: &Address, lane: Value) -> Result<Value, Stop> {
         match a.index {
             Index::Lanes(index) => Ok(self.b().extract(index, lane)),
-            Index::Narrow(v, at) => self.read_narrow(v, at, lane, OWN, a.strided),
+            Index::Narrow(v, at) => self.read_narrow(v, at, lane, MAX_HEIGHT, a.strided),
         }
     }
 
     /// The address of a lane.
     pub(super) fn address_of(&mut self, a: &Address, lane: Value) -> Result<Value, Stop> {
         let index = self.index_of(a, lane)?;
-        let by = self.scaled(index, a.wide, a.factor);
+        let by = self.scaled(index, a.extend, a.factor);
         Ok(self.b().ptr_add(a.base, by))
     }
 
@@ -150,7 +173,7 @@ impl Widener<'_> {
     fn sources(&self, a: &Address) -> Vec<Source> {
         let Index::Narrow(v, at) = a.index else { return Vec::new() };
         let mut sources = Vec::new();
-        let mut stack = vec![(v, OWN)];
+        let mut stack = vec![(v, MAX_HEIGHT)];
         while let Some((v, depth)) = stack.pop() {
             match (self.narrow_load(v, at), self.operation(v, at, depth)) {
                 (Some(narrow), _) => sources.push(Source::Narrow(narrow)),
@@ -213,50 +236,27 @@ impl Widener<'_> {
         let factor = self.b().iconst(Type::I64, factor);
         self.b().binary(BinOp::Mul, x, factor)
     }
+}
 
-    /// Takes a sum of 64 bits, or one that is widened to as many, apart.
-    fn terms(&self, t: Term, depth: u32, list: &mut Vec<Term>) {
-        let func = &self.item.func;
-        let known =
-            matches!(self.values[t.value.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }));
-        let inst = func.def_inst(t.value).filter(|_| depth > 0 && !known && !self.is_element(t.value));
-        let Some(data) = inst.map(|i| &func.insts[i]) else { return list.push(t) };
-        let exact = match t.wide {
-            None => true,
-            Some(CastOp::Sext) => data.flags.contains(Flags::NSW),
-            Some(_) => data.flags.contains(Flags::NUW),
-        };
-        let part = |value: Value, factor: u64| Term { value, wide: t.wide, factor };
-        match data.op {
-            Op::PtrAdd => {
-                self.terms(part(data.args[0], t.factor), depth - 1, list);
-                self.terms(part(data.args[1], t.factor), depth - 1, list);
-            }
-            Op::Binary(op @ (BinOp::Add | BinOp::Sub)) if exact => {
-                let second = if op == BinOp::Sub { t.factor.wrapping_neg() } else { t.factor };
-                self.terms(part(data.args[0], t.factor), depth - 1, list);
-                self.terms(part(data.args[1], second), depth - 1, list);
-            }
-            Op::Binary(op @ (BinOp::Mul | BinOp::Shl)) if exact => match func.const_bits(data.args[1]) {
-                Some(c) => {
-                    let scalar = func.ty(t.value).scalar;
-                    let c = match (op, t.wide) {
-                        (BinOp::Shl, _) => 1 << (c % u64::from(scalar.bits())),
-                        (_, Some(CastOp::Sext)) => crate::analysis::shape::sign_extend(c, scalar) as u64,
-                        _ => c,
-                    };
-                    self.terms(part(data.args[0], t.factor.wrapping_mul(c)), depth - 1, list);
-                }
-                None => list.push(t),
-            },
-            Op::Cast(op @ (CastOp::Sext | CastOp::Zext))
-                if t.wide.is_none() && func.ty(data.args[0]).scalar != Scalar::I1 =>
-            {
-                self.terms(Term { value: data.args[0], wide: Some(op), factor: t.factor }, depth - 1, list);
-            }
-            _ => list.push(t),
+/// Values that addresses are not taken apart beyond: those that are uniform or at a fixed stride; and all but sums,
+/// products with a constant, and extensions to the width of addresses. What is extended to fewer bits is cheaper
+/// computed for all lanes at a time.
+pub(super) fn is_symbol(item: &VectorInput, v: Value) -> bool {
+    let func = &item.func;
+    let Some(data) = func.def_inst(v).map(|i| &func.insts[i]) else { return true };
+    let is_const = |k: usize| func.const_bits(data.args[k]).is_some();
+    let is_sum = match data.op {
+        Op::Const(_) => return false,
+        Op::PtrAdd | Op::Binary(BinOp::Add | BinOp::Sub) => true,
+        Op::Binary(BinOp::Mul) => is_const(0) || is_const(1),
+        Op::Binary(BinOp::Shl) => is_const(1),
+        Op::Cast(CastOp::Sext | CastOp::Zext) => {
+            func.ty(v).scalar == Scalar::I64 && func.ty(data.args[0]).scalar != Scalar::I1
         }
-    }
+        _ => false,
+    };
+    let is_known = matches!(item.shapes.of(v), Shape::Uniform | Shape::Strided { checked: false, .. });
+    !is_sum || is_known || item.shapes.arrays.unit(v).is_some()
 }
 
 /// Whether an operation is as cheap for each lane on its own.

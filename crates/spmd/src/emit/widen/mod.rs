@@ -38,6 +38,7 @@ use crate::emit::ssa::{Ssa, Var};
 use crate::error::{Stop, bug};
 use crate::passes;
 use crate::transform::canonicalize::Form;
+use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::{BinOp, Block, Builder, Entity, Flags, Function, Scalar, Span, Type, Value};
 use cloom_passes::PassManager;
 use input::dense;
@@ -46,6 +47,7 @@ pub use input::{Surroundings, VectorInput};
 use rustc_hash::{FxHashMap, FxHashSet};
 use scalar_mask::StridedCompare;
 use smallvec::{SmallVec, smallvec};
+use std::cell::OnceCell;
 
 /// One vector with a lane for each work-item, for each component of a short vector; for a scalar, just one.
 pub type Lanes = SmallVec<[Value; 4]>;
@@ -88,12 +90,11 @@ pub struct VectorCode<'a> {
 /// Emits vector code from the end of `start` on. Returns the block that it ends in, and the returned value.
 pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
     let VectorCode { item, manager, lanes, params, mask, nontemporal } = code;
-    let interleaved = match manager.is_on(passes::AOS_PASSTHROUGH) {
-        true => aos_passthrough::params(item),
-        false => FxHashSet::default(),
-    };
+    let is_symbol = |v: Value| address::is_symbol(item, v);
     let mut w = Widener {
         item,
+        facts: Facts { is_symbol: &is_symbol, ..Facts::default() },
+        affine: OnceCell::new(),
         manager,
         lanes,
         func,
@@ -196,6 +197,9 @@ struct MemoryState {
 /// The state of emission.
 pub(crate) struct Widener<'a> {
     item: &'a VectorInput,
+    /// The forms of addresses ([`address`]), made when the first is asked for.
+    affine: OnceCell<Affine<'a>>,
+    facts: Facts<'a>,
     manager: &'a PassManager<'a>,
     lanes: u16,
     func: &'a mut Function,
