@@ -76,6 +76,16 @@ fn a_recurrence_says_in_which_reading_it_holds() {
 }
 
 #[test]
+fn a_parameter_that_is_a_symbol_stays_one() {
+    let is_symbol = |x: Value| x == v(5);
+    with(&simple("slt", 1, ""), Facts { is_symbol: &is_symbol, ..Facts::default() }, |_, a| {
+        assert_eq!(a.recurrence_of(0, v(5)), None);
+        let [base, counter] = [(0, Ext::Own), (5, Ext::Signed)].map(|(n, ext)| Form::symbol(64, Symbol::Value(v(n), ext)));
+        assert_eq!(a.form(v(9), Ext::Own), base.plus(&counter.scaled(4)));
+    });
+}
+
+#[test]
 fn a_step_may_be_a_parameter_that_does_not_change() {
     let text = "func internal @f(i32, i32) {
         bb0(v0: i32, v1: i32): v2: i32 = const 0 jump bb1(v2, v1)
