@@ -6,8 +6,9 @@
 use super::form::{Form, Symbol};
 use super::{Affine, Ext};
 use crate::entity::{Block, Value};
-use crate::function::ValueDef;
+use crate::function::{Function, ValueDef};
 use crate::inst::{IntCc, Op, Term};
+use crate::loops::Loop;
 
 /// The test in a header that alone decides whether the loop continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +29,63 @@ pub struct HeaderTest {
     pub bound: Value,
 }
 
-/// A counted loop.
+impl HeaderTest {
+    /// The test of a loop's header, if a counter decides: turned so that the counter is on the left and the loop goes
+    /// on while it holds. It needs no analysis of the function, so that passes find candidates by it.
+    pub fn of(func: &Function, l: &Loop) -> Option<HeaderTest> {
+        let outside = |v| !func.is_defined_in(v, &l.blocks);
+        HeaderTest::find(func, l.header, &|b| l.blocks.contains(&b), &outside)
+    }
+
+    fn find(
+        func: &Function,
+        header: Block,
+        is_in_loop: &dyn Fn(Block) -> bool,
+        is_outside: &dyn Fn(Value) -> bool,
+    ) -> Option<HeaderTest> {
+        let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
+        let stays = is_in_loop(then.block);
+        if stays == is_in_loop(els.block) {
+            return None;
+        }
+        let compare = &func.insts[func.def_inst(*cond)?];
+        let Op::Icmp(cc) = compare.op else { return None };
+        let cc = if stays { cc } else { cc.negated() };
+        let (stay, exit) = if stays { (then.block, els.block) } else { (els.block, then.block) };
+        let param = |v: Value| match func.values[v].def {
+            ValueDef::Param(b, k) if b == header => Some(k as usize),
+            _ => None,
+        };
+        let (a, b) = (compare.args[0], compare.args[1]);
+        let (counter, bound, cc) = if param(a).is_some() { (a, b, cc) } else { (b, a, cc.swapped()) };
+        let index = param(counter)?;
+        is_outside(bound).then_some(HeaderTest { header, stay, exit, counter, index, cc, bound })
+    }
+
+    /// As which numbers the counter is less than the bound, or not greater, while the loop goes on. None if the loop
+    /// counts down, or to one number alone.
+    pub fn reading(&self) -> Option<Ext> {
+        Some(upper(self.cc)?.0)
+    }
+
+    /// Whether the loop goes on when the counter is equal to the bound.
+    pub fn is_inclusive(&self) -> bool {
+        matches!(self.cc, IntCc::Sle | IntCc::Ule | IntCc::Sge | IntCc::Uge | IntCc::Eq)
+    }
+}
+
+/// For a comparison with an upper bound, as which numbers both are read, and whether they may be equal.
+fn upper(cc: IntCc) -> Option<(Ext, bool)> {
+    match cc {
+        IntCc::Slt => Some((Ext::Signed, false)),
+        IntCc::Sle => Some((Ext::Signed, true)),
+        IntCc::Ult => Some((Ext::Unsigned, false)),
+        IntCc::Ule => Some((Ext::Unsigned, true)),
+        IntCc::Sgt | IntCc::Sge | IntCc::Ugt | IntCc::Uge | IntCc::Eq | IntCc::Ne => None,
+    }
+}
+
+/// A loop that counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counted {
     /// Index in [`crate::loops::Loops::loops`].
@@ -61,28 +118,10 @@ impl Rounds {
 }
 
 impl Affine<'_> {
-    /// The header's test of a counter, if there is one, normalised: the counter is on the left, and the loop continues
-    /// while the test holds.
+    /// The test of a loop's header, if a counter decides: see [`HeaderTest::of`].
     pub fn header_test(&self, l: usize) -> Option<HeaderTest> {
-        let (func, header) = (self.func, self.loops.loops[l].header);
-        let Term::Branch { cond, then, els } = &func.blocks[header].term else { return None };
-        let (stays, other) = (self.is_in(then.block, l), self.is_in(els.block, l));
-        if stays == other {
-            return None;
-        }
-        let compare = &func.insts[func.def_inst(*cond)?];
-        let Op::Icmp(cc) = compare.op else { return None };
-        let cc = if stays { cc } else { cc.negated() };
-        let (stay, exit) = if stays { (then.block, els.block) } else { (els.block, then.block) };
-        let param = |v: Value| match func.values[v].def {
-            ValueDef::Param(b, k) if b == header => Some(k as usize),
-            _ => None,
-        };
-        let (a, b) = (compare.args[0], compare.args[1]);
-        let (counter, bound, cc) = if param(a).is_some() { (a, b, cc) } else { (b, a, cc.swapped()) };
-        let index = param(counter)?;
-        let outside = self.is_invariant(l, Symbol::Value(bound, Ext::Own));
-        outside.then_some(HeaderTest { header, stay, exit, counter, index, cc, bound })
+        let outside = |v| self.is_invariant(l, Symbol::Value(v, Ext::Own));
+        HeaderTest::find(self.func, self.loops.loops[l].header, &|b| self.is_in(b, l), &outside)
     }
 
     /// The loop as a counted one, if its header is the only exit and it has one latch.
@@ -106,13 +145,8 @@ impl Affine<'_> {
     /// effects of a loop are control-dependent on the condition, later iterations do nothing. One side must have a
     /// constant step, the other be loop-invariant, and both be exact in the comparison's signedness.
     pub fn rounds_while(&self, l: usize, cc: IntCc, a: Value, b: Value) -> Option<Rounds> {
-        let (ext, closed) = match cc {
-            IntCc::Slt => (Ext::Signed, false),
-            IntCc::Sle => (Ext::Signed, true),
-            IntCc::Ult => (Ext::Unsigned, false),
-            IntCc::Ule => (Ext::Unsigned, true),
-            IntCc::Sgt | IntCc::Sge | IntCc::Ugt | IntCc::Uge => return self.rounds_while(l, cc.swapped(), b, a),
-            IntCc::Eq | IntCc::Ne => return None,
+        let Some((ext, closed)) = upper(cc) else {
+            return upper(cc.swapped()).and_then(|_| self.rounds_while(l, cc.swapped(), b, a));
         };
         // A form of 64 bits does not say whether it wraps.
         if self.bits(a) == 64 && !self.is_exact_wide(l, cc, a, b) {
@@ -130,7 +164,7 @@ impl Affine<'_> {
     /// Whether the distance in 64 bits is known not to wrap: the counter goes from a non-negative number to a
     /// non-negative bound, by one, or the bound leaves room for a step.
     fn is_exact_wide(&self, l: usize, cc: IntCc, a: Value, b: Value) -> bool {
-        if (self.facts.no_wrap)(a) {
+        if upper(cc).is_some_and(|(ext, _)| (self.facts.no_wrap)(a, ext)) {
             return true;
         }
         let is_tested = self.header_test(l).is_some_and(|t| (t.counter, t.cc, t.bound) == (a, cc, b));

@@ -30,6 +30,9 @@ pub enum Symbol {
     Global(GlobalRef),
     /// The number of the current iteration of a loop, from 0: an index into [`crate::loops::Loops::loops`].
     Round(usize),
+    /// What a parameter of a loop's header is in the first iteration, and how it is read: where the loop is entered from
+    /// several blocks, which bring different values.
+    Start(Value, Ext),
 }
 
 /// A product of symbols, sorted.
@@ -156,6 +159,7 @@ impl Form {
     pub(super) fn truncated(&self, bits: u32, width: impl Fn(Value) -> u32) -> Form {
         let own = |s: &Symbol| match *s {
             Symbol::Value(v, _) if width(v) >= bits => Symbol::Value(v, Ext::Own),
+            Symbol::Start(v, _) if width(v) >= bits => Symbol::Start(v, Ext::Own),
             s => s,
         };
         let list = self.terms.iter().map(|(m, c)| {
@@ -230,7 +234,8 @@ impl Form {
                 if ty.is_ptr() {
                     v = b.cast(CastOp::PtrToInt, v, Type::I64);
                 } else if ty != Type::I64 {
-                    let op = if matches!(s, Symbol::Value(_, Ext::Signed)) { CastOp::Sext } else { CastOp::Zext };
+                    let is_signed = matches!(s, Symbol::Value(_, Ext::Signed) | Symbol::Start(_, Ext::Signed));
+                    let op = if is_signed { CastOp::Sext } else { CastOp::Zext };
                     v = b.cast(op, v, Type::I64);
                 }
                 product = Some(product.map_or(v, |p| b.binary(BinOp::Mul, p, v)));

@@ -64,12 +64,12 @@ impl Affine<'_> {
     pub(super) fn canonical(&self, v: Value, ext: Ext) -> Ext {
         match ext {
             _ if self.bits(v) == 64 => Ext::Own,
-            Ext::Unsigned if (self.facts.no_wrap)(v) => Ext::Signed,
+            Ext::Unsigned if (self.facts.no_wrap)(v, ext) && (self.facts.no_wrap)(v, Ext::Signed) => Ext::Signed,
             ext => ext,
         }
     }
 
-    fn form_bits(&self, (v, ext): Key) -> u32 {
+    pub(super) fn form_bits(&self, (v, ext): Key) -> u32 {
         if ext == Ext::Own { self.bits(v) } else { 64 }
     }
 
@@ -167,8 +167,9 @@ impl Affine<'_> {
     /// An extension: the form of its operand in that reading, perhaps with fewer bits.
     fn extended(&self, key: Key, op: CastOp, x: Value) -> Step {
         let from = if op == CastOp::Sext { Ext::Signed } else { Ext::Unsigned };
-        // Read as unsigned, a sign-extended negative number differs.
-        if op == CastOp::Sext && key.1 == Ext::Unsigned && !self.is_not_negative(x) && !(self.facts.no_wrap)(key.0) {
+        // As an unsigned number, a negative one that was sign-extended is another.
+        let (v, ext) = key;
+        if op == CastOp::Sext && ext == Ext::Unsigned && !self.is_not_negative(x) && !(self.facts.no_wrap)(v, ext) {
             return Step::Done(self.opaque(key));
         }
         let bits = self.form_bits(key);
@@ -199,7 +200,7 @@ impl Affine<'_> {
             Ext::Signed => Flags::NSW,
             Ext::Unsigned => Flags::NUW,
         };
-        data.flags.contains(promise) || (self.facts.no_wrap)(v) || self.fits(v, ext, data)
+        data.flags.contains(promise) || (self.facts.no_wrap)(v, ext) || self.fits(v, ext, data)
     }
 
     /// Whether the operands' ranges exclude that a sum, difference or product wraps.
@@ -226,7 +227,7 @@ impl Affine<'_> {
     /// Whether a truncation keeps the number, in this reading.
     fn keeps(&self, v: Value, from: Value, ext: Ext) -> bool {
         let bits = self.bits(v);
-        if (self.facts.no_wrap)(v) {
+        if (self.facts.no_wrap)(v, ext) {
             return true;
         }
         let Some((low, high)) = self.range(from) else { return false };

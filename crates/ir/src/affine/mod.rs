@@ -47,26 +47,27 @@
 //!
 //! Questions of passes, and the functions that answer them:
 //!
-//! * *What is the stride of an address in a loop?* (store streams, row transposes) [`Affine::const_slope`]. Where a
-//!   pass checks at run time that a counter does not pass its bound, it says so: `Facts { no_wrap: &|v| v == counter,
-//!   ..Facts::default() }`.
-//! * *Is the stride a launch parameter?* (software prefetch) [`Affine::slope`], then [`Form::as_symbol`] gives
-//!   coefficient and value; [`Form::emit`] emits it, some iterations ahead. A prefetch address may be wrong: `no_wrap:
-//!   &|_| true`.
-//! * *Does a load read what a store wrote in the previous iteration?* (store-to-load forwarding) `affine.next(l, load)
-//!   == Some(affine.form(store, Ext::Own))`, or [`Affine::difference`]; [`Affine::first`] is the address in iteration
-//!   0, whose base is [`Affine::base`].
-//! * *Is it a grid-stride loop?* (grid-stride batching) `affine.counted(l)`: `start` is [`Affine::query`]`(GlobalId,
-//!   0)`, or `group_id·local_size + local_id` made of three queries with [`Form::times`] and [`Form::plus`], each
-//!   truncated to the counter's width by [`Affine::query`]; `step` is [`Form::as_symbol`]. With `range` saying that ids
-//!   have 31 bits, conversions between widths do not matter.
-//! * *For which work-items does a condition hold?* (active work-item bound) the form of one side is a sum of ids with
-//!   factors: `form.coefficients(|s| is_id(s))` gives the factor of each id, and the uniform rest. For iterations
-//!   instead of work-items: [`Affine::rounds_while`].
-//! * *Is it a counted loop?* [`Affine::counted`]; [`Affine::trip_count`].
-//! * *What is the uniform part of an address?* (scalar base and varying index) `form.coefficients(|s| varies(s))`: one
-//!   symbol with a constant factor is the index, and the rest is the base, which [`Form::emit`] writes. Values that
-//!   must stay opaque: `is_symbol`.
+//! * *How far does an address go in an iteration?* (store streams, rows of a work-item's own) [`Affine::const_slope`].
+//!   Where a pass checks at run time that a counter does not pass its bound, it says so, for the reading in which the
+//!   loop compares them: `Facts { no_wrap: &|v, ext| v == test.counter && test.reading() == Some(ext), ..Facts::default() }`,
+//!   with [`HeaderTest::of`].
+//! * *Does it go in steps that only the launch knows?* (software prefetch) [`Affine::slope`], then [`Form::as_symbol`]
+//!   gives coefficient and value; [`Form::emit`] writes it, so many iterations ahead. A prefetch may be wrong:
+//!   `no_wrap: &|_, _| true`.
+//! * *Does a load read what a store wrote an iteration ago?* (store-to-load forwarding) `affine.next(l, load) ==
+//!   Some(affine.form(store, Ext::Own))`, or [`Affine::difference`]; [`Affine::first`] is the address in iteration 0,
+//!   whose base is [`Affine::base`].
+//! * *Does a loop go in the steps of the grid?* (grid-stride batching) `affine.counted(l)`: `start` is
+//!   [`Affine::query`]`(GlobalId, 0)`, or `group_id·local_size + local_id` made of three queries with [`Form::times`]
+//!   and [`Form::plus`], each truncated to the counter's width by [`Affine::query`]; `step` is [`Form::as_symbol`].
+//!   With `range` saying that ids have 31 bits, conversions between widths do not matter.
+//! * *Which work-items does a condition leave?* (active work-item bound) the form of one side is a sum of ids with
+//!   factors: `form.coefficients(|s| is_id(s))` gives the factor of each id, and the rest, which is the same for all.
+//!   For iterations instead of work-items: [`Affine::rounds_while`].
+//! * *Is it a loop that counts?* [`Affine::counted`]; [`Affine::trip_count`].
+//! * *What do addresses of lanes have in common?* (scalar base and varying index) `form.coefficients(|s| varies(s))`:
+//!   one symbol with a constant factor is the index, and the rest is the base, which [`Form::emit`] writes. Values that
+//!   are to stay whole: `is_symbol`.
 
 mod counted;
 mod form;
@@ -103,17 +104,17 @@ pub enum Ext {
 pub struct Facts<'a> {
     /// The signed range of a value.
     pub range: &'a dyn Fn(Value) -> Option<(i64, i64)>,
-    /// Whether an operation or counter may be taken not to wrap, in both readings: the caller checks that at run time,
-    /// or a wrong form does no harm.
-    pub no_wrap: &'a dyn Fn(Value) -> bool,
-    /// Values that are not to be taken apart, nor written in iterations if they are parameters of headers.
+    /// Whether an operation, or a counter, is as if it had no limit of bits, read as a signed or unsigned number. The
+    /// caller checks that at run time, or a wrong form does no harm.
+    pub no_wrap: &'a dyn Fn(Value, Ext) -> bool,
+    /// Values that are not to be taken apart.
     pub is_symbol: &'a dyn Fn(Value) -> bool,
 }
 
 impl Default for Facts<'_> {
     /// Nothing is known.
     fn default() -> Self {
-        Facts { range: &|_| None, no_wrap: &|_| false, is_symbol: &|_| false }
+        Facts { range: &|_| None, no_wrap: &|_, _| false, is_symbol: &|_| false }
     }
 }
 
@@ -202,7 +203,7 @@ impl<'a> Affine<'a> {
     /// The base pointer of an address, if there is exactly one, and the offset in bytes.
     pub fn base(&self, p: Value) -> Option<(Symbol, Form)> {
         let is_pointer = |s: Symbol| match s {
-            Symbol::Value(v, _) => self.func.ty(v).is_ptr(),
+            Symbol::Value(v, _) | Symbol::Start(v, _) => self.func.ty(v).is_ptr(),
             Symbol::Global(_) => true,
             Symbol::Query(..) | Symbol::Round(_) => false,
         };

@@ -52,27 +52,34 @@ impl Affine<'_> {
 
     fn recurrence(&self, l: usize, key: Key, k: usize) -> Option<Form> {
         let header = self.loops.loops[l].header;
-        let (mut start, mut step): (Option<Form>, Option<Form>) = (None, None);
-        for &pred in self.cfg.preds(header) {
+        let mut step: Option<Form> = None;
+        for &pred in self.cfg.preds(header).iter().filter(|&&b| self.is_in(b, l)) {
             let edges = self.func.blocks[pred].term.edges();
             for arg in edges.iter().filter(|e| e.block == header).filter_map(|e| e.args.get(k).copied()) {
-                let local = self.local(arg, key.1);
-                if self.is_in(pred, l) {
-                    let by = local.minus(&self.opaque(key));
-                    // Other parameters of the header may be unknown.
-                    let by = self.in_rounds(&by, l)?;
-                    if !self.is_invariant_form(l, &by) || *step.get_or_insert_with(|| by.clone()) != by {
-                        return None;
-                    }
-                } else {
-                    let first = self.in_rounds(&local, l)?;
-                    if *start.get_or_insert_with(|| first.clone()) != first {
-                        return None;
-                    }
+                let by = self.local(arg, key.1).minus(&self.opaque(key));
+                // Other parameters of the header may stay as they are.
+                let by = self.in_rounds(&by, l)?;
+                if !self.is_invariant_form(l, &by) || *step.get_or_insert_with(|| by.clone()) != by {
+                    return None;
                 }
             }
         }
-        self.in_iterations(l, start?, &step?)
+        self.in_iterations(l, self.start(l, key, k)?, &step?)
+    }
+
+    /// What parameter `k` of a header is in the first iteration.
+    fn start(&self, l: usize, key: Key, k: usize) -> Option<Form> {
+        let header = self.loops.loops[l].header;
+        let mut start: Option<Form> = None;
+        for &pred in self.cfg.preds(header).iter().filter(|&&b| !self.is_in(b, l)) {
+            for e in self.func.blocks[pred].term.edges().iter().filter(|e| e.block == header) {
+                let first = self.in_rounds(&self.local(*e.args.get(k)?, key.1), l)?;
+                if *start.get_or_insert_with(|| first.clone()) != first {
+                    return Some(Form::symbol(self.form_bits(key), Symbol::Start(key.0, key.1)));
+                }
+            }
+        }
+        start
     }
 
     fn in_iterations(&self, l: usize, start: Form, step: &Form) -> Option<Form> {
@@ -86,21 +93,11 @@ impl Affine<'_> {
         let (p, ext) = key;
         let (_, step) = self.split(l, self.headers.get(&(p, Ext::Own))?)?;
         let step = step.as_const()?;
-        if ext == Ext::Own || !((self.facts.no_wrap)(p) || self.has_room(l, p, ext, step)) {
+        if ext == Ext::Own || !((self.facts.no_wrap)(p, ext) || self.has_room(l, p, ext, step)) {
             return None;
         }
-        // The extended initial value, from the edges that enter the loop.
-        let header = self.loops.loops[l].header;
-        let mut first: Option<Form> = None;
-        for &pred in self.cfg.preds(header).iter().filter(|&&b| !self.is_in(b, l)) {
-            for e in self.func.blocks[pred].term.edges().iter().filter(|e| e.block == header) {
-                let form = self.in_rounds(&self.local(*e.args.get(k)?, ext), l)?;
-                if *first.get_or_insert_with(|| form.clone()) != form {
-                    return None;
-                }
-            }
-        }
-        self.in_iterations(l, first?, &Form::constant(64, step))
+        // The start, extended, from the ways into the loop.
+        self.in_iterations(l, self.start(l, key, k)?, &Form::constant(64, step))
     }
 
     /// Whether the loop continues only while one more step fits the counter's type.
@@ -173,6 +170,11 @@ impl Affine<'_> {
             // Iteration numbers of inner loops count as invariant (the same iteration is compared), and those of outer
             // loops are.
             Symbol::Round(k) => k != l,
+            // It is as good as defined just before the header.
+            Symbol::Start(v, _) => match self.home[v.index()] {
+                Some(header) => header == self.loops.loops[l].header || !self.is_in(header, l),
+                None => false,
+            },
         }
     }
 

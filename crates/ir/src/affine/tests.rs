@@ -62,8 +62,86 @@ fn an_address_moves_only_as_far_as_is_proved() {
     assert_eq!(slope("ne", 2, "nuw", none), None);
     let small = Facts { range: &|x| (x == v(1)).then_some((0, 1 << 20)), ..none };
     assert_eq!(slope("sle", 5, "", small), Some(20));
-    // A fact that a pass checks itself.
-    assert_eq!(slope("ne", 3, "", Facts { no_wrap: &|x| x == v(5), ..none }), Some(12));
+    // What a pass checks itself: for one reading, which says nothing of the other one.
+    assert_eq!(slope("ne", 3, "", Facts { no_wrap: &|x, _| x == v(5), ..none }), Some(12));
+    assert_eq!(slope("slt", 3, "", Facts { no_wrap: &|x, ext| (x, ext) == (v(5), Ext::Signed), ..none }), Some(12));
+    assert_eq!(slope("ult", 3, "", Facts { no_wrap: &|x, ext| (x, ext) == (v(5), Ext::Unsigned), ..none }), None);
+}
+
+/// The slope of a value in the first loop of a function `(ptr<global>, i32)` whose counter is v6, in the header bb1.
+fn slope_in_body(body: &str, value: usize) -> Option<i64> {
+    let text = format!(
+        "func internal @f(ptr<global>, i32) {{
+        bb0(v0: ptr<global>, v1: i32):
+            v2: i32 = const 0 v3: i32 = const 1 v4: i32 = const 2 v5: i64 = const 4 jump bb1(v2)
+        bb1(v6: i32): v7: i1 = icmp slt v6, v1 br v7, bb2, bb3
+        bb2: {body}
+            v99: i32 = add v6, v3 jump bb1(v99)
+        bb3: ret }}"
+    );
+    let module = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(verify(&module), []);
+    let func = module.funcs.values().next().unwrap();
+    let cfg = Cfg::new(func);
+    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    // Values are numbered as they come.
+    Affine::new(func, &cfg, &loops, Facts::default()).const_slope(0, v(value))
+}
+
+#[test]
+fn operands_of_a_product_stand_in_either_order() {
+    let address = |product: &str| format!("v8: i32 = {product} v9: i64 = sext v8 v10: ptr<global> = ptradd v0, v9");
+    assert_eq!(slope_in_body(&address("mul nsw v6, v4"), 10), Some(2));
+    assert_eq!(slope_in_body(&address("mul nsw v4, v6"), 10), Some(2));
+    assert_eq!(slope_in_body(&address("shl nsw v6, v3"), 10), Some(2));
+    // The product may wrap, though the counter does not.
+    assert_eq!(slope_in_body(&address("mul v6, v4"), 10), None);
+}
+
+#[test]
+fn a_long_sum_keeps_its_slope() {
+    let sum: String =
+        (8..68).map(|n| format!("v{n}: i32 = add nsw v{}, v4 ", if n == 8 { 6 } else { n - 1 })).collect();
+    let address = "v68: i64 = sext v67 v69: i64 = mul v68, v5 v70: ptr<global> = ptradd v0, v69";
+    assert_eq!(slope_in_body(&(sum + address), 70), Some(4));
+}
+
+#[test]
+fn a_header_with_several_entries_has_a_start_of_its_own() {
+    let text = "func internal @f(i1, i32, ptr<global>) {
+        bb0(v0: i1, v1: i32, v2: ptr<global>): v3: i32 = const 1 v4: i64 = const 4 v5: i32 = const 0 jump bb1(v5)
+        bb1(v6: i32): v7: i1 = icmp slt v6, v1 br v7, bb2, bb7
+        bb2: br v0, bb3, bb4
+        bb3: jump bb5(v6)
+        bb4: jump bb5(v3)
+        bb5(v8: i32): v9: i1 = icmp slt v8, v1 br v9, bb6, bb8
+        bb6: v10: i64 = sext v8 v11: i64 = mul v10, v4 v12: ptr<global> = ptradd v2, v11 store v12, v8 align 4
+             v13: i32 = add nsw v8, v3 jump bb5(v13)
+        bb8: v14: i32 = add nsw v6, v3 jump bb1(v14)
+        bb7: ret }";
+    with(text, Facts::default(), |f, a| {
+        let inner = a.loops.loops.iter().position(|l| l.header == f.layout[5]).unwrap();
+        assert_eq!(a.const_slope(inner, v(12)), Some(4));
+        let start = Form::symbol(64, Symbol::Start(v(8), Ext::Signed)).scaled(4);
+        assert_eq!(a.first(inner, v(12)), Some(a.form(v(2), Ext::Own).plus(&start)));
+        // It differs from iteration to iteration of the loop around.
+        assert_eq!(a.const_slope(1 - inner, v(12)), None);
+    });
+}
+
+#[test]
+fn the_test_of_a_header_is_found_without_an_analysis() {
+    with(&simple("ule", 1, ""), Facts::default(), |f, a| {
+        let test = HeaderTest::of(f, &a.loops.loops[0]).unwrap();
+        assert_eq!(a.header_test(0), Some(test));
+        assert_eq!(
+            (test.counter, test.bound, test.reading(), test.is_inclusive()),
+            (v(5), v(1), Some(Ext::Unsigned), true)
+        );
+    });
+    with(&simple("ne", 1, ""), Facts::default(), |f, a| {
+        assert_eq!(HeaderTest::of(f, &a.loops.loops[0]).unwrap().reading(), None);
+    });
 }
 
 #[test]
@@ -220,7 +298,7 @@ fn steps_that_the_launch_knows_are_symbols_if_nobody_minds_a_wrap() {
             ret
         }";
     with(text, Facts::default(), |_, a| assert_eq!(a.slope(0, v(10)), None));
-    with(text, Facts { no_wrap: &|_| true, ..Facts::default() }, |_, a| {
+    with(text, Facts { no_wrap: &|_, _| true, ..Facts::default() }, |_, a| {
         let by = a.slope(0, v(10)).unwrap();
         assert_eq!(by.as_symbol(), Some((4, Symbol::Query(Query::GlobalSize, 0))));
     });
