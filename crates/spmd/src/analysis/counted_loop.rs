@@ -50,11 +50,6 @@ impl Counted {
         (counts && at == header && !found.is_inside(func, bound)).then_some(found)
     }
 
-    /// Whether it has two blocks, and the second one nothing but what the first one has.
-    pub fn is_straight(&self, func: &Function) -> bool {
-        self.blocks.len() == 2 && func.blocks[self.body].params.is_empty()
-    }
-
     /// Whether a value is computed in the loop.
     pub fn is_inside(&self, func: &Function, v: Value) -> bool {
         func.is_defined_in(v, &self.blocks)

@@ -1,4 +1,4 @@
-//! Strip-mined strided loads with a register transpose: loops in which each lane reads along a row of its own.
+//! Strip-mined strided loads with a register transpose: loops in which each lane reads a row of its own.
 //!
 //! In comes the analysed function of one work-item; out goes, if it has such loops, one where these are unrolled.
 //!
@@ -7,264 +7,243 @@
 //!     sum += a[r * columns + c] * x[c];   // r: the work-item's
 //! ```
 //!
-//! Neighbouring lanes read at a distance here, so that a vector would be gathered element by element and use four
-//! bytes of each of as many cache lines, again and again. But the next iterations of each lane read the adjacent
-//! elements. So each lane loads one vector for several iterations; the widener transposes them in registers
-//! ([`crate::emit::widen`]), and every iteration finds a vector of lanes. The order of a work-item's operations stays
-//! as it is, so that sums of floats have the same bits. The remaining iterations run the original loop.
+//! In one iteration, lanes read addresses that are a row apart. A vector of them is a gather, which uses four bytes of
+//! each of as many cache lines. But over iterations each lane reads with unit stride. So the loop is strip-mined: each
+//! lane loads one vector for a strip of several iterations, and the widener transposes these vectors in registers
+//! ([`crate::emit::widen`]), after which every iteration finds a vector of lanes. The order of a work-item's operations
+//! does not change, so that sums of floats have the same bits. The remaining iterations run in the original loop.
 //!
-//! The more a lane reads at once, the better for the caches: rows that are a power of two long map to one set of the
-//! first cache, which has fewer ways than there are lanes, so that a line is evicted before its lane comes back. Small
-//! loops therefore take a whole register's length at once, which is a line on AVX-512, then four iterations, then one.
-//! (A matrix of 4096 by 4096 floats by a vector on two cores, in GB/s: 35 with 16 bytes at a time, 40 with 64.)
+//! ```text
+//! entries ─▶ strip head ─▶ header ⇄ body          uniform trip count: a loop over strips before the original loop
+//!            ▲     │         │
+//!            strip ◀         ▼ exit
 //!
-//! A load may be done before its iteration because all the iterations that it is for are known to come, and nothing in
-//! the loop writes where it reads: nothing at all, or only private memory while it reads other.
+//! header ─▶ choice ─▶ body or strip ─▶ latch ─▶ header   divergent: each time round, a strip or one iteration
+//! ```
 //!
-//! A divergent loop of this kind is unrolled as long as each lane that is left has so many iterations to come, which
-//! is a reduction over the live lanes; one iteration at a time otherwise. So what is uniform in an iteration, a
-//! counter perhaps, stays so.
+//! The longer the strip, the better for the caches: rows whose length is a power of two map to one set of the first
+//! cache, which has fewer ways than there are lanes, so that a line is evicted before its lane comes back. Small loops
+//! therefore load a whole register at once, which is a line on AVX-512, then four iterations, then one. (A matrix of
+//! 4096 by 4096 floats by a vector on two cores, in GB/s: 35 with 16 bytes at a time, 40 with 64.)
+//!
+//! A load may be done before its iteration because all iterations of the strip are known to come ([`RowLoop::enough`]),
+//! and nothing in the loop writes where it reads: nothing at all, or only private memory while it reads other.
+//!
+//! In a divergent loop, the lanes that are left vote: they run a strip if each of them has so many iterations to come,
+//! else one iteration. So what is uniform in an iteration, a counter perhaps, stays uniform.
 
-use crate::analysis::counted_loop::{Counted, copy_inst};
 use crate::analysis::latency;
-use crate::analysis::shape::{Shape, signed_const};
+use crate::analysis::shape::Shape;
 use crate::emit::widen::{Surroundings, VectorInput};
 use crate::transform::Rewrite;
+use cloom_ir::affine::{Affine, Counted, Facts, HeaderTest};
 use cloom_ir::loops::Loop;
 use cloom_ir::{
-    BinOp, Block, Builder, CastOp, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Term, Type, Value, ValueDef,
+    BinOp, Block, Builder, CloneMap, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Term, Type, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Rounds at once: four elements of 32 bits are the shortest vector that is loaded in one piece, and four bytes are a number.
-const UNROLLED: u16 = 4;
+/// Iterations of a short strip: four elements of 32 bits are the shortest vector that is loaded in one piece, and four
+/// bytes are one number.
+const SHORT_STRIP: u16 = 4;
 
 /// Loops with more instructions are left as they are.
 const MAX_INSTS: usize = 80;
 
-/// More than [`UNROLLED`] rounds at once have so many instructions at most.
+/// Strips longer than [`SHORT_STRIP`] have so many instructions at most.
 const MAX_COPIES: usize = 320;
 
-/// Steps of the loop's counter that are taken for a walk.
-const MAX_STEP: u64 = 1 << 8;
+/// Largest step of a loop's counter: the steps of the longest strip then fit in any counter.
+const MAX_STEP: i64 = 1 << 8;
 
-/// The function with such loops unrolled, if it has any, and where in the source they are. A lane loads so many bytes at once, 16 to 64.
+/// The function with such loops strip-mined, if it has any, and where in the source they are.
 pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
-    let find = |l| RowLoop::find(item, l, around.register);
-    let walks: Vec<RowLoop<'_>> = item.loops.loops.iter().filter_map(find).collect();
-    if walks.is_empty() {
+    let loops = find(item, around.register, |_| true);
+    if loops.is_empty() {
         return None;
     }
     let mut func = item.func.clone();
-    let mut places = Vec::new();
-    for w in &walks {
-        w.write(&mut func);
-        places.push(func.blocks[w.counted.header].term_span);
+    let mut spans = Vec::new();
+    for l in &loops {
+        l.write(&mut func);
+        spans.push(func.blocks[l.counted.test.header].term_span);
     }
-    Some(Rewrite::of(item, func, places))
+    Some(Rewrite::of(item, func, spans))
 }
 
-/// Whether such loops are among the deepest, where the time goes.
+/// Whether such loops are among the deepest, where the time goes. A vector register has so many bytes.
 pub fn are_deepest(item: &VectorInput, register: u32) -> bool {
-    latency::deepest(item).into_iter().any(|l| RowLoop::find(item, l, register).is_some())
+    let deepest: FxHashSet<Block> = latency::deepest(item).iter().map(|l| l.header).collect();
+    !find(item, register, |l| deepest.contains(&l.header)).is_empty()
 }
 
-/// A loop of a header that decides and one block that does the work.
+/// The loops to be strip-mined, of those that are wanted.
+fn find<'a>(item: &'a VectorInput, register: u32, is_wanted: impl Fn(&Loop) -> bool) -> Vec<RowLoop<'a>> {
+    let numbered = item.loops.loops.iter().enumerate().filter(|(_, l)| is_wanted(l));
+    let candidates: Vec<Candidate> = numbered.filter_map(|(number, l)| Candidate::find(item, number, l)).collect();
+    if candidates.is_empty() {
+        return Vec::new();
+    }
+    // A strip runs only after a check that the counter of its last iteration is below the bound too, as the header
+    // compares them (`RowLoop::enough`). So within a strip the counter does not wrap in the reading of that comparison.
+    // In the other reading it may: an unsigned counter may pass 2^31.
+    let no_wrap = |v: Value, ext| candidates.iter().any(|c| c.test.counter == v && c.test.reading() == Some(ext));
+    let facts = Facts { no_wrap: &no_wrap, ..Facts::default() };
+    let affine = Affine::new(&item.func, &item.cfg, &item.loops, facts);
+    candidates.iter().filter_map(|c| RowLoop::find(item, &affine, c, register)).collect()
+}
+
+/// A loop that may be one, as far as that is seen without an analysis of its addresses.
+struct Candidate {
+    /// Index into the function's loops.
+    number: usize,
+    test: HeaderTest,
+    /// Loads whose lanes read different rows if their stride from iteration to iteration is their size.
+    loads: Vec<Inst>,
+}
+
+impl Candidate {
+    fn find(item: &VectorInput, number: usize, l: &Loop) -> Option<Candidate> {
+        let func = &item.func;
+        let ([_, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
+        let is_straight = body == latch && func.blocks[*body].params.is_empty();
+        if !is_straight || !matches!(func.blocks[*body].term, Term::Jump(_)) {
+            return None;
+        }
+        let test = HeaderTest::of(func, l).filter(|test| test.reading().is_some())?;
+        // Narrower counters than `int` may not hold the steps of a strip.
+        if func.ty(test.bound).scalar.bits() < 32 {
+            return None;
+        }
+        let mut stores = false;
+        let mut count = 0;
+        for &i in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts) {
+            let data = &func.insts[i];
+            let is_access = !data.flags.contains(Flags::VOLATILE);
+            match data.op {
+                Op::Load { .. } if is_access => {}
+                Op::Store { .. } if is_access && func.ty(data.args[0]).space() == Some(Space::Private) => stores = true,
+                _ if data.op.is_pure() => {}
+                _ => return None,
+            }
+            count += 1;
+        }
+        let loads = func.blocks[*body].insts.iter().copied().filter(|&i| may_read_row(item, i, stores)).collect();
+        let candidate = Candidate { number, test, loads };
+        (count <= MAX_INSTS && !candidate.loads.is_empty()).then_some(candidate)
+    }
+}
+
+/// Whether an instruction loads elements that can be transposed, which are not adjacent in neighbouring lanes, from
+/// memory to which the loop does not store.
+fn may_read_row(item: &VectorInput, i: Inst, stores: bool) -> bool {
+    let func = &item.func;
+    let data = &func.insts[i];
+    let (Op::Load { .. }, Some(result)) = (&data.op, data.result) else { return false };
+    let ty = func.ty(result);
+    let is_apart = matches!(item.shapes.of(data.args[0]), Shape::Varying | Shape::Strided { checked: false, .. });
+    let is_shared = matches!(func.ty(data.args[0]).space(), Some(Space::Global | Space::Constant | Space::Local));
+    let is_word = matches!(ty.scalar, Scalar::F32 | Scalar::I32);
+    let is_known = is_word && ty.lanes.is_power_of_two() || matches!(ty, Type::I16 | Type::I8);
+    is_apart && is_known && item.shapes.arrays.unit(data.args[0]).is_none() && (is_shared || !stores)
+}
+
+/// A counted loop of a header and a body, in which lanes read rows.
 struct RowLoop<'a> {
     item: &'a VectorInput,
     counted: Counted,
-    /// By how much it counts.
+    /// What each iteration adds to the counter.
     step: u64,
-    /// Whether lanes leave it in different rounds.
+    /// Whether lanes leave it in different iterations.
     diverges: bool,
-    /// Whether it stores to private memory.
-    stores: bool,
-    /// How many rounds at once, the most first.
-    levels: Vec<Level>,
+    /// Lengths of strips, the longest first.
+    strips: Vec<Strip>,
 }
 
-/// Several rounds at once.
-struct Level {
-    rounds: u16,
-    /// Loads of neighbours, round after round, which become one for all of them.
+/// Several iterations at once.
+struct Strip {
+    iterations: u16,
+    /// Loads of unit stride, iteration after iteration, which become one for the strip.
     loads: FxHashSet<Inst>,
-    /// Whether that has more than four components.
+    /// Whether that has more than four elements.
     is_long: bool,
 }
 
 impl<'a> RowLoop<'a> {
-    fn find(item: &'a VectorInput, l: &Loop, register: u32) -> Option<RowLoop<'a>> {
+    fn find(item: &'a VectorInput, affine: &Affine<'_>, c: &Candidate, register: u32) -> Option<RowLoop<'a>> {
+        let counted = affine.counted(c.number)?;
+        let step = counted.step.as_const().filter(|step| (1..=MAX_STEP).contains(step))?.unsigned_abs();
         let func = &item.func;
-        let counted = Counted::find(func, l).filter(|l| l.is_straight(func))?;
-        let stores_own = |i: Inst| {
-            let data = &func.insts[i];
-            matches!(data.op, Op::Store { .. })
-                && !data.flags.contains(Flags::VOLATILE)
-                && func.ty(data.args[0]).space() == Some(Space::Private)
+        // The slope of an address takes promises of the body for granted: all iterations of a strip run the body.
+        let has_unit_stride = |i: &Inst| {
+            let data = &func.insts[*i];
+            let bytes = data.result.map(|r| i64::from(func.ty(r).bytes()));
+            affine.const_slope(c.number, data.args[0]) == bytes
         };
-        let reads_only = |i: Inst| {
-            let data = &func.insts[i];
-            data.op.is_pure()
-                || matches!(data.op, Op::Load { .. }) && !data.flags.contains(Flags::VOLATILE)
-                || stores_own(i)
-        };
-        if counted.insts(func).count() > MAX_INSTS || !counted.insts(func).all(reads_only) {
-            return None;
-        }
-        // Narrower counters than `int` may not hold the steps of several rounds.
-        if func.ty(counted.bound).scalar.bits() < 32 {
-            return None;
-        }
-        let (diverges, stores) = (item.shapes.diverges(counted.header), counted.insts(func).any(stores_own));
-        let mut walk = RowLoop { item, counted, step: 0, diverges, stores, levels: Vec::new() };
-        walk.step = walk.added(walk.counted.counter).filter(|&s| s > 0).map(|s| s as u64).filter(|&s| s <= MAX_STEP)?;
-        walk.levels = walk.levels(register);
-        (!walk.levels.is_empty()).then_some(walk)
+        let loads: Vec<Inst> = c.loads.iter().copied().filter(has_unit_stride).collect();
+        let diverges = item.shapes.diverges(counted.test.header);
+        let mut found = RowLoop { item, counted, step, diverges, strips: Vec::new() };
+        found.strips = found.strips(&loads, register);
+        (!found.strips.is_empty()).then_some(found)
     }
 
-    /// In how many rounds at once something is loaded in one piece.
-    fn levels(&self, register: u32) -> Vec<Level> {
+    /// The lengths of strips at which some of these loads are done in one piece.
+    fn strips(&self, row_loads: &[Inst], register: u32) -> Vec<Strip> {
         let func = &self.item.func;
-        let body = &func.blocks[self.counted.body].insts;
         let bytes = |i: Inst| func.insts[i].result.map_or(0, |r| func.ty(r).bytes());
-        let along: Vec<Inst> = body.iter().copied().filter(|&i| self.is_along_row(i)).collect();
-        // Lanes that leave in different rounds seldom all have many to come.
-        let most = if self.diverges { UNROLLED } else { u16::MAX };
-        let copied = self.counted.insts(func).filter(|&i| !matches!(func.insts[i].op, Op::Const(_))).count();
-        let mut levels: Vec<Level> = Vec::new();
-        for rounds in [16, 8, UNROLLED, 2].into_iter().filter(|&n| n <= most) {
-            let fits = |i: &Inst| bytes(*i) * u32::from(rounds) <= register && self.is_one_piece(*i, rounds);
-            let loads: FxHashSet<Inst> = along.iter().copied().filter(fits).collect();
-            // The first level has what it has room for; that of four rounds, what is shorter.
-            let fills = loads.iter().any(|&i| bytes(i) * u32::from(rounds) == register);
-            let few = rounds <= UNROLLED || copied * usize::from(rounds) <= MAX_COPIES && self.may_have(rounds);
-            if !loads.is_empty() && few && (levels.is_empty() && fills || rounds == UNROLLED) {
-                let is_long =
-                    loads.iter().any(|&i| bytes(i) * u32::from(rounds) > u32::from(UNROLLED) * Type::I32.bytes());
-                levels.push(Level { rounds, loads, is_long });
+        // Lanes that leave in different iterations seldom all have many to come.
+        let longest = if self.diverges { SHORT_STRIP } else { u16::MAX };
+        let blocks = [self.counted.test.header, self.counted.latch];
+        let insts = blocks.iter().flat_map(|&b| &func.blocks[b].insts);
+        let copied = insts.filter(|&&i| !matches!(func.insts[i].op, Op::Const(_))).count();
+        let mut strips: Vec<Strip> = Vec::new();
+        for n in [16, 8, SHORT_STRIP, 2].into_iter().filter(|&n| n <= longest) {
+            let fits = |i: &Inst| bytes(*i) * u32::from(n) <= register && self.is_one_piece(*i, n);
+            let loads: FxHashSet<Inst> = row_loads.iter().copied().filter(fits).collect();
+            // The first length is what a register has room for; that of four iterations is for shorter elements.
+            let fills = loads.iter().any(|&i| bytes(i) * u32::from(n) == register);
+            let is_small = n <= SHORT_STRIP || copied * usize::from(n) <= MAX_COPIES && self.may_have(n);
+            if !loads.is_empty() && is_small && (strips.is_empty() && fills || n == SHORT_STRIP) {
+                let long = u32::from(SHORT_STRIP) * Type::I32.bytes();
+                let is_long = loads.iter().any(|&i| bytes(i) * u32::from(n) > long);
+                strips.push(Strip { iterations: n, loads, is_long });
             }
         }
-        levels
+        strips
     }
 
-    /// Whether nothing says that there are fewer rounds.
-    fn may_have(&self, rounds: u16) -> bool {
-        self.item.func.const_bits(self.counted.bound).is_none_or(|bound| bound >= u64::from(rounds) * self.step)
+    /// Whether nothing says that there are fewer iterations.
+    fn may_have(&self, iterations: u16) -> bool {
+        let bound = self.item.func.const_bits(self.counted.test.bound);
+        bound.is_none_or(|bound| bound >= u64::from(iterations) * self.step)
     }
 
-    /// The constant that is added to parameter `k` of the header each round.
-    fn added(&self, k: usize) -> Option<i64> {
-        let func = &self.item.func;
-        let param = func.blocks[self.counted.header].params[k];
-        let data = &func.insts[func.def_inst(self.counted.next(func, k)?)?];
-        match data.op {
-            Op::Binary(BinOp::Add) | Op::PtrAdd if data.args[0] == param => signed_const(func, data.args[1]),
-            _ => None,
-        }
-    }
-
-    /// By how much a value grows each round.
-    fn slope(&self, v: Value, depth: u32) -> Option<i64> {
-        let func = &self.item.func;
-        if !self.counted.is_inside(func, v) {
-            return Some(0);
-        }
-        if depth == 0 {
-            return None;
-        }
-        let inst = match func.values[v].def {
-            ValueDef::Param(_, k) => return self.added(k as usize),
-            ValueDef::Inst(i) => i,
-        };
-        let data = &func.insts[inst];
-        let of = |k: usize| self.slope(data.args[k], depth - 1);
-        let constant = |k: usize| signed_const(func, data.args[k]);
-        match data.op {
-            Op::Const(_) => Some(0),
-            Op::Binary(BinOp::Add) | Op::PtrAdd => of(0)?.checked_add(of(1)?),
-            Op::Binary(BinOp::Sub) => of(0)?.checked_sub(of(1)?),
-            Op::Binary(BinOp::Mul) => match (constant(0), constant(1)) {
-                (_, Some(c)) => of(0)?.checked_mul(c),
-                (Some(c), _) => of(1)?.checked_mul(c),
-                _ => (of(0)? == 0 && of(1)? == 0).then_some(0),
-            },
-            Op::Binary(BinOp::Shl) => of(0)?.checked_mul(1i64.checked_shl(constant(1)?.try_into().ok()?)?),
-            Op::Cast(CastOp::Sext) if self.extends(data.args[0], Flags::NSW, depth) => of(0),
-            Op::Cast(CastOp::Zext) if self.extends(data.args[0], Flags::NUW, depth) => of(0),
-            _ => None,
-        }
-    }
-
-    /// Whether a value keeps its slope when it is read as a number of more bits: the counter does, which does not pass its bound, and what
-    /// is made of it and promised not to wrap.
-    fn extends(&self, v: Value, promise: Flags, depth: u32) -> bool {
-        let func = &self.item.func;
-        if depth == 0 {
-            return false;
-        }
-        let signed = matches!(self.counted.less, IntCc::Slt | IntCc::Sle);
-        let bounded = signed == (promise == Flags::NSW);
-        if !self.counted.is_inside(func, v)
-            || v == func.blocks[self.counted.header].params[self.counted.counter] && bounded
-        {
-            return true;
-        }
-        func.def_inst(v).is_some_and(|i| {
-            let data = &func.insts[i];
-            match data.op {
-                Op::Const(_) => true,
-                Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul) => {
-                    data.flags.contains(promise) && data.args.iter().all(|&a| self.extends(a, promise, depth - 1))
-                }
-                _ => false,
-            }
-        })
-    }
-
-    /// Whether an instruction loads, round after round, the elements of a row that only its lane reads.
-    fn is_along_row(&self, i: Inst) -> bool {
-        let func = &self.item.func;
-        let data = &func.insts[i];
-        let (Op::Load { .. }, Some(result)) = (&data.op, data.result) else { return false };
-        let ty = func.ty(result);
-        let apart = matches!(self.item.shapes.of(data.args[0]), Shape::Varying | Shape::Strided { checked: false, .. });
-        // What the stores write, it does not read.
-        let outside = matches!(func.ty(data.args[0]).space(), Some(Space::Global | Space::Constant | Space::Local));
-        let words = matches!(ty.scalar, Scalar::F32 | Scalar::I32);
-        let known = words && ty.lanes.is_power_of_two() || matches!(ty, Type::I16 | Type::I8);
-        apart
-            && known
-            && self.item.shapes.arrays.unit(data.args[0]).is_none()
-            && (outside || !self.stores)
-            && self.slope(data.args[0], 12) == Some(i64::from(ty.bytes()))
-    }
-
-    /// Whether what such an instruction loads in so many rounds is a piece for each lane: those of neighbours have nothing in common.
-    fn is_one_piece(&self, i: Inst, rounds: u16) -> bool {
+    /// Whether what a load reads in a strip is one piece for each lane, and pieces of neighbouring lanes do not overlap.
+    fn is_one_piece(&self, i: Inst, iterations: u16) -> bool {
         let func = &self.item.func;
         let data = &func.insts[i];
         let Some(ty) = data.result.map(|r| func.ty(r)) else { return false };
         let is_apart = match self.item.shapes.of(data.args[0]) {
-            Shape::Strided { by, .. } => by.unsigned_abs() > u64::from(rounds) * u64::from(ty.bytes()),
+            Shape::Strided { by, .. } => by.unsigned_abs() > u64::from(iterations) * u64::from(ty.bytes()),
             _ => true,
         };
-        // Four shorter numbers are a number.
-        is_apart && (ty.scalar.bits() >= 32 || rounds == UNROLLED)
+        // Four shorter numbers are one number.
+        is_apart && (ty.scalar.bits() >= 32 || iterations == SHORT_STRIP)
     }
 
-    /// Puts loops of several rounds before this one, or the several rounds beside the one.
+    /// Writes the strips, each between the longer ones and the original loop.
     fn write(&self, func: &mut Function) {
-        for level in &self.levels {
-            // Each is put between the ones before and the loop as it was.
-            if self.diverges { self.write_beside(func, level) } else { self.write_before(func, level) }
+        for strip in &self.strips {
+            if self.diverges { self.write_in_loop(func, strip) } else { self.write_before_loop(func, strip) }
         }
     }
 
-    fn write_before(&self, func: &mut Function, level: &Level) {
-        let Counted { header, body, .. } = self.counted;
+    /// Puts a loop over strips before the loop.
+    fn write_before_loop(&self, func: &mut Function, strip: &Strip) {
+        let (header, body) = (self.counted.test.header, self.counted.latch);
         let span = func.blocks[header].term_span;
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
-        let [head, rounds, rest] = std::array::from_fn(|_| func.add_block());
+        let [head, iterations, rest] = std::array::from_fn(|_| func.add_block());
         for k in 0..func.layout.len() {
             let b = func.layout[k];
             if b != body {
@@ -276,30 +255,29 @@ impl<'a> RowLoop<'a> {
             }
         }
         let params: Vec<Value> = types.iter().map(|&ty| func.add_block_param(head, ty)).collect();
-        let mut map: FxHashMap<Value, Value> = FxHashMap::default();
-        map.extend(func.blocks[header].params.iter().copied().zip(params.iter().copied()));
-        Counted::copy(func, header, head, &mut map);
-        let counter = params[self.counted.counter];
-        let mut b = Builder::new(func, head);
-        b.span = span;
-        let some = b.icmp(self.counted.less, counter, self.counted.bound);
-        let enough = self.enough(&mut b, counter, level.rounds);
-        // The copies for vectors that are not full are short.
-        let flags = if level.is_long { Flags::ASSUME_FALSE_OK } else { Flags::empty() };
-        let all = b.binary_flags(BinOp::And, some, enough, flags);
-        b.branch(all, rounds, rest);
+        let mut map = CloneMap::new(func.blocks[header].params.iter().copied().zip(params.iter().copied()));
+        map.clone_insts(func, header, head);
+        let counter = params[self.counted.test.index];
+        let mut b = Builder { span, ..Builder::new(func, head) };
+        let one = b.icmp(self.counted.test.cc, counter, self.counted.test.bound);
+        let enough = self.enough(&mut b, counter, strip.iterations);
+        // A long strip pays only for vectors that are full.
+        let flags = if strip.is_long { Flags::ASSUME_FALSE_OK } else { Flags::empty() };
+        let all = b.binary_flags(BinOp::And, one, enough, flags);
+        b.branch(all, iterations, rest);
         b.switch_to(rest);
         b.jump(header, &params);
-        let again = self.write_rounds(func, level, rounds, &mut map);
-        func.set_term(rounds, Term::Jump(Edge::new(head, again)), span);
+        let next = self.write_strip(func, strip, iterations, map);
+        func.set_term(iterations, Term::Jump(Edge::new(head, next)), span);
     }
 
-    /// Where lanes leave the loop in different rounds, all that are left decide together, and go round from one latch.
-    fn write_beside(&self, func: &mut Function, level: &Level) {
-        let Counted { header, body, .. } = self.counted;
+    /// Puts a strip into the loop beside the body. The lanes that are left take the same of the two, so that the loop
+    /// keeps one latch.
+    fn write_in_loop(&self, func: &mut Function, strip: &Strip) {
+        let (header, body) = (self.counted.test.header, self.counted.latch);
         let span = func.blocks[header].term_span;
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
-        let [choice, rounds, latch] = std::array::from_fn(|_| func.add_block());
+        let [choice, iterations, latch] = std::array::from_fn(|_| func.add_block());
         for e in func.blocks[header].term.edges_mut() {
             if e.block == body {
                 e.block = choice;
@@ -310,75 +288,171 @@ impl<'a> RowLoop<'a> {
         }
         let params: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
         func.set_term(latch, Term::Jump(Edge::new(header, params)), span);
-        let counter = func.blocks[header].params[self.counted.counter];
-        let mut b = Builder::new(func, choice);
-        b.span = span;
-        let enough = self.enough(&mut b, counter, level.rounds);
+        let mut b = Builder { span, ..Builder::new(func, choice) };
+        let enough = self.enough(&mut b, self.counted.test.counter, strip.iterations);
         let (yes, none) = (b.iconst(Type::I1, 1), b.iconst(Type::I64, 0));
         let few = b.binary(BinOp::Xor, enough, yes);
         let who = b.subgroup_ballot(few);
         let all = b.icmp(IntCc::Eq, who, none);
-        b.branch(all, rounds, body);
-        let again = self.write_rounds(func, level, rounds, &mut FxHashMap::default());
-        func.set_term(rounds, Term::Jump(Edge::new(latch, again)), span);
+        b.branch(all, iterations, body);
+        let next = self.write_strip(func, strip, iterations, CloneMap::default());
+        func.set_term(iterations, Term::Jump(Edge::new(latch, next)), span);
     }
 
-    /// Whether so many rounds are to come, if one is.
-    fn enough(&self, b: &mut Builder<'_>, counter: Value, rounds: u16) -> Value {
-        let last = b.iconst(b.ty(counter), u64::from(rounds - 1) * self.step);
-        let left = b.binary(BinOp::Sub, self.counted.bound, counter);
-        let more = if matches!(self.counted.less, IntCc::Sle | IntCc::Ule) { IntCc::Uge } else { IntCc::Ugt };
+    /// Whether all iterations of a strip come, if its first one does. The counter is then not above the bound, so that
+    /// their difference, read without a sign, is the distance between them, whether they are compared as signed or as
+    /// unsigned numbers. More than the distance of the strip's last iteration must be left.
+    fn enough(&self, b: &mut Builder<'_>, counter: Value, iterations: u16) -> Value {
+        let last = b.iconst(b.ty(counter), u64::from(iterations - 1) * self.step);
+        let left = b.binary(BinOp::Sub, self.counted.test.bound, counter);
+        let more = if self.counted.test.is_inclusive() { IntCc::Uge } else { IntCc::Ugt };
         b.icmp(more, left, last)
     }
 
-    /// Several rounds, with the values that `map` has for those of the first one. Gives the parameters of the next round.
-    fn write_rounds(
-        &self,
-        func: &mut Function,
-        level: &Level,
-        rounds: Block,
-        map: &mut FxHashMap<Value, Value>,
-    ) -> Vec<Value> {
-        let Counted { header, body, .. } = self.counted;
-        let mut wholes = FxHashMap::default();
-        for round in 0..level.rounds {
-            if round > 0 {
-                Counted::copy(func, header, rounds, map);
+    /// The iterations of a strip, with the values that `map` has for those of the first one. Gives the values that
+    /// the header's parameters have after it.
+    fn write_strip(&self, func: &mut Function, strip: &Strip, to: Block, mut map: CloneMap) -> Vec<Value> {
+        let (header, body) = (self.counted.test.header, self.counted.latch);
+        let params = func.blocks[header].params.clone();
+        let mut vectors = FxHashMap::default();
+        for n in 0..strip.iterations {
+            if n > 0 {
+                map.clone_insts(func, header, to);
             }
-            for k in 0..func.blocks[body].insts.len() {
-                let i = func.blocks[body].insts[k];
-                if level.loads.contains(&i) {
-                    copy_load(func, i, rounds, (round, level.rounds), &mut wholes, map);
+            for i in func.blocks[body].insts.clone() {
+                if strip.loads.contains(&i) {
+                    extract_element(func, i, to, (n, strip.iterations), &mut vectors, &mut map);
                 } else {
-                    copy_inst(func, i, rounds, map);
+                    map.clone_inst(func, i, to);
                 }
             }
-            let next: Vec<Value> = func.blocks[body].term.edge(0).map(|e| e.args.to_vec()).unwrap_or_default();
-            let next: Vec<Value> = next.iter().map(|v| map.get(v).copied().unwrap_or(*v)).collect();
-            map.extend(func.blocks[header].params.iter().copied().zip(next));
+            let next: Vec<Value> = match func.blocks[body].term.edge(0) {
+                Some(e) => e.args.iter().map(|&v| map.value(v)).collect(),
+                None => Vec::new(),
+            };
+            map.values.extend(params.iter().copied().zip(next));
         }
-        func.blocks[header].params.iter().map(|p| map[p]).collect()
+        params.iter().map(|&p| map.value(p)).collect()
     }
 }
 
-/// What one round of several has of the vector that the first of them loads.
-fn copy_load(
+/// Maps the result of a load, in iteration `n` of a strip, to its part of the vector that the first iteration loads.
+fn extract_element(
     func: &mut Function,
     i: Inst,
     to: Block,
-    (round, rounds): (u16, u16),
-    wholes: &mut FxHashMap<Inst, Value>,
-    map: &mut FxHashMap<Value, Value>,
+    (n, iterations): (u16, u16),
+    vectors: &mut FxHashMap<Inst, Value>,
+    map: &mut CloneMap,
 ) {
     let data = func.insts[i].clone();
     let (Op::Load { align }, Some(result)) = (data.op, data.result) else { return };
     let ty = func.ty(result);
-    let p = map.get(&data.args[0]).copied().unwrap_or(data.args[0]);
-    let mut b = Builder::new(func, to);
-    b.span = data.span;
-    let whole = Type::vector(ty.scalar, ty.lanes * rounds);
-    let whole = *wholes.entry(i).or_insert_with(|| b.load(whole, p, align, data.flags));
-    let lanes: Vec<u16> = (round * ty.lanes..(round + 1) * ty.lanes).collect();
-    let part = if ty.is_vector() { b.shuffle(whole, whole, &lanes) } else { b.extract_lane(whole, round) };
-    map.insert(result, part);
+    let p = map.value(data.args[0]);
+    let mut b = Builder { span: data.span, ..Builder::new(func, to) };
+    let whole = Type::vector(ty.scalar, ty.lanes * iterations);
+    let whole = *vectors.entry(i).or_insert_with(|| b.load(whole, p, align, data.flags));
+    let lanes: Vec<u16> = (n * ty.lanes..(n + 1) * ty.lanes).collect();
+    let part = if ty.is_vector() { b.shuffle(whole, whole, &lanes) } else { b.extract_lane(whole, n) };
+    map.values.insert(result, part);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::VectorOptions;
+    use cloom_passes::PassOptions;
+
+    /// How many loops are strip-mined of `for (int i = start; i CC n; i += step) sum += row[…]`, where a work-item's
+    /// row of floats begins at v9, the counter is v10, and `address` computes v50 in the body.
+    fn strip_mined(cc: &str, step: u32, address: &str) -> usize {
+        let text = format!(
+            "func external @k(ptr<global>, ptr<global>, i32, i32) kernel {{
+  param \"out\" \"float*\" global size 8 align 8
+  param \"in\" \"float*\" global size 8 align 8
+  param \"n\" \"int\" value size 4 align 4
+  param \"start\" \"int\" value size 4 align 4
+}} {{
+bb0(v0: ptr<global>, v1: ptr<global>, v2: i32, v3: i32):
+    v4: i64 = query global_id 0
+    v5: i64 = const 0x40000
+    v6: i64 = const 0x4
+    v7: i32 = const {step}
+    v8: i64 = mul v4, v5
+    v9: ptr<global> = ptradd v1, v8
+    v60: i32 = const 0x2
+    v61: f32 = const 0x0
+    jump bb1(v3, v61)
+bb1(v10: i32, v11: f32):
+    v12: i1 = icmp {cc} v10, v2
+    br v12, bb2, bb3
+bb2:
+{address}
+    v51: f32 = load v50 align 4
+    v52: f32 = fadd v11, v51
+    v53: i32 = add v10, v7
+    jump bb1(v53, v52)
+bb3:
+    v54: i64 = mul v4, v6
+    v55: ptr<global> = ptradd v0, v54
+    store v55, v11 align 4
+    ret
+}}"
+        );
+        let mut module = cloom_ir::parse(&text).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        let target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
+        let options = VectorOptions::with_lanes(8);
+        let made = crate::work_group_function(&mut module, kernel, options, &target, &PassOptions::default()).unwrap();
+        made.statistics.changes(crate::passes::ROW_TRANSPOSE.name)
+    }
+
+    fn element(ext: &str, index: &str) -> String {
+        format!("    v13: i64 = {ext} {index}\n    v14: i64 = mul v13, v6\n    v50: ptr<global> = ptradd v9, v14")
+    }
+
+    #[test]
+    fn a_row_is_found_however_its_index_is_written() {
+        let address =
+            |offset: &str| format!("    v13: i64 = sext v10\n{offset}\n    v50: ptr<global> = ptradd v9, v14");
+        assert_eq!(strip_mined("slt", 1, &address("    v14: i64 = mul v13, v6")), 1);
+        assert_eq!(strip_mined("slt", 1, &address("    v14: i64 = mul v6, v13")), 1);
+        assert_eq!(strip_mined("slt", 1, &address("    v15: i64 = zext v60\n    v14: i64 = shl v13, v15")), 1);
+        // In bytes, before it is widened.
+        let bytes = |flag: &str| {
+            format!(
+                "    v13: i32 = shl {flag} v10, v60\n    v14: i64 = sext v13\n    v50: ptr<global> = ptradd v9, v14"
+            )
+        };
+        assert_eq!(strip_mined("slt", 1, &bytes("nsw")), 1);
+        assert_eq!(strip_mined("slt", 1, &bytes("")), 0);
+        // A long sum of what the loop does not change.
+        let sum = |flag: &str| {
+            let line = |n: usize| {
+                let before = if n == 0 { 10 } else { 99 + n };
+                format!("    v{}: i32 = add {flag} v{before}, v{}\n", 100 + n, 2 + n % 2)
+            };
+            (0..20).map(line).collect::<String>() + &element("sext", "v119")
+        };
+        assert_eq!(strip_mined("slt", 1, &sum("nsw")), 1);
+        assert_eq!(strip_mined("slt", 1, &sum("")), 0);
+    }
+
+    #[test]
+    fn a_stride_that_is_not_the_size_of_an_element_is_none_of_a_row() {
+        assert_eq!(strip_mined("slt", 2, &element("sext", "v10")), 0);
+        assert_eq!(strip_mined("slt", 0, &element("sext", "v10")), 0);
+        assert_eq!(strip_mined("slt", 1, &element("sext", "v10").replace("v13, v6", "v13, v13")), 0);
+    }
+
+    #[test]
+    fn the_check_of_a_strip_speaks_for_one_reading_of_the_counter() {
+        // The bound may be the largest number: that the counter stays below is known of a strip alone.
+        assert_eq!(strip_mined("sle", 1, &element("sext", "v10")), 1);
+        assert_eq!(strip_mined("ule", 1, &element("zext", "v10")), 1);
+        // From -1 to 0, or from 2^31 - 1 to 2^31, the wide number jumps.
+        assert_eq!(strip_mined("sle", 1, &element("zext", "v10")), 0);
+        assert_eq!(strip_mined("ule", 1, &element("sext", "v10")), 0);
+        // There is no bound.
+        assert_eq!(strip_mined("ne", 1, &element("sext", "v10")), 0);
+    }
 }
