@@ -87,6 +87,9 @@ impl Affine<'_> {
         if func.ty(v).is_vector() || width(func.ty(v).scalar).is_none() || (self.facts.is_symbol)(v) {
             return Step::Done(self.opaque(key));
         }
+        if let Some(known) = (self.facts.known)(v) {
+            return Step::Done(known.truncated(self.form_bits(key), |v| self.bits(v)));
+        }
         match func.values[v].def {
             ValueDef::Param(b, k) => self.param(key, b, k as usize),
             ValueDef::Inst(i) => {

@@ -60,7 +60,8 @@
 //! * *Does a loop go in the steps of the grid?* (grid-stride batching) `affine.counted(l)`: `start` is
 //!   [`Affine::query`]`(GlobalId, 0)`, or `group_id·local_size + local_id` made of three queries with [`Form::times`]
 //!   and [`Form::plus`], each truncated to the counter's width by [`Affine::query`]; `step` is [`Form::as_symbol`].
-//!   With `range` saying that ids have 31 bits, conversions between widths do not matter.
+//!   With `range` saying that ids have 31 bits, conversions of ids do not matter. What is a position modulo 2^32 is that
+//!   number then; `known` says so, and conversions of it do not matter either.
 //! * *Which work-items does a condition leave?* (active work-item bound) the form of one side is a sum of ids with
 //!   factors: `form.coefficients(|s| is_id(s))` gives the factor of each id, and the rest, which is the same for all.
 //!   For iterations instead of work-items: [`Affine::rounds_while`].
@@ -104,6 +105,9 @@ pub enum Ext {
 pub struct Facts<'a> {
     /// The signed range of a value.
     pub range: &'a dyn Fn(Value) -> Option<(i64, i64)>,
+    /// What the caller knows a value to be: a form of 64 bits. It is the same number read as a signed one and as an
+    /// unsigned one.
+    pub known: &'a dyn Fn(Value) -> Option<Form>,
     /// Whether an operation, or a counter, is as if it had no limit of bits, read as a signed or unsigned number. The
     /// caller checks that at run time, or a wrong form does no harm.
     pub no_wrap: &'a dyn Fn(Value, Ext) -> bool,
@@ -114,7 +118,7 @@ pub struct Facts<'a> {
 impl Default for Facts<'_> {
     /// Nothing is known.
     fn default() -> Self {
-        Facts { range: &|_| None, no_wrap: &|_, _| false, is_symbol: &|_| false }
+        Facts { range: &|_| None, known: &|_| None, no_wrap: &|_, _| false, is_symbol: &|_| false }
     }
 }
 

@@ -315,6 +315,15 @@ fn a_place_that_a_kernel_computes_is_a_sum_of_queries() {
         // Extended, only if nothing wraps.
         assert_eq!(a.form(v(7), Ext::Signed), Form::symbol(64, Symbol::Value(v(7), Ext::Signed)));
     });
+    // What the caller knows it to be, in each reading and width.
+    let product = |x: Value| {
+        let symbol = |what| Form::symbol(64, Symbol::Query(what, 0));
+        (x == v(6)).then(|| symbol(Query::GroupId).times(&symbol(Query::LocalSize)))
+    };
+    with(text, Facts { known: &product, ..Facts::default() }, |_, a| {
+        let form = |bits| a.query(Query::GroupId, 0, bits).times(&a.query(Query::LocalSize, 0, bits));
+        assert_eq!([Ext::Own, Ext::Signed, Ext::Unsigned].map(|ext| a.form(v(6), ext)), [form(32), form(64), form(64)]);
+    });
     let ids = |x: Value| (x.index() < 3).then_some((0, (1 << 15) - 1));
     with(text, Facts { range: &ids, ..Facts::default() }, |_, a| {
         assert_eq!(a.form(v(6), Ext::Signed), a.query(Query::GroupId, 0, 64).times(&a.query(Query::LocalSize, 0, 64)));

@@ -9,8 +9,7 @@
 //! | [`shape`] | each value as uniform, strided or varying across lanes |
 //! | [`bounds`], [`ranges`] | value ranges of integers |
 //! | [`masked`] | which blocks are linearised and run under masks |
-//! | [`counted_loop`] | counted loops, with their header and body |
-//! | [`latency`], [`pressure`] | the latency of loop-carried recurrences; how many registers live values need |
+//! | [`latency`], [`pressure`] | how long loops wait for themselves; how many registers live values need |
 //! | [`store_streams`], [`write_only`] | how many cache lines are written at a time; buffers that are only written |
 //! | [`grouping`] | whether a kernel can tell how its work-items are grouped |
 //! | [`active_bound`] | the last work-item of a group that has an effect |
@@ -21,7 +20,6 @@
 pub(crate) mod active_bound;
 pub mod annotate;
 pub(crate) mod bounds;
-pub(crate) mod counted_loop;
 pub(crate) mod dim_order;
 pub mod divergence;
 pub(crate) mod grouping;
