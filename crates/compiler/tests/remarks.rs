@@ -84,7 +84,8 @@ fn scalar_code_has_no_remarks_about_lanes() {
         None,
     );
     assert!(
-        text.contains("one work-item at a time") && text.contains("one at a time: its loops have more live short vectors"),
+        text.contains("one work-item at a time")
+            && text.contains("one at a time: its loops have more live short vectors"),
         "{text}"
     );
     assert!(!text.contains("lane by lane") && !text.contains("under masks"), "{text}");

@@ -158,7 +158,8 @@ fn a_parameter_that_is_a_symbol_stays_one() {
     let is_symbol = |x: Value| x == v(5);
     with(&simple("slt", 1, ""), Facts { is_symbol: &is_symbol, ..Facts::default() }, |_, a| {
         assert_eq!(a.recurrence_of(0, v(5)), None);
-        let [base, counter] = [(0, Ext::Own), (5, Ext::Signed)].map(|(n, ext)| Form::symbol(64, Symbol::Value(v(n), ext)));
+        let [base, counter] =
+            [(0, Ext::Own), (5, Ext::Signed)].map(|(n, ext)| Form::symbol(64, Symbol::Value(v(n), ext)));
         assert_eq!(a.form(v(9), Ext::Own), base.plus(&counter.scaled(4)));
     });
 }

@@ -37,7 +37,7 @@ pub fn written(item: &VectorInput) -> Option<u32> {
     // Most functions have no such access, and need no analysis.
     let affine = OnceCell::new();
     let slope = |l: &Loop, p: Value| {
-        let facts = Facts { no_wrap: &|_| true, ..Facts::default() };
+        let facts = Facts { no_wrap: &|_, _| true, ..Facts::default() };
         let affine = affine.get_or_init(|| Affine::new(func, &item.cfg, &item.loops, facts));
         affine.const_slope(*item.loop_of.get(&l.header)?, p)
     };

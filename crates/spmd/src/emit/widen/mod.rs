@@ -91,6 +91,10 @@ pub struct VectorCode<'a> {
 pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
     let VectorCode { item, manager, lanes, params, mask, nontemporal } = code;
     let is_symbol = |v: Value| address::is_symbol(item, v);
+    let interleaved = match manager.is_on(passes::AOS_PASSTHROUGH) {
+        true => aos_passthrough::params(item),
+        false => FxHashSet::default(),
+    };
     let mut w = Widener {
         item,
         facts: Facts { is_symbol: &is_symbol, ..Facts::default() },
