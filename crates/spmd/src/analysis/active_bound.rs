@@ -60,7 +60,7 @@ pub enum Bound {
     /// A sum is below a limit.
     Below {
         /// The sum.
-        sum: Sum,
+        sum: Box<Sum>,
         /// The limit.
         limit: Value,
         /// Whether numbers are signed.
@@ -249,7 +249,7 @@ impl Search<'_, '_> {
             found.iter_mut().filter(|f| f.is_none()).for_each(|f| *f = Some(Bound::First));
             return;
         }
-        let Some(sum) = self.sum(&form) else { return };
+        let Some(sum) = self.sum(&form).map(Box::new) else { return };
         // The other ids are not below zero.
         for (found, _) in found.iter_mut().zip(&sum.factors).filter(|(found, by)| found.is_none() && by.is_some()) {
             *found = Some(Bound::Below { sum: sum.clone(), limit, signed, closed });

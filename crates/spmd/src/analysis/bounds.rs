@@ -1,24 +1,27 @@
-//! Bounds: how large values get, as far as one pass over the function can tell, and whether neighbouring lanes of a
-//! value can wrap.
+//! Bounds: the largest value of each integer, how many of its low bits are zero, and whether lanes of a strided value
+//! can wrap.
 //!
-//! Only facts that hold for every lane count here, also for one that is off: they come from constants, widths and the
-//! ids of the launch, not from branches. That no global id reaches 2³¹ is a condition on launches ([`crate::MAX_ID`]),
-//! not a fact.
+//! In come a function and the largest values of its parameters; out come bounds for all values, found in one pass in
+//! reverse postorder, so that parameters of loop headers have those of their type.
+//!
+//! A bound holds for every lane, also for one that is off: it comes from constants, widths and the ids of the launch,
+//! not from branches. That no global id reaches 2³¹ is a condition on launches ([`crate::MAX_ID`]).
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{BinOp, CastOp, Edge, Entity, Flags, Function, Op, Scalar, Type, Value, ValueDef, eval};
 
-/// What is known about the integers of a function.
+/// The bounds of a function's integers.
 pub struct Bounds {
-    /// No lane of the value is larger, as an unsigned number.
+    /// The largest value of a lane, as an unsigned number, by value.
     max: Vec<u64>,
-    /// So many low bits of every lane are zero.
+    /// How many low bits are zero in every lane, by value.
     zeros: Vec<u32>,
 }
 
 impl Bounds {
-    /// Finds the bounds; those of the function's parameters are given.
+    /// Finds the bounds; `params` are the largest values of the function's parameters.
     pub fn new(func: &Function, params: &[u64]) -> Bounds {
+        // Of pointers and floats, nothing is known.
         let full = |ty: Type| if ty.is_int() { ty.scalar.mask() } else { u64::MAX };
         let mut b =
             Bounds { max: func.values.values().map(|v| full(v.ty)).collect(), zeros: vec![0; func.values.len()] };
@@ -88,16 +91,16 @@ impl Bounds {
         }
     }
 
-    /// The unsigned operation that gives the same as a signed one, if its operands are never negative.
+    /// The unsigned operation with the same result as a signed one, if its operands are never negative.
     pub fn unsigned(&self, func: &Function, op: &Op, args: &[Value]) -> Option<BinOp> {
         let &Op::Binary(op) = op else { return None };
-        // What a shift counts by has no sign.
+        // The amount of a shift has no sign.
         let signed = if op == BinOp::Ashr { &args[..1] } else { args };
         let positive = |&v: &Value| func.ty(v).is_int() && self.max(v) <= func.ty(v).scalar.mask() >> 1;
         (op.unsigned() != op && signed.iter().all(positive)).then(|| op.unsigned())
     }
 
-    /// Low bits that are zero in every lane.
+    /// How many low bits are zero in every lane.
     pub fn low_zeros(&self, v: Value) -> u32 {
         self.zeros[v.index()]
     }
@@ -107,12 +110,13 @@ impl Bounds {
         self.max[v.index()]
     }
 
-    /// Whether the lanes of a strided value keep their distances when it is read as a signed (or unsigned) number of more bits.
+    /// Whether a strided value keeps its stride when it is extended, as a signed (or unsigned) number.
     ///
-    /// They do if every value that it is made of is bounded away from the wrap, uniform, or a sum or product that the source promises
-    /// not to wrap, and whose distances do not wrap either: two lanes may be on that are further apart than the type has positive
-    /// numbers. A promise speaks for lanes that are on; see [`crate::emit::widen`] for how bases are computed where
-    /// lane 0 may be off. `stride` gives the distance of neighbours, as far as it is known, 0 for what is uniform.
+    /// It does if every value that it is made of is bounded away from the wrap, uniform, or a sum or product that the
+    /// source promises not to wrap (`nsw`, `nuw`) and whose stride does not wrap either: two lanes may be on whose
+    /// distance is no positive number of the type. A promise speaks for lanes that are on; see [`crate::emit::widen`]
+    /// for how bases are computed where lane 0 may be off. `stride` is the stride of a value, as far as it is known; 0
+    /// of a uniform one.
     pub fn lanes_do_not_wrap(
         &self,
         func: &Function,
@@ -128,7 +132,7 @@ impl Bounds {
             if seen.len() > 64 {
                 return false;
             }
-            // What stays below the middle does not come near the wrap.
+            // What has no sign bit in any lane does not wrap in either reading.
             if stride(x) == Some(0) || self.max(x) <= func.ty(x).scalar.mask() >> 1 {
                 continue;
             }
@@ -144,7 +148,7 @@ impl Bounds {
                             }
                             data.args.to_vec()
                         }
-                        // A sum that keeps below the wrap by its bounds, though not below the middle.
+                        // The bounds of the operands keep the sum from wrapping, though it may have the sign bit.
                         Op::Binary(BinOp::Add) if !signed && self.fits(func, x, &data.args) => data.args.to_vec(),
                         Op::Select => data.args[1..].to_vec(),
                         _ => return false,
@@ -168,7 +172,7 @@ impl Bounds {
     }
 }
 
-/// How far lanes of a sum or product are apart, computed without a wrap.
+/// The stride of a sum or product, computed without a wrap.
 fn distance(
     func: &Function,
     op: BinOp,
@@ -191,6 +195,7 @@ fn distance(
     }
 }
 
+/// What the edges to a block give for its parameter `k`.
 fn incoming(func: &Function, b: cloom_ir::Block, k: usize) -> Vec<Value> {
     let edges = func.layout.iter().flat_map(|&x| func.blocks[x].term.edges());
     edges.filter(|e: &&Edge| e.block == b).map(|e| e.args[k]).collect()

@@ -8,11 +8,11 @@
 //!     row[i] = a * row[i] + b * row[i - 1];   // row: the work-item's
 //! ```
 //!
-//! Every lane then has a cache line of its own, which it writes to iteration after iteration. Rows of a matrix are often
-//! a power of two apart, so that all these lines map to one set of the first-level cache; with more lines than that
-//! has ways, each iteration fetches them all again. (Such a filter over 2048 by 2048 numbers, on AVX-512: 44 ms with
-//! 64 lanes, 17 with 16, 8 with 8, 15 with 4, which wait for each other. Sums along the rows of one such matrix into
-//! another one: 1.4 ms with 8 lanes, 1.0 with 4.)
+//! Every lane then has a cache line of its own, which it writes to iteration after iteration. Rows of a matrix are
+//! often a power of two apart, so that all these lines map to one set of the first-level cache; with more lines than
+//! that has ways, each iteration fetches them all again. (Such a filter over 2048 by 2048 numbers, on AVX-512: 44 ms
+//! with 64 lanes, 17 with 16, 8 with 8, 15 with 4, too few to hide the latency. Sums along the rows of one such
+//! matrix into another one: 1.4 ms with 8 lanes, 1.0 with 4.)
 //!
 //! How far an address moves in an iteration is its slope ([`Affine::const_slope`]). It only selects the width of
 //! vectors, so that wraps are taken not to happen: a wrong slope costs time, not results.

@@ -1,9 +1,10 @@
 //! Work-group batching: several groups in one call, by a loop over them around each continuation up to the first
 //! barrier, and one around all that follows.
 //!
-//! The groups are adjacent, and each has local memory and a frame of its own. Up to the first barrier all of them take
-//! the same path from synthetic barrier to synthetic barrier
-//! ([`crate::split::continuations::ContinuationGraph::batched`]), so that the way of the last one is that of all.
+//! In come the continuations and where they begin; out go both kinds of loops, with the loop nests of the continuations
+//! in them. The groups have adjacent numbers, and each has local memory and a frame of its own. Up to the first barrier
+//! all of them take the same path from synthetic barrier to synthetic barrier
+//! ([`crate::split::continuations::ContinuationGraph::batched`]), so that the exit of the last one is that of all.
 
 use super::{Emitter, Part, Targets};
 use crate::error::Stop;
@@ -13,20 +14,24 @@ use crate::split::continuations::Exit;
 use crate::transform::versioning::Versioned;
 use cloom_ir::{BinOp, Block, Edge, Flags, IntCc, Term, Type, Value, abi};
 
-/// A loop over groups. Its header has the group's number and a number that is carried: of an exit, or of a continuation.
+/// A loop over groups. Its header has two parameters: the group's number, and a number that is carried, of an exit or of
+/// a continuation.
 struct GroupLoop {
     head: Block,
-    /// Where a group begins, and where it ends, with the number that goes on.
+    /// Where a group's code begins.
     body: Block,
+    /// Where it ends; its parameter is the number that is carried on.
     latch: Block,
-    /// Behind the loop; the last number.
+    /// The block after the loop; its parameter is the number that was carried last.
     done: Block,
+    /// The group's number, from 0.
     number: Value,
+    /// The number that is carried.
     carried: Value,
 }
 
 impl Emitter<'_> {
-    /// All continuations. Gives the block that the prologue goes to.
+    /// Writes all continuations. Gives the block that follows the prologue.
     pub fn batch(&mut self, parts: &[Versioned<Part>], targets: &Targets) -> Result<Block, Stop> {
         self.manager.count(passes::GROUP_BATCH);
         let graph = self.graph;
@@ -62,21 +67,22 @@ impl Emitter<'_> {
                 };
                 self.at(done).jump(groups.latch, &[exit]);
             }
-            // From the last group's end: to a synthetic barrier all groups go together, to a barrier and on from there one after the other.
+            // After the last group: to a synthetic barrier go all groups at a time; from a barrier on, they run one
+            // after the other.
             let mut cases = Vec::new();
             for &e in exits {
                 let Exit::Barrier(n) = e else { continue };
-                let way = match &rest {
+                let target = match &rest {
                     Some(rest) if !graph.batched[n] => {
-                        let way = self.func.add_block();
-                        let mut b = self.at(way);
+                        let first_group = self.func.add_block();
+                        let mut b = self.at(first_group);
                         let (first, start) = (b.iconst(Type::I64, 0), b.iconst(Type::I32, exit_number(e)));
                         b.jump(rest.head, &[first, start]);
-                        way
+                        first_group
                     }
                     _ => targets.pre[n],
                 };
-                cases.push((exit_number(e), Edge::new(way, [])));
+                cases.push((exit_number(e), Edge::new(target, [])));
             }
             let value = self.func.blocks[groups.done].params[0];
             self.at(groups.done).term(Term::Switch { value, cases, default: Edge::new(targets.end, []) });
@@ -96,7 +102,7 @@ impl Emitter<'_> {
         Ok(targets.pre[0])
     }
 
-    /// A loop over groups without a body.
+    /// Writes a loop over `count` groups, but for what is in its body.
     fn group_loop(&mut self, count: Value) -> GroupLoop {
         let [head, body, latch, done] = std::array::from_fn(|_| self.func.add_block());
         let number = self.func.add_block_param(head, Type::I64);

@@ -1,11 +1,14 @@
 //! Writes the work-group function: a prologue, a loop nest over vectors of work-items for each continuation, and the
 //! dispatch.
 //!
+//! In come the continuations, each analysed as [`VectorInput`] or as it is for one work-item, the frame, and the width;
+//! out goes a function with the signature that [`abi`] lays down, which runs a group, or several.
+//!
 //! ```text
 //! prologue ─▶ pre 0 ─▶ outer ─▶ middle ─▶ inner ─▶ all lanes ──┬─▶ latch ─┐
 //!                      ▲        ▲         ▲   └──▶ some lanes ─┘         │
 //!                      └────────┴─────────┴──────────────────────────────┘
-//!                      └▶ done 0 ─▶ pre 1 … (by the exit that the work-items took)
+//!                      └▶ done 0 ─▶ pre 1 … (dispatch: by the exit that the work-items took)
 //! ```
 //!
 //! If several groups run together ([`crate::transform::grid_stride`]), there is a loop over them ([`batch`]) around
@@ -15,13 +18,14 @@
 //! prologue ─▶ group k: nest 0 ─▶ group k: nest 1 ⟲ ─▶ group k: nest 2 ─▶ nest 3 … ─▶ end of group k
 //! ```
 //!
-//! The loops end at the last vector that has something to do ([`crate::analysis::active_bound`]).
-//! The one over dimension 0 steps by whole vectors; a vector that sticks out of the group is masked. With one lane
-//! the function of the work-item is copied in as it is.
+//! The loops end at the last vector with an active work-item ([`trip_count`]). The loop over dimension 0 advances by
+//! whole vectors; a vector that is not full is masked. With one lane the function of the work-item is copied in as it
+//! is.
 
 mod batch;
 mod trip_count;
 
+use crate::analysis::active_bound::MAX_LOCAL_SIZE;
 use crate::analysis::private_layout::object_stride;
 use crate::analysis::shape::Shape;
 use crate::cost::Width;
@@ -70,17 +74,18 @@ impl Body {
     }
 }
 
-/// A continuation's code and what its parameters are.
+/// One version of a continuation: its code and what its parameters are.
 pub struct Part {
     /// The code.
     pub body: Body,
     /// The parameters.
     pub params: Vec<Param>,
-    /// What is computed before its vectors ([`Param::GroupInvariant`]).
+    /// What the group computes before the loops over its vectors ([`Param::GroupInvariant`]).
     pub invariants: Option<Invariants>,
 }
 
-/// More instructions than this have no copy for full vectors: masks cost less than the time to compile it.
+/// Functions with more instructions than this have no copy without masks for full vectors: compiling it would cost more
+/// than the masks do.
 const MAX_COPIED: usize = 1200;
 
 /// The work-group function of a split kernel, and the size of its static local memory.
@@ -104,7 +109,7 @@ pub fn work_group(
     func.linkage = Linkage::External;
     let prologue = func.add_block();
     let abi: Vec<Value> = types.into_iter().map(|ty| func.add_block_param(prologue, ty)).collect();
-    let (locals, local_size) = place_locals(module, parts);
+    let (locals, local_size) = local_offsets(module, parts);
     let mut emitter = Emitter {
         kernel,
         graph,
@@ -128,8 +133,8 @@ pub fn work_group(
     Ok((emitter.func, local_size))
 }
 
-/// Offsets of the static local variables that the kernel uses.
-fn place_locals(module: &Module, parts: &[Versioned<Part>]) -> (FxHashMap<GlobalRef, u64>, u64) {
+/// Offsets of the static local variables that the kernel uses, and their total size, in bytes.
+fn local_offsets(module: &Module, parts: &[Versioned<Part>]) -> (FxHashMap<GlobalRef, u64>, u64) {
     let mut offsets = FxHashMap::default();
     let mut end = 0u64;
     for p in parts.iter().flat_map(Versioned::leaves).flat_map(|p| &p.params) {
@@ -144,6 +149,7 @@ fn place_locals(module: &Module, parts: &[Versioned<Part>]) -> (FxHashMap<Global
     (offsets, end)
 }
 
+/// The state of the writing.
 struct Emitter<'a> {
     kernel: &'a Function,
     graph: &'a ContinuationGraph,
@@ -157,20 +163,22 @@ struct Emitter<'a> {
     local: Value,
     scratch: Value,
     prologue: Block,
-    /// Where what is the same for the whole group is computed: the prologue, or where a round of a loop over groups begins.
+    /// Where group-uniform values are computed: the prologue, or where an iteration of a loop over groups begins.
     group_entry: Block,
     /// The group's number in such a loop.
     group_number: Option<Value>,
-    /// What is the same for the whole group.
+    /// The group-uniform values computed there.
     group_values: FxHashMap<Param, Value>,
     /// The group's local size.
     sizes: [Value; 3],
     func: Function,
 }
 
-/// Where continuations begin, and the end.
+/// Where dispatch goes.
 struct Targets {
+    /// The block before the loop nest of each continuation.
     pre: Vec<Block>,
+    /// The block that returns.
     end: Block,
 }
 
@@ -183,11 +191,11 @@ impl Targets {
     }
 }
 
-/// Where one vector stands.
+/// The position of a vector in its group.
 struct VectorPosition {
     /// Local ids of its first work-item.
     ids: [Value; 3],
-    /// Its number in the group.
+    /// Its number in the group: the sub-group's id.
     number: Value,
 }
 
@@ -203,7 +211,7 @@ impl Emitter<'_> {
         b.load(ty, p, ty.scalar.bytes(), Flags::empty())
     }
 
-    /// Something that is the same for the whole group, loaded where it begins.
+    /// The group-uniform value of a parameter, loaded or computed in the entry of the group.
     fn group_value(&mut self, p: Param) -> Result<Value, Stop> {
         if let Some(&v) = self.group_values.get(&p) {
             return Ok(v);
@@ -275,7 +283,7 @@ impl Emitter<'_> {
         Ok(value)
     }
 
-    /// Whether outputs may go past the caches.
+    /// Whether stores to write-only buffers may be non-temporal, as the launch says.
     fn nontemporal(&mut self) -> Value {
         let (entry, launch) = (self.group_entry, self.launch);
         let flag = self.load_at(launch, abi::LAUNCH_NONTEMPORAL, Type::I32);
@@ -295,6 +303,7 @@ impl Emitter<'_> {
         sizes[1..].iter().fold(row, |n, &size| b.binary_flags(BinOp::Mul, n, size, Flags::NUW | Flags::NSW))
     }
 
+    /// A kernel argument, loaded in the entry of the group.
     fn argument(&mut self, n: usize) -> Result<Value, Stop> {
         let (entry, kernel, args, local) = (self.group_entry, self.kernel, self.args, self.local);
         let default = KernelMeta::default();
@@ -316,6 +325,7 @@ impl Emitter<'_> {
         })
     }
 
+    /// Writes the loop nests of all continuations, and the dispatch between them.
     fn continuations(&mut self, parts: &[Versioned<Part>]) -> Result<(), Stop> {
         let graph = self.graph;
         for d in 0..3u64 {
@@ -340,8 +350,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The loop nests of a continuation, which begin at `pre`. Gives the blocks after them, and whether these have the exit's number as
-    /// parameter.
+    /// Writes the loop nests of a continuation, which begin at `pre`. Gives the blocks after them, and whether these have
+    /// the exit number as parameter.
     fn continuation(&mut self, index: usize, part: &Versioned<Part>, pre: Block) -> Result<(Vec<Block>, bool), Stop> {
         let c = &self.graph.continuations[index];
         let counted = c.exits.len() > 1 || self.graph.divergent_dispatch;
@@ -350,7 +360,7 @@ impl Emitter<'_> {
         Ok((done, counted))
     }
 
-    /// Goes from the end of a continuation's loops to where its work-items went.
+    /// Dispatch: from the end of a continuation's loops to the continuation that its work-items run next.
     fn dispatch(&mut self, index: usize, done: Block, counted: bool, targets: &Targets) {
         let (graph, pre) = (self.graph, &targets.pre);
         let exits = &graph.continuations[index].exits;
@@ -358,7 +368,7 @@ impl Emitter<'_> {
             let to = exits.first().map_or(targets.end, |&e| targets.of(e));
             return self.at(done).jump(to, &[]);
         }
-        // With their own next, work-items may wait at any barrier, not only at those that this region reaches.
+        // With divergent dispatch, work-items may wait at any barrier, not only at those that this continuation reaches.
         let cases: Vec<(u64, Edge)> = if graph.divergent_dispatch {
             (1..pre.len()).map(|n| (n as u64, Edge::new(pre[n], []))).collect()
         } else {
@@ -369,7 +379,8 @@ impl Emitter<'_> {
         self.at(done).term(Term::Switch { value, cases, default: Edge::new(targets.end, []) });
     }
 
-    /// The loop nests of a continuation. Gives the blocks after them.
+    /// Writes the loop nests of a continuation, one for each version, and the branches that choose between them. Adds
+    /// the blocks after them to `done`.
     fn versions(
         &mut self,
         c: &Continuation,
@@ -392,7 +403,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The loop nest of a part of a continuation. Gives the block after it, with the exit number as parameter if exits are counted.
+    /// Writes the loop nest of one version of a continuation. Gives the block after it, with the exit number as parameter
+    /// if exits are counted.
     fn vector_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Stop> {
         let [inner, middle, outer] = self.width.order;
         let lanes = u64::from(self.width.lanes);
@@ -450,7 +462,7 @@ impl Emitter<'_> {
         b.switch_to(m_step);
         let by = b.iconst(Type::I64, step(middle));
         let next = b.binary_flags(BinOp::Add, m, by, Flags::NUW | Flags::NSW);
-        // Vectors that have nothing to do keep their numbers.
+        // Vectors that do not run keep their numbers.
         let number = bounds.row.map_or(ms_number, |n| b.binary_flags(BinOp::Add, m_number, n, Flags::NUW | Flags::NSW));
         b.term(Term::Jump(edge(m_head, &[Some(next), Some(number), ms_exit])));
 
@@ -470,8 +482,8 @@ impl Emitter<'_> {
         let mut ids = [i; 3];
         ids[middle] = m;
         ids[outer] = o;
-        let place = VectorPosition { ids, number: i_number };
-        let values = self.vector_params(part, &place, (&uniform, &invariants), start)?;
+        let position = VectorPosition { ids, number: i_number };
+        let values = self.vector_params(part, &position, (&uniform, &invariants), start)?;
         match &part.body {
             Body::Scalar(item) => {
                 let values: Vec<Value> = values.into_iter().map(base_of).collect();
@@ -486,13 +498,14 @@ impl Emitter<'_> {
         Ok(done)
     }
 
-    /// The exit number so far and that of one more work-item: with their own next, the lowest counts, else all have the same.
+    /// The exit number of the vectors so far and one more: with divergent dispatch the lowest counts, else all have the
+    /// same.
     fn lowest_exit(&mut self, block: Block, so_far: Value, number: Value) -> Value {
-        let own = self.graph.divergent_dispatch;
-        if own { self.at(block).binary(BinOp::Umin, so_far, number) } else { number }
+        let diverges = self.graph.divergent_dispatch;
+        if diverges { self.at(block).binary(BinOp::Umin, so_far, number) } else { number }
     }
 
-    /// One vector: full or masked.
+    /// Writes the code of one vector, twice: for one that is full, and under a mask.
     fn vectors(
         &mut self,
         item: &VectorInput,
@@ -532,14 +545,14 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// LoopBounds a vector's part of the continuation.
+    /// Ends the code of a vector: merges its exit number with that of the vectors before.
     fn close(&mut self, end: Block, number: VecValue, mask: Option<Value>, so_far: Option<Value>, latch: Block) {
         let Some(so_far) = so_far else { return self.at(end).jump(latch, &[]) };
-        let own = self.graph.divergent_dispatch;
+        let diverges = self.graph.divergent_dispatch;
         let number = match number {
             VecValue::Uniform(v) | VecValue::Strided { base: v, .. } => v,
-            // The first lane is always on, and all go the same way.
-            VecValue::Varying(l) if !own => self.at(end).extract_lane(l[0], 0),
+            // Lane 0 is always on, and all lanes take the same exit.
+            VecValue::Varying(l) if !diverges => self.at(end).extract_lane(l[0], 0),
             VecValue::Varying(l) => {
                 let mut b = self.at(end);
                 let mut all = l[0];
@@ -562,7 +575,8 @@ impl Emitter<'_> {
         self.at(end).jump(latch, &[exit]);
     }
 
-    /// Uniform values that the continuation needs, loaded once before its loops: the first work-item may already store new ones.
+    /// Uniform values that the continuation needs, loaded once before its loops: the first work-item may already store
+    /// new ones.
     fn load_uniform(&mut self, c: &Continuation, pre: Block) -> FxHashMap<Value, Value> {
         let mut loaded = FxHashMap::default();
         for &v in &c.live_in {
@@ -581,7 +595,7 @@ impl Emitter<'_> {
     fn vector_params(
         &mut self,
         part: &Part,
-        place: &VectorPosition,
+        position: &VectorPosition,
         (uniform, invariants): (&FxHashMap<Value, Value>, &[Value]),
         start: Block,
     ) -> Result<Vec<VecValue>, Stop> {
@@ -591,30 +605,30 @@ impl Emitter<'_> {
         for &p in &part.params {
             let shape = shape_of(p, self.kernel, self.frame, 0);
             let base = match p {
-                Param::LocalId(d) => place.ids[usize::from(d)],
+                Param::LocalId(d) => position.ids[usize::from(d)],
                 Param::GlobalId(d) => {
                     let first = self.group_value(p)?;
-                    self.at(start).binary(BinOp::Add, first, place.ids[usize::from(d)])
+                    self.at(start).binary(BinOp::Add, first, position.ids[usize::from(d)])
                 }
                 Param::Subgroup(Query::SubgroupLocalId) => self.at(start).iconst(Type::I64, 0),
                 Param::Subgroup(Query::SubgroupSize) => {
-                    let (size, first) = (self.sizes[0], place.ids[0]);
+                    let (size, first) = (self.sizes[0], position.ids[0]);
                     let mut b = self.at(start);
                     let left = b.binary(BinOp::Sub, size, first);
                     let lanes = b.iconst(Type::I64, lanes);
                     b.binary(BinOp::Umin, left, lanes)
                 }
                 // Vectors are numbered as their first work-items are.
-                Param::Subgroup(_) => place.number,
+                Param::Subgroup(_) => position.number,
                 Param::Uniform(v) => *uniform.get(&v).ok_or(bug("a value of the group is missing"))?,
                 Param::GroupInvariant(k) => invariants[k as usize],
                 Param::ItemSlot(v) | Param::Array(v) => match self.frame.slots[v.index()] {
-                    Some(Slot::Item(offset)) => self.frame_slot(&mut record, place, start, offset * lanes),
+                    Some(Slot::Item(offset)) => self.frame_slot(&mut record, position, start, offset * lanes),
                     _ => return Err(bug("a slot of the work-item is missing")),
                 },
                 Param::NextContinuation => {
                     let offset = self.frame.next.ok_or(bug("a slot of the work-item is missing"))?;
-                    self.frame_slot(&mut record, place, start, offset * lanes)
+                    self.frame_slot(&mut record, position, start, offset * lanes)
                 }
                 _ => self.group_value(p)?,
             };
@@ -626,14 +640,20 @@ impl Emitter<'_> {
         Ok(values)
     }
 
-    /// An address in the vector's record.
-    fn frame_slot(&mut self, record: &mut Option<Value>, place: &VectorPosition, start: Block, offset: u64) -> Value {
+    /// An address in the part of the frame that is the vector's.
+    fn frame_slot(
+        &mut self,
+        record: &mut Option<Value>,
+        position: &VectorPosition,
+        start: Block,
+        offset: u64,
+    ) -> Value {
         let (scratch, fixed) = (self.scratch, self.frame.fixed);
         let bytes = self.frame.per_item * u64::from(self.width.lanes);
         let mut b = self.at(start);
         let record = *record.get_or_insert_with(|| {
             let size = b.iconst(Type::I64, bytes);
-            let at = b.binary_flags(BinOp::Mul, place.number, size, Flags::NUW | Flags::NSW);
+            let at = b.binary_flags(BinOp::Mul, position.number, size, Flags::NUW | Flags::NSW);
             let base = b.ptr_offset(scratch, fixed);
             b.ptr_add(base, at)
         });
@@ -641,6 +661,7 @@ impl Emitter<'_> {
     }
 }
 
+/// Lane 0 of a value.
 fn base_of(wide: VecValue) -> Value {
     match wide {
         VecValue::Uniform(v) | VecValue::Strided { base: v, .. } => v,
@@ -648,7 +669,7 @@ fn base_of(wide: VecValue) -> Value {
     }
 }
 
-/// How the lanes of a parameter are related when vectors lie along `dim`.
+/// The shape of a parameter where `dim` is the vectorisation dimension.
 pub fn shape_of(p: Param, kernel: &Function, frame: &Frame, dim: usize) -> Shape {
     match p {
         Param::LocalId(d) | Param::GlobalId(d) if usize::from(d) == dim => Shape::strided(1),
@@ -666,11 +687,11 @@ pub fn shape_of(p: Param, kernel: &Function, frame: &Frame, dim: usize) -> Shape
     }
 }
 
-/// The largest value of a parameter that is a number.
+/// The largest value of an integer parameter.
 pub fn bound_of(p: Param) -> u64 {
     match p {
-        Param::LocalId(_) | Param::Query(Query::LocalSize | Query::EnqueuedLocalSize, _) => 1 << 20,
-        Param::Subgroup(Query::SubgroupId) => 1 << 20,
+        Param::LocalId(_) | Param::Query(Query::LocalSize | Query::EnqueuedLocalSize, _) => MAX_LOCAL_SIZE,
+        Param::Subgroup(Query::SubgroupId) => MAX_LOCAL_SIZE,
         Param::Subgroup(_) => 64,
         Param::GlobalId(_) | Param::Query(_, _) => crate::MAX_ID,
         _ => u64::MAX,

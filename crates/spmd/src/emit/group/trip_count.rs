@@ -1,8 +1,12 @@
-//! The bounds of the loops over a group's vectors: they end at the last vector that has something to do, as
-//! [`crate::analysis::active_bound`] tells.
+//! The bounds of the loops over a group's vectors: they end at the last vector with an active work-item
+//! ([`crate::analysis::active_bound`]).
 //!
-//! In comes a part of a continuation; out go, written before its loops, the ends of the loops by dimension, and how many
-//! vectors a whole row and a whole plane have, as vectors keep their numbers if others do not run.
+//! In comes one version of a continuation; out go, written before its loops, the ends of the loops by dimension, and
+//! how many vectors a whole row and a whole plane have, as vectors keep their numbers if others do not run.
+//!
+//! ```text
+//! factor*id + rest < limit   becomes   id < ceil((limit - rest) / factor), if nothing wraps for the largest id
+//! ```
 
 use super::{Body, Emitter, Part};
 use crate::analysis::active_bound::{self, Bound, MAX_LOCAL_SIZE, Sum};
@@ -114,9 +118,10 @@ impl Emitter<'_> {
         dim: usize,
     ) -> Result<Value, Stop> {
         let pre = expressions.pre;
-        let Bound::Below { sum: Sum { factors, rest }, limit, signed, closed } = bound else {
+        let Bound::Below { sum, limit, signed, closed } = bound else {
             return Ok(self.at(pre).iconst(Type::I64, 1));
         };
+        let Sum { factors, rest } = &**sum;
         let limit = self.rematerialise(expressions, *limit)?;
         let mut b = self.at(pre);
         let (zero, one) = (b.iconst(Type::I64, 0), b.iconst(Type::I64, 1));

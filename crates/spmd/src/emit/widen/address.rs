@@ -28,36 +28,38 @@ use rustc_hash::FxHashMap;
 /// The height of expressions of narrow loads that are computed for each lane on its own.
 const MAX_HEIGHT: u32 = 3;
 
-/// The number by which addresses of lanes differ.
+/// What the addresses of lanes differ by.
 #[derive(Clone, Copy)]
 enum Index {
-    /// The lanes of it.
+    /// A vector of indices.
     Lanes(Value),
-    /// A value of the work-item that is computed for each lane from narrow loads, up to an instruction.
+    /// A value of the work-item that is computed for each lane from narrow loads, at an instruction.
     Narrow(Value, Inst),
 }
 
-/// What a number of lanes comes from.
+/// An operand of an index that is computed for each lane.
 enum Source {
     Narrow(NarrowLoad),
     Other(Value),
 }
 
-/// An address whose lanes differ by multiples of one number.
+/// The addresses of lanes: `base + factor * index`.
 #[derive(Clone, Copy)]
 pub(super) struct Address {
-    /// What all lanes have in common.
+    /// The same for all lanes.
     base: Value,
     index: Index,
+    /// How an index of fewer than 64 bits is extended.
     extend: Option<CastOp>,
+    /// In bytes.
     factor: u64,
-    /// Whether what lanes read their numbers from lies at its stride, where that is only known while running.
+    /// Whether the narrow loads that indices come from are at the strides that are checked at run time.
     strided: bool,
 }
 
 impl Widener<'_> {
-    /// The parts of an address, if one of them varies and the others are uniform. If it says for what instruction, lanes
-    /// may read their indices there.
+    /// The base and index of an address, if one part of its sum varies and the others are uniform. With a `reader`,
+    /// lanes may load their indices at that instruction.
     pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Stop> {
         let item = self.item;
         let facts = self.facts;
@@ -108,7 +110,7 @@ impl Widener<'_> {
         Ok(Some(Address { base, index, extend, factor: factor as u64, strided: false }))
     }
 
-    /// The number of a lane.
+    /// The index of a lane.
     fn index_of(&mut self, a: &Address, lane: Value) -> Result<Value, Stop> {
         match a.index {
             Index::Lanes(index) => Ok(self.b().extract(index, lane)),
@@ -123,7 +125,8 @@ impl Widener<'_> {
         Ok(self.b().ptr_add(a.base, by))
     }
 
-    /// The address where what lanes read their numbers from lies at its stride, and the condition for that; nothing if it does anyhow.
+    /// The address for the case that narrow loads are at their checked strides, and the condition for that; none if no
+    /// stride is checked.
     pub(super) fn where_strided(&mut self, a: &Address) -> Result<Option<(Value, Address)>, Stop> {
         let mut all = None;
         for source in self.sources(a) {
@@ -138,8 +141,8 @@ impl Widener<'_> {
         Ok(all.map(|cond| (cond, Address { strided: true, ..*a })))
     }
 
-    /// Whether the addresses of lanes surely repeat after so many, as a scalar. Pieces are not looked at one by one: if all that was
-    /// loaded with them repeats, they do, and one comparison serves all parts of a word.
+    /// A scalar that is true only if the addresses of lanes repeat with this period. Narrow loads are not compared one by
+    /// one: if the words repeat that they are bytes of, they do, and one comparison serves all bytes of a word.
     pub(super) fn repeats(&mut self, a: &Address, every: u16) -> Result<Value, Stop> {
         let mut vectors = Vec::new();
         for source in self.sources(a) {
@@ -169,7 +172,7 @@ impl Widener<'_> {
         Ok(all.unwrap_or_else(|| self.b().iconst(Type::I1, 1)))
     }
 
-    /// What the numbers of lanes come from, if they are read.
+    /// The operands of an index that is computed for each lane.
     fn sources(&self, a: &Address) -> Vec<Source> {
         let Index::Narrow(v, at) = a.index else { return Vec::new() };
         let mut sources = Vec::new();
@@ -184,7 +187,8 @@ impl Widener<'_> {
         sources
     }
 
-    /// The operation that is done for each lane on its own, if a number is made of a narrow load with one.
+    /// The operation that gives a value and is done for each lane on its own, as one of its operands is made of narrow
+    /// loads.
     fn operation(&self, v: Value, at: Inst, depth: u32) -> Option<Inst> {
         let inst = self.item.func.def_inst(v)?;
         let data = &self.item.func.insts[inst];
@@ -192,19 +196,19 @@ impl Widener<'_> {
         (simple && data.args.iter().any(|&a| self.is_of_narrow_loads(a, at, depth - 1))).then_some(inst)
     }
 
-    /// Whether a number is made of a narrow load with few operations.
+    /// Whether a value is a narrow load, or made of narrow loads by few operations.
     fn is_of_narrow_loads(&self, v: Value, at: Inst, depth: u32) -> bool {
         self.narrow_load(v, at).is_some() || self.operation(v, at, depth).is_some()
     }
 
-    /// A narrow load that differs from lane to lane.
+    /// The narrow load that gives a value, if it varies.
     fn narrow_load(&self, v: Value, at: Inst) -> Option<NarrowLoad> {
         let varies = !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { .. }));
         let own = !self.item.func.ty(v).is_vector() && varies;
         self.item.narrow_loads().of(v, at).filter(|p| own && Scalar::int(p.size * 8).is_some())
     }
 
-    /// A lane's number, computed as the work-item computes it.
+    /// A lane's value, computed from narrow loads as the work-item computes it.
     fn read_narrow(&mut self, v: Value, at: Inst, lane: Value, depth: u32, strided: bool) -> Result<Value, Stop> {
         let item = self.item;
         if let Some(narrow) = self.narrow_load(v, at) {
@@ -225,6 +229,7 @@ impl Widener<'_> {
         made.ok_or(bug("an instruction has no result"))
     }
 
+    /// An index, extended and multiplied.
     fn scaled(&mut self, x: Value, wide: Option<CastOp>, factor: u64) -> Value {
         let x = match wide {
             Some(op) => self.b().cast(op, x, Type::I64),
@@ -259,7 +264,7 @@ pub(super) fn is_symbol(item: &VectorInput, v: Value) -> bool {
     !is_sum || is_known || item.shapes.arrays.unit(v).is_some()
 }
 
-/// Whether an operation is as cheap for each lane on its own.
+/// Whether an operation is cheap when it is done for each lane on its own.
 fn is_simple(op: &Op) -> bool {
     use BinOp::{Add, And, Lshr, Mul, Or, Shl, Sub};
     matches!(
