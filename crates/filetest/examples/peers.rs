@@ -1,6 +1,6 @@
 //! Runs generated programs on every installed OpenCL platform and compares with the reference interpreter: `peers FIRST
-//! COUNT [PLATFORM [straight]]`. With `straight`, barriers stand in straight code only, which PoCL 3.1 needs. What
-//! differs is reduced. A platform that crashes takes this process along; its last line says on which seed.
+//! COUNT [PLATFORM [straight]]`. With `straight`, barriers are in straight code only, which PoCL 3.1 needs. What
+//! differs is reduced. A platform that crashes ends this process; the last line names the seed.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 

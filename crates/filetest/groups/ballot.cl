@@ -1,4 +1,4 @@
-// Ballots and what is read from them, by all and by some work-items of a sub-group.
+// Ballots and the functions of their results, in all and in some work-items of a sub-group.
 #define CHECK(c) do { int ok_ = (c); if (!ok_ && !bad) bad = __LINE__; } while (0)
 #define HASH(i) (((uint)(i) * 2654435761u) >> 7 ^ (uint)(i) * 40503u)
 
@@ -33,7 +33,7 @@ kernel void test(global int *out) {
   CHECK(bits(get_sub_group_le_mask()) == low(own + 1));
   CHECK(bits(get_sub_group_lt_mask()) == low(own));
 
-  // Some vote while the others are away.
+  // Some vote while the others are inactive.
   if (yes(me)) {
     CHECK(bits(sub_group_ballot(1)) == votes);
     CHECK(sub_group_broadcast_first(me) == first + ctz(votes));
@@ -45,7 +45,7 @@ kernel void test(global int *out) {
     CHECK(sub_group_broadcast_first((double)me) == first + ctz(others));
     CHECK(sub_group_elect() == (own == ctz(others)));
   }
-  // A loop that takes one of those that are left in each round.
+  // A loop that retires one of the remaining work-items in each iteration.
   ulong left = low(size);
   for (int done = 0; !done;) {
     CHECK(bits(sub_group_ballot(1)) == left);

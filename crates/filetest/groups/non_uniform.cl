@@ -1,5 +1,5 @@
-// Votes, reductions, scans and shuffles by those work-items of a sub-group that come by: in branches, in loops that
-// they leave one after the other, behind them; and reductions of clusters.
+// Votes, reductions, scans and shuffles by the active work-items of a sub-group: in branches, in loops that they leave
+// one after the other, after these; and reductions of clusters.
 #define CHECK(c) do { int ok_ = (c); if (!ok_ && !bad) bad = __LINE__; } while (0)
 #define HASH(i) (((uint)(i) * 2654435761u) >> 7 ^ (uint)(i) * 40503u)
 #define ADD(a, b) ((a) + (b))
@@ -123,7 +123,7 @@ kernel void test(global int *out) {
   for (int i = 0; i < size; i++) same &= part(first + i) == part(first);
   CHECK(!sub_group_non_uniform_all_equal(part(me)) == !same);
 
-  // Work-items leave the loop one after the other; those that are left are fewer each round.
+  // Work-items leave the loop one after the other; each iteration has fewer active ones.
   int rounds = 0, sum = 0;
   do {
     int left = 0;
@@ -143,7 +143,7 @@ kernel void test(global int *out) {
   CHECK(rounds == part(me) + 1);
   CHECK(sub_group_reduce_add(1) == size);
 
-  // Each takes a way of its own; what it got is there where ways meet.
+  // Each takes its own path; its result is used at the join.
   int got;
   switch (own % 3) {
   case 0: got = sub_group_non_uniform_reduce_add(1); break;
@@ -151,7 +151,7 @@ kernel void test(global int *out) {
   default: got = sub_group_non_uniform_scan_exclusive_add(10);
   }
   CHECK(got == (own % 3 == 0 ? (size + 2) / 3 : own % 3 == 1 ? 100 : own / 3 * 10));
-  // Values of those that are here, by number.
+  // Values of the active ones, by number.
   if (part(me) != 1) {
     int next = own;
     do next = (next + 1) % size; while (part(first + next) == 1);

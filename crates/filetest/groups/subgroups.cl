@@ -40,7 +40,7 @@ kernel void test(global int *out) {
   int id = get_sub_group_id(), count = get_num_sub_groups(), first = me - own;
   int n = get_local_size(0) * get_local_size(1) * get_local_size(2);
 
-  // Sub-groups lie in rows, are numbered along them, and all but the last of a row are full.
+  // Sub-groups are runs within rows, numbered along them, and all but the last of a row are full.
   CHECK(own >= 0 && own < size && size >= 1 && size <= most && most <= 64);
   CHECK(get_local_id(0) % most == own);
   int row = (get_local_size(0) + most - 1) / most;

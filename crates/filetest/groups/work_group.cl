@@ -1,5 +1,5 @@
-// What whole work-groups compute, against a loop over local memory: reductions, scans, broadcasts, votes; several in a
-// row, in loops and in branches that the whole group takes.
+// Work-group functions, compared with a loop over local memory: reductions, scans, broadcasts, votes; several in a row,
+// in loops and in branches that the whole group takes.
 #define CHECK(c) do { int ok_ = (c); if (!ok_ && !bad) bad = __LINE__; } while (0)
 #define HASH(i) (((uint)(i) * 2654435761u) >> 7 ^ (uint)(i) * 40503u)
 
@@ -60,14 +60,14 @@ kernel void test(global int *out) {
   CHECK(!work_group_any(0));
   CHECK(work_group_any(me == 0 ? -8 : 0));
 
-  // As the end of a loop: each round one work-item more is content.
+  // As the end of a loop: in each iteration one work-item more votes for the end.
   int rounds = 0;
   while (work_group_any(rounds < me)) {
     CHECK(work_group_reduce_max(rounds) == rounds);
     rounds++;
   }
   CHECK(rounds == n - 1);
-  // Types take turns, with nothing between that waits.
+  // Types alternate, without another barrier between them.
   for (int i = 0; i < 4; i++) {
     long wide = work_group_scan_inclusive_add((long)(me + i));
     int narrow = work_group_scan_inclusive_add(me + i);

@@ -1,4 +1,4 @@
-//! A kernel with a range and arguments, and what a run of it leaves behind.
+//! A kernel with a range and arguments, and the outcome of a run.
 
 pub use cloom_interp::NdRange;
 use cloom_ir::{Entity, Module, Op, StrRef, Type, abi};
@@ -18,7 +18,7 @@ pub enum CaseArg {
     Local(u64),
 }
 
-/// What to run.
+/// A test case.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The program, with the bodies of all functions that the kernel calls.
@@ -29,14 +29,14 @@ pub struct Case {
     pub range: NdRange,
     /// The arguments.
     pub args: Vec<CaseArg>,
-    /// Whether a read of bytes that nobody wrote is a failure.
+    /// Whether a read of unwritten bytes is a failure.
     pub initialised: bool,
 }
 
 /// One print: the work-item, the format, and the block of arguments.
 pub type Print = (u64, StrRef, Vec<u8>);
 
-/// What a run leaves behind.
+/// The outcome of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// The bytes of each buffer, in order of the arguments.
@@ -84,7 +84,7 @@ pub fn format_ref(number: u32) -> StrRef {
     StrRef::new(number as usize)
 }
 
-/// Where the numbers among each format's arguments stand.
+/// The offsets of the numbers among each format's arguments.
 fn print_places(module: &Module) -> HashMap<StrRef, Vec<Range<usize>>> {
     let mut places = HashMap::new();
     for func in module.funcs.values() {

@@ -63,7 +63,8 @@ impl Bench {
 }
 
 impl Built<'_> {
-    /// Runs a kernel on `global` work-items in groups of `local`. Gives what is in the buffers afterwards, in order.
+    /// Runs a kernel on `global` work-items in groups of `local`. Returns the contents of the buffers afterwards, in
+    /// order.
     pub fn run(&self, kernel: &str, global: usize, local: usize, args: &[Data<'_>]) -> Result<Vec<Vec<u8>>, String> {
         let sizes = |n: usize| [n as u64, 1, 1];
         let range = NdRange { work_dim: 1, offset: [0; 3], global: sizes(global), local: sizes(local.min(global)) };

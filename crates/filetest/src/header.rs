@@ -1,4 +1,4 @@
-//! How a test file says what to run and what to expect, in comments at its head:
+//! The header of a test file: comments that say what to run and what to expect:
 //!
 //! ```text
 //! // run: global=37x2 local=8 offset=3 kernel=sum
@@ -14,7 +14,7 @@
 
 use crate::case::{CaseArg, NdRange};
 
-/// What a file asks for.
+/// The content of a header.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Header {
     /// The runs: range and kernel, if named.

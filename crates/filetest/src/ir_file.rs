@@ -1,4 +1,4 @@
-//! Tests of single stages: a file of IR whose head says what to do with it, and what must come out.
+//! Tests of single stages: a file of IR whose head has a command and the expected output.
 //!
 //! ```text
 //! ; RUN: pass mem2reg fold
@@ -21,9 +21,9 @@
 //! | `llvm` | a work-group function as LLVM gets it, before LLVM's own passes |
 //! | `run` | nothing: a case by [`crate::header`], on every rung |
 //!
-//! For `verify`, the rules that a line breaks stand behind it: `v2: i1 = add nsw v0, v1 ; error: V26, V49`. Numbers
-//! must be those of the printed form in such lines. With `group N`, the first function is checked as a work-group
-//! function for vectors of N work-items.
+//! For `verify`, the rules that a line breaks follow it: `v2: i1 = add nsw v0, v1 ; error: V26, V49`. Numbers must be
+//! those of the printed form in such lines. With `group N`, the first function is checked as a work-group function for
+//! vectors of N work-items.
 //!
 //! For `uniformity`, a comment behind a line states the shape of its value, the kind of its branch, or that it is
 //! masked: `v2: i64 = query global_id 0 ; strided 1`, `br v8, bb2, bb3 ; divergent, masked` ([`crate::uniformity`]).
@@ -33,7 +33,7 @@
 //! each, and `; NOT: TEXT` in no line. Blanks count as one.
 //!
 //! `; FIRES: PASS N` says that a pass, of those that `pass` or `spmd` run, changes something N times; a pass that can
-//! be switched off must then change nothing where it is ([`crate::passes`]).
+//! be switched off must change nothing when it is ([`crate::passes`]).
 
 use crate::case::{Case, CaseArg};
 use crate::{header, rungs};
@@ -102,7 +102,7 @@ fn find(head: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands before the rules that a line breaks.
+/// The marker before the rules that a line breaks.
 const ERROR: &str = "; error:";
 
 /// Compares the rules that lines say they break with those that the verifier says.
@@ -128,7 +128,7 @@ fn verify(input: &str, group: Option<u16>) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-/// What a command gives, and what passes did for it.
+/// The output of a command, and the statistics of its passes.
 fn output(input: &str, command: &[&str], options: &PassOptions) -> Result<(String, Statistics), String> {
     let manager = PassManager::new(options);
     let text = text(input, command, &manager)?;
@@ -185,8 +185,8 @@ pub(crate) fn first_defined(module: &Module) -> Result<FuncRef, String> {
     kernel.or_else(any).ok_or_else(|| "no function has a body".into())
 }
 
-/// What a launcher must know of a work-group function, and its text. A kernel that cannot be put into so many lanes is
-/// an error.
+/// The launch properties of a work-group function, and its text. A kernel that cannot be vectorised with so many lanes
+/// is an error.
 fn spmd(
     mut module: Module,
     kernel: FuncRef,

@@ -1,14 +1,14 @@
 //! Runs generated programs on every rung and compares.
 //!
-//! What each kernel is run through, on each of its ranges:
+//! The rungs of each kernel, on each of its ranges:
 //!
-//! 1. The interpreter on the kernel as it was written, three times, in different orders and on different fresh memory:
-//!    these judge the program, and the first is what all others must agree with.
+//! 1. The interpreter on the original kernel, three times, in different orders and with different unwritten memory:
+//!    these judge the program, and the first is the reference for all others.
 //! 2. The interpreter on the kernel after the scalar passes, and on its work-group function for one work-item at a time
 //!    without them.
 //! 3. The interpreter on the work-group function for 1, 2, 4, 8, 16, 32 and 64 lanes, all after the scalar passes; and
-//!    for one of 2, 4 and 8 lanes without them. A kernel that is not put into lanes for another reason than those that
-//!    are allowed is a failure.
+//!    for one of 2, 4 and 8 lanes without them. A kernel that is not vectorised for another reason than the allowed
+//!    limits is a failure.
 //! 4. Machine code, which takes most of the time, as [`Code`] says. `Some`: for one of four seeds, code that is not
 //!    optimised for one number of lanes, by the seed (of 16 such seeds, two or three for each up to 16 lanes, two for
 //!    32 and one for 64); for each fourth of these also optimised code for one of up to 16 lanes, and for another
@@ -37,8 +37,8 @@ use std::sync::Arc;
 /// Instructions of one run, at most; programs that need more are passed over.
 const FUEL: u64 = 30_000_000;
 
-/// The rungs that only show whether a program is good: it must compute the same in any order and whatever fresh memory
-/// holds.
+/// The rungs that only show whether a program is valid: it must compute the same in any order and with any content of
+/// unwritten memory.
 const JUDGES: [Interpreter; 3] = [
     Interpreter { fuel: FUEL, ..Interpreter::REFERENCE },
     Interpreter { fuel: FUEL, canary: 0x3c, order_seed: 11, ..Interpreter::REFERENCE },
@@ -74,8 +74,7 @@ const PLAIN: [Interpreter; 3] = [
 const SUBGROUPS: [Interpreter; 2] =
     [Interpreter::with_lanes(Stage::Passes, 4), Interpreter::with_lanes(Stage::Passes, 16)];
 
-/// The work-group function as the device chooses it, where groups are advanced together only if a loop is long enough
-/// for that.
+/// The work-group function as the device chooses it, where groups are batched only if a loop is long enough.
 const CHOSEN: Interpreter = Interpreter::chosen(256);
 
 /// For which of [`LANES`] there is machine code, of 16 kernels: that for many lanes takes seconds.
@@ -109,12 +108,12 @@ pub struct Ladder {
     passes: PassOptions,
 }
 
-/// What is wrong with a program.
+/// A failure of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The two rungs, or one that fails by itself.
     pub rungs: Vec<String>,
-    /// What the rungs did.
+    /// The difference between them.
     pub what: String,
     /// On which range, if it was run.
     pub range: Option<NdRange>,
@@ -130,7 +129,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// How a program did.
+/// The verdict on a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// All agree.
@@ -138,7 +137,7 @@ pub enum Verdict {
     /// It takes too long for the interpreter; nothing was compared.
     TooLong,
     /// The program itself is at fault: it does not compile, or depends on the order of work-items. The generator must
-    /// not make such.
+    /// not make such programs.
     Invalid(Failure),
     /// Rungs differ.
     Differ(Failure),
@@ -232,8 +231,8 @@ impl Ladder {
         Verdict::Agree
     }
 
-    /// Which passes a failure hangs on: without any one of them, the rung that failed agrees. The bug is in one of
-    /// them, or in a later stage that only sees it after them.
+    /// The passes that a failure depends on: without any one of them, the failed rung agrees. The bug is in one of
+    /// them, or in a later stage that it reaches only after them.
     pub fn bisect(&self, program: &Generated, failure: &Failure) -> Vec<&'static str> {
         let Ok((module, wanted)) = self.reference(&program.source(), program) else { return Vec::new() };
         let Some(rung) = self.all_rungs().into_iter().find(|r| failure.rungs.last() == Some(&r.name())) else {
@@ -376,7 +375,7 @@ mod tests {
             let Verdict::Differ(failure) = ladder.check(&program) else { continue };
             let guilty = ladder.bisect(&program, &failure);
             assert!(guilty.contains(&"spoil"), "seed {seed}: {failure}: {guilty:?}");
-            // It is planted behind this one.
+            // It is planted after this one.
             assert!(guilty.contains(&cloom_passes::LICM.id.name), "seed {seed}: {guilty:?}");
             assert!(!guilty.contains(&cloom_spmd::passes::ROW_TRANSPOSE.name), "seed {seed}: {guilty:?}");
             found += 1;

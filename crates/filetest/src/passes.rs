@@ -1,7 +1,7 @@
-//! Tests that passes fire: each does what it says, so often, and nothing where it is switched off.
+//! Firing tests of passes: each changes something as often as expected, and nothing when it is switched off.
 //!
-//! A file of [`crate::ir_file`] says `; FIRES: row-transpose 1`. A pass that stops firing costs speed and no result, so
-//! that nothing else would notice; and a switch that does not work would lead a search for a bug astray.
+//! A file of [`crate::ir_file`] says `; FIRES: row-transpose 1`. A pass that no longer fires costs speed but changes no
+//! result, so no other test would notice; and a switch that does not work would mislead the search for a bug.
 
 use cloom_compiler::passes;
 use cloom_passes::{Disabled, PassId, PassOptions, Statistics};

@@ -1,12 +1,12 @@
 //! Generated programs on other OpenCL platforms. All rungs of the [`crate::ladder`] share the front end, the library
-//! and the reference; only others can say that these are wrong.
+//! and the reference; only other implementations can show that these are wrong.
 //!
 //! In comes a portable program, which any implementation must run alike; out goes whether a platform leaves in each
 //! buffer what the reference interpreter leaves. A program of two files goes as one text. Results of math functions may
 //! differ by [`MOST_ULPS`].
 //!
-//! What a platform is known to do wrong is excused by [`EXCUSES`], one construct each, with the reason. A program
-//! without that construct is never excused.
+//! Known bugs of a platform are excused by [`EXCUSES`], one construct each, with the reason. A program without that
+//! construct is never excused.
 
 use crate::case::{CaseArg, NdRange, Outcome};
 use crate::generate::Generated;
@@ -21,11 +21,11 @@ pub const POCL: &str = "Portable Computing Language";
 /// How a platform did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Comparison {
-    /// It leaves the same on each range.
+    /// It has the same results on each range.
     Same,
-    /// It cannot be asked, for this reason.
+    /// It cannot run the program, for this reason.
     NotAsked(&'static str),
-    /// It refuses the program.
+    /// It rejects the program.
     Refused(String),
     /// It differs, and is known to with one of the program's constructs: the reason.
     Excused(&'static str),
@@ -37,7 +37,7 @@ pub enum Comparison {
 pub struct Excuse {
     /// The platform's name.
     pub platform: &'static str,
-    /// What a text with the construct holds.
+    /// A pattern of texts with the construct.
     pub construct: &'static str,
     /// What goes wrong, and how that was found.
     pub reason: &'static str,
@@ -68,7 +68,7 @@ const MOST_ULPS: u64 = 64;
 /// Below this a result may be flushed to zero, and differences are absolute.
 const TINY: f32 = 1e-30;
 
-/// Whether two results of a math function are as near as the standard asks.
+/// Whether two results of a math function are as near as the standard requires.
 fn is_near(a: f32, b: f32) -> bool {
     // The floats in their order, as integers.
     let rank = |x: f32| {

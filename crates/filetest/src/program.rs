@@ -65,8 +65,8 @@ fn ranges(in_subgroups: bool) -> Vec<NdRange> {
 }
 
 /// Runs a file. Without a `run:` line, it checks itself: its kernel `test` gets a buffer of `int` with one element for
-/// each work-item, and must leave zero in all; anything else is the number of the line that found something wrong. Each
-/// is -1 before.
+/// each work-item, and must store zero in all; anything else is the number of a line with a failed check. Each is -1
+/// before.
 pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
     let header = header::parse(text, "//")?;
     if header.runs.is_empty() {

@@ -5,7 +5,7 @@ use crate::generate::tree::{Edit, Stmt, count, edited, print};
 /// Candidates tried, at most.
 const TRIES: usize = 3000;
 
-/// The smallest program found for which `fails` still holds. `fails` must also reject what is not a good program.
+/// The smallest program found for which `fails` still holds. `fails` must also reject invalid programs.
 pub fn smallest(tree: &[Stmt], mut fails: impl FnMut(&str) -> bool) -> Vec<Stmt> {
     let mut best = tree.to_vec();
     let mut tries = 0;
@@ -20,7 +20,7 @@ pub fn smallest(tree: &[Stmt], mut fails: impl FnMut(&str) -> bool) -> Vec<Stmt>
     };
     loop {
         let before = best.clone();
-        // Long runs first: most of a program has nothing to do with the failure.
+        // Long runs first: most of a program is unrelated to the failure.
         let mut run = (count(&best) / 2).max(1);
         loop {
             let mut at = count(&best);

@@ -1,4 +1,4 @@
-//! The ways to run a case. Each takes the program as it was written and does all that its stage needs.
+//! The rungs: the ways to run a case. Each takes the original program and does all that its stage needs.
 
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
 use crate::device::cpu;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 /// A way to run a case.
 pub trait Rung: Sync {
-    /// How failures call it.
+    /// Its name in failures.
     fn name(&self) -> String;
     /// Compiles a kernel as far as this rung needs it.
     fn prepare(&self, module: &Module, kernel: &str) -> Result<Box<dyn Ready + '_>, String> {
@@ -36,7 +36,7 @@ pub trait Rung: Sync {
 
 /// A kernel that is ready to run.
 pub trait Ready {
-    /// Runs it on fresh memory. With `initialised`, a read of bytes that nobody wrote is a failure.
+    /// Runs it on fresh memory. With `initialised`, a read of unwritten bytes is a failure.
     fn run(&self, range: &NdRange, args: &[CaseArg], initialised: bool) -> Result<Outcome, String>;
 }
 
@@ -57,14 +57,14 @@ pub fn climb(case: &Case, rungs: &[&dyn Rung]) -> Result<Outcome, String> {
     first.ok_or_else(|| "no rung".into())
 }
 
-/// How far the interpreter lets a kernel be compiled first.
+/// The stage of the kernel that the interpreter runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// As it was written.
+    /// The original kernel.
     Written,
     /// After inlining and the scalar passes.
     Passes,
-    /// The work-group function of the kernel with nothing done but inlining.
+    /// The work-group function after inlining alone.
     PlainGroup,
     /// The work-group function after the scalar passes.
     Group,
@@ -77,7 +77,7 @@ pub enum Stage {
 pub struct Interpreter {
     /// On which form of the kernel.
     pub stage: Stage,
-    /// What fresh memory holds.
+    /// The content of unwritten memory.
     pub canary: u8,
     /// Shuffles the order of work-items, unless 0.
     pub order_seed: u64,
@@ -90,10 +90,10 @@ pub struct Interpreter {
 }
 
 impl Interpreter {
-    /// The reference: the kernel as it was written, work-items in order.
+    /// The reference: the original kernel, work-items in order.
     pub const REFERENCE: Interpreter = Interpreter::on(Stage::Written);
 
-    /// At a stage, with no liberties taken.
+    /// At a stage, with work-items in order.
     pub const fn on(stage: Stage) -> Self {
         Self { stage, canary: 0xa5, order_seed: 0, fuel: 2_000_000_000, lanes: 1, bits: None }
     }
@@ -161,8 +161,7 @@ impl Rung for Interpreter {
             Some(bits) => (VectorOptions::default(), target_of(bits)?),
         };
         let group = prepare(&mut module, kernel, self.stage, options, &target, passes)?;
-        // A kernel that runs one work-item at a time for want of anything but these is one that the vectoriser failed
-        // on.
+        // If a kernel is not vectorised for another reason, the vectoriser has a bug.
         if let Some(group) = group.as_ref().filter(|g| self.bits.is_none() && g.launch.lanes != self.lanes)
             && !group.not_vectorised.is_some_and(|limit| EXCUSES.contains(&limit))
         {
@@ -268,13 +267,13 @@ impl Cpu {
         Self { device: cpu(threads), optimise, lanes: None, stage: Stage::Group }
     }
 
-    /// The optimising device, for vectors of so many work-items, whose outputs go past the caches.
+    /// The optimising device, for vectors of so many work-items, with non-temporal stores.
     pub fn with_lanes(threads: usize, lanes: u16) -> Self {
         let device = cpu(threads).with_cache(0);
         Self { device, optimise: true, lanes: Some(lanes), stage: Stage::Group }
     }
 
-    /// What its code is made for.
+    /// The target of its code.
     pub fn target(&self) -> &Target {
         &self.device.info().target
     }
@@ -370,7 +369,7 @@ impl Ready for Loaded<'_> {
     fn run(&self, &range: &NdRange, args: &[CaseArg], _: bool) -> Result<Outcome, String> {
         let device = &self.cpu.device;
         let artifact = self.kernel.artifact();
-        // Callers have the block anywhere; here it is never aligned to more than 8.
+        // A caller's block may have any address; here it is never aligned to more than 8.
         let mut room = vec![0u8; artifact.arg_block as usize + 256];
         let start = room.as_ptr().align_offset(128) + 8;
         let bytes = &mut room[start..start + artifact.arg_block as usize];

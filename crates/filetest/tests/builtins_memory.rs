@@ -47,7 +47,7 @@ fn vectors_are_loaded_and_stored_unaligned_in_every_memory() {
             let args =
                 [Data::Bytes(&input), Data::Bytes(&input), Data::Fresh(count * size), Data::Fresh(count * size), local];
             let out = built.run(&format!("copy{lanes}"), items, 8, &args).unwrap_or_else(|e| panic!("{e}"));
-            // What lies beside the stores is as it was.
+            // Memory next to the stores is unchanged.
             let mut want = vec![0xa5; count * size];
             want[size..(count - 1) * size].copy_from_slice(&input[size..(count - 1) * size]);
             assert_eq!(out[2], want, "{t}{lanes} through global, private and local memory");
@@ -104,7 +104,7 @@ fn halves_are_stored_in_each_rounding() {
         let specials = values::specials(elem);
         let mut numbers: Vec<u64> = specials.iter().map(|&x| values::float(elem, x)).collect();
         for h in (0..0x7c00u16).step_by(37).chain([0x7bff, 0x3ff, 0x400, 1, 2]) {
-            // Halves, what lies in the middle between two, and what lies next to those.
+            // Halves, midpoints between two, and their neighbours.
             let (x, next) = (half::f16::from_bits(h).to_f64(), half::f16::from_bits(h + 1).to_f64());
             let middle = if next.is_finite() { (x + next) / 2.0 } else { 65520.0 };
             for y in [x, middle] {
@@ -246,7 +246,7 @@ fn asynchronous_copies_move_whole_groups() {
     }
 }
 
-/// What an atomic operation leaves for an old value and an operand.
+/// The result of an atomic operation in memory, for an old value and an operand.
 fn atomic(op: &str, t: Elem, old: u64, x: u64) -> u64 {
     let (a, b) = (values::to_int(t, old), values::to_int(t, x));
     let new = match op {

@@ -1,6 +1,6 @@
 //! Every overload of every function in the table, on every number of lanes: integer, common and relational functions
-//! give what the oracle says; a math function gives on each lane what it gives on scalars (whose accuracy
-//! tests/accuracy.rs measures), and stores the same through pointers into each memory.
+//! match the oracle; a math function has the same result for each lane as for scalars (whose accuracy tests/accuracy.rs
+//! measures), and stores the same through pointers into each memory.
 
 use cloom_builtins::{Lower, Special, Ty};
 use cloom_filetest::builtins::oracle::{fits, want};

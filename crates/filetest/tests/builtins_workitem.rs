@@ -33,7 +33,7 @@ const SOURCE: &str = "
         *p++ = get_num_groups(1000);
     }";
 
-/// What a work-item of the range is told.
+/// The expected results for a work-item of the range.
 fn want(r: &NdRange, at: [u64; 3]) -> Vec<u64> {
     let mut list = Vec::new();
     let local_size = |d: usize| r.local[d].min(r.global[d] - at[d] / r.local[d] * r.local[d]);

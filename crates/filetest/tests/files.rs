@@ -60,7 +60,8 @@ fn groups_on_cpu(_: &Path, text: &str) -> Result<(), String> {
     program::check_itself(&COMPILER, text, SUBGROUPS[0].target(), &rungs)
 }
 
-/// The tests of the files below a folder. A folder without files is a mistake of the harness, and no test would say so.
+/// The tests of the files below a folder. A folder without files is a mistake of the harness, which no test would
+/// notice.
 fn tests(folder: &str, extension: &str, suffix: &str, test: Test) -> Vec<Trial> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let found = files(folder, extension);

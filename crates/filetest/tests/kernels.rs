@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// What takes longer than this is told of: a compiler that goes round in circles makes no failure.
+/// Longer compilations are reported: a compiler that does not terminate would make no failure.
 const LONG: Duration = Duration::from_secs(60);
 
 fn number(name: &str, default: u64) -> u64 {
@@ -83,7 +83,7 @@ fn generated_kernels_agree_on_every_rung() {
     print!("{}", statistics.into_inner().unwrap());
 }
 
-/// Code generation once went round in circles over these for ever.
+/// Code generation once did not terminate on these.
 #[test]
 fn kernels_that_code_generation_did_not_end_for() {
     let ladder = Ladder::new();
@@ -93,8 +93,7 @@ fn kernels_that_code_generation_did_not_end_for() {
     }
 }
 
-/// What a family is for, and what it must have made in 400 programs: a mistake in the choice of constructs shows
-/// nowhere else.
+/// The constructs that each family must have made in 400 programs: a mistake in their choice shows nowhere else.
 const CONSTRUCTS: [(Family, &[&str]); 11] = [
     (
         Family::Math,
@@ -204,7 +203,7 @@ fn every_family_and_construct_occurs() {
         statistics.add(&program.statistics);
         without += u32::from(program.families.is_empty());
         for range in &program.ranges {
-            // Neighbours lie along the longest side in all ranges that fill vectors.
+            // The dimension of unit stride is the longest in all ranges that fill vectors.
             let row = range.local.into_iter().max().unwrap_or(1);
             ranges += 1;
             of_8 += u32::from(row >= 8);
@@ -224,7 +223,7 @@ fn every_family_and_construct_occurs() {
     assert!(without > 10);
 }
 
-/// Groups are advanced together in loops over so many elements as `big` has, without any test being told to.
+/// Groups are batched in loops over as many elements as `big` has, without a test override.
 #[test]
 fn long_loops_advance_groups_together() {
     let ladder = Ladder::with(cloom_filetest::ladder::Code::None);

@@ -12,7 +12,7 @@ use cloom_filetest::{Case, CaseArg, program};
 
 const ITEMS: usize = 96;
 
-/// Replaces NaNs by one of them: which one an operation gives is nobody's business.
+/// Replaces NaNs by one of them: which one an operation returns is unspecified.
 fn without_nans(p: Precision, bytes: &[u8]) -> Vec<u64> {
     let one = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
     p.values(bytes).into_iter().map(one).collect()
@@ -75,8 +75,8 @@ fn every_math_function_gives_the_same_bits_on_every_rung() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Arguments that the compiler knows give what the same arguments give when they come from memory: whoever folds
-/// constants, the passes or LLVM, computes like the device.
+/// Constant arguments have the same results as arguments from memory: constant folding, by the passes or LLVM, computes
+/// like the device.
 #[test]
 fn folded_calls_give_what_calls_at_run_time_give() {
     let bench = Bench::new(1);

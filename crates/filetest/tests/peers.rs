@@ -1,11 +1,11 @@
-//! 200 portable kernels beside PoCL, as other front ends and libraries see them. Where no PoCL is installed, the test
-//! says how many kernels it passed over; `cargo xtask test` installs it where it can.
+//! 200 portable kernels beside PoCL, which has another front end and library. Where no PoCL is installed, the test says
+//! how many kernels it passed over; `cargo xtask test` installs it where it can.
 //!
 //! Barriers stand in straight code: over conditional ones in loops PoCL 3.1 recurses until its stack is full, or
 //! compiles for minutes.
 //!
-//! PoCL may crash, so it runs in child processes: this test program once more, on a run of seeds. A child says each
-//! seed before and its result after; what it dies on is a difference like any other, unless [`CRASHES`] excuses it.
+//! PoCL may crash, so it runs in child processes: this test program once more, on a run of seeds. A child prints each
+//! seed before and its result after; a crash counts as a difference, unless [`CRASHES`] excuses it.
 //!
 //! `CLOOM_TEST_PEERS` says how many kernels run, `CLOOM_TEST_FIRST` the first seed.
 
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const CHILD: &str = "CLOOM_TEST_PEERS_CHILD";
 /// What the lines of a child that matter begin with.
 const MARK: &str = "peers: ";
-/// Constructs on which PoCL's process dies, and why.
+/// Constructs on which PoCL's process crashes, and why.
 const CRASHES: &[(&str, &str)] =
     &[("goto in", "its passes recurse until the stack is full over a jump into a loop beside barriers")];
 
@@ -70,8 +70,8 @@ fn pocl_leaves_what_the_reference_leaves() {
     assert!(same * 100 >= count * 65, "only {same} of {count} kernels were compared");
 }
 
-/// Runs the seeds up to `end` in child processes, a new one after each crash. What came out how often, and what is
-/// wrong.
+/// Runs the seeds up to `end` in child processes, a new one after each crash. Returns the counts of each result, and
+/// the failures.
 fn chunk(mut next: u64, end: u64) -> (BTreeMap<String, u64>, Vec<String>) {
     let (mut counts, mut wrong) = (BTreeMap::<String, u64>::new(), Vec::new());
     while next < end {

@@ -1,4 +1,5 @@
-// Values of 64 bytes and structures that hold them: code may rely on their alignment wherever the caller's copy stands.
+// Values of 64 bytes and structures that hold them: code may rely on their alignment, whatever that of the caller's
+// copy is.
 // run: global=6 local=3
 // arg: buffer float 16 = zero
 // arg: value float 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15

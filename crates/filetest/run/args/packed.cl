@@ -1,4 +1,4 @@
-// An array in a packed structure is no more aligned than the structure, in an argument and behind a pointer.
+// An array in a packed structure is no more aligned than the structure, in an argument and through a pointer.
 // run: global=3 local=1
 // arg: buffer long 3 = zero
 // arg: value int 7

@@ -1,5 +1,4 @@
-// Places that are the sum of what all work-items have in common and of a number of their own, in types that may wrap
-// and types that may not.
+// Addresses that are sums of a uniform and a varying part, in types that may wrap and types that may not.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8

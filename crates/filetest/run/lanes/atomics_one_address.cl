@@ -1,5 +1,5 @@
-// Atomic operations of all work-items at one address, whose old values are asked for or not, in branches too; counters
-// hand out numbers.
+// Atomic operations of all work-items at one address, whose old values are used or not, in branches too; counters that
+// allot numbers.
 // run: global=64 local=64
 // run: global=37 local=9
 // run: global=50 local=17

@@ -1,4 +1,5 @@
-// The ways of a divergent branch meet at the head of a divergent loop, and both stand after a uniform branch.
+// The arms of a divergent branch join at the header of a divergent loop, and both are control-dependent on a uniform
+// branch.
 // run: global=13 local=13
 // run: global=37 local=8 offset=4
 // arg: buffer int 37 = zero

@@ -1,5 +1,5 @@
-// Private elements that a round stores and the next one reads: beside it, behind it, further on, and where that only
-// looks so.
+// Loop-carried store-to-load forwarding: private elements that one iteration stores and the next one loads, at the next
+// lower, the next higher and further indices, and cases that only look so.
 // run: global=64 local=64
 // run: global=37 local=9
 // run: global=3 local=3
@@ -18,7 +18,7 @@ kernel void k(global int *out, global const int *in, int n, int m) {
   }
   int width = 3 + (i * 7 & 13);
 
-  // To the left, in loops that work-items leave in the same round, or not, or never enter.
+  // Descending, in loops that work-items leave in the same iteration, or not, or never enter.
   for (int j = 1; j <= width; j++)
     row[j] = max(row[j], row[j - 1]) + j;
   for (int j = 1; j < m; j++)
@@ -28,7 +28,7 @@ kernel void k(global int *out, global const int *in, int n, int m) {
   // To the right, downwards.
   for (int j = 30; j >= n; j--)
     row[j] = row[j] * 3 + row[j + 1];
-  // By two; what is read was stored a round ago, not two.
+  // By two; the loaded element was stored one iteration ago, not two.
   for (int j = 2; j < 30; j += 2)
     row[j] += row[j - 2] ^ row[j - 1];
   // It is moved on as it is, and twice.
@@ -50,12 +50,12 @@ kernel void k(global int *out, global const int *in, int n, int m) {
   for (int j = 1; j < 31; j++)
     if (in[i + j] & 1)
       row[j] = row[j - 1] + 5;
-  // From an index that is not known; the first one may be outside if there is no round.
+  // From an unknown index; the first element may be out of bounds if the loop does not run.
   for (int j = n - 4; j < m; j++)
     row[j] += row[j - 1];
   for (int j = n - 100; j < n - 200; j++)
     row[j] += row[j - 1];
-  // The read comes behind the store, and what the loop leaves is used.
+  // The load follows the store, and the last values are used after the loop.
   int last = 0;
   for (int j = 1; j < 25; j++) {
     row[j] = in[j + i] - last;

@@ -1,5 +1,5 @@
-// A divergent branch whose two ways both go back to the head of a uniform loop: what each brings there is uniform, but
-// not the same.
+// A divergent branch whose two arms both go to the header of a uniform loop: the argument of each edge is uniform, but
+// they differ.
 // run: global=13 local=13
 // run: global=37 local=8 offset=4
 // arg: buffer int 37 = zero

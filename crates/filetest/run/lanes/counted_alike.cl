@@ -1,6 +1,6 @@
-// Counters in memory of the group, where lanes count what they loaded: the same values, values that repeat after four
-// lanes or after eight, all but one alike; through indices that wrap, where no lane's number lies at its stride; by a
-// number, downwards, and with the old value asked for.
+// Counters in memory of the group, where lanes count the values that they loaded: the same values, values that repeat
+// after four lanes or after eight, all but one equal; through indices that wrap, where no lane is at its stride; by a
+// number, downwards, and with the old value used.
 // run: global=64 local=64
 // run: global=96 local=32 offset=5
 // run: global=37 local=37

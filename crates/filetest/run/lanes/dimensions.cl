@@ -1,5 +1,5 @@
-// Kernels whose neighbours in memory are neighbours in another dimension than 0: what ids, sizes, offsets and groups
-// are, behind barriers too; launches that are long in one dimension, in another, in none.
+// Kernels whose unit stride is along another dimension than 0: their ids, sizes, offsets and groups, after barriers
+// too; launches that are long in one dimension, in another, in none.
 // run: global=6x40 local=3x20 kernel=k
 // run: global=1x70 local=1x35 offset=0x3 kernel=k
 // run: global=64x2 local=16x2 offset=5x1 kernel=k

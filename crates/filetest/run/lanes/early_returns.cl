@@ -1,5 +1,5 @@
-// Work-items that return before a barrier, by themselves or in a round of a loop, while the others of their vectors go
-// on behind it: what those keep, and what is in local memory, stays.
+// Work-items that return before a barrier, in straight code or in a loop, while the others of their vectors continue
+// after it: the values of those, and local memory, are kept.
 // run: global=64 local=64
 // run: global=51 local=17
 // run: global=36 local=9 offset=5
@@ -26,7 +26,7 @@ kernel void k(global int *out, global const uchar *in, int n) {
   t[l] = next + kept;
   for (int r = 0; r < n; r++) {
     const int x = in[(g + r * 7) & 63];
-    // Both ways lead to the same place.
+    // Both paths lead to the same block.
     switch (x & 3) {
     case 1:
     default:
@@ -38,7 +38,7 @@ kernel void k(global int *out, global const uchar *in, int n) {
       return;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    // Who has returned has left a note: in this round or before.
+    // A work-item that has returned has left a mark, in this iteration or before.
     const int gone = u[(l + 3) % items];
     if (gone)
       kept += gone;

@@ -1,6 +1,5 @@
-// Loops that go through memory in the steps of the grid: several groups take the steps together, up to the first
-// barrier, and what is left of them is not together any more. Ends at any place, counters with and without a sign, of
-// 32 and 64 bits.
+// Grid-stride loops: groups are batched up to the first barrier, and run one by one after it. Bounds of any value,
+// signed and unsigned counters of 32 and 64 bits.
 // run: global=64 local=8
 // run: global=63 local=9 offset=5
 // run: global=60 local=7
@@ -22,7 +21,7 @@ kernel void k(global uint *out, global const uint *in, global const float *x, gl
   uint sum = 0;
   for (uint i = get_global_id(0); i < n; i += get_global_size(0))
     sum += in[i] * (i + 1);
-  // Another one, with a sign and up to the bound itself, that computes its place.
+  // Another one, signed and with an inclusive bound, that computes its address.
   float most = -1.0f;
   int count = 0;
   for (int i = get_group_id(0) * get_local_size(0) + get_local_id(0); i <= m; i += get_num_groups(0) * get_local_size(0)) {
@@ -39,7 +38,7 @@ kernel void k(global uint *out, global const uint *in, global const float *x, gl
     all = all * 31 + part[k];
   barrier(CLK_LOCAL_MEM_FENCE);
   part[l] = all + l * (uint)get_group_id(0);
-  // Behind a barrier nobody waits for another group.
+  // After a barrier, groups are not batched.
   for (uint i = get_global_id(0); i < n; i += get_global_size(0))
     all += in[i];
   barrier(CLK_LOCAL_MEM_FENCE);

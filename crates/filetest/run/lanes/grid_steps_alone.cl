@@ -1,5 +1,5 @@
-// Loops in the steps of a grid in a kernel that has no barrier, so that work-items may be grouped in any way; with
-// short vectors, and with several values that are kept.
+// Grid-stride loops in a kernel without barriers, which is regroupable; with short vectors, and with several
+// loop-carried values.
 // run: global=64 local=8
 // run: global=63 local=9 offset=5
 // run: global=60 local=7

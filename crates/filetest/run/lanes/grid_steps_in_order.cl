@@ -1,5 +1,5 @@
-// Groups that wait for the one before, as scans do which hand sums on: that works as long as groups run one after the
-// other, so that steps are not taken together.
+// Groups that wait for the preceding one, as in scans that chain sums: that works as long as groups run in order, so
+// they must not be batched.
 // run: global=64 local=8
 // run: global=60 local=7
 // run: global=12 local=4

@@ -1,4 +1,4 @@
-// Places that are cut to a few bits are no place in the grid, although they are made of one.
+// Ids truncated to a few bits do not make a grid-stride loop.
 // run: global=300 local=1
 // run: global=320 local=10
 // run: global=300 local=300

@@ -1,4 +1,4 @@
-// Groups that go different ways before the first barrier: steps are not taken together then.
+// Groups that take different branches before the first barrier: they are not batched then.
 // run: global=64 local=8
 // run: global=63 local=9 offset=5
 // run: global=50 local=17

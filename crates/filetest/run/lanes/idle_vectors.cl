@@ -1,5 +1,5 @@
-// Steps in which only the first work-items of a group do something, in each dimension; those that all must take part
-// in; and limits that wrap, are below zero or beyond the group.
+// Active work-item bounds: code between barriers in which only the first work-items of a group are active, in each
+// dimension; code that all must run; and bounds that wrap, are negative or exceed the group.
 // run: global=37x6x2 local=37x3x2
 // run: global=80x4 local=40x4
 // run: global=64x3x3 local=16x3x1

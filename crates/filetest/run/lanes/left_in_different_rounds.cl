@@ -1,5 +1,5 @@
-// Loops that work-items leave in different rounds, before a barrier: what is the same for all in a round is not behind
-// them, whether a store alone uses it there, or what a work-item made of it in its last round.
+// Loops that work-items leave in different iterations, before a barrier: a value that is uniform in each iteration is
+// varying after the loop, whether only a store uses it there, or a value computed from it in the last iteration.
 // run: global=64 local=64
 // run: global=45 local=15
 // run: global=36 local=12 offset=4

@@ -1,5 +1,5 @@
-// Indices of neighbours that are cut off at the ends of a row, or go on at the other end: forwards, backwards, in types
-// of their own, with limits that are only known at run time, at the ends of the types, and narrower than a vector.
+// Indices of neighbours that are clamped at the ends of a row, or wrap to the other end: ascending, descending, in
+// several types, with limits that are known only at run time, at the ends of the types, and narrower than a vector.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8
@@ -35,7 +35,7 @@ kernel void k(global int *out, global const int *in, int low, int high, int smal
     MIX((300 - i + d) & 63);
     MIX((u + (uint)d) & 7u);
   }
-  // What is cut off has wrapped before, or wraps after.
+  // The clamped value has wrapped before, or wraps after.
   WRAP(max(u - 30u, 5u));
   WRAP(min(u - 30u, (uint)high));
   WRAP(min(u + 0xffffffe0u, 0xfffffff0u));
@@ -53,7 +53,7 @@ kernel void k(global int *out, global const int *in, int low, int high, int smal
   MIX(min(i, i / 32));
   MIX(max((int)(u / (uint)high), i - 40));
   MIX(min(u / (uint)high, u % (uint)high));
-  // The numbers themselves, not only what lies there.
+  // The indices themselves, not only the elements there.
   h = h * 31 + clamp(i - 10, low, high) * 7 + (i + 5) % 13;
   if (gid >= 1024)
     return;

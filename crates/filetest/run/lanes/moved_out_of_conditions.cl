@@ -1,5 +1,5 @@
-// Sums that overflow where a condition in a loop keeps work-items from computing them, but do not change in it, so that
-// they move before.
+// Loop-invariant sums that overflow in work-items that a condition in the loop keeps from computing them: they are
+// hoisted, and must not be taken for sums without overflow.
 // run: global=64 local=64
 // arg: buffer long 1024 = zero
 // arg: buffer int 1024 = random 5

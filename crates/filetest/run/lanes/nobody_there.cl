@@ -1,4 +1,4 @@
-// What stands behind a branch that no lane takes must not run: loads from nowhere, endless loops, divisions.
+// Code that is control-dependent on a branch that no lane takes must not run: invalid loads, endless loops, divisions.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // arg: buffer int 64 = zero
@@ -25,7 +25,7 @@ kernel void k(global int *out, global const int *in, int zero, int far) {
     r += 100 / d + 100 % d;
   r += d ? (-2147483647 - 1) / (d == 1 ? -3 : d) : 7;
   if ((id & 7) == 3) {
-    // All lanes that are here agree.
+    // All active lanes agree.
     if (id != far)
       r ^= 0x55;
     else

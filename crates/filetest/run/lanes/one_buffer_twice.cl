@@ -1,5 +1,5 @@
-// Two pointers into one buffer, which overlap by a number that differs from work-item to work-item: what is stored
-// through one is read through the other, in this round or a later one.
+// Two pointers into one buffer, which overlap by a number that differs from work-item to work-item: stores through one
+// are read through the other, in this iteration or a later one.
 // run: global=32 local=32
 // run: global=21 local=7
 // run: global=30 local=15
@@ -17,7 +17,7 @@ kernel void k(global int *a, int n) {
     row[i + 1] = s;
     s += to[i];
   }
-  // The same place in every round, unless a round has written it.
+  // The same address in every iteration, unless an iteration has written it.
   for (int i = 0; i < n; i++)
     row[i] += to[2];
   for (int i = 0; i < n; i += 2) {

@@ -1,5 +1,5 @@
-// Counters in local memory whose places come from bytes of longer words: read anew for each lane, but not where
-// something may have changed the words meanwhile.
+// Narrow-load forwarding: counters in local memory whose addresses come from bytes of longer words, reloaded for each
+// lane unless something may have changed the words meanwhile.
 // run: global=64 local=64
 // run: global=64 local=1
 // run: global=37 local=9 offset=3

@@ -1,5 +1,5 @@
-// Private arrays: at uniform and other indices, of numbers and short vectors, read in two sizes, through a pointer that
-// is chosen, written by some of the work-items and in loops that they leave in different rounds.
+// Private arrays: at uniform and other indices, of numbers and short vectors, read in two sizes, through a selected
+// pointer, written by some of the work-items and in loops that they leave in different iterations.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8

@@ -1,6 +1,6 @@
-// Rows and columns of a number: quotients that all lanes of a vector have in common, or not; by powers of two, other
-// numbers, what only the run knows, zero and the lowest number; forwards and backwards, below zero, in narrow types,
-// and at the ends of the types.
+// Rows and columns of a number: quotients that are uniform in a vector, or not; by powers of two, other constants,
+// run-time values, zero and the lowest number; ascending and descending, negative, in narrow types, and at the ends of
+// the types.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8
@@ -18,7 +18,7 @@ kernel void k(global int *out, global const int *in, int w, int pitch, int none,
   uint u = (uint)i;
   int h = 0;
 #define MIX(index) h = h * 31 + in[(index) & 1023]
-  // A tile turned round, and a picture whose rows follow each other.
+  // A transposed tile, and a picture with contiguous rows.
   MIX(l % 16 * 16 + l / 16);
   MIX(l / 16);
   MIX(i / w * pitch + i % w);

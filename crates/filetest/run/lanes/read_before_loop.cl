@@ -1,5 +1,4 @@
-// What a work-item reads in every round of a loop is read once, unless the loop has no round, writes there, or may
-// leave before.
+// Loop-invariant loads are hoisted, unless the loop does not run, writes there, or may exit before the load.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=50 local=17 offset=8
@@ -17,10 +16,10 @@ kernel void k(global int *out, global const int *in, global int *both, int n, in
   int h = 0;
   for (int j = 0; j < n; j++)
     h = h * 31 + (in[j * 3] ^ own->a) + (in[j * 3 + 1] ^ own->b) - own->c;
-  // No round: the place is not there.
+  // No iteration: the address is invalid.
   for (int j = 0; j < none; j++)
     h += in[1000000000 + gid * 1000000];
-  // As many rounds as each work-item wants, and none for some.
+  // A trip count for each work-item, which is 0 for some.
   for (int j = 0; j < (int)(gid % 5); j++)
     h = h * 7 + in[gid + 60] + j;
   // The loop writes there, or leaves before.

@@ -1,6 +1,6 @@
-// What work-items need after barriers and can make again from what the group keeps: sums with loop counters,
-// comparisons, limits; of counters that went on meanwhile, of older rounds, in nested loops, as conditions and
-// addresses, beside private arrays.
+// Rematerialisation after barriers, from values that the group keeps: sums with loop counters, comparisons, limits; of
+// counters that changed meanwhile, of earlier iterations, in nested loops, as conditions and addresses, together with
+// private arrays.
 // run: global=64 local=64
 // run: global=37 local=37
 // run: global=90 local=9 offset=3
@@ -21,7 +21,7 @@ kernel void k(global int *out, global const int *in, int n, int step) {
   own[0] = i, own[1] = row, own[2] = n, own[3] = step;
 
   for (int d = 0; d < n + step; d++) {
-    // Before the barrier, from this round's counter.
+    // Before the barrier, from this iteration's counter.
     const int j = d - i, limit = min(j, n - i);
     const bool inside = j >= 0 && j < n;
     const int mask = d * 5 ^ i;
@@ -32,7 +32,7 @@ kernel void k(global int *out, global const int *in, int n, int step) {
     h += limit * 7 + older;
     *mine += h;
     barrier(CLK_LOCAL_MEM_FENCE);
-    // From the round before, and after the counter of another loop went on.
+    // From the previous iteration, and after the counter of another loop changed.
     older = j * 3;
     for (int e = d; e > 0; e -= step) {
       const int sum = e + d - i;

@@ -1,5 +1,5 @@
-// Work-items that walk along rows of their own: several rounds at once, with whatever is left at the end, up to the
-// last byte.
+// Row transposes: each work-item reads its own row, several iterations at once, with any remainder at the end, up to
+// the last byte.
 // run: global=37 local=8 kernel=rows
 // run: global=48 local=48 kernel=rows
 // run: global=13 local=13 kernel=rows
@@ -15,7 +15,7 @@ int unsigned_counter(global const int *in, uint columns, uint r) {
   return sum;
 }
 
-// Down from a bound on the left, by two columns a round, and from a first column other than 0.
+// Descending to a lower bound, by two columns in an iteration, and from a first column other than 0.
 int signed_counter(global const int *in, int first, int columns, int r) {
   int sum = 0;
   for (int c = first; columns > c; c++)
@@ -25,7 +25,7 @@ int signed_counter(global const int *in, int first, int columns, int r) {
   return sum;
 }
 
-// An address that moves, and a value from the round before.
+// An address as the loop counter, and a value from the previous iteration.
 float pointer(global const int *in, uint columns, uint r) {
   global const int *p = in + r * columns;
   float sum = 0.0f, last = 1.0f;
@@ -36,7 +36,7 @@ float pointer(global const int *in, uint columns, uint r) {
   return sum;
 }
 
-// What is written in the loop may be what is read: one round at a time.
+// Stores in the loop may alias the loads: one iteration at a time.
 int written(global const int *in, global int *out, uint columns, uint r) {
   int sum = 0;
   for (uint c = 0; c < columns; c++) {
@@ -46,7 +46,7 @@ int written(global const int *in, global int *out, uint columns, uint r) {
   return sum;
 }
 
-// Rounds that do not come are not read: behind the last row there is nothing.
+// Nothing is read beyond the last iteration: the last row ends with the buffer.
 kernel void rows(global int *out, global const int *in, uint columns, int less) {
   uint r = get_global_id(0);
   out[4 * r] = unsigned_counter(in, columns, r);
@@ -55,6 +55,6 @@ kernel void rows(global int *out, global const int *in, uint columns, int less) 
   out[4 * r + 2] = as_int(pointer(in, columns, r));
   if (r & 1)
     written(in, out, columns, r);
-  // No round, one, and a counter that starts behind its bound.
+  // No iteration, one, and a counter that starts beyond its bound.
   out[4 * r + 3] += unsigned_counter(in, 0, r) + unsigned_counter(in, 1, r) + signed_counter(in, 5, 2, r);
 }

@@ -1,5 +1,5 @@
-// Rows read to the last element, backwards, shifted onto themselves; records whose gaps must keep what they hold;
-// private arrays seen as other types; many lanes that add to one place.
+// Consecutive elements read to the last one, descending, shifted in place; records whose gaps must keep their content;
+// private arrays accessed as other types; many lanes that add to one address.
 // run: global=64 local=64
 // run: global=40 local=10
 // arg: buffer int 64 = zero

@@ -1,5 +1,4 @@
-// Rows as long as several registers, of numbers and of short vectors, with every number of rounds that can be left at
-// the end.
+// Rows as long as several registers, of numbers and of short vectors, with every possible remainder of iterations.
 // run: global=37 local=8 kernel=rows
 // run: global=48 local=16 kernel=rows
 // run: global=13 local=13 kernel=rows
@@ -40,7 +39,7 @@ uint mixed(global const uint *in, uint columns, uint pitch, uint r) {
   return sum;
 }
 
-// As many rounds as a register, and one less.
+// As many iterations as a register has elements, and one less.
 uint constants(global const uint *in, uint pitch, uint r) {
   uint sum = 0;
   for (uint c = 0; c < 16; c++)

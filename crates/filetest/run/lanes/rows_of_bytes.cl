@@ -1,5 +1,5 @@
-// Work-items that walk along rows of bytes and shorts of their own, and leave the loop in different rounds: several
-// rounds at once as long as all that are left have so many to come. Behind the last row there is nothing.
+// Row transposes of bytes and shorts, with loops that work-items leave in different iterations: several iterations at
+// once as long as all remaining work-items have as many left. The last row ends with the buffer.
 // run: global=37 local=8 kernel=walks
 // run: global=48 local=48 kernel=walks
 // run: global=5 local=5 kernel=walks
@@ -18,7 +18,7 @@ int inclusive(global const uchar *a, int first, int last) {
   return sum;
 }
 
-// Down from a bound on the left, by two a round, with an unsigned counter.
+// Descending to a lower bound, by two in an iteration, with an unsigned counter.
 int by_two(global const ushort *b, uint first, uint count) {
   int sum = 0;
   for (uint j = 0; count > j; j += 2)
@@ -26,7 +26,7 @@ int by_two(global const ushort *b, uint first, uint count) {
   return sum;
 }
 
-// A round depends on a value from the one before, and signs matter.
+// An iteration depends on a value from the previous one, and signs matter.
 int two_streams(global const char *a, global const short *b, size_t first, int count) {
   int sum = 0, last = 3;
   for (int j = 0; j < count; j++) {
@@ -36,7 +36,7 @@ int two_streams(global const char *a, global const short *b, size_t first, int c
   return sum ^ last;
 }
 
-// What is written may be what is read: one round at a time.
+// Stores may alias the loads: one iteration at a time.
 int written(global uchar *a, int first, int count) {
   int sum = 0;
   for (int j = 0; j < count; j++) {
@@ -46,7 +46,7 @@ int written(global uchar *a, int first, int count) {
   return sum;
 }
 
-// The row and where its elements are written are both private.
+// Both the row and the target of its elements are private.
 int own(global const uchar *a, int first, int count) {
   uchar row[32];
   for (int j = 0; j < 32; j++)
@@ -82,7 +82,7 @@ kernel void walks(global int *out, global uchar *a, global const ushort *b, int 
     h = h * 31 + inclusive(a, row + (i & 3), row + count);
   h = h * 31 + own(a, row, count);
   h = h * 31 + until(a, row, count, i & 15);
-  // None at all, and a counter that begins behind its bound.
+  // No iteration, and a counter that begins beyond its bound.
   h += inclusive(a, row, row - 1) + inclusive(a, 9, -5) + by_two(b, (uint)row, 0);
   out[i] = h;
   // Rows of 23 do not meet where 19 are written, but the last one ends with the buffer.

@@ -1,6 +1,6 @@
-// Short vectors whose components are treated alike, from memory to memory: sums carried around loops, that all
-// work-items leave together or each in its own round; constants that differ by component, uniform ones, casts, choices;
-// and such whose components meet after all, in the loop or behind it.
+// Pass-through of short vectors whose components are all treated equally, from load to store: loop-carried sums, in
+// loops that all work-items leave together or each in its own iteration; constants that differ by component, uniform
+// ones, casts, selects; and vectors whose components are combined after all, in the loop or after it.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // run: global=24x4 local=8x2
@@ -18,7 +18,7 @@ kernel void k(global int *out, global const int *in, global const uchar *bytes, 
   global const int4 *from = (global const int4 *)in;
   const int4 weights = (int4)(1, -2, 3, n);
 
-  // The same number of rounds for all, in steps that wrap only in theory.
+  // The same trip count for all, with a counter that wraps only in theory.
   int4 sum = (int4)(5);
   for (int r = 0; r < n; r++)
     sum = sum * weights + from[(g & 63) + r];
@@ -35,7 +35,7 @@ kernel void k(global int *out, global const int *in, global const uchar *bytes, 
   to[1] = a;
   to[2] = b + a;
 
-  // Components meet in the loop, or behind it.
+  // Components are combined in the loop, or after it.
   int3 c = (int3)(1, 2, 3);
   int2 d = vload2(g & 127, in), e = d;
   for (int r = 0; r < n; r++) {

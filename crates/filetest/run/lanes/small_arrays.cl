@@ -1,5 +1,5 @@
-// Loops along private arrays: nested, with a condition and an early round inside, backwards, in steps, with no round,
-// through a pointer.
+// Loops along private arrays: nested, with a condition and a `continue` inside, descending, with a larger step, without
+// iterations, through a pointer.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // arg: buffer int 128 = zero

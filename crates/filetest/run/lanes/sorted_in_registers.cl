@@ -1,5 +1,5 @@
-// Loops along small private arrays whose rounds depend on the loop around, run no time at all, or end in several ways:
-// sorting, triangles.
+// Loops along small private arrays whose trip count depends on the outer loop or is 0, or that have several exits:
+// sorting, triangular solves.
 // run: global=64 local=64
 // run: global=45 local=15 offset=3
 // arg: buffer int 2048 = random 7

@@ -1,5 +1,5 @@
-// What follows a barrier is another step, for which few work-items are needed, or the end, for which all are; which of
-// them is the same for the group. At the end all need quotients of what was summed up.
+// After a barrier comes either another iteration, with few active work-items, or the end, with all; the choice is
+// uniform. At the end all need quotients of the sums.
 // run: global=48x6 local=16x3
 // run: global=37x4 local=37x2
 // run: global=64 local=64

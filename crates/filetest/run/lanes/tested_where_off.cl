@@ -1,4 +1,4 @@
-// Tested indices below sums that overflow in the first work-item, which does not compute them.
+// Runtime-checked strides of indices with sums that overflow in the first work-item, which does not compute them.
 // run: global=64 local=64
 // arg: buffer int 1024 = zero
 // arg: buffer int 1024 = random 5

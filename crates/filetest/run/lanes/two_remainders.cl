@@ -1,5 +1,4 @@
-// Two remainders in one index: each lane's is a division where the stride does not hold, and a division ends in a block
-// of its own.
+// Two remainders in one index: where the stride does not hold, each lane divides, and a division ends in a new block.
 // run: global=37 local=9 offset=3
 // arg: buffer int 64 = zero
 // arg: buffer int 1024 = random 7

@@ -1,4 +1,5 @@
-// Loops that lanes leave in different rounds and by different ways: what was uniform inside is not outside.
+// Loops that lanes leave in different iterations and by different exits: values that are uniform inside are varying
+// outside.
 // run: global=64 local=64
 // run: global=37 local=9 offset=3
 // arg: buffer int 640 = zero
@@ -48,12 +49,12 @@ both:
   o[1] = i * 1000 + j * 50 + last;
   o[2] = nest(in, id, n);
   o[3] = find(in, id, n);
-  // No round at all for some.
+  // No iteration for some.
   int sum = 0;
   for (int k = in[id & 63] & 3; k > 0; k--)
     sum += k * n;
   o[4] = sum;
-  // Several ways to go on.
+  // Several targets.
   sum = 0;
   for (int k = 0; k < n; k++) {
     int x = in[(id + k) & 63];

@@ -1,6 +1,6 @@
-// Loops that all lanes stay in for some rounds, told by a comparison of scalars: up and down, to bounds that are near
-// the wrap, at distances between lanes, with other branches and loops in the rounds, with bounds that no lane is below;
-// and branches told in the same way.
+// Scalar mask tests: loops in which all lanes are active for some iterations, as a scalar comparison shows: ascending
+// and descending, to bounds that are near the wrap, with strides between lanes, with other branches and loops inside,
+// with bounds that no lane is below; and branches of the same kind.
 // run: global=37 local=9 offset=3
 // run: global=64 local=64
 // arg: buffer int 4096 = random 3

@@ -1,6 +1,5 @@
-// Loops over short vectors that are wider than the registers, done some components at a time: several vectors from
-// round to round, what the loop begins with from two ways, counters seen after it, conditions by component, and no
-// round at all.
+// Loops over short vectors that are wider than the registers, split by components: several loop-carried vectors,
+// initial values from two edges, counters used after the loop, conditions by component, and no iteration.
 // run: global=37 local=9
 // run: global=64 local=64
 // arg: buffer float 64 = random 3

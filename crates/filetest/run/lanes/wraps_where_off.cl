@@ -1,6 +1,6 @@
 // Indices that would wrap in work-items that do not compute them: those are the first ones of their vectors, from which
-// the others' addresses follow. In loops, where the index is carried from round to round, and chosen from two; with and
-// without sign.
+// the others' addresses follow. In loops with a loop-carried index, and with an index selected from two; signed and
+// unsigned.
 // run: global=64 local=64
 // run: global=40 local=20
 // run: global=45 local=9 offset=0

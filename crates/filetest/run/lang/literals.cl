@@ -39,7 +39,7 @@ kernel void test(global int *out) {
   CHECK(as_uint(3.4028235e38f) == 0x7f7fffffu && as_uint(1.17549435e-38f) == 0x00800000u);
   CHECK(as_ulong(0x1.23456789abcdep-5) == 0x3fa23456789abcdeul);
   CHECK(as_ulong(1.7976931348623157e308) == 0x7feffffffffffffful && as_ulong(4.9e-324) == 1ul);
-  // 1 + 2^-24 + 2^-60 lies above the middle: a float rounds it up, by way of double it would round down.
+  // 1 + 2^-24 + 2^-60 is above the midpoint: a float rounds it up; by way of double it would round down.
   CHECK(as_uint(1.000000059604644776f) == 0x3f800001u);
 
   // Characters and strings.

@@ -1,4 +1,4 @@
-// Pointers and arrays: arithmetic, comparison, multi-dimensional arrays, pointers to pointers, structures behind
+// Pointers and arrays: arithmetic, comparison, multi-dimensional arrays, pointers to pointers, structures through
 // pointers.
 #define CHECK(c) do { if (!(c)) { out[get_global_id(0)] = __LINE__; return; } } while (0)
 #define DONE out[get_global_id(0)] = 0

@@ -13,7 +13,7 @@ fn value(value: f64) -> Option<Outcome> {
     Some(Outcome { value, ..Outcome::default() })
 }
 
-/// What the function gives, if it is one of those with one right answer.
+/// The result, if the function is one of those with one right answer.
 pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
     let [x, y, z] = s.x;
     match name {

@@ -5,23 +5,23 @@ use super::oracle::{Want, want};
 use super::{Outcome, Precision, Sample};
 use crate::device::{Bench, Built, Data};
 
-/// What was found.
+/// The result of a measurement.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
     /// The worst error, in units in the last place; infinite for a wrong NaN, infinity, zero or exact result.
     pub worst: f64,
     /// Where.
     pub at: Sample,
-    /// What was given there.
+    /// The result there.
     pub got: Outcome,
-    /// What should have been.
+    /// The expected result.
     pub want: String,
     /// How many calls were made.
     pub count: usize,
 }
 
 impl Report {
-    /// Nothing was looked at yet.
+    /// No calls yet.
     pub fn new() -> Self {
         let (at, got) = (Sample::default(), Outcome::default());
         Self { worst: -1.0, at, got, want: String::new(), count: 0 }

@@ -2,8 +2,8 @@
 //! the library.
 //!
 //! * [`precision`]: `float` and `double`, and the error of a result in units in the last place.
-//! * [`oracle`]: what a function should give: a real number from MPFR, or one exact value ([`exact`]).
-//! * [`sample`]: where to look.
+//! * [`oracle`]: the expected result of a function: a real number from MPFR, or one exact value ([`exact`]).
+//! * [`sample`]: the arguments of the samples.
 //! * [`measure`]: kernels, runs, and the worst error found.
 //! * [`sweep`]: all values of `float`.
 //!
@@ -30,7 +30,7 @@ pub struct Sample {
     pub n: i32,
 }
 
-/// What one call gave: its value, and what it stored.
+/// The results of one call: its value, and what it stored.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Outcome {
     /// The value, unless it is an integer.
@@ -57,7 +57,7 @@ pub fn functions() -> Vec<(&'static str, &'static str)> {
     list
 }
 
-/// Whether a function is there in a precision: `half_sin` and its like are for `float` alone.
+/// Whether a function exists in a precision: `half_sin` and its like are for `float` alone.
 pub fn has(name: &str, precision: Precision) -> bool {
     precision == Precision::Single || !(name.starts_with("half_") || name.starts_with("native_"))
 }

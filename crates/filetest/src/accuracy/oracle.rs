@@ -1,5 +1,4 @@
-//! What the functions give as real numbers: MPFR's, whose results are correctly rounded to as many bits as are asked
-//! for.
+//! The functions' results as real numbers, by MPFR, whose results are correctly rounded to any number of bits.
 //!
 //! The edge cases are C's, which MPFR keeps too, and where OpenCL says something else, OpenCL's.
 
@@ -9,7 +8,7 @@ use rug::Float;
 use rug::float::Special;
 use rug::ops::Pow;
 
-/// What a call should give.
+/// The expected result of a call.
 #[derive(Clone, Debug)]
 pub enum Want {
     /// The number nearest to this one.

@@ -1,5 +1,4 @@
-//! Where to look: values with a meaning of their own, all bit patterns alike, and the intervals in which a function
-//! does something.
+//! Samples: special values, uniformly random bit patterns, and the intervals in which a function is not trivial.
 
 use super::{Precision, Sample};
 
@@ -72,7 +71,7 @@ pub fn special(p: Precision) -> Vec<f64> {
     list
 }
 
-/// The intervals in which a function of one argument does something.
+/// The intervals in which a function of one argument is not trivial.
 fn intervals(name: &str, p: Precision) -> &'static [(f64, f64)] {
     let single = p == Precision::Single;
     match name {

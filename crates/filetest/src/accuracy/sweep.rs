@@ -1,8 +1,8 @@
 //! Every `float`, or one in so many: for functions of one argument.
 //!
 //! MPFR would take hours for four thousand million values. What the host's `double` functions give is within a
-//! millionth of a unit of `float`, so it tells where the error may be larger than the largest so far; there MPFR
-//! decides.
+//! millionth of a unit of `float`, so it shows where the error may be larger than the largest so far; only there MPFR
+//! is called.
 
 use super::measure::{self, Report};
 use super::oracle::{Want, want};
@@ -68,13 +68,13 @@ fn estimate(name: &str, x: f64) -> Option<f64> {
     })
 }
 
-/// Whether every value of a function is MPFR's to tell, so that a sweep takes long.
+/// Whether every value of a function needs MPFR, so that a sweep takes long.
 pub fn is_slow(name: &str) -> bool {
     estimate(name, 1.5).or(estimate(name, 0.5)).is_none()
         && matches!(want(name, Precision::Single, &Sample::default()), Some(Want::Real(_)))
 }
 
-/// An upper bound of the error if the estimate is good; `None` if MPFR has to tell.
+/// An upper bound of the error if the estimate is good; `None` if MPFR is needed.
 fn bound(want: f64, got: f64) -> Option<f64> {
     let size = want.abs();
     if !(size.is_finite() && got.is_finite() && size < f64::from(f32::MAX) && size > 0.0) {

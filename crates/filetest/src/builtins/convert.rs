@@ -1,5 +1,5 @@
-//! What conversions give: exact arithmetic on integers of 128 bits and on `f64`, which holds every number of every type
-//! but the largest integers.
+//! The results of conversions: exact arithmetic on integers of 128 bits and on `f64`, which holds every number of every
+//! type but the largest integers.
 
 use super::values::{mask, signed, to_f64, to_int};
 use cloom_builtins::Elem;

@@ -1,11 +1,11 @@
-//! What the integer, common and relational functions give, straight from the words of the specification: integers in
-//! 128 bits, floating-point numbers in `f64`.
+//! The results of integer, common and relational functions, by the text of the specification: integers in 128 bits,
+//! floating-point numbers in `f64`.
 
 use super::Call;
 use super::values::{mask, signed, to_f64, to_int};
 use cloom_builtins::{Elem, Ty};
 
-/// What a lane should be.
+/// The expected result of a lane.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Want {
     /// These bits (any NaN for a NaN).

@@ -1,7 +1,8 @@
-//! Pointers that may meet: one buffer as two arguments (`cols` and `again`, `in` and `twin`), pointers of a function
-//! whose ranges overlap, and pointers that the program promises to keep apart (`restrict`).
+//! Aliasing pointers: one buffer as two arguments (`cols` and `again`, `in` and `twin`), pointers of a function whose
+//! ranges overlap, and pointers that the program promises to keep apart (`restrict`).
 //!
-//! A work-item touches only what is its own, through either argument, so that no order shows.
+//! A work-item accesses only its own elements, through either argument, so that results do not depend on the order of
+//! work-items.
 
 use super::Gen;
 use super::expr::Place;
@@ -20,7 +21,7 @@ pub const PRELUDE: [&str; 4] = [
 ];
 
 impl Gen {
-    /// Places of the second view of `cols` and `in`.
+    /// Lvalues of the second view of `cols` and `in`.
     pub fn alias_places(&mut self) {
         for (text, ty) in [
             ("again[gid]", Ty::UINT),

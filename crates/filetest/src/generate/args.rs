@@ -1,4 +1,4 @@
-//! The arguments of generated kernels: what stands in each buffer before a run.
+//! The arguments of generated kernels: the initial content of each buffer.
 
 use super::families::Family;
 use super::{BIG, COLUMNS, Gen, Generated, IN, LOCAL, OUT, Profile, REALS};

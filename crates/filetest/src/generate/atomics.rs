@@ -1,8 +1,8 @@
 //! Atomic operations beyond those on 32 bits: of 64 bits, of C11 with orders and scopes, flags, and floats by compare
 //! and exchange.
 //!
-//! Each counter has one kind of operation, which commutes, and nobody looks at what an operation gives back, so that
-//! the order of work-items does not show. What a work-item stores, loads and exchanges lies in an element of its own.
+//! Each counter has one kind of operation, which commutes, and no result of an operation is used, so that the order of
+//! work-items does not matter. A work-item stores, loads and exchanges only in its own element.
 
 use super::expr::Place;
 use super::families::Family::Atomics;
@@ -70,7 +70,7 @@ impl Gen {
         out
     }
 
-    /// An operation whose result nobody sees before the kernel ends.
+    /// An operation whose result is not read before the kernel ends.
     pub fn atomic_statement(&mut self, out: &mut Vec<Stmt>) {
         if self.c11 && self.rng.chance(60) {
             return self.c11_statement(out);
@@ -211,7 +211,7 @@ impl Gen {
                 self.count(Atomics, "atomic_flag");
                 let (order, clear) =
                     (self.rng.pick(&ORDERS), self.rng.pick(&["memory_order_relaxed", "memory_order_release"]));
-                // Who is first is free; that somebody is, if anybody tries, is not.
+                // Which work-item is first is unspecified; that exactly one is, if any tries, is checked.
                 (
                     format!(
                         "if (lid == 0u) {{ sums[1] = 0u; atomic_flag_clear_explicit(&flag, {clear}, memory_scope_work_group); }}"

@@ -1,6 +1,6 @@
-//! Functions of whole work-groups, in OpenCL C 3.0: `work_group_reduce_add` and its like. The whole group must come by,
-//! and what they give does not depend on how large sub-groups are: sums of floats are of small whole numbers, which are
-//! exact in any order.
+//! Functions of whole work-groups, in OpenCL C 3.0: `work_group_reduce_add` and its like. The whole group must execute
+//! them, and their results must not depend on the size of sub-groups: sums of floats are of small whole numbers, which
+//! are exact in any order.
 
 use super::Gen;
 use super::expr::Place;

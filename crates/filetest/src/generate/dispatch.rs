@@ -38,7 +38,7 @@ impl Gen {
         }
     }
 
-    /// One of the program's families that has something for this place.
+    /// One of the program's families that has a statement for this context.
     fn family(&mut self, has: impl Fn(&Self, Family) -> bool) -> Option<Family> {
         let list: Vec<Family> = self.families.iter().filter(|&f| has(self, f)).collect();
         (!list.is_empty()).then(|| self.rng.pick(&list))

@@ -1,8 +1,8 @@
 //! Functions of sub-groups: shuffles, rotations, ballots, clustered and non-uniform operations.
 //!
-//! How large a sub-group is differs from rung to rung, so no result may be seen as it is. Each statement leaves its
-//! operands in local memory, computes from there what the function must give for the sub-group that there is, and adds
-//! only whether both are equal. With sub-groups of one work-item, as the reference has them, that is always so.
+//! The size of a sub-group differs from rung to rung, so results cannot be compared directly. Each statement stores its
+//! operands in local memory, computes from these the expected result for the actual sub-group, and adds only whether
+//! both are equal. With sub-groups of one work-item, as the reference has them, that is always so.
 //!
 //! ```c
 //! { uint x = EXPRESSION; uint on = CONDITION;
@@ -54,7 +54,7 @@ const COMBINED: [&str; 4] = [
 ];
 
 impl Gen {
-    /// One statement of the whole group, in whose middle work-items may part.
+    /// One statement of the whole group, inside of which work-items may diverge.
     pub fn exchange_subgroups(&mut self, out: &mut Vec<Stmt>) {
         let types = ["uint", "uint", "int", "uchar", "short", "long", "ulong", "float", "double"];
         let t = self.rng.pick(&types);
@@ -160,7 +160,7 @@ impl Gen {
         }
     }
 
-    /// Questions about all that are there, and one of them who acts for the others.
+    /// Votes of the active work-items, and the election of one of them.
     fn votes(&mut self, t: &str, body: &mut Vec<Stmt>) {
         let head = self.rng.pick(&["if (on) {", "if (!on) {"]);
         let there = if head == "if (on) {" { "sgon[first + q]" } else { "!sgon[first + q]" };
@@ -183,7 +183,7 @@ impl Gen {
         body.push(Stmt::block(head, inner));
     }
 
-    /// Reductions and scans of those that are there, or of clusters.
+    /// Reductions and scans of the active work-items, or of clusters.
     fn combined(&mut self, t: &str, is_float: bool, body: &mut Vec<Stmt>) {
         let f = self.rng.pick(&COMBINED);
         self.count(Subgroups, f);
@@ -217,7 +217,7 @@ impl Gen {
         let inner = vec![
             Stmt::Line(format!("{t} w = x; uint any = 0u;")),
             Stmt::Line(format!("for (uint q = 0; q < {end}; q++) {there}{{ {next} }}")),
-            // All that are there come by, whatever they compare with.
+            // All active work-items execute it, whatever they compare with.
             Stmt::Line(format!("{t} r = {f}_{op}(x); ok = {empty}r == w;")),
         ];
         body.push(Stmt::block(head, inner));

@@ -3,7 +3,7 @@
 use super::types::{Scalar, Ty};
 use super::{Gen, Profile};
 
-/// A place that expressions read and statements write.
+/// An lvalue that expressions read and statements write.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The text; `{7}` stands for any index up to 7.
@@ -12,7 +12,7 @@ pub struct Place {
     pub ty: Ty,
     /// Whether statements may write to it.
     pub writable: bool,
-    /// Whether it is the same for all work-items of the group, if its indices are.
+    /// Whether it is group-uniform, if its indices are.
     pub uniform: bool,
     /// Whether `&` may be taken in the private address space.
     pub private: bool,
@@ -29,7 +29,7 @@ fn swizzle(components: &[u8]) -> String {
 }
 
 impl Gen {
-    /// Any expression of this type. With `self.same` set, one that is the same for all work-items of the group.
+    /// Any expression of this type; a group-uniform one if `self.same` is set.
     pub fn expr(&mut self, ty: Ty, depth: u32) -> String {
         if depth == 0 || self.rng.chance(15) {
             return self.leaf(ty);
@@ -65,7 +65,7 @@ impl Gen {
         if self.rng.chance(50) { format!("({e} & {mask})") } else { format!("((uint){e} % ({mask}u + 1u))") }
     }
 
-    /// The text of a place, with indices.
+    /// The text of an lvalue, with indices.
     pub fn text(&mut self, place: &Place) -> String {
         let mut out = String::new();
         let mut rest = place.text.as_str();
@@ -186,7 +186,7 @@ impl Gen {
             } else if self.profile == Profile::Total {
                 format!("convert_{}({e})", target.name())
             } else {
-                // A comparison with itself finds what is no number.
+                // A comparison with itself detects NaN.
                 let zero = format!("({})(0)", Ty::new(from.s, n).name());
                 format!("convert_{}_sat(select({e}, {zero}, isnan({e})))", target.name())
             }
@@ -365,13 +365,13 @@ impl Gen {
                     let c = arg(self);
                     format!("fma({a}, {b}, {c})")
                 }
-                // Which of two zeros is smaller is free.
+                // Which of two zeros is smaller is unspecified.
                 7 => format!("(fmin({a}, {b}) + ({name})(0))"),
                 8 => format!("(fmax({a}, {b}) + ({name})(0))"),
                 9 if self.profile == Profile::Total => format!("sqrt({a})"),
                 10 if self.profile == Profile::Total => format!("fdim({a}, {b})"),
                 _ => {
-                    // The sign of what is no number is free.
+                    // The sign of a NaN is unspecified.
                     let number = match ty.n {
                         1 => format!("num({b})"),
                         _ => format!("select({b}, ({name})(1), isnan({b}))"),

@@ -1,7 +1,7 @@
 //! Families of constructs, and how often each construct was generated.
 //!
-//! Each program has a few families and lacks the others, by its seed: what is in every program hides what goes wrong
-//! without it, and a program that has everything has little of each. This is swarm testing (Groce et al., "Swarm
+//! Each program has a few families and lacks the others, by its seed: a construct in every program hides bugs that show
+//! only without it, and a program with all constructs has little of each. This is swarm testing (Groce et al., "Swarm
 //! Testing", ISSTA 2012). The constructs that [`super`] generates itself (arithmetic, control flow, structures,
 //! barriers, 32-bit atomics, …) are in every program.
 //!
@@ -19,7 +19,7 @@
 //! | `link` | two source files, compiled apart and linked |
 //! | `half` | `vload_half`, `vstore_half`, the aligned forms; no arithmetic, as there is no `cl_khr_fp16` |
 //!
-//! Pointers of the generic address space are in no family, as the front end does not take them.
+//! Pointers of the generic address space are in no family, as the front end does not support them.
 
 use super::Profile;
 use super::types::Rng;
@@ -59,7 +59,7 @@ impl Family {
         }
     }
 
-    /// Whether what it does is defined by the standard alone: sub-groups have other sizes elsewhere, and need
+    /// Whether its results are defined by the standard alone: sub-groups have other sizes elsewhere, and need
     /// extensions.
     fn is_portable(self) -> bool {
         !matches!(self, Subgroups | Collectives)

@@ -1,9 +1,9 @@
-//! Loops that go through a buffer in the steps of the grid.
+//! Grid-stride loops over a buffer.
 
 use super::tree::Stmt;
 use super::{BIG, Gen, IN};
 
-/// What such a loop reads.
+/// The buffer that such a loop reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Buffer {
     /// `in`
@@ -13,7 +13,7 @@ pub enum Buffer {
 }
 
 impl Gen {
-    /// Such a loop, and what it found. The sums may be of any kind that a work-item keeps from round to round.
+    /// Such a loop, and the use of its results. Its loop-carried sums may be of any kind.
     pub fn grid_loop(&mut self, buffer: Buffer) -> Vec<Stmt> {
         let [w, a, b, v] = ["gw", "ga", "gb", "gv"];
         let big = buffer == Buffer::Big;
@@ -60,7 +60,7 @@ impl Gen {
             }
         }
         if big {
-            // Groups are advanced together only in a loop across whose iterations little is kept.
+            // Groups are batched only if the loop has few loop-carried values.
             lines.retain(|line| !line.starts_with(v));
             lines.truncate(2);
         }

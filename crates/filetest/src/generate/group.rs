@@ -1,6 +1,6 @@
-//! What all work-items of a group do together: barriers in straight code, in uniform branches, loops and functions,
-//! with local memory and atomics between them. Reads of the local arrays may stand anywhere: each write stands alone
-//! between two barriers, and what it writes, and where, is computed before the first.
+//! Statements of the whole group: barriers in straight code, in uniform branches, loops and functions, with local
+//! memory and atomics between them. Reads of the local arrays may be anywhere: each write is alone between two
+//! barriers, and its value and address are computed before the first.
 
 use super::expr::Place;
 use super::stmt::At;
@@ -127,7 +127,7 @@ impl Gen {
         self.places.push(Place { text: t, ty, writable: true, uniform: false, private: true });
     }
 
-    /// What sub-groups find out, put together for the group so that it does not matter how large they are.
+    /// Results of sub-groups, combined for the group so that they do not depend on the size of sub-groups.
     fn subgroups(&mut self, out: &mut Vec<Stmt>) {
         self.subgroups = true;
         let (e, u, i) = (self.expr(Ty::UINT, 2), self.as_same(true, |g| g.expr(Ty::UINT, 1)), self.expr(Ty::UINT, 1));
@@ -164,7 +164,7 @@ impl Gen {
         out.push(Stmt::block("{", vec![Stmt::Line(format!("uint {x} = {e};")), Stmt::Line(inner)]));
     }
 
-    /// Atomic operations of one kind on local counters, under whatever control flow, and then a look at them.
+    /// Atomic operations of one kind on local counters, under any control flow, and then reads of them.
     fn counters(&mut self, at: At, out: &mut Vec<Stmt>) {
         let (op, first) = self.rng.pick(&[
             ("atomic_add", "0u"),

@@ -34,7 +34,7 @@ impl Gen {
             },
         );
         let e = self.expr(from, 2);
-        // The bits of what is no number are free.
+        // The bits of a NaN are unspecified.
         let zero = format!("({})(0)", from.name());
         let e = format!("select({e}, {zero}, isnan({e}))");
         let to = "(global half *)(out + base)";

@@ -2,8 +2,8 @@
 //! a table that the other file reads (constants of other programs cannot be referred to), a barrier in the other file,
 //! and functions of one name that each file keeps to itself.
 //!
-//! The second file begins behind the line [`SECOND`]. A text without that line, or one whose parts are put together, is
-//! a program of one file; what cannot be put together, functions of one name, is in no portable program.
+//! The second file begins after the line [`SECOND`]. A text without that line, or one whose parts are put together, is
+//! a program of one file; functions of one name, which cannot be in one file, are in no portable program.
 
 use super::expr::Place;
 use super::families::Family::{self, Link};
@@ -20,7 +20,7 @@ pub fn files(text: &str) -> Vec<&str> {
     text.split(SECOND).collect()
 }
 
-/// What each file says of the other's functions.
+/// The declarations of each file for the other's functions.
 const OF_SECOND: [&str; 3] = [
     "uint far_gather(local uint *l, uint v, uint k);",
     "void far_store(global uint *p, uint v);",

@@ -1,8 +1,8 @@
-//! Loops of many iterations: in the steps of the grid over `big`, which has as many elements as it takes for groups to
-//! be advanced together (2^18), and loops of hundreds of iterations in one work-item.
+//! Loops of many iterations: grid-stride loops over `big`, which has enough elements (2^18) for groups to be batched,
+//! and loops of hundreds of iterations in one work-item.
 //!
-//! Such programs have no other long loop, and ranges of hundreds of work-items: a step that is much shorter than the
-//! buffer is no step of a grid.
+//! Such programs have no other long loop, and ranges of hundreds of work-items: batching needs a grid that is not much
+//! smaller than the buffer.
 
 use super::Gen;
 use super::families::Family::Long;
@@ -12,7 +12,7 @@ use super::tree::Stmt;
 use super::types::Ty;
 
 impl Gen {
-    /// The loop over `big`, before the first barrier: only there are groups advanced together.
+    /// The loop over `big`, before the first barrier: groups are batched only there.
     pub fn long_grid_loop(&mut self) -> Vec<Stmt> {
         self.count(Long, "grid-stride loop over 2^18 elements");
         self.grid_loop(Buffer::Big)

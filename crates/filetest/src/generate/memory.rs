@@ -1,5 +1,5 @@
-//! Memory through pointers: walks over arrays, other types' views of the same bytes, pointers into every address space,
-//! records exchanged through local memory.
+//! Memory through pointers: traversals of arrays, accesses as other types, pointers into every address space, records
+//! exchanged through local memory.
 
 use super::Gen;
 use super::expr::Place;

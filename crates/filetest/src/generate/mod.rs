@@ -1,8 +1,8 @@
 //! Random programs in OpenCL C.
 //!
 //! In comes a seed, out goes a kernel with its ranges and arguments: always the same for a seed. Each program ends,
-//! touches only its own memory, and computes the same in whatever order its work-items run, so that all who run it must
-//! agree on every bit. The text is kept as a [`tree`] so that a failure can be reduced by dropping statements.
+//! touches only its own memory, and computes the same in whatever order its work-items run, so that all implementations
+//! must agree on every bit. The text is kept as a [`tree`] so that a failure can be reduced by dropping statements.
 //!
 //! The kernel is `k(global uint *out, const global uint *in, volatile global uint *counters, constant int *table, int
 //! n, S0 s, float4 f, local uint *dyn, global uint *cols)`: 16 words of `out` for each work-item, 1024 words of `in`,
@@ -11,9 +11,9 @@
 //!
 //! * `expr`, `stmt`, `types`: expressions, statements, types.
 //! * `group`, `memory`, `neighbours`, `grid`: barriers and local memory, pointers, indices, grid-stride loops.
-//! * [`families`]: what only some programs have, and how often it occurs; one file for each family; `dispatch`: which
-//!   one a statement is of.
-//! * `ranges`: where it runs.
+//! * [`families`]: constructs that only some programs have, and their counts; one file for each family; `dispatch`
+//!   chooses the family of a statement.
+//! * `ranges`: the launch ranges.
 
 mod alias;
 pub mod args;
@@ -129,11 +129,10 @@ struct Struct {
 /// The generator's state.
 struct Gen {
     rng: Rng,
-    /// For loops in the steps of the grid alone, so that the rest of a kernel is what it was before there were such
-    /// loops.
+    /// A generator for grid-stride loops alone, so that the rest of a seed's kernel does not depend on them.
     grid: Rng,
     profile: Profile,
-    /// What can be read here.
+    /// The readable lvalues in scope.
     places: Vec<Place>,
     structs: Vec<Struct>,
     /// Variables of structures: which, and their texts.
@@ -145,7 +144,7 @@ struct Gen {
     locals: Vec<(String, Ty)>,
     /// Labels that may be jumped to, and whether the whole group must.
     labels: Vec<(String, bool)>,
-    /// Only what is the same for all work-items of the group may be read.
+    /// Only group-uniform values may be read.
     same: bool,
     /// Constants are without calls: others do not take `as_float` where a constant must stand.
     plain: bool,
@@ -156,15 +155,15 @@ struct Gen {
     names: u32,
     /// Statements left.
     budget: i32,
-    /// How often the loops around run together.
+    /// The product of the trip counts of the loops around.
     trips: u64,
-    /// Dimensions, from that whose neighbours are neighbours in memory.
+    /// The dimensions, beginning with that of unit stride.
     dim_order: [u8; 3],
     families: Families,
     statistics: Statistics,
     /// The size of groups that the kernel requires.
     required: Option<[u64; 3]>,
-    /// Barriers stand in straight code only.
+    /// Barriers are in straight code only.
     straight: bool,
     /// There are C11 atomics.
     c11: bool,
@@ -212,7 +211,7 @@ pub fn generate_with(seed: u64, profile: Profile, families: Families) -> Generat
 }
 
 /// A portable program for platforms that take long, or forever, over barriers in loops and branches: it is half as
-/// long, and all of its barriers stand in straight code.
+/// long, and all of its barriers are in straight code.
 pub fn generate_straight(seed: u64) -> Generated {
     build(seed, Profile::Portable, Families::of(seed, Profile::Portable), true)
 }
@@ -401,7 +400,7 @@ impl Gen {
         self.add_struct(0, "k0[{1}]", false);
     }
 
-    /// A function whose body may do all that needs no group.
+    /// A function with any statements except those of the whole group.
     fn helper(&mut self, index: u64, tree: &mut Vec<Stmt>) {
         let ret = Ty::any(&mut self.rng);
         let params: Vec<Ty> = (0..1 + self.rng.below(3)).map(|_| Ty::any(&mut self.rng)).collect();
@@ -482,7 +481,7 @@ impl Gen {
         if self.has(Family::Alias) {
             self.alias_places();
         }
-        // A parameter that is written to is no longer the same for the group.
+        // A parameter that is written to is no longer group-uniform.
         let written = self.rng.chance(40);
         self.add_struct(0, "s", written);
         // In PoCL 3.1 the work-items of a group share a structure that is a parameter, and see each other's stores.
@@ -496,7 +495,7 @@ impl Gen {
         } else if self.families.is_empty() {
             grid = self.grid.chance(25).then(|| self.grid.below(3));
         } else if self.grid.chance(25) {
-            // Groups are advanced together up to the first barrier, which stands behind the local arrays.
+            // Groups are batched up to the first barrier, which follows the local arrays.
             match self.grid.chance(60) {
                 true => body.extend(self.grid_loop(Buffer::In)),
                 false => grid = Some(self.grid.below(3)),
@@ -509,8 +508,8 @@ impl Gen {
         if self.straight {
             self.budget /= 2;
         }
-        // No groups are advanced together in a kernel whose private arrays live across barriers: half of those with
-        // long loops do nothing else.
+        // Groups are not batched in a kernel whose private arrays live across barriers: half of the kernels with long
+        // loops have nothing else.
         let alone = self.has(Family::Long) && self.rng.chance(50);
         if alone {
             self.budget = 0;
@@ -531,7 +530,7 @@ impl Gen {
             }
             body.extend(part);
         }
-        // After the last barrier each work-item may go its own way, and end when it likes.
+        // After the last barrier work-items may diverge and return at any point.
         let tail = At { uniform: false, in_loop: false, in_switch: false, returns: Some(None), kernel: true };
         self.budget = if alone { 0 } else { self.rng.below(6) as i32 };
         body.extend(self.body(tail, 3));

@@ -1,6 +1,6 @@
-//! Indices that neighbouring work-items compute from their numbers: what a vectoriser takes for strides, and where it
-//! may be wrong. They wrap in few bits, count backwards, are divided, masked, or-ed and shifted; loads run along rows,
-//! in loops, and up to the end of a buffer behind a test.
+//! Indices that work-items compute from their ids: strides for a vectoriser, and cases that only look like strides.
+//! They wrap in few bits, descend, are divided, masked, or-ed and shifted; loads are along rows, in loops, and up to
+//! the end of a buffer under a condition.
 
 use super::expr::Place;
 use super::families::Family;
@@ -9,8 +9,7 @@ use super::types::{Scalar, Ty};
 use super::{Gen, IN};
 
 impl Gen {
-    /// Places in memory that lie beside those of the neighbours: what is written there is written by whole vectors,
-    /// under any mask.
+    /// Elements adjacent to those of neighbouring work-items: whole vectors are stored there, under any mask.
     pub fn columns(&mut self) {
         let id = self.rng.pick(&["gid", "gid", "(int)gid", "(size_t)gid"]);
         for (text, ty) in [
@@ -85,7 +84,7 @@ impl Gen {
         }
     }
 
-    /// An index by quotients and remainders of a number, which lanes of a vector have in common or not.
+    /// An index by quotients and remainders of a number, which are uniform in a vector or not.
     fn row_and_column(&mut self, id: &str) -> String {
         let (c, last) = (self.rng.below(60), IN - 1);
         let width = self.rng.pick(&["16", "20", "32", "64", "items", "(items + 5)", "n", "(n + 30)"]);
@@ -140,7 +139,7 @@ impl Gen {
                 out.push(Stmt::block(format!("for (uchar {q} = 250; {q} != 3; {q}++) {{"), body));
             }
             10 => {
-                // Lanes that are off would read behind the end.
+                // Inactive lanes would read beyond the end.
                 let body = vec![mix(format!("in[{}u + lid]", IN - c))];
                 out.push(Stmt::block(format!("if (lid < {c}u) {{"), body));
             }
@@ -158,10 +157,10 @@ impl Gen {
         }
     }
 
-    /// A loop in which each work-item walks along a row of its own; the last row may end with the buffer.
+    /// A loop in which each work-item reads its own row; the last row may end with the buffer.
     fn row(&mut self, out: &mut Vec<Stmt>) {
         let (q, sum) = (self.name("q"), self.name("sum"));
-        // A long one goes on in the rows that follow.
+        // A long one continues in the following rows.
         let long = self.rng.chance(40);
         let wide = if long { self.rng.pick(&[1u8, 1, 1, 4]) } else { 1 };
         let pitch = 1 + self.rng.below(7);

@@ -1,4 +1,4 @@
-//! Pointers that lie in memory themselves: in arrays and structures, behind other pointers, in lists.
+//! Pointers stored in memory: in arrays and structures, reached through other pointers, in lists.
 
 use super::Gen;
 use super::expr::Place;
@@ -126,7 +126,7 @@ impl Gen {
         self.place(format!("(*{p})"), ty, true);
     }
 
-    /// A list through nodes that lie in an array; links go forward, so that each walk ends.
+    /// A linked list of nodes in an array; links go forward, so that each traversal ends.
     fn list(&mut self, out: &mut Vec<Stmt>) {
         self.count(Pointers, "list");
         let (n, q, first) = (self.name("n"), self.name("q"), self.expr(Ty::UINT, 1));

@@ -1,7 +1,7 @@
-//! Local arrays of structures, whose members are written and read one by one: what lies next to each other in memory
-//! belongs to different work-items, and members of one have different widths.
+//! Local arrays of structures, whose members are written and read one by one: adjacent structures belong to different
+//! work-items, and members have different widths.
 //!
-//! As with other local memory, each write stands alone between two barriers.
+//! As with other local memory, each write is alone between two barriers.
 
 use super::Gen;
 use super::expr::Place;
@@ -37,7 +37,7 @@ impl Gen {
         out
     }
 
-    /// Makes the members places to read; where they are all written, which is after the first barrier.
+    /// Makes the members readable lvalues, after the first barrier, where all are written.
     pub fn record_places(&mut self) {
         for (index, name, second) in self.records.clone() {
             for (field, ty) in self.structs[index].leaves.clone() {
@@ -51,7 +51,7 @@ impl Gen {
     pub fn record_group(&mut self, out: &mut Vec<Stmt>) {
         let (index, name, second) = self.rng.pick(&self.records);
         let barrier = || Stmt::line("barrier(CLK_LOCAL_MEM_FENCE);");
-        // Where a member is written must not depend on what others write at the same time.
+        // The address of a write must not depend on concurrent writes.
         let constant = |g: &mut Self, text: &str| {
             let before = std::mem::replace(&mut g.indexing, true);
             let place = Place { text: text.into(), ty: Ty::INT, writable: true, uniform: true, private: false };

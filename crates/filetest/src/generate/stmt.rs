@@ -1,18 +1,18 @@
-//! Statements: declarations, assignments, control flow. What only a whole group may do is in `group`.
+//! Statements: declarations, assignments, control flow. Statements of the whole group are in `group`.
 
 use super::expr::Place;
 use super::tree::Stmt;
 use super::types::{Scalar, Ty};
 use super::{Gen, Profile};
 
-/// Where a statement stands.
+/// The context of a statement.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// All work-items of the group come here together.
+    /// All work-items of the group execute it together.
     pub uniform: bool,
-    /// `break` and `continue` may be used here, for a loop that is as uniform as this place.
+    /// `break` and `continue` are allowed, for a loop that is as uniform as the context.
     pub in_loop: bool,
-    /// `break` may be used here, for a switch that is as uniform as this place.
+    /// `break` is allowed, for a switch that is as uniform as the context.
     pub in_switch: bool,
     /// The work-item may return now; with this type.
     pub returns: Option<Option<Ty>>,
@@ -24,7 +24,7 @@ impl At {
     /// Inside of a branch that work-items may take alone.
     fn diverged(self) -> At {
         if self.uniform {
-            // What leaves the uniform loop around would leave others behind at its barriers.
+            // Leaving the surrounding uniform loop would leave other work-items at its barriers.
             At { uniform: false, in_loop: false, in_switch: false, returns: None, ..self }
         } else {
             self
@@ -61,7 +61,7 @@ impl Gen {
         out
     }
 
-    /// Mixes a place into the result of the work-item.
+    /// Mixes an lvalue into the result of the work-item.
     pub fn observe(&mut self, place: &Place) -> Stmt {
         let text = self.text(place);
         let bits = |e: &str| match place.ty.s.bits() {
@@ -78,13 +78,13 @@ impl Gen {
         Stmt::Line(format!("h = h * 31u + {};", parts.join(" + ")))
     }
 
-    /// A name that was not there before.
+    /// A fresh name.
     pub fn name(&mut self, prefix: &str) -> String {
         self.names += 1;
         format!("{prefix}{}", self.names)
     }
 
-    /// Runs `make` for what is the same in the whole group, or not.
+    /// Runs `make` in a group-uniform context, or not.
     pub fn as_same<T>(&mut self, same: bool, make: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.same;
         self.same |= same;
@@ -100,7 +100,8 @@ impl Gen {
         self.budget -= 1;
         match at.uniform && at.kernel && self.rng.chance(35) {
             true => self.whole_group(at, out),
-            // Where no barrier may stand in control flow, what is not for the group is for each work-item alone.
+            // Where barriers must not be in control flow, a statement that is not for the group is for each work-item
+            // alone.
             false => self.any_statement(if self.straight { at.diverged() } else { at }, out),
         }
     }
@@ -148,7 +149,7 @@ impl Gen {
         self.places.push(Place { text: name, ty, writable: true, uniform, private });
     }
 
-    /// A place to write to here.
+    /// A writable lvalue in scope.
     fn target(&mut self, at: At) -> Option<Place> {
         let list: Vec<Place> =
             self.places.iter().filter(|p| p.writable && (!p.uniform || at.uniform)).cloned().collect();
@@ -238,7 +239,7 @@ impl Gen {
         self.add_struct(index, &base, true);
     }
 
-    /// Makes the fields of a structure places.
+    /// Makes the fields of a structure lvalues.
     pub fn add_struct(&mut self, index: usize, base: &str, writable: bool) {
         let private = writable && !self.structs[index].packed;
         for (field, ty) in self.structs[index].leaves.clone() {
@@ -492,7 +493,8 @@ impl Gen {
         out.push(Stmt::block(format!("for (; {i} < {most}; {i}++) {{"), body));
     }
 
-    /// An atomic operation on the global counters; each counter has one kind of operation, so that their order is free.
+    /// An atomic operation on the global counters; each counter has one kind of operation, so that the order does not
+    /// matter.
     fn atomic(&mut self, out: &mut Vec<Stmt>) {
         let e = self.expr(Ty::UINT, 2);
         let i = self.expr(Ty::UINT, 1);
@@ -508,7 +510,7 @@ impl Gen {
         out.push(Stmt::Line(format!("{op}(&counters[{base}u + ({i} & {mask}u)], {e});")));
     }
 
-    /// Something that is seen outside.
+    /// A store or print.
     fn effect(&mut self, out: &mut Vec<Stmt>) {
         let e = self.expr(Ty::UINT, 2);
         match self.rng.below(6) {
