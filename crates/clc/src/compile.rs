@@ -11,7 +11,7 @@ use cloom_caps::DeviceCaps;
 use cloom_ir::{Flags, Module};
 use std::time::{Duration, Instant};
 
-/// What the device has.
+/// The device's features.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     /// Extensions and features, each also a macro.
@@ -22,20 +22,20 @@ pub struct Target {
     pub fp16: bool,
     /// Images.
     pub images: bool,
-    /// Multiplies and adds `float` and `double` in one instruction. Where it does not, nothing is contracted: to round
-    /// once takes 20 times as long as to round twice there.
+    /// Multiplies and adds `float` and `double` in one instruction. If it does not, nothing is contracted: rounding
+    /// once would take 20 times as long as rounding twice.
     pub fma: bool,
 }
 
 impl Default for Target {
-    /// What the CPU has.
+    /// The CPU's features.
     fn default() -> Self {
         Self::of(DeviceCaps::cpu())
     }
 }
 
 impl Target {
-    /// What a device has by its capabilities; without `fma`, which is the code generator's to know.
+    /// The features of a device by its capabilities; without `fma`, which depends on the code generator.
     pub fn of(caps: &DeviceCaps) -> Self {
         let features: Vec<String> = caps.macros().map(str::to_owned).collect();
         let has = |name: &str| features.iter().any(|f| f == name);
@@ -44,7 +44,7 @@ impl Target {
     }
 }
 
-/// What a source is for.
+/// The purpose of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// A program of an application.
@@ -54,7 +54,7 @@ pub enum Mode {
     Library,
 }
 
-/// What is compiled.
+/// The source.
 pub struct Input<'a> {
     /// The name shown in messages.
     pub name: &'a str,
@@ -73,11 +73,11 @@ pub struct Input<'a> {
 pub struct Output {
     /// The program; `None` if there are errors.
     pub module: Option<Module>,
-    /// What was found.
+    /// The diagnostics.
     pub diagnostics: Diagnostics,
     /// The files that the findings refer to.
     pub sources: SourceMap,
-    /// What each stage took; those after an error are missing.
+    /// The time of each stage; stages after an error are missing.
     pub times: Vec<(&'static str, Duration)>,
 }
 
@@ -88,7 +88,7 @@ impl Output {
     }
 }
 
-/// Compiles a source. Never fails otherwise than by reporting, and does no input or output.
+/// Compiles a source. Errors are diagnostics; it does no input or output.
 pub fn compile(input: Input<'_>, mode: Mode) -> Output {
     crate::with_deep_stack(move || run(input, mode))
 }

@@ -16,8 +16,8 @@ pub mod syntax;
 pub use compile::{Input, Mode, Output, Target, compile};
 pub use source::render;
 
-/// Runs a part of the front end with a stack that no accepted program can exhaust, whatever thread asks for it: threads
-/// of applications may have little, and the stages recurse over trees (whose depth the parser bounds).
+/// Runs a part of the front end with a stack that no accepted program can exhaust, on any thread: threads of
+/// applications may have small stacks, and the stages recurse over trees (whose depth the parser bounds).
 pub fn with_deep_stack<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     const BYTES: usize = 64 << 20;
     // Kept outside of the thread, so that the work is not lost if there can be no thread.

@@ -42,7 +42,7 @@ pub enum OptionSet {
     Link,
 }
 
-/// What the options say.
+/// The parsed options.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BuildOptions {
     /// `-D` and `-U`, in order.

@@ -63,7 +63,8 @@ fn macros_tell_whether_it_is_fast() {
     assert_eq!(operations(source, false), [0, 1, 0]);
 }
 
-/// What is folded while types are checked is rounded like what runs: once the rest is 2^-46, twice it is nothing.
+/// Constant folding in semantic analysis rounds like compiled code: rounded once the remainder is 2^-46, rounded twice
+/// it is 0.
 #[test]
 fn constants_are_rounded_alike() {
     for sum in ["0x1.000002p0f * 0x1.000002p0f - 0x1.000004p0f", "mad(0x1.000002p0f, 0x1.000002p0f, -0x1.000004p0f)"] {

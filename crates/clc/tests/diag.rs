@@ -1,6 +1,6 @@
-//! Every `diag/*.cl` is preprocessed and parsed; what is said about it must be what stands in the file `.expected`
-//! beside it. With `BLESS=1` in the environment the expectations are written anew. A first line `// options: …` gives
-//! build options; `#include "x"` finds `diag/x`.
+//! Every `diag/*.cl` is preprocessed and parsed; its diagnostics must equal the file `.expected` of the same name. With
+//! `BLESS=1` in the environment the expectations are rewritten. A first line `// options: …` gives build options;
+//! `#include "x"` finds `diag/x`.
 
 use std::path::{Path, PathBuf};
 

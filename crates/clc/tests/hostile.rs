@@ -105,7 +105,7 @@ fn chains_are_bounded() {
     let chains = ["+a", ",a", "[0]", "(0)", ".x", "->x", "++", "||a", "*a", "=a", "?a:a"];
     for c in chains {
         assert_eq!(survive(&in_function(&format!("a = a{};", c.repeat(MANY)))), ["E0208"], "{c}");
-        // What programs have is taken.
+        // Sizes of real programs are accepted.
         assert_eq!(survive(&in_function(&format!("a = a{};", c.repeat(200)))), [""; 0], "{c}");
     }
     let chain = "if (a) ; else ".repeat(MANY);

@@ -62,7 +62,7 @@ fn external_constants_are_declared_defined_and_kept() {
     assert!(ir.contains("global external @n constant size 4") && ir.contains("global external @alone"), "{ir}");
     assert!(ir.contains("global import @list constant size 0 align 4"), "{ir}");
     assert!(!ir.contains("unused") && ir.contains("global @own"), "{ir}");
-    // What another program defines is no constant expression; two types for one name are an error.
+    // A variable of another program is no constant expression; two types for one name are an error.
     assert_eq!(codes(&build("extern constant int n; constant int m = n;")), ["E0314"]);
     assert_eq!(codes(&build("extern constant int n; constant float n = 1;")), ["E0302"]);
     assert_eq!(codes(&build("constant int n = 1; constant int n = 1;")), ["E0301"]);

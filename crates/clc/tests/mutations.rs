@@ -19,7 +19,7 @@ const CORPUS: &[&str] = &[
      void f(void) { int (*p)[4] = (int (*)[4])0, x; (*p)[2] = x = 1, ((node_t *)p)->v++; goto end; end: ; }\n",
 ];
 
-/// Xorshift: enough to choose places.
+/// Xorshift: enough to choose positions.
 struct Random(u64);
 
 impl Random {
@@ -128,7 +128,7 @@ fn damaged_programs_are_survived() {
         let result = std::panic::catch_unwind(|| {
             let (session, unit) = parse(&source);
             let text = cloom_clc::render(&session.sources, &session.diags);
-            // Whatever is wrong has a place in the text that is shown.
+            // Every diagnostic has a span in the text that is shown.
             for d in &session.diags {
                 assert!(text.contains(d.code), "{} is not shown", d.code);
                 for label in d.primary.iter().chain(&d.secondary) {

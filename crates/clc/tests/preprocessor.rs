@@ -319,7 +319,7 @@ fn places_in_macros_lead_to_use_and_definition() {
 
 #[test]
 fn questions_to_the_compiler_are_answered() {
-    // Programs ask so for what one vendor's compiler has, without knowing whether the question is understood.
+    // Programs test in this way for features of one vendor's compiler, which others may not know.
     let source = b"#if 0\n#elif __has_builtin(__builtin_x) || __has_attribute(y)\na\n#else\nb\n#endif\n";
     let (session, program) = preprocess(source, &PpOptions::default(), &mut Memory::default());
     assert_eq!((text_of(&session, &program).as_str(), codes(&session)), ("b", vec![]));

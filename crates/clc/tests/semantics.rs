@@ -1,5 +1,5 @@
-//! Every `semantics/*.cl` is compiled; what is said about it must be what stands in the file `.expected` beside it.
-//! With `BLESS=1` in the environment the expectations are written anew.
+//! Every `semantics/*.cl` is compiled; its diagnostics must equal the file `.expected` of the same name. With `BLESS=1`
+//! in the environment the expectations are rewritten.
 
 use cloom_clc::options::{BuildOptions, ClStd};
 use cloom_clc::pp::NoIncludes;

@@ -1,4 +1,4 @@
-//! What the tree looks like: precedence, casts against vector literals, names of types, declarators, statements.
+//! The shape of the tree: precedence, casts against vector literals, names of types, declarators, statements.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Conversions of numbers: implicit ones, and `convert_…` with saturation and rounding modes.
 //!
-//! Conversion from float saturates in the IR, so `_sat` costs nothing there. Rounding modes other than the IR's own
-//! are done by converting and correcting the result by one unit where it lies on the wrong side.
+//! Conversion from float saturates in the IR, so `_sat` costs nothing there. Rounding modes other than the IR's own are
+//! done by converting and correcting the result by one unit if it is on the wrong side.
 
 use super::func::Fn;
 use crate::sema::constant::cast_op;
@@ -137,8 +137,8 @@ impl Fn<'_, '_> {
         self.step_magnitude(r, up, down)
     }
 
-    /// Integer to float, with a direction: the magnitude is cut to the digits that the float has, which is exact, then
-    /// one step away from zero if the direction asks for it.
+    /// Integer to float, with a direction: the magnitude is truncated to the digits of the float, which is exact, then
+    /// moved one step away from zero if the direction requires it.
     fn int_to_float_directed(&mut self, v: Value, from: Elem, to: Elem, mode: Rounding) -> Value {
         let digits = match to {
             Elem::F16 => 11,

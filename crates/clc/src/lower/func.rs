@@ -185,7 +185,7 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// `i1` lanes as the language has truth: 0 or 1 of `int`, or of a vector 0 or −1 in lanes of a width.
+    /// `i1` lanes converted to the language's truth values: `int` 0 or 1, or for a vector 0 or −1 in lanes of a width.
     pub fn truth(&mut self, v: Value, ty: Type) -> Value {
         let op = if ty.is_vector() { CastOp::Sext } else { CastOp::Zext };
         self.b().cast(op, v, ty)

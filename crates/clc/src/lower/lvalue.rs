@@ -113,7 +113,7 @@ impl Fn<'_, '_> {
                 self.block = end;
                 (room, natural)
             }
-            // A value where an object is asked for: put it into memory.
+            // A value where an object is needed: it is stored in memory.
             _ => {
                 let room = self.temp(size, natural);
                 if !self.is_aggregate(e.ty.ty) {
@@ -125,8 +125,8 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// What the members that a pointer was made of leave of its target's alignment: an array in a packed structure is
-    /// packed too, though its elements are reached through pointers.
+    /// The known alignment of a pointer's target, by the members that it was derived from: an array in a packed
+    /// structure is packed too, though its elements are accessed through pointers.
     fn target_align(&self, p: &Expr) -> u32 {
         match &p.kind {
             ExprKind::PtrAdd(p, _, size) => align_at(self.target_align(p), *size),
@@ -146,7 +146,7 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// Copies a record; one that is assigned to itself stays as it is.
+    /// Copies a record; a self-assignment does nothing.
     fn copy(&mut self, to: Value, from: Value, size: u64, align: u32) {
         if to != from && size > 0 {
             self.b().mem_copy(to, from, size, align);

@@ -27,7 +27,7 @@ use cloom_ir::{
 };
 use rustc_hash::FxHashMap;
 
-/// What lowering needs to be told.
+/// Options of lowering.
 #[derive(Clone, Copy, Debug)]
 pub struct LowerOptions {
     /// Permissions written on each floating-point instruction.

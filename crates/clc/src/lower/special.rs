@@ -176,7 +176,7 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// The work-items of the group share the copying; whoever waits for the event passes a barrier.
+    /// The work-items of the group share the copying; waiting for the event is a barrier.
     fn async_copy(&mut self, v: &[Value], element: Ty, strided: bool, scatter: bool) {
         let [dst, src, count] = [v[0], v[1], v[2]];
         let size = self.lw.types.size(element);

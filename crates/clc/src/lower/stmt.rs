@@ -152,7 +152,7 @@ impl Fn<'_, '_> {
             true => self.set_term(Term::Jump(default)),
             false => self.set_term(Term::Switch { value: v, cases: list, default }),
         }
-        // What stands before the first label is never reached.
+        // Statements before the first label are unreachable.
         self.block = dead;
         self.breaks.push(exit);
         self.stmt(body);
@@ -207,8 +207,8 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// Copies bytes of an object to the elements after them. Where the copies are adjacent, each copies all that is
-    /// there already, so that a thousand elements take ten copies; else it is a loop.
+    /// Copies bytes of an object to the elements after them. Adjacent copies double the initialised part, so that a
+    /// thousand elements take ten copies; others are a loop.
     fn repeat(&mut self, address: Value, align: u32, r: &Repeat) {
         self.at(r.span);
         let from = self.b().ptr_offset(address, r.offset);

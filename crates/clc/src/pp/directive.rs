@@ -152,7 +152,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Complains about what stands after a complete directive.
+    /// Warns about tokens after a complete directive.
     pub(super) fn extra_tokens(&mut self, directive: &str, rest: &[Token]) {
         if let (Some(first), Some(last)) = (rest.first(), rest.last()) {
             let message = format!("extra tokens after `{directive}`");
@@ -213,7 +213,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether `#else` or `#elif` stands where it may; reports if not.
+    /// Whether `#else` or `#elif` is allowed here; reports if not.
     fn check_branch(&mut self, directive: Directive, at: Span) -> bool {
         let word = if directive == Directive::Else { "#else" } else { "#elif" };
         let Some(c) = self.files.last_mut().and_then(|f| f.conditionals.last_mut()) else {

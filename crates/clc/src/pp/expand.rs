@@ -29,13 +29,13 @@ impl Args {
     }
 }
 
-/// Tokens that are read before the file goes on.
+/// Pushed-back tokens, which are read before further ones of the file.
 pub(super) struct Context {
     tokens: Tokens,
     at: usize,
     /// The macro that these replace; it is off until they are read.
     of: Option<Rc<Macro>>,
-    /// What lies below must not be read until this one is taken away.
+    /// A barrier: entries below must not be read until it is removed.
     barrier: bool,
 }
 
@@ -86,7 +86,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The next token as it stands.
+    /// The next token, unexpanded.
     pub(super) fn raw(&mut self) -> Token {
         if self.stopped {
             return eof();
@@ -253,7 +253,7 @@ impl Preprocessor<'_> {
                     if !self.stopped {
                         let message =
                             format!("the arguments of macro `{}` have no end", self.session.names.text(m.name));
-                        // What follows was taken for arguments.
+                        // The following tokens were consumed as arguments.
                         self.out.truncated |= self.nesting == 0;
                         self.report(
                             Diagnostic::error("E0110", name.span, message).also(open.span, "this is never closed"),
@@ -317,7 +317,7 @@ impl Preprocessor<'_> {
     fn substitute(&mut self, body: &Body, args: &Args, variadic: bool, span: Span, first: u8) -> Vec<Token> {
         let mut out: Vec<Token> = Vec::with_capacity(body.elements.len() + args.tokens.len());
         let mut expanded: SmallVec<[Option<Vec<Token>>; 8]> = SmallVec::from_elem(None, args.len());
-        // What the left side of `##` gave: nothing yet, an empty argument, or the last token of `out`.
+        // The left operand of `##`: none yet, an empty argument, or the last token of `out`.
         let mut paste_left: Option<bool> = None;
         let elements = &body.elements;
         for (i, e) in elements.iter().enumerate() {
@@ -449,7 +449,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Appends what an element became; its first token stands where the element stood.
+/// Appends an element's expansion; its first token gets the element's position.
 fn append(out: &mut Vec<Token>, piece: &[Token], e: &Element) {
     let at = out.len();
     out.extend_from_slice(piece);

@@ -1,9 +1,8 @@
 //! Characters to preprocessing tokens.
 //!
-//! Lines continued by a backslash are joined before anything else looks at the text, because the backslash may stand in
-//! the middle of any token; a table then leads from the joined text back to the source. Files without such lines (most
-//! by size) are lexed in place. The lexer reports nothing: it notes what it met, and the preprocessor, which knows
-//! whether the text counts, reports.
+//! Lines continued by a backslash are joined first, because the backslash may be in the middle of any token; a table
+//! maps the joined text back to the source. Files without such lines (most by size) are lexed in place. The lexer
+//! reports nothing: it records problems, and the preprocessor, which knows whether the text is skipped, reports them.
 
 use std::sync::Arc;
 
@@ -139,7 +138,7 @@ impl Lexer {
         rest
     }
 
-    /// `<name>`, if that stands next: the name of a header is not made of tokens.
+    /// `<name>`, if that comes next: the name of a header is not made of tokens.
     pub fn header_name(&mut self) -> Option<(String, Span)> {
         let bytes = self.text.as_bytes();
         let blanks = bytes[self.pos..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();

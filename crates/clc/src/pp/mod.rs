@@ -1,4 +1,4 @@
-//! The preprocessor: a source and what it includes become one list of tokens, with the pragmas beside it.
+//! The preprocessor: a source and its includes become one list of tokens, with a separate list of pragmas.
 //!
 //! Macro expansion follows the standard by a stack of contexts: a macro is off while its replacement is being read, and
 //! a name met in that state is painted, never to be expanded again. This gives the results of Prosser's hide sets
@@ -45,7 +45,7 @@ pub mod limits {
     pub const NESTING: usize = 200;
 }
 
-/// What an `#include` asks for.
+/// The request of an `#include`.
 #[derive(Clone, Copy, Debug)]
 pub struct IncludeRequest<'a> {
     /// The name between the quotation marks or angle brackets.
@@ -56,10 +56,10 @@ pub struct IncludeRequest<'a> {
     pub from: &'a str,
 }
 
-/// What an `#include` gets.
+/// The result of an `#include`.
 #[derive(Clone, Debug)]
 pub struct IncludedFile {
-    /// A name that tells this file from others; shown in messages and by `__FILE__`.
+    /// A unique name of the file; shown in messages and by `__FILE__`.
     pub name: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -85,7 +85,7 @@ impl IncludeResolver for NoIncludes {
 pub struct Preprocessed {
     /// The tokens; the last one is `Eof`.
     pub tokens: Vec<Token>,
-    /// The pragmas, each with the index of the token before which it stands, in order.
+    /// The pragmas, each with the index of the following token, in order.
     pub pragmas: Vec<(usize, Pragma)>,
     /// The tokens end early, for a reason that was reported.
     pub truncated: bool,
@@ -270,7 +270,7 @@ impl<'a> Preprocessor<'a> {
         self.stopped = true;
     }
 
-    /// The next token of the files: directives are obeyed, files end and their includers go on.
+    /// The next token of the files: executes directives, and returns to the includer at the end of a file.
     fn file_token(&mut self) -> Token {
         let mut ahead = self.lookahead.take();
         loop {

@@ -36,7 +36,7 @@ impl Preprocessor<'_> {
         self.pragma(span, line);
     }
 
-    /// Takes note of a pragma; `line` is what stands after `#pragma`.
+    /// Records a pragma; `line` is the text after `#pragma`.
     pub(super) fn pragma(&mut self, span: Span, line: Vec<Token>) {
         let words: Vec<String> = line.iter().map(|t| t.spelling(&self.session.names).to_owned()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

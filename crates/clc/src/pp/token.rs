@@ -17,13 +17,13 @@ pub struct Token {
 
 /// Bits of [`Token::flags`].
 pub mod flags {
-    /// White space stands before it.
+    /// It is preceded by white space.
     pub const SPACE: u8 = 1;
     /// First of its line.
     pub const LINE_START: u8 = 2;
     /// A macro's name that must not be expanded any more.
     pub const NO_EXPAND: u8 = 4;
-    /// It stands for something wrong that was reported: what does not fit it is no further mistake.
+    /// It replaces an error that was reported: errors caused by it are not reported again.
     pub const POISON: u8 = 16;
     /// A string or character constant without its end.
     pub const UNTERMINATED: u8 = 8;

@@ -13,7 +13,7 @@ use crate::syntax::ast;
 use cloom_builtins::Elem;
 use cloom_ir::{Order, RmwOp, Space};
 
-/// What a name means that the table does not hold.
+/// The meaning of a name that is not in the table.
 #[derive(Clone, Copy, Debug)]
 enum Family {
     As(Elem, u8),

@@ -184,7 +184,7 @@ impl Sema<'_> {
 
     /// The signatures of a built-in name that a call with these arguments could mean.
     pub(super) fn builtin_signatures(&mut self, name: &str, args: &[Expr]) -> Vec<Sig> {
-        // The lanes of the first vector among the arguments, behind pointers too.
+        // The lanes of the first vector among the arguments, pointees included.
         let lanes = args.iter().find_map(|a| {
             let ty = self.types.pointee(a.ty.ty).map_or(a.ty.ty, |p| p.ty);
             self.types.numeric(ty).map(|(_, n)| n).filter(|&n| n > 1)

@@ -76,7 +76,7 @@ impl Sema<'_> {
         matches!(self.eval(e), Ok(CVal::Lanes(l)) if l.iter().all(|&b| b == 0))
     }
 
-    /// The value, or where it stops being constant.
+    /// The value, or the subexpression that is not constant.
     pub(super) fn eval(&mut self, e: &Expr) -> Known {
         let stuck = Err(e.span);
         if self.fuel == 0 {
@@ -400,7 +400,7 @@ impl Sema<'_> {
         while k <= r.count {
             bytes.copy_within(..size * block as usize, (r.stride * k) as usize);
             k += block;
-            // All that is there already is the next block.
+            // The initialised part is the next block to copy.
             block = if r.stride == r.size { k.min((r.count + 1).saturating_sub(k)) } else { 1 };
         }
         for k in 1..=r.count * u64::from(!addresses.is_empty()) {

@@ -1,6 +1,6 @@
 //! Conversions: lvalue to value, arithmetic conversions and promotions, assignment conversion, casts.
 //!
-//! In come a typed expression and the type that the context asks for; out goes the expression inside the nodes that
+//! In come a typed expression and the type that the context requires; out goes the expression inside the nodes that
 //! convert it, or an error that names both types.
 
 use super::Sema;
@@ -370,7 +370,7 @@ impl Sema<'_> {
     }
 }
 
-/// What is wrong, in words that fit what was tried.
+/// The error, worded for the conversion that was tried.
 fn cannot(verb: &str, from: &str, to: &str) -> String {
     match verb {
         "initialise" => format!("cannot initialise `{to}` with `{from}`"),

@@ -279,7 +279,7 @@ impl Sema<'_> {
             let Some(id) = self.external(name, qty, attrs) else { return self.put_error(name) };
             let global = &mut self.unit.globals[id.0 as usize];
             match (declared, global.linkage) {
-                // Only a declaration stands here: this is the definition.
+                // So far there is only a declaration: this is the definition.
                 (Some(Entry::Global(before)), GlobalLinkage::Import) if before == id => {}
                 _ => self.declare(name, Entry::Global(id)),
             }

@@ -9,7 +9,7 @@ use super::types::{Ty, TyKind, elem_name};
 use crate::source::{Diagnostic, Span};
 use cloom_builtins::Elem;
 
-/// What a conversion of a format wants.
+/// The argument that a conversion of a format requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wanted {
     /// The letter.
@@ -18,7 +18,7 @@ struct Wanted {
     lanes: u8,
     /// Bits of each, if the format says.
     bits: Option<u32>,
-    /// Where in the format the letter stands.
+    /// The offset of the letter in the format.
     at: usize,
 }
 

@@ -59,7 +59,7 @@ impl Sema<'_> {
     /// The function that a header declares: a known one if it agrees.
     fn declare_function(&mut self, h: Header, params: &[ast::Param]) -> Option<FuncId> {
         let text = self.text(h.name.name).to_owned();
-        // What a built-in function calls in its place is the library's too: `__name` of `name`.
+        // A library function may call its internal version: `__name` of `name`.
         let public = text.strip_prefix("__").unwrap_or(&text);
         let library = self.opts.library && (super::builtin::is_builtin(&text) || super::builtin::is_builtin(public));
         let existing = match self.scopes.get_file(h.name.name) {
@@ -231,7 +231,7 @@ impl Sema<'_> {
         }
     }
 
-    /// What the host must know of a kernel; reports what no kernel may have.
+    /// The metadata of a kernel; reports constructs that kernels must not have.
     fn kernel_meta(&mut self, h: &Header, params: &[ast::Param]) -> KernelMeta {
         let mut meta = h.attrs.meta.clone();
         if h.ret.ty != Ty::VOID && h.ret.ty != Ty::ERROR {

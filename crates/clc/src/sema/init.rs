@@ -426,7 +426,7 @@ impl Sema<'_> {
         }
         let work = out.parts.len() as u64 / 16;
         if out.repeats || self.fuel <= work {
-            // What a range repeated must stay for the other elements.
+            // The value that a range repeats must stay for its other elements.
             out.parts.push(InitPart::Zero(offset, size));
             return;
         }

@@ -40,7 +40,7 @@ pub struct SemaOptions {
     pub library: bool,
     /// `half` is a type to compute with.
     pub fp16: bool,
-    /// `double` is there.
+    /// `double` is supported.
     pub fp64: bool,
     /// Extensions and features that the device has.
     pub features: Vec<String>,
@@ -185,8 +185,8 @@ impl Sema<'_> {
         self.opts.features.iter().any(|f| f == name)
     }
 
-    /// `#pragma OPENCL EXTENSION`. What the device has is always there, so the pragma changes nothing; what it does not
-    /// have is worth a warning, as is `all : enable`, which the specification does not allow.
+    /// `#pragma OPENCL EXTENSION`. Supported extensions are always enabled, so the pragma changes nothing; unsupported
+    /// ones get a warning, as does `all : enable`, which the specification does not allow.
     fn extension(&mut self, name: ast::Ident, enable: bool) {
         let text = self.text(name.name);
         if text == "all" {

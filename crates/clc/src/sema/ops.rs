@@ -70,7 +70,7 @@ impl Sema<'_> {
         Expr::value(ExprKind::Compare(cc, Box::new(e), Box::new(zero)), result, span)
     }
 
-    /// What comparing values of a type gives: `int`, or a vector of signed integers as wide.
+    /// The result type of a comparison: `int`, or a vector of signed integers of the same width.
     fn comparison_type(&mut self, ty: Ty) -> Ty {
         match *self.types.kind(ty) {
             TyKind::Vector(e, n) => self.types.value(Elem::int(e.bits(), true), n),

@@ -7,7 +7,7 @@ use crate::source::{Span, Symbol};
 use cloom_ir::Space;
 use rustc_hash::FxHashMap;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
     Local(LocalId),
@@ -16,7 +16,7 @@ pub(super) enum Entry {
     Funcs(Vec<FuncId>),
     /// An enumerator: its bits.
     Constant(u64, Ty),
-    /// The type, the address space if one was written, and the alignment that an attribute asks for (else 1).
+    /// The type, the address space if one was written, and the alignment from an attribute (else 1).
     Typedef(QTy, Option<Space>, u64),
     /// Declared wrongly; reported.
     Error,
@@ -76,7 +76,7 @@ impl Scopes {
         self.top().names.insert(name, (entry, span));
     }
 
-    /// Functions are declared for the file wherever the prototype stands.
+    /// A prototype in any scope declares the function for the file.
     pub fn put_file(&mut self, name: Symbol, entry: Entry, span: Span) {
         self.list[0].names.insert(name, (entry, span));
     }
@@ -103,7 +103,7 @@ impl Scopes {
 }
 
 impl Sema<'_> {
-    /// The name that somebody who wrote `name` may have meant, among those visible and the built-in functions.
+    /// The nearest spelling to `name` among visible names and built-in functions.
     pub(super) fn similar_name(&self, name: Symbol, functions: bool) -> Option<String> {
         let text = self.text(name);
         if text.len() < 2 {

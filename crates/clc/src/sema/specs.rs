@@ -18,11 +18,11 @@ pub(super) struct Declared {
     pub ty: QTy,
     /// The address space, if one was written.
     pub space: Option<Space>,
-    /// The alignment that an attribute of a `typedef` asks for objects of the type; else 1.
+    /// The alignment of objects from an attribute of the `typedef`; else 1.
     pub align: u64,
 }
 
-/// What an atomic type holds; halves have no atomic operations.
+/// The value type of an atomic type; halves have no atomic operations.
 fn atomic_elem(of: AtomicType) -> Option<Elem> {
     Some(match of {
         AtomicType::Int => Elem::I32,
@@ -40,7 +40,7 @@ impl Declared {
         Self { ty: QTy::plain(ty), space: None, align: 1 }
     }
 
-    /// With the space put into the type.
+    /// With the address space in the type.
     pub fn qty(self) -> QTy {
         QTy { space: self.space.unwrap_or(Space::Private), ..self.ty }
     }

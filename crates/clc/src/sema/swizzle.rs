@@ -66,7 +66,7 @@ impl Sema<'_> {
                 return Expr::error(span);
             }
         };
-        // What `.hi` and `.odd` of three components take from the missing fourth.
+        // The component that `.hi` and `.odd` of three components take for the missing fourth.
         for p in &mut picked {
             *p = (*p).min(lanes - 1);
         }

@@ -55,9 +55,9 @@ pub struct Func {
     pub noinline: bool,
     /// `__attribute__((overloadable))`
     pub overloadable: bool,
-    /// What a kernel adds.
+    /// The metadata of a kernel.
     pub kernel: Option<Box<KernelMeta>>,
-    /// Where the name stands.
+    /// The span of the name.
     pub span: Span,
     /// The body, if there is one.
     pub body: Option<Body>,
@@ -102,7 +102,7 @@ pub struct GlobalVar {
     pub align: u64,
     /// Which programs see it when several are linked.
     pub linkage: GlobalLinkage,
-    /// What is in it; `None` for memory of a work-group and for what another program defines.
+    /// The initial value; `None` for local memory and for variables of another program.
     pub data: Option<Data>,
 }
 
@@ -137,15 +137,15 @@ pub enum StmtKind {
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
     /// A loop.
     Loop {
-        /// Before the first round.
+        /// Before the first iteration.
         init: Vec<Stmt>,
         /// Goes on while it holds.
         cond: Option<Expr>,
         /// The condition is looked at after the body.
         cond_last: bool,
-        /// After each round.
+        /// After each iteration.
         step: Option<Expr>,
-        /// Each round.
+        /// The body.
         body: Box<Stmt>,
     },
     /// `switch`; the cases are labels in the body.
@@ -176,7 +176,7 @@ pub enum StmtKind {
 pub struct Init {
     /// Everything is zero before.
     pub zero: bool,
-    /// What is written, in order; a later part overwrites an earlier one.
+    /// The written parts, in order; a later part overwrites an earlier one.
     pub parts: Vec<InitPart>,
     /// There is a [`InitPart::Repeat`] among them.
     pub repeats: bool,
@@ -258,7 +258,7 @@ pub enum ExprKind {
     Global(GlobalId),
     /// A function's name, which can only be called.
     FuncName(Symbol),
-    /// What a pointer points to; an lvalue.
+    /// The target of a pointer; an lvalue.
     Deref(Box<Expr>),
     /// A member of a record, by its offset; an lvalue if the record is one.
     Field(Box<Expr>, u64),
@@ -313,8 +313,8 @@ pub enum ExprKind {
     Statements(Vec<Stmt>, Box<Expr>),
     /// The lvalue gets the value, and that is the result.
     Assign(Box<Expr>, Box<Expr>),
-    /// The lvalue gets the value, in which [`ExprKind::Old`] stands for what it had before. The result is the new
-    /// value, or the old one.
+    /// The lvalue gets the value, in which [`ExprKind::Old`] is its old value. The result is the new value, or the old
+    /// one.
     Update {
         /// The lvalue.
         target: Box<Expr>,
@@ -381,7 +381,7 @@ pub enum Special {
     Query(Query),
 }
 
-/// What is known about a type in an expression.
+/// The type traits of an expression.
 impl Expr {
     /// A value.
     pub fn value(kind: ExprKind, ty: Ty, span: Span) -> Expr {

@@ -240,7 +240,7 @@ impl Types {
         ty
     }
 
-    /// How many pointers and arrays are nested in a type: functions that walk over types go as deep.
+    /// How many pointers and arrays are nested in a type: functions that recurse over types go as deep.
     pub fn depth(&self, ty: Ty) -> u32 {
         self.depths[ty.0 as usize]
     }
@@ -270,7 +270,7 @@ impl Types {
         }
     }
 
-    /// What a pointer points to.
+    /// The pointee.
     pub fn pointee(&self, ty: Ty) -> Option<QTy> {
         match *self.kind(ty) {
             TyKind::Pointer(to) => Some(to),
@@ -418,7 +418,7 @@ impl Types {
             TyKind::Pointer(to) => format!("{}*", self.pointee_name(*to, names)),
             TyKind::Array(of, n) => {
                 let n = n.map_or(String::new(), |n| n.to_string());
-                // The outermost length stands first: `int[2][3]`.
+                // The outermost length comes first: `int[2][3]`.
                 let inner = self.name(of.ty, names);
                 match inner.find('[') {
                     Some(at) => format!("{}[{n}]{}", &inner[..at], &inner[at..]),

@@ -3,7 +3,7 @@
 //! In comes the typed expression of a statement, of the step of a `for`, or on the left of a comma. The rules are those
 //! of `-Wunused-value`: a warning unless the expression assigns, calls a function with effects, reads something
 //! `volatile`, or is cast to `void`; of the two sides of `&&`, `||` and `?:`, one with an effect is enough, because
-//! they stand for an `if`. Casts and conversions are looked through, as macros that give a value often end in one.
+//! they are used like an `if`. Casts and conversions are looked through, as macros often end in one.
 
 use super::Sema;
 use super::tree::{Cc, Expr, ExprKind, Special};

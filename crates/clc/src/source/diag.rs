@@ -26,7 +26,7 @@ pub struct Label {
 /// A change of the source that would repair it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Suggestion {
-    /// What is replaced; empty where something is to be inserted.
+    /// The replaced span; empty for an insertion.
     pub span: Span,
     /// By what.
     pub replacement: String,
@@ -133,7 +133,7 @@ fn clip(text: &mut String) {
     }
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,

@@ -44,7 +44,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("warpSize", "write `get_local_size(0)`, or do not depend on it (this is CUDA)"),
 ];
 
-/// What to write instead of a name of another language.
+/// Replacements for names of other languages.
 pub fn foreign(name: &str) -> Option<&'static str> {
     FOREIGN.binary_search_by_key(&name, |f| f.0).ok().map(|i| FOREIGN[i].1)
 }

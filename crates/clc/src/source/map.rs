@@ -40,7 +40,7 @@ pub struct Location<'a> {
 pub struct Expansion {
     /// The macro's name.
     pub name: super::Symbol,
-    /// Where the name stands in its `#define`; `None` for macros given by options or predefined.
+    /// The span of the name in its `#define`; `None` for macros from options and predefined ones.
     pub definition: Option<Span>,
     /// The expansion of which this one is a part.
     pub parent: ExpansionId,

@@ -22,13 +22,13 @@ pub use nearest::nearest;
 pub use render::render;
 pub use span::{ExpansionId, FileId, Span};
 
-/// What every stage of the front end shares: the sources, the names and the findings so far.
+/// State shared by all stages of the front end: sources, names and diagnostics.
 #[derive(Debug, Default)]
 pub struct Session {
     /// The files and macro expansions that spans refer to.
     pub sources: SourceMap,
     /// The names seen so far.
     pub names: Interner,
-    /// What was found wrong so far.
+    /// The diagnostics so far.
     pub diags: Diagnostics,
 }

@@ -7,7 +7,7 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .filter(|c| c.len().abs_diff(text.len()) <= limit && *c != text)
-        // Capitals in the wrong places are the smallest slip, however many.
+        // A difference in case alone is the smallest distance.
         .map(|c| if c.eq_ignore_ascii_case(text) { (0, c) } else { (distance(&chars, c), c) })
         .filter(|&(d, _)| d <= limit)
         .min_by_key(|&(d, _)| d)

@@ -62,7 +62,7 @@ fn render_one(sources: &SourceMap, d: &Diagnostic, out: &mut String) {
     let mut group = Group::with_level(Level::ERROR);
     for w in &windows {
         let mut snippet = Snippet::source(&*w.text).line_start(w.line).fold(true);
-        // The file of the primary span stands in the first line already.
+        // The file of the primary span is in the first line already.
         if w.path != place.file {
             snippet = snippet.path(&*w.path);
         }

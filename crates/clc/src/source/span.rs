@@ -12,7 +12,7 @@ impl FileId {
     }
 }
 
-/// Which macro expansion of the source map; 0 stands for text outside of any macro.
+/// Which macro expansion of the source map; 0 is text outside of any macro.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ExpansionId(pub(crate) u32);
 
@@ -43,8 +43,8 @@ impl Span {
         Self { lo, hi, expansion: ExpansionId::NONE, file }
     }
 
-    /// From the start of this to the end of the other. In case they are in different files, or the other lies before
-    /// this one (both happen with macros and includes), the result is this one.
+    /// From the start of this to the end of the other. If they are in different files, or the other one comes first
+    /// (both happen with macros and includes), the result is this one.
     #[must_use]
     pub fn to(self, end: Span) -> Span {
         if self.file != end.file || end.hi < self.lo {

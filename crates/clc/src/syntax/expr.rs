@@ -71,7 +71,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Error, span, height: 1 }
     }
 
-    /// Runs a part of the grammar and tells the greatest height of an expression in it.
+    /// Runs a part of the grammar and returns the greatest height of an expression in it.
     fn measured<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, u16) {
         let before = std::mem::take(&mut self.tall);
         let result = f(self);
@@ -274,7 +274,7 @@ impl Parser<'_> {
             let (ty, height) = self.measured(Self::type_name);
             self.close(TokenKind::RParen, open);
             if self.is(TokenKind::LBrace) {
-                // `sizeof (type){…}` asks about a value.
+                // The operand of `sizeof (type){…}` is a value.
                 let (init, inner) = self.measured(Self::init_list);
                 let span = open.to(init.span);
                 let literal = self.node(ExprKind::CompoundLit { ty: Box::new(ty), init }, span, height.max(inner));

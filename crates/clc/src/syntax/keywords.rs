@@ -78,11 +78,11 @@ pub(super) enum NameClass {
 pub(super) struct Names {
     keywords: Vec<Option<Kw>>,
     classes: Vec<NameClass>,
-    /// What declarations hid: to be restored at the end of the scope.
+    /// Hidden names, restored at the end of the scope.
     hidden: Vec<(Symbol, NameClass)>,
     /// Lengths of `hidden` at the starts of the open scopes.
     scopes: Vec<usize>,
-    /// Tags of records and enumerations: only to tell what is wrong when one is used as a type.
+    /// Tags of records and enumerations: only for the error when one is used as a type.
     tags: rustc_hash::FxHashSet<Symbol>,
 }
 

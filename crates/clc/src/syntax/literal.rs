@@ -12,7 +12,7 @@ pub(crate) enum Number {
     Float(FloatLit),
 }
 
-/// What is wrong with a number: the code of the diagnostic and the words.
+/// An error in a number: the code of the diagnostic and the message.
 pub(crate) struct Malformed {
     pub code: &'static str,
     pub message: String,
@@ -173,7 +173,7 @@ fn round_binary(m: u64, sticky: bool, exp: i64, fraction_bits: i64, bias: i64) -
     if top < 1 - bias { value } else { (((top + bias - 1) as u64) << fraction_bits) + value }
 }
 
-/// What is wrong with an escape sequence; where it is, in bytes of the spelling.
+/// An error in an escape sequence, and its offset in bytes of the spelling.
 pub(crate) struct EscapeProblem {
     pub offset: usize,
     pub error: bool,

@@ -5,11 +5,11 @@
 //! without recursion are counted by the height of the tree. When a bound is hit the parser reports it and goes to the
 //! end.
 //!
-//! What recursion passes through is kept small: reports are made in functions of their own that are never inlined,
+//! Stack frames of recursive functions are kept small: reports are made in separate functions that are never inlined,
 //! because a diagnostic under construction would take a kilobyte of each level's stack.
 //!
-//! After an error nothing more is reported until the parser has found a place where a statement or declaration starts
-//! ([`Parser::synchronise`]): one mistake, one message.
+//! After an error (panic mode) nothing more is reported until the parser has found the start of a statement or
+//! declaration ([`Parser::synchronise`]): one mistake, one message.
 
 use super::ast::*;
 use super::keywords::{Kw, Names};
@@ -193,7 +193,7 @@ impl Parser<'_> {
             || before.has(flags::POISON)
     }
 
-    /// Reports that something else stands where `wanted` should.
+    /// Reports another token where `wanted` is expected.
     #[inline(never)]
     pub fn unexpected(&mut self, code: &'static str, wanted: &str) {
         let t = self.token();
@@ -221,7 +221,7 @@ impl Parser<'_> {
         self.error(d);
     }
 
-    /// What to say when a word is one of C++.
+    /// The message for a word of C++.
     pub fn cpp_word(&self, t: Token) -> Option<String> {
         let text = (t.kind == TokenKind::Ident).then(|| self.text(t))?;
         super::keywords::CPP_WORDS
@@ -337,8 +337,8 @@ impl Parser<'_> {
         self.synchronise();
     }
 
-    /// Goes to where something new starts: behind a semicolon, or before a closing brace or a word that starts a
-    /// statement or declaration on a new line. Braces are skipped as a whole.
+    /// Skips to a synchronisation point: after a semicolon, or before a closing brace or a word that starts a statement
+    /// or declaration on a new line. Braces are skipped as a whole.
     pub fn synchronise(&mut self) {
         let mut depth = 0usize;
         loop {
@@ -360,7 +360,7 @@ impl Parser<'_> {
                     }
                 }
                 TokenKind::Ident if depth == 0 && t.has(flags::LINE_START) && self.starts_afresh(t) => break,
-                // What lacks its end took the rest of its line, the semicolon with it.
+                // An unterminated token took the rest of its line with the semicolon.
                 _ if t.has(flags::LINE_START) && self.tokens[self.at.saturating_sub(1)].has(flags::UNTERMINATED) => {
                     break;
                 }
@@ -448,7 +448,7 @@ impl Parser<'_> {
             if self.recovering {
                 self.synchronise();
             }
-            // Whatever happens, each round takes a token.
+            // Each iteration takes a token.
             if self.at == before && !self.is(TokenKind::Eof) {
                 self.bump();
             }

@@ -102,7 +102,7 @@ impl Parser<'_> {
         let mut words = Words::default();
         let mut ty: Option<TypeSpec> = None;
         let mut any = false;
-        // While recovering some parts take no token, so that going round again would not end.
+        // While recovering some parts take no token, so that the loop would not end.
         while !self.recovering {
             let t = self.token();
             let Some(kw) = self.keyword() else {
@@ -213,8 +213,8 @@ impl Parser<'_> {
         specs
     }
 
-    /// The type that a name stands for. An unknown one is reported where a type must stand: it is an error, or nothing
-    /// where a keyword was meant. `None` if the name belongs to what follows the specifiers.
+    /// The type that a name stands for. An unknown one is reported where a type is required: it becomes an error type,
+    /// or nothing where a keyword was meant. `None` if the name belongs to what follows the specifiers.
     fn named_type(&mut self, t: Token, any: bool) -> Option<Option<TypeSpec>> {
         Some(match self.names.class(t.text) {
             NameClass::Builtin(b) => Some(TypeSpec::Builtin(b)),
@@ -239,7 +239,7 @@ impl Parser<'_> {
         self.mistake(Diagnostic::error("E0207", t.span, message).also(before, "the type"));
     }
 
-    /// The one word at hand, for `float4(…)`.
+    /// The current word alone, for `float4(…)`.
     pub fn one_word_specs(&mut self) -> DeclSpecs {
         let t = self.token();
         let mut specs = empty_specs(t.span);
@@ -310,8 +310,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A name that is no type stands where a type could. `None`: it is not meant to be one. `Some(true)`: it stands for
-    /// a type. `Some(false)`: for a misspelt qualifier, after which the type comes.
+    /// A name that is no type is where a type could be. `None`: it is not meant to be one. `Some(true)`: it is meant as
+    /// a type. `Some(false)`: it is a misspelt qualifier, and the type follows.
     fn unknown_type(&mut self, t: Token, any: bool) -> Option<bool> {
         let next = self.ahead(1);
         // `kernal void f`, `flaot4 x`: two words in a row. `foo_t *x`: only where an expression cannot be meant.

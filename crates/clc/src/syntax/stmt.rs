@@ -37,7 +37,7 @@ impl Parser<'_> {
         (block, height)
     }
 
-    /// `{ … }` in the scope at hand, as the body of a function is in that of the parameters.
+    /// `{ … }` in the current scope, as the body of a function is in that of its parameters.
     pub fn block_unscoped(&mut self) -> Block {
         let open = self.bump().span;
         self.blocks.push(open);
@@ -98,8 +98,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The first pair of braces whose end stands further left than the line of its start: where the programmer closed
-    /// an outer one.
+    /// The first pair of braces whose end is indented less than the line of its start: it was meant to close an outer
+    /// one.
     fn badly_indented(&self) -> Option<(Span, Span)> {
         let sources = &self.session.sources;
         let indentation = |span: Span| {
@@ -114,7 +114,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A statement; `only` when it is the body of another, where a declaration may not stand.
+    /// A statement; `only` when it is the body of another, where a declaration is not allowed.
     fn statement(&mut self, only: bool) -> Stmt {
         let start = self.span();
         if !self.enter(NEST) {
@@ -128,7 +128,7 @@ impl Parser<'_> {
 
     /// The body of a loop or branch, in a scope of its own.
     fn body(&mut self) -> Box<Stmt> {
-        // A pragma cannot stand alone here; one for a loop is kept by `take_pragmas`.
+        // A pragma is no statement here; one for a loop is kept by `take_pragmas`.
         for pragma in self.take_pragmas() {
             self.session.diags.push(Diagnostic::warning("W0202", pragma.span, "this pragma has no effect here"));
         }
@@ -145,7 +145,7 @@ impl Parser<'_> {
         while let Some(label) = self.label() {
             labels.push(label);
             self.attributes(&mut attrs);
-            // A pragma may stand between a label and its loop.
+            // A pragma may be between a label and its loop.
             self.take_pragmas();
         }
         if !labels.is_empty() {
@@ -334,7 +334,7 @@ impl Parser<'_> {
 
     /// A body after what looked like a prototype inside of a function.
     fn nested_function(&mut self) {
-        // `semicolon` has complained already; only a brace right after a parameter list tells this case.
+        // `semicolon` has reported already; this case is recognised by a brace right after a parameter list.
         if self.is(TokenKind::LBrace) && self.tokens[self.at.saturating_sub(1)].kind == TokenKind::RParen {
             self.recovering = true;
         }
@@ -458,7 +458,7 @@ impl Parser<'_> {
         self.stmt(StmtKind::For { init, cond, step, body, hints }, start, below)
     }
 
-    /// A semicolon in the parentheses of `for`, where going on behind the next one would lose the body.
+    /// A semicolon in the parentheses of `for`, where skipping past the next one would lose the body.
     pub fn for_semicolon(&mut self, what: &str) {
         if self.eat(TokenKind::Semi).is_some() || self.recovering {
             return;

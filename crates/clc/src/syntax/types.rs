@@ -87,7 +87,7 @@ pub enum BuiltinType {
     AtomicFlag,
 }
 
-/// What an atomic type holds.
+/// The value type of an atomic type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "the names are those of the language")]
 pub enum AtomicType {

@@ -7,9 +7,9 @@ use crate::source::Span;
 /// A declaration: specifiers and any number of declarators.
 #[derive(Debug)]
 pub struct Declaration {
-    /// What all declarators share.
+    /// The specifiers, which all declarators share.
     pub specs: DeclSpecs,
-    /// What is declared; empty for `struct s { … };`.
+    /// The declarators; empty for `struct s { … };`.
     pub declarators: Vec<InitDeclarator>,
     /// To the semicolon.
     pub span: Span,
@@ -35,7 +35,7 @@ pub struct DeclSpecs {
     pub storage: Option<(Storage, Span)>,
     /// The type.
     pub ty: TypeSpec,
-    /// Where the type stands; the whole of the specifiers if it is missing.
+    /// The span of the type, or of all specifiers if it is missing.
     pub ty_span: Span,
     /// Qualifiers of the type, address space among them.
     pub quals: Qualifiers,
@@ -257,7 +257,7 @@ pub struct Attribute {
     pub span: Span,
 }
 
-/// What `sizeof`, `typeof`, `_Alignas` and attributes are given.
+/// The operand of `sizeof`, `typeof`, `_Alignas` and attributes.
 #[derive(Debug)]
 pub enum TypeOrExpr {
     /// A type.

@@ -53,9 +53,9 @@ pub enum ExprKind {
     Assign {
         /// Of a compound assignment.
         op: Option<BinaryOp>,
-        /// Where the operator stands.
+        /// The span of the operator.
         op_span: Span,
-        /// What is assigned to.
+        /// The target of the assignment.
         lhs: Box<Expr>,
         /// The value.
         rhs: Box<Expr>,
@@ -223,7 +223,7 @@ impl BinaryOp {
     }
 }
 
-/// What is asked about a type.
+/// A query of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "the names are those of the language")]
 pub enum TypeQuery {

@@ -33,7 +33,7 @@ pub struct TranslationUnit {
     pub items: Vec<Item>,
 }
 
-/// What stands at file level.
+/// An item at file level.
 #[derive(Debug)]
 pub struct Item {
     /// What it is.
@@ -83,7 +83,7 @@ pub enum PragmaKind {
 /// How a loop is to be unrolled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Unroll {
-    /// Nothing was said.
+    /// Not specified.
     #[default]
     Unspecified,
     /// As the compiler likes, but do.
@@ -97,7 +97,7 @@ pub enum Unroll {
 pub struct StaticAssert {
     /// Must be a constant other than 0.
     pub condition: Expr,
-    /// What to say when it is 0.
+    /// The message when it is 0.
     pub message: Option<StringLit>,
 }
 

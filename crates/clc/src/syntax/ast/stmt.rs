@@ -23,7 +23,7 @@ pub struct Stmt {
     pub(crate) height: u16,
 }
 
-/// What is said about a loop.
+/// Attributes and pragmas of a loop.
 #[derive(Clone, Debug, Default)]
 pub struct LoopHints {
     /// From `#pragma unroll` or the attribute `opencl_unroll_hint`.
@@ -54,7 +54,7 @@ pub enum StmtKind {
     },
     /// `switch`
     Switch {
-        /// What is compared.
+        /// The controlling expression.
         value: Expr,
         /// The body, with the labels somewhere in it.
         body: Box<Stmt>,
@@ -102,7 +102,7 @@ pub enum StmtKind {
     Labelled {
         /// In source order; never empty.
         labels: Vec<StmtLabel>,
-        /// What they are in front of.
+        /// The labelled statement.
         body: Box<Stmt>,
     },
     /// A pragma that holds from here to the end of the block.
