@@ -93,8 +93,8 @@ FN float ldexp(float x, int n)
     float a = __cl_fabs(x);
     int still = a == 0.0f || a == INFINITY || x != x;
     int e = arithf_exponent(a);
-    // The mantissa in [1, 2), then one multiplication that rounds: results below the normal range are built 64 powers
-    // too large, and brought down.
+    // The mantissa in [1, 2), then one multiplication that rounds: denormal results are computed 64 powers too large,
+    // and scaled down.
     float m = a < ARITHF_NORMAL ? a * 0x1p+24f : a;
     m = as_float((as_uint(m) & 0x7fffffu) | 0x3f800000u);
     int to = e + __cl_max(__cl_min(n, 400), -400);

@@ -93,8 +93,8 @@ FN double ldexp(double x, int n)
     double a = __cl_fabs(x);
     int still = a == 0.0 || a == INFINITY || x != x;
     int e = arithd_exponent(a);
-    // The mantissa in [1, 2), then one multiplication that rounds: results below the normal range are built 128 powers
-    // too large, and brought down.
+    // The mantissa in [1, 2), then one multiplication that rounds: denormal results are computed 128 powers too large,
+    // and scaled down.
     double m = a < ARITHD_NORMAL ? a * 0x1p+54 : a;
     m = as_double((as_ulong(m) & 0xffffffffffffful) | 0x3ff0000000000000ul);
     int to = e + __cl_max(__cl_min(n, 4000), -4000);

@@ -21,7 +21,7 @@ static ulong ballot_bits(uint4 b)
     return (ulong)b.y << 32 | b.x;
 }
 
-// The bits that stand for work-items.
+// The bits of work-items that exist.
 static ulong ballot_real(uint4 b)
 {
     return ballot_bits(b) & ballot_low(get_max_sub_group_size());

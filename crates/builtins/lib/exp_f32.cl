@@ -72,7 +72,7 @@ FN float exp10(float x)
     float n = t - EXPF_MAGIC;
     float r = __cl_fma(n, -0x1.344136p-2f, c);
     r = __cl_fma(n, 0x1.ec10cp-27f, r);
-    // 10^r = e^(r ln 10), with the rounding error of the product put back.
+    // 10^r = e^(r ln 10), corrected for the rounding error of the product.
     float h = r * 0x1.26bb1cp+1f;
     float l = __cl_fma(r, 0x1.26bb1cp+1f, -h);
     l = __cl_fma(r, -0x1.12aabap-25f, l);

@@ -4,7 +4,7 @@
 
 #define FN __attribute__((overloadable))
 
-// Adding 1.5 * 2^52 rounds to an integer, which then stands in the low bits.
+// Adding 1.5 * 2^52 rounds to an integer, which is then in the low bits.
 #define EXPD_MAGIC 0x1.8p+52
 
 // 2^n for -1022 <= n <= 1023.
@@ -59,7 +59,7 @@ FN double exp2(double x)
     double c = __cl_fmin(__cl_fmax(x, -1080.0), 1030.0);
     double t = c + EXPD_MAGIC;
     double r = c - (t - EXPD_MAGIC);
-    // 2^r = e^(r ln 2), with the rounding error of the product put back.
+    // 2^r = e^(r ln 2), corrected for the rounding error of the product.
     double h = r * 0x1.62e42fefa39efp-1;
     double l = __cl_fma(r, 0x1.62e42fefa39efp-1, -h);
     l = __cl_fma(r, 0x1.abc9e3b39803fp-56, l);

@@ -16,7 +16,7 @@
 #define DOT3(a, b) __cl_fma((a).x, (b).x, __cl_fma((a).y, (b).y, (a).z * (b).z))
 #define DOT4(a, b) (__cl_fma((a).x, (b).x, (a).y * (b).y) + __cl_fma((a).z, (b).z, (a).w * (b).w))
 
-// The largest magnitude; a NaN among the components is passed over here and comes back through the sum.
+// The largest magnitude; a NaN among the components is ignored here and propagates through the sum.
 #define LARGEST1(a) __cl_fabs(a)
 #define LARGEST2(a) __cl_fmax(__cl_fabs((a).x), __cl_fabs((a).y))
 #define LARGEST3(a) __cl_fmax(LARGEST2(a), __cl_fabs((a).z))
@@ -92,7 +92,7 @@ FAST(float2, 2)
 FAST(float3, 3)
 FAST(float4, 4)
 
-// One rounding of the smaller product is what a difference of products costs (Kahan's): its error is put back.
+// Kahan's difference of products: corrected for the rounding error of one product.
 #define CROSS(T)                                                    \
     static T geometric_minor_##T(T a, T b, T c, T d)                \
     {                                                               \

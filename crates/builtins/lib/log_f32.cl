@@ -18,7 +18,7 @@ static float logf_mantissa(float x)
     return as_float(((as_uint(x) - LOGF_SPLIT) & 0x7fffffu) + LOGF_SPLIT);
 }
 
-// What every logarithm says outside of the positive finite numbers.
+// The result of every logarithm outside of the positive finite numbers.
 static float logf_special(float x, float y)
 {
     y = x == 0.0f ? -INFINITY : y;
@@ -93,7 +93,7 @@ FN float log10(float x)
 FN float log1p(float x)
 {
     float u = 1.0f + x;
-    // What the sum lost, so that log(1 + x) = log(u + c) = log(u) + c / u.
+    // The rounding error of the sum, so that log(1 + x) = log(u + c) = log(u) + c / u.
     float c = x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
     int e = logf_exponent(u);
     int near = e == 0;

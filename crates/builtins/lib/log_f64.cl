@@ -19,7 +19,7 @@ static double logd_mantissa(double x)
     return as_double(((as_ulong(x) - LOGD_SPLIT) & 0xffffffffffffful) + LOGD_SPLIT);
 }
 
-// What every logarithm says outside of the positive finite numbers.
+// The result of every logarithm outside of the positive finite numbers.
 static double logd_special(double x, double y)
 {
     y = x == 0.0 ? -INFINITY : y;
@@ -94,7 +94,7 @@ FN double log10(double x)
 FN double log1p(double x)
 {
     double u = 1.0 + x;
-    // What the sum lost, so that log(1 + x) = log(u + c) = log(u) + c / u.
+    // The rounding error of the sum, so that log(1 + x) = log(u + c) = log(u) + c / u.
     double c = x > 1.0 ? 1.0 - (u - x) : x - (u - 1.0);
     int e = logd_exponent(u);
     int near = e == 0;

@@ -37,7 +37,7 @@ static float powf_log2(float a, float *low)
     return sum;
 }
 
-// 2^(h + l); h may be anything but a NaN, l is small beside it.
+// 2^(h + l); h may be anything but a NaN, l is small compared with it.
 static float powf_exp2(float h, float l)
 {
     float c = __cl_fmin(__cl_fmax(h, -152.0f), 130.0f);
@@ -69,7 +69,7 @@ static float powf_negate_if(int c, float x)
     return as_float(as_uint(x) ^ (c ? 0x80000000u : 0u));
 }
 
-// What x^y is where |x| is 0 or infinite, before signs.
+// The magnitude of x^y where |x| is 0 or infinite.
 static float powf_edge(float a, int grows)
 {
     return (a == 0.0f) == grows ? 0.0f : INFINITY;

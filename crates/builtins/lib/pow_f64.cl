@@ -48,7 +48,7 @@ static double powd_log2(double a, double *low)
     return sum;
 }
 
-// 2^(h + l); h may be anything but a NaN, l is small beside it.
+// 2^(h + l); h may be anything but a NaN, l is small compared with it.
 static double powd_exp2(double h, double l)
 {
     double c = __cl_fmin(__cl_fmax(h, -1080.0), 1030.0);
@@ -87,7 +87,7 @@ static double powd_negate_if(int c, double x)
     return as_double(as_ulong(x) ^ (c ? 0x8000000000000000ul : 0ul));
 }
 
-// What x^y is where |x| is 0 or infinite, before signs.
+// The magnitude of x^y where |x| is 0 or infinite.
 static double powd_edge(double a, int grows)
 {
     return (a == 0.0) == grows ? 0.0 : INFINITY;

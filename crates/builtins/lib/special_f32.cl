@@ -33,7 +33,7 @@ static float specialf_erfc(float a)
     p = __cl_fma(p, t, -0x1.540804p-3f);
     p = __cl_fma(p, t, -0x1.7bf604p-4f);
     p = __cl_fma(p, t, 0x1.46e80ep+0f);
-    // e^(-a^2) with the rounding error of the square put back.
+    // e^(-a^2) corrected for the rounding error of the square.
     float z = a * a;
     float l = __cl_fma(a, a, -z);
     float g = p / (a + a + 1.0f);

@@ -58,7 +58,7 @@ static double speciald_erfc(double a)
 {
     a = __cl_fmin(a, 28.0);
     double p = speciald_erfcx((a - 3.0) / (a + 3.0));
-    // e^(-a^2) with the rounding error of the square put back.
+    // e^(-a^2) corrected for the rounding error of the square.
     double z = a * a;
     double l = __cl_fma(a, a, -z);
     double g = p / (a + a + 1.0);

@@ -1,9 +1,9 @@
-// What a whole work-group computes: work_group_all, any, broadcast, reduce, scan.
+// Work-group functions: work_group_all, any, broadcast, reduce, scan.
 //
-// In: the value of each work-item, and local memory of the group (`shared`) with a place of eight bytes for the result
-// and one for each sub-group behind it. Sub-groups combine their own values first, the first one combines those of all,
-// between two barriers. No third one is needed before the memory is used again: a sub-group writes its own place only,
-// which nobody else reads after the second barrier, and the result is written after the first barrier of the next use,
+// In: the value of each work-item, and local memory of the group (`shared`) with a slot of eight bytes for the result,
+// followed by one for each sub-group. Sub-groups combine their own values first, the first one combines those of all,
+// between two barriers. No third one is needed before the memory is used again: a sub-group writes its own slot only,
+// which no other reads after the second barrier, and the result is written after the first barrier of the next use,
 // when all have read it.
 
 #define FN __attribute__((overloadable))
@@ -27,8 +27,7 @@
         return RESULT(T);                                                                          \
     }
 
-// Each place gets what the sub-groups before it combine to; the first has none before it. One work-item alone does it,
-// for it is done in place.
+// Replaces each slot by the combination of the slots before it (an exclusive scan). One work-item does it, in place.
 #define SCAN(T, kind, name, COMBINE)                                                               \
     T FN __work_group_scan_##kind##_##name(T x, local ulong *shared)                               \
     {                                                                                              \

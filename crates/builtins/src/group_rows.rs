@@ -23,7 +23,7 @@ const fn ballot(names: &'static str, sig: &'static str) -> Row {
 /// Whether the ballot comes first among the arguments or not at all.
 const BALLOT: &[u8] = &[1, 4];
 
-/// What functions of the whole work-group take.
+/// The types of work-group functions.
 const WHOLE: &[Elem] = &[Elem::I32, Elem::U32, Elem::I64, Elem::U64, Elem::F32, Elem::F64];
 
 const WORK_GROUP: Lower = Lower::Special(Special::WorkGroup);
@@ -100,6 +100,6 @@ pub const ROWS: &[Row] = &[
     ballot("get_sub_group_eq_mask get_sub_group_ge_mask get_sub_group_gt_mask get_sub_group_le_mask \
             get_sub_group_lt_mask", "b()"),
 
-    // What the library is written with.
+    // Internal functions of the library.
     sub("__cl_ballot", NONE, "z(n)", Subgroup::Ballot),
 ];

@@ -47,7 +47,7 @@ pub fn format(format: &[u8], args: &[u8], text: ReadText<'_>) -> Vec<u8> {
                 rest = after;
             }
             None => {
-                // Not a conversion: as it stands.
+                // Not a conversion: printed literally.
                 out.push(b'%');
                 rest = &rest[1..];
             }

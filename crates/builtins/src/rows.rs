@@ -182,7 +182,7 @@ pub const ROWS: &[Row] = &[
     work_item("work_group_barrier", NONE, V1, "v(u,n)", WorkItem::Barrier),
     work_item("mem_fence read_mem_fence write_mem_fence", NONE, V1, "v(u)", WorkItem::Fence),
 
-    // What the library is written with; visible in it only.
+    // Internal functions of the library, visible in it only.
     row("__cl_fma", F, V, "T(T,T,T)", Lower::Fma),
     row("__cl_sqrt", F, V, "T(T)", Lower::Unary(UnOp::Sqrt)),
     row("__cl_fabs", F, V, "T(T)", Lower::Unary(UnOp::Fabs)),

@@ -156,7 +156,7 @@ pub fn mangle<T: fmt::Display>(name: &str, params: impl IntoIterator<Item = T>) 
     text
 }
 
-/// What a call becomes.
+/// The lowering of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lower {
     /// A call of the library's scalar function for each component; a pointer steps from element to element. The name is
@@ -178,7 +178,7 @@ pub enum Lower {
     Special(Special),
 }
 
-/// What the front end lowers itself, by chapter of the specification.
+/// Functions that the front end lowers itself, by chapter of the specification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Special {
     /// Work-item and synchronisation functions.
@@ -264,7 +264,7 @@ pub enum Relational {
     ClSelect,
 }
 
-/// What a function of the sub-group does. Where the operation is the end of the name, it is taken from there.
+/// The kind of a sub-group function. If the name ends with the operation, it is taken from there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "named like the functions")]
 pub enum Subgroup {
@@ -293,7 +293,7 @@ pub enum Subgroup {
 pub struct Row {
     /// The names, separated by spaces.
     pub names: &'static str,
-    /// What `T` ranges over.
+    /// The scalars that `T` ranges over.
     pub set: &'static [Elem],
     /// How many lanes `T` may have.
     pub lanes: &'static [u8],
@@ -309,9 +309,9 @@ pub const V: &[u8] = &[1, 2, 3, 4, 8, 16];
 pub const VX: &[u8] = &[2, 3, 4, 8, 16];
 /// No vectors.
 pub const V1: &[u8] = &[1];
-/// What geometric functions take.
+/// The lane counts of geometric functions.
 pub const V4: &[u8] = &[1, 2, 3, 4];
-/// What `cross` takes.
+/// The lane counts of `cross`.
 pub const V34: &[u8] = &[3, 4];
 /// No type variable.
 pub const NONE: &[Elem] = &[I32];
@@ -349,8 +349,8 @@ impl Row {
         params_of(self.sig).count()
     }
 
-    /// The concrete signatures whose `T` has `lanes` lanes. Those of 64-bit and 16-bit floats are there too: whether
-    /// the device has them is for the caller to know.
+    /// The concrete signatures whose `T` has `lanes` lanes. Those of 64-bit and 16-bit floats are there too: the caller
+    /// must check whether the device has them.
     pub fn instances(&self, lanes: u8) -> impl Iterator<Item = Sig> + '_ {
         let lanes_fit = self.lanes.contains(&lanes);
         let spaces: &[Space] = match self.sig.contains('p') {
