@@ -2,8 +2,8 @@
 //!
 //! Where this machine has another processor, Debian's cross compiler links the tests with Debian's libraries for Arm,
 //! which are unpacked into the folder of build results and not installed, and an emulator runs them: code for AArch64
-//! goes through the loader and the launcher as it would there. The emulator takes some times as long as a processor, so
-//! that this is no part of the ordinary run.
+//! goes through the loader and the launcher as it would there. The emulator is several times slower than a processor,
+//! so this is no part of the ordinary run.
 
 use crate::tools::{cargo, must, succeeds, target};
 use crate::{Outcome, packages};
@@ -14,16 +14,16 @@ use std::process::Command;
 const TRIPLE: &str = "aarch64-unknown-linux-gnu";
 /// The beginning of the variables in which cargo takes its settings for the triple.
 const CARGO: &str = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU";
-/// What runs here: a cross compiler and an emulator.
+/// Packages for this machine: a cross compiler and an emulator.
 const TOOLS: &[&str] = &["g++-aarch64-linux-gnu", "qemu-user"];
 const CC: &str = "aarch64-linux-gnu-gcc";
-/// What is linked.
+/// Packages of libraries to link.
 const LIBRARIES: &[&str] =
     &["llvm-19-dev", "libgmp-dev", "libgmp10", "libmpfr-dev", "libmpfr6", "libzstd-dev", "zlib1g-dev"];
 /// The crates whose tests run machine code without programs of their own.
 const TESTS: &[&str] = &["cloom-llvm", "cloom-hal-cpu", "cloom-filetest"];
 
-/// Runs those tests; the arguments go to `cargo test` in place of the choice of crates.
+/// Runs those tests; the arguments, if any, replace the choice of crates for `cargo test`.
 pub fn run(args: &[String]) -> Result<Outcome> {
     let mut command = cargo(&["test", "--no-fail-fast"]);
     if args.is_empty() {
@@ -37,7 +37,7 @@ pub fn run(args: &[String]) -> Result<Outcome> {
     Ok(Outcome::of(succeeds(&mut command)?))
 }
 
-/// Makes a command of cargo one for the other machine, whose programs an emulator runs.
+/// Configures a cargo command for the other machine, whose programs an emulator runs.
 fn emulate(command: &mut Command) -> Result<()> {
     packages::install(TOOLS)?;
     let root = target().join("aarch64-root");

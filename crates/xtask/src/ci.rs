@@ -1,4 +1,4 @@
-//! `ci`: what must hold before a change goes to the main branch.
+//! `ci`: all checks before a change goes to the main branch.
 //!
 //! Formatting, clippy with warnings as errors, dependencies, the oldest supported compiler, `tidy` and every test.
 //! The first step that fails ends the run.
@@ -15,7 +15,7 @@ const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 const STEPS: &[&[&str]] =
     &[&["fmt", "--all", "--check"], &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]];
 
-/// What `cargo deny` is asked: all that needs no network.
+/// The checks of `cargo deny` that need no network.
 const DENY: &[&str] = &["deny", "--offline", "check", "licenses", "bans", "sources"];
 
 /// Runs all steps.
@@ -33,11 +33,11 @@ pub fn run() -> Result<Outcome> {
     if !deny()? || !oldest_compiler()? {
         return Ok(Outcome::Findings);
     }
-    // Begins with `tidy`, which has rules for dependencies of its own.
+    // Begins with `tidy`, which has its own rules for dependencies.
     test(&[])
 }
 
-/// Asks `cargo deny` where it is installed. What needs no list from the network, `tidy` checks without it.
+/// Runs `cargo deny` if it is installed. `tidy` has the checks that need no list from the network.
 fn deny() -> Result<bool> {
     if !quiet(&mut cargo(&["deny", "--version"])) {
         println!("xtask ci: cargo deny is not installed; `cargo install cargo-deny` adds its checks to those of tidy");
@@ -55,7 +55,7 @@ fn oldest_compiler() -> Result<bool> {
     let older = |args: &[&str]| {
         let mut command = Command::new("rustup");
         command.args(["run", version, "cargo"]).args(args).current_dir(root());
-        // Two compilers in one folder would build everything anew in turns; what cargo says of itself is not true of
+        // Two compilers in one folder would rebuild everything in turns; variables of the running cargo do not apply to
         // the older one.
         command.env("CARGO_TARGET_DIR", target().join("oldest")).env_remove("CARGO");
         command

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What the demo runs: kernel, variant, size.
+/// The programs of the demo: kernel, variant, size.
 const PROGRAMS: &[(&str, &str, &str)] = &[("mandel", "ocl", "1024"), ("histogram", "", "1024")];
 
 /// Builds the driver and the program.

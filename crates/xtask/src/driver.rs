@@ -1,5 +1,5 @@
-//! The driver as the tests see it: built first, and registered with the ICD loader beside the platforms that the
-//! machine has, in a folder of its own, so that nothing on the machine changes.
+//! The driver under test: built first, and registered with the ICD loader together with the machine's platforms, in a
+//! temporary folder, so that nothing on the machine changes.
 
 use crate::tools::{cargo, must, target};
 use anyhow::{Context, Result};

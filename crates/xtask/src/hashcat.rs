@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 /// Where the package has them.
 const KERNELS: &str = "/usr/share/hashcat/OpenCL";
 
-/// What hashcat asks of every source, on a device that is a CPU of no vendor with special instructions.
+/// The options that hashcat passes for every source, on a CPU of no known vendor.
 const OPTIONS: &str = "-D KERNEL_STATIC -D INCLUDE_PATH=/usr/share/hashcat/OpenCL -D XM2S(x)=#x -D M2S(x)=XM2S(x) \
     -D LOCAL_MEM_TYPE=2 -D VENDOR_ID=2147483648 -D CUDA_ARCH=0 -D HAS_ADD=0 -D HAS_ADDC=0 -D HAS_SUB=0 -D HAS_SUBC=0 -D HAS_VADD=0 \
     -D HAS_VADDC=0 -D HAS_VADD_CO=0 -D HAS_VADDC_CO=0 -D HAS_VSUB=0 -D HAS_VSUBB=0 -D HAS_VSUB_CO=0 -D HAS_VSUBB_CO=0 -D HAS_VPERM=0 \
@@ -22,7 +22,7 @@ const OPTIONS: &str = "-D KERNEL_STATIC -D INCLUDE_PATH=/usr/share/hashcat/OpenC
 /// indices only.
 const DIGEST: &str = "-D DGST_R0=0 -D DGST_R1=3 -D DGST_R2=2 -D DGST_R3=1 -D DGST_ELEM=16";
 
-/// What some modules add: sizes of scrypt, work-items of a group, a salt.
+/// Additional options of some modules: sizes of scrypt, work-items of a group, a salt.
 const SPECIAL: &[(&[&str], &str)] = &[
     (
         &["m08900", "m15700", "m22700", "m27700", "m28200"],
@@ -70,7 +70,7 @@ pub fn run(args: &[String]) -> Result<Outcome> {
     paths.sort();
     for path in paths {
         let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
-        // What begins with `inc_` is included by others.
+        // Files that begin with `inc_` are included by others.
         let source = name.ends_with(".cl") && !name.starts_with("inc_");
         if source && (args.is_empty() || args.iter().any(|a| name.starts_with(a.as_str()))) {
             list.push_str(&line(&path, name));

@@ -13,7 +13,7 @@ const RUN: &[&str] = &["ocl-icd-libopencl1"];
 /// Other platforms, which the tests compare with where there are any.
 const PEERS: &[&str] = &["pocl-opencl-icd"];
 
-/// Installs other platforms if that can be done; the tests that need them say what they passed over.
+/// Installs other platforms if possible; the tests that need them report what they skipped.
 pub fn offer_peers() {
     if let Err(e) = install(PEERS) {
         eprintln!("xtask: no kernels beside other platforms: {e:#}");
@@ -26,7 +26,7 @@ pub fn ensure() -> Result<()> {
     install(&all)
 }
 
-/// Sees to it that packages are there. Does nothing where there is no Debian: then whoever uses them will say what is
+/// Sees to it that packages are there. Does nothing if the system is not Debian: then their users report what is
 /// missing.
 pub fn install(packages: &[&str]) -> Result<()> {
     let installed = |package: &&str| {
@@ -72,7 +72,7 @@ pub fn unpack(architecture: &str, packages: &[&str], folder: &Path) -> Result<()
     eprintln!("xtask: unpacking packages for {architecture}: {list}");
     std::fs::create_dir_all(folder)?;
     let folder = folder.canonicalize()?;
-    // For these calls alone; what is installed keeps to the machine's own architecture.
+    // For these calls alone; installed packages keep the machine's own architecture.
     let also = format!("APT::Architectures::={architecture}");
     if !apt(&["-o", &also, "update"])? {
         bail!("apt-get could not read the lists of {architecture}");

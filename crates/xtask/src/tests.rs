@@ -13,13 +13,13 @@ fn cargo_test(args: &[String]) -> Command {
     if !some {
         command.arg("--workspace");
     }
-    // What most tests launch once is to run the code that stays; those of the beginning switch it on.
+    // Most tests launch once and should run the optimised code; tests of tier-up switch the baseline tier on.
     command.args(args).env("CLOOM_QUICK_START", "0");
     command
 }
 
 /// Runs every test of the workspace, after checking its invariants. Tests of the standard interface find the driver
-/// that was just built, beside whatever other platforms there are.
+/// that was just built, and any other platforms.
 pub fn test(args: &[String]) -> Result<Outcome> {
     packages::ensure()?;
     packages::offer_peers();

@@ -1,4 +1,4 @@
-//! Running programs, and where things are.
+//! Runs programs; paths of the workspace.
 
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
-//! What documents name must exist. In come Markdown files and the `//!` heads of Rust files; out come links that lead
-//! nowhere, paths of files that are gone, and commands and environment variables that there are not.
+//! Documents must name existing things. In come Markdown files and the `//!` heads of Rust files; out come broken
+//! links, paths of missing files, and unknown commands and environment variables.
 //!
-//! A path is what stands in backticks, has a `/` and ends in a known extension or begins with a folder of the
-//! workspace. In a Markdown file it is written from the root or from `crates/`: `ir/src/print.rs`. In a head it may
-//! also begin at the crate.
+//! A path is text in backticks that has a `/` and ends in a known extension or begins with a folder of the workspace.
+//! In a Markdown file it is relative to the root or to `crates/`: `ir/src/print.rs`. In a head it may also be relative
+//! to the crate.
 
 use super::workspace::{SourceFile, Workspace, collect};
 use anyhow::{Context, Result};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const EXTENSIONS: &[&str] = &["rs", "md", "cl", "ir", "ll", "toml", "json", "h", "sh", "png", "txt", "csv", "html"];
 
-/// What documents may name.
+/// The names that documents may use.
 pub struct Names<'a> {
     /// The root of the workspace.
     pub root: &'a Path,
@@ -26,8 +26,8 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Gathers them: variables stand in string literals of any crate but this one; a subcommand has a file or a folder
-    /// of its own, or is a string of the program.
+    /// Gathers them: variables are in string literals of any crate but this one; a subcommand has a file or a folder of
+    /// its own, or is a string of the program.
     pub fn of(workspace: &'a Workspace, usage: &'a str) -> Result<Names<'a>> {
         let sources = workspace.members.iter().filter(|m| m.name != "xtask").flat_map(|m| &m.files);
         let variables = sources.flat_map(|f| variables(&f.text)).map(str::to_owned).collect();
@@ -102,7 +102,7 @@ fn check_head(names: &Names<'_>, dir: &Path, file: &SourceFile, findings: &mut V
     }
 }
 
-/// The commands and variables of a line that there are not, each with what it would be.
+/// The unknown commands and variables of a line, each with its kind.
 fn unknown<'l>(names: &Names<'_>, line: &'l str, console: bool) -> Vec<(&'l str, &'static str)> {
     let mut out: Vec<_> =
         variables(line).filter(|v| !names.variables.contains(*v)).map(|v| (v, "environment variable")).collect();
@@ -139,7 +139,7 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What is wrong with a link, if anything; links to other sites are not followed.
+/// The problem of a link, if any; links to other sites are not followed.
 fn broken(folder: &Path, own: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
@@ -163,7 +163,7 @@ fn slug(heading: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }
 
-/// What stands in backticks on a line and looks like a path of the workspace.
+/// Text in backticks on a line that looks like a path of the workspace.
 fn paths(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2).filter(|s| is_path(s))
 }
@@ -174,7 +174,7 @@ fn is_path(text: &str) -> bool {
         return false;
     }
     let first = text.split('/').next().unwrap_or_default();
-    // What a build leaves is not there on a clean clone.
+    // Build outputs do not exist in a clean clone.
     if first == "target" {
         return false;
     }
@@ -183,7 +183,7 @@ fn is_path(text: &str) -> bool {
     EXTENSIONS.contains(&extension) || is_crate || matches!(first, "crates" | "docs" | "src" | "tests")
 }
 
-/// Whether a path is there below one of the places. Of a pattern, the folder before its first `*` or `{` must be.
+/// Whether a path exists relative to one of the folders. Of a pattern, the folder before its first `*` or `{` must be.
 fn exists(places: &[PathBuf], path: &str) -> bool {
     let plain = path.split('/').take_while(|part| !part.contains(['*', '{'])).collect::<Vec<_>>().join("/");
     places.iter().any(|place| place.join(&plain).exists())

@@ -57,7 +57,7 @@ fn functions(tokens: &[Token]) -> Vec<Function> {
     out
 }
 
-/// The brace that opens the body of a function whose signature begins at `from`; none for a declaration.
+/// The brace that opens the body of a function whose signature begins at `from`; `None` for a declaration.
 fn body(tokens: &[Token], from: usize) -> Option<usize> {
     let mut i = from;
     while let Some(token) = tokens.get(i) {
@@ -124,7 +124,7 @@ mod tests {
         assert!(findings(&format!("#[cfg(test)]\nmod tests {{ fn f() {{\n{long}}} }}\n")).is_empty());
         let arms = "A => 1,\nB if x => { h() }\nC | D => {\n h()\n}\n".repeat(MAX_LINES / 5 + 1);
         assert!(findings(&format!("fn f() {{\nmatch x {{\n{arms}}}\n}}\n")).is_empty());
-        // An arm with much in it, and something beside the match.
+        // A long arm, and a statement besides the match.
         assert_eq!(findings(&format!("fn f() {{\nmatch x {{ A => {{\n{long}}}\n}}\n}}\n")).len(), 1);
         assert_eq!(findings(&format!("fn f() {{\nlet x = 1;\nmatch x {{\n{arms}}}\n}}\n")).len(), 1);
     }

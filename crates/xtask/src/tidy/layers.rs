@@ -1,4 +1,4 @@
-//! Who may use whom. In come the dependencies of a crate; out come those that the table forbids.
+//! The allowed dependencies between crates. In come the dependencies of a crate; out come those that the table forbids.
 //!
 //! Tests may use what they like, so development dependencies are not looked at.
 

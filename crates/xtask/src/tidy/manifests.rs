@@ -1,5 +1,5 @@
-//! What manifests and the roots of crates must keep to: one table of lints, `unsafe` forbidden where it has no place, a
-//! description, and no dependency that nothing names.
+//! Rules for manifests and the roots of crates: one table of lints, `unsafe` forbidden where it is not allowed, a
+//! description, and no unused dependency.
 
 use super::sources::{UNSAFE_CRATES, UNSAFE_FILES};
 use super::tokens::Token;
@@ -12,7 +12,7 @@ use toml::{Table, Value};
 const UNNAMED: &[(&str, &str, &str)] =
     &[("filetest", "gmp-mpfr-sys", "its features choose the system's GMP and MPFR for rug")];
 
-/// What every crate says of itself.
+/// The metadata that every crate must have.
 const KEYS: &[&str] =
     &["description", "version", "edition", "rust-version", "license", "readme", "keywords", "categories", "publish"];
 
@@ -126,7 +126,7 @@ fn check_workspace_dependencies<'a>(
     }
 }
 
-/// The crates of [`UNNAMED`] that are not there.
+/// The crates of [`UNNAMED`] that do not exist.
 pub fn check_known(workspace: &Workspace, findings: &mut Vec<String>) {
     for (name, dependency, _) in UNNAMED {
         let member = workspace.members.iter().find(|m| m.name == *name);

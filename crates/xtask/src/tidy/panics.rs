@@ -1,8 +1,8 @@
 //! No panic on purpose in libraries. In come the tokens of a file; out come calls of `unwrap` and `expect` and macros
 //! that panic, outside of tests.
 //!
-//! A driver lives in the process of an application: what can go wrong is an error code, a diagnostic or a reported
-//! limit. Indexing and arithmetic can panic too and are not looked for; what guards the interface against those is in
+//! A driver lives in the process of an application: a failure is an error code, a diagnostic or a reported limit.
+//! Indexing and arithmetic can panic too and are not checked; the interface catches those panics in
 //! `capi/src/guard.rs`.
 
 use super::tokens::{Token, after_tests};
@@ -51,7 +51,7 @@ fn panics(tokens: &[Token]) -> Vec<(&str, usize)> {
             continue;
         }
         let is_call = i > 0 && word(i - 1) == "." && word(i + 1) == "(";
-        // With nothing or a literal, whose text is empty; a method of ours may have the same name.
+        // Without arguments or with a literal, whose text is empty; methods of the workspace may have the same name.
         let is_method = is_call && METHODS.contains(&word(i)) && (word(i + 2) == ")" || word(i + 2).is_empty());
         let is_macro = MACROS.contains(&word(i)) && word(i + 1) == "!";
         if is_method || is_macro {

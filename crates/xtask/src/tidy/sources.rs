@@ -1,5 +1,5 @@
-//! What each Rust file must keep to: a head, a length, a width, `unsafe` inside of its fence, and words that only some
-//! crates write.
+//! Rules for each Rust file: a head, a length, a width, `unsafe` only where it is allowed, and words that only some
+//! crates may use.
 
 use super::tokens::{Token, lines_of};
 use super::workspace::SourceFile;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Crates in which `unsafe` may stand: they call LLVM, run machine code and have the C interface.
 pub const UNSAFE_CRATES: &[&str] = &["llvm", "capi", "hal-cpu", "hal-cuda"];
-/// Single modules of other crates: memory of the application's, calls of the C interface, launches.
+/// Single modules of other crates: memory of the application, calls of the C interface, launches.
 pub const UNSAFE_FILES: &[&str] = &[
     "runtime/src/host_mem.rs",
     "gallery/src/cl.rs",
@@ -123,7 +123,7 @@ fn check_fences(name: &str, shown: &str, tokens: &[Token], findings: &mut Vec<St
     }
 }
 
-/// Prints where `unsafe` stands: a line for each crate.
+/// Prints where `unsafe` is: a line for each crate.
 pub fn print_unsafe(files: &UnsafeFiles) {
     let mut crates: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (file, count) in files {
@@ -156,7 +156,7 @@ mod tests {
         assert!(findings("runtime", UNSAFE_FILES[0], text).is_empty());
         assert_eq!(findings("gallery", "gallery/src/lib.rs", text).len(), 1);
         assert!(findings("clc", "clc/src/x.rs", "//! Head.\n// unsafe in words\n").is_empty());
-        // Where it stands beside a string, and in a macro.
+        // Next to a string, and in a macro.
         assert_eq!(findings("clc", "clc/src/x.rs", "//! Head.\nm! { \"s\" unsafe }\n").len(), 1);
     }
 

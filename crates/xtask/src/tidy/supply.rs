@@ -1,6 +1,6 @@
-//! What the workspace depends on. In come the resolved packages and `deny.toml`; out come licences that are not
-//! allowed, packages in several versions, sources other than crates.io, and packages that need a newer compiler than
-//! the workspace promises.
+//! Rules for dependencies. In come the resolved packages and `deny.toml`; out come licences that are not allowed,
+//! packages in several versions, sources other than crates.io, and packages that need a newer compiler than the
+//! workspace promises.
 //!
 //! The rules are those of `cargo deny check licenses bans sources`, as far as the workspace uses them, without that
 //! program and offline. Beyond them, a licence that is allowed by exception must not be linked into what users get.
@@ -14,16 +14,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use toml::{Table, Value};
 
-/// The crates that users get; all that these link is shipped.
+/// The crates that users get; everything that these link is shipped.
 const SHIPPED: &[&str] = &["capi", "cli", "cloom"];
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// What `deny.toml` allows.
+/// The allowances of `deny.toml`.
 #[derive(Default)]
 struct Rules {
     licences: Vec<Licensee>,
-    /// A package and what is allowed for it alone.
+    /// A package and the licences allowed for it alone.
     exceptions: Vec<(String, Vec<Licensee>)>,
     /// A package and the versions that may be there beside another.
     duplicates: Vec<(String, VersionReq)>,
@@ -34,7 +34,7 @@ struct Entry {
     name: String,
     version: Version,
     licence: Option<String>,
-    /// Where it was downloaded from; nothing for a crate of the workspace.
+    /// The registry that it comes from; `None` for a crate of the workspace.
     source: Option<String>,
     rust_version: Option<Version>,
     shipped: bool,
@@ -99,7 +99,7 @@ fn rules(deny: &Table) -> Result<Rules> {
     Ok(rules)
 }
 
-/// All that the shipped crates link. What only builds or tests them is left out.
+/// All packages that the shipped crates link, without build and test dependencies.
 fn shipped(workspace: &Workspace) -> BTreeSet<&PackageId> {
     let is_linked = |kinds: &[DepKindInfo]| kinds.iter().any(|k| k.kind == DependencyKind::Normal);
     let nodes = workspace.metadata.resolve.iter().flat_map(|r| &r.nodes);

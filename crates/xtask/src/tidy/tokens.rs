@@ -1,5 +1,5 @@
 //! A Rust file as a flat list of tokens with their lines. Comments and the insides of strings are gone, and the insides
-//! of macros are not: a word that is found here stands in code.
+//! of macros are not: a word that is found here is code.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
@@ -47,7 +47,7 @@ fn flatten(stream: TokenStream, out: &mut Vec<Token>) {
     }
 }
 
-/// The place of the bracket that closes the one at `open`.
+/// The index of the bracket that closes the one at `open`.
 pub fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0usize;
     for (i, token) in tokens.iter().enumerate().skip(open) {
@@ -65,8 +65,7 @@ pub fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// Where the tokens go on after a module of tests that begins at `at`: `#[cfg(test)] mod tests { … }`, also with
-/// `all(test, …)`.
+/// The index after a module of tests that begins at `at`: `#[cfg(test)] mod tests { … }`, also with `all(test, …)`.
 pub fn after_tests(tokens: &[Token], at: usize) -> Option<usize> {
     let word = |i: usize| tokens.get(i).map_or("", |t| t.text.as_str());
     if [word(at), word(at + 1), word(at + 2)] != ["#", "[", "cfg"] {

@@ -14,7 +14,7 @@ pub struct Member {
     pub name: String,
     /// Its folder.
     pub dir: PathBuf,
-    /// What cargo knows of it.
+    /// Cargo's metadata of it.
     pub package: Package,
     /// Its manifest.
     pub manifest: Table,
@@ -60,7 +60,7 @@ pub struct Workspace {
 impl Workspace {
     /// Reads the workspace below `root`.
     pub fn load(root: &Path) -> Result<Workspace> {
-        // What other platforms depend on is not downloaded, and is not used.
+        // Dependencies for other platforms are not downloaded, and not used.
         let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         let metadata = MetadataCommand::new()
             .manifest_path(root.join("Cargo.toml"))
