@@ -216,7 +216,7 @@ impl Ranges {
             BinOp::And if y.is_non_negative() => Range::new(0, y.high),
             BinOp::Or | BinOp::Xor if non_negative => Range::new(0, fill_bits_below(x.high | y.high)),
             BinOp::Udiv | BinOp::Sdiv if non_negative => Range::new(x.low / y.high.max(1), x.high / y.low.max(1)),
-            // The remainder of zero is zero.
+            // Division by zero divides by one, which leaves no remainder.
             BinOp::Urem | BinOp::Srem if non_negative => Range::new(0, x.high.min((y.high - 1).max(0))),
             BinOp::Smin => Range::new(x.low.min(y.low), x.high.min(y.high)),
             BinOp::Smax => Range::new(x.low.max(y.low), x.high.max(y.high)),

@@ -181,7 +181,7 @@ impl VectorInput {
     }
 
     /// Whether there are accesses to global memory that are at a distance between lanes, but have unit stride along
-    /// dimension 1, whose shapes are `down`; and whether they write.
+    /// dimension 1, whose shapes are `dim1`; and whether they write.
     pub(crate) fn column_access(&self, dim1: &Shapes) -> Option<Column> {
         let accesses = self.cfg.rpo().iter().flat_map(|&b| &self.func.blocks[b].insts).filter_map(|&i| {
             let data = &self.func.insts[i];
