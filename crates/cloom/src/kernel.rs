@@ -64,7 +64,9 @@ impl Kernel {
     /// Runs the kernel over a range, after the commands before it in the context. Returns at once; the event is
     /// complete when it has ended. The command keeps the buffers until then.
     ///
-    /// # Safety With these arguments and this range, the kernel must read and write only inside its buffers and local
+    /// # Safety
+    ///
+    /// With these arguments and this range, the kernel must read and write only inside its buffers and local
     /// memory, and its work-items must not race with each other: it is machine code, and nothing checks its accesses.
     /// (`cloom run --verify` finds invalid ones.)
     ///

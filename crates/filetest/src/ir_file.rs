@@ -179,6 +179,12 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
     }
 }
 
+/// The text of a module without its version, which is the same for all.
+fn printed(module: &Module) -> String {
+    let text = module.to_string();
+    text.split_once('\n').map_or_else(String::new, |(_, rest)| rest.to_owned())
+}
+
 pub(crate) fn first_defined(module: &Module) -> Result<FuncRef, String> {
     let kernel = module.kernels().next();
     let any = || module.funcs.iter().find(|(_, f)| !f.is_declaration()).map(|(r, _)| r);

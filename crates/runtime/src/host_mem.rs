@@ -14,7 +14,9 @@ pub struct HostPtr(usize);
 impl HostPtr {
     /// From an address; `None` for null.
     ///
-    /// # Safety Every use of the result for a range needs the application's promise that the range is its memory,
+    /// # Safety
+    ///
+    /// Every use of the result for a range needs the application's promise that the range is its memory,
     /// readable or writable as required, until the use ends.
     pub unsafe fn new(address: usize) -> Option<HostPtr> {
         (address != 0).then_some(HostPtr(address))
