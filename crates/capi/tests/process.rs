@@ -507,6 +507,32 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+fn a_driver_that_is_older_than_its_sources_is_not_tested() {
+    let folder = tempfile::tempdir().unwrap();
+    let [library, list] = ["libcloom.so", "libcloom.d"].map(|name| folder.path().join(name));
+    let sources = folder.path().join("crates");
+    let [own, outside, other] = ["crates/a b/x.rs", "y.rs", "crates/cloom/z.rs"].map(|name| folder.path().join(name));
+    let touch = |path: &Path, seconds: u64| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = std::fs::File::create(path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+    };
+    touch(&library, 100);
+    assert_eq!(newer_source(&library, &sources), None, "there is no list");
+    let names = [&library, &outside, &other, &own].map(|path| path.to_str().unwrap().replace(' ', "\\ "));
+    std::fs::write(&list, format!("{}: {}\n", names[0], names[1..].join(" "))).unwrap();
+    for newer in [&outside, &other] {
+        touch(newer, 200);
+    }
+    touch(&own, 100);
+    assert_eq!(newer_source(&library, &sources), None);
+    touch(&own, 101);
+    assert_eq!(newer_source(&library, &sources), Some(own.clone()));
+    std::fs::remove_file(&own).unwrap();
+    assert_eq!(newer_source(&library, &sources), Some(own));
+}
+
+#[test]
 fn the_log_says_why_a_call_failed() {
     let silent = output(child("error").env_remove("CLOOM_LOG"));
     assert!(!String::from_utf8_lossy(&silent.stderr).contains("clCreateBuffer"));

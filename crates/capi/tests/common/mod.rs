@@ -20,7 +20,7 @@ mod load;
 pub use api::{Api, Handle};
 pub use callbacks::{Calls, on_error, on_event, on_native, on_object};
 pub use cases::{Cases, code_name};
-pub use load::own_driver;
+pub use load::{newer_source, own_driver};
 pub use opencl_sys::*;
 pub use std::ptr::{null, null_mut};
 
