@@ -5,12 +5,15 @@ mod common;
 
 use cloom_compiler::testing::StubBackend;
 use cloom_compiler::{
-    Backend, CompileError, Compiler, Config, Extensions, IrHook, Position, Program, SpecializationKey, Variant,
+    Backend, Capabilities, CompileError, Compiler, Config, Extensions, Generated, IrHook, KernelInput, Position,
+    Program, SpecializationKey, StageLog, Variant,
 };
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::{Machine, NdRange, Options};
 use cloom_ir::{FuncRef, Module, Op};
+use cloom_spmd::InternalError;
+use cloom_target::Target;
 use common::{buffer, ints, program, run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -88,6 +91,38 @@ fn a_backend_without_variants_and_tiers_makes_one_piece_of_code() {
     let first = executable.kernel("turn", Variant::ShortRow(2)).unwrap();
     assert!(Arc::ptr_eq(&first, &executable.kernel("turn", Variant::Scalar).unwrap()));
     assert!(executable.try_kernel("turn", Variant::Vector).is_some());
+}
+
+/// A backend whose vectoriser has a bug that costs only speed.
+struct Buggy(StubBackend);
+
+impl Backend for Buggy {
+    fn target(&self) -> &Target {
+        self.0.target()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
+        let internal_error = Some(InternalError { what: "planted", file: file!(), line: line!() });
+        Ok(Generated { internal_error, ..self.0.compile(input, log)? })
+    }
+}
+
+#[test]
+fn each_kernel_that_a_bug_made_slow_is_counted() {
+    let backend = Arc::new(Buggy(StubBackend::new("stub:ir").unwrap()));
+    let extensions = Extensions { backends: vec![backend.clone()], ..Extensions::default() };
+    let compiler = Compiler::with_extensions(Config::default(), extensions);
+    let source = "kernel void a(global int *p) { p[0] = 1; } kernel void b(global int *p) { p[0] = 2; }";
+    let executable = compiler.executable(&program(&compiler, source, ""), backend.target());
+    let count = |name: &str| {
+        executable.kernel(name, Variant::Vector).unwrap();
+        compiler.internal_errors()
+    };
+    assert_eq!((compiler.internal_errors(), count("a"), count("a"), count("b")), (0, 1, 1, 2));
 }
 
 #[test]

@@ -81,7 +81,21 @@ impl From<NotVectorised> for Stop {
     }
 }
 
-/// An internal error, located at the caller.
+/// What becomes of a bug.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BugPolicy {
+    /// It panics, so that tests find it; else the kernel gets scalar code, and the caller is told.
+    pub panics: bool,
+    /// Tests plant one in the place of vector code.
+    pub planted: Option<InternalError>,
+}
+
+impl BugPolicy {
+    /// That of this build.
+    pub const BUILD: BugPolicy = BugPolicy { panics: cfg!(debug_assertions), planted: None };
+}
+
+/// What cannot be, noticed by its caller.
 #[track_caller]
 pub(crate) fn internal(what: &'static str) -> InternalError {
     let at = Location::caller();

@@ -44,6 +44,7 @@ use cloom_passes::{PassOptions, Statistics};
 use cloom_target::Target;
 pub use cost::VectorOptions;
 use cost::Vectors;
+use error::BugPolicy;
 pub use error::{Error, InternalError, NotVectorised};
 pub use remarks::Remark;
 
@@ -83,5 +84,5 @@ pub fn work_group_function(
     target: &Target,
     passes: &PassOptions,
 ) -> Result<WorkGroup, Error> {
-    work_group::run(module, kernel, Vectors { options, target }, passes)
+    work_group::run(module, kernel, Vectors { options, target }, passes, BugPolicy::BUILD)
 }

@@ -13,8 +13,8 @@
 use crate::analysis::divergence::{self, Divergence};
 use crate::analysis::grouping::is_regroupable;
 use crate::cost::Vectors;
-use crate::error::{Error, InternalError, NotVectorised, Stop, internal};
-use crate::pipeline::{Output, Pipeline};
+use crate::error::{BugPolicy, Error, InternalError, NotVectorised, Stop, internal};
+use crate::pipeline::{Made, Pipeline};
 use crate::split::continuations::{self, Barrier, ContinuationGraph};
 use crate::split::frame::{self, Frame};
 use crate::transform::grid_stride::{self, GridStride};
@@ -35,6 +35,7 @@ pub fn run(
     kernel: FuncRef,
     vectors: Vectors<'_>,
     options: &PassOptions,
+    bugs: BugPolicy,
 ) -> Result<WorkGroup, Error> {
     let func = &module.funcs[kernel];
     if func.is_declaration() || func.kernel.is_none() {
@@ -49,11 +50,11 @@ pub fn run(
     }
     let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
     let cut = Cut::new(split, barriers, &manager);
-    let Attempt { output, vectors, not_vectorised, internal_error } =
-        attempt(module, &cut, vectors, too_large, &manager)?;
-    // Not for scalar code: synthetic barriers would hide why it has no vectors.
-    let batched = (output.width.lanes > 1).then(|| try_batched(module, func, vectors, &manager)).flatten();
-    let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
+    let Attempt { made, vectors, not_vectorised, internal_error } =
+        attempt(module, &cut, vectors, too_large, &manager, bugs)?;
+    // What has no vectors has a reason, which synthetic barriers would hide.
+    let batched = (made.width.lanes > 1).then(|| in_batches(module, func, vectors, &manager, bugs)).flatten();
+    let (cut, made, grid_stride_bytes) = batched.unwrap_or((cut, made, 0));
     let Cut { split, divergence, graph, frame } = cut;
     let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), output.remarks);
     remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
@@ -139,31 +140,40 @@ struct Attempt<'a> {
     internal_error: Option<InternalError>,
 }
 
-/// Tries vector code, and scalar code if that meets a limit or a bug.
+/// Runs the pipeline. A bug panics or is the caller's.
+fn write(pipeline: Pipeline<'_>, bugs: BugPolicy) -> Result<Made, Stop> {
+    let planted = bugs.planted.filter(|_| pipeline.vectors.options.may_have_lanes());
+    match planted.map_or_else(|| pipeline.run(), |bug| Err(Stop::Bug(bug))) {
+        Err(Stop::Bug(bug)) if bugs.panics => panic!("{bug}"),
+        written => written,
+    }
+}
+
+/// Tries vectors, and if that meets a limit or a bug, writes scalar code.
 fn attempt<'a>(
     module: &Module,
     cut: &Cut,
     vectors: Vectors<'a>,
     too_large: bool,
     manager: &PassManager<'_>,
+    bugs: BugPolicy,
 ) -> Result<Attempt<'a>, Error> {
     let before = manager.statistics();
     let first = match too_large {
         true => Err(Stop::Limit(NotVectorised::TooLarge)),
-        false => Pipeline { module, cut, vectors, manager }.run(),
+        false => write(Pipeline { module, cut, vectors, manager }, bugs),
     };
     let (mut not_vectorised, mut internal_error) = (None, None);
     match first {
         Ok(output) => return Ok(Attempt { output, vectors, not_vectorised, internal_error }),
         Err(Stop::Limit(limit)) => not_vectorised = Some(limit),
-        Err(Stop::Bug(bug)) if cfg!(debug_assertions) => panic!("{bug}"),
         Err(Stop::Bug(bug)) if vectors.options.may_have_lanes() => internal_error = Some(bug),
         Err(Stop::Bug(bug)) => return Err(Error::Internal(bug)),
     }
     manager.roll_back(before);
     let vectors = vectors.scalar();
-    match (Pipeline { module, cut, vectors, manager }.run()) {
-        Ok(output) => Ok(Attempt { output, vectors, not_vectorised, internal_error }),
+    match write(Pipeline { module, cut, vectors, manager }, bugs) {
+        Ok(made) => Ok(Attempt { made, vectors, not_vectorised, internal_error }),
         Err(Stop::Bug(bug)) => Err(Error::Internal(bug)),
         Err(Stop::Limit(_)) => Err(Error::Internal(internal("scalar code met a limit of vectors"))),
     }
@@ -177,16 +187,17 @@ fn try_batched(
     kernel: &Function,
     vectors: Vectors<'_>,
     manager: &PassManager<'_>,
-) -> Option<(Cut, Output, u32)> {
+    bugs: BugPolicy,
+) -> Option<(Cut, Made, u32)> {
     let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
     if !is_on || !grid_stride::asks_for_grid(kernel) || vectors.tuning().prefers_prefetch {
         return None;
     }
     let unbatched = manager.statistics();
     manager.roll_back(Statistics::default());
-    let output = batched(module, kernel, vectors, manager);
-    if output.is_none() {
-        manager.roll_back(unbatched);
+    let made = batched(module, kernel, vectors, manager, bugs);
+    if made.is_none() {
+        manager.roll_back(plain);
     }
     output
 }
@@ -196,7 +207,8 @@ fn batched(
     kernel: &Function,
     vectors: Vectors<'_>,
     manager: &PassManager<'_>,
-) -> Option<(Cut, Output, u32)> {
+    bugs: BugPolicy,
+) -> Option<(Cut, Made, u32)> {
     let mut split = kernel.clone();
     manager.run(module, &mut split, &[SELECT, SIMPLIFY_CFG]);
     let barriers = split_at_barriers(module, &mut split, manager);
@@ -213,11 +225,65 @@ fn batched(
     if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
         return None;
     }
-    let output = match (Pipeline { module, cut: &cut, vectors, manager }.run()) {
-        Ok(output) => output,
-        Err(Stop::Limit(_)) => return None,
-        Err(Stop::Bug(bug)) if cfg!(debug_assertions) => panic!("{bug}"),
-        Err(Stop::Bug(_)) => return None,
-    };
-    (output.width.lanes > 1).then_some((cut, output, bytes))
+    let made = write(Pipeline { module, cut: &cut, vectors, manager }, bugs).ok()?;
+    (made.width.lanes > 1).then_some((cut, made, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::VectorOptions;
+    use cloom_target::Target;
+
+    const KERNEL: &str = "func external @k(ptr<global>) kernel {
+  param \"p\" \"int*\" global size 8 align 4
+} {
+bb0(v0: ptr<global>):
+    v1: i64 = query global_id 0
+    v2: i64 = const 4
+    v3: i64 = mul nsw v1, v2
+    v4: ptr<global> = ptradd v0, v3
+    v5: i32 = load v4 align 4
+    v6: i32 = add v5, v5
+    store v4, v6 align 4
+    ret
+}";
+
+    fn with(lanes: Option<u16>, bugs: BugPolicy) -> (Module, Result<WorkGroup, Error>) {
+        let mut module = cloom_ir::parse(KERNEL).unwrap();
+        let kernel = module.kernels().next().unwrap();
+        let options = VectorOptions { lanes, ..VectorOptions::default() };
+        let target = Target::generic();
+        let group = run(&mut module, kernel, Vectors { options, target: &target }, &PassOptions::default(), bugs);
+        (module, group)
+    }
+
+    fn planted(panics: bool) -> BugPolicy {
+        BugPolicy { panics, planted: Some(internal("planted")) }
+    }
+
+    #[test]
+    fn a_bug_in_vector_code_costs_vectors_and_is_told() {
+        let (module, group) = with(None, planted(false));
+        let group = group.unwrap();
+        let bug = group.internal_error.unwrap();
+        assert_eq!((bug.what, group.not_vectorised, group.launch.lanes), ("planted", None, 1));
+        assert!(group.remarks.iter().any(|r| r.why.contains("a bug in the vectoriser")), "{:?}", group.remarks);
+        assert_eq!(cloom_ir::verify_work_group(&module, group.func, 1), []);
+        // It is the code of a kernel for which nobody wanted vectors.
+        let (plain_module, plain) = with(Some(1), BugPolicy::BUILD);
+        let plain = plain.unwrap();
+        assert_eq!(
+            module.function_text(&module.funcs[group.func]),
+            plain_module.function_text(&plain_module.funcs[plain.func])
+        );
+        assert_eq!(plain.internal_error, None);
+        assert!(with(None, BugPolicy::BUILD).1.unwrap().launch.lanes > 1, "without a bug there are vectors");
+    }
+
+    #[test]
+    #[should_panic(expected = "a bug in the vectoriser of Cloom, please report it: planted")]
+    fn a_bug_panics_where_tests_are_to_find_it() {
+        drop(with(None, planted(true)));
+    }
 }
