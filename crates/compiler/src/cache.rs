@@ -1,12 +1,16 @@
 //! Compiled kernels on disk, by a hash of everything that went into them.
 //!
-//! An entry is written to a temporary file and renamed, so that many processes can share the folder; a truncated,
-//! changed or foreign entry fails its checksum and counts as absent. Entries are executed, so the folder must belong to
-//! this user and be writable for nobody else. Any failure means: no cache.
+//! An entry is a file that is written apart and renamed, so that many processes can share the folder; one that is cut,
+//! changed or from elsewhere fails its checksum and counts as absent. What is found here is run, so the folder must belong to this
+//! user and be writable for nobody else. Any failure means: no cache.
+//!
+//! Bugs that made kernels slow are written down in the same folder, for `cloom doctor`: a kernel from the cache does not
+//! show them again.
 
 use cloom_artifact::KernelArtifact;
 use cloom_caps::env;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,6 +22,10 @@ const KEEP_BYTES: u64 = 192 << 20;
 /// The size is checked once for so many new entries.
 const SWEEP_EVERY: u32 = 32;
 const SUFFIX: &str = "kernel";
+/// The file in the folder that has the bugs, one a line.
+const BUGS: &str = "bugs.txt";
+/// Bytes at which it grows no more.
+const MAX_BUGS: u64 = 16 << 10;
 
 /// The name of an entry.
 pub struct Key(String);
@@ -51,6 +59,14 @@ pub fn folder_from_env() -> Option<PathBuf> {
         .map(PathBuf::from)
         .or_else(|| home("XDG_CACHE_HOME").map(|p| p.join("cloom")))
         .or_else(|| home("HOME").map(|p| p.join(".cache").join("cloom")))
+}
+
+/// The bugs that processes have written down in a cache's folder, oldest first, and the file that has them.
+pub fn bugs(folder: &Path) -> (PathBuf, Vec<String>) {
+    let path = folder.join(BUGS);
+    let text = fs::read(&path).unwrap_or_default();
+    let lines = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+    (path, lines)
 }
 
 impl Cache {
@@ -87,6 +103,20 @@ impl Cache {
                 let _ = fs::remove_file(&path);
                 None
             }
+        }
+    }
+
+    /// Writes a bug down, if that can be done.
+    pub fn note_bug(&self, text: &str) {
+        let path = self.folder.join(BUGS);
+        if fs::metadata(&path).map_or(0, |m| m.len()) < MAX_BUGS {
+            let line = format!("{}\n", text.replace('\n', " "));
+            // One call, so that lines of several processes do not mix.
+            let _ = fs::OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(path)
+                .and_then(|mut f| f.write_all(line.as_bytes()));
         }
     }
 

@@ -31,6 +31,7 @@ mod remarks;
 pub mod testing;
 
 pub use backend::{Backend, Capabilities, Explanation, Extensions, Generated, IrHook, KernelInput, Position, StageLog};
+pub use cache::bugs;
 pub use cloom_clc::options::{BuildOptions, OptionSet};
 pub use cpu_backend::CpuBackend;
 pub use diagnostic::{Diagnostic, Location};
@@ -322,8 +323,12 @@ impl Compiler {
     /// Counts and reports a bug that costs only speed.
     fn note_internal_error(&self, kernel: &str, bug: &cloom_spmd::InternalError) {
         self.internal_errors.fetch_add(1, Ordering::Relaxed);
+        let text = format!("kernel `{kernel}` runs one work-item at a time: {bug}");
         if self.log {
-            eprintln!("cloom: kernel `{kernel}` runs one work-item at a time: {bug}");
+            eprintln!("cloom: {text}");
+        }
+        if let Some(cache) = &self.cache {
+            cache.note_bug(&format!("Cloom {}: {text}", env!("CARGO_PKG_VERSION")));
         }
     }
 

@@ -6,7 +6,7 @@ mod common;
 use cloom_compiler::testing::StubBackend;
 use cloom_compiler::{
     Backend, Capabilities, CompileError, Compiler, Config, Extensions, Generated, IrHook, KernelInput, Position,
-    Program, SpecializationKey, StageLog, Variant,
+    Program, SpecializationKey, StageLog, Variant, bugs,
 };
 use cloom_hal::Device;
 use cloom_hal_cpu::CpuDevice;
@@ -115,7 +115,10 @@ impl Backend for Buggy {
 fn each_kernel_that_a_bug_made_slow_is_counted() {
     let backend = Arc::new(Buggy(StubBackend::new("stub:ir").unwrap()));
     let extensions = Extensions { backends: vec![backend.clone()], ..Extensions::default() };
-    let compiler = Compiler::with_extensions(Config::default(), extensions);
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("cache");
+    let config = Config { cache_dir: Some(folder.clone()), ..Config::default() };
+    let compiler = Compiler::with_extensions(config, extensions);
     let source = "kernel void a(global int *p) { p[0] = 1; } kernel void b(global int *p) { p[0] = 2; }";
     let executable = compiler.executable(&program(&compiler, source, ""), backend.target());
     let count = |name: &str| {
@@ -123,6 +126,17 @@ fn each_kernel_that_a_bug_made_slow_is_counted() {
         compiler.internal_errors()
     };
     assert_eq!((compiler.internal_errors(), count("a"), count("a"), count("b")), (0, 1, 1, 2));
+    let (_, lines) = bugs(&folder);
+    let is_told =
+        |(line, name): (&String, &str)| line.contains(&format!("kernel `{name}`")) && line.contains("planted");
+    assert!(lines.len() == 2 && lines.iter().zip(["a", "b"]).all(is_told), "{lines:?}");
+    // Elsewhere the code comes from the cache, and nothing is written down again.
+    let config = Config { cache_dir: Some(folder.clone()), ..Config::default() };
+    let extensions = Extensions { backends: vec![backend.clone()], ..Extensions::default() };
+    let compiler = Compiler::with_extensions(config, extensions);
+    let executable = compiler.executable(&program(&compiler, source, ""), backend.target());
+    assert!(executable.kernel("a", Variant::Vector).unwrap().cached);
+    assert_eq!(bugs(&folder).1, lines);
 }
 
 #[test]

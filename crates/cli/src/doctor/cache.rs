@@ -1,4 +1,5 @@
-//! Checks the disk cache of compiled kernels: its folder, whether it can be used, its size.
+//! Checks the disk cache of compiled kernels: its folder, whether it can be used, its size, and which bugs of the
+//! compiler were written down there.
 
 use super::Finding;
 use crate::stats::bytes;
@@ -19,8 +20,23 @@ pub fn look() -> Vec<Finding> {
             "there is no folder for it: neither HOME nor XDG_CACHE_HOME nor CLOOM_CACHE_DIR is set",
             format!("set CLOOM_CACHE_DIR to a folder of yours; {AFFECTS}"),
         )],
-        Some(folder) => vec![folder_state(&folder)],
+        Some(folder) => std::iter::once(folder_state(&folder)).chain(bugs(&folder)).collect(),
     }
+}
+
+/// Kernels that are slow because of a bug.
+fn bugs(folder: &Path) -> Option<Finding> {
+    let (file, bugs) = cloom_compiler::bugs(folder);
+    let what = format!(
+        "bugs of Cloom have made {} kernels slow, their results are right; the last one: {}",
+        bugs.len(),
+        bugs.last()?
+    );
+    Some(Finding::warning(
+        AREA,
+        what,
+        format!("report it with the source of the kernel, then remove {}", file.display()),
+    ))
 }
 
 fn folder_state(folder: &Path) -> Finding {
@@ -75,6 +91,16 @@ mod tests {
     use super::super::Status;
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn bugs_that_were_written_down_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(bugs(dir.path()), None);
+        fs::write(cloom_compiler::bugs(dir.path()).0, "kernel `a`: x\nkernel `b`: y\n").unwrap();
+        let told = bugs(dir.path()).unwrap();
+        assert_eq!(told.status, Status::Warning);
+        assert!(told.what.contains("2 kernels") && told.what.ends_with("kernel `b`: y"), "{}", told.what);
+    }
 
     #[test]
     fn a_good_folder_and_each_bad_one() {
