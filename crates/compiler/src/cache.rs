@@ -4,8 +4,8 @@
 //! changed or from elsewhere fails its checksum and counts as absent. What is found here is run, so the folder must belong to this
 //! user and be writable for nobody else. Any failure means: no cache.
 //!
-//! Bugs that made kernels slow are written down in the same folder, for `cloom doctor`: a kernel from the cache does not
-//! show them again.
+//! Bugs that made kernels slow are written down in the same folder, for `cloom doctor`: a kernel from the cache does
+//! not show them again.
 
 use cloom_artifact::KernelArtifact;
 use cloom_caps::env;

@@ -298,8 +298,8 @@ impl Compiler {
             && backend.capabilities().baseline_tier
     }
 
-    /// Before a `fork`: lets the threads end that compile ahead, each after the kernel at which it is, and waits for that,
-    /// at most so long. What they have not begun is left to [`Compiler::after_fork`].
+    /// Before a `fork`: lets the threads end that compile ahead, each after the kernel at which it is, and waits for
+    /// that, at most so long. What they have not begun is left to [`Compiler::after_fork`].
     pub fn before_fork(&self, limit: Duration) {
         self.queue.pause(limit);
     }

@@ -3,8 +3,8 @@
 //! Threads exist while there is work, so that an idle process has none and nothing needs to be stopped at the end. An
 //! executable that is gone is passed over.
 //!
-//! Around a `fork` the queue is paused, so that the child gets no kernel that a thread, which it does not have, has begun
-//! to compile.
+//! Around a `fork` the queue is paused, so that the child gets no kernel that a thread, which it does not have, has
+//! begun to compile.
 
 use crate::Executable;
 use crate::key::SpecializationKey;
@@ -21,7 +21,8 @@ pub struct Queue {
     work: Mutex<VecDeque<(Weak<Executable>, usize, SpecializationKey)>>,
     /// Threads at work. Changed under the lock; a child of `fork`, which may take no lock yet, reads it without.
     threads: AtomicUsize,
-    /// While this is not 0, threads end after the kernel that they compile, and none is started. Changed like `threads`.
+    /// While this is not 0, threads end after the kernel that they compile, and none is started. Changed like
+    /// `threads`.
     pauses: AtomicUsize,
     /// The last thread has ended.
     idle: Condvar,

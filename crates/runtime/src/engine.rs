@@ -13,8 +13,8 @@ const NATIVE_THREADS: usize = 64;
 /// Callbacks that run at a time. Large, because they may block.
 const CALLBACK_THREADS: usize = 64;
 
-/// A fork waits at most so long for kernels that are being compiled ahead: most take less. Only a child that uses kernels
-/// of its parent profits.
+/// A fork waits at most so long for kernels that are being compiled ahead: most take less. Only a child that uses
+/// kernels of its parent profits.
 const MAX_FORK_DELAY: Duration = Duration::from_secs(2);
 
 /// Takes what kernels printed.

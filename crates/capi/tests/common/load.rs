@@ -24,8 +24,8 @@ const BUILD: &str = "`cargo build -p cloom-capi`";
 pub fn newer_source(library: &Path, sources: &Path) -> Option<PathBuf> {
     let changed = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
     let (built, list) = (changed(library)?, std::fs::read_to_string(library.with_extension("d")).ok()?);
-    // `LIBRARY: SOURCE SOURCE …`, where a blank in a path is `\ `. The crate `cloom` has a library of the same name, whose
-    // list may be in this place; what else it is made of is in the driver, too.
+    // `LIBRARY: SOURCE SOURCE …`, where a blank in a path is `\ `. The crate `cloom` has a library of the same name,
+    // whose list may be in this place; what else it is made of is in the driver, too.
     let list = list.split_once(": ")?.1.replace("\\ ", "\0");
     let paths = list.split_whitespace().map(|path| PathBuf::from(path.replace('\0', " ")));
     let mut own = paths.filter(|path| path.strip_prefix(sources).is_ok_and(|path| !path.starts_with("cloom")));

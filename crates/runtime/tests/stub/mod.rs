@@ -1,9 +1,9 @@
 //! A second kind of device for tests: memory of its own that the host cannot address, and launches that are pending
 //! after they are submitted, on threads of its own.
 //!
-//! Programs are OpenCL C, compiled by Cloom's own compiler for both devices. The CPU runs its code; the stub, whose code
-//! is made by [`StubBackend`], runs a Rust function of the same name ([`KERNELS`]). Fresh memory is full of [`POISON`],
-//! so that bytes that nobody copied are seen.
+//! Programs are OpenCL C, compiled by Cloom's own compiler for both devices. The CPU runs its code; the stub, whose
+//! code is made by [`StubBackend`], runs a Rust function of the same name ([`KERNELS`]). Fresh memory is full of
+//! [`POISON`], so that bytes that nobody copied are seen.
 
 use cloom_artifact::{KernelArg, KernelArtifact};
 use cloom_caps::{DeviceCaps, DeviceKind, Named};
