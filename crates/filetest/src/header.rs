@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn a_header_says_what_to_run() {
         let text = "// run: global=6x5 local=2 offset=1x2\n// run: global=4 kernel=k\n// arg: buffer short 3 = 1 -1\n
-            // arg: value float 1.5\n// arg: local 16\n// arg: buffer int 2 = iota\n// expect: 0 uchar = 0xff 2\nint x;";
+            // arg: value float 1.5\n// arg: local 16\n// arg: buffer int 2 = iota\n\
+            // expect: 0 uchar = 0xff 2\nint x;";
         let h = parse(text, "//").unwrap();
         let range = NdRange { work_dim: 2, offset: [1, 2, 0], global: [6, 5, 1], local: [2, 1, 1] };
         assert_eq!(h.runs, [(range, None), (NdRange::linear(4, 1), Some("k".into()))]);
