@@ -403,6 +403,23 @@ fn run_in_fork(work: impl Fn() -> i32) -> i32 {
 
 /// A child of `fork` has no threads: it gets errors and does not hang. Before threads exist it can use everything.
 fn fork() {
+    let run = |work: &dyn Fn() -> i32| {
+        // SAFETY: the child calls the driver, which is what this tests, and ends without running anything else.
+        match unsafe { libc::fork() } {
+            0 => {
+                let code = work();
+                // SAFETY: ends the child at once.
+                unsafe { libc::_exit(code) }
+            }
+            child => {
+                let mut status = 0;
+                // SAFETY: the pointer has room for the status.
+                unsafe { libc::waitpid(child, &mut status, 0) };
+                assert!(libc::WIFEXITED(status), "{status:#x}");
+                libc::WEXITSTATUS(status)
+            }
+        }
+    };
     let use_it = || {
         let mut n = 0;
         if api().clGetPlatformIDs(0, null_mut(), &mut n) != 0 {

@@ -65,7 +65,8 @@ impl Drop for Vendors {
     }
 }
 
-/// Makes the loader offer Cloom beside the other platforms. If that needs another environment, this does not return.
+/// Makes the loader list Cloom together with the other platforms. If that needs another environment, this does not
+/// return.
 pub fn beside_the_others() -> Result<Vendors, Failure> {
     let own = own_folder();
     let restarted = std::env::var_os(VENDORS).is_some_and(|v| Path::new(&v) == own);

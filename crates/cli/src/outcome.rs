@@ -46,7 +46,7 @@ impl Answer {
         Ok(Self { out, exit, notes: String::new() })
     }
 
-    /// The same with notes beside it.
+    /// The same with notes.
     pub fn with_notes(self, notes: String) -> Self {
         Self { notes, ..self }
     }

@@ -1,9 +1,8 @@
 //! OpenCL C kernels from Rust: compile them, run them on the CPU, look at the results. No ICD loader, no driver to
 //! install, no C.
 //!
-//! In come kernel source and slices; out come slices, events with times, and diagnostics as data. Everything below is
-//! the implementation behind `libcloom.so`, without its C interface: the same compiler, scheduler, disk cache and
-//! environment variables.
+//! In come kernel source and slices; out come slices, events with times, and diagnostics as data. The implementation is
+//! that of `libcloom.so`, without its C interface: the same compiler, scheduler, disk cache and environment variables.
 //!
 //! ```
 //! use cloom::{Context, Range};

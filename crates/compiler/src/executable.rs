@@ -58,7 +58,7 @@ impl Executable {
     }
 
     /// A kernel's code. Compiles it on this thread, unless it exists or another thread is compiling it: so a kernel
-    /// that is needed now does not queue behind others.
+    /// that is needed now does not wait for others in the queue.
     pub fn kernel(&self, name: &str, key: impl Into<SpecializationKey>) -> Result<Arc<Built>, CompileError> {
         let i = self.index(name).ok_or_else(|| CompileError::NoKernel(name.to_owned()))?;
         self.get(i, key.into())

@@ -1,6 +1,6 @@
 //! The harness of the file tests, the differential ladder and the generator of random kernels.
 //!
-//! * [`case`]: a kernel with a range and arguments, and what a run of it leaves behind.
+//! * [`case`]: a kernel with a range and arguments, and the outcome of a run.
 //! * [`rungs`]: the ways to run a case: the interpreter on the kernel as it was written, after the scalar passes, and
 //!   after `spmd`; the CPU. All must leave the same.
 //! * [`header`]: how a file says what to run and what to expect.

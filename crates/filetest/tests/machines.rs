@@ -10,7 +10,7 @@ use cloom_target::LEVELS;
 #[test]
 fn code_is_made_for_every_machine() {
     let compiler = Compiler::new(Config::default());
-    // Those beside the first few kept code generation for one of the machines busy for minutes.
+    // With more than the first few, code generation for one of the machines took minutes.
     for (seed, families) in [(5019, false), (5110, false), (5790, false), (0, true), (1, true), (2, true), (3, true)] {
         let program = match families {
             true => generate(seed, Profile::Total),

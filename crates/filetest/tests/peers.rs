@@ -1,5 +1,5 @@
-//! 200 portable kernels beside PoCL, which has another front end and library. Where no PoCL is installed, the test says
-//! how many kernels it passed over; `cargo xtask test` installs it where it can.
+//! Compares 200 portable kernels with PoCL, which has another front end and library. Where no PoCL is installed, the
+//! test says how many kernels it passed over; `cargo xtask test` installs it where it can.
 //!
 //! Barriers stand in straight code: over conditional ones in loops PoCL 3.1 recurses until its stack is full, or
 //! compiles for minutes.

@@ -1,7 +1,7 @@
 //! Blocks of raw memory: buffers, and each thread's reusable local memory and scratch.
 //!
 //! A block is followed by spare bytes, so that a kernel that writes a little past the end of its buffer corrupts
-//! neither the allocator's records nor the application's data behind it, and the host process survives:
+//! neither the allocator's records nor the application's data after it, and the host process survives:
 //!
 //! ```text
 //! | size bytes | up to a multiple of ALIGN | GUARD bytes | next allocation
@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 /// Alignment of every block: that of the largest vector, and two cache lines.
 pub const ALIGN: usize = 128;
 
-/// Spare bytes behind every block: a store of four of the widest vectors. Small against a page, and never touched in a
+/// Spare bytes after every block: a store of four of the widest vectors. Small against a page, and never touched in a
 /// large block.
 const GUARD: usize = 256;
 

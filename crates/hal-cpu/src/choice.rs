@@ -17,7 +17,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Reads the environment. `threads`, unless 0, and `level` are taken in place of the variables.
+    /// Reads the environment. `threads`, unless 0, and `level` override the variables.
     pub fn new(threads: usize, level: Option<&str>) -> Choice {
         let mut warnings = Vec::new();
         let threads = match (threads, env::THREADS.get()) {

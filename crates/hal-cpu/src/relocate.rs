@@ -1,10 +1,8 @@
-//! What the linking of an object differs in by the family of machines: relocations, stubs, and how code becomes
-//! visible.
+//! The machine-dependent part of linking: relocations, stubs, and how code becomes visible to instruction fetch.
 //!
-//! In goes a relocation's type with the addresses that it relates; out comes what stands at its place then. Sources:
-//! the System V ABI's supplements for x86-64 and for the Arm 64-bit architecture ("ELF for the Arm 64-bit
-//! Architecture", table of static relocations). Only what the code generator makes in the small, position-independent
-//! model is known.
+//! In comes a relocation's type with the addresses that it relates; out comes the relocated field. Sources: the System
+//! V ABI's supplements for x86-64 and for the Arm 64-bit architecture ("ELF for the Arm 64-bit Architecture", table of
+//! static relocations). Only the types that the code generator uses in the small, position-independent model are known.
 
 use cloom_hal::HalError;
 use object::elf;
@@ -16,7 +14,7 @@ pub enum Machine {
     Aarch64,
 }
 
-/// What is written at a relocation's place.
+/// The value of a relocated field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Patch {
     Word(u32),
@@ -38,7 +36,7 @@ impl Machine {
         }
     }
 
-    /// What permissions of memory are given by: the largest page that its systems have.
+    /// The granularity of memory permissions: the largest page size of its systems.
     pub const fn page(self) -> usize {
         match self {
             Machine::X86_64 => 4 << 10,
@@ -60,7 +58,7 @@ impl Machine {
         stub
     }
 
-    /// Whether a relocation means the place that holds a symbol's address instead of the symbol.
+    /// Whether a relocation refers to the slot with a symbol's address (GOT) instead of the symbol.
     pub fn reads_slot(self, kind: u32) -> bool {
         match self {
             Machine::X86_64 => {
@@ -70,7 +68,7 @@ impl Machine {
         }
     }
 
-    /// What stands at `place`, where `old` was, so that it refers to `value`.
+    /// The field at address `place`, which was `old`, relocated to refer to `value`.
     pub fn patch(self, kind: u32, old: u32, place: u64, value: u64) -> Result<Patch, HalError> {
         let relative = value.wrapping_sub(place);
         let unknown = || Err(bad(format!("relocation type {kind}")));
@@ -165,7 +163,7 @@ pub fn publish(_: usize, _: usize) {}
 mod tests {
     use super::*;
 
-    /// What an assembler and a linker made of the same references.
+    /// The output of an assembler and a linker for the same references.
     #[test]
     fn instructions_of_aarch64_get_their_references() {
         let patch = |kind, old, place, value| Machine::Aarch64.patch(kind, old, place, value);

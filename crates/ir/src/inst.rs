@@ -145,7 +145,7 @@ pub enum Op {
         /// Alignment that the address surely has, in bytes, also when lane 0 is off.
         align: u32,
     },
-    /// Stores the lanes of `b` that are on in mask `c` at consecutive places from address `a` on.
+    /// Stores the lanes of `b` that are on in mask `c` at consecutive addresses from `a` on.
     MaskedStore {
         /// Alignment that the address surely has, in bytes.
         align: u32,

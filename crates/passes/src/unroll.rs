@@ -175,7 +175,7 @@ enum Indexed {
     Nothing,
     /// Memory outside of the work-item.
     Memory,
-    /// A small private array, perhaps beside other memory.
+    /// A small private array, perhaps with other memory.
     Array,
 }
 

@@ -48,7 +48,7 @@ impl Fn<'_, '_> {
             Lower::Special(Special::WorkGroup) => self.work_group_function(name, &sig.params, &values, ty),
             Lower::Each(library) => self.each(library.unwrap_or(name), sig, &values, ty),
             _ => {
-                // Scalars beside vectors count for every component.
+                // Scalar arguments of a vector function are splatted.
                 let lanes = u16::from(sig.lanes);
                 if lanes > 1 && !matches!(sig.lower, Lower::Special(Special::Relational(Relational::ClSelect))) {
                     for v in &mut values {

@@ -174,7 +174,7 @@ impl Parser<'_> {
             let base = self.node(kind, span, height.max(inner));
             return self.postfix(base);
         }
-        // Behind a parenthesis, the name of a type is that of a cast of the operand.
+        // After a parenthesis, the name of a type begins a cast of the operand.
         if self.is(TokenKind::LParen) && self.is_vector(&ty) && !self.starts_type(self.ahead(1)) {
             let base = self.vector_literal(open, ty, height);
             return self.postfix(base);

@@ -29,7 +29,7 @@ use report::{Label, Named, Point, Report};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Names that stand for the launch and build measurements in place of a program.
+/// Names of the launch and build measurements, used like names of programs.
 const LAUNCH: &str = "launch";
 const BUILD: &str = "build";
 

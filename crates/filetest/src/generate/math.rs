@@ -95,7 +95,7 @@ impl Gen {
         format!("({whole} * {scale}{suffix} - {from}.0{suffix})")
     }
 
-    /// A number in place of what is none: some functions leave free what comes with that.
+    /// Replaces NaN by a number: some functions leave further results unspecified for NaN.
     fn number(&mut self, e: &str, ty: Ty) -> String {
         match ty.n {
             1 => format!("num({e})"),

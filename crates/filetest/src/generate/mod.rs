@@ -89,7 +89,7 @@ pub struct Generated {
     pub ranges: Vec<NdRange>,
     /// Parameters after the nine that each kernel has.
     pub params: Vec<Param>,
-    /// What it is made of beside what all programs are made of,
+    /// Its families of constructs, beyond those of all programs,
     pub families: Families,
     /// and how often.
     pub statistics: Statistics,
@@ -542,7 +542,7 @@ impl Gen {
         tree.push(Stmt::block(head, body));
     }
 
-    /// A text with the program's dimensions in place of 0, 1 and 2.
+    /// A text in which dimensions 0, 1 and 2 are replaced by those of the program's order.
     fn in_order(&self, text: &str) -> String {
         let [x, y, z] = self.dim_order.map(|d| format!("({d})"));
         text.replace("(0)", "(x)").replace("(1)", "(y)").replace("(2)", &z).replace("(x)", &x).replace("(y)", &y)

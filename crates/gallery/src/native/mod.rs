@@ -1,4 +1,4 @@
-//! Native Rust beside OpenCL: what a person writes without it, on the inputs of the programs.
+//! Native Rust for comparison with OpenCL: the same work on the same inputs.
 //!
 //! In goes the name of a program with its parameters, out comes an [`Outcome`] whose times are those of the host's
 //! clock. Two styles: plain loops on one thread, and loops written for vectors on all threads. Vectors come from

@@ -1,4 +1,4 @@
-//! `matvec`: a row-major matrix times a vector, beside the same in native Rust on one thread and on all. With denormal
+//! `matvec`: a row-major matrix times a vector, compared with native Rust on one thread and on all. With denormal
 //! numbers as input and `-cl-denorms-are-zero` it shows whether a platform becomes much slower on them.
 
 use super::threads;

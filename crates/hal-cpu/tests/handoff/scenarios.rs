@@ -18,7 +18,7 @@ impl Work for Count {
 /// The queue from which all jobs come.
 const QUEUE: u64 = 1;
 
-/// A thread that brings jobs.
+/// A thread that owns jobs.
 pub struct Owner<'a>(&'a Shared);
 
 impl Owner<'_> {
@@ -26,7 +26,7 @@ impl Owner<'_> {
         Owner(shared)
     }
 
-    /// Brings a job, as `Pool::run` does, and checks that each chunk has run once.
+    /// Submits a job, as `Pool::run` does, and checks that each chunk has run once.
     pub fn run(&self, chunks: u64, join: bool, wake: bool) {
         let shared = self.0;
         let work: &'static Count = Box::leak(Box::new(Count((0..chunks).map(|_| AtomicU64::new(0)).collect())));
@@ -98,7 +98,7 @@ pub fn job_of_owner_and_worker(wake: bool) {
     pool.shut_down();
 }
 
-/// Two threads bring a job each, at the same time, to the same worker.
+/// Two threads submit a job each, at the same time, to the same worker.
 pub fn two_owners_with_one_worker() {
     let pool = Workers::start(1);
     let shared = pool.shared.clone();

@@ -20,7 +20,7 @@ pub(super) fn fit(op: &Op, flags: Flags, args: &[Type], result: Option<Type>) ->
     (allowed(op, args, result) | truth).contains(flags)
 }
 
-/// The flags that mean something at an operation, besides [`Flags::ASSUME_FALSE_OK`], which any truth may have.
+/// The flags that an operation may have, besides [`Flags::ASSUME_FALSE_OK`], which any `i1` result may have.
 fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
     let if_float = |is_float: bool| if is_float { FAST_MATH } else { Flags::empty() };
     match op {

@@ -330,6 +330,81 @@ impl hal::Timestamps for StubDevice {
     }
 }
 
+/// Cloom's compiler for the CPU; for the stub its front end, and the names of the kernels as code.
+struct TwoTargets(Arc<dyn Toolchain>);
+
+impl Toolchain for TwoTargets {
+    fn build(&self, input: &CompileInput<'_>) -> Outcome {
+        self.0.build(input)
+    }
+
+    fn compile(&self, input: &CompileInput<'_>) -> Outcome {
+        self.0.compile(input)
+    }
+
+    fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome {
+        self.0.link(inputs, options)
+    }
+
+    fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Unit>, String> {
+        self.0.load(bytes)
+    }
+
+    fn executable(&self, unit: &Arc<dyn Unit>, target: &Target) -> Result<Arc<dyn Executable>, String> {
+        assert_eq!(unit.kind(), ImageKind::Executable);
+        match target.name() {
+            TARGET => Ok(Arc::new(StubExecutable(unit.kernels()))),
+            _ => self.0.executable(unit, target),
+        }
+    }
+}
+
+struct StubExecutable(Vec<KernelDescription>);
+
+impl Executable for StubExecutable {
+    fn prefetch(&self, _: &str, _: Variant) -> bool {
+        false
+    }
+
+    fn kernel(&self, name: &str, _: Variant) -> Result<Arc<KernelArtifact>, String> {
+        let kernel = self.0.iter().find(|k| k.name == name).ok_or("no such kernel")?;
+        let args = kernel.meta.params.iter().enumerate().map(|(i, param)| {
+            let (kind, size) = match param.kind {
+                ParamKind::Global | ParamKind::Constant => (KernelArgKind::Buffer, 8),
+                ParamKind::Local => (KernelArgKind::Local, 8),
+                _ => (KernelArgKind::Bytes, param.size),
+            };
+            KernelArg { kind, offset: 8 * i as u32, size }
+        });
+        Ok(Arc::new(KernelArtifact {
+            name: name.into(),
+            target: TARGET.parse().unwrap(),
+            code: Vec::new(),
+            entry: name.into(),
+            args: args.collect(),
+            arg_block: 8 * kernel.meta.params.len() as u32,
+            local_size: 0,
+            launch: LaunchForm::WorkItem,
+            private_size: 0,
+            reqd_group_size: None,
+            denorms_are_zero: false,
+            printf_formats: if name == "hello" { vec![b"hello\n".to_vec()] } else { vec![] },
+        }))
+    }
+
+    fn try_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>> {
+        self.kernel(name, variant).ok()
+    }
+
+    fn baseline_kernel(&self, _: &str) -> Option<Arc<KernelArtifact>> {
+        None
+    }
+
+    fn remarks(&self) -> String {
+        String::new()
+    }
+}
+
 /// A platform with the CPU and the stub.
 pub struct Bench {
     pub cpu: Arc<Device>,

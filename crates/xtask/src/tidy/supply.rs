@@ -25,7 +25,7 @@ struct Rules {
     licences: Vec<Licensee>,
     /// A package and the licences allowed for it alone.
     exceptions: Vec<(String, Vec<Licensee>)>,
-    /// A package and the versions that may be there beside another.
+    /// A package and its additional versions that are allowed.
     duplicates: Vec<(String, VersionReq)>,
 }
 
