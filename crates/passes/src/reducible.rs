@@ -233,7 +233,7 @@ fn reload(
 
 /// A stack slot for a value.
 struct Slot {
-    place: Value,
+    address: Value,
     ty: Type,
 }
 
@@ -242,9 +242,9 @@ impl Slot {
         let entry = func.entry();
         let behind = std::mem::take(&mut func.blocks[entry].insts);
         let size = u64::from(in_memory(ty).bytes());
-        let place = Builder::new(func, entry).alloca(size, size.next_power_of_two() as u32);
+        let address = Builder::new(func, entry).alloca(size, size.next_power_of_two() as u32);
         func.blocks[entry].insts.extend(behind);
-        Slot { place, ty }
+        Slot { address, ty }
     }
 
     /// A block parameter becomes a load that defines the same value.
@@ -259,7 +259,7 @@ impl Slot {
 
     fn load(&self, b: &mut Builder<'_>) -> Value {
         let ty = in_memory(self.ty);
-        let v = b.load(ty, self.place, ty.bytes().next_power_of_two(), Flags::empty());
+        let v = b.load(ty, self.address, ty.bytes().next_power_of_two(), Flags::empty());
         if ty == self.ty {
             return v;
         }
@@ -270,7 +270,7 @@ impl Slot {
     fn store(&self, b: &mut Builder<'_>, v: Value) {
         let ty = in_memory(self.ty);
         let v = if ty == self.ty { v } else { b.cast(CastOp::Zext, v, ty) };
-        b.store(self.place, v, ty.bytes().next_power_of_two(), Flags::empty());
+        b.store(self.address, v, ty.bytes().next_power_of_two(), Flags::empty());
     }
 
     fn store_at(&self, func: &mut Function, block: Block, at: usize, v: Value) {

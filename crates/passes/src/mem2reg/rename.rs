@@ -1,7 +1,7 @@
 //! Replaces slots by values: places block parameters on dominance frontiers, then renames in dominator tree order
 //! (Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).
 
-use super::slots::{Place, Slot, Slots};
+use super::slots::{Location, Slot, Slots};
 use crate::util::Renames;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
@@ -123,25 +123,25 @@ fn frontiers(func: &Function, cfg: &Cfg, dom: &DomTree) -> Vec<Vec<Block>> {
 /// Calls `f(slot, whether it is read, whether it is written)`. Writing a part reads the rest.
 fn for_each_access(func: &Function, slots: &Slots, i: Inst, mut f: impl FnMut(usize, bool, bool)) {
     let data = &func.insts[i];
-    let place = |k: usize| data.args.get(k).and_then(|&a: &Value| slots.place(a));
+    let location = |k: usize| data.args.get(k).and_then(|&a: &Value| slots.location(a));
     match data.op {
         Op::Load { .. } => {
-            if let Some(slot) = place(0).and_then(|p| slots.slot_at(p)) {
+            if let Some(slot) = location(0).and_then(|p| slots.slot_at(p)) {
                 f(slot, true, false);
             }
         }
         Op::Store { .. } => {
-            if let Some(slot) = place(0).and_then(|p| slots.slot_at(p)) {
+            if let Some(slot) = location(0).and_then(|p| slots.slot_at(p)) {
                 let part = u64::from(func.ty(data.args[1]).bytes()) != slots.list[slot].size();
                 f(slot, part, true);
             }
         }
         Op::MemSet { size, .. } => {
-            place(0).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, false, true));
+            location(0).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, false, true));
         }
         Op::MemCopy { size, .. } => {
-            place(1).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, true, false));
-            place(0).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, false, true));
+            location(1).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, true, false));
+            location(0).into_iter().flat_map(|p| slots.slots_in(p, size)).for_each(|s| f(s, false, true));
         }
         _ => {}
     }
@@ -221,28 +221,28 @@ impl Renamer<'_> {
     /// Replaces an access to slots. Says whether the instruction was one.
     fn replace(&mut self, i: Inst) -> bool {
         let data = &self.func.insts[i];
-        let place = |k: usize| data.args.get(k).and_then(|&a: &Value| self.slots.place(a));
-        let (to, args, result) = (place(0), data.args.clone(), data.result);
+        let location = |k: usize| data.args.get(k).and_then(|&a: &Value| self.slots.location(a));
+        let (to, args, result) = (location(0), data.args.clone(), data.result);
         match data.op {
             Op::Load { .. } => {
-                let (Some(place), Some(r)) = (to, result) else { return false };
-                let v = self.read(place, self.func.ty(r));
+                let (Some(location), Some(r)) = (to, result) else { return false };
+                let v = self.read(location, self.func.ty(r));
                 self.renames.set(r, v);
             }
             Op::Store { .. } => {
-                let Some(place) = to else { return false };
-                self.write(place, args[1]);
+                let Some(location) = to else { return false };
+                self.write(location, args[1]);
             }
             Op::MemSet { size, byte, .. } => {
-                let Some(place) = to else { return false };
-                for slot in self.slots.slots_in(place, size) {
+                let Some(location) = to else { return false };
+                for slot in self.slots.slots_in(location, size) {
                     let ty = self.slots.list[slot].ty;
                     let v = self.at().iconst(ty, u64::from(byte) * 0x0101_0101_0101_0101);
                     self.set(slot, v);
                 }
             }
             Op::MemCopy { size, align } => {
-                let from = place(1);
+                let from = location(1);
                 match (to, from) {
                     (None, None) => return false,
                     (_, Some(from)) => self.copy_out(to, args[0], from, size, align),
@@ -264,7 +264,7 @@ impl Renamer<'_> {
 
     /// Copies slots to other slots or to memory at `p`. All are read before one is written: both may be parts of one
     /// array.
-    fn copy_out(&mut self, to: Option<Place>, p: Value, from: Place, size: u64, align: u32) {
+    fn copy_out(&mut self, to: Option<Location>, p: Value, from: Location, size: u64, align: u32) {
         let read: Vec<(u64, Value)> = self
             .slots
             .slots_in(from, size)
@@ -272,7 +272,7 @@ impl Renamer<'_> {
             .collect();
         for (delta, v) in read {
             match to {
-                Some(to) => self.write(Place { offset: to.offset + delta, ..to }, v),
+                Some(to) => self.write(Location { offset: to.offset + delta, ..to }, v),
                 None => {
                     let mut b = self.at();
                     let p = b.ptr_offset(p, delta);
@@ -289,14 +289,14 @@ impl Renamer<'_> {
         (((offset - s.offset) / lane) as u16, (size / lane) as u16)
     }
 
-    fn read(&mut self, place: Place, ty: Type) -> Value {
-        let Some(slot) = self.slots.slot_at(place) else { return self.nothing(ty) };
+    fn read(&mut self, location: Location, ty: Type) -> Value {
+        let Some(slot) = self.slots.slot_at(location) else { return self.nothing(ty) };
         let whole = self.get(slot);
         let have = self.slots.list[slot].ty;
         if have.bytes() == ty.bytes() {
             return self.convert(whole, ty);
         }
-        let (lane, count) = self.part(slot, place.offset, ty.bytes().into());
+        let (lane, count) = self.part(slot, location.offset, ty.bytes().into());
         let v = if count == 1 {
             self.at().extract_lane(whole, lane)
         } else {
@@ -311,14 +311,14 @@ impl Renamer<'_> {
         self.at().iconst(ty, 0)
     }
 
-    fn write(&mut self, place: Place, v: Value) {
-        let Some(slot) = self.slots.slot_at(place) else { return };
+    fn write(&mut self, location: Location, v: Value) {
+        let Some(slot) = self.slots.slot_at(location) else { return };
         let (have, ty) = (self.slots.list[slot].ty, self.func.ty(v));
         if have.bytes() == ty.bytes() {
             let v = self.convert(v, have);
             return self.set(slot, v);
         }
-        let (lane, count) = self.part(slot, place.offset, ty.bytes().into());
+        let (lane, count) = self.part(slot, location.offset, ty.bytes().into());
         let mut whole = self.get(slot);
         let part = self.convert(v, Type::vector(have.scalar, count));
         for k in 0..count {

@@ -20,7 +20,7 @@ impl Slot {
 
 /// An offset in an array.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Location {
     pub array: usize,
     pub offset: u64,
 }
@@ -33,27 +33,27 @@ pub(super) struct Slots {
     /// The range in `list` of each array that becomes values.
     arrays: Vec<Option<(usize, usize)>>,
     /// Where a pointer points, by value index.
-    places: Vec<Option<Place>>,
+    locations: Vec<Option<Location>>,
 }
 
 impl Slots {
     /// Where a pointer into an array that becomes values points.
-    pub fn place(&self, v: Value) -> Option<Place> {
-        let place = (*self.places.get(v.index())?)?;
-        self.arrays[place.array].map(|_| place)
+    pub fn location(&self, v: Value) -> Option<Location> {
+        let location = (*self.locations.get(v.index())?)?;
+        self.arrays[location.array].map(|_| location)
     }
 
     /// The slot that has the byte.
-    pub fn slot_at(&self, place: Place) -> Option<usize> {
-        self.slots_in(place, 1).next()
+    pub fn slot_at(&self, location: Location) -> Option<usize> {
+        self.slots_in(location, 1).next()
     }
 
     /// The slots within the range.
-    pub fn slots_in(&self, place: Place, size: u64) -> impl Iterator<Item = usize> + use<> {
-        let (start, end) = self.arrays[place.array].unwrap_or((0, 0));
+    pub fn slots_in(&self, location: Location, size: u64) -> impl Iterator<Item = usize> + use<> {
+        let (start, end) = self.arrays[location.array].unwrap_or((0, 0));
         let list = &self.list[start..end];
-        let first = list.partition_point(|s| s.offset + s.size() <= place.offset);
-        let last = list.partition_point(|s| s.offset < place.offset.saturating_add(size));
+        let first = list.partition_point(|s| s.offset + s.size() <= location.offset);
+        let last = list.partition_point(|s| s.offset < location.offset.saturating_add(size));
         start + first..start + last.max(first)
     }
 }
@@ -73,20 +73,20 @@ struct Array {
 }
 
 struct Copy {
-    to: Option<Place>,
-    from: Option<Place>,
+    to: Option<Location>,
+    from: Option<Location>,
     size: u64,
 }
 
 struct Finder<'a> {
     func: &'a Function,
-    places: Vec<Option<Place>>,
+    locations: Vec<Option<Location>>,
     arrays: Vec<Array>,
     copies: Vec<Copy>,
 }
 
 pub(super) fn find(func: &Function) -> Slots {
-    let mut finder = Finder { func, places: vec![None; func.values.len()], arrays: Vec::new(), copies: Vec::new() };
+    let mut finder = Finder { func, locations: vec![None; func.values.len()], arrays: Vec::new(), copies: Vec::new() };
     let cfg = Cfg::new(func);
     for &b in cfg.rpo() {
         for &i in &func.blocks[b].insts {
@@ -97,7 +97,7 @@ pub(super) fn find(func: &Function) -> Slots {
     loop {
         finder.spread_copies();
         let mut stable = true;
-        let mut slots = Slots { places: Vec::new(), ..Slots::default() };
+        let mut slots = Slots { locations: Vec::new(), ..Slots::default() };
         for k in 0..finder.arrays.len() {
             let found = if finder.arrays[k].good { split(&finder.arrays[k]) } else { None };
             slots.arrays.push(found.map(|list| {
@@ -112,7 +112,7 @@ pub(super) fn find(func: &Function) -> Slots {
         }
         // If one array stays in memory, arrays copied from or to it need slots for every byte.
         if stable {
-            slots.places = finder.places;
+            slots.locations = finder.locations;
             return slots;
         }
     }
@@ -121,51 +121,51 @@ pub(super) fn find(func: &Function) -> Slots {
 impl Finder<'_> {
     /// The array is used in a way that needs its address.
     fn spoil(&mut self, v: Value) {
-        if let Some(place) = self.places[v.index()] {
-            self.arrays[place.array].good = false;
+        if let Some(location) = self.locations[v.index()] {
+            self.arrays[location.array].good = false;
         }
     }
 
-    fn access(&mut self, place: Place, ty: Type) {
-        let array = &mut self.arrays[place.array];
-        let inside = place.offset.checked_add(ty.bytes().into()).is_some_and(|end| end <= array.size);
+    fn access(&mut self, location: Location, ty: Type) {
+        let array = &mut self.arrays[location.array];
+        let inside = location.offset.checked_add(ty.bytes().into()).is_some_and(|end| end <= array.size);
         array.good &= inside;
         if inside {
-            array.accesses.insert((place.offset, ty));
+            array.accesses.insert((location.offset, ty));
         }
     }
 
-    fn range(&mut self, place: Place, size: u64) {
-        let array = &mut self.arrays[place.array];
-        array.good &= place.offset.checked_add(size).is_some_and(|end| end <= array.size);
-        array.ranges.push((place.offset, size));
+    fn range(&mut self, location: Location, size: u64) {
+        let array = &mut self.arrays[location.array];
+        array.good &= location.offset.checked_add(size).is_some_and(|end| end <= array.size);
+        array.ranges.push((location.offset, size));
     }
 
     fn look_at(&mut self, i: Inst) {
         let data = &self.func.insts[i];
         if let (Op::Alloca { size, .. }, Some(r)) = (&data.op, data.result) {
-            self.places[r.index()] = Some(Place { array: self.arrays.len(), offset: 0 });
+            self.locations[r.index()] = Some(Location { array: self.arrays.len(), offset: 0 });
             self.arrays.push(Array { size: *size, good: true, accesses: FxHashSet::default(), ranges: Vec::new() });
             return;
         }
-        let Some(place) = data.args.iter().find_map(|a| self.places[a.index()]) else { return };
+        let Some(location) = data.args.iter().find_map(|a| self.locations[a.index()]) else { return };
         let plain = !data.flags.contains(Flags::VOLATILE);
         match (&data.op, data.result) {
             (Op::PtrAdd, Some(r)) => match self.func.const_bits(data.args[1]) {
                 Some(c) => {
-                    self.places[r.index()] = Some(Place { offset: place.offset.wrapping_add(c), ..place });
+                    self.locations[r.index()] = Some(Location { offset: location.offset.wrapping_add(c), ..location });
                 }
                 None => self.spoil(data.args[0]),
             },
-            (Op::Load { .. }, Some(r)) if plain => self.access(place, self.func.ty(r)),
-            (Op::Store { .. }, _) if plain && self.places[data.args[1].index()].is_none() => {
-                self.access(place, self.func.ty(data.args[1]));
+            (Op::Load { .. }, Some(r)) if plain => self.access(location, self.func.ty(r)),
+            (Op::Store { .. }, _) if plain && self.locations[data.args[1].index()].is_none() => {
+                self.access(location, self.func.ty(data.args[1]));
             }
-            (Op::MemSet { size, .. }, _) if plain => self.range(place, *size),
+            (Op::MemSet { size, .. }, _) if plain => self.range(location, *size),
             (Op::MemCopy { size, .. }, _) if plain => {
-                let (to, from) = (self.places[data.args[0].index()], self.places[data.args[1].index()]);
-                for place in [to, from].into_iter().flatten() {
-                    self.range(place, *size);
+                let (to, from) = (self.locations[data.args[0].index()], self.locations[data.args[1].index()]);
+                for location in [to, from].into_iter().flatten() {
+                    self.range(location, *size);
                 }
                 self.copies.push(Copy { to, from, size: *size });
             }
@@ -185,7 +185,7 @@ impl Finder<'_> {
         while changed {
             changed = false;
             for c in &copies {
-                let good = |p: &Place| self.arrays[p.array].good;
+                let good = |p: &Location| self.arrays[p.array].good;
                 match (c.to.filter(good), c.from.filter(good)) {
                     (Some(a), Some(b)) => {
                         changed |= self.spread(a, b, c.size);
@@ -199,7 +199,7 @@ impl Finder<'_> {
         self.copies = copies;
     }
 
-    fn spread(&mut self, from: Place, to: Place, size: u64) -> bool {
+    fn spread(&mut self, from: Location, to: Location, size: u64) -> bool {
         let moved: Vec<(u64, Type)> = self.arrays[from.array]
             .accesses
             .iter()
@@ -214,12 +214,12 @@ impl Finder<'_> {
     }
 
     /// Adds slots for bytes of the range that no access covers, as large as alignment allows.
-    fn fill(&mut self, place: Place, size: u64) -> bool {
-        let array = &mut self.arrays[place.array];
+    fn fill(&mut self, location: Location, size: u64) -> bool {
+        let array = &mut self.arrays[location.array];
         let mut taken: Vec<(u64, u64)> =
             array.accesses.iter().map(|&(at, ty)| (at, at + u64::from(ty.bytes()))).collect();
         taken.sort_unstable();
-        let (mut at, end) = (place.offset, place.offset + size);
+        let (mut at, end) = (location.offset, location.offset + size);
         let mut holes = Vec::new();
         for (from, to) in taken.into_iter().chain([(end, end)]) {
             while at < from.min(end) && holes.len() < MAX_SLOTS {
