@@ -27,17 +27,17 @@ struct Index {
 
 /// The addresses of an access's lanes.
 #[derive(Clone, Copy)]
-enum Place {
+enum Address {
     /// Consecutive, from this address on.
-    Row(LLVMValueRef),
+    Consecutive(LLVMValueRef),
     /// An address for each lane: a gather or scatter.
-    Apart(LLVMValueRef),
+    PerLane(LLVMValueRef),
 }
 
 /// An access to lanes of memory.
 #[derive(Clone, Copy)]
 struct Access {
-    place: Place,
+    address: Address,
     ty: Type,
     /// `None`: all lanes are on.
     mask: Option<LLVMValueRef>,
@@ -200,13 +200,15 @@ impl FunctionCx<'_, '_> {
             // SAFETY: see `lane_numbers`.
             return unsafe { LLVMConstNull(self.cx.ty(ty)) };
         };
-        let value = match (access.place, access.mask) {
-            (Place::Row(_), None) => return self.load(data, ty, align),
-            (Place::Row(p), Some(mask)) if self.has_masked_row(access, AccessKind::Load) => {
+        let value = match (access.address, access.mask) {
+            (Address::Consecutive(_), None) => return self.load(data, ty, align),
+            (Address::Consecutive(p), Some(mask)) if self.has_masked_row(access, AccessKind::Load) => {
                 self.intrinsic_load("llvm.masked.load", p, access, mask)
             }
-            (Place::Row(p), Some(mask)) if !access.volatile && ty.bytes() <= PAGE => self.load_row(access, p, mask),
-            (Place::Apart(p), mask) if self.has_gather(access) => {
+            (Address::Consecutive(p), Some(mask)) if !access.volatile && ty.bytes() <= PAGE => {
+                self.load_row(access, p, mask)
+            }
+            (Address::PerLane(p), mask) if self.has_gather(access) => {
                 let mask = mask.unwrap_or_else(|| self.cx.constant(ty.with_scalar(Scalar::I1), 1));
                 self.intrinsic_load("llvm.masked.gather", p, access, mask)
             }
@@ -224,21 +226,23 @@ impl FunctionCx<'_, '_> {
     pub fn store_lanes(&mut self, data: &InstData, align: u32) -> LLVMValueRef {
         let (ty, x) = (self.func.ty(data.args[1]), self.value(data.args[1]));
         let Some(access) = self.access(data, ty, data.args[2], align) else { return std::ptr::null_mut() };
-        match (access.place, access.mask) {
-            (Place::Row(_), None) => self.store(data, align),
-            (Place::Row(p), Some(mask)) if self.has_masked_row(access, AccessKind::Store) => {
+        match (access.address, access.mask) {
+            (Address::Consecutive(_), None) => self.store(data, align),
+            (Address::Consecutive(p), Some(mask)) if self.has_masked_row(access, AccessKind::Store) => {
                 self.intrinsic_store("llvm.masked.store", p, x, access, mask)
             }
-            (Place::Apart(p), mask) if self.has_gather(access) => {
+            (Address::PerLane(p), mask) if self.has_gather(access) => {
                 let mask = mask.unwrap_or_else(|| self.cx.constant(ty.with_scalar(Scalar::I1), 1));
                 self.intrinsic_store("llvm.masked.scatter", p, x, access, mask)
             }
-            (Place::Row(p), Some(mask))
+            (Address::Consecutive(p), Some(mask))
                 if !access.volatile && matches!(access.space, Some(Space::Private | Space::Local)) =>
             {
                 self.store_own_row(access, p, x, mask)
             }
-            (Place::Row(p), Some(mask)) if !access.volatile && access.group == 1 && access.ty.lanes >= LOOP_LANES => {
+            (Address::Consecutive(p), Some(mask))
+                if !access.volatile && access.group == 1 && access.ty.lanes >= LOOP_LANES =>
+            {
                 let seldom = data.flags.contains(Flags::COLD);
                 self.store_some(access, p, x, mask, seldom)
             }
@@ -250,7 +254,7 @@ impl FunctionCx<'_, '_> {
     fn access(&self, data: &InstData, ty: Type, mask: Value, align: u32) -> Option<Access> {
         let p = self.value(data.args[0]);
         let apart = matches!(data.op, Op::Gather { .. } | Op::Scatter { .. });
-        let place = if apart { Place::Apart(p) } else { Place::Row(p) };
+        let address = if apart { Address::PerLane(p) } else { Address::Consecutive(p) };
         let volatile = data.flags.contains(Flags::VOLATILE);
         let mask = match self.func.const_bits(mask) {
             Some(0) => return None,
@@ -260,7 +264,7 @@ impl FunctionCx<'_, '_> {
         let space = self.func.ty(data.args[0]).space();
         let store = matches!(data.op, Op::MaskedStore { .. });
         let group = if store && !volatile { self.group(data.args[2]) } else { 1 };
-        Some(Access { place, ty, mask, align, volatile, space, group })
+        Some(Access { address, ty, mask, align, volatile, space, group })
     }
 
     /// How many adjacent lanes of a mask are known to be equal.
@@ -321,13 +325,13 @@ impl FunctionCx<'_, '_> {
         let number = |i: u64| self.cx.constant(Type::I32, i);
         // SAFETY: see `lane_numbers`.
         unsafe {
-            match (access.place, access.mask) {
-                (Place::Apart(p), mask) => {
+            match (access.address, access.mask) {
+                (Address::PerLane(p), mask) => {
                     let ty = access.ty.with_scalar(Scalar::Ptr(Space::Global));
                     let p = mask.map_or(p, |m| LLVMBuildSelect(b, m, p, self.splat(ty, safe), NO_NAME));
                     (0..lanes).map(|i| LLVMBuildExtractElement(b, p, number(i), NO_NAME)).collect()
                 }
-                (Place::Row(p), mask) => {
+                (Address::Consecutive(p), mask) => {
                     let size = u64::from(access.ty.scalar.bytes());
                     let at = |i: u64| self.offset(p, self.cx.constant(Type::I64, i * size));
                     let firsts = (0..lanes).step_by(access.group.into());
@@ -499,8 +503,8 @@ impl FunctionCx<'_, '_> {
                 // makes a branch.
                 let mut steps: Vec<_> = (0..lanes).map(|i| n(i * size)).collect();
                 let mut steps = LLVMConstVector(steps.as_mut_ptr(), steps.len() as u32);
-                let places = LLVMBuildGEP2(b, self.cx.ty(Type::I8), p, &mut steps, 1, NO_NAME);
-                let store = self.store_one_by_one(Access { place: Place::Apart(places), ..access }, x);
+                let addresses = LLVMBuildGEP2(b, self.cx.ty(Type::I8), p, &mut steps, 1, NO_NAME);
+                let store = self.store_one_by_one(Access { address: Address::PerLane(addresses), ..access }, x);
                 LLVMBuildBr(b, join);
                 LLVMPositionBuilderAtEnd(b, join);
                 return store;
@@ -545,8 +549,8 @@ impl FunctionCx<'_, '_> {
         let b = self.builder.0;
         let number = |i: usize| self.cx.constant(Type::I32, i as u64);
         let mut last = std::ptr::null_mut();
-        let places = self.lane_addresses(access, sink);
-        for (i, p) in (0..lanes).step_by(group).zip(places) {
+        let addresses = self.lane_addresses(access, sink);
+        for (i, p) in (0..lanes).step_by(group).zip(addresses) {
             // SAFETY: see `lane_numbers`.
             unsafe {
                 let part = if group == 1 {

@@ -231,10 +231,10 @@ impl FunctionCx<'_, '_> {
                 first => LLVMPositionBuilderBefore(self.builder.0, first),
             }
             let bytes = LLVMArrayType2(LLVMInt8TypeInContext(self.cx.context), size.max(1));
-            let place = LLVMBuildAlloca(self.builder.0, bytes, c"".as_ptr());
-            LLVMSetAlignment(place, align);
+            let slot = LLVMBuildAlloca(self.builder.0, bytes, c"".as_ptr());
+            LLVMSetAlignment(slot, align);
             LLVMPositionBuilderAtEnd(self.builder.0, here);
-            place
+            slot
         }
     }
 
