@@ -209,7 +209,7 @@ pub enum Code {
     Barrier,
     /// A collective operation of a sub-group, with its operands.
     Subgroup {
-        what: Together,
+        what: Collective,
         ty: Scalar,
         d: Reg,
         a: Reg,
@@ -246,7 +246,7 @@ pub enum Code {
 /// The collective operations of a sub-group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "they are those of the operations in the IR")]
-pub enum Together {
+pub enum Collective {
     /// None: the work-items only wait for each other.
     Fence,
     Ballot,
@@ -303,8 +303,8 @@ impl Program {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let together = acting_together(&module);
-        let funcs = module.funcs.iter().map(|(r, f)| decode(f, &together, together[r.index()])).collect();
+        let collective = collective_functions(&module);
+        let funcs = module.funcs.iter().map(|(r, f)| decode(f, &collective, collective[r.index()])).collect();
         Ok(Program { module, funcs })
     }
 }
@@ -316,7 +316,7 @@ struct Decoder<'f> {
     starts: Vec<u32>,
 }
 
-fn decode(func: &Function, together: &[bool], in_step: bool) -> Decoded {
+fn decode(func: &Function, collective: &[bool], in_step: bool) -> Decoded {
     if func.is_declaration() {
         return Decoded::default();
     }
@@ -324,16 +324,16 @@ fn decode(func: &Function, together: &[bool], in_step: bool) -> Decoded {
         Decoder { func, regs: vec![0; func.values.len()], out: Decoded::default(), starts: vec![0; func.blocks.len()] };
     for &b in &func.layout {
         for &p in &func.blocks[b].params {
-            d.place(p);
+            d.allocate(p);
         }
         for &i in &func.blocks[b].insts {
             if let Some(r) = func.insts[i].result {
-                d.place(r);
+                d.allocate(r);
             }
         }
     }
     d.out.params = func.param_values().iter().map(|&v| (d.reg(v), u32::from(func.ty(v).lanes))).collect();
-    let (blocks, waits) = if in_step { order(func, together) } else { (func.layout.clone(), FxHashMap::default()) };
+    let (blocks, waits) = if in_step { order(func, collective) } else { (func.layout.clone(), FxHashMap::default()) };
     let mut ends = FxHashMap::default();
     for b in blocks {
         d.starts[b.index()] = d.out.code.len() as u32;
@@ -362,15 +362,15 @@ fn decode(func: &Function, together: &[bool], in_step: bool) -> Decoded {
 }
 
 /// Which functions have collective operations of sub-groups, themselves or in callees.
-fn acting_together(module: &Module) -> Vec<bool> {
-    let mut acts: Vec<bool> = module.funcs.values().map(|f| insts(f, &f.layout).any(is_together)).collect();
-    if acts.contains(&true) {
+fn collective_functions(module: &Module) -> Vec<bool> {
+    let mut collective: Vec<bool> = module.funcs.values().map(|f| insts(f, &f.layout).any(is_collective)).collect();
+    if collective.contains(&true) {
         // Calls may be as deep as there are functions.
         loop {
             let mut changed = false;
             for (r, f) in module.funcs.iter() {
-                if !acts[r.index()] && f.callees().iter().any(|c| acts[c.index()]) {
-                    acts[r.index()] = true;
+                if !collective[r.index()] && f.callees().iter().any(|c| collective[c.index()]) {
+                    collective[r.index()] = true;
                     changed = true;
                 }
             }
@@ -379,14 +379,14 @@ fn acting_together(module: &Module) -> Vec<bool> {
             }
         }
     }
-    acts
+    collective
 }
 
 fn insts<'f>(func: &'f Function, blocks: &'f [Block]) -> impl Iterator<Item = &'f Op> {
     blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op)
 }
 
-fn is_together(op: &Op) -> bool {
+fn is_collective(op: &Op) -> bool {
     op.is_subgroup() || matches!(op, Op::Fence { scope: Scope::SubGroup, .. })
 }
 
@@ -395,7 +395,7 @@ type Waits = FxHashMap<(Block, Block), (Block, u32)>;
 
 /// The blocks in a topological order in which loops are contiguous: from a later block, an earlier one is reached only
 /// by a back edge.
-fn order(func: &Function, together: &[bool]) -> (Vec<Block>, Waits) {
+fn order(func: &Function, collective: &[bool]) -> (Vec<Block>, Waits) {
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &dom);
@@ -414,8 +414,8 @@ fn order(func: &Function, together: &[bool]) -> (Vec<Block>, Waits) {
     blocks.sort_by_cached_key(key);
     let mut waits = Waits::default();
     for l in &loops.loops {
-        let acts = |op: &Op| is_together(op) || matches!(op, Op::Call(f) if together[f.index()]);
-        if insts(func, &l.blocks).any(acts)
+        let is_collective_call = |op: &Op| is_collective(op) || matches!(op, Op::Call(f) if collective[f.index()]);
+        if insts(func, &l.blocks).any(is_collective_call)
             && let Some(&last) = l.blocks.iter().max_by_key(|&b| key(b))
         {
             waits.extend(l.latches.iter().map(|&latch| ((latch, l.header), (last, l.depth))));
@@ -442,7 +442,7 @@ fn each_way(code: &mut Code, mut change: impl FnMut(&mut To)) {
 }
 
 impl Decoder<'_> {
-    fn place(&mut self, v: Value) {
+    fn allocate(&mut self, v: Value) {
         self.regs[v.index()] = self.out.registers.len() as Reg;
         let ty = self.func.ty(v);
         let op = self.func.def_inst(v).map(|i| &self.func.insts[i].op);
@@ -478,7 +478,7 @@ impl Decoder<'_> {
         let code = match &data.op {
             // Positions in this order decide which work-items of a sub-group run first.
             Op::Fence { scope: Scope::SubGroup, .. } => {
-                Code::Subgroup { what: Together::Fence, ty: Scalar::I1, d, a, b }
+                Code::Subgroup { what: Collective::Fence, ty: Scalar::I1, d, a, b }
             }
             // Constants are in the initial frame.
             Op::Const(_) | Op::Iota | Op::Fence { .. } | Op::Prefetch => return,
@@ -526,13 +526,13 @@ impl Decoder<'_> {
             Op::AtomicStore { .. } => Code::AtomicStore { ty: l(1).ty, a, b },
             Op::Query { what, dim } => Code::Query { what: *what, dim: *dim, d },
             Op::Barrier => Code::Barrier,
-            Op::SubgroupBallot => Code::Subgroup { what: Together::Ballot, ty: result_ty, d, a, b },
-            Op::SubgroupShuffle => Code::Subgroup { what: Together::Shuffle, ty: result_ty, d, a, b },
+            Op::SubgroupBallot => Code::Subgroup { what: Collective::Ballot, ty: result_ty, d, a, b },
+            Op::SubgroupShuffle => Code::Subgroup { what: Collective::Shuffle, ty: result_ty, d, a, b },
             &Op::SubgroupReduce { op, cluster } => {
-                Code::Subgroup { what: Together::Reduce { op, cluster }, ty: result_ty, d, a, b }
+                Code::Subgroup { what: Collective::Reduce { op, cluster }, ty: result_ty, d, a, b }
             }
             &Op::SubgroupScan { op, exclusive } => {
-                Code::Subgroup { what: Together::Scan { op, exclusive }, ty: result_ty, d, a, b }
+                Code::Subgroup { what: Collective::Scan { op, exclusive }, ty: result_ty, d, a, b }
             }
             Op::Call(func) => {
                 let args = data.args.iter().map(|&v| (self.reg(v), self.lanes(v).n)).collect();

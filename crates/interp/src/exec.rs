@@ -1,7 +1,7 @@
 //! Runs one work-item (or one work-group function) until it ends or waits at a barrier. Its whole state is data, so
 //! that the work-items of a group can take turns.
 
-use crate::code::{Code, Decoded, Lanes, Program, Reg, To, Together};
+use crate::code::{Code, Collective, Decoded, Lanes, Program, Reg, To};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::observe::{Access, AccessKind, Observer, Printed};
@@ -9,7 +9,7 @@ use cloom_ir::{BinOp, CastOp, Entity, FuncRef, Query, RmwOp, Scalar, Span, Type,
 
 /// The ids of a work-item in its range.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct WorkItemIds {
     pub(crate) work_dim: u32,
     pub(crate) global_id: [u64; 3],
     pub(crate) local_id: [u64; 3],
@@ -35,7 +35,7 @@ pub(crate) struct Subgroup {
     pub lanes: u16,
 }
 
-impl Place {
+impl WorkItemIds {
     fn query(&self, what: Query, dim: u8) -> u64 {
         let of = match what {
             Query::WorkDim => return u64::from(self.work_dim),
@@ -78,7 +78,7 @@ pub struct Item {
     /// It waits at a back edge: the position, and the loop's nesting depth.
     latch: Option<(u32, u32)>,
     /// Its ids; `None` for a work-group function.
-    pub place: Option<Place>,
+    pub ids: Option<WorkItemIds>,
 }
 
 /// Why a work-item stopped.
@@ -108,10 +108,10 @@ pub struct Shared<'a, O> {
 
 impl Item {
     /// A work-item at the start of a function. The arguments are the lanes of all parameters, in order.
-    pub fn start(&mut self, program: &Program, func: FuncRef, args: &[u64], place: Option<Place>) {
+    pub fn start(&mut self, program: &Program, func: FuncRef, args: &[u64], ids: Option<WorkItemIds>) {
         self.frames.clear();
         self.registers.clear();
-        self.place = place;
+        self.ids = ids;
         let decoded = &program.funcs[func.index()];
         self.registers.extend_from_slice(&decoded.registers);
         let mut args = args.iter();
@@ -143,7 +143,7 @@ impl Item {
     }
 
     /// Continues with the next iteration, if it waits at a back edge.
-    pub(crate) fn next_round(&mut self) -> bool {
+    pub(crate) fn next_iteration(&mut self) -> bool {
         self.latch.take().is_some()
     }
 
@@ -170,7 +170,7 @@ impl Item {
     }
 
     fn fault<O>(&self, shared: &Shared<'_, O>, kind: FaultKind) -> Fault {
-        let item = self.place.as_ref().map_or([0; 3], |p| p.global_id);
+        let item = self.ids.as_ref().map_or([0; 3], |p| p.global_id);
         let Some(frame) = self.frames.last() else { return Fault { item, ..kind.into() } };
         let span = shared.program.funcs[frame.func.index()].spans.get(frame.pc).copied().unwrap_or(Span::NONE);
         Fault { kind, func: shared.program.module.funcs[frame.func].name.clone(), span, item }
@@ -193,11 +193,11 @@ impl Item {
             }
             let mut run = Running {
                 r: &mut self.registers[frame.base..],
-                item: self.place.as_ref().map_or([0; 3], |p| p.global_id),
+                item: self.ids.as_ref().map_or([0; 3], |p| p.global_id),
                 span: Span::NONE,
                 shared,
             };
-            match run.straight(func, &mut frame.pc, self.place.as_ref(), &mut self.segments)? {
+            match run.straight(func, &mut frame.pc, self.ids.as_ref(), &mut self.segments)? {
                 Event::Subgroup => return Ok(Stop::Subgroup),
                 Event::Round(at, depth) => {
                     self.latch = Some((at, depth));
@@ -307,7 +307,7 @@ impl<O: Observer> Running<'_, '_, O> {
         &mut self,
         func: &'c Decoded,
         pc: &mut usize,
-        place: Option<&Place>,
+        ids: Option<&WorkItemIds>,
         segments: &mut Vec<u64>,
     ) -> Result<Event<'c>, FaultKind> {
         loop {
@@ -380,17 +380,17 @@ impl<O: Observer> Running<'_, '_, O> {
                     }
                     Code::GlobalAddr { global, d } => self.set(*d, self.shared.globals[*global as usize]),
                     Code::Query { what, dim, d } => {
-                        let place = place.ok_or(FaultKind::NotInItem)?;
-                        self.set(*d, place.query(*what, *dim));
+                        let ids = ids.ok_or(FaultKind::NotInItem)?;
+                        self.set(*d, ids.query(*what, *dim));
                     }
                     Code::Barrier => {
-                        place.ok_or(FaultKind::NotInItem)?;
+                        ids.ok_or(FaultKind::NotInItem)?;
                         return Ok(Event::Barrier);
                     }
                     // A work-group function has no work-items to wait for.
-                    Code::Subgroup { what: Together::Fence, .. } if place.is_none() => {}
+                    Code::Subgroup { what: Collective::Fence, .. } if ids.is_none() => {}
                     Code::Subgroup { .. } => {
-                        place.ok_or(FaultKind::NotInItem)?;
+                        ids.ok_or(FaultKind::NotInItem)?;
                         self.spend((*pc - begin) as u64 + 1)?;
                         return Ok(Event::Subgroup);
                     }
@@ -415,7 +415,7 @@ impl<O: Observer> Running<'_, '_, O> {
             };
             self.spend((*pc - begin) as u64 + 1)?;
             self.go(pc, to);
-            if let (Some((at, depth)), true) = (to.wait, place.is_some()) {
+            if let (Some((at, depth)), true) = (to.wait, ids.is_some()) {
                 return Ok(Event::Round(at, depth));
             }
         }

@@ -4,7 +4,7 @@ use cloom_ir::Span;
 
 /// Why a run ended early, and where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{kind} (in `{func}`{}, work-item {item:?})", place(.span))]
+#[error("{kind} (in `{func}`{}, work-item {item:?})", location(.span))]
 pub struct Fault {
     /// What happened.
     pub kind: FaultKind,
@@ -16,7 +16,7 @@ pub struct Fault {
     pub item: [u64; 3],
 }
 
-fn place(span: &Span) -> String {
+fn location(span: &Span) -> String {
     if *span == Span::NONE { String::new() } else { format!(", line {} column {}", span.line, span.col) }
 }
 

@@ -2,7 +2,7 @@
 //! `spmd`, once per group or per batch of groups, with the descriptors of [`cloom_ir::abi`].
 
 use crate::code::Program;
-use crate::exec::{Item, Place, Shared, Stop};
+use crate::exec::{Item, Shared, Stop, WorkItemIds};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::observe::Observer;
@@ -258,12 +258,12 @@ impl<'p> Machine<'p> {
         result
     }
 
-    /// The argument block. A local argument becomes what `place` returns for its size.
+    /// The argument block. A local argument becomes what `allocate` returns for its size.
     fn argument_block(
         &mut self,
         meta: &KernelMeta,
         args: &[Arg],
-        mut place: impl FnMut(u64) -> u64,
+        mut allocate: impl FnMut(u64) -> u64,
     ) -> Result<Block, FaultKind> {
         let (offsets, size) = meta.layout();
         let mut bytes = vec![0u8; size as usize];
@@ -271,7 +271,7 @@ impl<'p> Machine<'p> {
             match arg {
                 Arg::Bytes(b) => bytes[at as usize..at as usize + b.len()].copy_from_slice(b),
                 Arg::Buffer(address) => put(&mut bytes, u64::from(at), *address),
-                Arg::Local(size) => put(&mut bytes, u64::from(at), place(*size)),
+                Arg::Local(size) => put(&mut bytes, u64::from(at), allocate(*size)),
             }
         }
         let address = self.memory.allocate_with(&bytes)?;
@@ -372,7 +372,12 @@ fn take_turns<O: Observer>(
                 Some(item) => item,
                 None if first => {
                     let mut item = pool.pop().unwrap_or_default();
-                    item.start(shared.program, kernel, args, Some(place(range, group, size, i as u64, subgroup)));
+                    item.start(
+                        shared.program,
+                        kernel,
+                        args,
+                        Some(work_item_ids(range, group, size, i as u64, subgroup)),
+                    );
                     item
                 }
                 None => {
@@ -406,7 +411,12 @@ fn take_turns<O: Observer>(
         if diverged || (ended && strict) {
             let kind = if diverged { FaultKind::BarrierDivergence } else { FaultKind::BarrierAfterReturn };
             let name = shared.program.module.funcs[func].name.clone();
-            return Err(Fault { kind, func: name, span, item: place(range, group, size, 0, subgroup).global_id });
+            return Err(Fault {
+                kind,
+                func: name,
+                span,
+                item: work_item_ids(range, group, size, 0, subgroup).global_id,
+            });
         }
         shared.observer.barrier(group, span);
     }
@@ -426,9 +436,9 @@ fn next_of(
     ready.pop_front()
 }
 
-fn place(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64, lanes: u16) -> Place {
+fn work_item_ids(range: &NdRange, group: [u64; 3], size: [u64; 3], number: u64, lanes: u16) -> WorkItemIds {
     let local_id = [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])];
-    Place {
+    WorkItemIds {
         work_dim: range.work_dim,
         global_id: std::array::from_fn(|d| range.offset[d] + group[d] * range.local[d] + local_id[d]),
         local_id,

@@ -5,7 +5,7 @@
 //! different positions, those at the earliest one execute first, as they may reach the others' position. Masked vector
 //! code has the same order.
 
-use crate::code::{Code, Program, Together};
+use crate::code::{Code, Collective, Program};
 use crate::exec::{Item, Subgroup};
 use cloom_ir::subgroup;
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ pub fn of(local_id: [u64; 3], size: [u64; 3], enqueued: [u64; 3], lanes: u16) ->
 pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Program) -> Vec<usize> {
     let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for &i in waiting.iter() {
-        if let Some(place) = items[i].as_ref().and_then(|item| item.place.as_ref()) {
-            groups.entry(place.subgroup.id).or_default().push(i);
+        if let Some(ids) = items[i].as_ref().and_then(|item| item.ids.as_ref()) {
+            groups.entry(ids.subgroup.id).or_default().push(i);
         }
     }
     let mut ready = Vec::new();
@@ -49,7 +49,7 @@ pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Progr
         }
         let here = earliest.map_or(Vec::new(), |e| e.1);
         let mut members: Vec<Item> = here.iter().filter_map(|&i| items[i].take()).collect();
-        together(&mut members, program);
+        run_collective(&mut members, program);
         for (&i, member) in here.iter().zip(members) {
             items[i] = Some(member);
         }
@@ -61,25 +61,25 @@ pub fn act(waiting: &mut Vec<usize>, items: &mut [Option<Item>], program: &Progr
 }
 
 /// Executes the operation that these work-items of one sub-group wait at.
-fn together(members: &mut [Item], program: &Program) {
-    if members.iter_mut().fold(false, |any, m| m.next_round() | any) {
+fn run_collective(members: &mut [Item], program: &Program) {
+    if members.iter_mut().fold(false, |any, m| m.next_iteration() | any) {
         return;
     }
-    let place = members.first().and_then(|m| Some((m.waits_at(program)?, m.place.as_ref()?.subgroup.lanes)));
-    let Some((&Code::Subgroup { what, ty, d, a, b }, lanes)) = place else { return };
-    let number = |m: &Item| m.place.as_ref().map_or(0, |p| p.subgroup.local_id as usize);
+    let waiting = members.first().and_then(|m| Some((m.waits_at(program)?, m.ids.as_ref()?.subgroup.lanes)));
+    let Some((&Code::Subgroup { what, ty, d, a, b }, lanes)) = waiting else { return };
+    let number = |m: &Item| m.ids.as_ref().map_or(0, |p| p.subgroup.local_id as usize);
     let spread = |empty: u64| {
         let mut values = vec![empty; usize::from(lanes)];
         members.iter().for_each(|m| values[number(m)] = m.register(a));
         values
     };
     let results: Vec<u64> = match what {
-        Together::Fence => Vec::new(),
-        Together::Ballot => {
+        Collective::Fence => Vec::new(),
+        Collective::Ballot => {
             let bits = spread(0).iter().rev().fold(0, |bits, &yes| bits << 1 | yes);
             vec![bits; usize::from(lanes)]
         }
-        Together::Shuffle => {
+        Collective::Shuffle => {
             let values = spread(0);
             let mut results = values.clone();
             for m in members.iter() {
@@ -87,19 +87,19 @@ fn together(members: &mut [Item], program: &Program) {
             }
             results
         }
-        Together::Reduce { op, cluster } => {
+        Collective::Reduce { op, cluster } => {
             let mut values = spread(subgroup::identity(op, ty).unwrap_or(0));
             subgroup::reduce(op, ty, &mut values, cluster);
             values
         }
-        Together::Scan { op, exclusive } => {
+        Collective::Scan { op, exclusive } => {
             let mut values = spread(subgroup::identity(op, ty).unwrap_or(0));
             subgroup::scan(op, ty, &mut values, exclusive);
             values
         }
     };
     for m in members {
-        let result = (what != Together::Fence).then(|| (d, results[number(m)]));
+        let result = (what != Collective::Fence).then(|| (d, results[number(m)]));
         m.go_on(result);
     }
 }
