@@ -5,51 +5,54 @@
 //!
 //! ```c
 //! for (int j = 1; j <= n; j++)
-//!     row[j] = max(row[j], row[j - 1]);   // row: a private array
+//!     row[j] = max(row[j], row[j - 1]);   // row: a private array; row[j - 1] becomes a parameter
 //! ```
 //!
-//! Else each iteration waits for store-to-load forwarding in the processor, several times as long as it takes to
+//! Otherwise each iteration waits for store-to-load forwarding in the processor, several times as long as it takes to
 //! compute. (LLVM's scalar replacement sees such pairs in a scalar loop, but not where stores are masked.)
 //!
-//! A loop of a header and one block qualifies if it stores to the array in one place and touches private memory in no
-//! other way than by loads and stores into arrays that can be told apart. What the first iteration loads is loaded
+//! A load forms a pair with a store if its address in the next iteration is that of the store, which is a comparison of
+//! affine forms ([`cloom_ir::affine`]). The loop is a header and a body, has one store to that array, and touches private
+//! memory in no other way than by loads and stores whose arrays are known. What the first iteration loads is loaded
 //! before the loop, also if no iteration comes: it must be seen to lie in the array.
 
-use crate::analysis::shape::sign_extend;
 use crate::emit::widen::{Surroundings, VectorInput};
 use crate::transform::Rewrite;
-use cloom_ir as ir;
+use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
 use cloom_ir::loops::Loop;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Flags, Function, Inst, Op, Scalar, Space, Type, Value, ValueDef};
+use cloom_ir::{Block, Builder, Flags, Function, Inst, Op, Space, Term, Value};
 use rustc_hash::FxHashMap;
-
-/// How far back the sums of an address are followed.
-const DEPTH: u32 = 12;
 
 /// The function with such loops changed, if it has any, and where in the source they are.
 pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
-    let pairs: Vec<Pair> = item.loops.loops.iter().flat_map(|l| Round::find(item, l)).collect();
+    let loops = item.loops.loops.iter().enumerate();
+    let candidates: Vec<Candidate> = loops.filter_map(|(number, l)| Candidate::find(item, number, l)).collect();
+    if candidates.is_empty() {
+        return None;
+    }
+    let affine = Affine::new(&item.func, &item.cfg, &item.loops, Facts::default());
+    let pairs: Vec<Pair> = candidates.iter().flat_map(|c| c.pairs(&item.func, &affine)).collect();
     if pairs.is_empty() {
         return None;
     }
     let mut func = item.func.clone();
-    let places = pairs.iter().map(|p| func.insts[p.load].span).collect();
+    let spans = pairs.iter().map(|p| func.insts[p.load].span).collect();
     // What is stored may have been loaded by a pair that is written already.
     let mut renamed = FxHashMap::default();
     for p in &pairs {
         p.write(&mut func, &mut renamed);
     }
-    Some(Rewrite::of(item, func, places))
+    Some(Rewrite::of(item, func, spans))
 }
 
-/// A load that gives what a store wrote a round ago.
+/// A load that reads what a store wrote an iteration ago.
 struct Pair {
     header: Block,
     body: Block,
     before: Block,
     load: Inst,
     stored: Value,
-    /// Where in which array the first round's is.
+    /// What the first iteration loads: the array, and the offset in bytes.
     array: Value,
     offset: u64,
 }
@@ -78,197 +81,202 @@ impl Pair {
     }
 }
 
-/// A loop of a header that decides and one block that does the work.
-struct Round<'a> {
-    func: &'a Function,
+/// A loop of a header that decides and one body, with a jump before it, that loads from private arrays and stores to
+/// them.
+struct Candidate {
+    /// Index into the function's loops.
+    number: usize,
     header: Block,
     body: Block,
     before: Block,
+    /// Its loads from private memory that may be removed.
+    loads: Vec<Inst>,
+    /// All its stores to private memory.
+    stores: Vec<Inst>,
 }
 
-impl Round<'_> {
-    fn find(item: &VectorInput, l: &Loop) -> Vec<Pair> {
+impl Candidate {
+    fn find(item: &VectorInput, number: usize, l: &Loop) -> Option<Candidate> {
         let func = &item.func;
-        let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return Vec::new() };
-        let mut entries = item.cfg.preds(*header).iter().copied().filter(|&p| p != *latch);
-        let (Some(before), None) = (entries.next(), entries.next()) else { return Vec::new() };
-        let jumps = matches!(func.blocks[before].term, ir::Term::Jump(_))
-            && matches!(func.blocks[*body].term, ir::Term::Jump(_));
-        if latch != body || !jumps || !func.blocks[*body].params.is_empty() {
-            return Vec::new();
+        let (&[header, body], &[latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
+        let mut entries = item.cfg.preds(header).iter().copied().filter(|&p| p != latch);
+        let (before, None) = (entries.next()?, entries.next()) else { return None };
+        let jumps = [before, body].iter().all(|&b| matches!(func.blocks[b].term, Term::Jump(_)));
+        if latch != body || !jumps || !func.blocks[body].params.is_empty() {
+            return None;
         }
-        Round { func, header: *header, body: *body, before }.pairs()
-    }
-
-    fn pairs(&self) -> Vec<Pair> {
-        let func = self.func;
-        let insts = || func.blocks[self.header].insts.iter().chain(&func.blocks[self.body].insts).copied();
-        let mut stores = Vec::new();
-        for i in insts() {
+        let (mut loads, mut stores) = (Vec::new(), Vec::new());
+        for (b, &i) in [header, body].into_iter().flat_map(|b| func.blocks[b].insts.iter().map(move |i| (b, i))) {
             let data = &func.insts[i];
+            let space = data.args.first().and_then(|&p| func.ty(p).space());
             match data.op {
-                Op::Store { .. } => match func.ty(data.args[0]).space() {
-                    Some(Space::Private) => match self.place(data.args[0]) {
-                        Some(place) => stores.push((i, place)),
-                        None => return Vec::new(),
-                    },
+                Op::Store { .. } => match space {
+                    Some(Space::Private) => stores.push(i),
                     Some(Space::Global | Space::Local) => {}
-                    _ => return Vec::new(),
+                    _ => return None,
                 },
+                Op::Load { .. } if b == header || data.flags.contains(Flags::VOLATILE) => {}
+                Op::Load { .. } if space == Some(Space::Private) => loads.push(i),
                 Op::Load { .. } => {}
                 _ if data.op.is_pure() => {}
-                _ => return Vec::new(),
-            }
-        }
-        let body = func.blocks[self.body].insts.iter().copied();
-        body.filter_map(|i| self.pair(i, &stores)).collect()
-    }
-
-    fn pair(&self, load: Inst, stores: &[(Inst, Place)]) -> Option<Pair> {
-        let func = self.func;
-        let data = &func.insts[load];
-        let (Op::Load { .. }, Some(result)) = (&data.op, data.result) else { return None };
-        if data.flags.contains(Flags::VOLATILE) || func.ty(data.args[0]).space() != Some(Space::Private) {
-            return None;
-        }
-        let place = self.place(data.args[0])?;
-        let mut own = stores.iter().filter(|(_, s)| s.array == place.array);
-        let ((store, to), None) = (own.next()?, own.next()) else { return None };
-        let written = &func.insts[*store];
-        let stored = written.args[1];
-        // What a round of the loop adds to the address that is read leads to what the round before wrote.
-        let step = place.terms.iter().try_fold(0i64, |sum, t| Some(sum.wrapping_add(self.step(t)?)))?;
-        // Elements that overlap are changed twice.
-        let apart = step.unsigned_abs() >= u64::from(func.ty(result).bytes());
-        let same = place.terms == to.terms && place.offset.wrapping_add(step) == to.offset;
-        if !same || !apart || func.ty(stored) != func.ty(result) || written.flags.contains(Flags::VOLATILE) {
-            return None;
-        }
-        let mut offset = place.offset;
-        for t in &place.terms {
-            offset = offset.wrapping_add(t.factor.wrapping_mul(self.first(t)?));
-        }
-        let Op::Alloca { size, .. } = func.insts[func.def_inst(place.array)?].op else { return None };
-        let offset = u64::try_from(offset).ok()?;
-        let inside = offset.checked_add(u64::from(func.ty(result).bytes())).is_some_and(|end| end <= size);
-        inside.then_some(Pair {
-            header: self.header,
-            body: self.body,
-            before: self.before,
-            load,
-            stored,
-            array: place.array,
-            offset,
-        })
-    }
-
-    /// What a round adds to the part of an address: nothing if it is the same in all rounds, the step of a counter.
-    fn step(&self, t: &Term) -> Option<i64> {
-        let func = self.func;
-        if !func.is_defined_in(t.value, &[self.header, self.body]) {
-            return Some(0);
-        }
-        let next = self.argument(t.value, self.body)?;
-        let data = &func.insts[func.def_inst(next)?];
-        let exact = t.wide.is_none_or(|wide| data.flags.contains(promise(wide)));
-        let counts = data.op == Op::Binary(BinOp::Add) && data.args[0] == t.value && exact;
-        let by = func.const_bits(data.args[1]).filter(|_| counts)?;
-        Some(t.factor.wrapping_mul(extended(by, t.wide, func.ty(next).scalar)))
-    }
-
-    /// What a part of an address is in the first round, if it is a constant.
-    fn first(&self, t: &Term) -> Option<i64> {
-        let first = self.argument(t.value, self.before).unwrap_or(t.value);
-        Some(extended(self.func.const_bits(first)?, t.wide, self.func.ty(first).scalar))
-    }
-
-    /// What a parameter of the header gets from a block.
-    fn argument(&self, v: Value, from: Block) -> Option<Value> {
-        let ValueDef::Param(b, k) = self.func.values[v].def else { return None };
-        let edge = self.func.blocks[from].term.edge(0).filter(|e| b == self.header && e.block == b)?;
-        edge.args.get(k as usize).copied()
-    }
-
-    /// The array that an address is in, and where.
-    fn place(&self, p: Value) -> Option<Place> {
-        let func = self.func;
-        let mut place = Place { array: p, terms: Vec::new(), offset: 0 };
-        for _ in 0..DEPTH {
-            let data = &func.insts[func.def_inst(place.array)?];
-            match data.op {
-                Op::Alloca { .. } => {
-                    place.terms.sort_by_key(|t| (t.value, t.factor));
-                    return Some(place);
-                }
-                Op::PtrAdd => {
-                    place.array = data.args[0];
-                    self.add(Term { value: data.args[1], wide: None, factor: 1 }, DEPTH, &mut place);
-                }
                 _ => return None,
             }
         }
-        None
+        let candidate = Candidate { number, header, body, before, loads, stores };
+        (!candidate.loads.is_empty() && !candidate.stores.is_empty()).then_some(candidate)
     }
 
-    /// Takes a sum apart, through widening where the source promises that it does not wrap.
-    fn add(&self, t: Term, depth: u32, place: &mut Place) {
-        let func = self.func;
-        let scalar = func.ty(t.value).scalar;
-        if let Some(bits) = func.const_bits(t.value) {
-            place.offset = place.offset.wrapping_add(t.factor.wrapping_mul(extended(bits, t.wide, scalar)));
-            return;
+    fn pairs(&self, func: &Function, affine: &Affine<'_>) -> Vec<Pair> {
+        let arrays = self.stores.iter().map(|&i| Some((i, array_of(func, affine, func.insts[i].args[0])?)));
+        // A store to an unknown array may be to any.
+        let Some(stores) = arrays.collect::<Option<Vec<(Inst, Value)>>>() else { return Vec::new() };
+        self.loads.iter().filter_map(|&i| self.pair(func, affine, i, &stores)).collect()
+    }
+
+    fn pair(&self, func: &Function, affine: &Affine<'_>, load: Inst, stores: &[(Inst, Value)]) -> Option<Pair> {
+        let p = func.insts[load].args[0];
+        let ty = func.ty(func.insts[load].result?);
+        let array = array_of(func, affine, p)?;
+        let mut own = stores.iter().filter(|&&(_, to)| to == array).map(|&(i, _)| &func.insts[i]);
+        let (store, None) = (own.next()?, own.next()) else { return None };
+        let stored = store.args[1];
+        if func.ty(stored) != ty || store.flags.contains(Flags::VOLATILE) {
+            return None;
         }
-        let Some(data) = func.def_inst(t.value).filter(|_| depth > 0).map(|i| &func.insts[i]) else {
-            return place.terms.push(t);
-        };
-        let exact = t.wide.is_none_or(|wide| data.flags.contains(promise(wide)));
-        let part = |value: Value, factor: i64| Term { value, wide: t.wide, factor };
-        match data.op {
-            Op::Binary(op @ (BinOp::Add | BinOp::Sub)) if exact => {
-                let second = if op == BinOp::Sub { t.factor.wrapping_neg() } else { t.factor };
-                self.add(part(data.args[0], t.factor), depth - 1, place);
-                self.add(part(data.args[1], second), depth - 1, place);
-            }
-            Op::Binary(op @ (BinOp::Mul | BinOp::Shl)) if exact => match func.const_bits(data.args[1]) {
-                Some(c) => {
-                    let c = match op {
-                        BinOp::Shl => 1i64 << (c % u64::from(scalar.bits())),
-                        _ => extended(c, t.wide, scalar),
-                    };
-                    self.add(part(data.args[0], t.factor.wrapping_mul(c)), depth - 1, place);
-                }
-                None => place.terms.push(t),
-            },
-            Op::Cast(op @ (CastOp::Sext | CastOp::Zext))
-                if t.wide.is_none() && func.ty(t.value) == Type::I64 && func.ty(data.args[0]).scalar != Scalar::I1 =>
-            {
-                self.add(Term { value: data.args[0], wide: Some(op), factor: t.factor }, depth - 1, place);
-            }
-            _ => place.terms.push(t),
+        // The forms hold for iterations that run the body, where the no-wrap flags of its instructions are promises.
+        let is_stored = affine.next(self.number, p)? == affine.form(store.args[0], Ext::Own);
+        // Elements that overlap are changed twice.
+        let is_apart = affine.const_slope(self.number, p)?.unsigned_abs() >= u64::from(ty.bytes());
+        if !is_stored || !is_apart {
+            return None;
         }
+        let first = affine.first(self.number, p)?.minus(&Form::symbol(64, Symbol::Value(array, Ext::Own)));
+        let offset = u64::try_from(first.as_const()?).ok()?;
+        let Op::Alloca { size, .. } = func.insts[func.def_inst(array)?].op else { return None };
+        let is_inside = offset.checked_add(u64::from(ty.bytes())).is_some_and(|end| end <= size);
+        let &Candidate { header, body, before, .. } = self;
+        is_inside.then_some(Pair { header, body, before, load, stored, array, offset })
     }
 }
 
-/// A part of a sum: a value, how it is widened, and how often it counts.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Term {
-    value: Value,
-    wide: Option<CastOp>,
-    factor: i64,
+/// The private array that an address is in, if it is known.
+fn array_of(func: &Function, affine: &Affine<'_>, p: Value) -> Option<Value> {
+    match affine.base(p)? {
+        (Symbol::Value(v, _), _) if matches!(func.def_op(v), Some(Op::Alloca { .. })) => Some(v),
+        _ => None,
+    }
 }
 
-/// A place in an array: bytes from its beginning, which vary with values.
-struct Place {
-    array: Value,
-    terms: Vec<Term>,
-    offset: i64,
-}
+#[cfg(test)]
+mod tests {
+    use crate::VectorOptions;
+    use cloom_passes::PassOptions;
 
-/// The promise with which a sum may be widened part by part.
-fn promise(wide: CastOp) -> Flags {
-    if wide == CastOp::Sext { Flags::NSW } else { Flags::NUW }
-}
+    /// How many loads become values of `for (int j = start; j < n; j = next) row[…] = row[…] * j`, with an array of 64
+    /// numbers v2 and counter v20. `body` computes the address v30 of the load, v31 of the store, and v32, the next j.
+    fn forwarded(start: u32, body: &str) -> usize {
+        let text = format!(
+            "func external @k(ptr<global>, i32) kernel {{
+  param \"out\" \"int*\" global size 8 align 8
+  param \"n\" \"int\" value size 4 align 4
+}} {{
+bb0(v0: ptr<global>, v1: i32):
+    v2: ptr<private> = alloca 256 align 4
+    v3: i64 = query global_id 0
+    v4: i64 = const 0x4
+    v5: i64 = mul v3, v4
+    v6: ptr<global> = ptradd v0, v5
+    v7: i32 = load v6 align 4
+    store v2, v7 align 4
+    v8: i32 = const 0x1
+    v9: i32 = const 0xffffffff
+    v10: i32 = const 0x2
+    v11: i32 = const {start}
+    jump bb1(v11)
+bb1(v20: i32):
+    v21: i1 = icmp slt v20, v1
+    br v21, bb2, bb3
+bb2:
+{body}
+    v33: i32 = load v30 align 4
+    v34: i32 = mul v33, v20
+    store v31, v34 align 4
+    jump bb1(v32)
+bb3:
+    v35: i32 = and v7, v10
+    v36: i64 = sext v35
+    v37: i64 = mul v36, v4
+    v38: ptr<private> = ptradd v2, v37
+    v39: i32 = load v38 align 4
+    store v6, v39 align 4
+    ret
+}}"
+        );
+        let mut module = cloom_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let kernel = module.kernels().next().unwrap();
+        let target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
+        let options = VectorOptions::with_lanes(8);
+        let made = crate::work_group_function(&mut module, kernel, options, &target, &PassOptions::default()).unwrap();
+        made.statistics.changes(crate::passes::STORE_TO_LOAD.name)
+    }
 
-fn extended(bits: u64, wide: Option<CastOp>, scalar: Scalar) -> i64 {
-    if wide == Some(CastOp::Zext) { bits as i64 } else { sign_extend(bits, scalar) }
+    /// `&row[index]`, from numbers that begin with this one.
+    fn element(address: &str, index: &str, first: usize) -> String {
+        let [a, b] = [first, first + 1];
+        format!(
+            "    v{a}: i64 = sext {index}\n    v{b}: i64 = mul v{a}, v4\n    {address}: ptr<private> = ptradd v2, v{b}\n"
+        )
+    }
+
+    /// The body whose load is of this index, and whose counter is increased by a value.
+    fn body(flag: &str, index: &str, by: &str) -> String {
+        format!(
+            "    {index}\n{}{}    v32: i32 = add {flag} v20, {by}",
+            element("v30", "v40", 50),
+            element("v31", "v20", 52)
+        )
+    }
+
+    #[test]
+    fn what_was_stored_an_iteration_ago_is_not_loaded() {
+        assert_eq!(forwarded(1, &body("nsw", "v40: i32 = add nsw v20, v9", "v8")), 1);
+        assert_eq!(forwarded(1, &body("nsw", "v40: i32 = sub nsw v20, v8", "v8")), 1);
+        assert_eq!(forwarded(2, &body("nsw", "v40: i32 = sub nsw v20, v10", "v10")), 1);
+        // That the counter does not wrap is known of its bound.
+        assert_eq!(forwarded(1, &body("", "v40: i32 = add nsw v20, v9", "v8")), 1);
+        // Differently written, and deep.
+        let mut sum = "v100: i32 = sub nsw v20, v8\n".to_string();
+        sum.extend((101..130).map(|n| format!("    v{n}: i32 = add nsw v{}, v1\n", n - 1)));
+        sum.extend((130..159).map(|n| format!("    v{n}: i32 = sub nsw v{}, v1\n", n - 1)));
+        assert_eq!(
+            forwarded(
+                1,
+                &body("nsw", &(sum + "    v40: i32 = add nsw v158, v8\n    v41: i32 = sub nsw v40, v8"), "v8")
+                    .replace("sext v40", "sext v41")
+            ),
+            1
+        );
+        let shifted = body("nsw", "v40: i32 = sub nsw v20, v8", "v8").replace("mul v52, v4", "shl v52, v60");
+        assert_eq!(forwarded(1, &("    v60: i64 = sext v10\n".to_string() + &shifted)), 1);
+    }
+
+    #[test]
+    fn other_loads_stay() {
+        // The index may wrap.
+        assert_eq!(forwarded(1, &body("nsw", "v40: i32 = add v20, v9", "v8")), 0);
+        // It was stored two iterations ago, or none, or never.
+        assert_eq!(forwarded(2, &body("nsw", "v40: i32 = sub nsw v20, v10", "v8")), 0);
+        assert_eq!(forwarded(2, &body("nsw", "v40: i32 = sub nsw v20, v8", "v10")), 0);
+        assert_eq!(forwarded(1, &body("nsw", "v40: i32 = mul nsw v20, v8", "v8")), 0);
+        assert_eq!(forwarded(1, &body("nsw", "v40: i32 = add nsw v20, v8", "v8")), 0);
+        // The step differs from iteration to iteration.
+        assert_eq!(forwarded(1, &body("nsw", "v40: i32 = sub nsw v20, v8", "v20")), 0);
+        // The first one is before the array, or behind it.
+        assert_eq!(forwarded(0, &body("nsw", "v40: i32 = sub nsw v20, v8", "v8")), 0);
+        assert_eq!(forwarded(65, &body("nsw", "v40: i32 = sub nsw v20, v8", "v8")), 0);
+        assert_eq!(forwarded(64, &body("nsw", "v40: i32 = sub nsw v20, v8", "v8")), 1);
+        // Another store may be to the same element.
+        let twice = body("nsw", "v40: i32 = sub nsw v20, v8", "v8") + "\n    store v30, v8 align 4";
+        assert_eq!(forwarded(1, &twice), 0);
+    }
 }
