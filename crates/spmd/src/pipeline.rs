@@ -325,7 +325,7 @@ impl Pipeline<'_> {
             if scatters {
                 let mut spans = Vec::new();
                 manager.function(module, func, passes::PREFETCH_SCATTER, |func| {
-                    spans = prefetch_scatter::hint(func, &part.params);
+                    spans = prefetch_scatter::run(func, &part.params);
                     spans.len()
                 });
                 remarks.extend(spans.into_iter().map(remarks::prefetch_scatter));

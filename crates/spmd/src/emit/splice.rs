@@ -1,52 +1,26 @@
-//! Copies a function into another one, at the end of a block.
+//! Copies a continuation's function into the work-group function, at the end of a block (inlining without a call).
 
-use cloom_ir::{Block, Edge, Function, Op, Term, Value};
-use rustc_hash::FxHashMap;
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{Block, CloneMap, Function, Inst, Op, Term, Value};
 
-/// Copies `item` in. Gives the blocks where it returned, still without an end, with the returned values.
+/// Copies `item` in. Gives the blocks where it returned, with the returned values; their terminators are for the caller
+/// to replace.
 pub fn splice(item: &Function, func: &mut Function, start: Block, params: &[Value]) -> Vec<(Block, Value)> {
-    let mut values: FxHashMap<Value, Value> = item.param_values().iter().copied().zip(params.iter().copied()).collect();
-    let mut blocks = FxHashMap::default();
-    let order = cloom_ir::cfg::Cfg::new(item).rpo().to_vec();
-    for &b in &order {
-        if b == item.entry() {
-            blocks.insert(b, start);
-            continue;
-        }
-        let new = func.add_block();
-        blocks.insert(b, new);
-        for &p in &item.blocks[b].params {
-            let v = func.add_block_param(new, item.ty(p));
-            values.insert(p, v);
-        }
-    }
+    let mut map = CloneMap::new(item.param_values().iter().copied().zip(params.iter().copied()));
+    map.blocks.insert(item.entry(), start);
+    let copies = map.clone_blocks_from(item, func, Cfg::new(item).rpo());
+    func.layout.extend(copies.iter().filter(|&&b| b != start));
+    // Private arrays belong to the function, whatever its block.
     let entry = func.entry();
-    let mut ends = Vec::new();
-    for &b in &order {
-        let to = blocks[&b];
-        for &i in &item.blocks[b].insts {
-            let data = &item.insts[i];
-            let args = data.args.iter().map(|a| values[a]).collect();
-            let ty = data.result.map(|r| item.ty(r));
-            let new = func.make_inst(data.op.clone(), args, ty, data.flags, data.span);
-            match data.op {
-                Op::Alloca { .. } => func.blocks[entry].insts.insert(0, new),
-                _ => func.blocks[to].insts.push(new),
-            }
-            if let (Some(r), Some(v)) = (data.result, func.insts[new].result) {
-                values.insert(r, v);
-            }
-        }
-        let mut term = item.blocks[b].term.clone();
-        if let Term::Return(Some(v)) = term {
-            ends.push((to, values[&v]));
-            continue;
-        }
-        term.map_uses(|v| values[&v]);
-        for e in term.edges_mut() {
-            *e = Edge { block: blocks[&e.block], args: std::mem::take(&mut e.args) };
-        }
-        func.set_term(to, term, item.blocks[b].term_span);
+    for &b in &copies {
+        let insts = std::mem::take(&mut func.blocks[b].insts).into_iter();
+        let (allocas, others): (Vec<Inst>, _) = insts.partition(|&i| matches!(func.insts[i].op, Op::Alloca { .. }));
+        func.blocks[b].insts = others;
+        func.blocks[entry].insts.splice(0..0, allocas);
     }
-    ends
+    let ends = copies.into_iter().filter_map(|b| match func.blocks[b].term {
+        Term::Return(Some(v)) => Some((b, v)),
+        _ => None,
+    });
+    ends.collect()
 }

@@ -1,72 +1,62 @@
 //! Vector component splitting: loops over short vectors that are too wide for the registers run for some of the
 //! components at a time.
 //!
-//! In comes the analysed function of one work-item; out goes, if it has such loops, one where each loop is there
-//! several times, one after the other.
+//! In comes the analysed function of one work-item; out goes, if it has such loops, one where each such loop is
+//! replaced by several copies, one after the other, each for some of the components.
 //!
 //! ```c
 //! for (int k = 0; k < n; k++)
 //!     v = mad(v, 0.999f, 0.125f);   // float16: sixteen registers to a vector of work-items, and two for the constants
 //! ```
 //!
-//! Every component becomes a vector of its own. What does not fit in the registers is spilled in every iteration, and
-//! the next iteration waits for it. But components that only meet their like are independent: the loop runs for some
-//! of them, then for the next ones. It must have no effects, and the same trip count for all work-items. (Loop
-//! fission, by components instead of statements.)
+//! Every component becomes a vector register of its own. What does not fit in the registers is spilled in every
+//! iteration, and the next iteration waits for it. But if the operations of the loop are component-wise, components are
+//! independent: the loop runs for some of them, then for the next ones. It must have no effects, and the same trip count
+//! for all work-items. (Loop fission, by components instead of statements.)
 
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;
 use crate::emit::widen::{Surroundings, VectorInput};
 use crate::transform::Rewrite;
 use cloom_ir::loops::Loop;
-use cloom_ir::{Args, Block, Builder, Edge, Function, Op, Term, Type, Value};
+use cloom_ir::{Args, Block, Builder, CloneMap, Edge, Function, Op, Term, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// Loops with more instructions are left as they are.
 const MAX_INSTS: usize = 200;
 
-/// Registers that most machines have, but two for the numbers that are computed with. (Sixteen chains in sixteen registers ran at 54
-/// percent of the machine's peak, since three went through memory and were waited for; twice eight run at 94.)
+/// Registers that most machines have, less two for operands. (Sixteen chains in sixteen registers ran at 54 percent of
+/// the machine's peak, since three went through memory and were waited for; twice eight run at 94.)
 const REGISTERS: u32 = 14;
 
-/// Operations deep, parts of vectors are computed anew.
-const ANEW: u32 = 4;
+/// How many operations deep an expression is computed again for some components of its value, instead of extracting
+/// them.
+const MAX_DEPTH: u32 = 4;
 
-/// The function with such loops divided, if it has any, and where in the source they are.
+/// The function with such loops split, if it has any, and where in the source they are.
 pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
     let wide: Vec<SplitLoop> = item.loops.loops.iter().filter_map(|l| SplitLoop::find(item, l)).collect();
     if wide.is_empty() {
         return None;
     }
     let mut func = item.func.clone();
-    let mut places = Vec::new();
-    for w in &wide {
-        places.push(func.blocks[w.header].term_span);
-        w.write(&mut func);
+    let mut spans = Vec::new();
+    for l in &wide {
+        spans.push(func.blocks[l.header].term_span);
+        l.write(&mut func);
     }
-    // Wholes that nobody needs any more.
+    // Whole vectors that are not used any more.
     cloom_passes::dce::run(&mut func);
-    Some(Rewrite::of(item, func, places))
+    Some(Rewrite::of(item, func, spans))
 }
 
-/// A loop of a header that decides and one block that does the work.
+/// A loop of a header that decides and one body.
 struct SplitLoop {
     header: Block,
     body: Block,
     /// Components of its vectors, and of a part of them.
     lanes: u16,
     part: u16,
-}
-
-/// The values of a part, by those of the whole.
-type Map = FxHashMap<Value, Value>;
-
-fn renamed(map: &Map, v: Value) -> Value {
-    map.get(&v).copied().unwrap_or(v)
-}
-
-fn mapped(map: &Map, values: &[Value]) -> Vec<Value> {
-    values.iter().map(|&v| renamed(map, v)).collect()
 }
 
 impl SplitLoop {
@@ -81,7 +71,7 @@ impl SplitLoop {
         let lanes = params.iter().map(|&p| func.ty(p).lanes).max().filter(|&n| n >= 4)?;
         let mut insts = func.blocks[header].insts.iter().chain(&func.blocks[body].insts);
         let few = func.blocks[header].insts.len() + func.blocks[body].insts.len() <= MAX_INSTS;
-        // What differs between work-items is in vectors of so many components, and these do not mix.
+        // What varies between work-items is in vectors of so many components, and these do not mix.
         let fits = |v: Value| match func.ty(v).lanes {
             1 => item.shapes.of(v) != Shape::Varying,
             n => n == lanes,
@@ -97,7 +87,7 @@ impl SplitLoop {
         if !simple || !func.blocks[body].params.iter().all(|&p| fits(p)) {
             return None;
         }
-        // The registers of what goes from round to round decide.
+        // The registers of loop-carried values decide.
         let carried: u32 = params.iter().map(|&p| func.ty(p)).filter(|ty| ty.is_vector()).map(words).sum();
         let mut part = lanes;
         while part > 1 && carried * u32::from(part) > REGISTERS * u32::from(lanes) {
@@ -106,12 +96,12 @@ impl SplitLoop {
         (part < lanes && lanes.is_multiple_of(part)).then_some(SplitLoop { header, body, lanes, part })
     }
 
-    /// A whole's type in a part.
+    /// The type that a value of the loop has in the copy for a part.
     fn type_of(&self, ty: Type) -> Type {
         if ty.is_vector() { Type::vector(ty.scalar, self.part) } else { ty }
     }
 
-    /// Puts the loops of the parts in place of this one.
+    /// Replaces this loop by the loops of the parts.
     fn write(&self, func: &mut Function) {
         let (header, span) = (self.header, func.blocks[self.header].term_span);
         let Term::Branch { cond, then, els } = func.blocks[header].term.clone() else { return };
@@ -142,45 +132,47 @@ impl SplitLoop {
             }
         }
         let mut at = before;
-        let mut parts: Vec<Map> = Vec::new();
+        let mut parts: Vec<CloneMap> = Vec::new();
         for first in (0..self.lanes).step_by(usize::from(self.part)) {
-            let mut map = Map::default();
-            let begin: Vec<Value> = wholes.iter().map(|&v| self.slice(func, v, first, at, ANEW)).collect();
+            let mut map = CloneMap::default();
+            let begin: Vec<Value> = wholes.iter().map(|&v| self.slice(func, v, first, at, MAX_DEPTH)).collect();
             self.outside(func, first, at, &mut map);
             let [head, body, after] = std::array::from_fn(|_| func.add_block());
             func.set_term(at, Term::Jump(Edge::new(head, begin)), span);
             for (block, new) in [(header, head), (self.body, body)] {
                 for p in func.blocks[block].params.clone() {
                     let ty = self.type_of(func.ty(p));
-                    map.insert(p, func.add_block_param(new, ty));
+                    map.values.insert(p, func.add_block_param(new, ty));
                 }
                 self.copy(func, block, new, &mut map);
             }
-            let (on, off) = (Edge::new(body, mapped(&map, &again.args)), Edge::new(after, []));
+            let on = Edge::new(body, again.args.iter().map(|&v| map.value(v)));
+            let off = Edge::new(after, []);
             let (then, els) = if stays { (on, off) } else { (off, on) };
-            func.set_term(head, Term::Branch { cond: renamed(&map, cond), then, els }, span);
-            let next = func.blocks[self.body].term.edge(0).map(|e| mapped(&map, &e.args)).unwrap_or_default();
-            func.set_term(body, Term::Jump(Edge::new(head, next)), span);
+            func.set_term(head, Term::Branch { cond: map.value(cond), then, els }, span);
+            map.blocks.insert(header, head);
+            func.set_term(body, map.term(&func.blocks[self.body].term), span);
             parts.push(map);
             at = after;
         }
-        // What the rest of the function sees of the loop is what its header has.
-        let seen = params.into_iter().chain(func.blocks[header].insts.iter().filter_map(|&i| func.insts[i].result));
-        let seen: Vec<Value> = seen.collect();
-        let joined: Map = seen.into_iter().map(|v| (v, self.join(func, v, &parts, at))).collect();
+        // Only what the header defines is used after the loop.
+        let live = params.into_iter().chain(func.blocks[header].insts.iter().filter_map(|&i| func.insts[i].result));
+        let live: Vec<Value> = live.collect();
+        let joined: FxHashMap<Value, Value> = live.into_iter().map(|v| (v, self.join(func, v, &parts, at))).collect();
         func.set_term(at, Term::Jump(out), span);
         func.layout.retain(|&b| b != header && b != self.body);
-        func.map_uses(|v| renamed(&joined, v));
+        func.map_uses(|v| joined.get(&v).copied().unwrap_or(v));
     }
 
-    /// Some components of a vector, computed anew where that is simple: so parts that are not yet needed take no registers.
+    /// Some components of a vector, computed again where that is simple: so parts that are not needed yet take no
+    /// registers.
     fn slice(&self, func: &mut Function, v: Value, first: u16, at: Block, depth: u32) -> Value {
         if !func.ty(v).is_vector() {
             return v;
         }
         let data = func.def_inst(v).filter(|_| depth > 0).map(|i| func.insts[i].clone());
         if let Some(data) = data {
-            let anew = match data.op {
+            let is_simple = match data.op {
                 Op::Build => {
                     let parts = data.args[usize::from(first)..usize::from(first + self.part)].to_vec();
                     return if self.part == 1 { parts[0] } else { Builder::new(func, at).build(&parts) };
@@ -189,11 +181,10 @@ impl SplitLoop {
                 Op::Const(_) | Op::Unary(_) | Op::Binary(_) | Op::Fma | Op::Splat => true,
                 _ => false,
             };
-            if anew && data.args.iter().all(|&a| matches!(func.ty(a).lanes, n if n == 1 || n == self.lanes)) {
+            if is_simple && data.args.iter().all(|&a| matches!(func.ty(a).lanes, n if n == 1 || n == self.lanes)) {
                 let args: Args = data.args.iter().map(|&a| self.slice(func, a, first, at, depth - 1)).collect();
                 let ty = self.type_of(func.ty(v));
-                let mut b = Builder::new(func, at);
-                b.span = data.span;
+                let mut b = Builder { span: data.span, ..Builder::new(func, at) };
                 if let Some(new) = b.push(data.op, args, Some(ty), data.flags) {
                     return new;
                 }
@@ -206,8 +197,8 @@ impl SplitLoop {
         }
     }
 
-    /// Parts of the vectors from outside that the loop uses.
-    fn outside(&self, func: &mut Function, first: u16, at: Block, map: &mut Map) {
+    /// Maps the vectors that the loop uses from outside to their parts.
+    fn outside(&self, func: &mut Function, first: u16, at: Block, map: &mut CloneMap) {
         let blocks = [self.header, self.body];
         let mut used: Vec<Value> = Vec::new();
         for &b in &blocks {
@@ -216,32 +207,28 @@ impl SplitLoop {
         }
         used.retain(|&v| func.ty(v).is_vector() && !func.is_defined_in(v, &blocks));
         for v in used {
-            map.entry(v).or_insert_with(|| self.slice(func, v, first, at, ANEW));
+            map.values.entry(v).or_insert_with(|| self.slice(func, v, first, at, MAX_DEPTH));
         }
     }
 
-    /// The instructions of a block for a part.
-    fn copy(&self, func: &mut Function, from: Block, to: Block, map: &mut Map) {
+    /// Copies the instructions of a block for a part, with its types.
+    fn copy(&self, func: &mut Function, from: Block, to: Block, map: &mut CloneMap) {
         for i in func.blocks[from].insts.clone() {
-            let data = func.insts[i].clone();
-            let args: Args = mapped(map, &data.args).into();
-            let Some(old) = data.result else { continue };
-            let ty = self.type_of(func.ty(old));
-            let new = match data.op {
-                Op::Splat if self.part == 1 => Some(args[0]),
-                op => {
-                    let mut b = Builder::new(func, to);
-                    b.span = data.span;
-                    b.push(op, args, Some(ty), data.flags)
-                }
-            };
-            map.extend(new.map(|new| (old, new)));
+            let data = &func.insts[i];
+            let Some(result) = data.result else { continue };
+            if data.op == Op::Splat && self.part == 1 {
+                map.values.insert(result, map.value(data.args[0]));
+                continue;
+            }
+            let ty = self.type_of(func.ty(result));
+            map.clone_inst(func, i, to);
+            func.values[map.value(result)].ty = ty;
         }
     }
 
-    /// A whole from its parts.
-    fn join(&self, func: &mut Function, v: Value, parts: &[Map], at: Block) -> Value {
-        let pieces: Vec<Value> = parts.iter().map(|map| renamed(map, v)).collect();
+    /// A whole vector from its parts.
+    fn join(&self, func: &mut Function, v: Value, parts: &[CloneMap], at: Block) -> Value {
+        let pieces: Vec<Value> = parts.iter().map(|map| map.value(v)).collect();
         if !func.ty(v).is_vector() {
             return pieces[0];
         }

@@ -1,97 +1,100 @@
-//! Hints of what later work-items touch, where a kernel does little but touch memory far apart.
+//! Software prefetch for scattered accesses, where a kernel does little else.
 //!
-//! In comes the function of a work-item of a kernel that [`crate::cost`] found to scatter; out goes one that, where it
-//! reads or writes at a place that it computes from its id alone, says at which place a later work-item will:
+//! In comes the function of a work-item of a kernel that [`crate::cost`] found to scatter; out goes one that, before it
+//! accesses an address that it computes from its id alone, prefetches the address that a later work-item will access:
 //!
 //! ```c
 //! const uint i = get_global_id(0) * 2654435761u & size - 1;
-//! a[i] += 1;          // says before: soon a[(get_global_id(0) + 128) * 2654435761u & size - 1]
+//! a[i] += 1;          // before: prefetch a[(get_global_id(0) + 128) * 2654435761u & size - 1]
 //! ```
 //!
-//! No processor foresees such places, and what it has under way by itself is less than memory could serve. (3 M floats
-//! far apart, on two cores that share their third cache with others: 10 ms, with hints 32, 64 and 128 work-items
-//! before 6, 4 and 2.3.)
+//! No hardware prefetcher foresees such addresses, and a core has fewer misses under way by itself than memory could
+//! serve. (3 M floats far apart, on two cores that share their third cache with others: 10 ms; with prefetches 32, 64
+//! and 128 work-items ahead 6, 4 and 2.3.)
 //!
-//! The places are computed twice, which costs little beside a miss, but pays only where misses are: so a few
-//! work-items' places are computed here, with likely sizes, to see how far apart they are. (Software prefetching for
-//! indirect accesses, as Ainsworth and Jones describe it, without the loads on the way.)
+//! Addresses are computed twice, which costs little beside a miss, but pays only where there are misses. So the
+//! addresses of a few work-items are evaluated here, with likely sizes, to see how far apart they are. (S. Ainsworth and
+//! T. M. Jones, "Software Prefetching for Indirect Memory Accesses", CGO 2017, without the loads on the way.)
 
 use crate::split::continuation_fn::Param;
 use cloom_ir::eval;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Function, Inst, Op, Query, Scalar, Space, Span, Value, ValueDef};
+use cloom_ir::{
+    BinOp, Block, Builder, CastOp, CloneMap, Flags, Function, Inst, Op, Query, Scalar, Space, Span, Value, ValueDef,
+};
 use rustc_hash::FxHashMap;
 
-/// So many work-items later.
-const LATER: u64 = 128;
+/// How many work-items ahead.
+const DISTANCE: u64 = 128;
 
-/// So many places get hints.
-const PLACES: usize = 4;
+/// At most so many accesses of a function get prefetches.
+const MAX_ACCESSES: usize = 4;
 
-/// Instructions that are computed twice for a place, at most.
+/// Instructions that are computed twice for an address, at most.
 const MAX_INSTS: usize = 32;
 
-/// Work-items whose places are looked at,
+/// Work-items whose addresses are evaluated,
 const SAMPLE: u64 = 64;
 
-/// how large everything is for that which only the launch tells,
+/// the value of each size that only the launch tells,
 const LIKELY: u64 = 1 << 22;
 
-/// and the pages that they should be on, at least, of so many bytes: closer ones are in a cache soon.
-const PAGES: (usize, u32) = (SAMPLE as usize / 2, 12);
+/// and how many different pages of 2^12 bytes the addresses must be on: closer ones are in a cache soon.
+const MIN_PAGES: usize = SAMPLE as usize / 2;
+const PAGE_BITS: u32 = 12;
 
-/// Adds the hints. Gives where in the source they are.
-pub fn hint(func: &mut Function, params: &[Param]) -> Vec<Span> {
-    let ids: FxHashMap<Value, Param> = func.param_values().iter().copied().zip(params.iter().copied()).collect();
-    let mut places: Vec<(Block, Inst, Vec<Inst>)> = Vec::new();
-    for &block in &func.layout {
-        for &i in &func.blocks[block].insts {
-            let data = &func.insts[i];
-            let (Op::Load { .. } | Op::Store { .. }) = data.op else { continue };
-            let p = data.args[0];
-            let known = places.iter().any(|&(_, other, _)| func.insts[other].args[0] == p);
-            if known || places.len() == PLACES || func.ty(p).space() != Some(Space::Global) {
-                continue;
-            }
-            let mut slice = Slice { func, params: &ids, insts: Vec::new() };
-            if slice.add(p) && slice.is_far(p) {
-                places.push((block, i, slice.insts));
-            }
-        }
-    }
-    for (block, access, insts) in &places {
-        write(func, &ids, *block, *access, insts);
-    }
-    places.iter().map(|&(_, access, _)| func.insts[access].span).collect()
+/// An access that gets a prefetch.
+struct Access {
+    block: Block,
+    inst: Inst,
+    /// What computes its address, each instruction after those that it uses.
+    slice: Vec<Inst>,
 }
 
-/// Writes a hint before an access: the instructions that make its place, for a later work-item.
-fn write(func: &mut Function, params: &FxHashMap<Value, Param>, block: Block, access: Inst, insts: &[Inst]) {
-    let at = func.blocks[block].insts.iter().position(|&i| i == access).unwrap_or(0);
-    let behind = func.blocks[block].insts.split_off(at);
-    let mut b = Builder::new(func, block);
-    b.span = b.func.insts[access].span;
-    let mut later = FxHashMap::default();
-    for (&id, _) in params.iter().filter(|(_, p)| is_id(**p)) {
-        let by = b.iconst(b.ty(id), LATER);
-        let sum = b.binary(BinOp::Add, id, by);
-        later.insert(id, sum);
-    }
-    for &i in insts {
-        let data = b.func.insts[i].clone();
-        let args = data.args.iter().map(|a| later.get(a).copied().unwrap_or(*a)).collect();
-        // Without what the source promises of it: no promise is made for this work-item.
-        let ty = data.result.map(|r| b.ty(r));
-        let copy = b.func.make_inst(data.op, args, ty, Default::default(), data.span);
-        b.func.blocks[block].insts.push(copy);
-        if let (Some(r), Some(v)) = (data.result, b.func.insts[copy].result) {
-            later.insert(r, v);
+/// Adds the prefetches. Gives where in the source the accesses are.
+pub fn run(func: &mut Function, params: &[Param]) -> Vec<Span> {
+    let params: FxHashMap<Value, Param> = func.param_values().iter().copied().zip(params.iter().copied()).collect();
+    let mut accesses: Vec<Access> = Vec::new();
+    for (block, &inst) in func.layout.iter().flat_map(|&b| func.blocks[b].insts.iter().map(move |i| (b, i))) {
+        let data = &func.insts[inst];
+        let (Op::Load { .. } | Op::Store { .. }) = data.op else { continue };
+        let p = data.args[0];
+        let is_known = accesses.iter().any(|a| func.insts[a.inst].args[0] == p);
+        if is_known || accesses.len() == MAX_ACCESSES || func.ty(p).space() != Some(Space::Global) {
+            continue;
+        }
+        let mut slice = Slice { func, params: &params, insts: Vec::new() };
+        if slice.add(p) && slice.is_scattered(p) {
+            accesses.push(Access { block, inst, slice: slice.insts });
         }
     }
-    let p = b.func.insts[access].args[0];
-    if let Some(&place) = later.get(&p) {
-        b.prefetch(place);
+    for access in &accesses {
+        write(func, &params, access);
     }
-    func.blocks[block].insts.extend(behind);
+    accesses.iter().map(|a| func.insts[a.inst].span).collect()
+}
+
+/// Writes a prefetch before an access, with the instructions that compute its address for a later work-item.
+fn write(func: &mut Function, params: &FxHashMap<Value, Param>, access: &Access) {
+    let &Access { block, inst, ref slice } = access;
+    let at = func.blocks[block].insts.iter().position(|&i| i == inst).unwrap_or(0);
+    let rest = func.blocks[block].insts.split_off(at);
+    let (p, span) = (func.insts[inst].args[0], func.insts[inst].span);
+    let mut later = CloneMap::default();
+    let mut b = Builder { span, ..Builder::new(func, block) };
+    for &id in params.iter().filter(|(_, p)| is_id(**p)).map(|(id, _)| id) {
+        let by = b.iconst(b.ty(id), DISTANCE);
+        let sum = b.binary(BinOp::Add, id, by);
+        later.values.insert(id, sum);
+    }
+    for &i in slice {
+        let copy = later.clone_inst(func, i, block);
+        // What the source promises of this work-item, it does not promise of the later one.
+        func.insts[copy].flags = Flags::empty();
+    }
+    let mut b = Builder { span, ..Builder::new(func, block) };
+    // A scattered address depends on the id, so that it has a copy.
+    b.prefetch(later.value(p));
+    func.blocks[block].insts.extend(rest);
 }
 
 /// Whether it grows by one from work-item to work-item.
@@ -99,16 +102,16 @@ fn is_id(p: Param) -> bool {
     matches!(p, Param::LocalId(0) | Param::GlobalId(0))
 }
 
-/// What computes a place from the work-item's id and what is the same for all.
+/// What computes an address from the work-item's id and what is the same for the group (a backward slice).
 struct Slice<'a> {
     func: &'a Function,
     params: &'a FxHashMap<Value, Param>,
-    /// Each after those that it needs.
+    /// Each after those that it uses.
     insts: Vec<Inst>,
 }
 
 impl Slice<'_> {
-    /// Adds what a value needs. False if it cannot be computed for another work-item.
+    /// Adds what computes a value. False if it cannot be computed for another work-item.
     fn add(&mut self, v: Value) -> bool {
         let i = match self.func.values[v].def {
             ValueDef::Param(..) => return self.params.get(&v).is_some_and(|p| p.is_shared() || is_id(*p)),
@@ -136,16 +139,16 @@ impl Slice<'_> {
             }
     }
 
-    /// Whether neighbours' places are far apart.
-    fn is_far(&self, p: Value) -> bool {
-        let mut pages: Vec<u64> = (0..SAMPLE).map(|id| self.place(p, id) >> PAGES.1).collect();
+    /// Whether the addresses of neighbouring work-items are far apart.
+    fn is_scattered(&self, p: Value) -> bool {
+        let mut pages: Vec<u64> = (0..SAMPLE).map(|id| self.address(p, id) >> PAGE_BITS).collect();
         pages.sort_unstable();
         pages.dedup();
-        pages.len() >= PAGES.0
+        pages.len() >= MIN_PAGES
     }
 
-    /// The place of a work-item, if buffers begin at 0 and sizes are likely ones.
-    fn place(&self, p: Value, id: u64) -> u64 {
+    /// The address for a work-item, if buffers begin at 0 and sizes are likely ones.
+    fn address(&self, p: Value, id: u64) -> u64 {
         let mut known: FxHashMap<Value, u64> = FxHashMap::default();
         let bits = |known: &FxHashMap<Value, u64>, v: Value| {
             known.get(&v).copied().unwrap_or_else(|| match self.params.get(&v) {
@@ -180,8 +183,8 @@ impl Slice<'_> {
 mod tests {
     use cloom_ir::Op;
 
-    /// The hints in a kernel that adds one to the float at an offset, computed in the lines before.
-    fn hints(offset: &str) -> usize {
+    /// The prefetches in a kernel that doubles the number at offset v9, which these lines compute.
+    fn prefetches(offset: &str) -> usize {
         let text = format!(
             "func external @k(ptr<global>, i64) kernel {{
   param \"p\" \"float*\" global size 8 align 8
@@ -212,11 +215,11 @@ bb0(v0: ptr<global>, v1: i64):
     }
 
     #[test]
-    fn places_far_apart_get_a_hint_and_places_close_by_none() {
-        assert_eq!(hints("    v8: i64 = mul v2, v3\n    v9: i64 = and v8, v4"), 1);
-        assert_eq!(hints("    v8: i64 = mul v2, v6\n    v9: i64 = and v8, v5"), 0);
+    fn addresses_far_apart_are_prefetched_and_close_ones_are_not() {
+        assert_eq!(prefetches("    v8: i64 = mul v2, v3\n    v9: i64 = and v8, v4"), 1);
+        assert_eq!(prefetches("    v8: i64 = mul v2, v6\n    v9: i64 = and v8, v5"), 0);
         // Divided by what may be zero for another work-item: by a number alone.
-        assert_eq!(hints("    v7: i64 = mul v2, v3\n    v8: i64 = urem v7, v4\n    v9: i64 = and v8, v4"), 1);
-        assert_eq!(hints("    v7: i64 = mul v2, v3\n    v8: i64 = urem v7, v2\n    v9: i64 = and v8, v4"), 0);
+        assert_eq!(prefetches("    v7: i64 = mul v2, v3\n    v8: i64 = urem v7, v4\n    v9: i64 = and v8, v4"), 1);
+        assert_eq!(prefetches("    v7: i64 = mul v2, v3\n    v8: i64 = urem v7, v2\n    v9: i64 = and v8, v4"), 0);
     }
 }
