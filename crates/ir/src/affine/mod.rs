@@ -2,9 +2,9 @@
 //! iteration.
 //!
 //! In come a function, its graph and its loops; out comes, for a value, a [`Form`]: a constant and multiples of
-//! symbols, and of products of symbols. Symbols are opaque values, ids and sizes of the launch, and the iteration
-//! numbers of the surrounding loops. An add recurrence `{start, +, step}` of a loop is the form `start + step·n` with n
-//! the iteration number; a recurrence over nested loops has a term for each:
+//! symbols, and of products of symbols. Symbols are values that are not taken apart, what a work-item asks the launch
+//! for, and the numbers of the iterations of the loops around. An add recurrence `{start, +, step}` of a loop is the
+//! form `start + step·round`; a chain of them over nested loops has a round for each:
 //!
 //! ```text
 //! for (i = 0; i < n; i++)                form of &a[i*w + j]:  a + 4·w·round0 + 4·round1
@@ -49,8 +49,7 @@
 //!
 //! * *How far does an address go in an iteration?* (store streams, rows of a work-item's own) [`Affine::const_slope`].
 //!   Where a pass checks at run time that a counter does not pass its bound, it says so, for the reading in which the
-//!   loop compares them: `Facts { no_wrap: &|v, ext| v == test.counter && test.reading() == Some(ext), ..Facts::default() }`,
-//!   with [`HeaderTest::of`].
+//!   loop compares them: `no_wrap: &|v, ext| v == test.counter && test.reading() == Some(ext)`, with [`HeaderTest::of`].
 //! * *Does it go in steps that only the launch knows?* (software prefetch) [`Affine::slope`], then [`Form::as_symbol`]
 //!   gives coefficient and value; [`Form::emit`] writes it, so many iterations ahead. A prefetch may be wrong:
 //!   `no_wrap: &|_, _| true`.
@@ -60,8 +59,8 @@
 //! * *Does a loop go in the steps of the grid?* (grid-stride batching) `affine.counted(l)`: `start` is
 //!   [`Affine::query`]`(GlobalId, 0)`, or `group_id·local_size + local_id` made of three queries with [`Form::times`]
 //!   and [`Form::plus`], each truncated to the counter's width by [`Affine::query`]; `step` is [`Form::as_symbol`].
-//!   With `range` saying that ids have 31 bits, conversions of ids do not matter. What is a position modulo 2^32 is that
-//!   number then; `known` says so, and conversions of it do not matter either.
+//!   With `range` saying that ids have 31 bits, conversions of ids do not matter. What is a position modulo 2^32 is
+//!   that number then; `known` says so, and conversions of it do not matter either.
 //! * *Which work-items does a condition leave?* (active work-item bound) the form of one side is a sum of ids with
 //!   factors: `form.coefficients(|s| is_id(s))` gives the factor of each id, and the rest, which is the same for all.
 //!   For iterations instead of work-items: [`Affine::rounds_while`].

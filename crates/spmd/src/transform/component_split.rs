@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Every component becomes a vector register of its own. What does not fit in the registers is spilled in every
-//! iteration, and the next iteration waits for it. But if the operations of the loop are component-wise, components are
-//! independent: the loop runs for some of them, then for the next ones. It must have no effects, and the same trip count
-//! for all work-items. (Loop fission, by components instead of statements.)
+//! iteration, and the next iteration waits for it. But if the operations of the loop are component-wise, components
+//! are independent: the loop runs for some of them, then for the next ones. It must have no effects, and the same trip
+//! count for all work-items. (Loop fission, by components instead of statements.)
 
 use crate::analysis::pressure::words;
 use crate::analysis::shape::Shape;

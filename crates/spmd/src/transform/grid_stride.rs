@@ -14,15 +14,15 @@
 //! prefetched: a core has few line-fill buffers, while sequential lines are fetched by hardware. (Blocks of 256 bytes,
 //! 32 KiB apart, on two cores: 29 GB/s; of 1 KiB 38, of 4 KiB 49, sequential the same.)
 //!
-//! So the loop is strip-mined: all work-items of a batch of groups do a strip of [`ITERATIONS`] iterations and wait at a
-//! synthetic barrier until the others did as many. The remaining iterations run in the original loop. What lives across
-//! a synthetic barrier is in the frame, which costs less than memory gains if it comes once in so many iterations. (A
-//! sum of 64 MiB in groups of 64, in batches of eight: 36 GB/s before, 50 to 57 with barriers every eight iterations, 28
-//! every iteration. Prefetching would slow it down by a sixth then.)
+//! So the loop is strip-mined: all work-items of a batch of groups do a strip of [`ITERATIONS`] iterations and wait at
+//! a synthetic barrier until the others did as many. The remaining iterations run in the original loop. What lives
+//! across a synthetic barrier is in the frame, which costs less than memory gains if it comes once in so many
+//! iterations. (A sum of 64 MiB in groups of 64, in batches of eight: 36 GB/s before, 50 to 57 with barriers every
+//! eight iterations, 28 every iteration. Prefetching would slow it down by a sixth then.)
 //!
-//! Groups can be batched as long as none of their work-items waits anywhere else: up to the first barrier. They agree on
-//! each branch there that decides where to go on, see [`crate::analysis::divergence::between_groups`]. How many groups
-//! are in a batch is the launcher's choice.
+//! Groups can be batched as long as none of their work-items waits anywhere else: up to the first barrier. They agree
+//! on each branch there that decides where to go on, see [`crate::analysis::divergence::between_groups`]. How many
+//! groups are in a batch is the launcher's choice.
 //!
 //! What is in the caches anyway gains nothing, so short loops have no synthetic barriers. Nor do Intel's processors
 //! gain: there, software prefetching ([`crate::transform::prefetch_loop`]) is as fast. (The same sums on two and on
@@ -42,8 +42,8 @@ use rustc_hash::FxHashSet;
 /// Iterations between two synthetic barriers.
 const ITERATIONS: u64 = 8;
 
-/// Loops that read or write more bytes with one access touch memory in blocks so long that prefetching does as well, and
-/// better.
+/// Loops that read or write more bytes with one access touch memory in blocks so long that prefetching does as well,
+/// and better.
 const MAX_BYTES: u32 = 8;
 
 /// Loops with more instructions do so much in an iteration that memory is not what they wait for.
@@ -124,8 +124,9 @@ fn query_range(func: &Function, v: Value) -> Option<(i64, i64)> {
     matches!(func.def_op(v), Some(Op::Query { .. })).then_some((0, crate::MAX_ID as i64))
 }
 
-/// What kernels compute instead of asking for a global id in dimension 0, as forms of so many bits: the first id of the
-/// group, and the work-item's. For both sizes that a group may be said to have; they are the same but in a partial group.
+/// What kernels compute instead of asking for a global id in dimension 0, as forms of so many bits: the first id of
+/// the group, and the work-item's. For both sizes that a group may be said to have; they are the same but in a partial
+/// group.
 fn positions(affine: &Affine<'_>, bits: u32) -> [[Form; 2]; 2] {
     let query = |what: Query| affine.query(what, 0, bits);
     [Query::LocalSize, Query::EnqueuedLocalSize].map(|size| {
@@ -220,7 +221,11 @@ impl GridLoop {
         let init = edges.iter().find(|e| e.block == header)?.args[index];
         let next = func.blocks[counted.latch].term.edge(0)?.args[index];
         let next = func.def_inst(next).map(|i| &func.insts[i]).filter(|data| data.op == Op::Binary(BinOp::Add))?;
-        let step = next.args.iter().copied().find(|&v| v != counter)?;
+        let step = match next.args[..] {
+            [a, b] if a == counter => b,
+            [a, b] if b == counter => a,
+            _ => return None,
+        };
         let blocks = loops.loops[c.number].blocks.clone();
         let is_known = groups.is_uniform(step) && !func.is_defined_in(step, &blocks);
         let found = GridLoop { counted, blocks, init, step, computed, bytes: c.bytes };
@@ -379,7 +384,8 @@ mod tests {
         v16: i32 = trunc v6 ";
 
     /// How many loops `for (i = init; i < n; i += step) sum += in[…]` get a synthetic barrier. The counter is v31, of a
-    /// type; `before` computes what is not a query, and `address` v40.
+    /// type; `before` computes what is not a query, and `address` v40;
+    /// `step` says what is added.
     fn barriers(ty: &str, before: &str, init: &str, step: &str, address: &str) -> usize {
         let text = format!(
             "func internal @f(ptr<global>, ptr<global>, {ty}) {{
@@ -388,7 +394,7 @@ mod tests {
             jump bb1({init}, v92)
         bb1(v31: {ty}, v32: f32): v33: i1 = icmp ult v31, v0 br v33, bb2, bb3
         bb2: {address}
-            v41: f32 = load v40 align 4 v42: f32 = fadd v32, v41 v43: {ty} = add v31, {step} jump bb1(v43, v42)
+            v41: f32 = load v40 align 4 v42: f32 = fadd v32, v41 v43: {ty} = add {step} jump bb1(v43, v42)
         bb3: store v91, v32 align 4 ret }}"
         );
         let mut module = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -402,7 +408,7 @@ mod tests {
 
     /// Whether the loop of a counter that begins with this gets a barrier.
     fn begins(ty: &str, init: &str, before: &str) -> bool {
-        let (step, address) = if ty == "i64" { ("v6", LONG) } else { ("v16", SHORT) };
+        let (step, address) = if ty == "i64" { ("v31, v6", LONG) } else { ("v31, v16", SHORT) };
         barriers(ty, before, init, step, address) == 1
     }
 
@@ -442,17 +448,21 @@ mod tests {
     #[test]
     fn steps_are_the_same_for_all_and_not_constant() {
         let step = |before: &str, step: &str| barriers("i64", before, "v1", step, LONG);
-        assert_eq!(step("", "v6"), 1);
-        assert_eq!(step("v20: i64 = add v6, v6", "v20"), 1);
-        assert_eq!(step("", "v0"), 1);
-        assert_eq!(step("", "v5"), 0);
-        assert_eq!(step("", "v93"), 0);
-        assert_eq!(step("", "v31"), 0);
+        assert_eq!(step("", "v31, v6"), 1);
+        assert_eq!(step("", "v6, v31"), 1);
+        assert_eq!(step("v20: i64 = add v6, v6", "v31, v20"), 1);
+        assert_eq!(step("", "v31, v0"), 1);
+        assert_eq!(step("", "v31, v5"), 0);
+        assert_eq!(step("", "v31, v93"), 0);
+        assert_eq!(step("", "v31, v31"), 0);
+        // The step is that of both sums.
+        let twice = format!("{LONG} v44: i64 = add v31, v6");
+        assert_eq!(barriers("i64", "", "v1", "v0, v44", &twice), 0);
     }
 
     #[test]
     fn addresses_are_computed_of_the_counter() {
-        let address = |address: &str| barriers("i64", "", "v1", "v6", address);
+        let address = |address: &str| barriers("i64", "", "v1", "v31, v6", address);
         let mut deep: String =
             (50..70).map(|n| format!("v{n}: i64 = add v{}, v0 ", if n == 50 { 31 } else { n - 1 })).collect();
         deep += "v39: i64 = mul v69, v93 v40: ptr<global> = ptradd v90, v39";

@@ -13,8 +13,8 @@
 //! and 128 work-items ahead 6, 4 and 2.3.)
 //!
 //! Addresses are computed twice, which costs little beside a miss, but pays only where there are misses. So the
-//! addresses of a few work-items are evaluated here, with likely sizes, to see how far apart they are. (S. Ainsworth and
-//! T. M. Jones, "Software Prefetching for Indirect Memory Accesses", CGO 2017, without the loads on the way.)
+//! addresses of a few work-items are evaluated here, with likely sizes, to see how far apart they are. (S. Ainsworth
+//! and T. M. Jones, "Software Prefetching for Indirect Memory Accesses", CGO 2017, without the loads on the way.)
 
 use crate::split::continuation_fn::Param;
 use cloom_ir::eval;

@@ -14,11 +14,12 @@
 //! does not change, so that sums of floats have the same bits. The remaining iterations run in the original loop.
 //!
 //! ```text
-//! entries ─▶ strip head ─▶ header ⇄ body          uniform trip count: a loop over strips before the original loop
-//!            ▲     │         │
-//!            strip ◀         ▼ exit
+//! entries ─▶ head ─▶ header ⇄ body      all lanes have the same trip count: a loop over strips before the loop
+//!            ▲ │       │
+//!            │ ▼       ▼
+//!           strip     exit
 //!
-//! header ─▶ choice ─▶ body or strip ─▶ latch ─▶ header   divergent: each time round, a strip or one iteration
+//! header ─▶ choice ─▶ body or strip ─▶ latch ─▶ header      divergent: a strip or one iteration at a time
 //! ```
 //!
 //! The longer the strip, the better for the caches: rows whose length is a power of two map to one set of the first
@@ -218,7 +219,8 @@ impl<'a> RowLoop<'a> {
         bound.is_none_or(|bound| bound >= u64::from(iterations) * self.step)
     }
 
-    /// Whether what a load reads in a strip is one piece for each lane, and pieces of neighbouring lanes do not overlap.
+    /// Whether what a load reads in a strip is one piece for each lane, and pieces of neighbouring lanes do not
+    /// overlap.
     fn is_one_piece(&self, i: Inst, iterations: u16) -> bool {
         let func = &self.item.func;
         let data = &func.insts[i];
@@ -271,8 +273,8 @@ impl<'a> RowLoop<'a> {
         func.set_term(iterations, Term::Jump(Edge::new(head, next)), span);
     }
 
-    /// Puts a strip into the loop beside the body. The lanes that are left take the same of the two, so that the loop
-    /// keeps one latch.
+    /// Puts a strip into the loop as an alternative to the body. All active lanes take the same one of the two, so that
+    /// the choice is uniform; both lead to one latch.
     fn write_in_loop(&self, func: &mut Function, strip: &Strip) {
         let (header, body) = (self.counted.test.header, self.counted.latch);
         let span = func.blocks[header].term_span;

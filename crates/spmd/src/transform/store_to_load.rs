@@ -11,10 +11,10 @@
 //! Otherwise each iteration waits for store-to-load forwarding in the processor, several times as long as it takes to
 //! compute. (LLVM's scalar replacement sees such pairs in a scalar loop, but not where stores are masked.)
 //!
-//! A load forms a pair with a store if its address in the next iteration is that of the store, which is a comparison of
-//! affine forms ([`cloom_ir::affine`]). The loop is a header and a body, has one store to that array, and touches private
-//! memory in no other way than by loads and stores whose arrays are known. What the first iteration loads is loaded
-//! before the loop, also if no iteration comes: it must be seen to lie in the array.
+//! A load forms a pair with a store if its address in the next iteration is that of the store, which is a comparison
+//! of affine forms ([`cloom_ir::affine`]). The loop is a header and a body, has one store to that array, and touches
+//! private memory in no other way than by loads and stores whose arrays are known. What the first iteration loads is
+//! loaded before the loop, also if no iteration comes: it must be seen to lie in the array.
 
 use crate::emit::widen::{Surroundings, VectorInput};
 use crate::transform::Rewrite;
@@ -245,17 +245,12 @@ bb3:
         // That the counter does not wrap is known of its bound.
         assert_eq!(forwarded(1, &body("", "v40: i32 = add nsw v20, v9", "v8")), 1);
         // Differently written, and deep.
-        let mut sum = "v100: i32 = sub nsw v20, v8\n".to_string();
-        sum.extend((101..130).map(|n| format!("    v{n}: i32 = add nsw v{}, v1\n", n - 1)));
-        sum.extend((130..159).map(|n| format!("    v{n}: i32 = sub nsw v{}, v1\n", n - 1)));
-        assert_eq!(
-            forwarded(
-                1,
-                &body("nsw", &(sum + "    v40: i32 = add nsw v158, v8\n    v41: i32 = sub nsw v40, v8"), "v8")
-                    .replace("sext v40", "sext v41")
-            ),
-            1
-        );
+        let line = |n: usize| {
+            let (op, before) = (if n < 130 { "add" } else { "sub" }, if n == 100 { 20 } else { n - 1 });
+            format!("v{n}: i32 = {op} nsw v{before}, v1\n    ")
+        };
+        let deep = (100..160).map(line).collect::<String>() + "v40: i32 = sub nsw v159, v8";
+        assert_eq!(forwarded(1, &body("nsw", &deep, "v8")), 1);
         let shifted = body("nsw", "v40: i32 = sub nsw v20, v8", "v8").replace("mul v52, v4", "shl v52, v60");
         assert_eq!(forwarded(1, &("    v60: i64 = sext v10\n".to_string() + &shifted)), 1);
     }
@@ -271,7 +266,7 @@ bb3:
         assert_eq!(forwarded(1, &body("nsw", "v40: i32 = add nsw v20, v8", "v8")), 0);
         // The step differs from iteration to iteration.
         assert_eq!(forwarded(1, &body("nsw", "v40: i32 = sub nsw v20, v8", "v20")), 0);
-        // The first one is before the array, or behind it.
+        // The first one is before the array, or after it.
         assert_eq!(forwarded(0, &body("nsw", "v40: i32 = sub nsw v20, v8", "v8")), 0);
         assert_eq!(forwarded(65, &body("nsw", "v40: i32 = sub nsw v20, v8", "v8")), 0);
         assert_eq!(forwarded(64, &body("nsw", "v40: i32 = sub nsw v20, v8", "v8")), 1);
