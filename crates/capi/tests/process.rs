@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const PART: &str = "CLOOM_TEST_PART";
 const LOADER: &str = "libOpenCL.so.1";
 
-/// This program as a child with a role.
+/// This program once more, to play a part.
 fn child(part: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "the_part_of_a_child", "--nocapture", "--test-threads=1"]).env(PART, part);
@@ -42,7 +42,7 @@ fn output(command: &mut Command) -> Output {
     output
 }
 
-/// Lines from the child's code begin with a bar.
+/// Lines of the child's own: they begin with a bar.
 fn lines(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().filter_map(|l| Some(l[l.find('|')? + 1..].to_owned())).collect()
@@ -88,7 +88,7 @@ fn print() {
     t.finish();
 }
 
-/// Builds twice, the second time from a binary, and prints the logs.
+/// Builds twice, the second time from a binary, and tells what the logs say.
 fn remarks() {
     let t = Session::new();
     let source =
@@ -201,7 +201,7 @@ fn what_kernels_print_is_there_when_the_command_is_complete() {
     assert_eq!(lines, wanted, "each line is whole");
 }
 
-/// Builds and runs on all platforms at the same time.
+/// Builds and runs on every platform, all of them at the same time.
 fn platforms() {
     let mut n = 0;
     ok(api().clGetPlatformIDs(0, null_mut(), &mut n));
@@ -280,7 +280,7 @@ fn another_driver_in_the_same_process_is_no_harm() {
         return;
     };
     let pocl = PathBuf::from(pocl.trim());
-    // In both orders, because symbols of the first library loaded might be bound by the second.
+    // In both orders, because the first one loaded might give its symbols to the second.
     for drivers in [[own_driver(), pocl.clone()], [pocl.clone(), own_driver()]] {
         let mut names = through_loader("both", &drivers.each_ref().map(PathBuf::as_path));
         names.sort();
@@ -341,8 +341,7 @@ fn a_process_may_exit_while_kernels_run() {
     }
 }
 
-/// Exits while launches wait, and enqueues and finishes more in an exit handler, as destructors of static objects
-/// would.
+/// Ends the process while launches wait, and enqueues and finishes more where destructors of static objects would.
 fn finish_at_exit() {
     static LATE: AtomicPtr<(Session, Obj, Obj)> = AtomicPtr::new(null_mut());
     extern "C" fn late() {
@@ -403,23 +402,6 @@ fn run_in_fork(work: impl Fn() -> i32) -> i32 {
 
 /// A child of `fork` has no threads: it gets errors and does not hang. Before threads exist it can use everything.
 fn fork() {
-    let run = |work: &dyn Fn() -> i32| {
-        // SAFETY: the child calls the driver, which is what this tests, and ends without running anything else.
-        match unsafe { libc::fork() } {
-            0 => {
-                let code = work();
-                // SAFETY: ends the child at once.
-                unsafe { libc::_exit(code) }
-            }
-            child => {
-                let mut status = 0;
-                // SAFETY: the pointer has room for the status.
-                unsafe { libc::waitpid(child, &mut status, 0) };
-                assert!(libc::WIFEXITED(status), "{status:#x}");
-                libc::WEXITSTATUS(status)
-            }
-        }
-    };
     let use_it = || {
         let mut n = 0;
         if api().clGetPlatformIDs(0, null_mut(), &mut n) != 0 {
@@ -499,7 +481,7 @@ fn many_processes_share_one_cache() {
         for child in children {
             assert!(wait(child).success());
         }
-        // Cache entries may be damaged: damages all of them.
+        // What is in the cache is only a hint: damage it all.
         for file in files(&folder) {
             let mut bytes = std::fs::read(&file).unwrap();
             let middle = bytes.len() / 2;
@@ -558,7 +540,7 @@ fn the_log_says_why_a_call_failed() {
     assert!(text.contains("clCreateBuffer") && text.contains("CL_INVALID_BUFFER_SIZE"), "{text}");
 }
 
-/// Prints the number of devices, and the result of a kernel on the first.
+/// Says how many devices there are, and what a kernel computes on the first.
 fn level() {
     let mut n = 0;
     ok(api().clGetPlatformIDs(0, null_mut(), &mut n));

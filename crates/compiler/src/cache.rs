@@ -1,8 +1,8 @@
 //! Compiled kernels on disk, by a hash of everything that went into them.
 //!
 //! An entry is a file that is written apart and renamed, so that many processes can share the folder; one that is cut,
-//! changed or from elsewhere fails its checksum and counts as absent. What is found here is run, so the folder must belong to this
-//! user and be writable for nobody else. Any failure means: no cache.
+//! changed or from elsewhere fails its checksum and counts as absent. What is found here is run, so the folder must
+//! belong to this user and be writable for nobody else. Any failure means: no cache.
 //!
 //! Bugs that made kernels slow are written down in the same folder, for `cloom doctor`: a kernel from the cache does
 //! not show them again.

@@ -315,7 +315,7 @@ impl Compiler {
         self.queue.resume_in_child()
     }
 
-    /// How many kernels run one work-item at a time because of a bug in the vectoriser: their results are right, but slow.
+    /// How many kernels run one work-item at a time because of a bug in the vectoriser: right results, but slow.
     pub fn internal_errors(&self) -> u64 {
         self.internal_errors.load(Ordering::Relaxed)
     }

@@ -28,9 +28,9 @@
 //! For `uniformity`, a comment behind a line states the shape of its value, the kind of its branch, or that it is
 //! masked: `v2: i64 = query global_id 0 ; strided 1`, `br v8, bb2, bb3 ; divergent, masked` ([`crate::uniformity`]).
 //!
-//! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would change with every
-//! improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this order, one line of the output for
-//! each, and `; NOT: TEXT` in no line. Blanks count as one.
+//! With `BLESS=1` in the environment the expected text is written instead of compared. Where the whole text would
+//! change with every improvement, the head says what matters in it instead: `; CHECK: TEXT` lines must be found in this
+//! order, one line of the output for each, and `; NOT: TEXT` in no line. Blanks count as one.
 //!
 //! `; FIRES: PASS N` says that a pass, of those that `pass` or `spmd` run, changes something N times; a pass that can
 //! be switched off must change nothing when it is ([`crate::passes`]).

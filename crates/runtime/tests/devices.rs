@@ -155,7 +155,7 @@ fn content_of_the_host_is_there_on_each_device() {
             run(&queue, &bump, &[&a], Some(1), (0, 50), &[]).wait();
             let want = |i: u32| if (5..15).contains(&i) { 1001 } else { i + devices.len() as u32 + 1 };
             assert_eq!(read(&queue, &a), (0..50).map(want).collect::<Vec<_>>());
-            // With undefined content, it is not copied to the host.
+            // Given up, it does not come to the host.
             bench.transferred();
             let bits = MapFlags::WRITE_INVALIDATE_REGION.bits();
             let (mapped, _) = queue.map(&a, true, bits, 0, 200, &[]).unwrap();
@@ -236,7 +236,7 @@ fn devices_write_parts_of_one_buffer_at_the_same_time() {
     let want: Vec<u32> = (0..1024).map(|i| 40 * (i / 128 + 1)).collect();
     assert_eq!(read(&queues[0], &whole), want);
     assert_eq!(bench.transferred(), 4 * 512 * 2, "each of the stub's parts went there and back once");
-    // All of it, on the device that has half.
+    // All of it on the device that has half.
     run(&queues[1], &bump, &[&whole], Some(1), (0, 1024), &[]).wait();
     assert_eq!(bench.transferred(), 4 * 512, "the other half");
     assert_eq!(read(&queues[0], &parts[3]), vec![161; 128]);
@@ -313,7 +313,7 @@ fn a_failure_on_one_device_is_the_commands_alone() {
     let a = buffer(&context, 8);
     cpu.fill(&a, &[0], 0, 32, &[]).unwrap();
     cpu.finish();
-    // One launch reports a failure, the other is lost by the device.
+    // One tells of its failure, the other is lost by the device.
     for name in ["fails", "breaks"] {
         let failed = run(&stub, &kernel(name), &[&a], None, (0, 8), &[]);
         let held = run(&cpu, &kernel("bump"), &[&a], Some(1), (0, 8), std::slice::from_ref(&failed));

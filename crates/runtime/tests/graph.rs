@@ -72,7 +72,7 @@ struct Node {
     queue: usize,
     /// Its wait list: numbers of nodes.
     list: Vec<usize>,
-    /// The nodes that it comes after by order alone, without failing with them.
+    /// What it comes after without failing with it.
     after: Vec<usize>,
     event: Arc<Event>,
     /// When it began and ended, by a counter; 0 if it did not run.
@@ -149,7 +149,7 @@ fn check(platform: &Arc<Platform>, seed: u64, size: usize) {
     for (queue, _) in &queues {
         queue.finish();
     }
-    // When the last of a command's transitive dependences had ended.
+    // When the last of what a command must wait for, by whatever way, had ended.
     let mut ready = vec![0; size];
     for (i, node) in nodes.iter().enumerate() {
         for &j in node.list.iter().chain(&node.after) {

@@ -14,7 +14,7 @@ use crate::analysis::divergence::{self, Divergence};
 use crate::analysis::grouping::is_regroupable;
 use crate::cost::Vectors;
 use crate::error::{BugPolicy, Error, InternalError, NotVectorised, Stop, internal};
-use crate::pipeline::{Made, Pipeline};
+use crate::pipeline::{Output, Pipeline};
 use crate::split::continuations::{self, Barrier, ContinuationGraph};
 use crate::split::frame::{self, Frame};
 use crate::transform::grid_stride::{self, GridStride};
@@ -50,11 +50,11 @@ pub fn run(
     }
     let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
     let cut = Cut::new(split, barriers, &manager);
-    let Attempt { made, vectors, not_vectorised, internal_error } =
+    let Attempt { output, vectors, not_vectorised, internal_error } =
         attempt(module, &cut, vectors, too_large, &manager, bugs)?;
-    // What has no vectors has a reason, which synthetic barriers would hide.
-    let batched = (made.width.lanes > 1).then(|| in_batches(module, func, vectors, &manager, bugs)).flatten();
-    let (cut, made, grid_stride_bytes) = batched.unwrap_or((cut, made, 0));
+    // Not for scalar code: synthetic barriers would hide why it has no vectors.
+    let batched = (output.width.lanes > 1).then(|| try_batched(module, func, vectors, &manager, bugs)).flatten();
+    let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
     let Cut { split, divergence, graph, frame } = cut;
     let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), output.remarks);
     remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
@@ -140,8 +140,8 @@ struct Attempt<'a> {
     internal_error: Option<InternalError>,
 }
 
-/// Runs the pipeline. A bug panics or is the caller's.
-fn write(pipeline: Pipeline<'_>, bugs: BugPolicy) -> Result<Made, Stop> {
+/// Runs the pipeline. A bug panics, or is returned to the caller.
+fn write(pipeline: Pipeline<'_>, bugs: BugPolicy) -> Result<Output, Stop> {
     let planted = bugs.planted.filter(|_| pipeline.vectors.options.may_have_lanes());
     match planted.map_or_else(|| pipeline.run(), |bug| Err(Stop::Bug(bug))) {
         Err(Stop::Bug(bug)) if bugs.panics => panic!("{bug}"),
@@ -149,7 +149,7 @@ fn write(pipeline: Pipeline<'_>, bugs: BugPolicy) -> Result<Made, Stop> {
     }
 }
 
-/// Tries vectors, and if that meets a limit or a bug, writes scalar code.
+/// Tries vector code, and scalar code if that meets a limit or a bug.
 fn attempt<'a>(
     module: &Module,
     cut: &Cut,
@@ -173,7 +173,7 @@ fn attempt<'a>(
     manager.roll_back(before);
     let vectors = vectors.scalar();
     match write(Pipeline { module, cut, vectors, manager }, bugs) {
-        Ok(made) => Ok(Attempt { made, vectors, not_vectorised, internal_error }),
+        Ok(output) => Ok(Attempt { output, vectors, not_vectorised, internal_error }),
         Err(Stop::Bug(bug)) => Err(Error::Internal(bug)),
         Err(Stop::Limit(_)) => Err(Error::Internal(internal("scalar code met a limit of vectors"))),
     }
@@ -188,16 +188,16 @@ fn try_batched(
     vectors: Vectors<'_>,
     manager: &PassManager<'_>,
     bugs: BugPolicy,
-) -> Option<(Cut, Made, u32)> {
+) -> Option<(Cut, Output, u32)> {
     let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
     if !is_on || !grid_stride::asks_for_grid(kernel) || vectors.tuning().prefers_prefetch {
         return None;
     }
     let unbatched = manager.statistics();
     manager.roll_back(Statistics::default());
-    let made = batched(module, kernel, vectors, manager, bugs);
-    if made.is_none() {
-        manager.roll_back(plain);
+    let output = batched(module, kernel, vectors, manager, bugs);
+    if output.is_none() {
+        manager.roll_back(unbatched);
     }
     output
 }
@@ -208,7 +208,7 @@ fn batched(
     vectors: Vectors<'_>,
     manager: &PassManager<'_>,
     bugs: BugPolicy,
-) -> Option<(Cut, Made, u32)> {
+) -> Option<(Cut, Output, u32)> {
     let mut split = kernel.clone();
     manager.run(module, &mut split, &[SELECT, SIMPLIFY_CFG]);
     let barriers = split_at_barriers(module, &mut split, manager);
@@ -225,8 +225,8 @@ fn batched(
     if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
         return None;
     }
-    let made = write(Pipeline { module, cut: &cut, vectors, manager }, bugs).ok()?;
-    (made.width.lanes > 1).then_some((cut, made, bytes))
+    let output = write(Pipeline { module, cut: &cut, vectors, manager }, bugs).ok()?;
+    (output.width.lanes > 1).then_some((cut, output, bytes))
 }
 
 #[cfg(test)]

@@ -49,7 +49,8 @@
 //!
 //! * *How far does an address go in an iteration?* (store streams, rows of a work-item's own) [`Affine::const_slope`].
 //!   Where a pass checks at run time that a counter does not pass its bound, it says so, for the reading in which the
-//!   loop compares them: `no_wrap: &|v, ext| v == test.counter && test.reading() == Some(ext)`, with [`HeaderTest::of`].
+//!   loop compares them: `no_wrap: &|v, ext| v == test.counter && test.reading() == Some(ext)`, where `test` is
+//!   [`HeaderTest::of`] the loop.
 //! * *Does it go in steps that only the launch knows?* (software prefetch) [`Affine::slope`], then [`Form::as_symbol`]
 //!   gives coefficient and value; [`Form::emit`] writes it, so many iterations ahead. A prefetch may be wrong:
 //!   `no_wrap: &|_, _| true`.

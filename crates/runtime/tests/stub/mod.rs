@@ -1,5 +1,5 @@
-//! A second kind of device for tests: memory of its own that the host cannot address, and launches that are pending
-//! after they are submitted, on threads of its own.
+//! A second kind of device for tests: memory of its own that the host cannot address, and launches that go on after
+//! they are submitted, on threads of its own.
 //!
 //! Programs are OpenCL C, compiled by Cloom's own compiler for both devices. The CPU runs its code; the stub, whose
 //! code is made by [`StubBackend`], runs a Rust function of the same name ([`KERNELS`]). Fresh memory is full of
@@ -19,9 +19,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::Duration;
 
-/// The content of unwritten memory.
+/// What is in memory that nobody has written.
 const POISON: u8 = 0xEE;
-/// The target of the stub.
+/// What code for the stub is made for.
 const TARGET: &str = "stub:stub";
 /// An extension that only the stub has.
 pub const STUB_EXTENSION: &str = "cl_cloom_stub";
@@ -146,7 +146,7 @@ struct EndState {
     finish: Option<Box<dyn hal::Finish>>,
 }
 
-/// The end of a launch, for its waiters.
+/// The end of a launch, for whoever waits.
 #[derive(Default)]
 struct End {
     state: Mutex<EndState>,
@@ -296,7 +296,7 @@ impl hal::Device for StubDevice {
         let job = move || {
             std::thread::sleep(Duration::from_micros(words.iter().sum::<u64>() % 50));
             if breaks {
-                // The device loses the launch: it never reports the end.
+                // The device loses the launch: nobody is told its end.
                 while end.state.lock().unwrap().finish.take().is_none() {
                     std::thread::yield_now();
                 }
@@ -327,81 +327,6 @@ impl hal::Device for StubDevice {
 impl hal::Timestamps for StubDevice {
     fn now(&self) -> u64 {
         CLOCK_SHIFT
-    }
-}
-
-/// Cloom's compiler for the CPU; for the stub its front end, and the names of the kernels as code.
-struct TwoTargets(Arc<dyn Toolchain>);
-
-impl Toolchain for TwoTargets {
-    fn build(&self, input: &CompileInput<'_>) -> Outcome {
-        self.0.build(input)
-    }
-
-    fn compile(&self, input: &CompileInput<'_>) -> Outcome {
-        self.0.compile(input)
-    }
-
-    fn link(&self, inputs: &[Arc<dyn Unit>], options: &str) -> Outcome {
-        self.0.link(inputs, options)
-    }
-
-    fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Unit>, String> {
-        self.0.load(bytes)
-    }
-
-    fn executable(&self, unit: &Arc<dyn Unit>, target: &Target) -> Result<Arc<dyn Executable>, String> {
-        assert_eq!(unit.kind(), ImageKind::Executable);
-        match target.name() {
-            TARGET => Ok(Arc::new(StubExecutable(unit.kernels()))),
-            _ => self.0.executable(unit, target),
-        }
-    }
-}
-
-struct StubExecutable(Vec<KernelDescription>);
-
-impl Executable for StubExecutable {
-    fn prefetch(&self, _: &str, _: Variant) -> bool {
-        false
-    }
-
-    fn kernel(&self, name: &str, _: Variant) -> Result<Arc<KernelArtifact>, String> {
-        let kernel = self.0.iter().find(|k| k.name == name).ok_or("no such kernel")?;
-        let args = kernel.meta.params.iter().enumerate().map(|(i, param)| {
-            let (kind, size) = match param.kind {
-                ParamKind::Global | ParamKind::Constant => (KernelArgKind::Buffer, 8),
-                ParamKind::Local => (KernelArgKind::Local, 8),
-                _ => (KernelArgKind::Bytes, param.size),
-            };
-            KernelArg { kind, offset: 8 * i as u32, size }
-        });
-        Ok(Arc::new(KernelArtifact {
-            name: name.into(),
-            target: TARGET.parse().unwrap(),
-            code: Vec::new(),
-            entry: name.into(),
-            args: args.collect(),
-            arg_block: 8 * kernel.meta.params.len() as u32,
-            local_size: 0,
-            launch: LaunchForm::WorkItem,
-            private_size: 0,
-            reqd_group_size: None,
-            denorms_are_zero: false,
-            printf_formats: if name == "hello" { vec![b"hello\n".to_vec()] } else { vec![] },
-        }))
-    }
-
-    fn try_kernel(&self, name: &str, variant: Variant) -> Option<Arc<KernelArtifact>> {
-        self.kernel(name, variant).ok()
-    }
-
-    fn baseline_kernel(&self, _: &str) -> Option<Arc<KernelArtifact>> {
-        None
-    }
-
-    fn remarks(&self) -> String {
-        String::new()
     }
 }
 
