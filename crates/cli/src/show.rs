@@ -96,6 +96,8 @@ struct StageInfo<'a> {
 
 #[derive(Serialize)]
 struct RemarkInfo {
+    /// The name of its kind, which stays when texts are reworded.
+    code: &'static str,
     place: String,
     what: String,
     why: String,
@@ -159,7 +161,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         .into_iter()
         .map(|r| {
             let place = cloom_compiler::place(&files, r.span).unwrap_or_else(|| kernel.clone());
-            RemarkInfo { place, what: r.what, why: r.why }
+            RemarkInfo { code: r.code.name(), place, what: r.what, why: r.why }
         })
         .collect();
 

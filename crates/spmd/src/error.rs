@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`Error`] | the kernel cannot be compiled at all | the caller reports it |
 //! | [`NotVectorised`] | a limit of the vectoriser: a decision | scalar code, and a remark says why |
-//! | [`InternalError`] | a bug of the vectoriser | debug builds panic; release builds emit scalar code, count the bug and report it |
+//! | [`InternalError`] | a bug of the vectoriser | a panic in debug builds; else counted, with scalar code |
 
 use std::fmt;
 use std::panic::Location;

@@ -46,7 +46,7 @@ pub use cost::VectorOptions;
 use cost::Vectors;
 use error::BugPolicy;
 pub use error::{Error, InternalError, NotVectorised};
-pub use remarks::Remark;
+pub use remarks::{Remark, RemarkCode};
 
 /// What the launcher must know about a work-group function.
 #[derive(Clone, PartialEq, Debug)]

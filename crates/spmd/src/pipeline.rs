@@ -14,9 +14,9 @@
 //!
 //! | pass | needs | leaves |
 //! |---|---|---|
-//! | continuation functions | split kernel, frame | functions without barriers or queries: parameters replace these ([`Param`]) |
-//! | versioning, hoisting | any function | the same; conditions and invariants are group-uniform expressions of parameters |
-//! | canonicalize | any function | canonical form: one return; where masked, natural loops with one latch and one exit |
+//! | continuation functions | split kernel, frame | functions in which parameters replace queries ([`Param`]) |
+//! | versioning, hoisting | any function | the same; conditions and invariants are group-uniform expressions |
+//! | canonicalize | any function | canonical form: one return; masked loops have one latch and one exit |
 //! | [`TRANSFORMS`] | canonical form | canonical form, the same parameters |
 //! | width | all analysed versions | the number of lanes; changes nothing |
 //! | emit | canonical form, width | the work-group function |

@@ -12,9 +12,78 @@ use crate::split::continuations::ContinuationGraph;
 use crate::split::frame::{Frame, Slot};
 use cloom_ir::{Entity, Function, Inst, Op, Space, Span, Value, ValueDef};
 
+/// The kind of a decision, for programs: texts may be reworded, codes stay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RemarkCode {
+    /// A barrier ends a continuation.
+    Barrier,
+    /// A grid-stride loop got a synthetic barrier.
+    GridStride,
+    /// Work-items of a group may wait at different barriers.
+    DivergentDispatch,
+    /// Work-items of a group may take a branch differently.
+    DivergentBranch,
+    /// Vectors run both sides of a branch under masks.
+    LinearisedBranch,
+    /// Lanes leave a loop in different iterations.
+    DivergentLoop,
+    /// All lanes leave a loop together.
+    UniformLoop,
+    /// A load or store, by the shape of its address.
+    Access,
+    /// An operation that may have no vector form.
+    LaneByLane,
+    /// Vectors lie along another dimension than the first.
+    DimOrder,
+    /// How many work-items a vector has.
+    Width,
+    /// A limit or a bug left the kernel without vectors.
+    NotVectorised,
+    /// A load was replaced by what the iteration before stored.
+    StoreToLoad,
+    /// A loop was strip-mined, and its rows are transposed in registers.
+    RowTranspose,
+    /// A loop prefetches for later iterations.
+    PrefetchLoop,
+    /// A scattered access is prefetched for later work-items.
+    PrefetchScatter,
+    /// A loop was split by the components of its short vectors.
+    ComponentSplit,
+    /// Integers are computed in fewer bits.
+    Narrow,
+}
+
+impl RemarkCode {
+    /// Its name, for example `row-transpose`.
+    pub fn name(self) -> &'static str {
+        match self {
+            RemarkCode::Barrier => "barrier",
+            RemarkCode::GridStride => "grid-stride",
+            RemarkCode::DivergentDispatch => "divergent-dispatch",
+            RemarkCode::DivergentBranch => "divergent-branch",
+            RemarkCode::LinearisedBranch => "linearised-branch",
+            RemarkCode::DivergentLoop => "divergent-loop",
+            RemarkCode::UniformLoop => "uniform-loop",
+            RemarkCode::Access => "access",
+            RemarkCode::LaneByLane => "lane-by-lane",
+            RemarkCode::DimOrder => "dim-order",
+            RemarkCode::Width => "width",
+            RemarkCode::NotVectorised => "not-vectorised",
+            RemarkCode::StoreToLoad => "store-to-load",
+            RemarkCode::RowTranspose => "row-transpose",
+            RemarkCode::PrefetchLoop => "prefetch-loop",
+            RemarkCode::PrefetchScatter => "prefetch-scatter",
+            RemarkCode::ComponentSplit => "component-split",
+            RemarkCode::Narrow => "narrow",
+        }
+    }
+}
+
 /// One decision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
+    /// Its kind.
+    pub code: RemarkCode,
     /// The position in the source.
     pub span: Span,
     /// The decision, for example `load: one vector`.
@@ -23,19 +92,12 @@ pub struct Remark {
     pub why: String,
 }
 
-/// A branch that the work-items of a group may take differently.
-const DIVERGENT: &str = "branch: divergent";
-/// The same branch in vector code.
-const UNDER_MASKS: &str = "branch: divergent, linearised under masks";
-/// The same branch in vector code, if it is the exit of a loop.
-const UNTIL_LAST: &str = "loop: divergent, runs until the last lane has left";
-
 /// Merges the remarks on the kernel with those on vector code. A branch with a remark of the second kind needs none
 /// of the first.
 pub(crate) fn merge(items: Vec<Remark>, lanes: Vec<Remark>) -> Vec<Remark> {
-    let is_divergent = |r: &&Remark| r.what == UNDER_MASKS || r.what == UNTIL_LAST;
+    let is_divergent = |r: &&Remark| matches!(r.code, RemarkCode::LinearisedBranch | RemarkCode::DivergentLoop);
     let masked: Vec<Span> = lanes.iter().filter(is_divergent).map(|r| r.span).collect();
-    let is_repeated = |r: &Remark| r.what == DIVERGENT && masked.contains(&r.span);
+    let is_repeated = |r: &Remark| r.code == RemarkCode::DivergentBranch && masked.contains(&r.span);
     let mut all: Vec<Remark> = items.into_iter().filter(|r| !is_repeated(r)).collect();
     // Continuations overlap, so that one instruction may have the same remark in several.
     for r in lanes {
@@ -57,21 +119,24 @@ pub fn collect(func: &Function, graph: &ContinuationGraph, frame: &Frame, diverg
             .iter()
             .position(|&n| n == Some(i))
             .map_or(Span::NONE, |b| func.blocks[cloom_ir::Block::new(b)].term_span);
-        let (what, why) = if graph.batched[i] {
+        let (code, what, why) = if graph.batched[i] {
             (
+                RemarkCode::GridStride,
                 format!("loop: grid-stride, with a synthetic barrier for a batch of groups: continuation {i}"),
                 format!("the groups read memory in order; values saved across it: {per_item} per work-item"),
             )
         } else {
             (
+                RemarkCode::Barrier,
                 format!("barrier: continuation {i}"),
                 format!("values saved across it: {per_item} per work-item, {per_group} per group"),
             )
         };
-        remarks.push(Remark { span, what, why });
+        remarks.push(Remark { code, span, what, why });
     }
     if graph.divergent_dispatch {
         remarks.push(Remark {
+            code: RemarkCode::DivergentDispatch,
             span: Span::NONE,
             what: "divergent dispatch: each work-item saves its next continuation".into(),
             why: "a divergent branch decides whether a barrier is reached".into(),
@@ -91,7 +156,8 @@ pub fn collect(func: &Function, graph: &ContinuationGraph, frame: &Frame, diverg
             Some(Cause::Branch(_)) => "it depends on an earlier divergent branch".into(),
             Some(Cause::Param) | None => continue,
         };
-        remarks.push(Remark { span: block.term_span, what: DIVERGENT.into(), why });
+        let (code, span) = (RemarkCode::DivergentBranch, block.term_span);
+        remarks.push(Remark { code, span, what: "branch: divergent".into(), why });
     }
     remarks
 }
@@ -133,17 +199,22 @@ pub(crate) fn lanes(item: &VectorInput, params: &[Param], dim_order: DimOrder) -
                 Shape::Strided { by, .. } => ("lane by lane or shuffled", format!("a stride of {by} bytes")),
                 Shape::Varying => ("lane by lane", cause(p)),
             };
-            remarks.push(Remark { span: data.span, what: format!("{kind}: {what}"), why });
+            remarks.push(Remark { code: RemarkCode::Access, span: data.span, what: format!("{kind}: {what}"), why });
         }
         let block = &func.blocks[b];
         let Some(cond) = block.term.operand().filter(|_| block.term_span != Span::NONE) else { continue };
         let leaves = item.loops.loops.iter().any(|l| l.exits.iter().any(|&(from, _)| from == b));
-        let (what, why) = match (item.shapes.diverges(b), leaves) {
-            (true, leaves) => (if leaves { UNTIL_LAST } else { UNDER_MASKS }, cause(cond)),
-            (false, true) => ("loop: uniform", "its exit condition is the same in all lanes".into()),
+        let (code, what) = match (item.shapes.diverges(b), leaves) {
+            (true, true) => (RemarkCode::DivergentLoop, "loop: divergent, runs until the last lane has left"),
+            (true, false) => (RemarkCode::LinearisedBranch, "branch: divergent, linearised under masks"),
+            (false, true) => (RemarkCode::UniformLoop, "loop: uniform"),
             (false, false) => continue,
         };
-        remarks.push(Remark { span: block.term_span, what: what.into(), why });
+        let why = match code {
+            RemarkCode::UniformLoop => "its exit condition is the same in all lanes".into(),
+            _ => cause(cond),
+        };
+        remarks.push(Remark { code, span: block.term_span, what: what.into(), why });
     }
     remarks
 }
@@ -166,12 +237,13 @@ fn lane_by_lane(item: &VectorInput, i: Inst) -> Option<Remark> {
         Op::Printf(_) => ("printf: lane by lane", "each work-item prints"),
         _ => return None,
     };
-    Some(Remark { span: data.span, what: what.into(), why: why.into() })
+    Some(Remark { code: RemarkCode::LaneByLane, span: data.span, what: what.into(), why: why.into() })
 }
 
 /// The remark on the vectorised dimension, if it is not the first.
 pub(crate) fn dim_order(dim_order: DimOrder) -> Option<Remark> {
     (dim_order != AS_WRITTEN).then(|| Remark {
+        code: RemarkCode::DimOrder,
         span: Span::NONE,
         what: format!("vectors lie along dimension {}", dim_order[0]),
         why: "accesses to memory have unit stride along it".into(),
@@ -184,17 +256,19 @@ pub(crate) fn width(width: Width) -> Remark {
         1 => "work-items run one at a time".into(),
         lanes => format!("{lanes} work-items per vector"),
     };
-    Remark { span: Span::NONE, what, why: width.why.into() }
+    Remark { code: RemarkCode::Width, span: Span::NONE, what, why: width.why.into() }
 }
 
 /// The remark on a kernel that could not be vectorised.
 pub(crate) fn not_vectorised(why: String) -> Remark {
-    Remark { span: Span::NONE, what: "work-items run one at a time".into(), why }
+    let what = "work-items run one at a time".into();
+    Remark { code: RemarkCode::NotVectorised, span: Span::NONE, what, why }
 }
 
 /// The remark on a load that store-to-load forwarding removed.
 pub(crate) fn store_to_load(span: Span) -> Remark {
     Remark {
+        code: RemarkCode::StoreToLoad,
         span,
         what: "load: forwarded".into(),
         why: "the previous iteration stored this element of the private array: its value stays in a register".into(),
@@ -204,6 +278,7 @@ pub(crate) fn store_to_load(span: Span) -> Remark {
 /// The remark on a loop with a row transpose.
 pub(crate) fn row_transpose(span: Span) -> Remark {
     Remark {
+        code: RemarkCode::RowTranspose,
         span,
         what: "loop: strip-mined, rows transposed in registers".into(),
         why: "each work-item reads contiguous elements of its own row".into(),
@@ -213,6 +288,7 @@ pub(crate) fn row_transpose(span: Span) -> Remark {
 /// The remark on a loop with software prefetch.
 pub(crate) fn prefetch_loop(span: Span) -> Remark {
     Remark {
+        code: RemarkCode::PrefetchLoop,
         span,
         what: "loop: prefetches for later iterations".into(),
         why: "its stride is known at run time only, and may cross pages".into(),
@@ -222,6 +298,7 @@ pub(crate) fn prefetch_loop(span: Span) -> Remark {
 /// The remark on a scattered access with software prefetch.
 pub(crate) fn prefetch_scatter(span: Span) -> Remark {
     Remark {
+        code: RemarkCode::PrefetchScatter,
         span,
         what: "access: prefetched for later work-items".into(),
         why: "its addresses are scattered, and computed from ids alone".into(),
@@ -231,6 +308,7 @@ pub(crate) fn prefetch_scatter(span: Span) -> Remark {
 /// The remark on a loop that was split by components.
 pub(crate) fn component_split(span: Span) -> Remark {
     Remark {
+        code: RemarkCode::ComponentSplit,
         span,
         what: "loop: split by components of its short vectors".into(),
         why: "all components, each a vector of lanes, exceed the registers, and they are independent".into(),
@@ -240,6 +318,7 @@ pub(crate) fn component_split(span: Span) -> Remark {
 /// The remark on integers that are narrower than in the source.
 pub(crate) fn narrow(span: Span) -> Remark {
     Remark {
+        code: RemarkCode::Narrow,
         span,
         what: "integers: computed in 16 bits".into(),
         why: "16 bits give the same results, and a register holds twice as many lanes".into(),

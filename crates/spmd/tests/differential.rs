@@ -1,5 +1,5 @@
-//! Random kernels, four ways: work-item by work-item or as a work-group function, as lowered or after the scalar passes. All must agree,
-//! on groups of one work-item, odd ones, and partial ones.
+//! Random kernels, four ways: work-item by work-item or as a work-group function, as lowered or after scalar passes.
+//! All must agree, on groups of one work-item, odd ones, and partial ones.
 
 #[path = "common/generate.rs"]
 mod generate;

@@ -1,7 +1,7 @@
 //! Counted loops: the test that decides the trip count.
 //!
 //! A loop whose header tests a counter against a bound that the loop does not change runs `ceil((bound - start) /
-//! step)` times, if the counter does not wrap. [`Rounds`] is that trip count, as a form that may be a constant.
+//! step)` times, if the counter does not wrap. [`TripCount`] is that trip count, as a form that may be a constant.
 
 use super::form::{Form, Symbol};
 use super::{Affine, Ext};
@@ -102,14 +102,14 @@ pub struct Counted {
 
 /// A number of iterations: `distance / step`, rounded up, and 0 if the distance is negative.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rounds {
+pub struct TripCount {
     /// From the initial value to the first value that fails the test.
     pub distance: Form,
     /// Constant, at least 1.
     pub step: u64,
 }
 
-impl Rounds {
+impl TripCount {
     /// The number, if it is known.
     pub fn known(&self) -> Option<u64> {
         let distance = self.distance.as_const()?;
@@ -137,16 +137,16 @@ impl Affine<'_> {
     }
 
     /// The trip count of a counted loop, if its counter is known not to wrap.
-    pub fn trip_count(&self, counted: &Counted) -> Option<Rounds> {
-        self.rounds_while(counted.number, counted.test.cc, counted.test.counter, counted.test.bound)
+    pub fn trip_count(&self, counted: &Counted) -> Option<TripCount> {
+        self.trip_count_while(counted.number, counted.test.cc, counted.test.counter, counted.test.bound)
     }
 
     /// The number of iterations, from the first on, in which `a cc b` holds; it does not hold afterwards. If the
     /// effects of a loop are control-dependent on the condition, later iterations do nothing. One side must have a
     /// constant step, the other be loop-invariant, and both be exact in the comparison's signedness.
-    pub fn rounds_while(&self, l: usize, cc: IntCc, a: Value, b: Value) -> Option<Rounds> {
+    pub fn trip_count_while(&self, l: usize, cc: IntCc, a: Value, b: Value) -> Option<TripCount> {
         let Some((ext, closed)) = upper(cc) else {
-            return upper(cc.swapped()).and_then(|_| self.rounds_while(l, cc.swapped(), b, a));
+            return upper(cc.swapped()).and_then(|_| self.trip_count_while(l, cc.swapped(), b, a));
         };
         // A form of 64 bits does not say whether it wraps.
         if self.bits(a) == 64 && !self.is_exact_wide(l, cc, a, b) {
@@ -158,7 +158,7 @@ impl Affine<'_> {
         if closed {
             distance = distance.plus(&Form::constant(distance.bits(), 1));
         }
-        Some(Rounds { distance, step })
+        Some(TripCount { distance, step })
     }
 
     /// Whether the distance in 64 bits is known not to wrap: the counter goes from a non-negative number to a

@@ -29,7 +29,7 @@ pub enum Symbol {
     /// The address of a global.
     Global(GlobalRef),
     /// The number of the current iteration of a loop, from 0: an index into [`crate::loops::Loops::loops`].
-    Round(usize),
+    Iteration(usize),
     /// What a parameter of a loop's header is in the first iteration, and how it is read: where the loop is entered
     /// from several blocks, which bring different values.
     Start(Value, Ext),

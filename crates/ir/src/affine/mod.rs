@@ -4,10 +4,10 @@
 //! In come a function, its graph and its loops; out comes, for a value, a [`Form`]: a constant and multiples of
 //! symbols, and of products of symbols. Symbols are values that are not taken apart, what a work-item asks the launch
 //! for, and the numbers of the iterations of the loops around. An add recurrence `{start, +, step}` of a loop is the
-//! form `start + step·round`; a chain of them over nested loops has a round for each:
+//! form `start + step·k` in iteration k; a chain of them over nested loops has one for each:
 //!
 //! ```text
-//! for (i = 0; i < n; i++)                form of &a[i*w + j]:  a + 4·w·round0 + 4·round1
+//! for (i = 0; i < n; i++)                form of &a[i*w + j]:  a + 4·w·k0 + 4·k1
 //!     for (j = 0; j < w; j++)            slope per iteration of the inner loop: 4, of the outer one: 4·w
 //!         a[i*w + j] = 0;
 //! ```
@@ -64,7 +64,7 @@
 //!   that number then; `known` says so, and conversions of it do not matter either.
 //! * *Which work-items does a condition leave?* (active work-item bound) the form of one side is a sum of ids with
 //!   factors: `form.coefficients(|s| is_id(s))` gives the factor of each id, and the rest, which is the same for all.
-//!   For iterations instead of work-items: [`Affine::rounds_while`].
+//!   For iterations instead of work-items: [`Affine::trip_count_while`].
 //! * *Is it a loop that counts?* [`Affine::counted`]; [`Affine::trip_count`].
 //! * *What do addresses of lanes have in common?* (scalar base and varying index) `form.coefficients(|s| varies(s))`:
 //!   one symbol with a constant factor is the index, and the rest is the base, which [`Form::emit`] writes. Values that
@@ -77,7 +77,7 @@ mod recurrence;
 #[cfg(test)]
 mod tests;
 
-pub use counted::{Counted, HeaderTest, Rounds};
+pub use counted::{Counted, HeaderTest, TripCount};
 pub use form::{Form, Monomial, Symbol};
 
 use crate::cfg::Cfg;
@@ -209,7 +209,7 @@ impl<'a> Affine<'a> {
         let is_pointer = |s: Symbol| match s {
             Symbol::Value(v, _) | Symbol::Start(v, _) => self.func.ty(v).is_ptr(),
             Symbol::Global(_) => true,
-            Symbol::Query(..) | Symbol::Round(_) => false,
+            Symbol::Query(..) | Symbol::Iteration(_) => false,
         };
         let (found, offset) = self.form(p, Ext::Own).coefficients(is_pointer)?;
         match &found[..] {

@@ -83,8 +83,8 @@ impl Affine<'_> {
     }
 
     fn in_iterations(&self, l: usize, start: Form, step: &Form) -> Option<Form> {
-        let round = Form::symbol(start.bits(), Symbol::Round(l));
-        let form = start.plus(&step.times(&round));
+        let iteration = Form::symbol(start.bits(), Symbol::Iteration(l));
+        let form = start.plus(&step.times(&iteration));
         form.is_small().then_some(form)
     }
 
@@ -169,7 +169,7 @@ impl Affine<'_> {
             Symbol::Query(..) | Symbol::Global(_) => true,
             // Iteration numbers of inner loops count as invariant (the same iteration is compared), and those of outer
             // loops are.
-            Symbol::Round(k) => k != l,
+            Symbol::Iteration(k) => k != l,
             // It is as good as defined just before the header.
             Symbol::Start(v, _) => match self.home[v.index()] {
                 Some(header) => header == self.loops.loops[l].header || !self.is_in(header, l),
@@ -185,7 +185,7 @@ impl Affine<'_> {
     /// The form in iteration 0 and the step; `None` if another symbol of it changes in the loop, or the form is not
     /// linear.
     pub(super) fn split(&self, l: usize, form: &Form) -> Option<(Form, Form)> {
-        let (found, rest) = form.coefficients(|s| s == Symbol::Round(l))?;
+        let (found, rest) = form.coefficients(|s| s == Symbol::Iteration(l))?;
         let step = found.into_iter().next().map_or(Form::constant(form.bits(), 0), |(_, step)| step);
         (self.is_invariant_form(l, &rest) && self.is_invariant_form(l, &step)).then_some((rest, step))
     }

@@ -182,14 +182,14 @@ fn after_its_loop_a_counter_is_a_value() {
     with(&simple("slt", 1, ""), Facts::default(), |_, a| {
         let own = Form::symbol(32, Symbol::Value(v(5), Ext::Own));
         assert_eq!(a.form(v(12), Ext::Own), own.plus(&Form::constant(32, 1)));
-        assert_eq!(a.form(v(11), Ext::Own), Form::symbol(32, Symbol::Round(0)).plus(&Form::constant(32, 1)));
+        assert_eq!(a.form(v(11), Ext::Own), Form::symbol(32, Symbol::Iteration(0)).plus(&Form::constant(32, 1)));
     });
 }
 
 #[test]
 fn trip_counts_of_constant_loops() {
     // Start, step, condition, bound; how often.
-    for (start, step, cc, bound, rounds) in [
+    for (start, step, cc, bound, trips) in [
         (0, 1, "slt", 10, Some(10)),
         (0, 3, "slt", 10, Some(4)),
         (1, 3, "sle", 10, Some(4)),
@@ -209,7 +209,7 @@ fn trip_counts_of_constant_loops() {
         );
         with(&text, Facts::default(), |_, a| {
             let counted = a.counted(0).unwrap();
-            assert_eq!(a.trip_count(&counted).and_then(|r| r.known()), rounds, "{start} {step} {cc} {bound}");
+            assert_eq!(a.trip_count(&counted).and_then(|r| r.known()), trips, "{start} {step} {cc} {bound}");
         });
     }
 }
@@ -224,9 +224,9 @@ fn the_test_of_a_header_is_turned_to_the_counter() {
     with(text, Facts::default(), |_, a| {
         let counted = a.counted(0).unwrap();
         assert_eq!((counted.test.counter, counted.test.cc, counted.test.bound), (v(3), IntCc::Slt, v(0)));
-        let rounds = a.trip_count(&counted).unwrap();
-        assert_eq!(rounds.distance, a.form(v(0), Ext::Signed).minus(&Form::constant(64, 3)));
-        assert_eq!((rounds.step, rounds.known()), (1, None));
+        let trips = a.trip_count(&counted).unwrap();
+        assert_eq!(trips.distance, a.form(v(0), Ext::Signed).minus(&Form::constant(64, 3)));
+        assert_eq!((trips.step, trips.known()), (1, None));
     });
 }
 
@@ -488,7 +488,7 @@ fn random_loop(rng: &mut Rng) -> (Function, Vec<u64>) {
 /// Runs a function for some blocks, and reports after each one the values and how often the header was entered.
 fn execute(f: &Function, args: &[u64], mut after: impl FnMut(crate::Block, &[Option<u64>], usize)) {
     let mut values: Vec<Option<u64>> = vec![None; f.values.len()];
-    let mut round = 0;
+    let mut iteration = 0;
     let mut at = f.entry();
     let mut incoming = args.to_vec();
     for _ in 0..24 {
@@ -506,7 +506,7 @@ fn execute(f: &Function, args: &[u64], mut after: impl FnMut(crate::Block, &[Opt
             };
             values[r.index()] = Some(bits);
         }
-        after(at, &values, round);
+        after(at, &values, iteration);
         let edge = match &f.blocks[at].term {
             Term::Jump(e) => e,
             Term::Branch { cond, then, els } => {
@@ -519,7 +519,7 @@ fn execute(f: &Function, args: &[u64], mut after: impl FnMut(crate::Block, &[Opt
             _ => return,
         };
         incoming = edge.args.iter().map(|a| values[a.index()].unwrap()).collect();
-        round += usize::from(at == f.layout[2]);
+        iteration += usize::from(at == f.layout[2]);
         at = edge.block;
     }
 }
@@ -567,7 +567,7 @@ fn promise(f: &mut Function, args: &[u64]) {
 #[test]
 fn forms_are_what_loops_compute() {
     let mut rng = Rng(11);
-    let (mut checked, mut rounds) = (0, 0);
+    let (mut checked, mut trips) = (0, 0);
     for _ in 0..600 {
         let (mut f, args) = random_loop(&mut rng);
         if rng.below(3) > 0 {
@@ -585,14 +585,14 @@ fn forms_are_what_loops_compute() {
         let cfg = Cfg::new(f);
         let loops = Loops::new(f, &cfg, &DomTree::new(f, &cfg));
         let affine = Affine::new(f, &cfg, &loops, Facts::default());
-        execute(f, &args, |b, values, round| {
+        execute(f, &args, |b, values, iteration| {
             let insts = f.blocks[b].insts.iter().filter_map(|&i| f.insts[i].result);
             for x in f.blocks[b].params.iter().copied().chain(insts).filter(|&x| affine.is_number(x)) {
                 for ext in [Ext::Own, Ext::Signed, Ext::Unsigned] {
                     let form = affine.form(x, ext);
                     let value = |s: Symbol| match s {
                         Symbol::Value(v, ext) => read(values[v.index()].unwrap(), f.ty(v).scalar.bits(), ext),
-                        Symbol::Round(_) => round as i64,
+                        Symbol::Iteration(_) => iteration as i64,
                         _ => unreachable!(),
                     };
                     let sum = form
@@ -602,10 +602,10 @@ fn forms_are_what_loops_compute() {
                     let want = read(values[x.index()].unwrap(), f.ty(x).scalar.bits(), ext);
                     assert_eq!((sum << shift) >> shift, (want << shift) >> shift, "{x} {ext:?} {form:?}\n{module}");
                     checked += 1;
-                    rounds += usize::from(form.symbols().any(|s| matches!(s, Symbol::Round(_))));
+                    trips += usize::from(form.symbols().any(|s| matches!(s, Symbol::Iteration(_))));
                 }
             }
         });
     }
-    assert!(checked > 50_000 && rounds > 10_000, "{checked} {rounds}");
+    assert!(checked > 50_000 && trips > 10_000, "{checked} {trips}");
 }

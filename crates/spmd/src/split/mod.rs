@@ -6,7 +6,7 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`continuations`] | the continuation graph: the kernel split at its barriers, and the values that live across them |
+//! | [`continuations`] | the continuation graph: the kernel split at its barriers, and what lives across them |
 //! | [`remat`] | values that are rematerialised after a barrier |
 //! | [`frame`] | memory for the other live values, per group or per work-item |
 //! | [`continuation_fn`] | a continuation as a function whose parameters are everything that it takes from outside |

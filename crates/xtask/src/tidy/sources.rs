@@ -25,8 +25,6 @@ const MAX_LINES: usize = 800;
 const MAX_COMMENT_WIDTH: usize = 120;
 /// Columns of code that rustfmt leaves alone: the insides of macros and of strings.
 const MAX_WIDTH: usize = 140;
-/// Crates whose comments may still be as wide as code.
-const WIDE_COMMENTS: &[&str] = &["spmd"];
 
 /// A word or a path that not every crate may write in code.
 struct Fence {
@@ -86,7 +84,7 @@ pub fn check(name: &str, file: &SourceFile, unsafe_files: &mut UnsafeFiles, find
     }
     for (i, line) in text.lines().enumerate() {
         let is_comment = line.trim_start().starts_with("//");
-        let most = if is_comment && !WIDE_COMMENTS.contains(&name) { MAX_COMMENT_WIDTH } else { MAX_WIDTH };
+        let most = if is_comment { MAX_COMMENT_WIDTH } else { MAX_WIDTH };
         if line.chars().count() > most && (is_comment || !line.contains('"')) {
             findings.push(format!("{shown}:{}: longer than {most} columns", i + 1));
         }
@@ -182,8 +180,6 @@ mod tests {
         let comment = |width: usize| format!("//! Head \"of\"\n    // {}\n", "x".repeat(width - 7));
         assert_eq!(findings("ir", "ir/src/x.rs", &comment(MAX_COMMENT_WIDTH + 1)).len(), 1);
         assert!(findings("ir", "ir/src/x.rs", &comment(MAX_COMMENT_WIDTH)).is_empty());
-        assert!(findings("spmd", "spmd/src/x.rs", &comment(MAX_WIDTH)).is_empty());
-        assert_eq!(findings("spmd", "spmd/src/x.rs", &comment(MAX_WIDTH + 1)).len(), 1);
         let code = |width: usize| format!("//! Head.\nm! {{ {} }}\n", "x".repeat(width - 7));
         assert!(findings("ir", "ir/src/x.rs", &code(MAX_WIDTH)).is_empty());
         assert_eq!(findings("ir", "ir/src/x.rs", &code(MAX_WIDTH + 1)).len(), 1);

@@ -14,8 +14,8 @@ use crate::split::continuations::Exit;
 use crate::transform::versioning::Versioned;
 use cloom_ir::{BinOp, Block, Edge, Flags, IntCc, Term, Type, Value, abi};
 
-/// A loop over groups. Its header has two parameters: the group's number, and a number that is carried, of an exit or of
-/// a continuation.
+/// A loop over groups. Its header has two parameters: the group's number, and a number that is carried, of an exit or
+/// of a continuation.
 struct GroupLoop {
     head: Block,
     /// Where a group's code begins.

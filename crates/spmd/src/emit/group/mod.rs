@@ -350,8 +350,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Writes the loop nests of a continuation, which begin at `pre`. Gives the blocks after them, and whether these have
-    /// the exit number as parameter.
+    /// Writes the loop nests of a continuation, which begin at `pre`. Gives the blocks after them, and whether these
+    /// have the exit number as parameter.
     fn continuation(&mut self, index: usize, part: &Versioned<Part>, pre: Block) -> Result<(Vec<Block>, bool), Stop> {
         let c = &self.graph.continuations[index];
         let counted = c.exits.len() > 1 || self.graph.divergent_dispatch;
@@ -368,7 +368,8 @@ impl Emitter<'_> {
             let to = exits.first().map_or(targets.end, |&e| targets.of(e));
             return self.at(done).jump(to, &[]);
         }
-        // With divergent dispatch, work-items may wait at any barrier, not only at those that this continuation reaches.
+        // With divergent dispatch, work-items may wait at any barrier, not only at those that this continuation
+        // reaches.
         let cases: Vec<(u64, Edge)> = if graph.divergent_dispatch {
             (1..pre.len()).map(|n| (n as u64, Edge::new(pre[n], []))).collect()
         } else {
@@ -403,8 +404,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Writes the loop nest of one version of a continuation. Gives the block after it, with the exit number as parameter
-    /// if exits are counted.
+    /// Writes the loop nest of one version of a continuation. Gives the block after it, with the exit number as
+    /// parameter if exits are counted.
     fn vector_loops(&mut self, c: &Continuation, part: &Part, pre: Block, counted: bool) -> Result<Block, Stop> {
         let [inner, middle, outer] = self.width.order;
         let lanes = u64::from(self.width.lanes);

@@ -141,8 +141,8 @@ impl Widener<'_> {
         Ok(all.map(|cond| (cond, Address { strided: true, ..*a })))
     }
 
-    /// A scalar that is true only if the addresses of lanes repeat with this period. Narrow loads are not compared one by
-    /// one: if the words repeat that they are bytes of, they do, and one comparison serves all bytes of a word.
+    /// A scalar that is true only if the addresses of lanes repeat with this period. Narrow loads are not compared one
+    /// by one: if the words repeat that they are bytes of, they do, and one comparison serves all bytes of a word.
     pub(super) fn repeats(&mut self, a: &Address, every: u16) -> Result<Value, Stop> {
         let mut vectors = Vec::new();
         for source in self.sources(a) {

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! before ─▶ head: live mask, parameters ─▶ body under the mask ─ any(stay) ─▶ head
-//!                                                              └───────────▶ after: the exit block under the mask of `before`
+//!                                                              └───────────▶ after, with the mask of `before`
 //! ```
 //!
 //! A lane that leaves assigns the parameters of the exit block, blended under its own mask, and is inactive from then

@@ -6,7 +6,7 @@
 //! | contiguous (also short vectors) | one vector load; short vectors are deinterleaved by shuffles | likewise |
 //! | contiguous, descending | one vector load, reversed | likewise |
 //! | stride of 2 to 4 elements | vector loads that cover the range, if no lane is inactive | scatter |
-//! | other strides; sums with a scalar part; short vectors | lane by lane if no lane is inactive, else gather | likewise |
+//! | other strides, sums with a scalar part, short ones | lane by lane if all are active, else gather | likewise |
 //! | anything else | gather | scatter |
 //!
 //! An access with a checked stride has both forms, and a branch on the check.

@@ -6,11 +6,11 @@
 //! | module | emits |
 //! |---|---|
 //! | [`control`] | linearised control flow: the order of blocks, their masks, guards |
-//! | [`loops`], [`mask_versions`], [`weights`] | divergent loops; all-on and mixed versions (BOSCC); the costs that decide |
+//! | [`loops`], [`mask_versions`], [`weights`] | divergent loops; all-on and mixed versions (BOSCC); costs |
 //! | [`params`] | block parameters as variables, blended where lanes join |
 //! | [`ops`], [`serial`], [`clamp`] | operations on all lanes; lane by lane; clamped and divided strided values |
 //! | [`memory`], [`address`], [`atomic`] | memory accesses by the shape of their address |
-//! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | scalar tests of masks; short vectors left interleaved; sub-group operations |
+//! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | scalar tests of masks; interleaving; sub-groups |
 //!
 //! Inactive lanes hold unspecified bits. What may trap, loop or access memory obeys the mask; what cannot obey it (a
 //! load from a uniform address, a loop) is guarded by a test that some lane is active.
