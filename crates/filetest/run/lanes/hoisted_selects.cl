@@ -1,4 +1,4 @@
-// As in moved_out_of_conditions.cl, with a select of two such sums.
+// As in hoisted_out_of_conditions.cl, with a select of two such sums.
 // run: global=64 local=64
 // arg: buffer long 1024 = zero
 // arg: buffer int 1024 = random 5
