@@ -106,10 +106,17 @@ fn kernels(program: &Program) -> Vec<KernelInfo> {
     program.kernels().map(describe).collect()
 }
 
+/// The compiler as the driver sets it up, so that what is written is what runs: `CLOOM_LANES` and `CLOOM_DISABLE`
+/// count. It has no disk cache, as a kernel from there has no stages.
+pub fn compiler() -> Arc<Compiler> {
+    let Config { lanes, disabled, .. } = Config::from_env();
+    Compiler::new(Config { lanes, disabled, ..Config::default() })
+}
+
 /// Runs `compile`.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let target = cpu::target(options.cpu.as_deref())?;
-    let compiler = Compiler::new(Config::default());
+    let compiler = compiler();
     let built = build(&compiler, &target, options)?;
     let program = match &built.result {
         Ok(program) => program,

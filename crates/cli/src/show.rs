@@ -2,13 +2,14 @@
 //! pass, work-group function, LLVM IR before and after optimisation, assembly. It also prints the vectoriser's remarks
 //! and the time of each stage in a process that compiles for the first time and uses no cache.
 
+use crate::compile;
 use crate::cpu;
 use crate::options::BuildOptions;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
 use cloom_compiler::passes::Statistics;
-use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source, Stage, Timing, Variant};
+use cloom_compiler::{Compiler, Failure as BuildFailure, Program, Source, Stage, Timing, Variant};
 use cloom_gallery::Params;
 use cloom_hal::Device;
 use cloom_target::Target;
@@ -132,8 +133,7 @@ fn subject(options: &Options) -> Result<Subject, Failure> {
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let target = cpu::target(options.cpu.as_deref())?;
     let subject = subject(options)?;
-    let Config { lanes, disabled, .. } = Config::from_env();
-    let compiler = Compiler::new(Config { lanes, disabled, ..Config::default() });
+    let compiler = compile::compiler();
     let source = Source { name: &subject.text.name, text: &subject.text.bytes };
     let start = Instant::now();
     let built = compiler.build(&source, &subject.options, &target);

@@ -24,6 +24,23 @@ fn compiling_writes_a_binary_that_links_and_compiles_again() {
 }
 
 #[test]
+fn the_environment_that_changes_code_changes_what_is_written() {
+    const ROWS: &str = "kernel void rows(global const float *a, global float *out, int n) {
+        float sum = 0;
+        for (int i = 0; i < n; i++) sum += a[get_global_id(0) * (size_t)n + i];
+        out[get_global_id(0)] = sum;
+    }";
+    let asm = |b: Bench| {
+        b.file("rows.cl", ROWS);
+        b.cloom("compile rows.cl --emit asm --cpu avx2 -o -").expect(0).out
+    };
+    let default = asm(Bench::new());
+    assert!(default.contains("%ymm"), "{default}");
+    assert!(!asm(Bench::new().set("CLOOM_LANES", "1")).contains("%ymm"));
+    assert_ne!(asm(Bench::new().set("CLOOM_DISABLE", "row-transpose")), default);
+}
+
+#[test]
 fn build_options_reach_the_compiler() {
     let b = Bench::new();
     std::fs::create_dir(b.path("inc")).unwrap();
