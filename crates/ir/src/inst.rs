@@ -692,6 +692,11 @@ impl Term {
         }
     }
 
+    /// Lets the edges to one block lead to another one, with the same arguments.
+    pub fn redirect(&mut self, from: Block, to: Block) {
+        self.edges_mut().into_iter().filter(|e| e.block == from).for_each(|e| e.block = to);
+    }
+
     /// The value that decides or is returned.
     pub fn operand(&self) -> Option<Value> {
         match self {

@@ -8,6 +8,7 @@ use crate::cfg::Cfg;
 use crate::dom::DomTree;
 use crate::entity::{Block, Entity};
 use crate::function::Function;
+use crate::inst::Term;
 
 /// One loop.
 #[derive(Clone, Debug)]
@@ -24,6 +25,18 @@ pub struct Loop {
     pub parent: Option<usize>,
     /// 1 for an outermost loop.
     pub depth: u32,
+}
+
+impl Loop {
+    /// The two blocks of a loop of a header and a body that jumps back to it.
+    pub fn header_and_body(&self, func: &Function) -> Option<(Block, Block)> {
+        match (&self.blocks[..], &self.latches[..]) {
+            (&[header, body], &[latch]) if latch == body && matches!(func.blocks[body].term, Term::Jump(_)) => {
+                Some((header, body))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The loops of a function, outer before inner.

@@ -69,11 +69,7 @@ fn add_preheader(func: &mut Function, cfg: &Cfg, dom: &DomTree, header: Block) {
         .collect();
     func.set_term(new, Term::Jump(Edge::new(header, args)), cloom_ir::Span::NONE);
     for p in outside {
-        for e in func.blocks[p].term.edges_mut() {
-            if e.block == header {
-                e.block = new;
-            }
-        }
+        func.blocks[p].term.redirect(header, new);
     }
     let at = func.layout.iter().position(|&b| b == header).unwrap_or(func.layout.len());
     func.layout.insert(at, new);

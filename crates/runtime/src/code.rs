@@ -110,26 +110,30 @@ impl KernelCode {
     /// launches, and the other one is compiled in the background.
     pub(crate) fn loaded_now(&self, range: &hal::NdRange) -> Result<Arc<dyn hal::Kernel>> {
         let loaded = self.loaded()?;
-        let variant = variant_for(loaded.artifact(), range);
-        if matches!(variant, Variant::ShortRow(_) | Variant::Dim0) && !self.is_made(variant) {
-            return Ok(loaded.clone());
+        match variant_for(loaded.artifact(), range) {
+            // What suits most launches is right for these too.
+            variant @ (Variant::ShortRow(_) | Variant::Dim0) => {
+                Ok(self.other_now(variant).and_then(Result::ok).unwrap_or_else(|| loaded.clone()))
+            }
+            _ => self.loaded_for(range),
         }
-        self.loaded_for(range)
     }
 
-    /// Whether there is other code. If not, it is being made in the background; if nobody does that, the answer is yes,
-    /// and it is made when it is used.
-    fn is_made(&self, variant: Variant) -> bool {
+    /// Other code, if it exists. If not, it is being made in the background; or here, if nobody does that.
+    fn other_now(&self, variant: Variant) -> Option<Loaded> {
         let asked = match self.others.lock().entry(variant.into()) {
-            Entry::Occupied(cell) if cell.get().get().is_some() => return true,
-            Entry::Occupied(_) => true,
+            Entry::Occupied(cell) => match cell.get().get() {
+                Some(loaded) => return Some(loaded.clone()),
+                None => true,
+            },
             Entry::Vacant(room) => {
                 room.insert(Arc::default());
                 false
             }
         };
-        self.executable.try_kernel(&self.name, variant).is_some()
-            || !(asked || self.compiling(|e| e.prefetch_kernel(&self.name, variant)))
+        let is_made = self.executable.try_kernel(&self.name, variant).is_some()
+            || !(asked || self.compiling(|e| e.prefetch_kernel(&self.name, variant)));
+        is_made.then(|| self.other(variant))
     }
 
     /// The dimension order of the existing code, or else of baseline code.

@@ -31,7 +31,7 @@ use crate::split::frame::Frame;
 use crate::transform::canonicalize;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{Function, Module, Op, Query, Term, Value};
+use cloom_ir::{Function, Module, Op, Term, Value};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
@@ -90,12 +90,7 @@ fn queries_to_params(func: &mut Function) -> (Vec<Param>, FxHashMap<Value, Value
     let insts: Vec<_> = func.layout.iter().flat_map(|&b| func.blocks[b].insts.iter().copied()).collect();
     for i in insts {
         let (&Op::Query { what, dim }, Some(result)) = (&func.insts[i].op, func.insts[i].result) else { continue };
-        params.push(match what {
-            Query::LocalId => Param::LocalId(dim),
-            Query::GlobalId => Param::GlobalId(dim),
-            Query::SubgroupLocalId | Query::SubgroupSize | Query::SubgroupId => Param::Subgroup(what),
-            _ => Param::Query(what, dim),
-        });
+        params.push(Param::of_query(what, dim));
         let ty = func.ty(result);
         param_of_query.insert(result, func.add_block_param(entry, ty));
     }

@@ -20,7 +20,7 @@
 use crate::analysis::latency;
 use crate::analysis::write_only::base;
 use crate::emit::widen::{FAR, VectorInput};
-use cloom_ir::affine::{Affine, Facts};
+use cloom_ir::affine::Facts;
 use cloom_ir::loops::Loop;
 use cloom_ir::{InstData, Op, Space, Value};
 use std::cell::OnceCell;
@@ -38,7 +38,7 @@ pub fn written(item: &VectorInput) -> Option<u32> {
     let affine = OnceCell::new();
     let slope = |l: &Loop, p: Value| {
         let facts = Facts { no_wrap: &|_, _| true, ..Facts::default() };
-        let affine = affine.get_or_init(|| Affine::new(func, &item.cfg, &item.loops, facts));
+        let affine = affine.get_or_init(|| item.affine(facts));
         affine.const_slope(*item.loop_of.get(&l.header)?, p)
     };
     let open = |l: &Loop| {

@@ -51,6 +51,16 @@ pub enum Param {
 }
 
 impl Param {
+    /// The parameter that replaces a query.
+    pub fn of_query(what: Query, dim: u8) -> Param {
+        match what {
+            Query::LocalId => Param::LocalId(dim),
+            Query::GlobalId => Param::GlobalId(dim),
+            Query::SubgroupLocalId | Query::SubgroupSize | Query::SubgroupId => Param::Subgroup(what),
+            _ => Param::Query(what, dim),
+        }
+    }
+
     /// Whether it is group-uniform and available before the group's work-items run.
     pub fn is_shared(self) -> bool {
         matches!(self, Param::Kernel(_) | Param::Query(..) | Param::Uniform(_) | Param::Local(_))
@@ -294,13 +304,7 @@ impl Cloner<'_> {
         let data = &self.kernel.insts[inst];
         let ty = data.result.map(|r| self.kernel.ty(r));
         let replaced = match (&data.op, ty) {
-            (&Op::Query { what: Query::LocalId, dim }, Some(ty)) => Some(self.param(Param::LocalId(dim), ty)),
-            (&Op::Query { what: Query::GlobalId, dim }, Some(ty)) => Some(self.param(Param::GlobalId(dim), ty)),
-            (
-                &Op::Query { what: what @ (Query::SubgroupLocalId | Query::SubgroupSize | Query::SubgroupId), .. },
-                Some(ty),
-            ) => Some(self.param(Param::Subgroup(what), ty)),
-            (&Op::Query { what, dim }, Some(ty)) => Some(self.param(Param::Query(what, dim), ty)),
+            (&Op::Query { what, dim }, Some(ty)) => Some(self.param(Param::of_query(what, dim), ty)),
             (&Op::GlobalAddr(g), Some(ty)) if self.module.globals[g].space == Space::Local => {
                 Some(self.param(Param::Local(g), ty))
             }

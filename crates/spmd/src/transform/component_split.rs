@@ -62,11 +62,9 @@ struct SplitLoop {
 impl SplitLoop {
     fn find(item: &VectorInput, l: &Loop) -> Option<SplitLoop> {
         let func = &item.func;
-        let ([header, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
-        let (header, body) = (*header, *body);
+        let (header, body) = l.header_and_body(func)?;
         let Term::Branch { then, els, .. } = &func.blocks[header].term else { return None };
         let decides = (then.block == body) != (els.block == body) && !item.shapes.diverges(header);
-        let straight = *latch == body && matches!(func.blocks[body].term, Term::Jump(_));
         let params = &func.blocks[header].params;
         let lanes = params.iter().map(|&p| func.ty(p).lanes).max().filter(|&n| n >= 4)?;
         let mut insts = func.blocks[header].insts.iter().chain(&func.blocks[body].insts);
@@ -83,7 +81,7 @@ impl SplitLoop {
                     || matches!(data.op, Op::Cast(_) | Op::Select | Op::Splat);
             lanewise && data.result.is_some_and(fits)
         });
-        let simple = decides && straight && few && apart && params.iter().all(|&p| fits(p));
+        let simple = decides && few && apart && params.iter().all(|&p| fits(p));
         if !simple || !func.blocks[body].params.iter().all(|&p| fits(p)) {
             return None;
         }
@@ -127,8 +125,7 @@ impl SplitLoop {
         } else {
             wholes.extend(types.into_iter().map(|ty| func.add_block_param(before, ty)));
             for b in entries {
-                let edges = func.blocks[b].term.edges_mut().into_iter();
-                edges.filter(|e| e.block == header).for_each(|e| e.block = before);
+                func.blocks[b].term.redirect(header, before);
             }
         }
         let mut at = before;

@@ -98,10 +98,16 @@ fn find(func: &Function, barriers: &[Barrier]) -> Vec<GridLoop> {
     // and the kernel may convert it to other widths on the way to the counter.
     let queries = |v: Value| query_range(func, v);
     let modulo = Affine::new(func, &cfg, &loops, Facts { range: &queries, ..Facts::default() });
+    let [in_32_bits, in_64_bits] = [32, 64].map(|bits| positions(&modulo, bits));
     let known = |v: Value| {
         let form = modulo.form(v, Ext::Own);
-        let at = |bits: u32| positions(&modulo, bits).into_iter().flatten();
-        at(form.bits()).zip(at(64)).find(|(p, _)| form.bits() >= 32 && *p == form).map(|(_, number)| number)
+        let own = match form.bits() {
+            32 => &in_32_bits,
+            64 => &in_64_bits,
+            _ => return None,
+        };
+        let mut pairs = own.iter().flatten().zip(in_64_bits.iter().flatten());
+        pairs.find(|&(position, _)| *position == form).map(|(_, number)| number.clone())
     };
     let affine = Affine::new(func, &cfg, &loops, Facts { range: &queries, known: &known, ..Facts::default() });
     candidates.iter().filter_map(|c| GridLoop::find(func, &cfg, &loops, &affine, &groups, c)).collect()
@@ -252,7 +258,7 @@ impl GridLoop {
         let [test, barrier, head, strip, strip_head, iteration, rest] = std::array::from_fn(|_| func.add_block());
         let outside: Vec<Block> = func.layout.iter().copied().filter(|&b| b != self.counted.latch).collect();
         for b in outside {
-            func.blocks[b].term.edges_mut().into_iter().filter(|e| e.block == header).for_each(|e| e.block = test);
+            func.blocks[b].term.redirect(header, test);
         }
         let begin: Vec<Value> = types.iter().map(|&ty| func.add_block_param(test, ty)).collect();
         // How far the counters are from what they began with, which is the same for all work-items.

@@ -51,7 +51,7 @@ pub fn run(item: &VectorInput, around: &Surroundings<'_>) -> Option<Rewrite> {
     let is_symbol =
         |v: Value| !in_loops.contains(&v) && !matches!(item.func.def_op(v), Some(Op::Const(_) | Op::Cast(_)));
     let facts = Facts { no_wrap: &|_, _| true, is_symbol: &is_symbol, ..Facts::default() };
-    let affine = Affine::new(&item.func, &item.cfg, &item.loops, facts);
+    let affine = item.affine(facts);
     let loops: Vec<GridLoop> = item.loops.without_inner().filter_map(|l| GridLoop::find(item, &affine, l)).collect();
     if loops.is_empty() {
         return None;

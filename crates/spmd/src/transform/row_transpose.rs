@@ -90,7 +90,7 @@ fn find<'a>(item: &'a VectorInput, register: u32, is_wanted: impl Fn(&Loop) -> b
     // In the other reading it may: an unsigned counter may pass 2^31.
     let no_wrap = |v: Value, ext| candidates.iter().any(|c| c.test.counter == v && c.test.reading() == Some(ext));
     let facts = Facts { no_wrap: &no_wrap, ..Facts::default() };
-    let affine = Affine::new(&item.func, &item.cfg, &item.loops, facts);
+    let affine = item.affine(facts);
     candidates.iter().filter_map(|c| RowLoop::find(item, &affine, c, register)).collect()
 }
 
@@ -106,11 +106,7 @@ struct Candidate {
 impl Candidate {
     fn find(item: &VectorInput, number: usize, l: &Loop) -> Option<Candidate> {
         let func = &item.func;
-        let ([_, body], [latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
-        let is_straight = body == latch && func.blocks[*body].params.is_empty();
-        if !is_straight || !matches!(func.blocks[*body].term, Term::Jump(_)) {
-            return None;
-        }
+        let (_, body) = l.header_and_body(func).filter(|&(_, body)| func.blocks[body].params.is_empty())?;
         let test = HeaderTest::of(func, l).filter(|test| test.reading().is_some())?;
         // Narrower counters than `int` may not hold the steps of a strip.
         if func.ty(test.bound).scalar.bits() < 32 {
@@ -129,7 +125,7 @@ impl Candidate {
             }
             count += 1;
         }
-        let loads = func.blocks[*body].insts.iter().copied().filter(|&i| may_read_row(item, i, stores)).collect();
+        let loads = func.blocks[body].insts.iter().copied().filter(|&i| may_read_row(item, i, stores)).collect();
         let candidate = Candidate { number, test, loads };
         (count <= MAX_INSTS && !candidate.loads.is_empty()).then_some(candidate)
     }
@@ -246,15 +242,9 @@ impl<'a> RowLoop<'a> {
         let span = func.blocks[header].term_span;
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
         let [head, iterations, rest] = std::array::from_fn(|_| func.add_block());
-        for k in 0..func.layout.len() {
-            let b = func.layout[k];
-            if b != body {
-                for e in func.blocks[b].term.edges_mut() {
-                    if e.block == header {
-                        e.block = head;
-                    }
-                }
-            }
+        let outside: Vec<Block> = func.layout.iter().copied().filter(|&b| b != body).collect();
+        for b in outside {
+            func.blocks[b].term.redirect(header, head);
         }
         let params: Vec<Value> = types.iter().map(|&ty| func.add_block_param(head, ty)).collect();
         let mut map = CloneMap::new(func.blocks[header].params.iter().copied().zip(params.iter().copied()));
@@ -280,14 +270,8 @@ impl<'a> RowLoop<'a> {
         let span = func.blocks[header].term_span;
         let types: Vec<Type> = func.blocks[header].params.iter().map(|&p| func.ty(p)).collect();
         let [choice, iterations, latch] = std::array::from_fn(|_| func.add_block());
-        for e in func.blocks[header].term.edges_mut() {
-            if e.block == body {
-                e.block = choice;
-            }
-        }
-        for e in func.blocks[body].term.edges_mut() {
-            e.block = latch;
-        }
+        func.blocks[header].term.redirect(body, choice);
+        func.blocks[body].term.redirect(header, latch);
         let params: Vec<Value> = types.iter().map(|&ty| func.add_block_param(latch, ty)).collect();
         func.set_term(latch, Term::Jump(Edge::new(header, params)), span);
         let mut b = Builder { span, ..Builder::new(func, choice) };

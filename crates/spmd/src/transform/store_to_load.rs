@@ -30,7 +30,7 @@ pub fn run(item: &VectorInput, _: &Surroundings<'_>) -> Option<Rewrite> {
     if candidates.is_empty() {
         return None;
     }
-    let affine = Affine::new(&item.func, &item.cfg, &item.loops, Facts::default());
+    let affine = item.affine(Facts::default());
     let pairs: Vec<Pair> = candidates.iter().flat_map(|c| c.pairs(&item.func, &affine)).collect();
     if pairs.is_empty() {
         return None;
@@ -98,11 +98,10 @@ struct Candidate {
 impl Candidate {
     fn find(item: &VectorInput, number: usize, l: &Loop) -> Option<Candidate> {
         let func = &item.func;
-        let (&[header, body], &[latch]) = (&l.blocks[..], &l.latches[..]) else { return None };
-        let mut entries = item.cfg.preds(header).iter().copied().filter(|&p| p != latch);
+        let (header, body) = l.header_and_body(func)?;
+        let mut entries = item.cfg.preds(header).iter().copied().filter(|&p| p != body);
         let (before, None) = (entries.next()?, entries.next()) else { return None };
-        let jumps = [before, body].iter().all(|&b| matches!(func.blocks[b].term, Term::Jump(_)));
-        if latch != body || !jumps || !func.blocks[body].params.is_empty() {
+        if !matches!(func.blocks[before].term, Term::Jump(_)) || !func.blocks[body].params.is_empty() {
             return None;
         }
         let (mut loads, mut stores) = (Vec::new(), Vec::new());

@@ -20,7 +20,7 @@
 use super::{VecValue, VectorInput, Widener};
 use crate::analysis::shape::Shape;
 use crate::error::{Stop, bug};
-use cloom_ir::affine::{Affine, Ext, Form, Symbol};
+use cloom_ir::affine::{Ext, Form, Symbol};
 use cloom_ir::{BinOp, CastOp, Entity, Inst, IntCc, Op, Scalar, Type, Value};
 use cloom_passes::narrow_loads::NarrowLoad;
 use rustc_hash::FxHashMap;
@@ -63,7 +63,7 @@ impl Widener<'_> {
     pub(super) fn address(&mut self, p: Value, reader: Option<Inst>) -> Result<Option<Address>, Stop> {
         let item = self.item;
         let facts = self.facts;
-        let affine = self.affine.get_or_init(|| Affine::new(&item.func, &item.cfg, &item.loops, facts));
+        let affine = self.affine.get_or_init(|| item.affine(facts));
         let varies = |s: Symbol| match s {
             Symbol::Value(v, _) => {
                 !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))

@@ -15,6 +15,7 @@ use crate::error::{Stop, bug};
 use crate::split::continuation_fn::Param;
 use crate::transform::canonicalize::{self, Form, Unspecified};
 use crate::transform::{Rewrite, row_transpose};
+use cloom_ir::affine::{Affine, Facts};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
@@ -162,6 +163,11 @@ impl VectorInput {
 pub(crate) const IN_LOOP: u64 = 8;
 
 impl VectorInput {
+    /// The affine forms of the function's values.
+    pub(crate) fn affine<'a>(&'a self, facts: Facts<'a>) -> Affine<'a> {
+        Affine::new(&self.func, &self.cfg, &self.loops, facts)
+    }
+
     /// The estimated frequency of a block.
     pub(crate) fn times(&self, b: Block) -> u64 {
         if self.loops.innermost(b).is_some() { IN_LOOP } else { 1 }
