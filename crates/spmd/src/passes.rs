@@ -64,6 +64,9 @@ pub const ACTIVE_BOUND: PassId =
     PassId::optional("active-bound", "loops over vectors end at the last active work-item");
 /// All-on and mixed versions of masked code (BOSCC), a part of [`EMIT`]. Counts pairs.
 pub const ALL_ON: PassId = PassId::optional("all-on", "masked regions have an all-on version without masks");
+/// [`crate::emit::widen`]'s mixed versions for vectors that are not full, a part of [`EMIT`]. Counts continuations.
+pub const FOLD_TAIL: PassId =
+    PassId::optional("fold-tail", "the last vector of a row runs the mixed version of masked code");
 /// [`crate::emit::widen`]'s scalar tests of masks, a part of [`EMIT`]. Counts tests.
 pub const SCALAR_MASK: PassId =
     PassId::optional("scalar-mask", "masks of strided comparisons are tested by a scalar comparison");
@@ -95,6 +98,7 @@ pub const PASSES: &[PassId] = &[
     GROUP_BATCH,
     ACTIVE_BOUND,
     ALL_ON,
+    FOLD_TAIL,
     SCALAR_MASK,
     AOS_PASSTHROUGH,
 ];

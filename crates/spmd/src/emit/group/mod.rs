@@ -32,6 +32,7 @@ use crate::cost::Width;
 use crate::emit::splice;
 use crate::emit::widen::{self, VecValue, VectorCode, VectorInput};
 use crate::error::{Stop, bug};
+use crate::passes;
 use crate::split::continuation_fn::{DONE, Param, exit_number, load_value};
 use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};
@@ -506,7 +507,8 @@ impl Emitter<'_> {
         if diverges { self.at(block).binary(BinOp::Umin, so_far, number) } else { number }
     }
 
-    /// Writes the code of one vector, twice: for one that is full, and under a mask.
+    /// Writes the code of one vector: twice, for one that is full and under a mask; or once, if the code under a mask is
+    /// as fast for full vectors ([`VectorInput::folds_tail`]).
     fn vectors(
         &mut self,
         item: &VectorInput,
@@ -522,11 +524,15 @@ impl Emitter<'_> {
         let (full, some) = (self.func.add_block(), self.func.add_block());
         let mut b = Builder::new(&mut self.func, start);
         let left = b.binary(BinOp::Sub, size, first);
-        if item.func.size() <= MAX_COPIED {
-            let all = b.iconst(Type::I64, u64::from(lanes));
-            let fits = b.icmp(IntCc::Uge, left, all);
+        let all = b.iconst(Type::I64, u64::from(lanes));
+        let fits = b.icmp(IntCc::Uge, left, all);
+        let folds = item.folds_tail(manager);
+        if folds {
+            manager.count(passes::FOLD_TAIL);
+        }
+        if item.func.size() <= MAX_COPIED && !folds {
             b.branch(fits, full, some);
-            let code = VectorCode { item, manager, lanes, params: values.clone(), mask: None, nontemporal };
+            let code = VectorCode { item, manager, lanes, params: values.clone(), mask: None, full: None, nontemporal };
             let (end, number) = widen::widen(code, &mut self.func, full)?;
             self.close(end, number, None, so_far, latch);
         } else {
@@ -540,7 +546,8 @@ impl Emitter<'_> {
         let left = b.splat(left, lanes);
         let numbers = b.iota(Scalar::I32, lanes);
         let mask = b.icmp(IntCc::Ult, numbers, left);
-        let code = VectorCode { item, manager, lanes, params: values, mask: Some(mask), nontemporal: None };
+        let (full, nontemporal) = if folds { (Some(fits), nontemporal) } else { (None, None) };
+        let code = VectorCode { item, manager, lanes, params: values, mask: Some(mask), full, nontemporal };
         let (end, number) = widen::widen(code, &mut self.func, some)?;
         self.close(end, number, Some(mask), so_far, latch);
         Ok(())

@@ -24,7 +24,7 @@
 //! argument for correctness: `docs/internals/spmd.md`, section 1.
 
 use super::weights::Weight;
-use super::{VecValue, Widener};
+use super::{VecValue, VectorInput, Widener};
 use crate::emit::ssa::Var;
 use crate::error::{Stop, bug};
 use crate::transform::canonicalize::Form;
@@ -33,6 +33,30 @@ use smallvec::SmallVec;
 
 /// A region that costs less runs even if no lane is active.
 const MIN_GUARDED_COST: u32 = 16;
+
+impl VectorInput {
+    /// The sources of a block's forward edges.
+    pub(super) fn forward_preds(&self, b: Block) -> SmallVec<[Block; 4]> {
+        self.cfg.preds(b).iter().copied().filter(|&p| !self.dom.dominates(b, p)).collect()
+    }
+
+    /// Whether all lanes of a block's immediate dominator reach it (in the same iteration of a loop).
+    pub(super) fn has_all_lanes(&self, b: Block) -> bool {
+        let Some(d) = self.dom.idom(b) else { return true };
+        let anchor = match self.loop_of.get(&d) {
+            Some(&l) if self.forms[l] == Some(Form::TopTested) && self.masked.is_masked(d) => self.stay_target(l),
+            _ => d,
+        };
+        b == anchor || self.post.dominates(b, anchor)
+    }
+
+    /// The successor, inside the loop, of a top-tested loop's header.
+    pub(super) fn stay_target(&self, l: usize) -> Block {
+        let data = &self.loops.loops[l];
+        let edges = self.func.blocks[data.header].term.edges();
+        edges.iter().map(|e| e.block).find(|&t| t != data.exits[0].1).unwrap_or(data.header)
+    }
+}
 
 impl Widener<'_> {
     /// Emits all blocks.
@@ -167,33 +191,9 @@ impl Widener<'_> {
         *self.masks.vars.entry(b).or_insert_with(|| ssa.var(ty))
     }
 
-    /// The sources of a block's forward edges.
-    fn forward_preds(&self, b: Block) -> SmallVec<[Block; 4]> {
-        let item = self.item;
-        item.cfg.preds(b).iter().copied().filter(|&p| !item.dom.dominates(b, p)).collect()
-    }
-
     /// Whether a masked block has several forward edges, which do not bring all lanes of its dominator.
     pub(super) fn has_mask_var(&self, b: Block) -> bool {
-        self.forward_preds(b).len() > 1 && !self.has_all_lanes(b)
-    }
-
-    /// Whether all lanes of a block's immediate dominator reach it (in the same iteration of a loop).
-    fn has_all_lanes(&self, b: Block) -> bool {
-        let item = self.item;
-        let Some(d) = item.dom.idom(b) else { return true };
-        let anchor = match item.loop_of.get(&d) {
-            Some(&l) if item.forms[l] == Some(Form::TopTested) && item.masked.is_masked(d) => self.stay_target(l),
-            _ => d,
-        };
-        b == anchor || item.post.dominates(b, anchor)
-    }
-
-    /// The successor, inside the loop, of a top-tested loop's header.
-    pub(super) fn stay_target(&self, l: usize) -> Block {
-        let data = &self.item.loops.loops[l];
-        let edges = self.item.func.blocks[data.header].term.edges();
-        edges.iter().map(|e| e.block).find(|&t| t != data.exits[0].1).unwrap_or(data.header)
+        self.item.forward_preds(b).len() > 1 && !self.item.has_all_lanes(b)
     }
 
     /// Emits an edge from a linearised block, which the lanes of `mask` take. `only_if`: the uniform condition under
@@ -225,7 +225,7 @@ impl Widener<'_> {
             let old = self.ssa.read(self.func, self.cur, var);
             let new = self.b().binary(BinOp::Or, old, m);
             self.ssa.write(self.cur, var, new);
-        } else if self.forward_preds(to).len() == 1 {
+        } else if self.item.forward_preds(to).len() == 1 {
             self.masks.of_edges.insert(to, (mask, only_if));
         }
         Ok(())
@@ -253,6 +253,9 @@ impl Widener<'_> {
                     let c = self.lane(*cond)?;
                     let n = self.not(c);
                     let (on, off) = (self.and(mask, c), self.and(mask, n));
+                    if mask == self.masks.entry && self.masks.entry_full.is_some() {
+                        self.masks.parts_of_entry.extend([(on, c), (off, n)]);
+                    }
                     self.masked_edge(then, Some(on), None)?;
                     self.masked_edge(els, Some(off), None)
                 }
@@ -317,7 +320,7 @@ impl Widener<'_> {
         let mask = match item.loop_of.get(&b) {
             // Past a top-tested header, only the lanes that stay are active.
             Some(&l) if item.forms[l] == Some(Form::TopTested) && item.masked.is_masked(b) => {
-                self.masks.of_edges.get(&self.stay_target(l)).map_or(self.masks.current, |m| m.0)
+                self.masks.of_edges.get(&self.item.stay_target(l)).map_or(self.masks.current, |m| m.0)
             }
             _ => self.masks.current,
         };
@@ -330,7 +333,7 @@ impl Widener<'_> {
         });
         children.sort_by_key(|&c| item.cfg.rpo_index(c));
         for c in children {
-            if self.has_all_lanes(c) {
+            if self.item.has_all_lanes(c) {
                 self.subtree(c, mask)?;
                 continue;
             }

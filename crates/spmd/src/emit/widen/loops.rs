@@ -82,7 +82,7 @@ impl Widener<'_> {
         if form == Form::TopTested {
             let stay = self.leave_header(header)?;
             let loop_number = self.item.loop_of.get(&header).copied();
-            let inner = loop_number.map(|l| self.stay_target(l));
+            let inner = loop_number.map(|l| self.item.stay_target(l));
             match (stay, inner) {
                 // If all lanes stay, the body runs without a mask.
                 (Some(mask), Some(inner)) if self.takes_mask_versions(header) => {

@@ -12,15 +12,77 @@
 //!
 //! Both versions assign the same variables ([`crate::emit::ssa`]), so that the code after them does not depend on
 //! which one ran. A mixed version is cold and contains no further pairs.
+//!
+//! A vector that is not full starts with a mask, and its code is a copy of its own. But if all that a mask makes slower
+//! is in regions with two versions, that copy is not needed: the mixed versions do for it (*tail folding*; LLVM's loop
+//! vectoriser folds the tail into its only loop). The guard that most kernels begin with is such a case:
+//!
+//! ```c
+//! if (get_global_id(0) >= n) return;   // the rest of the kernel has an all-on and a mixed version
+//! ```
 
-use super::Widener;
 use super::weights::Weight;
+use super::{VectorInput, Widener};
 use crate::error::Stop;
 use crate::passes;
-use cloom_ir::{Block, Entity, Value};
+use cloom_ir::{Block, Entity, Flags, Op, Term, Value};
+use cloom_passes::PassManager;
 
 /// The total weight of code that may be emitted in two versions.
 pub(super) const BUDGET: u32 = 2000;
+
+impl VectorInput {
+    /// Whether vectors that are not full share the code of full ones: outside of regions with an all-on and a mixed
+    /// version there is nothing that a mask makes slower.
+    pub(crate) fn folds_tail(&self, manager: &PassManager<'_>) -> bool {
+        if !manager.is_on(passes::FOLD_TAIL) || !manager.is_on(passes::ALL_ON) {
+            return false;
+        }
+        let mut versions = 0u32;
+        let outside = self
+            .cfg
+            .rpo()
+            .iter()
+            .copied()
+            .filter(|&b| !self.masked.is_masked(b) || self.masked.begins_region(&self.cfg, &self.dom, b));
+        let folds = outside.into_iter().all(|b| self.is_cheap_under_mask(b, &mut versions));
+        folds && versions > 0 && versions <= BUDGET
+    }
+
+    /// Whether a block and all that it dominates can run under the mask that the code starts with at no cost, apart from
+    /// regions with two versions, whose weight is added to `versions`.
+    fn is_cheap_under_mask(&self, b: Block, versions: &mut u32) -> bool {
+        if self.masked.is_masked(b) && self.loop_of.contains_key(&b) {
+            return false;
+        }
+        let unmasked = self.func.blocks[b].insts.iter().all(|&i| {
+            let data = &self.func.insts[i];
+            let uniform_load = matches!(data.op, Op::Load { .. }) && self.shapes.is_uniform(data.args[0]);
+            (data.op.is_pure() || uniform_load) && !data.flags.contains(Flags::ASSUME_FALSE_OK)
+        });
+        let linearised = self.masked.is_masked(b) || self.masked.is_linear(b);
+        unmasked
+            && self.dom.children(b).iter().filter(|&&c| linearised && self.masked.is_masked(c)).all(|&c| {
+                let uniform_edge = matches!(&self.forward_preds(c)[..], &[p] if self.has_uniform_term(p));
+                if self.has_all_lanes(c) || uniform_edge {
+                    return self.is_cheap_under_mask(c, versions);
+                }
+                let Weight { cost, profitable, .. } = self.weight[c.index()];
+                if profitable {
+                    *versions = versions.saturating_add(cost);
+                }
+                true
+            })
+    }
+
+    /// Whether all lanes that are in a block leave it by the same edge.
+    fn has_uniform_term(&self, b: Block) -> bool {
+        match &self.func.blocks[b].term {
+            Term::Branch { cond, .. } => self.shapes.is_uniform(*cond),
+            _ => true,
+        }
+    }
+}
 
 impl Widener<'_> {
     /// Whether a block and all that it dominates get two versions. If so, takes their weight from the budget.

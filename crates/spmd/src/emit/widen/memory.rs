@@ -519,7 +519,11 @@ impl Widener<'_> {
         match mask {
             Some(m) => {
                 // The code for the last vector of a row is cold.
-                let cold = if self.masks.entry.is_some() { Flags::COLD } else { Flags::empty() };
+                let cold = if self.masks.entry.is_some() && self.masks.entry_full.is_none() {
+                    Flags::COLD
+                } else {
+                    Flags::empty()
+                };
                 self.b().masked_store(first, interleaved, m, align, plain | cold);
             }
             None if plain != flags => return self.store_nontemporal(first, interleaved, align, plain),

@@ -83,13 +83,16 @@ pub struct VectorCode<'a> {
     pub params: Vec<VecValue>,
     /// The active lanes; `None`: all.
     pub mask: Option<Value>,
+    /// Whether these are all lanes, as a scalar, if the code runs for full vectors too
+    /// ([`VectorInput::folds_tail`]).
+    pub full: Option<Value>,
     /// Stores to write-only buffers are non-temporal where this is true at run time.
     pub nontemporal: Option<Value>,
 }
 
 /// Emits vector code from the end of `start` on. Returns the block that it ends in, and the returned value.
 pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
-    let VectorCode { item, manager, lanes, params, mask, nontemporal } = code;
+    let VectorCode { item, manager, lanes, params, mask, full, nontemporal } = code;
     let is_symbol = |v: Value| address::is_symbol(item, v);
     let interleaved = match manager.is_on(passes::AOS_PASSTHROUGH) {
         true => aos_passthrough::params(item),
@@ -103,7 +106,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         lanes,
         func,
         cur: start,
-        masks: Masks { current: mask, entry: mask, ..Masks::default() },
+        masks: Masks { current: mask, entry: mask, entry_full: full, ..Masks::default() },
         span: Span::NONE,
         ssa: Ssa::default(),
         values: vec![None; item.func.values.len()],
@@ -111,7 +114,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         joins: Joins { interleaved, ..Joins::default() },
         emitted: Emitted::default(),
         loops: Vec::new(),
-        versions: Versions { budget: mask_versions::BUDGET, is_mixed: mask.is_some() },
+        versions: Versions { budget: mask_versions::BUDGET, is_mixed: mask.is_some() && full.is_none() },
         memory: MemoryState { nontemporal, ..MemoryState::default() },
     };
     w.ssa.seal(w.func, start, Vec::new());
@@ -144,6 +147,10 @@ struct Masks {
     current: Option<Value>,
     /// Those that the whole code starts with.
     entry: Option<Value>,
+    /// Whether that mask is all on, as a scalar, if it may be.
+    entry_full: Option<Value>,
+    /// For each conjunction of that mask with another one, if the former may be all on: the latter.
+    parts_of_entry: FxHashMap<Value, Value>,
     /// The mask of each block with one forward predecessor, and the uniform condition under which the block runs, if
     /// there is one.
     of_edges: FxHashMap<Block, (Option<Value>, Option<Value>)>,

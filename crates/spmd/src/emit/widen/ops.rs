@@ -136,7 +136,8 @@ impl Widener<'_> {
         }
         let base = self.base(v)?;
         match (self.item.shapes.of(v), self.masks.current) {
-            (Shape::Strided { by, .. }, Some(mask)) if self.may_wrap_where_off(v) => {
+            // Lane 0 is on in the mask that the code starts with.
+            (Shape::Strided { by, .. }, Some(mask)) if Some(mask) != self.masks.entry && self.may_wrap_where_off(v) => {
                 Ok(self.wide_base_from_first_on(base, by, mask, op, to))
             }
             _ => Ok(self.b().cast(op, base, to)),

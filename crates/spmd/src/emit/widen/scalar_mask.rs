@@ -60,10 +60,13 @@ impl Widener<'_> {
 
     /// Whether all lanes of a mask are on. May be false although they are, if a lane wraps.
     pub(super) fn all_on(&mut self, mask: Value) -> Value {
-        match self.masks.strided_compares.get(&mask).copied() {
+        let part = self.masks.parts_of_entry.get(&mask).copied();
+        let full = self.masks.entry_full.filter(|_| part.is_some());
+        match self.masks.strided_compares.get(&part.unwrap_or(mask)).copied() {
             Some(compare) => {
                 self.manager.count(passes::SCALAR_MASK);
-                self.holds_for_all(compare, true)
+                let holds = self.holds_for_all(compare, true);
+                self.and(full, holds)
             }
             None => self.b().all(mask),
         }
