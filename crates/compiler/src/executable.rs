@@ -3,7 +3,9 @@
 //! Optimised code takes LLVM long to make: masks, two copies of loops, wide vectors on narrow registers. So a kernel
 //! that is wanted at once may begin with code of the *baseline tier*, made in a tenth of the time
 //! ([`Executable::baseline_kernel`]), while a thread in the background makes the optimised code. The launcher polls for
-//! it between groups ([`Executable::try_kernel`]) and switches to it (tier-up).
+//! it between groups ([`Executable::try_kernel`]) and switches to it (tier-up). If the rest of the launch would take
+//! baseline code longer than the compiler will still need, it waits instead ([`Executable::wait_for`]): threads that
+//! run slow code would only take cores from the compiler's.
 
 use crate::backend::Backend;
 use crate::kernel::{Built, Request};
@@ -11,9 +13,10 @@ use crate::key::{SpecializationKey, Variant};
 use crate::{CompileError, Compiler, Program, remarks};
 use cloom_artifact::KernelArtifact;
 use cloom_target::Target;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// One piece of a kernel's code, or why there is none.
 type Cell = Arc<OnceLock<Result<Arc<Built>, CompileError>>>;
@@ -22,7 +25,13 @@ type Cell = Arc<OnceLock<Result<Arc<Built>, CompileError>>>;
 struct Kernel {
     name: String,
     cells: Mutex<HashMap<SpecializationKey, Cell>>,
+    /// When its optimised code began to be compiled after baseline code was asked for, and how long the latter took.
+    tier_up: OnceLock<(Instant, Duration)>,
 }
+
+/// How much longer optimised code takes to compile than baseline code does, about: the ratio was 6 to 14 for the
+/// gallery's kernels.
+const TIER_UP_RATIO: u32 = 10;
 
 /// A program that can run: its kernels are compiled when they are asked for, or in the background when they are
 /// expected.
@@ -33,6 +42,8 @@ pub struct Executable {
     /// The backend, or why there is none for the target.
     backend: Result<Arc<dyn Backend>, CompileError>,
     kernels: Vec<Kernel>,
+    /// Notified when code has been made, under this lock.
+    made: (Mutex<()>, Condvar),
 }
 
 impl Executable {
@@ -42,9 +53,9 @@ impl Executable {
         target: Target,
         backend: Result<Arc<dyn Backend>, CompileError>,
     ) -> Arc<Self> {
-        let kernel = |name: &str| Kernel { name: name.to_owned(), cells: Mutex::default() };
+        let kernel = |name: &str| Kernel { name: name.to_owned(), cells: Mutex::default(), tier_up: OnceLock::new() };
         let kernels = program.kernels().map(|(name, _)| kernel(name)).collect();
-        Arc::new(Self { compiler, program, target, backend, kernels })
+        Arc::new(Self { compiler, program, target, backend, kernels, made: Default::default() })
     }
 
     /// The program.
@@ -99,10 +110,31 @@ impl Executable {
                 let _ = self.cell(i, Variant::Vector.into()).set(Ok(Arc::new(built)));
                 return Err(CompileError::NoBaseline);
             }
+            let begin = Instant::now();
             self.compiler.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
-            request.compile(&key).map(Arc::new)
+            let baseline = request.compile(&key).map(Arc::new);
+            // Only the thread that makes the baseline code is here.
+            let _ = self.kernels[i].tier_up.set((begin, begin.elapsed()));
+            baseline
         };
         self.cell(i, key.clone()).get_or_init(make).as_ref().ok().map(|built| built.artifact.clone())
+    }
+
+    /// How long compiling the optimised code of a kernel with baseline code will still take: estimated from the time that
+    /// the baseline code took, and once that is over, from the time so far.
+    pub fn tier_up_remaining(&self, name: &str) -> Duration {
+        let known = self.index(name).and_then(|i| self.kernels[i].tier_up.get());
+        let Some((begin, baseline)) = known else { return Duration::ZERO };
+        let so_far = begin.elapsed();
+        (*baseline * TIER_UP_RATIO).saturating_sub(so_far).max(so_far / 4)
+    }
+
+    /// Waits until a kernel's code exists or cannot be made, at most so long.
+    pub fn wait_for(&self, name: &str, key: impl Into<SpecializationKey>, limit: Duration) {
+        let Some(i) = self.index(name) else { return };
+        let (key, (lock, made)) = (key.into(), &self.made);
+        let mut guard = lock.lock();
+        made.wait_while_for(&mut guard, |()| self.try_get(i, key.clone()).is_none(), limit);
     }
 
     /// For the build log: what is decided about each kernel, and why; empty unless
@@ -143,7 +175,10 @@ impl Executable {
     fn get(&self, i: usize, key: SpecializationKey) -> Result<Arc<Built>, CompileError> {
         let request = self.request(i)?;
         let key = request.canonical(key);
-        self.cell(i, key.clone()).get_or_init(|| request.compile(&key).map(Arc::new)).clone()
+        let built = self.cell(i, key.clone()).get_or_init(|| request.compile(&key).map(Arc::new)).clone();
+        drop(self.made.0.lock());
+        self.made.1.notify_all();
+        built
     }
 
     fn try_get(&self, i: usize, key: SpecializationKey) -> Option<Result<Arc<Built>, CompileError>> {

@@ -22,7 +22,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -141,12 +141,14 @@ pub struct Running<'a> {
     division: Division,
     local: u64,
     denorms_are_zero: bool,
+    /// How many threads share the launch, at most.
+    threads: u64,
     out_of_memory: AtomicBool,
 }
 
 /// Code of a higher tier, which is being compiled, for groups that have not begun.
 struct NextTier<'a> {
-    find: &'a TierUp<'a>,
+    up: &'a dyn TierUp,
     current: &'a CpuKernel,
     /// The most private memory that it may need: it runs on the stack that was chosen for the current code.
     private: u64,
@@ -154,16 +156,48 @@ struct NextTier<'a> {
     local: u64,
     /// The code once it is compiled; `None` if it cannot continue the launch.
     code: OnceLock<Option<Code>>,
+    /// Groups that the current code has run, and the nanoseconds that it took, added up over the threads.
+    groups: AtomicU64,
+    busy: AtomicU64,
+    /// Nobody waits for the compiler after this.
+    deadline: OnceLock<Instant>,
     state: &'a PrintState<'a>,
 }
 
 impl NextTier<'_> {
-    /// The code, if it is compiled and can run the groups of this launch.
-    fn code(&self, range: &NdRange) -> Option<Code> {
+    /// Whether the code exists and continues the launch.
+    fn is_in_use(&self) -> bool {
+        matches!(self.code.get(), Some(Some(_)))
+    }
+
+    /// The code, if it is compiled and can run the groups of this launch, of which there are `count`. Waits for it if the
+    /// groups that are left would take the current code, on so many threads, longer than the compiler will need:
+    /// running them would take a core from the compiler and gain little. It waits at most as long as they would take,
+    /// so that a wrong estimate costs no more than that (the ski rental problem).
+    fn code_or_wait(&self, range: &NdRange, count: u64, threads: u64) -> Option<Code> {
         if let Some(code) = self.code.get() {
             return *code;
         }
-        let found = (self.find)()?;
+        if let Some(code) = self.code(range) {
+            return Some(code);
+        }
+        let done = self.groups.load(Ordering::Relaxed);
+        if done == 0 || self.code.get().is_some() {
+            return None;
+        }
+        let each = self.busy.load(Ordering::Relaxed) / done;
+        let rest = Duration::from_nanos(each.saturating_mul(count.saturating_sub(done)) / threads.max(1));
+        if rest <= self.up.remaining() {
+            return None;
+        }
+        let now = Instant::now();
+        let deadline = *self.deadline.get_or_init(|| now.checked_add(rest).unwrap_or(now));
+        self.up.wait(deadline.saturating_duration_since(now));
+        self.code(range)
+    }
+
+    fn code(&self, range: &NdRange) -> Option<Code> {
+        let found = self.up.code()?;
         *self.code.get_or_init(|| {
             let next = cpu_kernel(&*found)?;
             let (a, b) = (&*self.current.artifact, &*next.artifact);
@@ -268,14 +302,18 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let state = PrintState { image: &kernel.image, optimised: OnceLock::new(), sink: launch.print };
     let mut running = Running {
         code,
-        tier_up: launch.tier_up.map(|find| NextTier {
-            find,
+        tier_up: launch.tier_up.map(|up| NextTier {
+            up,
             current: kernel,
             private: if join { TUNING.caller_private } else { TUNING.worker_private },
             local: launch.local_size,
             code: OnceLock::new(),
+            groups: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+            deadline: OnceLock::new(),
             state: &state,
         }),
+        threads: device.threads() as u64,
         descriptor: LaunchDescriptor {
             work_dim: range.work_dim,
             nontemporal: u32::from(nontemporal),
@@ -361,17 +399,22 @@ impl Running<'_> {
             self.first = self.count;
             return Duration::ZERO;
         }
-        let start = Instant::now();
-        let mut batch = 1;
+        let is_next_tier = |r: &Running<'_>| r.tier_up.as_ref().is_some_and(NextTier::is_in_use);
+        let (mut start, mut from, mut batch, mut next_tier) = (Instant::now(), 0, 1, is_next_tier(self));
         loop {
             let end = self.count.min(self.first + batch);
             self.groups(self.first, end);
             self.first = end;
-            let time = start.elapsed();
-            let worth = pool::worth_waking(time, end, || self.count - end).is_some();
+            if !std::mem::replace(&mut next_tier, is_next_tier(self)) && next_tier && end < self.count {
+                // The time so far, with the wait for that code, says nothing of the rest.
+                (start, from, batch) = (Instant::now(), end, 1);
+                continue;
+            }
+            let (time, done) = (start.elapsed(), end - from);
+            let worth = pool::worth_waking(time, done, || self.count - end).is_some();
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || worth {
-                note(time, end.max(1));
-                return Duration::from_nanos(((time.as_nanos() / u128::from(end.max(1))) as u64).max(1));
+                note(time, done.max(1));
+                return Duration::from_nanos(((time.as_nanos() / u128::from(done.max(1))) as u64).max(1));
             }
             batch *= 2;
         }
@@ -399,8 +442,10 @@ impl Running<'_> {
         while at < to {
             let (id, row) = position(self.groups, self.band, at);
             // All groups of a row have the same size, except perhaps the last one. Before each call, code of
-            // the next tier is looked for.
-            let code = self.tier_up.as_ref().and_then(|next| next.code(&self.range)).unwrap_or(self.code);
+            // the next tier is looked for. One core is the compiler's.
+            let next = self.tier_up.as_ref();
+            let next_code = next.and_then(|n| n.code_or_wait(&self.range, self.count, self.threads - 1));
+            let code = next_code.unwrap_or(self.code);
             let row = row.min(to - at).min(if self.tier_up.is_some() { code.batch } else { u64::MAX });
             let batch = code.batch.min(row);
             let strides = [self.local, code.scratch].map(|size| size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)));
@@ -411,7 +456,15 @@ impl Running<'_> {
             };
             // Inside of the block.
             let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
-            self.row(&code, id, row, (local, scratch), strides);
+            match next.filter(|_| next_code.is_none()) {
+                None => self.row(&code, id, row, (local, scratch), strides),
+                Some(next) => {
+                    let begin = Instant::now();
+                    self.row(&code, id, row, (local, scratch), strides);
+                    next.busy.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+                    next.groups.fetch_add(row, Ordering::Relaxed);
+                }
+            }
             at += row;
         }
         memory.local.trim();

@@ -2,11 +2,13 @@
 //! and launcher must run this.
 
 use cloom_artifact::{CpuLaunch, KernelArg, KernelArgKind, KernelArtifact, LaunchForm};
-use cloom_hal::{Device, HalError, Kernel, Launch, NdRange, PrintSink};
+use cloom_hal::{Device, HalError, Kernel, Launch, NdRange, PrintSink, TierUp};
 use cloom_hal_cpu::CpuDevice;
 use cloom_target::{Architecture, LEVELS};
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const SOURCE: &str = r#"
 #include <string.h>
@@ -151,9 +153,84 @@ fn groups_that_would_keep_most_of_the_memory_are_refused() {
     assert!(matches!(device.launch(&launch), Err(HalError::OutOfMemory(_))));
 }
 
+/// Code that exists when it has been asked for so many times.
+struct After<'a> {
+    asked: AtomicU64,
+    after: u64,
+    code: &'a Arc<dyn Kernel>,
+}
+
+impl TierUp for After<'_> {
+    fn code(&self) -> Option<Arc<dyn Kernel>> {
+        (self.asked.fetch_add(1, Ordering::Relaxed) >= self.after).then(|| self.code.clone())
+    }
+
+    fn remaining(&self) -> Duration {
+        Duration::MAX
+    }
+
+    fn wait(&self, _: Duration) {
+        panic!("the rest of the launch takes less");
+    }
+}
+
+/// Code that will exist at once if somebody waits for it, or which nobody can make.
+struct Awaited<'a> {
+    waits: AtomicU64,
+    code: Option<&'a Arc<dyn Kernel>>,
+}
+
+impl TierUp for Awaited<'_> {
+    fn code(&self) -> Option<Arc<dyn Kernel>> {
+        self.code.filter(|_| self.waits.load(Ordering::Relaxed) > 0).cloned()
+    }
+
+    fn remaining(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn wait(&self, limit: Duration) {
+        assert!(limit < Duration::from_secs(60), "no longer than the launch without it");
+        self.waits.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
+    let code = object("all");
+    let device = CpuDevice::new(2, None);
+    let plain = device.load(artifact(&device, code.clone(), "count", 4)).unwrap();
+    let better = device.load(artifact(&device, code, "count_by_ten", 4096)).unwrap();
+    let run = |code: Option<&Arc<dyn Kernel>>| {
+        let out = device.allocate(4000 * 4).unwrap();
+        let (sink, tier_up) = (Lines(Mutex::default()), Awaited { waits: AtomicU64::new(0), code });
+        device
+            .launch(&Launch {
+                kernel: &*plain,
+                range: range([4000, 1, 1], [10, 1, 1]),
+                args: &out.device_address().to_le_bytes(),
+                local_size: 40,
+                print: &sink,
+                tier_up: Some(&tier_up),
+                queue: 0,
+            })
+            .unwrap();
+        let mut bytes = vec![0; 4000 * 4];
+        out.read(0, &mut bytes).unwrap();
+        let counts: Vec<i32> = bytes.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect();
+        let by_ten = counts.iter().filter(|&&c| c == 10).count();
+        assert_eq!(counts.iter().filter(|&&c| c == 1).count() + by_ten, 4000, "each item once");
+        (by_ten, tier_up.waits.into_inner())
+    };
+    // One group says how long the rest will take.
+    assert_eq!(run(Some(&better)), (3990, 1));
+    // If it is never there, the launch ends without it.
+    let (by_ten, waits) = run(None);
+    assert!(by_ten == 0 && waits > 0);
+}
+
 #[test]
 fn groups_that_begin_after_better_code_is_there_run_it() {
-    use std::sync::atomic::{AtomicU64, Ordering};
     let code = object("all");
     let device = CpuDevice::new(3, None);
     let plain = device.load(artifact(&device, code.clone(), "count", 4)).unwrap();
@@ -167,8 +244,7 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
         let out = device.allocate(n * 4).unwrap();
         let args = out.device_address().to_le_bytes();
         let sink = Lines(Mutex::default());
-        let asked = AtomicU64::new(0);
-        let find = || (asked.fetch_add(1, Ordering::Relaxed) >= after).then(|| better.clone());
+        let tier_up = After { asked: AtomicU64::new(0), after, code: better };
         device
             .launch(&Launch {
                 kernel: &*plain,
@@ -176,7 +252,7 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
                 args: &args,
                 local_size: 40,
                 print: &sink,
-                tier_up: Some(&find),
+                tier_up: Some(&tier_up),
                 queue: 0,
             })
             .unwrap();

@@ -4,6 +4,7 @@ use crate::HalError;
 use cloom_artifact::{KernelArtifact, NdRange};
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A loaded kernel.
 pub trait Kernel: Send + Sync + Any {
@@ -23,8 +24,17 @@ pub trait PrintSink: Send + Sync {
     fn print(&self, format: u32, item: u64, args: &[u8], text: &dyn Fn(u64) -> Option<Vec<u8>>);
 }
 
-/// Code of a higher tier for the same kernel, once it is compiled. Does not wait.
-pub type TierUp<'a> = dyn Fn() -> Option<Arc<dyn Kernel>> + Sync + 'a;
+/// Code of a higher tier for the same kernel, which is being compiled.
+pub trait TierUp: Sync {
+    /// The code, once it exists and if it suits the launch. Does not wait.
+    fn code(&self) -> Option<Arc<dyn Kernel>>;
+
+    /// How long compiling it will still take, by estimate.
+    fn remaining(&self) -> Duration;
+
+    /// Waits until it is compiled, or has failed to, at most so long.
+    fn wait(&self, limit: Duration);
+}
 
 /// One launch.
 pub struct Launch<'a> {
@@ -41,7 +51,7 @@ pub struct Launch<'a> {
     pub print: &'a dyn PrintSink,
     /// Tier-up code, if the kernel's code is of the baseline tier. Groups that begin after it exists run it, if the
     /// device supports that.
-    pub tier_up: Option<&'a TierUp<'a>>,
+    pub tier_up: Option<&'a dyn TierUp>,
     /// The queue that it comes from, for [`Assist`](crate::Assist); 0: none.
     pub queue: u64,
 }

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A kernel in the device, or why there is none.
 type Loaded = Result<Arc<dyn hal::Kernel>>;
@@ -191,6 +192,16 @@ impl KernelCode {
         let artifact = &self.executable.try_kernel(&self.name, Variant::Vector)?.artifact;
         let suits = variant_for(artifact, range) != Variant::Scalar;
         suits.then(|| self.loaded())?.ok().cloned()
+    }
+
+    /// How long compiling the optimised code that follows baseline code will still take, by estimate.
+    pub(crate) fn tier_up_remaining(&self) -> Duration {
+        self.executable.tier_up_remaining(&self.name)
+    }
+
+    /// Waits until the optimised code that follows baseline code is compiled, at most so long.
+    pub(crate) fn wait_for_tier_up(&self, limit: Duration) {
+        self.executable.wait_for(&self.name, Variant::Vector, limit);
     }
 
     /// Has something compiled.

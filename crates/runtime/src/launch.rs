@@ -15,6 +15,7 @@ use crate::thread_exit;
 use crate::{Device, Event, Kernel, KernelCode, Queue, QueueFlags, Result};
 use cloom_hal::{self as hal, TUNING};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Sizes as `clEnqueueNDRangeKernel` gets them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -128,8 +129,8 @@ fn submit(
     queue: u64,
 ) -> Result<(Option<Box<dyn hal::Pending>>, Printed)> {
     let printer = Printer { device, kernel, printed: Printed::default() };
-    let find = code.map(|code| move || code.made_for(&range));
-    let tier_up = find.as_ref().map(|f| f as &hal::TierUp<'_>);
+    let optimised = code.map(|code| Optimised { code, range });
+    let tier_up = optimised.as_ref().map(|o| o as &dyn hal::TierUp);
     let (args, local_size) = (&packed.block, packed.local_size);
     packed.make_resident()?;
     let launch = hal::Launch { kernel, range, args, local_size, print: &printer, tier_up, queue };
@@ -144,6 +145,26 @@ fn submit(
             printer.printed.flush(device, kernel);
             outcome(Err(error)).map(|()| (None, printer.printed))
         }
+    }
+}
+
+/// The optimised code of a launch that begins with baseline code.
+struct Optimised<'a> {
+    code: &'a KernelCode,
+    range: hal::NdRange,
+}
+
+impl hal::TierUp for Optimised<'_> {
+    fn code(&self) -> Option<Arc<dyn hal::Kernel>> {
+        self.code.made_for(&self.range)
+    }
+
+    fn remaining(&self) -> Duration {
+        self.code.tier_up_remaining()
+    }
+
+    fn wait(&self, limit: Duration) {
+        self.code.wait_for_tier_up(limit);
     }
 }
 
