@@ -122,7 +122,7 @@ fn subject(options: &Options) -> Result<Subject, Failure> {
                 text = format!("{text} {}", options.build.text());
             }
             let kernel = kernel.clone().filter(|k| k != name).unwrap_or(default);
-            let file = Text { name: format!("{name}.cl"), bytes: program.source().as_bytes().to_vec() };
+            let file = Text { name: format!("{name}.cl"), bytes: program.source(&params).as_bytes().to_vec() };
             Ok(Subject { text: file, options: text, kernel: Some(kernel) })
         }
         (None, None) => Err(Failure::wrong("name a .cl file or a program of the gallery; `cloom run -lk` lists those")),

@@ -197,6 +197,12 @@ fn shape(program: &dyn Program) -> Vec<Row> {
     program.variants().iter().map(row).collect()
 }
 
+/// Each spelling, at the idiom's own size.
+fn idioms() -> Vec<Row> {
+    let row = |(variant, note, config)| Row::of(variant, &[]).with(note, config);
+    crate::idioms::spellings().map(row).collect()
+}
+
 fn rows(program: &dyn Program) -> Vec<Row> {
     match program.name() {
         "sample" => each(program, &[(1024, 1024)]),
@@ -235,6 +241,7 @@ fn rows(program: &dyn Program) -> Vec<Row> {
             }
             rows.into_iter().map(Row::long).collect()
         }
+        "idioms" => idioms(),
         _ => each(program, &[]),
     }
 }

@@ -166,7 +166,7 @@ fn mandel(session: &Session) -> Result<FirstLaunch> {
     let output = session.zeroed::<u32>(w * h)?;
     let view = View::of(0, w, h);
     let start = Instant::now();
-    let built = session.build("mandel", Mandel.source(), &options)?;
+    let built = session.build("mandel", Mandel.source(&params), &options)?;
     let build = start.elapsed();
     let kernel = built.kernel(&name)?;
     let args = args![&output, view.left, view.xstep, view.top, view.ystep, h as u32];

@@ -10,6 +10,7 @@ mod cases;
 mod chart;
 pub mod cl;
 mod error;
+mod idioms;
 pub mod inputs;
 pub mod latency;
 pub mod limits;

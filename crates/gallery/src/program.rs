@@ -143,8 +143,8 @@ pub trait Program: Sync {
     fn knobs(&self) -> &'static [&'static str] {
         &[]
     }
-    /// The source of its kernels.
-    fn source(&self) -> &'static str;
+    /// The source of the kernels that these parameters use.
+    fn source(&self, params: &Params) -> &'static str;
     /// The build options and the kernel's name that a run with these parameters would use, for tools that only compile.
     fn build_options(&self, params: &Params) -> Result<(String, String)>;
     /// Runs it and checks the result.

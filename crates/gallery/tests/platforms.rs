@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, reason = "it says what was not run")]
 
-use cloom_gallery::{Error, Params, Session, Verdict, agree, args, program, programs};
+use cloom_gallery::{Error, Params, Session, Variant, Verdict, agree, args, cases, program, programs};
 
 fn sessions() -> Vec<Session> {
     match Session::all() {
@@ -17,13 +17,14 @@ fn sessions() -> Vec<Session> {
     }
 }
 
-/// Runs the variants of the programs that are named, all of them where none is.
+/// Runs the programs and the variant that are named, all of them where none is.
 fn run_all(names: &[&str], params: &Params, size: impl Fn(&str) -> (usize, usize)) {
     let mut failed = Vec::new();
     for session in sessions() {
         let mut passed = 0;
         for program in programs().iter().filter(|p| names.is_empty() || names.contains(&p.name())) {
-            for variant in program.variants() {
+            let named = |v: &&Variant| params.variant.is_empty() || params.variant == v.name;
+            for variant in program.variants().iter().filter(named) {
                 let params =
                     Params { variant: variant.name.into(), size: Some(size(program.name())), ..params.clone() };
                 let what = format!("{}: {} {} {}", session.found.platform, program.name(), variant.name, params.config);
@@ -101,6 +102,14 @@ fn every_knob_works() {
                 run_all(&[name], &Params { tile_w: Some(11), tile_h: Some(5), ..params }, |_| (147, 65));
             }
         }
+    }
+}
+
+#[test]
+fn every_spelling_of_an_idiom_agrees_with_its_reference() {
+    for case in cases(program("idioms").expect("it is in the list")) {
+        let params = Params { iterations: 2, ..case.params };
+        run_all(&["idioms"], &params, |_| (131, 67));
     }
 }
 

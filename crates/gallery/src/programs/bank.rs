@@ -88,7 +88,7 @@ impl Program for Bank {
         &["stride=1: words between neighbours of strided, 1 to 33; 0 measures all of them and draws the curve"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

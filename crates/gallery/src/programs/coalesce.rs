@@ -60,7 +60,7 @@ impl Program for Coalesce {
         ]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

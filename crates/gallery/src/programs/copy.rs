@@ -33,7 +33,7 @@ impl Program for Copy {
         ]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -319,7 +319,7 @@ impl Program for Lcs {
         &["problem=lcs|edit: subsequence or edit distance", "step=64: side of a tile, and which rows are kept"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

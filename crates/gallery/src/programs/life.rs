@@ -139,7 +139,7 @@ impl Program for Life {
         &["board=torus|finite: what lies beyond the edge", "start=picture|random|gliders|glider|still: the first board"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -137,7 +137,7 @@ impl Program for Lu {
         &["teams=32: matrices a group of team and masked"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

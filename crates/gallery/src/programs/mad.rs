@@ -72,7 +72,7 @@ impl Program for Mad {
         &["k=0: operations a float; 0 for the whole curve, 3, 6, 12, 18, 24, 48, 96, and for 4096 of peak"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -106,7 +106,7 @@ impl Program for Mandel {
         &["max=512: iterations a point at most", "view=zoom|still: closer with each iteration, or all alike"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -59,7 +59,7 @@ impl Program for Matvec {
         &["input=normal|denormal: the numbers", "denorms=keep|zero: zero builds with -cl-denorms-are-zero"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -26,6 +26,7 @@ mod threads;
 mod transpose;
 mod wavelet;
 
+use crate::idioms::Idioms;
 use crate::program::Program;
 
 /// Every program.
@@ -53,4 +54,5 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &wavelet::Wavelet,
     &lu::Lu,
     &lcs::Lcs,
+    &Idioms,
 ];

@@ -86,7 +86,7 @@ impl Program for Nbody {
         &["root=rsqrt|native|divide: rsqrt(x), native_rsqrt(x) or 1/sqrt(x)"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

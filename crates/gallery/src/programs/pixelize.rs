@@ -71,7 +71,7 @@ impl Program for Pixelize {
         &["param=64: side of a tile of ocl_big"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -143,7 +143,7 @@ impl Program for Reduce {
         &["groups=0: groups of the first pass; 0 for sixteen a compute unit"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -101,7 +101,7 @@ impl Program for Resample {
         &["percent=400: how large the result is, 1 to 3200"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -40,7 +40,7 @@ impl Program for Sample {
         &[Variant { name: "ocl", about: "one work-item a pixel" }]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -36,7 +36,7 @@ impl Program for Scalvec {
         ]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

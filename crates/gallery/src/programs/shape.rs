@@ -64,7 +64,7 @@ impl Program for Shape {
         ]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

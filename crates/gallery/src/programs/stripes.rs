@@ -62,7 +62,7 @@ impl Program for Stripes {
         ]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -239,7 +239,7 @@ impl Program for Wavelet {
         &["levels=3: how often the picture is halved, 1 to 6"]
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self, _: &Params) -> &'static str {
         SOURCE
     }
 

@@ -1,0 +1,14 @@
+// Reads through an array of indices.
+
+#ifndef INDEX
+#define INDEX int
+#define COUNT int
+#endif
+
+__kernel void gather(__global const float *in, __global const COUNT *index, __global float *out, const COUNT n)
+{
+    const INDEX i = get_global_id(0);
+
+    if (i < n)
+        out[i] = in[index[i]];
+}
