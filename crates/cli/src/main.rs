@@ -2,7 +2,8 @@
 //!
 //! One file for each subcommand. Each takes its parsed options and returns an [`Answer`] (the whole text for the
 //! standard output and an exit status) or a [`Failure`] (a message that says what to do next). Only this file writes
-//! and exits, so every command can be tested as a function, and `cloom show … | head` ends without an error.
+//! and exits, but for a child of `bench` that answers as it goes; so every command can be tested as a function, and
+//! `cloom show … | head` ends without an error.
 
 mod agree;
 mod args;
@@ -51,6 +52,9 @@ enum Cli {
     /// Started by `bench`: builds a program in a process of its own
     #[command(hide = true)]
     FirstLaunch(bench::first::Options),
+    /// Started by `bench --self-check`: measures with other switches of the driver
+    #[command(hide = true)]
+    BenchWorker,
     /// Started by `doctor`: tests drivers in a process of its own
     #[command(hide = true)]
     Probe,
@@ -67,7 +71,7 @@ impl Cli {
             Cli::Compile(o) => o.json,
             Cli::Info(o) => o.json,
             Cli::Doctor(o) => o.json,
-            Cli::FirstLaunch(_) | Cli::Probe => false,
+            Cli::FirstLaunch(_) | Cli::BenchWorker | Cli::Probe => false,
         }
     }
 
@@ -81,6 +85,7 @@ impl Cli {
             Cli::Info(o) => info::run(o),
             Cli::Doctor(o) => doctor::run(o),
             Cli::FirstLaunch(o) => bench::first::child(o),
+            Cli::BenchWorker => bench::worker::work(),
             Cli::Probe => Ok(probe::run()),
         }
     }

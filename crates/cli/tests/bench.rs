@@ -44,6 +44,28 @@ fn launches_and_builds_are_measured_and_make_a_table() {
 }
 
 #[test]
+fn the_self_check_runs_every_width_and_tells_a_slow_row_by_its_status() {
+    let b = Bench::new();
+    let ran = b.cloom("bench -k idioms -v gather,reduction --row size_t --self-check -s 64 --runs 2 --json");
+    let json = ran.json();
+    assert_eq!(json["schema"], "cloom-self-check/1");
+    assert_eq!(json["complaints"], serde_json::json!([]));
+    let rows = json["rows"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|r| r["row"].as_str().unwrap()).collect();
+    assert_eq!(names, ["gather size_t", "reduction size_t", "reduction pairs size_t", "reduction grid_stride size_t"]);
+    for row in rows {
+        let entries = row["entries"].as_array().unwrap();
+        let lanes: Vec<&str> = entries.iter().map(|e| e["lanes"].as_str().unwrap()).collect();
+        assert_eq!(lanes, ["default", "1", "4", "8"]);
+        assert!(entries.iter().all(|e| e["state"] == "verified" && e["time"]["runs"] == 2), "{row}");
+        assert_eq!(row["slow"], row["ratio"].as_f64().unwrap() < 0.9);
+    }
+    // What is slow at this size is up to the machine; the status says what the rows say.
+    assert_eq!(ran.status, i32::from(rows.iter().any(|r| r["slow"] == true)), "{}", ran.err);
+    assert!(b.cloom("bench -k launch --self-check").expect(2).err.contains("--list"));
+}
+
+#[test]
 fn values_and_the_page_have_every_row() {
     let b = Bench::new();
     let line = format!("bench -k mad -v ocl -s 16 {QUICK} --no-limits --no-native --csv --html page.html");

@@ -6,6 +6,7 @@ use cloom_gallery::latency::{Launching, launches};
 use cloom_gallery::{
     Case, Error, Found, Outcome, Params, Program, Session, Style, Times, Turn, Verdict, Work, has_native, native, turns,
 };
+use serde::{Deserialize, Serialize};
 
 /// Iterations of a turn. All but the last one only refill the caches, which hold the data of the previous participant.
 const BURST: u32 = 2;
@@ -29,7 +30,7 @@ pub struct Participant {
 }
 
 /// Numbers of runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// Turns that count.
     pub runs: u32,
@@ -45,13 +46,19 @@ impl Plan {
         Plan { runs, warmups, burst: BURST }
     }
 
-    /// The same for long cases, where each iteration counts.
-    fn long(self) -> Plan {
-        Plan { burst: 1, ..self }
+    /// The plan for a case: where that takes long, each iteration counts.
+    pub fn of(self, case: &Case) -> Plan {
+        if case.long { Plan { burst: 1, ..self } } else { self }
     }
 
-    fn iterations(self) -> u32 {
+    /// Iterations in all.
+    pub fn iterations(self) -> u32 {
         (self.runs + self.warmups) * self.burst
+    }
+
+    /// Iterations of a turn.
+    pub fn burst(self) -> u32 {
+        self.burst
     }
 
     /// The iterations that count: the last one of each turn after the first ones.
@@ -113,7 +120,8 @@ fn sample(plan: Plan, outcome: &Outcome) -> Result<Sample, String> {
     })
 }
 
-fn fate(plan: Plan, outcome: Result<Outcome, Error>) -> Fate {
+/// The outcome of a run as a fate.
+pub fn fate(plan: Plan, outcome: Result<Outcome, Error>) -> Fate {
     match outcome {
         Ok(outcome) => match &outcome.verdict {
             Verdict::Failed(why) => Fate::Wrong(why.clone()),
@@ -177,7 +185,7 @@ fn fates(participants: &[Participant], mut ran: Vec<Ran>, plan: Plan) -> Vec<Fat
 
 /// Measures a case on all participants; outcomes are in the same order.
 pub fn case(program: &'static dyn Program, case: &Case, participants: &[Participant], plan: Plan) -> Vec<Fate> {
-    let plan = if case.long { plan.long() } else { plan };
+    let plan = plan.of(case);
     let params = &Params { iterations: plan.iterations(), ..case.params.clone() };
     let takes_part = |p: &Participant| match p.who {
         Who::Device(_) => true,
@@ -217,7 +225,9 @@ mod tests {
         assert_eq!(plan.iterations(), 10);
         assert_eq!(plan.counted(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), [5, 7, 9]);
         assert_eq!(plan.counted(&[0, 1, 2, 3]), [0; 0]);
-        assert_eq!((plan.long().iterations(), plan.long().counted(&[0, 1, 2, 3, 4])), (5, vec![2, 3, 4]));
+        let long = Case { long: true, ..cloom_gallery::cases(cloom_gallery::program("copy").unwrap())[0].clone() };
+        let plan = plan.of(&long);
+        assert_eq!((plan.iterations(), plan.counted(&[0, 1, 2, 3, 4])), (5, vec![2, 3, 4]));
     }
 
     #[test]

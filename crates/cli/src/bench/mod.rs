@@ -6,6 +6,8 @@
 //! measure (launches) ─┐
 //! first (builds) ─────┼─▶ report (data) ─▶ table | csv | html | JSON
 //! machine (limits) ───┘
+//!
+//! worker (a process for each number of lanes) ──▶ self_check
 //! ```
 
 mod csv;
@@ -15,8 +17,10 @@ mod machine;
 mod measure;
 mod plot;
 mod report;
+mod self_check;
 mod statistics;
 mod table;
+pub mod worker;
 
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
@@ -44,9 +48,10 @@ time through Cloom's: above one, Cloom is faster. What the reference does not co
   cloom bench -k reduce,copy -s 2048 --runs 20
   cloom bench -k launch,build                  # what a program pays before its kernels do anything
   cloom bench --html bench.html                # with the plots
+  cloom bench --self-check --quick             # rows that another number of lanes runs faster
   cloom bench --list                           # the rows
 
-Exit status: 0 all is well, 1 a result is wrong, 2 wrong use."
+Exit status: 0 all is well, 1 a result is wrong or a row of --self-check is slow, 2 wrong use."
 )]
 pub struct Options {
     /// Programs of the gallery, `launch`, `build`; all of them if none is named
@@ -82,6 +87,9 @@ pub struct Options {
     /// Do not measure the limits of the machine
     #[arg(long)]
     no_limits: bool,
+    /// Compare Cloom with itself: its choice of lanes beside 1, 4 and 8; list the rows where the choice is a loss
+    #[arg(long, conflicts_with_all = ["platform", "html", "list"])]
+    self_check: bool,
     /// List the rows and their sizes, and measure nothing
     #[arg(long)]
     list: bool,
@@ -271,6 +279,25 @@ fn is_cloom(participant: &Participant) -> bool {
     matches!(&participant.who, Who::Device(f) if f.platform.to_lowercase().contains(driver::PLATFORM))
 }
 
+/// Runs `bench --self-check`.
+fn self_checked(options: &Options) -> Result<Answer, Failure> {
+    let cases = options.cases()?;
+    if cases.is_empty() {
+        return Err(Failure::wrong("no row with lanes is left of this choice: `cloom bench --list` shows all rows"));
+    }
+    let library = driver_file().ok_or_else(|| {
+        Failure::wrong(
+            "Cloom's driver is not loaded: name its .icd file in OCL_ICD_VENDORS, or put it beside this program",
+        )
+    })?;
+    let form = match (options.json, options.csv) {
+        (true, _) => self_check::Form::Json,
+        (_, true) => self_check::Form::Csv,
+        _ => self_check::Form::Text,
+    };
+    self_check::run(&cases, library.as_ref(), Plan::new(options.runs, options.warmups), form)
+}
+
 /// Runs `bench`.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let tasks = options.tasks()?;
@@ -278,6 +305,9 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         return list(&tasks, options.json);
     }
     let _vendors = driver::beside_the_others()?;
+    if options.self_check {
+        return self_checked(options);
+    }
     let participants = options.participants()?;
     let names: Vec<String> = participants.iter().map(|p| p.name.clone()).collect();
     let own = participants.iter().position(is_cloom);

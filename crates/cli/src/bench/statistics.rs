@@ -1,10 +1,10 @@
 //! Numbers about a series of times: quartiles, and means of ratios.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The quartiles of a series of times, in milliseconds.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Quartiles {
     /// How many there are.
     pub runs: usize,

@@ -1,0 +1,220 @@
+//! A process that measures cases turn by turn, as another process tells it.
+//!
+//! Cloom reads its switches (`CLOOM_LANES`, …) once, when it is loaded. To compare settings in turns, each needs a
+//! process of its own. `bench` starts this program again (`cloom bench-worker`), writes to its standard input and reads
+//! from its standard output, a line each:
+//!
+//! ```text
+//! bench                         worker
+//!   {program, variant, size…} ─▶  builds, uploads, waits for its turn
+//!                             ◀─ "Turn"       ready
+//!   go                        ─▶  a turn: some iterations
+//!                             ◀─ "Turn"       and so on for each turn; after the last one it checks the result
+//!                             ◀─ {"Ended": …} its time, or what is wrong
+//! ```
+//!
+//! Inside the worker, the conductor that waits for `go` is a participant like the program: [`turns`] lets them alternate.
+
+use super::measure::{Fate, Plan, fate};
+use super::statistics::Quartiles;
+use crate::child;
+use crate::driver;
+use crate::outcome::{Answer, Exit, Failure};
+use cloom_gallery::{Case, Error, Params, Session, Turn, cl, turns};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+/// Prefix of each answer; drivers and kernels may print other lines.
+const MARK: &str = "cloom-bench-worker/1 ";
+
+/// What to measure.
+#[derive(Serialize, Deserialize, Debug)]
+struct Request {
+    program: String,
+    variant: String,
+    size: Option<(usize, usize)>,
+    tile_w: Option<usize>,
+    tile_h: Option<usize>,
+    config: String,
+    plan: Plan,
+}
+
+impl Request {
+    fn of(case: &Case, plan: Plan) -> Request {
+        let Params { variant, size, tile_w, tile_h, config, .. } = case.params.clone();
+        Request { program: case.program.into(), variant, size, tile_w, tile_h, config, plan: plan.of(case) }
+    }
+}
+
+/// How a case ended.
+#[derive(Clone, Serialize, Deserialize, Debug)]
+pub enum Ended {
+    /// The result is right.
+    Verified(Quartiles),
+    /// The result is wrong.
+    Wrong(String),
+    /// The device does not support it.
+    Missing(String),
+    /// It failed.
+    Failed(String),
+}
+
+impl From<Fate> for Ended {
+    fn from(fate: Fate) -> Ended {
+        match fate {
+            Fate::Verified(sample) => Ended::Verified(sample.device.unwrap_or(sample.wall)),
+            Fate::Wrong(why) => Ended::Wrong(why),
+            Fate::Missing(why) => Ended::Missing(why),
+            Fate::Failed(why) => Ended::Failed(why),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, Debug)]
+enum Reply {
+    Turn,
+    Ended(Ended),
+}
+
+fn say(reply: &Reply) -> Result<(), Failure> {
+    let failed = |e: &dyn std::fmt::Display| Failure::wrong(format!("cannot answer: {e}"));
+    let json = serde_json::to_string(reply).map_err(|e| failed(&e))?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n{MARK}{json}").and_then(|()| out.flush()).map_err(|e| failed(&e))
+}
+
+fn line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
+    let mut line = String::new();
+    let read = input.read_line(&mut line).map_err(|e| Failure::wrong(format!("cannot read what to do: {e}")))?;
+    Ok((read > 0).then_some(line))
+}
+
+/// Gives the program its turns as they are asked for.
+fn conduct(turn: &Turn, plan: Plan, input: &mut impl BufRead) -> Result<(), Failure> {
+    let measuring = turn.enter();
+    for first in (0..plan.iterations()).step_by(plan.burst() as usize) {
+        measuring.before(first);
+        say(&Reply::Turn)?;
+        line(input)?.ok_or_else(|| Failure::wrong("nobody asks any more"))?;
+        measuring.after(first + plan.burst() - 1);
+    }
+    measuring.before(plan.iterations());
+    say(&Reply::Turn)
+}
+
+/// The worker: measures what it is asked to until its input ends.
+pub fn work() -> Result<Answer, Failure> {
+    let found = cl::devices()?.into_iter().next().ok_or_else(|| Failure::wrong("no device"))?;
+    let mut input = std::io::stdin().lock();
+    while let Some(text) = line(&mut input)? {
+        let request: Request = serde_json::from_str(&text).map_err(Failure::wrong)?;
+        let Request { program, variant, size, tile_w, tile_h, config, plan } = request;
+        let program = cloom_gallery::program(&program)?;
+        let iterations = plan.iterations();
+        let params = Params { variant, size, tile_w, tile_h, iterations, config, ..Params::default() };
+        let mut places = turns(2, plan.burst()).into_iter();
+        let (conductor, turn) = places.next().zip(places.next()).ok_or_else(|| Failure::wrong("no turns"))?;
+        let ran = std::thread::scope(|scope| {
+            let running = scope.spawn(|| Session::on(&found).and_then(|s| program.run(&s.in_turns(turn), &params)));
+            let conducted = conduct(&conductor, plan, &mut input);
+            drop(conductor);
+            let crashed = |_| Err(Error::Params("the host program panicked".into()));
+            conducted.map(|()| running.join().unwrap_or_else(crashed))
+        })?;
+        say(&Reply::Ended(fate(plan, ran).into()))?;
+    }
+    Ok(Answer::text("", Exit::Fine))
+}
+
+/// A worker, seen from the process that started it. Ends when it is dropped.
+pub struct Worker {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    /// Starts one that has Cloom's driver alone, with these variables; `None` removes one.
+    pub fn start(library: &Path, variables: &[(&str, Option<&str>)]) -> Result<Worker, Failure> {
+        let mut command = child::myself("bench-worker")?;
+        driver::only(&mut command, library, true);
+        for (name, value) in variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let failed = |e: std::io::Error| Failure::wrong(format!("cannot start this program again: {e}"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let output = output.ok_or_else(|| Failure::wrong("a child process without output"))?;
+        Ok(Worker { child, input, output: BufReader::new(output) })
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), String> {
+        let input = self.input.as_mut().ok_or("it has no input")?;
+        writeln!(input, "{text}").and_then(|()| input.flush()).map_err(|e| self.ended(&e))
+    }
+
+    fn ended(&mut self, why: &dyn std::fmt::Display) -> String {
+        self.input = None;
+        self.child.wait().map_or_else(|e| e.to_string(), |status| format!("the process ended: {status} ({why})"))
+    }
+
+    fn reply(&mut self) -> Result<Reply, String> {
+        loop {
+            let mut line = String::new();
+            match self.output.read_line(&mut line) {
+                Ok(0) => return Err(self.ended(&"no answer")),
+                Err(e) => return Err(self.ended(&e)),
+                Ok(_) => {}
+            }
+            if let Some(json) = line.strip_prefix(MARK) {
+                return serde_json::from_str(json).map_err(|e| e.to_string());
+            }
+        }
+    }
+
+    fn turn(&mut self) -> Result<(), String> {
+        match self.reply()? {
+            Reply::Turn => Ok(()),
+            Reply::Ended(ended) => Err(format!("it ended too early: {ended:?}")),
+        }
+    }
+
+    fn end(&mut self) -> Result<Ended, String> {
+        match self.reply()? {
+            Reply::Ended(ended) => Ok(ended),
+            Reply::Turn => Err("it does not end".into()),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It ends with its input; if it is beyond reading, it is stopped.
+        self.input = None;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Measures a case on all workers in turns. A worker that failed must not be used again.
+pub fn in_turns(workers: &mut [Worker], case: &Case, plan: Plan) -> Vec<Result<Ended, String>> {
+    let request = Request::of(case, plan);
+    let mut state: Vec<Result<(), String>> = vec![Ok(()); workers.len()];
+    let mut each = |state: &mut [Result<(), String>], step: &dyn Fn(&mut Worker) -> Result<(), String>| {
+        for (worker, state) in workers.iter_mut().zip(state).filter(|(_, s)| s.is_ok()) {
+            *state = step(worker);
+        }
+    };
+    let text = serde_json::to_string(&request).unwrap_or_default();
+    each(&mut state, &|w| w.write(&text));
+    each(&mut state, &Worker::turn);
+    for _ in 0..request.plan.iterations() / request.plan.burst() {
+        each(&mut state, &|w| w.write("go").and_then(|()| w.turn()));
+    }
+    workers.iter_mut().zip(state).map(|(worker, state)| state.and_then(|()| worker.end())).collect()
+}
