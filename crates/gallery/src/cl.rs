@@ -8,6 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::pace::Turn;
+use crate::stopwatch::{Spent, Stopwatch};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
@@ -344,6 +345,28 @@ pub struct Session {
     buffers: Cell<u32>,
     // When several measure in turns.
     turn: Option<Turn>,
+    first: Cell<Way>,
+}
+
+/// How far the first build of a session is on its way to a result.
+#[derive(Clone, Copy, Default)]
+enum Way {
+    #[default]
+    Nothing,
+    /// Built, after so long.
+    Built(Stopwatch, Duration),
+    /// A kernel has been enqueued.
+    Launched(Stopwatch, Duration),
+    Done(First),
+}
+
+/// What a session's first result took, from the source to the end of the first kernels that were waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct First {
+    /// Until the program was built.
+    pub build: Duration,
+    /// All of it.
+    pub spent: Spent,
 }
 
 impl Session {
@@ -402,7 +425,16 @@ impl Session {
             events: RefCell::default(),
             buffers: Cell::new(0),
             turn: None,
+            first: Cell::default(),
         })
+    }
+
+    /// What the first result took, if there is one.
+    pub fn first(&self) -> Option<First> {
+        match self.first.get() {
+            Way::Done(first) => Some(first),
+            _ => None,
+        }
     }
 
     /// The same session, measuring only when its turn comes.
@@ -415,11 +447,14 @@ impl Session {
         if options.contains('\0') || source.contains('\0') {
             return Err(Error::Params(format!("{name}: a zero byte in the source or in the options; remove it")));
         }
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         let mut program = opencl3::program::Program::create_from_source(&self.context, source)
             .map_err(Error::call("clCreateProgramWithSource"))?;
         let built = program.build(self.context.devices(), options);
-        let time = start.elapsed();
+        let time = watch.wall();
+        if matches!(self.first.get(), Way::Nothing) {
+            self.first.set(Way::Built(watch, time));
+        }
         let log = program.get_build_log(self.context.default_device()).unwrap_or_default();
         match built {
             Ok(()) => Ok(Built { program, log, time }),
@@ -563,6 +598,9 @@ impl Session {
                 &[],
             )
         };
+        if let Way::Built(watch, build) = self.first.get() {
+            self.first.set(Way::Launched(watch, build));
+        }
         let shape = || format!("clEnqueueNDRangeKernel({}, global {global:?}, local {local:?})", kernel.name);
         event.map_err(|e| Error::call(shape())(e))
     }
@@ -604,7 +642,11 @@ impl Session {
 
     /// Waits for everything enqueued.
     pub fn finish(&self) -> Result<()> {
-        self.queue.finish().map_err(Error::call("clFinish"))
+        self.queue.finish().map_err(Error::call("clFinish"))?;
+        if let Way::Launched(watch, build) = self.first.get() {
+            self.first.set(Way::Done(First { build, spent: watch.spent() }));
+        }
+        Ok(())
     }
 
     /// Runs `body` for each iteration and measures it. `body` says whether to go on.

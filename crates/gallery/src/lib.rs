@@ -6,6 +6,7 @@
 //! loaded at run time, so that the same kernels and hosts run on every platform and platforms can be compared.
 
 mod agree;
+pub mod builds;
 mod cases;
 mod chart;
 pub mod cl;
@@ -21,16 +22,18 @@ mod picture;
 mod program;
 pub mod programs;
 mod random;
+mod stopwatch;
 
 pub use agree::{Agreement, Pair, Run, agree};
 pub use cases::{Case, Place, cases};
-pub use cl::{Arg, Buffer, Choice, Found, Kernel, Session, Times};
+pub use cl::{Arg, Buffer, Choice, First, Found, Kernel, Session, Times};
 pub use error::{Error, Result};
 pub use native::{Style, has_native, native};
 pub use pace::{Measuring, Turn, turns};
 pub use params::Params;
 pub use picture::Picture;
 pub use program::{Answer, Outcome, Program, Variant, Verdict, Work};
+pub use stopwatch::Spent;
 
 /// Every program, in the order of the list.
 pub fn programs() -> &'static [&'static dyn Program] {

@@ -77,6 +77,8 @@ pub struct Sample {
     pub wall: Quartiles,
     /// The kernels on the device's clock, where it has one.
     pub device: Option<Quartiles>,
+    /// On all processors, where that is what is compared.
+    pub processor: Option<Quartiles>,
     /// Building, in milliseconds.
     pub build_ms: f64,
     /// The work of an iteration.
@@ -115,6 +117,7 @@ fn sample(plan: Plan, outcome: &Outcome) -> Result<Sample, String> {
         about: outcome.size.clone(),
         wall,
         device: Quartiles::of(&device).filter(|_| all_clocked),
+        processor: None,
         build_ms: outcome.build.as_secs_f64() * 1e3,
         work: outcome.work,
     })

@@ -10,6 +10,7 @@
 //! worker (a process for each number of lanes) ──▶ self_check
 //! ```
 
+mod builds;
 mod csv;
 pub mod first;
 mod html;
@@ -25,7 +26,8 @@ pub mod worker;
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::run::shape;
-use cloom_gallery::latency::{LAUNCHING, Launching, Source};
+use cloom_gallery::builds::Build;
+use cloom_gallery::latency::{LAUNCHING, Launching};
 use cloom_gallery::{Case, Program, Style, cl};
 use machine::Machine;
 use measure::{Fate, Participant, Plan, Who};
@@ -78,7 +80,7 @@ pub struct Options {
     /// Number of runs before them that are discarded
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=1000))]
     warmups: u32,
-    /// Also the rows that only serve a plot; --html has them anyway
+    /// Also the rows that only serve a plot, which --html has anyway, and the long ones of `build`
     #[arg(long)]
     sweeps: bool,
     /// Measure OpenCL platforms only, no native Rust
@@ -151,7 +153,9 @@ impl Options {
             tasks.extend(LAUNCHING.iter().filter(|way| self.wants_row(way.name)).map(Task::Launch));
         }
         if self.variant.is_empty() && self.wants(BUILD) {
-            tasks.extend((0..Source::ALL.len()).filter(|&i| self.wants_row(Source::ALL[i].0)).map(Task::Build));
+            let wanted = |b: &Build| self.wants_row(&b.name) && (self.sweeps || !b.long);
+            let all = cloom_gallery::builds::all().into_iter().enumerate();
+            tasks.extend(all.filter(|(_, b)| wanted(b)).map(|(i, b)| Task::Build(i, Box::new(b))));
         }
         if tasks.is_empty() {
             return Err(Failure::wrong("no row is left of this choice: `cloom bench --list` shows all of them"));
@@ -196,8 +200,8 @@ impl Options {
 enum Task {
     Case(&'static dyn Program, Box<Case>),
     Launch(&'static Launching),
-    /// An index into the list of sources.
-    Build(usize),
+    /// A source, and its index in the list.
+    Build(usize, Box<Build>),
 }
 
 impl Task {
@@ -212,7 +216,7 @@ impl Task {
         match self {
             Task::Case(_, case) => Label::from(&**case),
             Task::Launch(way) => named(LAUNCH, way.name, "a launch"),
-            Task::Build(i) => named(BUILD, Source::ALL[*i].0, "cold"),
+            Task::Build(_, build) => named(BUILD, &build.name, build.group.name()),
         }
     }
 
@@ -220,7 +224,7 @@ impl Task {
         match self {
             Task::Case(program, case) => measure::case(*program, case, participants, plan),
             Task::Launch(way) => measure::launching(way, participants, plan),
-            Task::Build(source) => first::launches(*source, participants, plan.runs),
+            Task::Build(source, build) => first::launches(*source, build, participants, plan.runs),
         }
     }
 }
@@ -320,6 +324,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         rows: Vec::new(),
         sweeps: Vec::new(),
         summary: Vec::new(),
+        builds: None,
         complaints: Vec::new(),
     };
     let start = Instant::now();
@@ -394,8 +399,14 @@ mod tests {
         let banks = |line| rows(line).iter().filter(|r| r.contains("banks")).count();
         assert_eq!((banks("-k histogram"), banks("-k histogram --sweeps")), (0, 10));
         assert_eq!(banks("-k histogram --html x"), 10);
-        assert_eq!(rows("-k launch,build").len(), LAUNCHING.len() + Source::ALL.len());
-        assert_eq!(rows("-k build --row mandel"), ["build mandel cold"]);
+        let builds = |line| rows(line).iter().filter(|r| r.starts_with("build ")).count();
+        assert_eq!(rows("-k launch,build").len(), LAUNCHING.len() + builds("-k build"));
+        assert_eq!(builds("-k build --sweeps"), cloom_gallery::builds::all().len());
+        assert_eq!(
+            rows("-k build --row 480"),
+            ["480 lines, one launch", "480 lines, 20 launches"].map(|n| format!("build {n} first result"))
+        );
+        assert_eq!((builds("-k build --row straight"), builds("-k build --row straight --sweeps")), (1, 3));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The measurements as data: rows with one point for each size, and summaries of them. Table, CSV, JSON and HTML are
 //! written from it.
 
+use super::BUILD;
+use super::builds::Builds;
 use super::machine::{Floor, Machine};
 use super::measure::{Fate, Sample};
 use super::statistics::{Quartiles, geometric_mean, median};
@@ -25,8 +27,10 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Rows that only serve a plot.
     pub sweeps: Vec<Row>,
-    /// Cloom against each peer.
+    /// Cloom against each peer, without builds.
     pub summary: Vec<Against>,
+    /// The builds.
+    pub builds: Option<Builds>,
     /// Wrong results and failures.
     pub complaints: Vec<String>,
 }
@@ -105,7 +109,7 @@ pub struct Entry {
     pub state: &'static str,
     /// Why there is no time.
     pub why: Option<String>,
-    /// `device` or `host`: the clock of `time`.
+    /// `device`, `processor` or `host`: the clock of `time`.
     pub clock: Option<&'static str>,
     /// The time that is compared.
     pub time: Option<Quartiles>,
@@ -146,17 +150,22 @@ fn entry(name: &str, fate: &Fate, own: Option<&Sample>, work: Option<Work>, floo
         Fate::Failed(why) => ("failed", Some(why.clone())),
     };
     let sample = fate.sample();
-    let time = sample.map(|s| s.device.unwrap_or(s.wall));
+    let time = sample.map(|s| s.device.or(s.processor).unwrap_or(s.wall));
     // A ratio is one of times by the same kind of clock.
-    let ratio = sample.zip(own).map(|(s, own)| match s.device.zip(own.device) {
+    let ratio = sample.zip(own).map(|(s, own)| match s.device.zip(own.device).or(s.processor.zip(own.processor)) {
         Some((theirs, ours)) => theirs.median_ms / ours.median_ms,
         None => s.wall.median_ms / own.wall.median_ms,
     });
+    let clock = |s: &Sample| match (s.device, s.processor) {
+        (Some(_), _) => "device",
+        (None, Some(_)) => "processor",
+        (None, None) => "host",
+    };
     Entry {
         participant: name.to_owned(),
         state,
         why,
-        clock: sample.map(|s| if s.device.is_some() { "device" } else { "host" }),
+        clock: sample.map(clock),
         time,
         wall: sample.map(|s| s.wall),
         build_ms: sample.map(|s| s.build_ms),
@@ -236,7 +245,8 @@ impl Report {
 }
 
 impl Row {
-    fn name(&self) -> String {
+    /// Program and row.
+    pub fn name(&self) -> String {
         format!("{} {}", self.program, self.row)
     }
 
@@ -263,8 +273,9 @@ impl Report {
             row.ratios = peers.iter().filter_map(|p| row.ratio(p)).collect();
         }
         let against = |peer: &String| {
+            let launched = self.rows.iter().filter(|r| r.program != BUILD);
             let rows: Vec<(&Row, &Ratio)> =
-                self.rows.iter().filter_map(|r| r.ratios.iter().find(|q| q.peer == *peer).map(|q| (r, q))).collect();
+                launched.filter_map(|r| r.ratios.iter().find(|q| q.peer == *peer).map(|q| (r, q))).collect();
             let lost = |(row, ratio): &(&Row, &Ratio)| {
                 (ratio.median < 1.0).then(|| format!("{} {:.2}", row.name(), ratio.median))
             };
@@ -281,6 +292,7 @@ impl Report {
             })
         };
         self.summary = peers.iter().filter_map(against).collect();
+        self.builds = Builds::of(&self.rows, peers);
     }
 }
 
@@ -295,6 +307,7 @@ pub mod tests {
             about: "n floats".into(),
             wall,
             device: device.then_some(wall),
+            processor: None,
             build_ms: 1.0,
             work: Some(Work::of_bytes(1_000_000)),
         }))
@@ -313,6 +326,7 @@ pub mod tests {
             rows: Vec::new(),
             sweeps: Vec::new(),
             summary: Vec::new(),
+            builds: None,
             complaints: vec!["copy second: Peer: word 3".into()],
         };
         let cases = cloom_gallery::cases(cloom_gallery::program("copy").unwrap());

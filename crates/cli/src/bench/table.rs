@@ -8,6 +8,11 @@ use std::fmt::Write;
 /// The time with its spread, or the reason why there is none.
 pub fn cell(entry: &Entry) -> String {
     match &entry.time {
+        // Of processes that compile, both times tell something.
+        Some(t) if entry.clock == Some("processor") => {
+            let wall = entry.wall.map_or_else(none, |w| time(w.median_ms));
+            format!("{}† {wall}", time(t.median_ms))
+        }
         Some(t) => {
             let host = if entry.clock == Some("host") { "*" } else { "" };
             format!("{}{host} ±{:.0}%", time(t.median_ms), t.spread() * 100.0)
@@ -89,8 +94,8 @@ pub fn text(report: &Report, peers: &[String]) -> String {
     let peers: Vec<&str> = peers.iter().map(String::as_str).collect();
     let _ = writeln!(
         text,
-        "Medians of {} runs, ± half the distance of the quartiles, on the device's clock (* on the host's); \
-         ratios: the peer's time through Cloom's.\n",
+        "Medians of {} runs, ± half the distance of the quartiles, on the device's clock (* on the host's; † processor \
+         time, and time on the wall); ratios: the peer's time through Cloom's.\n",
         report.runs
     );
     let _ = write!(text, "{:<11}{:<24}{:<11}", "program", "row", "size");
@@ -113,6 +118,28 @@ pub fn text(report: &Report, peers: &[String]) -> String {
         };
         list("rows below 1.0 (median over sizes)", &s.rows_lost);
         list("sizes below 0.9", &s.sizes_lost);
+    }
+    if let Some(builds) = &report.builds {
+        let means: Vec<String> = builds.gallery_ms.iter().map(|(name, ms)| format!("{name} {}", time(*ms))).collect();
+        if !means.is_empty() {
+            let _ = writeln!(
+                text,
+                "builds: geometric mean of the processor time of {} kernels of the gallery: {}",
+                builds.kernels,
+                means.join(", ")
+            );
+        }
+        for a in &builds.against {
+            let gallery = a.gallery.map_or_else(String::new, |r| format!("geometric mean of the gallery {r:.2}; "));
+            let slower = if a.slower.is_empty() { "none".into() } else { a.slower.join(", ") };
+            let _ = writeln!(
+                text,
+                "builds against {}: {gallery}{} of {} rows below 1.0: {slower}",
+                a.peer,
+                a.slower.len(),
+                a.rows
+            );
+        }
     }
     for complaint in &report.complaints {
         let _ = writeln!(text, "WRONG: {complaint}");

@@ -24,11 +24,9 @@ __kernel void convolution(__global const float *in, __global float *out, const C
 
     float sum = 0.0f;
     for (int d = -RADIUS; d <= RADIUS; d++) {
-        if (d < 0 && i < (INDEX)(-d))
-            continue;
-        if (d > 0 && i + d >= n)
-            continue;
-        sum += k[d + RADIUS] * in[i + d];
+        const INDEX j = i + d;
+        if (j >= 0 && j < n)
+            sum += k[d + RADIUS] * in[j];
     }
     out[i] = sum;
 }

@@ -18,7 +18,7 @@ pub(super) const ALL: &[Idiom] = &[
             Form { name: "pairs", options: "-DPAIRS" },
             Form { name: "grid_stride", options: "-DGRID_STRIDE" },
         ],
-        size: (2048, 2048),
+        size: (4096, 2048),
         group: (256, 1),
         tiled: false,
         problem: reduction,
