@@ -14,6 +14,7 @@ mod convert;
 mod expr;
 mod func;
 mod group;
+mod init;
 mod lvalue;
 mod numeric;
 mod special;

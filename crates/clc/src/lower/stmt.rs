@@ -1,10 +1,8 @@
-//! Statements and initialisers: blocks, branches, loops, switches, jumps; the writes of an [`Init`].
+//! Statements: blocks, branches, loops, switches, jumps.
 
 use super::func::Fn;
-use super::lvalue::align_at;
-use crate::sema::tree::{Expr, ExprKind, Init, InitPart, LabelId, Repeat, Stmt, StmtKind};
-use crate::sema::types::Ty;
-use cloom_ir::{BinOp, Block, Edge, Flags, IntCc, Term, Type, Value};
+use crate::sema::tree::{Expr, LabelId, Stmt, StmtKind};
+use cloom_ir::{BinOp, Block, Edge, IntCc, Term};
 
 /// A range of cases up to so many values becomes cases of the IR's switch; a longer one is compared.
 const RANGE: u64 = 64;
@@ -158,84 +156,6 @@ impl Fn<'_, '_> {
         self.stmt(body);
         self.breaks.pop();
         self.b().jump(exit, &[]);
-        self.block = exit;
-    }
-
-    /// Gives an object its first value.
-    pub fn init(&mut self, address: Value, align: u32, ty: Ty, init: &Init) {
-        let aggregate = self.is_aggregate(ty);
-        if init.zero && aggregate {
-            let size = self.lw.types.size(ty);
-            if size > 0 {
-                self.b().mem_set(address, 0, size, align);
-            }
-        } else if init.zero && init.parts.is_empty() {
-            let ir = self.ir(ty);
-            let zero = self.zero(ir);
-            self.b().store(address, zero, align, Flags::empty());
-        }
-        for part in &init.parts {
-            let (offset, e) = match part {
-                InitPart::Value(offset, e) => (offset, e),
-                InitPart::Zero(offset, size) => {
-                    let at = self.b().ptr_offset(address, *offset);
-                    self.b().mem_set(at, 0, *size, align_at(align, *offset));
-                    continue;
-                }
-                InitPart::Repeat(repeat) => {
-                    self.repeat(address, align, repeat);
-                    continue;
-                }
-            };
-            if let ExprKind::Error = e.kind {
-                continue;
-            }
-            self.at(e.span);
-            let align = align_at(align, *offset);
-            if self.is_aggregate(e.ty.ty) {
-                let (from, from_align) = self.address(e);
-                let to = self.b().ptr_offset(address, *offset);
-                let size = self.lw.types.size(e.ty.ty);
-                if size > 0 {
-                    self.b().mem_copy(to, from, size, align.min(from_align));
-                }
-                continue;
-            }
-            let v = self.value(e);
-            let to = self.b().ptr_offset(address, *offset);
-            self.b().store(to, v, align, Flags::empty());
-        }
-    }
-
-    /// Copies bytes of an object to the elements after them. Adjacent copies double the initialised part, so that a
-    /// thousand elements take ten copies; others are a loop.
-    fn repeat(&mut self, address: Value, align: u32, r: &Repeat) {
-        self.at(r.span);
-        let from = self.b().ptr_offset(address, r.offset);
-        let from_align = align_at(align, r.offset);
-        if r.stride == r.size {
-            let mut have = 1;
-            while have <= r.count {
-                let n = have.min(r.count + 1 - have);
-                let to = self.b().ptr_offset(from, have * r.size);
-                self.b().mem_copy(to, from, n * r.size, align_at(from_align, have * r.size));
-                have += n;
-            }
-            return;
-        }
-        let (header, body, exit) = (self.new_block(), self.new_block(), self.new_block());
-        let k = self.func.add_block_param(header, Type::I64);
-        let (one, end) = (self.int(Type::I64, 1), self.int(Type::I64, r.count as i64));
-        self.b().jump(header, &[one]);
-        self.block = header;
-        let more = self.b().icmp(IntCc::Ule, k, end);
-        self.b().branch(more, body, exit);
-        self.block = body;
-        let shift = self.scaled(k, r.stride);
-        let to = self.b().ptr_add(from, shift);
-        self.b().mem_copy(to, from, r.size, align_at(from_align, r.stride));
-        let next = self.bin(BinOp::Add, k, one);
-        self.b().jump(header, &[next]);
         self.block = exit;
     }
 }

@@ -273,7 +273,7 @@ impl Sema<'_> {
         Ok(bytes.chunks(width).map(read_le).collect())
     }
 
-    fn put_lanes(&self, out: &mut Vec<u8>, ty: Ty, lanes: &[u64]) {
+    pub(super) fn put_lanes(&self, out: &mut Vec<u8>, ty: Ty, lanes: &[u64]) {
         let width = match self.types.numeric(ty) {
             Some((e, _)) => (e.bits() / 8) as usize,
             None => (self.types.size(ty) as usize).min(8),

@@ -177,7 +177,7 @@ impl Sema<'_> {
     }
 
     /// A name for a global that no other has.
-    fn global_name(&mut self, text: &str) -> String {
+    pub(super) fn global_name(&mut self, text: &str) -> String {
         let n = self.global_names.entry(text.to_owned()).or_insert(0);
         *n += 1;
         if *n == 1 { text.to_owned() } else { format!("{text}.{}", *n - 1) }
@@ -363,7 +363,8 @@ impl Sema<'_> {
         let id = self.new_local(Some(name.name), qty, attrs.align.unwrap_or(1));
         self.declare(name, Entry::Local(id));
         if let Some(init) = &item.init {
-            let init = self.initializer(&mut qty, init);
+            let mut init = self.initializer(&mut qty, init);
+            self.init_template(&mut init, qty, attrs.align.unwrap_or(1));
             if let Some(cx) = &mut self.cx {
                 cx.locals[id.0 as usize].ty = qty;
             }
@@ -409,7 +410,7 @@ impl Sema<'_> {
         if self.check_object_type(qty.ty, list.span).is_none() {
             return Expr::error(list.span);
         }
-        let init = self.init_list(&mut qty, list);
+        let mut init = self.init_list(&mut qty, list);
         if self.cx.is_none() {
             qty.space = Space::Constant;
             qty.is_const = true;
@@ -422,6 +423,7 @@ impl Sema<'_> {
             return Expr { kind: ExprKind::Global(id), ty: qty, lvalue: true, span: list.span };
         }
         qty.space = Space::Private;
+        self.init_template(&mut init, qty, 1);
         let id = self.new_local(None, qty, 1);
         let (size, align) = self.types.layout(qty.ty).unwrap_or((1, 1));
         self.count_private(id, size, align, list.span);

@@ -15,6 +15,7 @@ mod expr;
 mod format;
 mod function;
 mod init;
+mod init_template;
 mod ops;
 mod overload;
 mod scope;

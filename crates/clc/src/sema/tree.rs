@@ -171,11 +171,13 @@ pub enum StmtKind {
     Return(Option<Expr>),
 }
 
-/// How an object gets its first value: optionally zeros, then parts, one after the other.
+/// How an object gets its first value: optionally zeros or a copy of data, then parts, one after the other.
 #[derive(Debug, Default)]
 pub struct Init {
-    /// Everything is zero before.
+    /// What no part writes is zero.
     pub zero: bool,
+    /// Data of the object's type that it is a copy of before; what no part writes is as it is there.
+    pub template: Option<GlobalId>,
     /// The written parts, in order; a later part overwrites an earlier one.
     pub parts: Vec<InitPart>,
     /// There is a [`InitPart::Repeat`] among them.
