@@ -149,8 +149,8 @@ fn text(input: &str, command: &[&str], manager: &PassManager<'_>) -> Result<Stri
         ["text"] => Ok(printed(&module)),
         ["pass", names @ ..] => {
             for name in names {
-                if *name == cloom_passes::INLINE.name {
-                    manager.step(cloom_passes::INLINE, || (cloom_passes::inline::run(&mut module, first), ()));
+                if let Some(&(id, pass)) = cloom_passes::MODULE_PASSES.iter().find(|(id, _)| id.name == *name) {
+                    manager.step(id, || (pass(&mut module, first), ()));
                 } else {
                     let pass = cloom_passes::pass(name).ok_or_else(|| format!("no pass is named {name}"))?;
                     for f in module.funcs.keys().filter(|&f| !module.funcs[f].is_declaration()).collect::<Vec<_>>() {

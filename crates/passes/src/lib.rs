@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compact;
+pub mod const_arrays;
 pub mod cse;
 pub mod dce;
 pub mod fold;
@@ -35,6 +36,8 @@ pub use manager::{Disabled, Pass, PassId, PassManager, PassOptions, PassStatisti
 
 /// Inlining works on a module; without it only those calls are inlined that must be.
 pub const INLINE: PassId = PassId::optional("inline", "calls replaced by what they call");
+/// [`const_arrays`] works on a module.
+pub const CONST_ARRAYS: PassId = PassId::optional("const-arrays", "private arrays of constants become shared data");
 /// [`simplify_cfg`]
 pub const SIMPLIFY_CFG: Pass =
     Pass::new("simplify-cfg", "decided branches, empty blocks, straight lines", simplify_cfg::run);
@@ -86,9 +89,11 @@ pub const PASSES: &[Pass] = &[
     COMPACT,
 ];
 
-/// The pipeline of every function after inlining. The second half sees addresses that the first one made constant.
-const CLEAN_UP: &[Pass] =
-    &[SIMPLIFY_CFG, MEM2REG, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, UNROLL, MEM2REG, FOLD, CSE, DCE];
+/// The pipeline of every function after inlining. The second [`MEM2REG`] sees addresses that the passes before it made
+/// constant. What it leaves in memory is for [`CONST_ARRAYS`], which comes after these.
+const CLEAN_UP: &[Pass] = &[SIMPLIFY_CFG, MEM2REG, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, UNROLL, MEM2REG];
+/// What follows [`CONST_ARRAYS`].
+const CLEAN_UP_VALUES: &[Pass] = &[FOLD, CSE, DCE];
 /// What follows for a kernel.
 const FINISH: &[Pass] = &[LICM, HOIST, MERGE_BRANCHES, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, COMPACT];
 /// What follows for any other function: few passes, as a callee is optimised again after inlining.
@@ -99,8 +104,14 @@ pub const CALLEES: &str = "callees";
 
 /// The names of all passes of this crate, for switches.
 pub fn ids() -> impl Iterator<Item = PassId> {
-    PASSES.iter().map(|p| p.id).chain([INLINE])
+    PASSES.iter().map(|p| p.id).chain(MODULE_PASSES.iter().map(|p| p.0))
 }
+
+/// A pass over a function that also changes other parts of its module. Returns how often it changed something.
+pub type ModulePass = fn(&mut Module, FuncRef) -> usize;
+
+/// Every pass that needs the module of its function.
+pub const MODULE_PASSES: &[(PassId, ModulePass)] = &[(INLINE, inline::run), (CONST_ARRAYS, const_arrays::run)];
 
 /// The pass of this name, for file tests and tools: what people write.
 pub fn pass(name: &str) -> Option<&'static Pass> {
@@ -136,16 +147,31 @@ pub fn run_with(
         if f == kernel {
             observe(INLINE.name, module);
         }
-        for &pass in CLEAN_UP.iter().chain(if f == kernel { FINISH } else { FINISH_CALLEE }) {
-            manager.in_module(module, f, pass);
-            if f == kernel {
-                observe(pass.id.name, module);
+        let finish = if f == kernel { FINISH } else { FINISH_CALLEE };
+        for (with_module, passes) in [(false, CLEAN_UP), (true, CLEAN_UP_VALUES), (false, finish)] {
+            if with_module {
+                const_arrays_in(module, f, manager);
+                if f == kernel {
+                    observe(CONST_ARRAYS.name, module);
+                }
+            }
+            for &pass in passes {
+                manager.in_module(module, f, pass);
+                if f == kernel {
+                    observe(pass.id.name, module);
+                }
             }
         }
         if f != kernel {
             observe(CALLEES, module);
         }
     }
+}
+
+/// Runs [`CONST_ARRAYS`] on a function.
+fn const_arrays_in(module: &mut Module, f: FuncRef, manager: &PassManager<'_>) {
+    manager.step(CONST_ARRAYS, || (const_arrays::run(module, f), ()));
+    manager::verify(module, &module.funcs[f], CONST_ARRAYS);
 }
 
 /// Inlines and cleans up in every function of a library, once, so that the kernels that take them need not.
@@ -161,9 +187,9 @@ pub fn prepare(module: &mut Module) {
                 continue;
             }
             inline::inline_calls(module, f, &must, inline::Budget::default());
-            for &pass in CLEAN_UP.iter().chain(FINISH_CALLEE) {
-                manager.in_module(module, f, pass);
-            }
+            CLEAN_UP.iter().for_each(|&pass| manager.in_module(module, f, pass));
+            const_arrays_in(module, f, &manager);
+            CLEAN_UP_VALUES.iter().chain(FINISH_CALLEE).for_each(|&pass| manager.in_module(module, f, pass));
         }
     }
 }
