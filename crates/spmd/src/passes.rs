@@ -29,6 +29,9 @@ pub const VERSIONING: PassId =
 /// [`crate::transform::hoist_invariant`]. Counts values.
 pub const HOIST_INVARIANT: PassId =
     PassId::optional("hoist-invariant", "group-invariant code is hoisted out of the loops over the vectors of a group");
+/// [`crate::transform::unit_accesses`]. Counts instructions.
+pub const UNIT_ACCESSES: PassId =
+    PassId::optional("unit-accesses", "accesses, copies and fills of private arrays become accesses to units");
 /// [`crate::transform::canonicalize`]. Counts loops and switches that were restructured.
 pub const CANONICALIZE: PassId =
     PassId::required("canonicalize", "loops and exits are brought into the form that linearisation needs");
@@ -85,6 +88,7 @@ pub const PASSES: &[PassId] = &[
     WRITE_ONLY,
     VERSIONING,
     HOIST_INVARIANT,
+    UNIT_ACCESSES,
     CANONICALIZE,
     STORE_TO_LOAD,
     ROW_TRANSPOSE,

@@ -4,7 +4,7 @@
 //! kernel ─▶ split at barriers ─▶ continuation functions ─▶ clean-up ─▶ unsigned ─▶ dimension order
 //!
 //!   for each continuation:  versioning
-//!     for each version:     group-invariant hoisting ─▶ canonicalize ─▶ analyse
+//!     for each version:     group-invariant hoisting ─▶ unit accesses ─▶ canonicalize ─▶ analyse
 //!                           ─▶ store-to-load ─▶ row transpose ─▶ component split ─▶ loop prefetch ─▶ narrow
 //!
 //! all versions ─▶ width ─▶ (scalar code: sub-groups of one, narrow loads, scatter prefetch) ─▶ emit ─▶ clean-up
@@ -16,6 +16,7 @@
 //! |---|---|---|
 //! | continuation functions | split kernel, frame | functions in which parameters replace queries ([`Param`]) |
 //! | versioning, hoisting | any function | the same; conditions and invariants are group-uniform expressions |
+//! | unit accesses | any function | the same; no access to a private array laid out by unit is larger than a unit |
 //! | canonicalize | any function | canonical form: one return; masked loops have one latch and one exit |
 //! | [`TRANSFORMS`] | canonical form | canonical form, the same parameters |
 //! | width | all analysed versions | the number of lanes; changes nothing |
@@ -39,7 +40,7 @@ use crate::split::continuation_fn::{self, ContinuationFunction, Param};
 use crate::transform::versioning::{self, Versioned};
 use crate::transform::{
     Rewrite, canonicalize, component_split, hoist_invariant, narrow, prefetch_loop, prefetch_scatter, row_transpose,
-    store_to_load, unsigned,
+    store_to_load, unit_accesses, unsigned,
 };
 use crate::work_group::Cut;
 use crate::{Remark, passes, remarks};
@@ -265,6 +266,7 @@ impl Pipeline<'_> {
             register: self.vectors.register(),
             prefetch,
         };
+        manager.function(module, &mut func, passes::UNIT_ACCESSES, unit_accesses::run);
         let canonical = manager.step(passes::CANONICALIZE, || {
             let result = canonicalize::run(&mut func, &|f| {
                 let varying = f.param_values().iter().zip(&around.shapes).filter(|(_, s)| **s != Shape::Uniform);

@@ -2,86 +2,218 @@
 //!
 //! In comes the function of one work-item; out goes one of two layouts for each of its arrays.
 //!
-//! * *By element*: element 0 of all lanes, then element 1 of all lanes, and so on (structure of arrays). An access at
-//!   a uniform index is then one vector access; otherwise it would gather from as many cache lines as there are
-//!   lanes. All accesses must be aligned and have the size of an element, and addresses must be derived from the
-//!   array by `ptradd` only, so that each is known to point to one lane's copy of an element.
+//! * *By unit*: the first unit of all lanes, then the second unit of all lanes, and so on (structure of arrays). A unit
+//!   is as large as the largest access. An access at a uniform index is then one vector access if it has the size of
+//!   a unit, and a strided one if it is smaller; by lane it would be in as many cache lines as there are lanes.
 //! * *By lane*: one whole object for each lane, one after the other (array of structures). Addresses may be used in
-//!   any way, and accesses may have any size.
+//!   any way, and accesses may have any alignment.
+//!
+//! ```text
+//! struct { int a; short b[2]; } s, 4 lanes     by unit of 4    a a a a  b0b1 b0b1 b0b1 b0b1
+//!                                              by lane         a b0b1  a b0b1  a b0b1  a b0b1
+//! ```
+//!
+//! The byte at offset `x` of lane `l`'s copy is at `x / unit * unit * lanes + l * unit + x % unit`. Each access must
+//! be inside of one unit: aligned at least to its size, rounded up to a power of two. Addresses must be derived from
+//! the array by `ptradd` only, so that each is known to point into one lane's copy.
+//!
+//! Larger accesses, copies and fills are made of accesses to units by [`crate::transform::unit_accesses`], which asks
+//! [`Arrays::wanted`] for the units: those of the accesses at indices that are not constant, as loops over arrays
+//! matter most.
 
-use cloom_ir::{Entity, Flags, Function, Inst, Op, Type, Value};
+use cloom_ir::{Entity, Flags, Function, Inst, InstData, Op, Type, Value};
 
-/// The arrays that are laid out by element.
+/// The arrays that are laid out by unit.
 #[derive(Default)]
 pub struct Arrays {
-    /// For each address into such an array, the bytes of an element.
-    unit: Vec<Option<u32>>,
+    /// For each address into such an array, where it points.
+    places: Vec<Option<Place>>,
+}
+
+/// An address into an array that is laid out by unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The array: the result of its `alloca`.
+    pub array: Value,
+    /// Bytes of a unit.
+    pub unit: u32,
+    /// Whether some access to the array is smaller than a unit: addresses need not be multiples of it.
+    pub mixed: bool,
+}
+
+/// The largest unit of an array that is only copied.
+const MAX_COPIED: u32 = 8;
+/// A number that is larger than a unit has so many units at most.
+const MAX_PARTS: u32 = 2;
+
+/// What is known of an array while its uses are visited.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    /// The size of an access, rounded up to a power of two.
+    size: Option<u32>,
+    /// The largest of them.
+    largest: u32,
+    /// Accesses have several sizes, or one that is no power of two.
+    mixed: bool,
+    /// The largest number that is accessed, as a whole or in a short vector.
+    number: u32,
+    /// The same of accesses at offsets that are not constant.
+    indexed: u32,
+    /// The least alignment of accesses with a smaller one than [`unit_of`] says.
+    aligned: Option<u32>,
+    /// The least alignment of copies and fills.
+    copied: Option<u32>,
+    /// It is used in some other way.
+    by_lane: bool,
+}
+
+impl Uses {
+    /// The unit, if all uses are accesses to units.
+    fn unit(&self) -> Option<u32> {
+        let fits = !self.by_lane && self.copied.is_none() && self.aligned.is_none();
+        self.size.map(|_| self.largest).filter(|_| fits)
+    }
+
+    /// The unit that the array should have, where copies and larger accesses are made of accesses to units.
+    fn wanted(&self) -> Option<u32> {
+        if self.by_lane {
+            return None;
+        }
+        if self.size.is_none() {
+            // It is only copied.
+            return self.copied.map(|align| align.min(MAX_COPIED));
+        }
+        let unit = match self.mixed || self.aligned.is_some() {
+            false => self.largest,
+            true if self.indexed > 0 => self.indexed,
+            true => self.number,
+        };
+        let unit = unit.min(self.aligned.unwrap_or(unit));
+        (self.number <= MAX_PARTS * unit).then_some(unit)
+    }
 }
 
 impl Arrays {
-    /// Chooses the layout of a function's arrays.
+    /// The layout of a function's arrays.
     pub fn find(func: &Function) -> Arrays {
-        // For each address, the array that it is derived from.
-        let mut root: Vec<Option<Value>> = vec![None; func.values.len()];
-        let insts = || func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]);
-        let allocas = || insts().filter(|data| matches!(data.op, Op::Alloca { .. })).filter_map(|data| data.result);
-        allocas().for_each(|r| root[r.index()] = Some(r));
-        if allocas().next().is_none() {
+        Arrays::choose(func, Uses::unit)
+    }
+
+    /// The layout that they should have.
+    pub fn wanted(func: &Function) -> Arrays {
+        Arrays::choose(func, Uses::wanted)
+    }
+
+    fn choose(func: &Function, unit: impl Fn(&Uses) -> Option<u32>) -> Arrays {
+        let roots = roots(func);
+        if roots.is_empty() {
             return Arrays::default();
         }
-        // The layout order of blocks is arbitrary: iterate to the fixed point.
-        loop {
-            let mut changed = false;
-            for data in insts().filter(|data| data.op == Op::PtrAdd) {
-                let Some(r) = data.result else { continue };
-                let base = root[data.args[0].index()];
-                changed |= root[r.index()] != base;
-                root[r.index()] = base;
-            }
-            if !changed {
-                break;
-            }
-        }
-        let mut unit: Vec<Option<u32>> = vec![None; func.values.len()];
-        let mut by_lane = vec![false; func.values.len()];
-        let root_of = |v: Value| root[v.index()];
-        for data in insts() {
-            let access = match data.op {
-                Op::Load { align } => data.result.map(|r| (func.ty(r), align)),
-                Op::Store { align } if root_of(data.args[1]).is_none() => Some((func.ty(data.args[1]), align)),
-                _ => None,
-            };
-            let access = access.filter(|_| !data.flags.contains(Flags::VOLATILE));
-            for array in data.args.iter().filter_map(|&a| root_of(a)) {
-                match access.and_then(|(ty, align)| element(ty, align)) {
-                    Some(bytes) if *unit[array.index()].get_or_insert(bytes) == bytes => {}
-                    None if data.op == Op::PtrAdd => {}
-                    _ => by_lane[array.index()] = true,
-                }
+        let root_of = |v: Value| roots[v.index()];
+        let mut uses = vec![Uses::default(); func.values.len()];
+        for (_, data) in func.insts_in_layout() {
+            for root in data.args.iter().filter_map(|&a| root_of(a)) {
+                uses[root.array.index()].add(func, data, root, &|v| root_of(v).is_some());
             }
         }
         for &b in &func.layout {
             func.blocks[b].term.for_each_use(|v| {
-                if let Some(array) = root_of(v) {
-                    by_lane[array.index()] = true;
+                if let Some(root) = root_of(v) {
+                    uses[root.array.index()].by_lane = true;
                 }
             });
         }
-        let element_bytes = |array: Value| if by_lane[array.index()] { None } else { unit[array.index()] };
-        Arrays { unit: root.iter().map(|r| r.and_then(element_bytes)).collect() }
+        let place = |root: Root| {
+            let uses = &uses[root.array.index()];
+            Some(Place { array: root.array, unit: unit(uses)?, mixed: uses.mixed })
+        };
+        Arrays { places: roots.iter().map(|r| r.and_then(place)).collect() }
     }
 
-    /// Bytes of an element, if this is an address into an array that is laid out by element.
+    /// Where an address points, if into an array that is laid out by unit.
+    pub fn place(&self, v: Value) -> Option<Place> {
+        self.places.get(v.index()).copied().flatten()
+    }
+
+    /// Bytes of a unit, if this is an address into an array that is laid out by unit.
     pub fn unit(&self, v: Value) -> Option<u32> {
-        self.unit.get(v.index()).copied().flatten()
+        self.place(v).map(|place| place.unit)
     }
 }
 
-/// The size of an access, if an array may consist of such elements: an aligned access of a power of two bytes never
-/// spans two.
-fn element(ty: Type, align: u32) -> Option<u32> {
-    let bytes = ty.bytes();
-    (bytes.is_power_of_two() && align >= bytes).then_some(bytes)
+impl Uses {
+    /// Adds a use of an address into the array.
+    fn add(&mut self, func: &Function, data: &InstData, root: Root, is_address: &dyn Fn(Value) -> bool) {
+        let access = match data.op {
+            _ if data.flags.contains(Flags::VOLATILE) => None,
+            Op::PtrAdd => return,
+            Op::Load { align } => data.result.map(|r| (func.ty(r), align)),
+            Op::Store { align } if !is_address(data.args[1]) => Some((func.ty(data.args[1]), align)),
+            Op::MemSet { align, .. } | Op::MemCopy { align, .. } => {
+                self.copied = Some(self.copied.map_or(align, |least| least.min(align)));
+                return;
+            }
+            _ => None,
+        };
+        let Some((ty, align)) = access else {
+            self.by_lane = true;
+            return;
+        };
+        let unit = unit_of(ty);
+        self.mixed |= ty.bytes() != unit || self.size.is_some_and(|size| size != unit);
+        self.size = Some(unit);
+        self.largest = self.largest.max(unit);
+        self.number = self.number.max(ty.scalar.bytes());
+        if root.indexed {
+            self.indexed = self.indexed.max(ty.scalar.bytes());
+        }
+        if align < unit {
+            self.aligned = Some(self.aligned.map_or(align, |least| least.min(align)));
+        }
+    }
+}
+
+/// What a value is an address into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Root {
+    /// The array.
+    array: Value,
+    /// Whether its offset is not constant.
+    indexed: bool,
+}
+
+/// For each value, the array that it is an address into; empty if there is no array.
+fn roots(func: &Function) -> Vec<Option<Root>> {
+    let mut root: Vec<Option<Root>> = vec![None; func.values.len()];
+    let mut any = false;
+    for (_, data) in func.insts_in_layout() {
+        if let (Op::Alloca { .. }, Some(r)) = (&data.op, data.result) {
+            root[r.index()] = Some(Root { array: r, indexed: false });
+            any = true;
+        }
+    }
+    if !any {
+        return Vec::new();
+    }
+    // The layout order of blocks is arbitrary: iterate to the fixed point.
+    loop {
+        let mut changed = false;
+        for (_, data) in func.insts_in_layout().filter(|(_, data)| data.op == Op::PtrAdd) {
+            let Some(r) = data.result else { continue };
+            let by_constant = func.const_bits(data.args[1]).is_some();
+            let moved = root[data.args[0].index()].map(|base| Root { indexed: base.indexed || !by_constant, ..base });
+            changed |= root[r.index()] != moved;
+            root[r.index()] = moved;
+        }
+        if !changed {
+            return root;
+        }
+    }
+}
+
+/// The smallest unit that an access of a type fits into.
+fn unit_of(ty: Type) -> u32 {
+    ty.bytes().next_power_of_two()
 }
 
 /// The stride in bytes from one lane's copy to the next one's, as applied to the address of the array.
@@ -97,4 +229,72 @@ pub fn stride(func: &Function, arrays: &Arrays, alloca: Inst) -> i64 {
 /// The stride in bytes between whole objects.
 pub fn object_stride(size: u64, align: u32) -> i64 {
     size.max(1).next_multiple_of(u64::from(align.max(1))) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arrays;
+
+    /// The unit of array `v0` of 64 bytes and the one that it should have, and whether it is accessed in several sizes.
+    /// `v1` is an index; `v2` and `v3` are addresses in the array, at a constant and at that index.
+    fn units(body: &str) -> (Option<u32>, Option<u32>, bool) {
+        let text = format!(
+            "func internal @f(i64, ptr<global>) {{
+             bb0(v1: i64, v9: ptr<global>):
+                 v0: ptr<private> = alloca 64 align 16
+                 v4: i64 = const 0x10
+                 v2: ptr<private> = ptradd v0, v4
+                 v3: ptr<private> = ptradd v0, v1
+                 v5: i32 = const 0x5
+                 v6: i16 = const 0x5
+             {body}
+                 ret
+             }}"
+        );
+        let module = cloom_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(cloom_ir::verify(&module), []);
+        let func = module.funcs.values().next().unwrap();
+        let array = func.insts_in_layout().find_map(|(_, data)| data.result.filter(|&r| func.ty(r).is_ptr())).unwrap();
+        let (found, wanted) = (Arrays::find(func), Arrays::wanted(func));
+        (found.unit(array), wanted.unit(array), wanted.place(array).is_some_and(|place| place.mixed))
+    }
+
+    #[test]
+    fn the_unit_is_that_of_the_accesses() {
+        for (body, want) in [
+            ("store v2, v5 align 4", (Some(4), Some(4), false)),
+            ("v10: f32x4 = load v3 align 16", (Some(16), Some(16), false)),
+            // Several sizes: what is indexed counts, else the largest number.
+            ("store v2, v5 align 4\n v10: i16 = load v3 align 2", (Some(4), Some(2), true)),
+            ("store v2, v6 align 2\n v10: i32 = load v3 align 4", (Some(4), Some(4), true)),
+            ("v10: f64 = load v2 align 8\n v11: i32 = load v3 align 4", (Some(8), Some(4), true)),
+            ("v10: f32x4 = load v2 align 16\n v11: i32 = load v0 align 4", (Some(16), Some(4), true)),
+            // A vector of three has the unit of four, but is not as large.
+            ("v10: f32x3 = load v3 align 16", (Some(16), Some(4), true)),
+            ("v10: f32x3 = load v3 align 4", (None, Some(4), true)),
+            ("v10: f32x4 = load v3 align 4", (None, Some(4), false)),
+            // Copies and fills.
+            ("memset 64 0 v0 align 16\n v10: i32 = load v3 align 4", (None, Some(4), false)),
+            ("memset 64 0 v0 align 16", (None, Some(8), false)),
+            ("memcopy 64 v0, v9 align 4", (None, Some(4), false)),
+        ] {
+            assert_eq!(units(body), want, "{body}");
+        }
+    }
+
+    #[test]
+    fn an_array_stays_by_lane() {
+        for body in [
+            // A number would be in too many units.
+            "v10: i64 = load v2 align 8\n v11: i16 = load v3 align 2",
+            "v10: i64 = load v2 align 2",
+            "v10: i32 = load volatile v2 align 4",
+            "v10: i32 = atomic_load relaxed group v2",
+            "v10: i1 = icmp eq v2, v3\n v11: ptr<private> = select v10, v2, v3\n v12: i32 = load v11 align 4",
+            "v10: i64 = cast v2",
+        ] {
+            let body = body.replace("cast v2", "ptrtoint v2");
+            assert_eq!(units(&body).1, None, "{body}");
+        }
+    }
 }

@@ -354,8 +354,7 @@ impl Analysis<'_> {
             (0, false) => Some(Shape::Uniform),
             (by, checked) => Some(Shape::Strided { by, checked }),
         };
-        // In an array laid out by element, consecutive elements are a whole vector apart, whose length is not known
-        // yet.
+        // In an array laid out by unit, consecutive units are a whole vector apart, whose length is not known yet.
         if data.op == Op::PtrAdd
             && data.result.is_some_and(|r| self.result.arrays.unit(r).is_some())
             && self.shape(data.args[1]) != Shape::Uniform

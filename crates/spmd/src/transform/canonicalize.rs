@@ -99,7 +99,7 @@ fn merge_returns(func: &mut Function) {
 }
 
 /// Recomputes addresses in private arrays after the loop that defines them, from their offsets. As LCSSA parameters
-/// they would hide which array they point into, which could then not be laid out by element
+/// they would hide which array they point into, which could then not be laid out by unit
 /// ([`crate::analysis::private_layout`]).
 fn sink_addresses(func: &mut Function) {
     let cfg = Cfg::new(func);

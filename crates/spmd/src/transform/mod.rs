@@ -7,6 +7,7 @@
 //! | [`versioning`] | versions of a continuation for each value of a group-uniform condition |
 //! | [`hoist_invariant`] | group-invariant code, hoisted into the prologue of the group |
 //! | [`unsigned`] | signed division and shifts of values that are never negative |
+//! | [`unit_accesses`] | accesses, copies and fills of private arrays: accesses to units of their layout |
 //! | [`canonicalize`] | the canonical form that widening needs: one return, simplified masked loops |
 //! | [`store_to_load`] | loop-carried store-to-load forwarding |
 //! | [`row_transpose`] | loops in which each lane reads its own row: strip-mined, with a transpose in registers |
@@ -44,5 +45,6 @@ pub(crate) mod prefetch_loop;
 pub(crate) mod prefetch_scatter;
 pub(crate) mod row_transpose;
 pub(crate) mod store_to_load;
+pub(crate) mod unit_accesses;
 pub(crate) mod unsigned;
 pub(crate) mod versioning;

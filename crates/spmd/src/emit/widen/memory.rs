@@ -13,7 +13,7 @@
 
 use super::address::Address;
 use super::{Lanes, VecValue, Widener};
-use crate::analysis::private_layout;
+use crate::analysis::private_layout::{self, Place};
 use crate::analysis::shape::Shape;
 use crate::error::{NotVectorised, Stop, bug};
 use cloom_ir::{Args, BinOp, CastOp, Entity, Flags, Inst, IntCc, Op, Scalar, Space, Type, Value};
@@ -58,16 +58,26 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Whether this is an address into a private array that is laid out by element.
-    pub(super) fn is_element(&self, v: Value) -> bool {
+    /// Whether this is an address into a private array that is laid out by unit.
+    pub(super) fn is_by_unit(&self, v: Value) -> bool {
         self.item.shapes.arrays.unit(v).is_some()
     }
 
-    /// Emits an address computation in a private array that is laid out by element: offsets are multiplied by the
-    /// number of lanes.
-    pub(super) fn element_address(&mut self, inst: Inst) -> Result<(), Stop> {
+    /// The alignment of each lane's access: lanes are a unit apart in an array that is laid out by unit.
+    fn lane_align(&self, p: Value, align: u32) -> u32 {
+        self.item.shapes.arrays.unit(p).map_or(align, |unit| align.min(unit))
+    }
+
+    /// Emits an address computation in a private array that is laid out by unit: offsets are multiplied by the number
+    /// of lanes.
+    pub(super) fn unit_address(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let Some(r) = data.result else { return Ok(()) };
+        if let Some(place) = self.item.shapes.arrays.place(r).filter(|place| place.mixed) {
+            let wide = self.mixed_address(place, r)?;
+            self.set(r, wide);
+            return Ok(());
+        }
         let lanes = u64::from(self.lanes);
         let (p, by) = (data.args[0], data.args[1]);
         let wide = match (self.get(p)?, self.get(by)?) {
@@ -90,10 +100,48 @@ impl Widener<'_> {
         Ok(())
     }
 
+    /// An address in an array with accesses that are smaller than a unit. It is computed from the whole offset: the
+    /// part below a unit is not multiplied.
+    fn mixed_address(&mut self, place: Place, r: Value) -> Result<VecValue, Stop> {
+        let item = self.item;
+        let mut offsets = Vec::new();
+        let mut at = r;
+        while at != place.array {
+            let inst = item.func.def_inst(at).ok_or(bug("an address in an array is no instruction"))?;
+            let data = &item.func.insts[inst];
+            offsets.push(data.args[1]);
+            at = data.args[0];
+        }
+        let VecValue::Strided { base, by, cond } = self.get(place.array)? else {
+            return Err(bug("an array is not strided"));
+        };
+        let is_uniform = offsets.iter().all(|&o| matches!(self.values[o.index()], Some(VecValue::Uniform(_))));
+        let mut sum = None;
+        for &offset in offsets.iter().rev() {
+            let offset = if is_uniform { self.base(offset)? } else { self.lane(offset)? };
+            sum = Some(sum.map_or(offset, |sum| self.b().binary(BinOp::Add, sum, offset)));
+        }
+        let Some(offset) = sum else { return Err(bug("an address in an array has no offset")) };
+        let low = u64::from(place.unit - 1);
+        let lanes = u64::from(self.lanes);
+        let ty = self.func.ty(offset);
+        let mut b = self.b();
+        let (low, high, lanes) = (b.iconst(ty, low), b.iconst(ty, !low), b.iconst(ty, lanes));
+        let units = b.binary(BinOp::And, offset, high);
+        let units = b.binary(BinOp::Mul, units, lanes);
+        let inside = b.binary(BinOp::And, offset, low);
+        let offset = b.binary(BinOp::Add, units, inside);
+        if is_uniform {
+            return Ok(VecValue::Strided { base: b.ptr_add(base, offset), by, cond });
+        }
+        let p = self.lane(place.array)?;
+        Ok(VecValue::Varying(smallvec![self.b().ptr_add(p, offset)]))
+    }
+
     pub(super) fn load(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let (Op::Load { align }, Some(r)) = (&data.op, data.result) else { return Ok(()) };
-        let ty = self.item.func.ty(r);
+        let (ty, align) = (self.item.func.ty(r), self.lane_align(data.args[0], *align));
         if self.item.shapes.of(r) == Shape::Uniform {
             if let Some(v) = self.clone_scalar(inst)? {
                 self.set(r, VecValue::Uniform(v));
@@ -108,19 +156,19 @@ impl Widener<'_> {
             VecValue::Strided { base, by: 0, cond: Some(cond) } if self.masks.current.is_none() => {
                 let (p, flags) = (data.args[0], data.flags);
                 let fast = move |w: &mut Self| {
-                    let v = w.b().load(ty, base, *align, flags);
+                    let v = w.b().load(ty, base, align, flags);
                     Ok(w.materialise(&VecValue::Uniform(v)))
                 };
-                let slow = move |w: &mut Self| w.gather_lanes(ty, p, *align, flags);
+                let slow = move |w: &mut Self| w.gather_lanes(ty, p, align, flags);
                 self.if_else_lanes(cond, ty, fast, slow)?
             }
             VecValue::Strided { base, by, cond } => match (self.is_vector_load(ty, by), cond) {
-                (true, None) => self.load_strided(ty, base, by, *align, data.flags),
+                (true, None) => self.load_strided(ty, base, by, align, data.flags),
                 (true, Some(cond)) if ty.is_vector() => {
                     let p = data.args[0];
-                    let fast = move |w: &mut Self| Ok(smallvec![w.load_interleaved(ty, base, *align, data.flags)]);
+                    let fast = move |w: &mut Self| Ok(smallvec![w.load_interleaved(ty, base, align, data.flags)]);
                     let slow = move |w: &mut Self| {
-                        let lanes = w.gather_lanes(ty, p, *align, data.flags)?;
+                        let lanes = w.gather_lanes(ty, p, align, data.flags)?;
                         Ok(smallvec![w.interleave(&lanes)])
                     };
                     let interleaved = Type::vector(ty.scalar, ty.lanes * self.lanes);
@@ -129,21 +177,21 @@ impl Widener<'_> {
                 }
                 (true, Some(cond)) => {
                     let p = data.args[0];
-                    let fast = move |w: &mut Self| Ok(w.load_strided(ty, base, by, *align, data.flags));
-                    let slow = move |w: &mut Self| w.gather_lanes(ty, p, *align, data.flags);
+                    let fast = move |w: &mut Self| Ok(w.load_strided(ty, base, by, align, data.flags));
+                    let slow = move |w: &mut Self| w.gather_lanes(ty, p, align, data.flags);
                     self.if_else_lanes(cond, ty, fast, slow)?
                 }
                 (false, Some(cond)) if self.can_be_lane_by_lane(unit(ty)) => {
                     let p = data.args[0];
                     let fast = move |w: &mut Self| {
-                        w.load_lane_by_lane(ty, *align, data.flags, |w, l| Ok(w.strided_lane_address(base, by, l)))
+                        w.load_lane_by_lane(ty, align, data.flags, |w, l| Ok(w.strided_lane_address(base, by, l)))
                     };
-                    let slow = move |w: &mut Self| w.gather_lanes(ty, p, *align, data.flags);
+                    let slow = move |w: &mut Self| w.gather_lanes(ty, p, align, data.flags);
                     self.if_else_lanes(cond, ty, fast, slow)?
                 }
-                (false, _) => self.load_varying(ty, data.args[0], *align, data.flags)?,
+                (false, _) => self.load_varying(ty, data.args[0], align, data.flags)?,
             },
-            _ => self.load_varying(ty, data.args[0], *align, data.flags)?,
+            _ => self.load_varying(ty, data.args[0], align, data.flags)?,
         };
         self.set(r, VecValue::Varying(lanes));
         Ok(())
@@ -355,7 +403,7 @@ impl Widener<'_> {
         let varies = |v: Value| {
             !matches!(self.values[v.index()], Some(VecValue::Uniform(_) | VecValue::Strided { cond: None, .. }))
         };
-        let Some(i) = item.func.def_inst(v).filter(|_| depth > 0 && varies(v) && !self.is_element(v)) else {
+        let Some(i) = item.func.def_inst(v).filter(|_| depth > 0 && varies(v) && !self.is_by_unit(v)) else {
             return false;
         };
         let args = &item.func.insts[i].args;
@@ -438,7 +486,7 @@ impl Widener<'_> {
         let data = &self.item.func.insts[inst];
         let Op::Store { align } = data.op else { return Ok(()) };
         let (p, x, flags) = (data.args[0], data.args[1], data.flags);
-        let ty = self.item.func.ty(x);
+        let (ty, align) = (self.item.func.ty(x), self.lane_align(p, align));
         if flags.contains(Flags::VOLATILE) {
             return self.serial(inst);
         }

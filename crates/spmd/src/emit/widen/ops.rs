@@ -16,7 +16,7 @@ impl Widener<'_> {
         let data = &self.item.func.insts[inst];
         match &data.op {
             Op::Alloca { size, align } => return self.private_array(inst, *size, *align),
-            Op::PtrAdd if data.result.is_some_and(|r| self.is_element(r)) => return self.element_address(inst),
+            Op::PtrAdd if data.result.is_some_and(|r| self.is_by_unit(r)) => return self.unit_address(inst),
             Op::Load { .. } => return self.load(inst),
             Op::Store { .. } => return self.store(inst),
             Op::Prefetch => return self.prefetch(data.args[0]),
