@@ -94,7 +94,7 @@ fn kernels_that_code_generation_did_not_end_for() {
 }
 
 /// The constructs that each family must have made in 400 programs: a mistake in their choice shows nowhere else.
-const CONSTRUCTS: [(Family, &[&str]); 11] = [
+const CONSTRUCTS: [(Family, &[&str]); 12] = [
     (
         Family::Math,
         &[
@@ -191,6 +191,20 @@ const CONSTRUCTS: [(Family, &[&str]); 11] = [
         ],
     ),
     (Family::Half, &["vload_half", "vloada_half", "vstore_half", "vstorea_half", "vstore_half of double"]),
+    (
+        Family::Initialisers,
+        &[
+            "array of constants",
+            "array of constants and others",
+            "array of values",
+            "read in a loop",
+            "bytes of an array",
+            "array in part",
+            "array in a loop",
+            "structure with arrays",
+            "copy of a structure with arrays",
+        ],
+    ),
 ];
 
 #[test]

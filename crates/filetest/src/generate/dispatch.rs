@@ -49,7 +49,7 @@ impl Gen {
         let total = self.profile == Profile::Total;
         let family = self.family(|g, f| match f {
             Family::Math => at.kernel || total,
-            Family::Pointers | Family::Alias => true,
+            Family::Pointers | Family::Alias | Family::Initialisers => true,
             Family::Long => g.long_left > 0 && g.trips == 1,
             Family::Atomics | Family::Half | Family::Link => at.kernel,
             _ => false,
@@ -61,6 +61,7 @@ impl Gen {
             Some(Family::Long) => self.long_loop(at, out),
             Some(Family::Atomics) => self.atomic_statement(out),
             Some(Family::Half) => self.half_statement(out),
+            Some(Family::Initialisers) => self.initialised(at, out),
             Some(Family::Link) => self.far_statement(at, out),
             _ => return false,
         }

@@ -17,6 +17,7 @@
 //! | `long` | loops of thousands of iterations, grid-stride loops over a buffer of 1 MiB |
 //! | `records` | local arrays of structures, member by member |
 //! | `link` | two source files, compiled apart and linked |
+//! | `initialisers` | private arrays and structures with long lists of initial values, constant, partial, nested |
 //! | `half` | `vload_half`, `vstore_half`, the aligned forms; no arithmetic, as there is no `cl_khr_fp16` |
 //!
 //! Pointers of the generic address space are in no family, as the front end does not support them.
@@ -41,14 +42,15 @@ pub enum Family {
     Records,
     Link,
     Half,
+    Initialisers,
 }
 
 use Family::*;
 
 impl Family {
     /// All of them.
-    pub const ALL: [Family; 11] =
-        [Math, Atomics, Pointers, Alias, Subgroups, Collectives, Attributes, Long, Records, Link, Half];
+    pub const ALL: [Family; 12] =
+        [Math, Atomics, Pointers, Alias, Subgroups, Collectives, Attributes, Long, Records, Link, Half, Initialisers];
 
     /// In how many of 100 programs it is. A long loop takes as much time as all the rest of a program.
     fn percent(self) -> u64 {

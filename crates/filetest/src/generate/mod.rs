@@ -26,6 +26,7 @@ pub mod families;
 mod grid;
 mod group;
 mod half;
+mod initialisers;
 pub mod link;
 mod long;
 mod math;
