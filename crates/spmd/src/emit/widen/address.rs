@@ -113,7 +113,7 @@ impl Widener<'_> {
     /// The index of a lane.
     fn index_of(&mut self, a: &Address, lane: Value) -> Result<Value, Stop> {
         match a.index {
-            Index::Lanes(index) => Ok(self.b().extract(index, lane)),
+            Index::Lanes(index) => Ok(self.extract_at(index, lane)),
             Index::Narrow(v, at) => self.read_narrow(v, at, lane, MAX_HEIGHT, a.strided),
         }
     }
@@ -240,6 +240,13 @@ impl Widener<'_> {
         }
         let factor = self.b().iconst(Type::I64, factor);
         self.b().binary(BinOp::Mul, x, factor)
+    }
+}
+
+impl Address {
+    /// Whether the lanes' indices are a vector of 64-bit numbers.
+    pub(super) fn has_wide_index(&self) -> bool {
+        matches!(self.index, Index::Lanes(_)) && self.extend.is_none()
     }
 }
 

@@ -46,6 +46,7 @@ pub(crate) use input::{FAR, IN_LOOP};
 pub use input::{Surroundings, VectorInput};
 use rustc_hash::{FxHashMap, FxHashSet};
 use scalar_mask::StridedCompare;
+use serial::LaneSlots;
 use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;
 
@@ -116,6 +117,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         loops: Vec::new(),
         versions: Versions { budget: mask_versions::BUDGET, is_mixed: mask.is_some() && full.is_none() },
         memory: MemoryState { nontemporal, ..MemoryState::default() },
+        lane_slots: LaneSlots::default(),
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -229,6 +231,7 @@ pub(crate) struct Widener<'a> {
     loops: Vec<OpenLoop>,
     versions: Versions,
     memory: MemoryState,
+    lane_slots: LaneSlots,
 }
 
 impl Widener<'_> {
