@@ -119,17 +119,18 @@ impl Pipeline<'_> {
     /// The work-group function of the kernel.
     pub fn run(&self) -> Result<Output, Stop> {
         let mut remarks = Vec::new();
-        let mut continuations = self.continuations();
-        let dim_order = self.dim_order(&continuations);
-        continuations.iter_mut().for_each(|c| dim_order::rename(&mut c.params, dim_order));
         let write_only = self.write_only();
-        let mut parts = Vec::new();
-        for (index, continuation) in continuations.into_iter().enumerate() {
-            parts.push(self.versions(index, continuation, dim_order, &write_only, &mut remarks)?);
-        }
+        let (mut parts, dim_order) = self.parts(TRANSFORMS, &write_only, &mut remarks)?;
         let chosen = self.manager.step(passes::WIDTH, || (1, self.width(&parts, dim_order)));
         let (width, long_row_width) = chosen.ok_or(bug("a required pass is switched off"))?;
         if width.lanes == 1 {
+            if vectors(&parts).iter().any(|item| item.pattern.transposed) {
+                // Strips are for vectors. Of short rows, they are slower than one element at a time. (A sparse matrix
+                // with rows of up to 15 floats: 0.168 ms in strips of four, 0.130 without.)
+                remarks.clear();
+                let transforms = TRANSFORMS.iter().filter(|t| t.id != passes::ROW_TRANSPOSE);
+                parts = self.parts(transforms, &write_only, &mut remarks)?.0;
+            }
             self.make_scalar(&mut parts, &mut remarks);
         }
         if self.is_vector() {
@@ -141,6 +142,24 @@ impl Pipeline<'_> {
         let stores_nontemporal = parts.iter().flat_map(Versioned::leaves).any(has_nontemporal_stores);
         let write_only_bytes = if stores_nontemporal { write_only.bytes } else { 0 };
         Ok(Output { func, local_size, dim_order, width, long_row_width, write_only_bytes, remarks })
+    }
+
+    /// The versions of all continuations after these transformations, ready to be emitted, and the order of dimensions.
+    fn parts<'t>(
+        &self,
+        transforms: impl IntoIterator<Item = &'t Transform> + Clone,
+        write_only: &WriteOnly,
+        remarks: &mut Vec<Remark>,
+    ) -> Result<(Vec<Versioned<Part>>, DimOrder), Stop> {
+        let mut continuations = self.continuations();
+        let dim_order = self.dim_order(&continuations);
+        continuations.iter_mut().for_each(|c| dim_order::rename(&mut c.params, dim_order));
+        let mut parts = Vec::new();
+        for (index, continuation) in continuations.into_iter().enumerate() {
+            let transforms = transforms.clone();
+            parts.push(self.versions(index, continuation, dim_order, transforms, write_only, remarks)?);
+        }
+        Ok((parts, dim_order))
     }
 
     /// Whether vector code may be emitted.
@@ -200,11 +219,12 @@ impl Pipeline<'_> {
     }
 
     /// The versions of a continuation, ready to be emitted.
-    fn versions(
+    fn versions<'t>(
         &self,
         index: usize,
         continuation: ContinuationFunction,
         dim_order: DimOrder,
+        transforms: impl IntoIterator<Item = &'t Transform> + Clone,
         write_only: &WriteOnly,
         remarks: &mut Vec<Remark>,
     ) -> Result<Versioned<Part>, Stop> {
@@ -235,7 +255,12 @@ impl Pipeline<'_> {
             let ContinuationFunction { func, params } = version;
             cloom_passes::manager::verify(module, &func, passes::HOIST_INVARIANT);
             let body = match self.is_vector() {
-                true => Body::Vector(Box::new(self.vector(func, &params, dim_order, write_only, prefetch, remarks)?)),
+                true => {
+                    let transforms = transforms.clone();
+                    Body::Vector(Box::new(
+                        self.vector(func, &params, dim_order, transforms, write_only, prefetch, remarks)?,
+                    ))
+                }
                 false => Body::Scalar(func),
             };
             Ok(Part { body, params, invariants: invariants.flatten() })
@@ -243,11 +268,13 @@ impl Pipeline<'_> {
     }
 
     /// Brings a function into canonical form, analyses it, and rewrites its loops.
-    fn vector(
+    #[allow(clippy::too_many_arguments, reason = "what a continuation is made with")]
+    fn vector<'t>(
         &self,
         mut func: Function,
         params: &[Param],
         dim_order: DimOrder,
+        transforms: impl IntoIterator<Item = &'t Transform>,
         write_only: &WriteOnly,
         prefetch: bool,
         remarks: &mut Vec<Remark>,
@@ -263,6 +290,7 @@ impl Pipeline<'_> {
             bounds: bounds(params),
             write_only,
             fast_gather: self.vectors.tuning().fast_gather,
+            masked_store: self.vectors.has_masked_stores(),
             register: self.vectors.register(),
             prefetch,
         };
@@ -278,7 +306,7 @@ impl Pipeline<'_> {
         cloom_passes::manager::verify(module, &func, passes::CANONICALIZE);
         let mut item = VectorInput::new(func, unspecified, &around)?;
         remarks.extend(remarks::lanes(&item, params, dim_order));
-        for transform in TRANSFORMS {
+        for transform in transforms {
             let rewrite = manager.step(transform.id, || {
                 let rewrite = (transform.run)(&item, &around);
                 (rewrite.as_ref().map_or(0, |r| r.changes.len()), rewrite)
@@ -286,6 +314,7 @@ impl Pipeline<'_> {
             if let Some(rewrite) = rewrite.flatten() {
                 cloom_passes::manager::verify(module, &rewrite.func, transform.id);
                 remarks.extend(rewrite.changes.iter().map(|&span| (transform.remark)(span)));
+                item.pattern.transposed |= transform.id == passes::ROW_TRANSPOSE;
                 item = item.rewritten(rewrite, &around)?;
             }
         }

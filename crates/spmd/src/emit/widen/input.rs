@@ -38,6 +38,8 @@ pub struct Surroundings<'a> {
     pub write_only: &'a WriteOnly,
     /// Whether the target's gathers are faster than lane-by-lane loads.
     pub fast_gather: bool,
+    /// Whether the target has masked stores of all elements.
+    pub masked_store: bool,
     /// Bytes of a vector register.
     pub register: u32,
     /// Whether loops may have software prefetch: not if a batch of groups reads in order already.
@@ -52,6 +54,8 @@ pub struct AccessPattern {
     pub column: Option<Column>,
     /// Whether each lane reads its own row in one of the deepest loops ([`crate::transform::row_transpose`]).
     pub rows: bool,
+    /// Whether a loop was rewritten for that.
+    pub transposed: bool,
 }
 
 /// The function of one work-item, analysed.
@@ -82,6 +86,8 @@ pub struct VectorInput {
     pub(crate) write_only: FxHashSet<Inst>,
     /// Whether the target's gathers are faster than lane-by-lane loads.
     pub(crate) fast_gather: bool,
+    /// Whether the target has masked stores of all elements.
+    pub(crate) masked_store: bool,
 }
 
 impl VectorInput {
@@ -155,6 +161,7 @@ impl VectorInput {
             pattern,
             write_only,
             fast_gather: around.fast_gather,
+            masked_store: around.masked_store,
         })
     }
 }
