@@ -635,4 +635,81 @@ bb3:
     fn histograms_are_vectorised_only_to_share_cache_lines() {
         assert_eq!((lanes_of_histogram(4), lanes_of_histogram(4096)), (8, 1));
     }
+
+    /// The number of lanes for a kernel that scatters what it loads in order, after so many more additions.
+    fn lanes_of_permutation(more: u32) -> u16 {
+        let sums: String = (0..more).map(|n| format!("    v{}: i32 = add v{}, v8\n", 20 + n, 19 + n)).collect();
+        let text = format!(
+            "func external @k(ptr<global>, ptr<global>) kernel {{
+  param \"p\" \"int*\" global size 8 align 8
+  param \"q\" \"int*\" global size 8 align 8
+}} {{
+bb0(v0: ptr<global>, v1: ptr<global>):
+    v2: i64 = query global_id 0
+    v3: i64 = const 0x4
+    v4: i64 = mul nsw v2, v3
+    v5: ptr<global> = ptradd v0, v4
+    v8: i32 = load v5 align 4
+    v19: i32 = add v8, v8
+{sums}    v9: i64 = sext v8
+    v10: i64 = mul nsw v9, v3
+    v11: ptr<global> = ptradd v1, v10
+    store v11, v{} align 4
+    ret
+}}",
+            19 + more
+        );
+        chosen_lanes(&text)
+    }
+
+    #[test]
+    fn kernels_that_mostly_scatter_have_one_register_per_value() {
+        assert_eq!((lanes_of_permutation(0), lanes_of_permutation(20)), (8, 16));
+    }
+
+    /// The number of lanes for a kernel that sums `q[p[k]]` over a row for each work-item, whose length it loads; rows
+    /// are `distance` bytes apart.
+    fn lanes_of_rows(distance: u64) -> u16 {
+        let text = format!(
+            "func external @k(ptr<global>, ptr<global>) kernel {{
+  param \"p\" \"int*\" global size 8 align 8
+  param \"q\" \"float*\" global size 8 align 8
+}} {{
+bb0(v0: ptr<global>, v1: ptr<global>):
+    v2: i64 = query global_id 0
+    v3: i64 = const {distance:#x}
+    v4: i64 = mul nsw v2, v3
+    v5: ptr<global> = ptradd v0, v4
+    v6: i32 = load v5 align 4
+    v7: i64 = const 0x4
+    v8: i32 = const 0x0
+    v9: i32 = const 0x1
+    v10: f32 = const 0x0
+    jump bb1(v8, v5, v10)
+bb1(v11: i32, v12: ptr<global>, v13: f32):
+    v14: i1 = icmp ult v11, v6
+    br v14, bb2, bb3
+bb2:
+    v15: i32 = load v12 align 4
+    v16: i64 = zext v15
+    v17: i64 = mul nuw v16, v7
+    v18: ptr<global> = ptradd v1, v17
+    v19: f32 = load v18 align 4
+    v20: f32 = fadd v13, v19
+    v21: i32 = add nuw v11, v9
+    v22: ptr<global> = ptradd v12, v7
+    jump bb1(v21, v22, v20)
+bb3:
+    store v5, v13 align 4
+    ret
+}}"
+        );
+        chosen_lanes(&text)
+    }
+
+    #[test]
+    fn short_sparse_rows_are_scalar_however_near_to_each_other() {
+        assert_eq!((lanes_of_rows(256), lanes_of_rows(36)), (1, 1));
+        assert!(lanes_of_rows(4) > 1);
+    }
 }
