@@ -487,6 +487,11 @@ impl Widener<'_> {
     }
 
     pub(super) fn store(&mut self, inst: Inst) -> Result<(), Stop> {
+        if self.store_of_row(inst)? { Ok(()) } else { self.store_alone(inst) }
+    }
+
+    /// Emits a store that is not combined with others.
+    pub(super) fn store_alone(&mut self, inst: Inst) -> Result<(), Stop> {
         let data = &self.item.func.insts[inst];
         let Op::Store { align } = data.op else { return Ok(()) };
         let (p, x, flags) = (data.args[0], data.args[1], data.flags);
@@ -505,7 +510,7 @@ impl Widener<'_> {
                     self.memory.scalar_store_strides.push(by);
                 }
                 match (dense, cond) {
-                    (true, None) => self.store_strided(x, ty, base, by, align, flags | nontemporal),
+                    (true, None) => self.store_strided(x, base, by, align, flags | nontemporal),
                     (false, None) if self.is_gapped(ty, by) => self.store_gapped(x, ty, base, by, align, flags),
                     (false, Some(cond)) if self.is_gapped(ty, by) => {
                         let fast = |w: &mut Self| w.store_gapped(x, ty, base, by, align, flags).map(|()| Lanes::new());
@@ -514,7 +519,7 @@ impl Widener<'_> {
                     }
                     (true, Some(cond)) => {
                         let fast = |w: &mut Self| {
-                            w.store_strided(x, ty, base, by, align, flags | nontemporal).map(|()| Lanes::new())
+                            w.store_strided(x, base, by, align, flags | nontemporal).map(|()| Lanes::new())
                         };
                         let slow = |w: &mut Self| w.scatter_lanes(p, x, ty, align, flags).map(|()| Lanes::new());
                         self.if_else_effect(cond, fast, slow)
@@ -553,26 +558,40 @@ impl Widener<'_> {
         Ok(())
     }
 
-    fn store_strided(
+    fn store_strided(&mut self, x: Value, base: Value, by: i64, align: u32, flags: Flags) -> Result<(), Stop> {
+        let components = self.lanes(x)?;
+        if by >= 0 {
+            return self.store_row(&components, base, align, flags);
+        }
+        let distance = by * i64::from(self.lanes - 1);
+        let back = self.b().iconst(Type::I64, distance as u64);
+        let first = self.b().ptr_add(base, back);
+        let reversed = self.reverse(components[0]);
+        let mask = self.masks.current.map(|m| self.reverse(m));
+        self.store_contiguous(first, reversed, mask, align, flags)
+    }
+
+    /// Stores the components of short vectors, or the fields of records, that are contiguous from lane to lane.
+    pub(super) fn store_row(
         &mut self,
-        x: Value,
-        ty: Type,
+        components: &[Value],
         base: Value,
-        by: i64,
         align: u32,
         flags: Flags,
     ) -> Result<(), Stop> {
-        let components = self.lanes(x)?;
-        let mut first = base;
-        let mut interleaved = self.interleave(&components);
-        let mut mask = self.masks.current.map(|m| self.repeat_mask(m, ty.lanes));
-        if by < 0 {
-            let distance = by * i64::from(self.lanes - 1);
-            let back = self.b().iconst(Type::I64, distance as u64);
-            first = self.b().ptr_add(base, back);
-            interleaved = self.reverse(interleaved);
-            mask = mask.map(|m| self.reverse(m));
-        }
+        let interleaved = self.interleave(components);
+        let mask = self.masks.current.map(|m| self.repeat_mask(m, components.len() as u16));
+        self.store_contiguous(base, interleaved, mask, align, flags)
+    }
+
+    fn store_contiguous(
+        &mut self,
+        first: Value,
+        x: Value,
+        mask: Option<Value>,
+        align: u32,
+        flags: Flags,
+    ) -> Result<(), Stop> {
         let plain = flags - Flags::NONTEMPORAL;
         match mask {
             Some(m) => {
@@ -582,10 +601,10 @@ impl Widener<'_> {
                 } else {
                     Flags::empty()
                 };
-                self.b().masked_store(first, interleaved, m, align, plain | cold);
+                self.b().masked_store(first, x, m, align, plain | cold);
             }
-            None if plain != flags => return self.store_nontemporal(first, interleaved, align, plain),
-            None => self.b().store(first, interleaved, align, plain),
+            None if plain != flags => return self.store_nontemporal(first, x, align, plain),
+            None => self.b().store(first, x, align, plain),
         }
         Ok(())
     }

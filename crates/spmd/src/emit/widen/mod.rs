@@ -10,6 +10,7 @@
 //! | [`params`] | block parameters as variables, blended where lanes join |
 //! | [`ops`], [`serial`], [`clamp`] | operations on all lanes; lane by lane; clamped and divided strided values |
 //! | [`memory`], [`address`], [`atomic`] | memory accesses by the shape of their address |
+//! | [`store_rows`] | stores of all fields of a record |
 //! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | scalar tests of masks; interleaving; sub-groups |
 //!
 //! Inactive lanes hold unspecified bits. What may trap, loop or access memory obeys the mask; what cannot obey it (a
@@ -31,6 +32,7 @@ mod ops;
 mod params;
 mod scalar_mask;
 mod serial;
+mod store_rows;
 mod subgroup;
 mod weights;
 
@@ -49,6 +51,7 @@ use scalar_mask::StridedCompare;
 use serial::LaneSlots;
 use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;
+use store_rows::StoreRows;
 
 /// One vector with a lane for each work-item, for each component of a short vector; for a scalar, just one.
 pub type Lanes = SmallVec<[Value; 4]>;
@@ -118,6 +121,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         versions: Versions { budget: mask_versions::BUDGET, is_mixed: mask.is_some() && full.is_none() },
         memory: MemoryState { nontemporal, ..MemoryState::default() },
         lane_slots: LaneSlots::default(),
+        store_rows: StoreRows::find(item),
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -232,6 +236,7 @@ pub(crate) struct Widener<'a> {
     versions: Versions,
     memory: MemoryState,
     lane_slots: LaneSlots,
+    store_rows: StoreRows,
 }
 
 impl Widener<'_> {
