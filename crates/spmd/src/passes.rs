@@ -26,6 +26,9 @@ pub const WRITE_ONLY: PassId = PassId::optional("write-only", "non-temporal stor
 /// [`crate::transform::versioning`]. Counts conditions.
 pub const VERSIONING: PassId =
     PassId::optional("versioning", "continuations have versions for group-uniform conditions");
+/// [`crate::transform::no_wrap`]. Counts promises that need no check, and copies.
+pub const NO_WRAP: PassId =
+    PassId::optional("no-wrap", "indices of 32 bits are known not to wrap, or checked once per group");
 /// [`crate::transform::hoist_invariant`]. Counts values.
 pub const HOIST_INVARIANT: PassId =
     PassId::optional("hoist-invariant", "group-invariant code is hoisted out of the loops over the vectors of a group");
@@ -87,6 +90,7 @@ pub const PASSES: &[PassId] = &[
     DIM_ORDER,
     WRITE_ONLY,
     VERSIONING,
+    NO_WRAP,
     HOIST_INVARIANT,
     UNIT_ACCESSES,
     CANONICALIZE,

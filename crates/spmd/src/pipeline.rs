@@ -3,7 +3,7 @@
 //! ```text
 //! kernel ─▶ split at barriers ─▶ continuation functions ─▶ clean-up ─▶ unsigned ─▶ dimension order
 //!
-//!   for each continuation:  versioning
+//!   for each continuation:  versioning ─▶ no-wrap checks
 //!     for each version:     group-invariant hoisting ─▶ unit accesses ─▶ canonicalize ─▶ analyse
 //!                           ─▶ store-to-load ─▶ row transpose ─▶ component split ─▶ loop prefetch ─▶ narrow
 //!
@@ -15,7 +15,7 @@
 //! | pass | needs | leaves |
 //! |---|---|---|
 //! | continuation functions | split kernel, frame | functions in which parameters replace queries ([`Param`]) |
-//! | versioning, hoisting | any function | the same; conditions and invariants are group-uniform expressions |
+//! | versioning, no-wrap, hoisting | any function | the same; conditions and invariants are group-uniform expressions |
 //! | unit accesses | any function | the same; no access to a private array laid out by unit is larger than a unit |
 //! | canonicalize | any function | canonical form: one return; masked loops have one latch and one exit |
 //! | [`TRANSFORMS`] | canonical form | canonical form, the same parameters |
@@ -28,6 +28,7 @@
 
 use crate::analysis::dim_order::{self, DimOrder};
 use crate::analysis::divergence;
+use crate::analysis::group_bounds::Condition;
 use crate::analysis::grouping::is_regroupable;
 use crate::analysis::shape::Shape;
 use crate::analysis::write_only::WriteOnly;
@@ -37,6 +38,7 @@ use crate::emit::subgroup;
 use crate::emit::widen::{Surroundings, VectorInput};
 use crate::error::{Stop, bug};
 use crate::split::continuation_fn::{self, ContinuationFunction, Param};
+use crate::transform::no_wrap::{self, Checked};
 use crate::transform::versioning::{self, Versioned};
 use crate::transform::{
     Rewrite, canonicalize, component_split, hoist_invariant, narrow, prefetch_loop, prefetch_scatter, row_transpose,
@@ -44,7 +46,7 @@ use crate::transform::{
 };
 use crate::work_group::Cut;
 use crate::{Remark, passes, remarks};
-use cloom_ir::{Function, Module, Op, Query, Span};
+use cloom_ir::{Function, Module, Op, Query, Span, Value};
 use cloom_passes::{
     CSE, DCE, FOLD, MEM2REG, NARROW_LOADS, Pass, PassId, PassManager, REDUCIBLE, REDUNDANT_PARAMS, SELECT, SIMPLIFY_CFG,
 };
@@ -131,6 +133,8 @@ impl Pipeline<'_> {
                 let transforms = TRANSFORMS.iter().filter(|t| t.id != passes::ROW_TRANSPOSE);
                 parts = self.parts(transforms, &write_only, &mut remarks)?.0;
             }
+            // Scalar code needs no strides.
+            parts = parts.into_iter().map(|part| part.drop_first(&|p| p.is_spare)).collect();
             self.make_scalar(&mut parts, &mut remarks);
         }
         if self.is_vector() {
@@ -243,28 +247,58 @@ impl Pipeline<'_> {
         } else {
             Versioned::One(func)
         };
-        versioned.try_map(&mut |number, func| {
+        versioned.try_expand(&mut |number, mut func| {
             // Version 0 after a synthetic barrier is the iterations up to the next one. They read memory in order,
             // which needs no prefetch.
             let prefetch = !(synthetic && number == 0);
-            let mut version = ContinuationFunction { func, params: params.clone() };
-            let invariants = manager.step(passes::HOIST_INVARIANT, || {
-                let found = hoist_invariant::run(module, &mut version);
-                (found.as_ref().map_or(0, |found| found.values.len()), found)
-            });
-            let ContinuationFunction { func, params } = version;
-            cloom_passes::manager::verify(module, &func, passes::HOIST_INVARIANT);
-            let body = match self.is_vector() {
-                true => {
-                    let transforms = transforms.clone();
-                    Body::Vector(Box::new(
-                        self.vector(func, &params, dim_order, transforms, write_only, prefetch, remarks)?,
-                    ))
-                }
-                false => Body::Scalar(func),
+            let part = |func: Function, remarks: &mut Vec<Remark>| -> Result<Part, Stop> {
+                let mut version = ContinuationFunction { func, params: params.clone() };
+                let invariants = manager.step(passes::HOIST_INVARIANT, || {
+                    let found = hoist_invariant::run(module, &mut version);
+                    (found.as_ref().map_or(0, |found| found.values.len()), found)
+                });
+                let ContinuationFunction { func, params } = version;
+                cloom_passes::manager::verify(module, &func, passes::HOIST_INVARIANT);
+                let body = match self.is_vector() {
+                    true => {
+                        let transforms = transforms.clone();
+                        Body::Vector(Box::new(
+                            self.vector(func, &params, dim_order, transforms, write_only, prefetch, remarks)?,
+                        ))
+                    }
+                    false => Body::Scalar(func),
+                };
+                Ok(Part { body, params, invariants: invariants.flatten(), is_spare: false })
             };
-            Ok(Part { body, params, invariants: invariants.flatten() })
+            let Some(Checked { condition, func: checked, spans }) = self.no_wrap(&mut func, &params) else {
+                return Ok(Versioned::One(part(func, remarks)?));
+            };
+            remarks.extend(spans.into_iter().map(remarks::no_wrap));
+            let checked = part(checked, remarks)?;
+            let spare = Part { body: Body::Scalar(func), params: params.clone(), invariants: None, is_spare: true };
+            let Condition { func, params, cond } = condition;
+            let versions = Box::new([Versioned::One(checked), Versioned::One(spare)]);
+            Ok(Versioned::Two { func: Box::new(func), params, cond, versions })
         })
+    }
+
+    /// Promises that indices of a version do not wrap; and a copy with those that are checked.
+    fn no_wrap(&self, func: &mut Function, params: &[Param]) -> Option<Checked> {
+        let Self { module, cut, manager, .. } = *self;
+        if !self.is_vector() {
+            return None;
+        }
+        let is_varying = |p: Param| group::shape_of(p, &cut.split, &cut.frame, 0) != Shape::Uniform;
+        let numbered = func.param_values().iter().zip(params);
+        let varying: Vec<Value> = numbered.filter(|(_, p)| is_varying(**p)).map(|(&v, _)| v).collect();
+        let found = manager.step(passes::NO_WRAP, || {
+            let found = no_wrap::run(func, params, &varying, &bounds(params));
+            (found.known + usize::from(found.checked.is_some()), found)
+        })?;
+        cloom_passes::manager::verify(module, func, passes::NO_WRAP);
+        let checked = found.checked?;
+        cloom_passes::manager::verify(module, &checked.func, passes::NO_WRAP);
+        Some(checked)
     }
 
     /// Brings a function into canonical form, analyses it, and rewrites its loops.

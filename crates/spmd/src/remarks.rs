@@ -51,6 +51,8 @@ pub enum RemarkCode {
     ComponentSplit,
     /// Integers are computed in fewer bits.
     Narrow,
+    /// Indices of 32 bits are checked once per group.
+    NoWrap,
 }
 
 impl RemarkCode {
@@ -75,6 +77,7 @@ impl RemarkCode {
             RemarkCode::PrefetchScatter => "prefetch-scatter",
             RemarkCode::ComponentSplit => "component-split",
             RemarkCode::Narrow => "narrow",
+            RemarkCode::NoWrap => "no-wrap",
         }
     }
 }
@@ -272,6 +275,16 @@ pub(crate) fn store_to_load(span: Span) -> Remark {
         span,
         what: "load: forwarded".into(),
         why: "the previous iteration stored this element of the private array: its value stays in a register".into(),
+    }
+}
+
+/// The remark on an index that a group checks.
+pub(crate) fn no_wrap(span: Span) -> Remark {
+    Remark {
+        code: RemarkCode::NoWrap,
+        span,
+        what: "index: checked once per group".into(),
+        why: "32 bits may wrap; where they cannot, it has a stride, and else work-items run one at a time".into(),
     }
 }
 

@@ -10,7 +10,8 @@
 //! a word for each work-item. Some families of constructs add parameters of their own: [`args`].
 //!
 //! * `expr`, `stmt`, `types`: expressions, statements, types.
-//! * `group`, `memory`, `neighbours`, `grid`: barriers and local memory, pointers, indices, grid-stride loops.
+//! * `group`, `memory`, `neighbours`, `grid`, `rows`: barriers and local memory, pointers, indices, grid-stride loops,
+//!   loops over rows.
 //! * [`families`]: constructs that only some programs have, and their counts; one file for each family; `dispatch`
 //!   chooses the family of a statement.
 //! * `ranges`: the launch ranges.
@@ -35,6 +36,7 @@ mod neighbours;
 mod pointers;
 mod ranges;
 mod records;
+mod rows;
 mod stmt;
 pub mod tree;
 pub mod types;
@@ -132,6 +134,8 @@ struct Gen {
     rng: Rng,
     /// A generator for grid-stride loops alone, so that the rest of a seed's kernel does not depend on them.
     grid: Rng,
+    /// The same for loops over rows.
+    rows: Rng,
     profile: Profile,
     /// The readable lvalues in scope.
     places: Vec<Place>,
@@ -221,6 +225,7 @@ fn build(seed: u64, profile: Profile, families: Families, straight: bool) -> Gen
     let mut g = Gen {
         rng: Rng::new(seed),
         grid: Rng::new(seed.rotate_left(16)),
+        rows: Rng::new(seed.rotate_left(24)),
         profile,
         places: Vec::new(),
         structs: Vec::new(),
@@ -501,6 +506,9 @@ impl Gen {
                 true => body.extend(self.grid_loop(Buffer::In)),
                 false => grid = Some(self.grid.below(3)),
             }
+        }
+        if self.rows.chance(30) {
+            body.extend(self.row_loop());
         }
         body.extend(self.local_arrays());
         let returns = if self.straight { None } else { Some(None) };

@@ -18,6 +18,26 @@ pub struct Bounds {
     zeros: Vec<u32>,
 }
 
+/// The stride of a value from lane to lane, as far as an analysis has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stride {
+    /// It was not reached yet.
+    Unknown,
+    /// A number; 0 of a uniform value.
+    By(i64),
+    /// It has none.
+    None,
+}
+
+impl Stride {
+    fn known(self) -> Option<i64> {
+        match self {
+            Stride::By(by) => Some(by),
+            Stride::Unknown | Stride::None => None,
+        }
+    }
+}
+
 impl Bounds {
     /// Finds the bounds; `params` are the largest values of the function's parameters.
     pub fn new(func: &Function, params: &[u64]) -> Bounds {
@@ -116,14 +136,8 @@ impl Bounds {
     /// source promises not to wrap (`nsw`, `nuw`) and whose stride does not wrap either: two lanes may be on whose
     /// distance is no positive number of the type. A promise speaks for lanes that are on; see [`crate::emit::widen`]
     /// for how bases are computed where lane 0 may be off. `stride` is the stride of a value, as far as it is known; 0
-    /// of a uniform one.
-    pub fn lanes_do_not_wrap(
-        &self,
-        func: &Function,
-        v: Value,
-        signed: bool,
-        stride: &dyn Fn(Value) -> Option<i64>,
-    ) -> bool {
+    /// of a uniform one. What is not reached yet is taken to keep it: a counter is asked for before its next value.
+    pub fn lanes_do_not_wrap(&self, func: &Function, v: Value, signed: bool, stride: &dyn Fn(Value) -> Stride) -> bool {
         let promise = if signed { Flags::NSW } else { Flags::NUW };
         let mut seen = vec![v];
         let mut at = 0;
@@ -133,7 +147,8 @@ impl Bounds {
                 return false;
             }
             // What has no sign bit in any lane does not wrap in either reading.
-            if stride(x) == Some(0) || self.max(x) <= func.ty(x).scalar.mask() >> 1 {
+            let by = stride(x);
+            if matches!(by, Stride::By(0) | Stride::Unknown) || self.max(x) <= func.ty(x).scalar.mask() >> 1 {
                 continue;
             }
             let next: Vec<Value> = match func.values[x].def {
@@ -143,7 +158,9 @@ impl Bounds {
                     let data = &func.insts[i];
                     match &data.op {
                         Op::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul)) if data.flags.contains(promise) => {
-                            if distance(func, *op, &data.args, signed, stride) != stride(x).map(i128::from) {
+                            if data.args.iter().all(|&a| stride(a) != Stride::Unknown)
+                                && distance(func, *op, &data.args, signed, stride) != by.known().map(i128::from)
+                            {
                                 return false;
                             }
                             data.args.to_vec()
@@ -178,9 +195,9 @@ fn distance(
     op: BinOp,
     args: &[Value],
     signed: bool,
-    stride: &dyn Fn(Value) -> Option<i64>,
+    stride: &dyn Fn(Value) -> Stride,
 ) -> Option<i128> {
-    let of = |k: usize| stride(args[k]).map(i128::from);
+    let of = |k: usize| stride(args[k]).known().map(i128::from);
     let (a, b) = (of(0)?, of(1)?);
     let factor = |k: usize| {
         let bits = func.const_bits(args[k])?;

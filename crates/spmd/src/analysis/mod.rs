@@ -11,6 +11,7 @@
 //! | [`masked`] | which blocks are linearised and run under masks |
 //! | [`latency`], [`pressure`] | how long loops wait for themselves; how many registers live values need |
 //! | [`store_streams`], [`write_only`] | how many cache lines are written at a time; buffers that are only written |
+//! | [`group_bounds`] | upper bounds of integers that a group computes from arguments and ids |
 //! | [`grouping`] | whether a kernel can tell how its work-items are grouped |
 //! | [`active_bound`] | the last work-item of a group that has an effect |
 //! | [`private_layout`] | how the lanes' copies of a private array lie in memory |
@@ -22,6 +23,7 @@ pub mod annotate;
 pub(crate) mod bounds;
 pub(crate) mod dim_order;
 pub mod divergence;
+pub(crate) mod group_bounds;
 pub(crate) mod grouping;
 pub(crate) mod latency;
 pub(crate) mod masked;

@@ -18,7 +18,7 @@
 //! form here ([`crate::transform::canonicalize`]), so that a value used outside of its loop passes a parameter of the
 //! loop's one exit block; if the loop diverges, these parameters vary (temporal divergence).
 
-use crate::analysis::bounds::Bounds;
+use crate::analysis::bounds::{Bounds, Stride};
 use crate::analysis::divergence;
 use crate::analysis::private_layout::{self, Arrays};
 use crate::transform::canonicalize::Unspecified;
@@ -403,9 +403,10 @@ impl Analysis<'_> {
                 let (by, checked) = of(0)?;
                 let signed = *op == CastOp::Sext;
                 let stride = |v: Value| match self.shape(v) {
-                    Shape::Uniform => Some(0),
-                    Shape::Strided { by, .. } => Some(by),
-                    _ => None,
+                    Shape::Unknown => Stride::Unknown,
+                    Shape::Uniform => Stride::By(0),
+                    Shape::Strided { by, .. } => Stride::By(by),
+                    Shape::Varying => Stride::None,
                 };
                 let safe = self.bounds.lanes_do_not_wrap(func, data.args[0], signed, &stride);
                 if safe {

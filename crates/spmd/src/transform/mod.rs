@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`grid_stride`] | grid-stride loops: synthetic barriers, so that groups advance through memory together |
 //! | [`versioning`] | versions of a continuation for each value of a group-uniform condition |
+//! | [`no_wrap`] | promises that indices of 32 bits do not wrap, checked once per group |
 //! | [`hoist_invariant`] | group-invariant code, hoisted into the prologue of the group |
 //! | [`unsigned`] | signed division and shifts of values that are never negative |
 //! | [`unit_accesses`] | accesses, copies and fills of private arrays: accesses to units of their layout |
@@ -41,6 +42,7 @@ pub(crate) mod component_split;
 pub(crate) mod grid_stride;
 pub(crate) mod hoist_invariant;
 pub(crate) mod narrow;
+pub(crate) mod no_wrap;
 pub(crate) mod prefetch_loop;
 pub(crate) mod prefetch_scatter;
 pub(crate) mod row_transpose;

@@ -37,7 +37,7 @@ use crate::analysis::latency;
 use crate::analysis::shape::Shape;
 use crate::emit::widen::{Surroundings, VectorInput};
 use crate::transform::Rewrite;
-use cloom_ir::affine::{Affine, Counted, Facts, HeaderTest};
+use cloom_ir::affine::{Affine, Counted, Ext, Facts, HeaderTest};
 use cloom_ir::loops::Loop;
 use cloom_ir::{
     BinOp, Block, Builder, CloneMap, Edge, Flags, Function, Inst, IntCc, Op, Scalar, Space, Term, Type, Value,
@@ -88,7 +88,7 @@ fn find<'a>(item: &'a VectorInput, register: u32, is_wanted: impl Fn(&Loop) -> b
     // A strip runs only after a check that the counter of its last iteration is below the bound too, as the header
     // compares them (`RowLoop::enough`). So within a strip the counter does not wrap in the reading of that comparison.
     // In the other reading it may: an unsigned counter may pass 2^31.
-    let no_wrap = |v: Value, ext| candidates.iter().any(|c| c.test.counter == v && c.test.reading() == Some(ext));
+    let no_wrap = |v: Value, ext| candidates.iter().any(|c| c.test.counter == v && reading(&c.test) == Some(ext));
     let facts = Facts { no_wrap: &no_wrap, ..Facts::default() };
     let affine = item.affine(facts);
     candidates.iter().filter_map(|c| RowLoop::find(item, &affine, c, register)).collect()
@@ -107,7 +107,7 @@ impl Candidate {
     fn find(item: &VectorInput, number: usize, l: &Loop) -> Option<Candidate> {
         let func = &item.func;
         let (_, body) = l.header_and_body(func).filter(|&(_, body)| func.blocks[body].params.is_empty())?;
-        let test = HeaderTest::of(func, l).filter(|test| test.reading().is_some())?;
+        let test = HeaderTest::of(func, l).filter(|test| reading(test).is_some())?;
         // Narrower counters than `int` may not hold the steps of a strip.
         if func.ty(test.bound).scalar.bits() < 32 {
             return None;
@@ -129,6 +129,12 @@ impl Candidate {
         let candidate = Candidate { number, test, loads };
         (count <= MAX_INSTS && !candidate.loads.is_empty()).then_some(candidate)
     }
+}
+
+/// As which numbers the counter does not pass its bound in a strip: those that the header compares, and unsigned ones
+/// where it compares for equality alone ([`RowLoop::enough`]).
+fn reading(test: &HeaderTest) -> Option<Ext> {
+    if test.cc == IntCc::Ne { Some(Ext::Unsigned) } else { test.reading() }
 }
 
 /// Whether an instruction loads elements that can be transposed, which are not adjacent in neighbouring lanes, from
@@ -169,7 +175,8 @@ struct Strip {
 impl<'a> RowLoop<'a> {
     fn find(item: &'a VectorInput, affine: &Affine<'_>, c: &Candidate, register: u32) -> Option<RowLoop<'a>> {
         let counted = affine.counted(c.number)?;
-        let step = counted.step.as_const().filter(|step| (1..=MAX_STEP).contains(step))?.unsigned_abs();
+        let most = if counted.test.cc == IntCc::Ne { 1 } else { MAX_STEP };
+        let step = counted.step.as_const().filter(|step| (1..=most).contains(step))?.unsigned_abs();
         let func = &item.func;
         // The slope of an address takes promises of the body for granted: all iterations of a strip run the body.
         let has_unit_stride = |i: &Inst| {
@@ -288,11 +295,18 @@ impl<'a> RowLoop<'a> {
     /// Whether all iterations of a strip come, if its first one does. The counter is then not above the bound, so that
     /// their difference, read without a sign, is the distance between them, whether they are compared as signed or as
     /// unsigned numbers. More than the distance of the strip's last iteration must be left.
+    ///
+    /// A counter that ends at one number may be above it and wrap on the way. That it is below is checked.
     fn enough(&self, b: &mut Builder<'_>, counter: Value, iterations: u16) -> Value {
         let last = b.iconst(b.ty(counter), u64::from(iterations - 1) * self.step);
         let left = b.binary(BinOp::Sub, self.counted.test.bound, counter);
         let more = if self.counted.test.is_inclusive() { IntCc::Uge } else { IntCc::Ugt };
-        b.icmp(more, left, last)
+        let enough = b.icmp(more, left, last);
+        if self.counted.test.cc != IntCc::Ne {
+            return enough;
+        }
+        let below = b.icmp(IntCc::Ult, counter, self.counted.test.bound);
+        b.binary(BinOp::And, enough, below)
     }
 
     /// The iterations of a strip, with the values that `map` has for those of the first one. Gives the values that
@@ -396,6 +410,11 @@ bb3:
         format!("    v13: i64 = {ext} {index}\n    v14: i64 = mul v13, v6\n    v50: ptr<global> = ptradd v9, v14")
     }
 
+    /// An element at the counter itself, as bytes.
+    fn bytes_of_steps() -> String {
+        "    v13: i64 = zext v10\n    v50: ptr<global> = ptradd v9, v13".into()
+    }
+
     #[test]
     fn a_row_is_found_however_its_index_is_written() {
         let address =
@@ -438,7 +457,11 @@ bb3:
         // From -1 to 0, or from 2^31 - 1 to 2^31, the wide number jumps.
         assert_eq!(strip_mined("sle", 1, &element("zext", "v10")), 0);
         assert_eq!(strip_mined("ule", 1, &element("sext", "v10")), 0);
-        // There is no bound.
+        // What ends at a number is checked to be below it, without a sign, and comes to it in steps of one.
+        assert_eq!(strip_mined("ne", 1, &element("zext", "v10")), 1);
         assert_eq!(strip_mined("ne", 1, &element("sext", "v10")), 0);
+        assert_eq!(strip_mined("ne", 4, &bytes_of_steps()), 0);
+        // There is no bound.
+        assert_eq!(strip_mined("eq", 1, &element("zext", "v10")), 0);
     }
 }

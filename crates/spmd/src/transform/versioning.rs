@@ -54,27 +54,44 @@ pub enum Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Maps each version. `f` also gets the version's index; version 0 is where all conditions hold.
-    pub fn try_map<U, E>(self, f: &mut dyn FnMut(usize, T) -> Result<U, E>) -> Result<Versioned<U>, E> {
-        self.try_map_at(&mut 0, f)
+    /// Replaces each version by one or more. `f` also gets the version's index; version 0 is where all conditions hold.
+    pub fn try_expand<U, E>(self, f: &mut dyn FnMut(usize, T) -> Result<Versioned<U>, E>) -> Result<Versioned<U>, E> {
+        self.try_expand_at(&mut 0, f)
     }
 
-    fn try_map_at<U, E>(
+    fn try_expand_at<U, E>(
         self,
         number: &mut usize,
-        f: &mut dyn FnMut(usize, T) -> Result<U, E>,
+        f: &mut dyn FnMut(usize, T) -> Result<Versioned<U>, E>,
     ) -> Result<Versioned<U>, E> {
         Ok(match self {
             Versioned::One(one) => {
                 *number += 1;
-                Versioned::One(f(*number - 1, one)?)
+                f(*number - 1, one)?
             }
             Versioned::Two { func, params, cond, versions } => {
                 let [then, els] = *versions;
-                let versions = [then.try_map_at(number, f)?, els.try_map_at(number, f)?];
+                let versions = [then.try_expand_at(number, f)?, els.try_expand_at(number, f)?];
                 Versioned::Two { func, params, cond, versions: Box::new(versions) }
             }
         })
+    }
+
+    /// Leaves only the second of two versions where `is_spare` says that it is one for all cases.
+    pub fn drop_first(self, is_spare: &dyn Fn(&T) -> bool) -> Versioned<T> {
+        match self {
+            Versioned::Two { func, params, cond, versions } => {
+                let [then, els] = *versions;
+                match els {
+                    Versioned::One(spare) if is_spare(&spare) => Versioned::One(spare),
+                    els => {
+                        let versions = [then.drop_first(is_spare), els.drop_first(is_spare)];
+                        Versioned::Two { func, params, cond, versions: Box::new(versions) }
+                    }
+                }
+            }
+            one => one,
+        }
     }
 
     /// All versions.

@@ -83,6 +83,9 @@ pub struct Part {
     pub params: Vec<Param>,
     /// What the group computes before the loops over its vectors ([`Param::GroupInvariant`]).
     pub invariants: Option<Invariants>,
+    /// Whether it is right in all cases, and the version before it only where a check holds
+    /// ([`crate::transform::no_wrap`]). It runs one work-item at a time.
+    pub is_spare: bool,
 }
 
 /// Functions with more instructions than this have no copy without masks for full vectors: compiling it would cost more
@@ -198,6 +201,8 @@ struct VectorPosition {
     ids: [Value; 3],
     /// Its number in the group: the sub-group's id.
     number: Value,
+    /// The lane of the one work-item that runs, where vectors run one work-item after the other.
+    lane: Option<Value>,
 }
 
 impl Emitter<'_> {
@@ -411,6 +416,9 @@ impl Emitter<'_> {
         let [inner, middle, outer] = self.width.order;
         let lanes = u64::from(self.width.lanes);
         let step = |d: usize| if d == 0 { lanes } else { 1 };
+        // A spare version runs one work-item of each vector after the other.
+        let is_serial = self.width.lanes > 1 && matches!(part.body, Body::Scalar(_));
+        let step_of_loop = |d: usize| if is_serial { 1 } else { step(d) };
         let f = &mut self.func;
         let [o_head, m_head, i_head, m_step, o_step, start, latch, done] = std::array::from_fn(|_| f.add_block());
         // Each header has the id of its dimension, the vector's number and the exit number.
@@ -462,29 +470,32 @@ impl Emitter<'_> {
         b.term(Term::Branch { cond: more, then, els });
 
         b.switch_to(m_step);
-        let by = b.iconst(Type::I64, step(middle));
+        let by = b.iconst(Type::I64, step_of_loop(middle));
         let next = b.binary_flags(BinOp::Add, m, by, Flags::NUW | Flags::NSW);
         // Vectors that do not run keep their numbers.
         let number = bounds.row.map_or(ms_number, |n| b.binary_flags(BinOp::Add, m_number, n, Flags::NUW | Flags::NSW));
         b.term(Term::Jump(edge(m_head, &[Some(next), Some(number), ms_exit])));
 
         b.switch_to(o_step);
-        let by = b.iconst(Type::I64, step(outer));
+        let by = b.iconst(Type::I64, step_of_loop(outer));
         let next = b.binary_flags(BinOp::Add, o, by, Flags::NUW | Flags::NSW);
         let number =
             bounds.plane.map_or(os_number, |n| b.binary_flags(BinOp::Add, o_number, n, Flags::NUW | Flags::NSW));
         b.term(Term::Jump(edge(o_head, &[Some(next), Some(number), os_exit])));
 
         b.switch_to(latch);
-        let (one, step) = (b.iconst(Type::I64, 1), b.iconst(Type::I64, step(inner)));
-        let next = b.binary_flags(BinOp::Add, i, step, Flags::NUW | Flags::NSW);
+        let (one, by) = (b.iconst(Type::I64, 1), b.iconst(Type::I64, step_of_loop(inner)));
+        let next = b.binary_flags(BinOp::Add, i, by, Flags::NUW | Flags::NSW);
         let number = b.binary_flags(BinOp::Add, i_number, one, Flags::NUW | Flags::NSW);
         b.term(Term::Jump(edge(i_head, &[Some(next), Some(number), latch_exit])));
 
         let mut ids = [i; 3];
         ids[middle] = m;
         ids[outer] = o;
-        let position = VectorPosition { ids, number: i_number };
+        let mut position = VectorPosition { ids, number: i_number, lane: None };
+        if is_serial {
+            position = self.position_of(ids, pre, start, step);
+        }
         let values = self.vector_params(part, &position, (&uniform, &invariants), start)?;
         match &part.body {
             Body::Scalar(item) => {
@@ -498,6 +509,31 @@ impl Emitter<'_> {
             Body::Vector(item) => self.vectors(item, values, start, latch, ids[0], i_exit)?,
         }
         Ok(done)
+    }
+
+    /// The vector that a work-item belongs to, and its lane, for the order of the loops over vectors.
+    fn position_of(
+        &mut self,
+        ids: [Value; 3],
+        pre: Block,
+        start: Block,
+        step: impl Fn(usize) -> u64,
+    ) -> VectorPosition {
+        let lanes = u64::from(self.width.lanes);
+        let [inner, middle, outer] = self.width.order;
+        let sizes = self.sizes;
+        let [row, rows] = [inner, middle].map(|d| self.iterations(pre, sizes[d], step(d)));
+        let mut b = self.at(start);
+        let by = b.iconst(Type::I64, lanes);
+        let lane = b.binary(BinOp::Urem, ids[0], by);
+        let number_in = |b: &mut Builder<'_>, d: usize| if d == 0 { b.binary(BinOp::Udiv, ids[0], by) } else { ids[d] };
+        let mut number = number_in(&mut b, outer);
+        for (size, d) in [(rows, middle), (row, inner)] {
+            let before = b.binary_flags(BinOp::Mul, number, size, Flags::NUW | Flags::NSW);
+            let own = number_in(&mut b, d);
+            number = b.binary_flags(BinOp::Add, before, own, Flags::NUW | Flags::NSW);
+        }
+        VectorPosition { ids, number, lane: Some(lane) }
     }
 
     /// The exit number of the vectors so far and one more: with divergent dispatch the lowest counts, else all have the
@@ -639,6 +675,16 @@ impl Emitter<'_> {
                     self.frame_slot(&mut record, position, start, offset * lanes)
                 }
                 _ => self.group_value(p)?,
+            };
+            // The place of a work-item in its vector's part of the frame.
+            let base = match (position.lane, p, shape) {
+                (Some(lane), Param::ItemSlot(_), Shape::Strided { by, .. }) => {
+                    let mut b = self.at(start);
+                    let by = b.iconst(Type::I64, by as u64);
+                    let offset = b.binary(BinOp::Mul, lane, by);
+                    b.ptr_add(base, offset)
+                }
+                _ => base,
             };
             values.push(match shape {
                 Shape::Strided { by, .. } => VecValue::Strided { base, by, cond: None },

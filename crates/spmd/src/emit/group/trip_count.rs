@@ -100,7 +100,7 @@ impl Emitter<'_> {
     }
 
     /// How many iterations a loop over a whole dimension has.
-    fn iterations(&mut self, pre: Block, size: Value, step: u64) -> Value {
+    pub(super) fn iterations(&mut self, pre: Block, size: Value, step: u64) -> Value {
         if step == 1 {
             return size;
         }
