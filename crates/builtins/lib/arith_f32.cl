@@ -178,8 +178,8 @@ FN float fmod(float x, float y)
     return bad ? NAN : __cl_copysign(r, x);
 }
 
-// The remainder of the nearest quotient, and seven bits of it with its sign.
-static float arithf_remquo(float x, float y, int *quotient)
+// The remainder of the nearest quotient, and seven bits of the quotient with its sign.
+static float2 arithf_remquo(float x, float y)
 {
     float a = __cl_fabs(x);
     float b = __cl_fabs(y);
@@ -192,14 +192,14 @@ static float arithf_remquo(float x, float y, int *quotient)
     r = up ? r - b : r;
     q = (q + up) & 0x7f;
     int negative = (as_int(x) ^ as_int(y)) < 0;
-    *quotient = bad ? 0 : (negative ? -q : q);
-    return bad ? NAN : as_float(as_int(r) ^ (as_int(x) & ARITHF_SIGN));
+    q = bad ? 0 : (negative ? -q : q);
+    r = as_float(as_int(r) ^ (as_int(x) & ARITHF_SIGN));
+    return (float2)(bad ? NAN : r, (float)q);
 }
 
 FN float remainder(float x, float y)
 {
-    int q;
-    return arithf_remquo(x, y, &q);
+    return arithf_remquo(x, y).x;
 }
 
 // The functions that also store, once an address space.
@@ -227,10 +227,9 @@ FN float remainder(float x, float y)
     }                                                         \
     FN float remquo(float x, float y, space int *quotient)    \
     {                                                         \
-        int q;                                                \
-        float r = arithf_remquo(x, y, &q);                    \
-        *quotient = q;                                        \
-        return r;                                             \
+        float2 r = arithf_remquo(x, y);                       \
+        *quotient = (int)r.y;                                 \
+        return r.x;                                           \
     }
 
 ARITHF_STORING(__private)

@@ -178,8 +178,8 @@ FN double fmod(double x, double y)
     return bad ? NAN : __cl_copysign(r, x);
 }
 
-// The remainder of the nearest quotient, and seven bits of it with its sign.
-static double arithd_remquo(double x, double y, int *quotient)
+// The remainder of the nearest quotient, and seven bits of the quotient with its sign.
+static double2 arithd_remquo(double x, double y)
 {
     double a = __cl_fabs(x);
     double b = __cl_fabs(y);
@@ -192,14 +192,14 @@ static double arithd_remquo(double x, double y, int *quotient)
     r = up ? r - b : r;
     q = (q + up) & 0x7f;
     int negative = (as_long(x) ^ as_long(y)) < 0;
-    *quotient = bad ? 0 : (negative ? -q : q);
-    return bad ? NAN : as_double(as_long(r) ^ (as_long(x) & ARITHD_SIGN));
+    q = bad ? 0 : (negative ? -q : q);
+    r = as_double(as_long(r) ^ (as_long(x) & ARITHD_SIGN));
+    return (double2)(bad ? NAN : r, (double)q);
 }
 
 FN double remainder(double x, double y)
 {
-    int q;
-    return arithd_remquo(x, y, &q);
+    return arithd_remquo(x, y).x;
 }
 
 // The functions that also store, once an address space.
@@ -227,10 +227,9 @@ FN double remainder(double x, double y)
     }                                                         \
     FN double remquo(double x, double y, space int *quotient) \
     {                                                         \
-        int q;                                                \
-        double r = arithd_remquo(x, y, &q);                   \
-        *quotient = q;                                        \
-        return r;                                             \
+        double2 r = arithd_remquo(x, y);                      \
+        *quotient = (int)r.y;                                 \
+        return r.x;                                           \
     }
 
 ARITHD_STORING(__private)

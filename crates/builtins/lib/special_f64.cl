@@ -206,7 +206,7 @@ static double speciald_stirling(double z)
 }
 
 // log|gamma(x)| and the sign of gamma(x).
-static double speciald_lgamma(double x, int *sign)
+static double2 speciald_lgamma(double x)
 {
     double a = __cl_fabs(x);
     double product;
@@ -224,26 +224,24 @@ static double speciald_lgamma(double x, int *sign)
     double reflected = log(0x1.921fb54442d18p+1 / (a * __cl_fabs(sine))) - s;
     double y = negative && a > 0x1p-60 ? reflected : s;
     int pole = x == 0.0 || (negative && sine == 0.0) || a == INFINITY;
-    *sign = negative ? (sine > 0.0 ? -1 : 1) : 1;
+    int sign = negative ? (sine > 0.0 ? -1 : 1) : 1;
     // Zero and the negative integers have none, the infinity below counts among them.
-    *sign = pole && x <= 0.0 ? 0 : *sign;
+    sign = pole && x <= 0.0 ? 0 : sign;
     y = pole ? INFINITY : y;
-    return x != x ? x : y;
+    return (double2)(x != x ? x : y, (double)sign);
 }
 
 FN double lgamma(double x)
 {
-    int sign;
-    return speciald_lgamma(x, &sign);
+    return speciald_lgamma(x).x;
 }
 
 #define LGAMMAD_R(space)                           \
     FN double lgamma_r(double x, space int *sign)  \
     {                                              \
-        int s;                                     \
-        double y = speciald_lgamma(x, &s);         \
-        *sign = s;                                 \
-        return y;                                  \
+        double2 y = speciald_lgamma(x);            \
+        *sign = (int)y.y;                          \
+        return y.x;                                \
     }
 
 LGAMMAD_R(__private)

@@ -3,8 +3,8 @@
 // In: a float, for sin, cos and tan of radians; out: the result within 1 to 2 ULP over the whole range.
 // |x| = n * pi/2 + r with |r| <= pi/4. Up to 2^17 by Cody and Waite's subtraction of n times pi/2 in three parts, where
 // fused operations make the first step exact; beyond by Payne and Hanek's ("Radian reduction for trigonometric
-// functions", 1983) product with the bits of 2/pi that matter. That one is the only branch: a vector none of whose
-// lanes is large skips it.
+// functions", 1983) product with the bits of 2/pi that matter. That one is the only branch, and a call: a vector
+// none of whose lanes is large skips it.
 
 #define FN __attribute__((overloadable))
 #define TRIGF_MAGIC 0x1.8p+23f
@@ -14,9 +14,12 @@ __constant uint trigf_two_over_pi[8] = {
     0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
 };
 
-// Quadrant of a finite a >= 2^17 in *q, the rest in radians as result.
-static float trigf_reduce_large(float a, int *q)
+// The rest in radians and the quadrant of a > 2^17, NaN for the infinity. This is the slow path, which stays a call. It
+// runs for all lanes of a vector if one takes it: any other a must be as harmless.
+static __attribute__((noinline)) float2 trigf_reduce_large(float a)
 {
+    int infinite = a == INFINITY;
+    a = a > 0x1p+17f && a < INFINITY ? a : 0x1p+17f;
     uint bits = as_uint(a);
     ulong m = (bits & 0x7fffffu) | 0x800000u;
     // a = m * 2^e. The bits of 2/pi above 2^(2-e) give whole turns; a window of 96 bits starts there.
@@ -34,8 +37,8 @@ static float trigf_reduce_large(float a, int *q)
     ulong p = m * hi + ((m * lo) >> 32);
     // Round to the nearest quadrant; what is left is signed.
     ulong n = (p + (1ul << 61)) >> 62;
-    *q = (int)n & 3;
-    return (float)(long)(p - (n << 62)) * 0x1.921fb6p-62f;
+    float r = (float)(long)(p - (n << 62)) * 0x1.921fb6p-62f;
+    return (float2)(infinite ? NAN : r, (float)((int)n & 3));
 }
 
 // The same for any a >= 0; NaN for the infinity.
@@ -48,8 +51,9 @@ static float trigf_reduce(float a, int *q)
     r = __cl_fma(n, 0x1.ee59dap-50f, r);
     int k = as_int(t);
     if (a > 0x1p+17f) {
-        r = trigf_reduce_large(a < INFINITY ? a : 0x1p+17f, &k);
-        r = a < INFINITY ? r : NAN;
+        float2 large = trigf_reduce_large(a);
+        r = large.x;
+        k = (int)large.y;
     }
     *q = k;
     return r;

@@ -20,9 +20,11 @@ static ulong trigd_bits(ulong a, ulong b, int shift)
     return a << shift | (b >> 1) >> (63 - shift);
 }
 
-// Quadrant of a finite a >= 2^30 in *q, the rest in radians as result.
-static double trigd_reduce_large(double a, int *q)
+// The rest in radians and the quadrant of a > 2^30, NaN for the infinity; a call, and harmless for any other a.
+static __attribute__((noinline)) double2 trigd_reduce_large(double a)
 {
+    int infinite = a == INFINITY;
+    a = a > 0x1p+30 && a < INFINITY ? a : 0x1p+30;
     ulong bits = as_ulong(a);
     ulong m = (bits & 0xffffffffffffful) | 0x10000000000000ul;
     // a = m * 2^e. The bits of 2/pi above 2^(2-e) give whole turns; a window of 192 bits starts there.
@@ -43,9 +45,9 @@ static double trigd_reduce_large(double a, int *q)
     ulong high = m * w0 + __cl_mul_hi(m, w1) + (low < middle ? 1 : 0);
     // Round to the nearest quadrant; what is left is signed.
     ulong n = (high + (1ul << 61)) >> 62;
-    *q = (int)n & 3;
     double r = __cl_fma((double)low, 0x1p-126, (double)(long)(high - (n << 62)) * 0x1p-62);
-    return __cl_fma(r, 0x1.921fb54442d18p+0, r * 0x1.1a62633145c07p-54);
+    r = __cl_fma(r, 0x1.921fb54442d18p+0, r * 0x1.1a62633145c07p-54);
+    return (double2)(infinite ? NAN : r, (double)((int)n & 3));
 }
 
 // The same for any a >= 0; NaN for the infinity.
@@ -58,8 +60,9 @@ static double trigd_reduce(double a, int *q)
     r = __cl_fma(n, 0x1.f1976b7ed8fbcp-110, r);
     int k = (int)as_long(t);
     if (a > 0x1p+30) {
-        r = trigd_reduce_large(a < INFINITY ? a : 0x1p+30, &k);
-        r = a < INFINITY ? r : NAN;
+        double2 large = trigd_reduce_large(a);
+        r = large.x;
+        k = (int)large.y;
     }
     *q = k;
     return r;

@@ -534,7 +534,7 @@ impl Decoder<'_> {
             &Op::SubgroupScan { op, exclusive } => {
                 Code::Subgroup { what: Collective::Scan { op, exclusive }, ty: result_ty, d, a, b }
             }
-            Op::Call(func) => {
+            Op::Call(func) | Op::PureCall(func) => {
                 let args = data.args.iter().map(|&v| (self.reg(v), self.lanes(v).n)).collect();
                 // A result that the caller does not take has no register.
                 Code::Call { func: *func, args, d: data.result.map_or(Reg::MAX, |r| self.reg(r)) }

@@ -6,7 +6,7 @@
 use crate::entity::{Arena, Block, FuncRef, Inst, Value};
 use crate::inst::{Args, Edge, Flags, InstData, Op, Term};
 use crate::module::Span;
-use crate::types::Type;
+use crate::types::{Space, Type};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
@@ -273,10 +273,26 @@ impl Function {
     pub fn callees(&self) -> Vec<FuncRef> {
         let mut seen = FxHashSet::default();
         let calls = self.insts_in_layout().filter_map(|(_, data)| match data.op {
-            Op::Call(f) => Some(f),
+            Op::Call(f) | Op::PureCall(f) => Some(f),
             _ => None,
         });
         calls.filter(|&f| seen.insert(f)).collect()
+    }
+
+    /// Whether calls of it may be [`Op::PureCall`]: it has a result and reads nothing but its parameters and constant
+    /// memory. (That it ends for any arguments is for the author of a library to see to.)
+    pub fn is_pure(&self) -> bool {
+        let reads_constants = |data: &InstData| {
+            let is_load = matches!(data.op, Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. });
+            let space = data.args.first().and_then(|&p| self.values.get(p)).and_then(|p| p.ty.space());
+            is_load && !data.flags.contains(Flags::VOLATILE) && space == Some(Space::Constant)
+        };
+        // The verifier asks this of functions whose indices it has not checked yet.
+        let blocks = self.layout.iter().filter_map(|&b| self.blocks.get(b));
+        let mut insts = blocks.flat_map(|b| &b.insts).filter_map(|&i| self.insts.get(i));
+        self.ret.is_some()
+            && !self.params.iter().any(|ty| ty.is_ptr())
+            && insts.all(|data| data.op.is_pure() || reads_constants(data))
     }
 
     /// The number of instructions in the layout.

@@ -183,7 +183,7 @@ impl<'a> Importer<'a> {
                 let inst = &mut func.insts[i];
                 inst.span = self.span(inst.span);
                 match &mut inst.op {
-                    Op::Call(f) => *f = self.request(*f)?,
+                    Op::Call(f) | Op::PureCall(f) => *f = self.request(*f)?,
                     Op::GlobalAddr(g) => *g = self.global(*g)?,
                     Op::Printf(s) => *s = self.string(*s),
                     _ => {}
@@ -192,7 +192,7 @@ impl<'a> Importer<'a> {
         }
         // An instruction in no block may name an entity that is not imported: it becomes an unused constant.
         for i in func.insts.keys().filter(|i| !live[i.index()]).collect::<Vec<_>>() {
-            if matches!(func.insts[i].op, Op::Call(_) | Op::GlobalAddr(_) | Op::Printf(_)) {
+            if matches!(func.insts[i].op, Op::Call(_) | Op::PureCall(_) | Op::GlobalAddr(_) | Op::Printf(_)) {
                 func.insts[i].op = Op::Const(0);
                 func.insts[i].args.clear();
             }

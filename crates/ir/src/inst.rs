@@ -252,6 +252,9 @@ pub enum Op {
     },
     /// Calls a function of the module.
     Call(FuncRef),
+    /// Calls a pure function ([`crate::Function::is_pure`]): the result depends on the operands alone, for any
+    /// operands, and there is no effect. (`memory(none) willreturn` of LLVM.)
+    PureCall(FuncRef),
     /// Prints: the first operand is the work-item's global linear id (`i64`), the others the arguments as promoted by
     /// the front end (`i32`, `i64`, `f64`, pointers, and vectors of any scalar). A `%s` argument is the address of
     /// constant data.

@@ -382,9 +382,10 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::SubgroupScan { op, exclusive } => {
             write!(f, "subgroup_scan {} {}", op.name(), if *exclusive { "exclusive" } else { "inclusive" })?;
         }
-        Op::Call(callee) => {
+        Op::Call(callee) | Op::PureCall(callee) => {
             let name = module.funcs.get(*callee).map_or("?", |f| &f.name);
-            write!(f, "call {}", name_text(name))?;
+            let word = if matches!(inst.op, Op::PureCall(_)) { "purecall" } else { "call" };
+            write!(f, "{word} {}", name_text(name))?;
         }
         Op::Printf(s) => write!(f, "printf {s}")?,
     }

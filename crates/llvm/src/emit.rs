@@ -4,12 +4,12 @@
 use crate::Error;
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Scalar, Space, Term, Type, Value};
-use cloom_target::Target;
+use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Op, Scalar, Space, Term, Type, Value};
+use cloom_target::{Architecture, Target};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMUnnamedAddr};
-use std::collections::HashMap;
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMLinkage, LLVMUnnamedAddr};
+use std::collections::{BTreeSet, HashMap};
 
 /// Translates a function and what it calls into an LLVM module.
 pub fn module(
@@ -37,6 +37,7 @@ pub fn module(
     for &f in reachable {
         cx.declare(f, f == root);
     }
+    cx.declare_pure(reachable);
     for &f in reachable {
         FunctionCx::new(&mut cx, context, f, f == root).run()?;
     }
@@ -49,6 +50,9 @@ pub fn symbol(module: &Module, f: FuncRef, root: bool) -> String {
     let name = &module.funcs[f].name;
     if root { format!("{name}.group") } else { format!("{name}.function") }
 }
+
+/// LLVM's number of the vector procedure call standard of AArch64, whose callees save 16 vector registers.
+const AARCH64_VECTOR_CALL: u32 = 97;
 
 /// Bytes of constant data that one kernel may reach.
 const MAX_DATA: u64 = 256 << 20;
@@ -167,6 +171,38 @@ impl Cx<'_> {
                 }
             }
             self.functions.insert(f, (ty, value));
+        }
+    }
+
+    /// Sets what LLVM may know of functions that pure calls name, and how they are called.
+    ///
+    /// They get the convention of Intel's OpenCL built-ins: vector operands and results are in registers, and half of
+    /// the vector registers are saved by the callee, so that values that live across a call seldom go to memory. A slow
+    /// path is cold: the register allocator then spills around the call and not on the fast path.
+    fn declare_pure(&self, reachable: &[FuncRef]) {
+        let insts = reachable.iter().flat_map(|&f| self.module.funcs[f].insts_in_layout());
+        let callees = insts.filter_map(|(_, data)| match data.op {
+            Op::PureCall(callee) => Some(callee),
+            _ => None,
+        });
+        for f in callees.collect::<BTreeSet<_>>() {
+            let (_, value) = self.functions[&f];
+            // SAFETY: see `scalar`.
+            unsafe {
+                // The value of `memory` is a set of bits: none.
+                for name in ["memory", "willreturn"] {
+                    LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, self.attribute(name));
+                }
+                if self.module.funcs[f].noinline {
+                    LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, self.attribute("cold"));
+                }
+                let convention = match self.target.architecture() {
+                    Architecture::X86_64 => LLVMCallConv::LLVMIntelOCLBICallConv as u32,
+                    Architecture::AArch64 => AARCH64_VECTOR_CALL,
+                    _ => LLVMCallConv::LLVMCCallConv as u32,
+                };
+                LLVMSetFunctionCallConv(value, convention);
+            }
         }
     }
 

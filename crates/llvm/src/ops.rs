@@ -74,10 +74,12 @@ impl FunctionCx<'_, '_> {
                 Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
                     return Err(Error::NotLowered(self.func.name.clone(), "an operation of sub-groups"));
                 }
-                Op::Call(f) => {
+                Op::Call(f) | Op::PureCall(f) => {
                     let (ty, callee) = self.cx.functions[f];
                     let mut args: Vec<_> = data.args.iter().map(|&a| self.value(a)).collect();
-                    LLVMBuildCall2(b, ty, callee, args.as_mut_ptr(), args.len() as u32, NO_NAME)
+                    let call = LLVMBuildCall2(b, ty, callee, args.as_mut_ptr(), args.len() as u32, NO_NAME);
+                    LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(callee));
+                    call
                 }
                 Op::Printf(s) => self.printf(data, s.index() as u32)?,
             }

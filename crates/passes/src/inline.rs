@@ -1,11 +1,21 @@
-//! Inlining: calls become the callee's blocks.
+//! Inlining: calls become the callee's blocks; some calls of library functions stay.
 //!
 //! From the leaves up, so that a callee is complete, and cleaned up, before it is copied. All calls are inlined while
 //! the caller stays within the budget; beyond it only small callees, and those that must: a function that waits at a
 //! barrier, queries ids, prints or names local memory depends on the work-item, which only the kernel knows. OpenCL C
 //! has no recursion; where a module has it nevertheless, the call that closes the cycle stays.
+//!
+//! A kernel has several copies of what is inlined: for full and partial vectors, for masks that are all on and mixed,
+//! for each version of a loop. A library function that stays a call ([`Op::PureCall`]) is compiled once, for all lanes
+//! of a vector register (a *vector variant*, as of `libmvec` or SVML). These stay, if they are pure:
+//!
+//! * *slow paths*, which the library marks with `__attribute__((noinline))`: the reduction of large angles, for
+//!   instance, which no ordinary argument takes;
+//! * functions with loops and those of [`Budget::large`] instructions or more, beside which a call costs little;
+//! * what exceeds [`Budget::library`] in one caller: a kernel may use the whole library and still compile fast.
 
-use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Module, Op, Space, Term, ValueDef};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Linkage, Module, Op, Space, Term, ValueDef};
 
 /// How much a function may grow.
 #[derive(Clone, Copy, Debug)]
@@ -14,16 +24,30 @@ pub struct Budget {
     pub caller: usize,
     /// Instructions of a small callee.
     pub small: usize,
+    /// Instructions of a library function that stays a call.
+    pub large: usize,
+    /// Instructions of library functions inlined into one caller beyond which only small ones are inlined.
+    pub library: usize,
+    /// Whether the caller and its internal callees are of the library.
+    pub in_library: bool,
 }
 
 impl Budget {
     /// Inlines only what must be.
-    pub const NONE: Budget = Budget { caller: 0, small: 0 };
+    pub const NONE: Budget = Budget { caller: 0, small: 0, large: usize::MAX, library: usize::MAX, in_library: false };
+}
+
+impl Budget {
+    /// What a caller has by default.
+    const DEFAULT: Budget = Budget { caller: 20_000, small: 24, large: 100, library: 500, in_library: false };
+
+    /// For functions of the library itself.
+    pub const LIBRARY: Budget = Budget { in_library: true, ..Budget::DEFAULT };
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { caller: 20_000, small: 24 }
+        Self::DEFAULT
     }
 }
 
@@ -68,15 +92,46 @@ pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
         must[f.index()] = func.insts_in_layout().any(|(_, data)| match &data.op {
             Op::Query { .. } | Op::Barrier | Op::Printf(_) => true,
             Op::GlobalAddr(g) => module.globals[*g].space == Space::Local,
-            Op::Call(callee) => must[callee.index()],
+            Op::Call(callee) | Op::PureCall(callee) => must[callee.index()],
             op => op.is_subgroup(),
         });
     }
     must
 }
 
+/// Turns the calls of library functions that stay into pure calls, in one function whose callees are complete.
+pub fn keep_library_calls(module: &mut Module, root: FuncRef, budget: Budget) {
+    let mut library = 0;
+    let mut kept = Vec::new();
+    for (i, data) in module.funcs[root].insts_in_layout() {
+        let Op::Call(f) = data.op else { continue };
+        let callee = &module.funcs[f];
+        let is_library = callee.linkage == Linkage::Builtin || budget.in_library;
+        // Variants return one result, or a pair.
+        let is_simple = || !callee.params.iter().any(|ty| ty.is_vector()) && callee.ret.is_some_and(|ty| ty.lanes <= 2);
+        if callee.is_declaration() || !is_library || !is_simple() || !callee.is_pure() {
+            continue;
+        }
+        let size = callee.size();
+        let exceeds = size > budget.small && library + size > budget.library;
+        let is_long = size >= budget.large || budget.large < usize::MAX && has_loop(callee);
+        if callee.noinline || is_long || exceeds {
+            kept.push((i, f));
+        } else {
+            library += size;
+        }
+    }
+    for (i, f) in kept {
+        // The result of a pure call is that of its callee, also where nobody uses it.
+        if module.funcs[root].insts[i].result.is_some() {
+            module.funcs[root].insts[i].op = Op::PureCall(f);
+        }
+    }
+}
+
 /// Inlines into one function whose callees are complete. Returns how many calls are gone.
 pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: Budget) -> usize {
+    keep_library_calls(module, root, budget);
     let mut size = module.funcs[root].size();
     let mut caller = std::mem::replace(&mut module.funcs[root], Function::new("", Vec::new(), None));
     let mut layout = Vec::with_capacity(caller.layout.len());
@@ -102,6 +157,13 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
     caller.layout = layout;
     module.funcs[root] = caller;
     changed
+}
+
+/// Whether a function has a loop.
+fn has_loop(func: &Function) -> bool {
+    let cfg = Cfg::new(func);
+    let is_back_edge = |b: Block, e: &Edge| cfg.rpo_index(e.block) <= cfg.rpo_index(b);
+    cfg.rpo().iter().any(|&b| func.blocks[b].term.edges().iter().any(|e| is_back_edge(b, e)))
 }
 
 fn wanted(callee: &Function, must: bool, size: usize, budget: Budget) -> bool {

@@ -186,7 +186,7 @@ pub fn prepare(module: &mut Module) {
             if std::mem::replace(&mut done[f.index()], true) || module.funcs[f].is_declaration() {
                 continue;
             }
-            inline::inline_calls(module, f, &must, inline::Budget::default());
+            inline::inline_calls(module, f, &must, inline::Budget::LIBRARY);
             CLEAN_UP.iter().for_each(|&pass| manager.in_module(module, f, pass));
             const_arrays_in(module, f, &manager);
             CLEAN_UP_VALUES.iter().chain(FINISH_CALLEE).for_each(|&pass| manager.in_module(module, f, pass));

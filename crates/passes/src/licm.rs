@@ -1,13 +1,14 @@
 //! Loop-invariant code motion: pure operations whose operands do not change in a loop move before it.
 //!
-//! Pure operations are total, so speculating them is safe. Loads stay: the loop may write the memory, or guard the load
-//! ([`crate::hoist`] moves some). Each loop first gets a preheader.
+//! Pure operations are total, so speculating them is safe. Pure calls are not cheap, though: they only move from blocks
+//! that every iteration runs (a slow path stays in its branch). Loads stay: the loop may write the memory, or guard the
+//! load ([`crate::hoist`] moves some). Each loop first gets a preheader.
 
 use crate::util;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{Block, Edge, Entity, Function, Term, Value, ValueData, ValueDef};
+use cloom_ir::{Block, Edge, Entity, Function, Op, Term, Value, ValueData, ValueDef};
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
@@ -30,11 +31,13 @@ pub fn run(func: &mut Function) -> usize {
         l.blocks.iter().for_each(|b| inside[b.index()] = n);
         let Some(&before) = cfg.preds(l.header).iter().find(|&&p| inside[p.index()] != n) else { continue };
         for &b in &l.blocks {
+            let always_runs = l.latches.iter().all(|&latch| dom.dominates(b, latch));
             let mut insts = std::mem::take(&mut func.blocks[b].insts);
             insts.retain(|&i| {
                 let data = &func.insts[i];
                 let outside = |v: &Value| home[v.index()].is_some_and(|b| inside[b.index()] != n);
-                let movable = data.op.is_pure() && data.args.iter().all(outside);
+                let speculatable = always_runs || !matches!(data.op, Op::PureCall(_));
+                let movable = data.op.is_pure() && speculatable && data.args.iter().all(outside);
                 let Some(r) = data.result.filter(|_| movable) else { return true };
                 home[r.index()] = Some(before);
                 func.blocks[before].insts.push(i);

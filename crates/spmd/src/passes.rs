@@ -18,6 +18,9 @@ pub const CONTINUATIONS: PassId = PassId::required("continuations", "each contin
 /// [`crate::transform::unsigned`]. Counts instructions.
 pub const UNSIGNED: PassId =
     PassId::optional("unsigned", "division and shifts of values that are never negative are unsigned");
+/// [`crate::emit::variants`]. Counts functions.
+pub const VECTOR_VARIANTS: PassId =
+    PassId::optional("vector-variants", "library functions that stay calls have variants for vectors of work-items");
 /// [`crate::analysis::dim_order`]. Counts kernels whose dimensions are permuted.
 pub const DIM_ORDER: PassId =
     PassId::optional("dim-order", "vectors lie along the dimension with unit stride in memory");
@@ -82,6 +85,7 @@ pub const AOS_PASSTHROUGH: PassId =
 
 /// Every pass of this crate, in the order of the pipeline.
 pub const PASSES: &[PassId] = &[
+    VECTOR_VARIANTS,
     GRID_STRIDE,
     SPLIT,
     REMAT,

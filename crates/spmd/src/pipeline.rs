@@ -35,6 +35,7 @@ use crate::analysis::write_only::WriteOnly;
 use crate::cost::{self, VectorOptions, Vectors, Width};
 use crate::emit::group::{self, Body, Part};
 use crate::emit::subgroup;
+use crate::emit::variants::Variants;
 use crate::emit::widen::{Surroundings, VectorInput};
 use crate::error::{Stop, bug};
 use crate::split::continuation_fn::{self, ContinuationFunction, Param};
@@ -53,7 +54,7 @@ use cloom_passes::{
 
 /// The scalar passes on a continuation's function: private variables become SSA values, small branches become
 /// selects. Folding comes early because the initial values of a loop after a barrier are often constants.
-const CLEAN_UP: &[Pass] = &[
+pub const CLEAN_UP: &[Pass] = &[
     MEM2REG,
     FOLD,
     REDUNDANT_PARAMS,
@@ -70,7 +71,7 @@ const CLEAN_UP: &[Pass] = &[
 ];
 
 /// The scalar passes on a work-group function with vectors.
-const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, DCE];
+pub const CLEAN_UP_VECTORS: &[Pass] = &[REDUNDANT_PARAMS, FOLD, CSE, DCE];
 
 /// The scalar passes on scalar code, before it is copied into the work-group function.
 const CLEAN_UP_SCALAR: &[Pass] = &[NARROW_LOADS, DCE];
@@ -113,6 +114,8 @@ pub struct Pipeline<'a> {
     pub cut: &'a Cut,
     /// Options and target.
     pub vectors: Vectors<'a>,
+    /// The vector variants of the functions that the kernel calls.
+    pub variants: &'a Variants,
     /// Runs the passes.
     pub manager: &'a PassManager<'a>,
 }
@@ -401,9 +404,9 @@ impl Pipeline<'_> {
 
     /// Emits the work-group function. Also returns the size of its static local memory.
     fn emit(&self, parts: &[Versioned<Part>], width: Width) -> Result<(Function, u64), Stop> {
-        let Self { module, cut, manager, .. } = *self;
+        let Self { module, cut, variants, manager, .. } = *self;
         let emitted = manager.step(passes::EMIT, || {
-            let emitted = group::work_group(module, &cut.split, &cut.graph, &cut.frame, parts, width, manager);
+            let emitted = group::work_group(module, cut, parts, width, variants, manager);
             (1, emitted)
         });
         let Some(emitted) = emitted else { return Err(bug("a required pass is switched off")) };

@@ -13,6 +13,7 @@
 use crate::analysis::divergence::{self, Divergence};
 use crate::analysis::grouping::is_regroupable;
 use crate::cost::Vectors;
+use crate::emit::variants::Variants;
 use crate::error::{BugPolicy, Error, InternalError, NotVectorised, Stop, internal};
 use crate::pipeline::{Output, Pipeline};
 use crate::split::continuations::{self, Barrier, ContinuationGraph};
@@ -43,6 +44,8 @@ pub fn run(
     }
     check_callees(module, kernel)?;
     let manager = PassManager::new(options);
+    let (variants, bug_in_variants) = variants(module, kernel, vectors, &manager, bugs);
+    let func = &module.funcs[kernel];
     let mut split = func.clone();
     let barriers = split_at_barriers(module, &mut split, &manager);
     if barriers.len() > MAX_BARRIERS {
@@ -50,10 +53,11 @@ pub fn run(
     }
     let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
     let cut = Cut::new(split, barriers, &manager);
-    let Attempt { output, vectors, not_vectorised, internal_error } =
-        attempt(module, &cut, vectors, too_large, &manager, bugs)?;
+    let context = Context { module, variants: &variants, manager: &manager, bugs };
+    let Attempt { output, vectors, not_vectorised, internal_error } = attempt(context, &cut, vectors, too_large)?;
+    let internal_error = internal_error.or(bug_in_variants);
     // Not for scalar code: synthetic barriers would hide why it has no vectors.
-    let batched = (output.width.lanes > 1).then(|| try_batched(module, func, vectors, &manager, bugs)).flatten();
+    let batched = (output.width.lanes > 1).then(|| try_batched(context, func, vectors)).flatten();
     let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
     let Cut { split, divergence, graph, frame } = cut;
     let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), output.remarks);
@@ -81,6 +85,38 @@ pub fn run(
         remarks,
         statistics: manager.statistics(),
     })
+}
+
+/// What every attempt needs.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    /// The module of the kernel.
+    module: &'a Module,
+    /// The vector variants of what the kernel calls.
+    variants: &'a Variants,
+    /// Runs the passes.
+    manager: &'a PassManager<'a>,
+    /// What becomes of a bug.
+    bugs: BugPolicy,
+}
+
+/// Makes the vector variants of what a kernel calls, if it may have vectors. With a bug there are none.
+fn variants(
+    module: &mut Module,
+    kernel: FuncRef,
+    vectors: Vectors<'_>,
+    manager: &PassManager<'_>,
+    bugs: BugPolicy,
+) -> (Variants, Option<InternalError>) {
+    if !vectors.options.may_have_lanes() {
+        return (Variants::default(), None);
+    }
+    match Variants::make(module, kernel, vectors, manager) {
+        Ok(variants) => (variants, None),
+        Err(Stop::Bug(bug)) if bugs.panics => panic!("{bug}"),
+        Err(Stop::Bug(bug)) => (Variants::default(), Some(bug)),
+        Err(Stop::Limit(_)) => (Variants::default(), None),
+    }
 }
 
 /// Checks that no callee depends on which work-item calls it: only the work-group function knows.
@@ -150,18 +186,12 @@ fn write(pipeline: Pipeline<'_>, bugs: BugPolicy) -> Result<Output, Stop> {
 }
 
 /// Tries vector code, and scalar code if that meets a limit or a bug.
-fn attempt<'a>(
-    module: &Module,
-    cut: &Cut,
-    vectors: Vectors<'a>,
-    too_large: bool,
-    manager: &PassManager<'_>,
-    bugs: BugPolicy,
-) -> Result<Attempt<'a>, Error> {
+fn attempt<'a>(context: Context<'_>, cut: &Cut, vectors: Vectors<'a>, too_large: bool) -> Result<Attempt<'a>, Error> {
+    let Context { module, variants, manager, bugs } = context;
     let before = manager.statistics();
     let first = match too_large {
         true => Err(Stop::Limit(NotVectorised::TooLarge)),
-        false => write(Pipeline { module, cut, vectors, manager }, bugs),
+        false => write(Pipeline { module, cut, vectors, variants, manager }, bugs),
     };
     let (mut not_vectorised, mut internal_error) = (None, None);
     match first {
@@ -172,7 +202,7 @@ fn attempt<'a>(
     }
     manager.roll_back(before);
     let vectors = vectors.scalar();
-    match write(Pipeline { module, cut, vectors, manager }, bugs) {
+    match write(Pipeline { module, cut, vectors, variants, manager }, bugs) {
         Ok(output) => Ok(Attempt { output, vectors, not_vectorised, internal_error }),
         Err(Stop::Bug(bug)) => Err(Error::Internal(bug)),
         Err(Stop::Limit(_)) => Err(Error::Internal(internal("scalar code met a limit of vectors"))),
@@ -182,33 +212,23 @@ fn attempt<'a>(
 /// Compiles the kernel with synthetic barriers in its grid-stride loops. Returns it with the bytes that a work-item
 /// accesses in one grid stride; `None` if the kernel has no such loop, groups cannot run as a batch up to the first
 /// barrier, it gets no vectors, or the target prefers prefetching.
-fn try_batched(
-    module: &Module,
-    kernel: &Function,
-    vectors: Vectors<'_>,
-    manager: &PassManager<'_>,
-    bugs: BugPolicy,
-) -> Option<(Cut, Output, u32)> {
+fn try_batched(context: Context<'_>, kernel: &Function, vectors: Vectors<'_>) -> Option<(Cut, Output, u32)> {
+    let manager = context.manager;
     let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
     if !is_on || !grid_stride::asks_for_grid(kernel) || vectors.tuning().prefers_prefetch {
         return None;
     }
     let unbatched = manager.statistics();
     manager.roll_back(Statistics::default());
-    let output = batched(module, kernel, vectors, manager, bugs);
+    let output = batched(context, kernel, vectors);
     if output.is_none() {
         manager.roll_back(unbatched);
     }
     output
 }
 
-fn batched(
-    module: &Module,
-    kernel: &Function,
-    vectors: Vectors<'_>,
-    manager: &PassManager<'_>,
-    bugs: BugPolicy,
-) -> Option<(Cut, Output, u32)> {
+fn batched(context: Context<'_>, kernel: &Function, vectors: Vectors<'_>) -> Option<(Cut, Output, u32)> {
+    let Context { module, variants, manager, bugs } = context;
     let mut split = kernel.clone();
     manager.run(module, &mut split, &[SELECT, SIMPLIFY_CFG]);
     let barriers = split_at_barriers(module, &mut split, manager);
@@ -225,7 +245,7 @@ fn batched(
     if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
         return None;
     }
-    let output = write(Pipeline { module, cut: &cut, vectors, manager }, bugs).ok()?;
+    let output = write(Pipeline { module, cut: &cut, vectors, variants, manager }, bugs).ok()?;
     (output.width.lanes > 1).then_some((cut, output, bytes))
 }
 

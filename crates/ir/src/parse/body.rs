@@ -266,6 +266,11 @@ impl Body<'_, '_> {
                 let name = self.p.name()?;
                 Op::Call(FuncRef::new(self.p.funcs.mention(name, offset)))
             }
+            "purecall" => {
+                let offset = self.p.offset();
+                let name = self.p.name()?;
+                Op::PureCall(FuncRef::new(self.p.funcs.mention(name, offset)))
+            }
             "cmpxchg" => {
                 let (order, scope) = self.order_scope()?;
                 Op::AtomicCmpXchg { order, scope }

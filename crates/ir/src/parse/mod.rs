@@ -451,7 +451,7 @@ impl<'t> Parser<'t> {
         for f in self.module.funcs.values_mut() {
             for inst in f.insts.values_mut() {
                 match &mut inst.op {
-                    Op::Call(f) => *f = FuncRef::new(funcs[f.index()]),
+                    Op::Call(f) | Op::PureCall(f) => *f = FuncRef::new(funcs[f.index()]),
                     Op::GlobalAddr(g) => *g = GlobalRef::new(globals[g.index()]),
                     _ => {}
                 }

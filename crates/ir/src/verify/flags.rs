@@ -31,7 +31,7 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
         Op::Cast(CastOp::Fext | CastOp::Ftrunc | CastOp::FtoS | CastOp::FtoU | CastOp::StoF | CastOp::UtoF) => {
             FAST_MATH
         }
-        Op::Call(_) => if_float(args.iter().chain(&result).any(|t| t.is_float())),
+        Op::Call(_) | Op::PureCall(_) => if_float(args.iter().chain(&result).any(|t| t.is_float())),
         Op::Load { .. } | Op::MaskedLoad { .. } | Op::Gather { .. } => Flags::VOLATILE | Flags::COLD,
         Op::Store { .. } | Op::MaskedStore { .. } | Op::Scatter { .. } => {
             Flags::VOLATILE | Flags::COLD | Flags::NONTEMPORAL

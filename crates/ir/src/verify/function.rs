@@ -89,7 +89,7 @@ fn ranges(r: &mut Report<'_>) {
     for (i, data) in f.insts.iter() {
         let good = data.args.iter().chain(&data.result).all(|&v| value(v))
             && match data.op {
-                Op::Call(callee) => callee.index() < r.module.funcs.len(),
+                Op::Call(callee) | Op::PureCall(callee) => callee.index() < r.module.funcs.len(),
                 Op::GlobalAddr(g) => g.index() < r.module.globals.len(),
                 Op::Printf(s) => s.index() < r.module.strings.len(),
                 _ => true,

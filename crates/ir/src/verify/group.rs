@@ -64,7 +64,7 @@ fn is_of_items(module: &Module, op: &Op, functions: &FxHashSet<FuncRef>) -> bool
     match op {
         Op::Query { .. } | Op::Barrier => true,
         Op::GlobalAddr(g) => space_of(module, *g) == Some(Space::Local),
-        Op::Call(f) => functions.contains(f),
+        Op::Call(f) | Op::PureCall(f) => functions.contains(f),
         op => op.is_subgroup(),
     }
 }

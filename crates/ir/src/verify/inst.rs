@@ -69,7 +69,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::AtomicRmw { .. }
         | Op::AtomicStore { .. } => 2,
         Op::MaskedStore { .. } | Op::Scatter { .. } | Op::Fma | Op::Select | Op::Insert | Op::AtomicCmpXchg { .. } => 3,
-        Op::Build | Op::Call(_) | Op::Printf(_) => return None,
+        Op::Build | Op::Call(_) | Op::PureCall(_) | Op::Printf(_) => return None,
     })
 }
 
@@ -117,7 +117,8 @@ fn has_result(op: &Op) -> bool {
         | Op::SubgroupShuffle
         | Op::SubgroupReduce { .. }
         | Op::SubgroupScan { .. }
-        | Op::Call(_) => true,
+        | Op::Call(_)
+        | Op::PureCall(_) => true,
     }
 }
 
@@ -209,6 +210,11 @@ impl Check<'_, '_> {
                 let (module, result) = (self.r.module, self.result);
                 let fits = |f: &crate::Function| *f.params == *a && (result.is_none() || result == f.ret);
                 self.need(module.funcs.get(*f).is_some_and(fits), Rule::Call);
+            }
+            Op::PureCall(f) => {
+                let fits =
+                    |f: &crate::Function| *f.params == *a && f.ret == Some(r) && (f.is_declaration() || f.is_pure());
+                self.need(self.r.module.funcs.get(*f).is_some_and(fits), Rule::Call);
             }
             Op::Printf(s) => {
                 let string = self.r.module.strings.get(*s).is_some();

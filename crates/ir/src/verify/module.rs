@@ -137,7 +137,7 @@ pub(super) fn ops(func: &Function) -> impl Iterator<Item = &Op> {
 pub(super) fn callees(func: &Function) -> Vec<FuncRef> {
     let mut seen = FxHashSet::default();
     let calls = ops(func).filter_map(|op| match op {
-        Op::Call(f) => Some(*f),
+        Op::Call(f) | Op::PureCall(f) => Some(*f),
         _ => None,
     });
     calls.filter(|&f| seen.insert(f)).collect()

@@ -85,13 +85,15 @@ fn merge_returns(func: &mut Function) {
         return;
     }
     let end = func.add_block();
-    let exit_number = func.add_block_param(end, Type::I32);
-    Builder::new(func, end).ret(Some(exit_number));
+    // The exit number; of a library function, its result.
+    let ty = func.ret.unwrap_or(Type::I32);
+    let result = func.add_block_param(end, ty);
+    Builder::new(func, end).ret(Some(result));
     for b in ends {
         let value = match func.blocks[b].term {
             Term::Return(Some(v)) => v,
             // An unreachable end may return anything.
-            _ => Builder::new(func, b).iconst(Type::I32, 0),
+            _ => Builder::new(func, b).iconst(ty, 0),
         };
         let span = func.blocks[b].term_span;
         func.set_term(b, Term::Jump(Edge::new(end, [value])), span);

@@ -111,6 +111,8 @@ impl Search<'_> {
             Op::Load { .. } => {
                 !data.flags.contains(Flags::VOLATILE) && self.is_in_local_variable(data.args[0], func.ty(v))
             }
+            // Too expensive to be speculated.
+            Op::PureCall(_) => false,
             ref op => op.is_pure(),
         };
         if !is_hoistable || depth == 0 {

@@ -30,6 +30,7 @@ use crate::analysis::private_layout::object_stride;
 use crate::analysis::shape::Shape;
 use crate::cost::Width;
 use crate::emit::splice;
+use crate::emit::variants::Variants;
 use crate::emit::widen::{self, VecValue, VectorCode, VectorInput};
 use crate::error::{Stop, bug};
 use crate::passes;
@@ -38,6 +39,7 @@ use crate::split::continuations::{Continuation, ContinuationGraph, Exit};
 use crate::split::frame::{Frame, Slot, memory_type, slot_align};
 use crate::transform::hoist_invariant::Invariants;
 use crate::transform::versioning::Versioned;
+use crate::work_group::Cut;
 use cloom_ir::{
     BinOp, Block, Builder, Edge, Entity, Flags, Function, GlobalRef, IntCc, KernelMeta, Linkage, Module, Op, ParamKind,
     Query, Scalar, Space, Term, Type, Value, abi,
@@ -95,13 +97,13 @@ const MAX_COPIED: usize = 1200;
 /// The work-group function of a split kernel, and the size of its static local memory.
 pub fn work_group(
     module: &Module,
-    kernel: &Function,
-    graph: &ContinuationGraph,
-    frame: &Frame,
+    cut: &Cut,
     parts: &[Versioned<Part>],
     width: Width,
+    variants: &Variants,
     manager: &PassManager<'_>,
 ) -> Result<(Function, u64), Stop> {
+    let Cut { split: kernel, graph, frame, .. } = cut;
     let types = vec![
         Type::ptr(Space::Context),
         Type::ptr(Space::Constant),
@@ -119,6 +121,7 @@ pub fn work_group(
         graph,
         frame,
         width,
+        variants,
         manager,
         locals,
         launch: abi[0],
@@ -159,6 +162,7 @@ struct Emitter<'a> {
     graph: &'a ContinuationGraph,
     frame: &'a Frame,
     width: Width,
+    variants: &'a Variants,
     manager: &'a PassManager<'a>,
     locals: FxHashMap<GlobalRef, u64>,
     launch: Value,
@@ -554,7 +558,7 @@ impl Emitter<'_> {
         first: Value,
         so_far: Option<Value>,
     ) -> Result<(), Stop> {
-        let (lanes, manager) = (self.width.lanes, self.manager);
+        let (lanes, manager, variants) = (self.width.lanes, self.manager, self.variants);
         let size = self.sizes[0];
         let nontemporal = if item.write_only.is_empty() { None } else { Some(self.nontemporal()) };
         let (full, some) = (self.func.add_block(), self.func.add_block());
@@ -568,7 +572,16 @@ impl Emitter<'_> {
         }
         if item.func.size() <= MAX_COPIED && !folds {
             b.branch(fits, full, some);
-            let code = VectorCode { item, manager, lanes, params: values.clone(), mask: None, full: None, nontemporal };
+            let code = VectorCode {
+                item,
+                manager,
+                variants,
+                lanes,
+                params: values.clone(),
+                mask: None,
+                full: None,
+                nontemporal,
+            };
             let (end, number) = widen::widen(code, &mut self.func, full)?;
             self.close(end, number, None, so_far, latch);
         } else {
@@ -583,7 +596,7 @@ impl Emitter<'_> {
         let numbers = b.iota(Scalar::I32, lanes);
         let mask = b.icmp(IntCc::Ult, numbers, left);
         let (full, nontemporal) = if folds { (Some(fits), nontemporal) } else { (None, None) };
-        let code = VectorCode { item, manager, lanes, params: values, mask: Some(mask), full, nontemporal };
+        let code = VectorCode { item, manager, variants, lanes, params: values, mask: Some(mask), full, nontemporal };
         let (end, number) = widen::widen(code, &mut self.func, some)?;
         self.close(end, number, Some(mask), so_far, latch);
         Ok(())

@@ -8,6 +8,7 @@
 //! | [`control`] | linearised control flow: the order of blocks, their masks, guards |
 //! | [`loops`], [`mask_versions`], [`weights`] | divergent loops; all-on and mixed versions (BOSCC); costs |
 //! | [`params`] | block parameters as variables, blended where lanes join |
+//! | [`calls`] | calls of vector variants of pure functions |
 //! | [`ops`], [`serial`], [`clamp`] | operations on all lanes; lane by lane; clamped and divided strided values |
 //! | [`memory`], [`address`], [`atomic`] | memory accesses by the shape of their address |
 //! | [`store_rows`] | stores of all fields of a record |
@@ -22,6 +23,7 @@
 mod address;
 mod aos_passthrough;
 mod atomic;
+mod calls;
 mod clamp;
 mod control;
 mod input;
@@ -37,6 +39,7 @@ mod subgroup;
 mod weights;
 
 use crate::emit::ssa::{Ssa, Var};
+use crate::emit::variants::Variants;
 use crate::error::{Stop, bug};
 use crate::passes;
 use crate::transform::canonicalize::Form;
@@ -81,6 +84,8 @@ pub struct VectorCode<'a> {
     pub item: &'a VectorInput,
     /// Says which of the emitter's passes are on, and counts what they do.
     pub manager: &'a PassManager<'a>,
+    /// The vector variants of the functions that it calls.
+    pub variants: &'a Variants,
     /// The number of lanes.
     pub lanes: u16,
     /// The values of the parameters.
@@ -96,7 +101,7 @@ pub struct VectorCode<'a> {
 
 /// Emits vector code from the end of `start` on. Returns the block that it ends in, and the returned value.
 pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<(Block, VecValue), Stop> {
-    let VectorCode { item, manager, lanes, params, mask, full, nontemporal } = code;
+    let VectorCode { item, manager, variants, lanes, params, mask, full, nontemporal } = code;
     let is_symbol = |v: Value| address::is_symbol(item, v);
     let interleaved = match manager.is_on(passes::AOS_PASSTHROUGH) {
         true => aos_passthrough::params(item),
@@ -107,6 +112,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         facts: Facts { is_symbol: &is_symbol, ..Facts::default() },
         affine: OnceCell::new(),
         manager,
+        variants,
         lanes,
         func,
         cur: start,
@@ -218,6 +224,7 @@ pub(crate) struct Widener<'a> {
     affine: OnceCell<Affine<'a>>,
     facts: Facts<'a>,
     manager: &'a PassManager<'a>,
+    variants: &'a Variants,
     lanes: u16,
     func: &'a mut Function,
     /// The current block: code is appended there.

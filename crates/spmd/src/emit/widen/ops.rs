@@ -207,6 +207,7 @@ impl Widener<'_> {
         let result = data.result.map_or(Type::I1, |r| self.item.func.ty(r));
         let from = data.args.first().map_or(result, |&a| self.item.func.ty(a));
         match &data.op {
+            &Op::PureCall(callee) => self.pure_call(inst, callee),
             Op::Cast(CastOp::Bitcast) if from.lanes != result.lanes => {
                 let components = self.lanes(data.args[0])?;
                 let interleaved = self.interleave(&components);

@@ -56,6 +56,15 @@ fn is_storable(ty: Type) -> bool {
 impl Widener<'_> {
     /// Emits an instruction for each active lane.
     pub(super) fn serial(&mut self, inst: Inst) -> Result<(), Stop> {
+        let lanes = self.serial_lanes(inst)?;
+        if let Some(r) = self.item.func.insts[inst].result.filter(|r| self.item.used[r.index()]) {
+            self.set(r, VecValue::Varying(lanes));
+        }
+        Ok(())
+    }
+
+    /// The same; returns the vectors of results, if these are used.
+    pub(super) fn serial_lanes(&mut self, inst: Inst) -> Result<Lanes, Stop> {
         let item = self.item;
         let data = &item.func.insts[inst];
         let operands: Vec<VecValue> = data.args.iter().map(|&a| self.exact(a)).collect::<Result<_, _>>()?;
@@ -63,14 +72,10 @@ impl Widener<'_> {
         let used = data.result.filter(|&r| item.used[r.index()]);
         let is_unrolled =
             self.masks.current.is_none() && (used.is_some() || !self.is_locked(inst)) && is_small(&data.op);
-        let lanes = self.each_lane(used.and(ty), is_unrolled, |w, lane| {
+        self.each_lane(used.and(ty), is_unrolled, |w, lane| {
             let args: Args = operands.iter().map(|o| w.lane_at(o, lane)).collect();
             Ok(w.b().push(data.op.clone(), args, ty, data.flags))
-        })?;
-        if let Some(r) = used {
-            self.set(r, VecValue::Varying(lanes));
-        }
-        Ok(())
+        })
     }
 
     /// Whether an operation takes a locked instruction, next to which the iteration of a loop costs nothing.
@@ -253,5 +258,5 @@ impl Widener<'_> {
 
 /// Whether the code of an operation is small enough to be unrolled.
 fn is_small(op: &Op) -> bool {
-    !matches!(op, Op::Call(_) | Op::Printf(_))
+    !matches!(op, Op::Call(_) | Op::PureCall(_) | Op::Printf(_))
 }

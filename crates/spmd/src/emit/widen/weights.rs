@@ -51,6 +51,8 @@ pub(super) fn weights(
                     profitable = true;
                     40
                 }
+                // Never without need: a slow path takes as long for one lane as for all.
+                Op::PureCall(_) => 40,
                 Op::MemCopy { .. } | Op::MemSet { .. } | Op::AtomicLoad { .. } | Op::AtomicStore { .. } => 20,
                 Op::Unary(_) => 3,
                 op if op.is_subgroup() => 8,

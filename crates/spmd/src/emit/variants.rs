@@ -1,0 +1,167 @@
+//! Vector variants of library functions that stay calls: the callee, widened once per module.
+//!
+//! In come the pure functions ([`cloom_ir::Function::is_pure`]) that a kernel calls, with the calls in them; out goes,
+//! beside each, a function whose parameters and result are vectors, one lane for each work-item:
+//!
+//! ```text
+//! func builtin @pow(f32, f32) -> f32      ─▶      func internal @pow.x16(f32x16, f32x16) -> f32x16
+//! ```
+//!
+//! This is the `notinbranch` variant of the Vector Function ABI (`_ZGVeN16vv_powf` of libmvec): no mask. A pure
+//! function may run for lanes that are off, and ends for any operands; so neither the callee nor its callers depend on
+//! how masks are passed. Where a callee loops, the caller gives zeros to lanes that are off, lest they loop longest.
+//!
+//! The number of lanes does not depend on the kernel's width: the widest parameter or result fills one vector register.
+//! A kernel with wider vectors calls several times ([`super::widen`], module `calls`). So a variant's code is as small
+//! as can be, and all widths, copies and versions of a kernel share it. Interleaving several registers, which hides
+//! latency in inlined code, is left to the processor: calls in a row do not depend on each other.
+//!
+//! ispc and Intel's OpenCL runtime ship such variants as object code or bitcode for each instruction set; here they are
+//! made from the same source as scalar code, so that all lanes have the bits of the scalar function.
+
+use crate::analysis::divergence;
+use crate::analysis::shape::Shape;
+use crate::analysis::write_only::WriteOnly;
+use crate::cost::Vectors;
+use crate::emit::widen::{self, Surroundings, VecValue, VectorCode, VectorInput};
+use crate::error::{Stop, bug};
+use crate::pipeline::{CLEAN_UP, CLEAN_UP_VECTORS};
+use crate::split::continuation_fn::Param;
+use crate::transform::canonicalize;
+use crate::{cost, passes};
+use cloom_ir::cfg::Cfg;
+use cloom_ir::{Builder, FuncRef, Function, Linkage, Module, Op, Type};
+use cloom_passes::{PassManager, inline};
+use rustc_hash::FxHashMap;
+use smallvec::smallvec;
+
+/// A vector variant of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Variant {
+    /// The function on vectors.
+    pub func: FuncRef,
+    /// Its number of lanes.
+    pub lanes: u16,
+    /// Whether it has loops: lanes that are off should get arguments that do not loop for long.
+    pub loops: bool,
+}
+
+/// The vector variants of a module, by scalar function.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Variants(FxHashMap<FuncRef, Variant>);
+
+impl Variants {
+    /// The variant of a function, if it has one. (Without one, calls are serialised.)
+    pub fn get(&self, callee: FuncRef) -> Option<Variant> {
+        self.0.get(&callee).copied()
+    }
+
+    /// Adds the variants of all functions that pure calls in a kernel reach to the module, callees first.
+    pub fn make(
+        module: &mut Module,
+        kernel: FuncRef,
+        vectors: Vectors<'_>,
+        manager: &PassManager<'_>,
+    ) -> Result<Variants, Stop> {
+        let mut variants = Variants::default();
+        if !manager.is_on(passes::VECTOR_VARIANTS) {
+            return Ok(variants);
+        }
+        let order = inline::bottom_up(module, kernel);
+        let mut called = vec![false; module.funcs.len()];
+        for &f in &order {
+            for (_, data) in module.funcs[f].insts_in_layout() {
+                if let Op::PureCall(callee) = data.op {
+                    called[cloom_ir::Entity::index(callee)] = true;
+                }
+            }
+        }
+        for f in order.into_iter().filter(|&f| called[cloom_ir::Entity::index(f)]) {
+            let made = manager.step(passes::VECTOR_VARIANTS, || {
+                let made = variants.variant(module, f, vectors, manager);
+                (usize::from(matches!(made, Ok(Some(_)))), made)
+            });
+            if let Some((func, lanes, loops)) = made.transpose()?.flatten() {
+                cloom_passes::manager::verify(module, &func, passes::VECTOR_VARIANTS);
+                variants.0.insert(f, Variant { func: module.funcs.push(func), lanes, loops });
+            }
+        }
+        Ok(variants)
+    }
+
+    /// The vector variant of a function, with its number of lanes and whether it has loops; none if it is beyond a
+    /// limit of the vectoriser.
+    fn variant(
+        &self,
+        module: &Module,
+        f: FuncRef,
+        vectors: Vectors<'_>,
+        manager: &PassManager<'_>,
+    ) -> Result<Option<(Function, u16, bool)>, Stop> {
+        let scalar = &module.funcs[f];
+        let Some(ret) = scalar.ret else { return Ok(None) };
+        let widest = scalar.params.iter().chain([&ret]).map(|ty| ty.scalar.bytes()).max().unwrap_or(4);
+        let lanes = (vectors.register() / u32::from(widest).max(1)).clamp(2, cost::MAX_LANES) as u16;
+        let item = match input(module, scalar, vectors, manager) {
+            Ok(item) => item,
+            Err(Stop::Limit(_)) => return Ok(None),
+            Err(bug) => return Err(bug),
+        };
+        let wide = |ty: Type| Type::vector(ty.scalar, lanes);
+        let types: Vec<Type> = scalar.params.iter().map(|&ty| wide(ty)).collect();
+        // The components of a pair one after the other.
+        let wide_ret = Type::vector(ret.scalar, ret.lanes * lanes);
+        let mut func = Function::new(format!("{}.x{lanes}", scalar.name), types.clone(), Some(wide_ret));
+        (func.linkage, func.noinline) = (Linkage::Builtin, scalar.noinline);
+        let start = func.add_block();
+        let params = types.iter().map(|&ty| VecValue::Varying(smallvec![func.add_block_param(start, ty)])).collect();
+        let code = VectorCode {
+            item: &item,
+            manager,
+            variants: self,
+            lanes,
+            params,
+            mask: None,
+            full: None,
+            nontemporal: None,
+        };
+        let (end, result) = widen::widen(code, &mut func, start)?;
+        let mut b = Builder::new(&mut func, end);
+        let result = match (result, ret.lanes) {
+            (VecValue::Varying(l), 1) => l[0],
+            (VecValue::Varying(l), 2) => b.shuffle(l[0], l[1], &(0..2 * lanes).collect::<Vec<_>>()),
+            (VecValue::Uniform(v), 1) => b.splat(v, lanes),
+            _ => return Err(bug("a variant returns neither a scalar nor a varying pair")),
+        };
+        b.ret(Some(result));
+        manager.run(module, &mut func, CLEAN_UP_VECTORS);
+        Ok(Some((func, lanes, !item.loops.loops.is_empty())))
+    }
+}
+
+/// A function in canonical form, analysed with all parameters varying.
+fn input(
+    module: &Module,
+    scalar: &Function,
+    vectors: Vectors<'_>,
+    manager: &PassManager<'_>,
+) -> Result<VectorInput, Stop> {
+    let mut func = scalar.clone();
+    manager.run(module, &mut func, CLEAN_UP);
+    let params: Vec<Param> = (0..func.params.len() as u32).map(Param::Kernel).collect();
+    let around = Surroundings {
+        params: &params,
+        shapes: vec![Shape::Varying; params.len()],
+        shapes_dim1: vec![Shape::Varying; params.len()],
+        bounds: vec![u64::MAX; params.len()],
+        write_only: &WriteOnly::default(),
+        fast_gather: vectors.tuning().fast_gather,
+        masked_store: vectors.has_masked_stores(),
+        register: vectors.register(),
+        prefetch: false,
+    };
+    let canonical = canonicalize::run(&mut func, &|f| divergence::between_lanes(f, f.param_values()))?;
+    cloom_passes::manager::verify(module, &func, passes::CANONICALIZE);
+    debug_assert!(Cfg::new(&func).is_reachable(func.entry()));
+    VectorInput::new(func, canonical.unspecified, &around)
+}
