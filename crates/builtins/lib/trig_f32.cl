@@ -14,7 +14,7 @@ __constant uint trigf_two_over_pi[8] = {
     0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
 };
 
-// The rest in radians and the quadrant of a > 2^17, NaN for the infinity. This is the slow path, which stays a call. It
+// The rest in radians and, as bits, the quadrant of a > 2^17, NaN for the infinity. This is the slow path, which stays a call. It
 // runs for all lanes of a vector if one takes it: any other a must be as harmless.
 static __attribute__((noinline)) float2 trigf_reduce_large(float a)
 {
@@ -38,7 +38,7 @@ static __attribute__((noinline)) float2 trigf_reduce_large(float a)
     // Round to the nearest quadrant; what is left is signed.
     ulong n = (p + (1ul << 61)) >> 62;
     float r = (float)(long)(p - (n << 62)) * 0x1.921fb6p-62f;
-    return (float2)(infinite ? NAN : r, (float)((int)n & 3));
+    return (float2)(infinite ? NAN : r, as_float((uint)n & 3));
 }
 
 // The same for any a >= 0; NaN for the infinity.
@@ -53,7 +53,7 @@ static float trigf_reduce(float a, int *q)
     if (a > 0x1p+17f) {
         float2 large = trigf_reduce_large(a);
         r = large.x;
-        k = (int)large.y;
+        k = as_int(large.y);
     }
     *q = k;
     return r;

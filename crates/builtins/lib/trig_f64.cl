@@ -20,7 +20,7 @@ static ulong trigd_bits(ulong a, ulong b, int shift)
     return a << shift | (b >> 1) >> (63 - shift);
 }
 
-// The rest in radians and the quadrant of a > 2^30, NaN for the infinity; a call, and harmless for any other a.
+// The rest in radians and, as bits, the quadrant of a > 2^30, NaN for the infinity; a call, and harmless for any other a.
 static __attribute__((noinline)) double2 trigd_reduce_large(double a)
 {
     int infinite = a == INFINITY;
@@ -47,7 +47,7 @@ static __attribute__((noinline)) double2 trigd_reduce_large(double a)
     ulong n = (high + (1ul << 61)) >> 62;
     double r = __cl_fma((double)low, 0x1p-126, (double)(long)(high - (n << 62)) * 0x1p-62);
     r = __cl_fma(r, 0x1.921fb54442d18p+0, r * 0x1.1a62633145c07p-54);
-    return (double2)(infinite ? NAN : r, (double)((int)n & 3));
+    return (double2)(infinite ? NAN : r, as_double(n & 3));
 }
 
 // The same for any a >= 0; NaN for the infinity.
@@ -62,7 +62,7 @@ static double trigd_reduce(double a, int *q)
     if (a > 0x1p+30) {
         double2 large = trigd_reduce_large(a);
         r = large.x;
-        k = (int)large.y;
+        k = (int)as_long(large.y);
     }
     *q = k;
     return r;

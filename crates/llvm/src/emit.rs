@@ -176,33 +176,50 @@ impl Cx<'_> {
 
     /// Sets what LLVM may know of functions that pure calls name, and how they are called.
     ///
-    /// They get the convention of Intel's OpenCL built-ins: vector operands and results are in registers, and half of
-    /// the vector registers are saved by the callee, so that values that live across a call seldom go to memory. A slow
-    /// path is cold: the register allocator then spills around the call and not on the fast path.
+    /// They get the convention of Intel's OpenCL built-ins, or of Arm's vector functions: vector operands and results
+    /// are in registers, and the callee saves half of the vector registers, if it uses them. A slow path is cold: the
+    /// register allocator spills around its call and not on the fast path. A function with other calls keeps its stack
+    /// aligned for vectors: registers are saved around calls in each iteration of a loop, and one that crosses a cache
+    /// line is forwarded slowly.
     fn declare_pure(&self, reachable: &[FuncRef]) {
-        let insts = reachable.iter().flat_map(|&f| self.module.funcs[f].insts_in_layout());
-        let callees = insts.filter_map(|(_, data)| match data.op {
-            Op::PureCall(callee) => Some(callee),
-            _ => None,
-        });
-        for f in callees.collect::<BTreeSet<_>>() {
-            let (_, value) = self.functions[&f];
+        let callees = |f: FuncRef| {
+            self.module.funcs[f].insts_in_layout().filter_map(|(_, data)| match data.op {
+                Op::PureCall(callee) => Some(callee),
+                _ => None,
+            })
+        };
+        let is_cold = |&f: &FuncRef| self.module.funcs[f].noinline;
+        let add = |value, attribute| {
             // SAFETY: see `scalar`.
-            unsafe {
-                // The value of `memory` is a set of bits: none.
-                for name in ["memory", "willreturn"] {
-                    LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, self.attribute(name));
-                }
-                if self.module.funcs[f].noinline {
-                    LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, self.attribute("cold"));
-                }
-                let convention = match self.target.architecture() {
-                    Architecture::X86_64 => LLVMCallConv::LLVMIntelOCLBICallConv as u32,
-                    Architecture::AArch64 => AARCH64_VECTOR_CALL,
-                    _ => LLVMCallConv::LLVMCCallConv as u32,
-                };
-                LLVMSetFunctionCallConv(value, convention);
+            unsafe { LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, attribute) }
+        };
+        for &f in reachable {
+            if callees(f).any(|callee| !is_cold(&callee)) {
+                add(self.functions[&f].1, self.text_attribute("stackrealign", ""));
             }
+        }
+        for f in reachable.iter().flat_map(|&f| callees(f)).collect::<BTreeSet<_>>() {
+            let (_, value) = self.functions[&f];
+            // The value of `memory` is a set of bits: none.
+            add(value, self.attribute("memory"));
+            add(value, self.attribute("willreturn"));
+            if is_cold(&f) {
+                add(value, self.attribute("cold"));
+            }
+            // SAFETY: see `scalar`.
+            unsafe { LLVMSetFunctionCallConv(value, self.pure_convention()) }
+        }
+    }
+
+    /// The calling convention of pure calls.
+    fn pure_convention(&self) -> u32 {
+        match (self.target.architecture(), self.target.features().vector_bits) {
+            // With AVX2, not AVX-512, LLVM 19 inserts `vzeroupper` before a call without operands of 256 bits, also where
+            // the upper halves of registers are to be preserved.
+            (Architecture::X86_64, 256) => LLVMCallConv::LLVMCCallConv as u32,
+            (Architecture::X86_64, _) => LLVMCallConv::LLVMIntelOCLBICallConv as u32,
+            (Architecture::AArch64, _) => AARCH64_VECTOR_CALL,
+            _ => LLVMCallConv::LLVMCCallConv as u32,
         }
     }
 

@@ -12,10 +12,12 @@
 //! * *slow paths*, which the library marks with `__attribute__((noinline))`: the reduction of large angles, for
 //!   instance, which no ordinary argument takes;
 //! * functions with loops and those of [`Budget::large`] instructions or more, beside which a call costs little;
-//! * what exceeds [`Budget::library`] in one caller: a kernel may use the whole library and still compile fast.
+//! * the longest of what exceeds [`Budget::library`] in one caller: a kernel may use the whole library and still compile
+//!   fast.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Linkage, Module, Op, Space, Term, ValueDef};
+use rustc_hash::FxHashSet;
 
 /// How much a function may grow.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,7 @@ pub struct Budget {
     pub small: usize,
     /// Instructions of a library function that stays a call.
     pub large: usize,
-    /// Instructions of library functions inlined into one caller beyond which only small ones are inlined.
+    /// Instructions of library functions inlined into one caller; of what exceeds it, the longest stay calls.
     pub library: usize,
     /// Whether the caller and its internal callees are of the library.
     pub in_library: bool,
@@ -101,32 +103,42 @@ pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
 
 /// Turns the calls of library functions that stay into pure calls, in one function whose callees are complete.
 pub fn keep_library_calls(module: &mut Module, root: FuncRef, budget: Budget) {
-    let mut library = 0;
-    let mut kept = Vec::new();
+    let mut calls: Vec<(Inst, FuncRef)> = Vec::new();
     for (i, data) in module.funcs[root].insts_in_layout() {
-        let Op::Call(f) = data.op else { continue };
-        let callee = &module.funcs[f];
-        let is_library = callee.linkage == Linkage::Builtin || budget.in_library;
-        // Variants return one result, or a pair.
-        let is_simple = || !callee.params.iter().any(|ty| ty.is_vector()) && callee.ret.is_some_and(|ty| ty.lanes <= 2);
-        if callee.is_declaration() || !is_library || !is_simple() || !callee.is_pure() {
-            continue;
-        }
-        let size = callee.size();
-        let exceeds = size > budget.small && library + size > budget.library;
-        let is_long = size >= budget.large || budget.large < usize::MAX && has_loop(callee);
-        if callee.noinline || is_long || exceeds {
-            kept.push((i, f));
-        } else {
-            library += size;
+        // The result of a pure call is that of its callee, also where nobody uses it.
+        if let Op::Call(f) = data.op
+            && data.result.is_some()
+            && may_stay(&module.funcs[f], budget)
+        {
+            calls.push((i, f));
         }
     }
-    for (i, f) in kept {
-        // The result of a pure call is that of its callee, also where nobody uses it.
-        if module.funcs[root].insts[i].result.is_some() {
+    let is_long = |f: &Function| f.noinline || budget.large < usize::MAX && (f.size() >= budget.large || has_loop(f));
+    let mut stay: FxHashSet<FuncRef> = calls.iter().map(|c| c.1).filter(|&f| is_long(&module.funcs[f])).collect();
+    // By callee, so that equal calls have equal code; the longest stay, as a call costs them the least.
+    let size = |f: FuncRef| module.funcs[f].size();
+    let mut inlined: Vec<FuncRef> = calls.iter().map(|c| c.1).filter(|f| !stay.contains(f)).collect();
+    inlined.sort_by_key(|&f| (size(f), f));
+    while inlined.iter().map(|&f| size(f)).sum::<usize>() > budget.library
+        && let Some(&f) = inlined.last()
+        && size(f) > budget.small
+    {
+        inlined.retain(|&other| other != f);
+        stay.insert(f);
+    }
+    for (i, f) in calls {
+        if stay.contains(&f) {
             module.funcs[root].insts[i].op = Op::PureCall(f);
         }
     }
+}
+
+/// Whether a call of a function may be a pure call with a vector variant.
+fn may_stay(callee: &Function, budget: Budget) -> bool {
+    let is_library = callee.linkage == Linkage::Builtin || budget.in_library;
+    // Variants take scalars, and return one or a pair.
+    let is_simple = || !callee.params.iter().any(|ty| ty.is_vector()) && callee.ret.is_some_and(|ty| ty.lanes <= 2);
+    is_library && !callee.is_declaration() && is_simple() && callee.is_pure()
 }
 
 /// Inlines into one function whose callees are complete. Returns how many calls are gone.

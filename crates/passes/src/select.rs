@@ -24,12 +24,21 @@ const MAX_VALUES: usize = 2;
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
+    convert(func, false)
+}
+
+/// The same for a function that is called in loops: all of it counts as a loop.
+pub fn run_in_loop(func: &mut Function) -> usize {
+    convert(func, true)
+}
+
+fn convert(func: &mut Function, in_loop: bool) -> usize {
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
     let mut changed = 0;
     // Inner branches first: an arm without its branch may be small enough.
     for &b in cfg.rpo().iter().rev() {
-        let most = if loops.innermost(b).is_some() { MAX_INSTS } else { 0 };
+        let most = if in_loop || loops.innermost(b).is_some() { MAX_INSTS } else { 0 };
         let Term::Branch { cond, then, els } = func.blocks[b].term.clone() else { continue };
         let arm = |e: &Edge| Arm::find(func, &cfg, e);
         let (x, y) = (arm(&then), arm(&els));

@@ -31,7 +31,7 @@ use crate::transform::canonicalize;
 use crate::{cost, passes};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Builder, FuncRef, Function, Linkage, Module, Op, Type};
-use cloom_passes::{PassManager, inline};
+use cloom_passes::{CSE, DCE, FOLD, PassManager, SELECT, SIMPLIFY_CFG, inline, select};
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
@@ -101,7 +101,8 @@ impl Variants {
         let scalar = &module.funcs[f];
         let Some(ret) = scalar.ret else { return Ok(None) };
         let widest = scalar.params.iter().chain([&ret]).map(|ty| ty.scalar.bytes()).max().unwrap_or(4);
-        let lanes = (vectors.register() / u32::from(widest).max(1)).clamp(2, cost::MAX_LANES) as u16;
+        let registers = if scalar.noinline { 1 } else { vectors.tuning().interleave };
+        let lanes = (registers * vectors.register() / u32::from(widest).max(1)).clamp(2, cost::MAX_LANES) as u16;
         let item = match input(module, scalar, vectors, manager) {
             Ok(item) => item,
             Err(Stop::Limit(_)) => return Ok(None),
@@ -148,6 +149,12 @@ fn input(
 ) -> Result<VectorInput, Stop> {
     let mut func = scalar.clone();
     manager.run(module, &mut func, CLEAN_UP);
+    // Special cases, such as of infinities, become selections, as they do in loops.
+    if manager.function(module, &mut func, SELECT.id, select::run_in_loop) > 0 {
+        manager.run(module, &mut func, &[SIMPLIFY_CFG, FOLD, CSE, DCE]);
+        manager.function(module, &mut func, SELECT.id, select::run_in_loop);
+        manager.run(module, &mut func, &[SIMPLIFY_CFG, DCE]);
+    }
     let params: Vec<Param> = (0..func.params.len() as u32).map(Param::Kernel).collect();
     let around = Surroundings {
         params: &params,
