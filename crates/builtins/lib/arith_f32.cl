@@ -2,7 +2,7 @@
 // modf nan nextafter round rsqrt hypot fmod remainder remquo.
 //
 // In: floats; out: the exact result, correctly rounded, but for hypot (1 ULP) and rsqrt (1 ULP). Everything but the
-// division with remainder is free of branches.
+// division with remainder, if the quotient is large, is free of branches.
 
 #define FN __attribute__((overloadable))
 #define ARITHF_SIGN 0x80000000
@@ -146,10 +146,14 @@ static float arithf_frexp(float x, int *exponent)
     return still ? x : __cl_copysign(m, x);
 }
 
-// a - b * trunc(a / b) for finite a >= 0, b > 0, and the low bits of the quotient. Long division: each step takes 22
-// bits of the quotient, whose product is exact within a fused operation.
-static float arithf_divide(float a, float b, int *quotient)
+// a - b * trunc(a / b) for finite a >= 0, b > 0, and the low bits of the quotient, as bits. Long division: each step
+// takes 22 bits of the quotient, whose product is exact within a fused operation. This is the slow path, which stays a
+// call; it must end for any a and b.
+static __attribute__((noinline)) float2 arithf_divide_long(float a, float b)
 {
+    int good = a < INFINITY && b > 0.0f;
+    a = good ? a : 0.0f;
+    b = good ? b : 1.0f;
     int bits = 0;
     int eb = arithf_exponent(b);
     while (a >= b) {
@@ -164,8 +168,25 @@ static float arithf_divide(float a, float b, int *quotient)
         int n = (int)q - (over ? 1 : 0);
         bits += k < 8 ? (int)(n & 0xff) << k : 0;
     }
-    *quotient = bits;
-    return a;
+    return (float2)(a, as_float((int)bits));
+}
+
+// The same; a quotient below 2^22 takes one step.
+static float arithf_divide(float a, float b, int *quotient)
+{
+    float q = __cl_trunc(a / b);
+    float r = __cl_fma(-q, b, a);
+    int over = r < 0.0f;
+    r = over ? r + b : r;
+    r = a < b ? a : r;
+    int bits = (int)q - (over ? 1 : 0);
+    if (a >= b * 0x1p+22f) {
+        float2 all = arithf_divide_long(a, b);
+        r = all.x;
+        bits = as_int(all.y);
+    }
+    *quotient = bits & 0xff;
+    return r;
 }
 
 FN float fmod(float x, float y)

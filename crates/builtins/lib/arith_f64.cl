@@ -2,7 +2,7 @@
 // modf nan nextafter round rsqrt hypot fmod remainder remquo.
 //
 // In: doubles; out: the exact result, correctly rounded, but for hypot (1 ULP) and rsqrt (1 ULP). Everything but the
-// division with remainder is free of branches.
+// division with remainder, if the quotient is large, is free of branches.
 
 #define FN __attribute__((overloadable))
 #define ARITHD_SIGN (long)0x8000000000000000
@@ -146,10 +146,14 @@ static double arithd_frexp(double x, int *exponent)
     return still ? x : __cl_copysign(m, x);
 }
 
-// a - b * trunc(a / b) for finite a >= 0, b > 0, and the low bits of the quotient. Long division: each step takes 50
-// bits of the quotient, whose product is exact within a fused operation.
-static double arithd_divide(double a, double b, int *quotient)
+// a - b * trunc(a / b) for finite a >= 0, b > 0, and the low bits of the quotient, as bits. Long division: each step
+// takes 50 bits of the quotient, whose product is exact within a fused operation. This is the slow path, which stays a
+// call; it must end for any a and b.
+static __attribute__((noinline)) double2 arithd_divide_long(double a, double b)
 {
+    int good = a < INFINITY && b > 0.0;
+    a = good ? a : 0.0;
+    b = good ? b : 1.0;
     int bits = 0;
     int eb = arithd_exponent(b);
     while (a >= b) {
@@ -164,8 +168,25 @@ static double arithd_divide(double a, double b, int *quotient)
         long n = (long)q - (over ? 1 : 0);
         bits += k < 8 ? (int)(n & 0xff) << k : 0;
     }
-    *quotient = bits;
-    return a;
+    return (double2)(a, as_double((long)bits));
+}
+
+// The same; a quotient below 2^50 takes one step.
+static double arithd_divide(double a, double b, int *quotient)
+{
+    double q = __cl_trunc(a / b);
+    double r = __cl_fma(-q, b, a);
+    int over = r < 0.0;
+    r = over ? r + b : r;
+    r = a < b ? a : r;
+    int bits = (int)((long)q - (over ? 1 : 0));
+    if (a >= b * 0x1p+50) {
+        double2 all = arithd_divide_long(a, b);
+        r = all.x;
+        bits = (int)as_long(all.y);
+    }
+    *quotient = bits & 0xff;
+    return r;
 }
 
 FN double fmod(double x, double y)

@@ -41,7 +41,7 @@ impl Budget {
 
 impl Budget {
     /// What a caller has by default.
-    const DEFAULT: Budget = Budget { caller: 20_000, small: 24, large: 100, library: 500, in_library: false };
+    const DEFAULT: Budget = Budget { caller: 20_000, small: 24, large: 125, library: 500, in_library: false };
 
     /// For functions of the library itself.
     pub const LIBRARY: Budget = Budget { in_library: true, ..Budget::DEFAULT };
