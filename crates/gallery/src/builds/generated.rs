@@ -64,8 +64,10 @@ struct Kernel {
     arrays: Vec<Vec<[u32; N]>>,
 }
 
-/// The value of a work-item's expression.
+/// The value of an expression in each work-item.
 type Value = [u32; N];
+/// What an expression computes from three slots.
+type Operation = dyn Fn(u32, u32, u32) -> u32;
 
 impl Kernel {
     fn slot(&mut self) -> usize {
@@ -83,7 +85,7 @@ impl Kernel {
         let constant = self.random.next() as u32 | 1;
         let shift = 1 + self.random.below(31) as u32;
         let [x, y, z] = [&self.names[a], &self.names[b], &self.names[c]];
-        let (text, of): (String, Box<dyn Fn(u32, u32, u32) -> u32>) = match self.random.below(5) {
+        let (text, of): (String, Box<Operation>) = match self.random.below(5) {
             0 => (
                 format!("{x} * {constant}u + ({y} ^ {z})"),
                 Box::new(move |x, y, z| x.wrapping_mul(constant).wrapping_add(y ^ z)),

@@ -16,7 +16,7 @@ const HASH: usize = 8;
 
 /// The first 32 bits of the fractional part of a root of each of the first primes, in whole numbers.
 fn fractions(count: usize, root: fn(u128) -> u128) -> Vec<u32> {
-    let prime = |n: &u128| (2..*n).all(|d| n % d != 0);
+    let prime = |n: &u128| (2..*n).all(|d| !n.is_multiple_of(d));
     (2..).filter(prime).take(count).map(|p| root(p) as u32).collect()
 }
 

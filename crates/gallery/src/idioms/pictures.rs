@@ -39,7 +39,7 @@ pub(super) const ALL: &[Idiom] = &[
         source: include_str!("../../kernels/idioms/life.cl"),
         kernel: "life",
         forms: PLAIN,
-        size: (1024, 512),
+        size: (4096, 1024),
         group: (32, 8),
         tiled: false,
         problem: life,
