@@ -35,12 +35,15 @@ fn results_are_confirmed_and_native_rust_stands_beside_them() {
 #[test]
 fn launches_and_builds_are_measured_and_make_a_table() {
     let b = Bench::new();
-    let ran = b.cloom(&format!("bench -k launch,build --row queued,mandel {QUICK} --no-limits --no-native")).expect(0);
-    for row in ["empty queued", "count queued", "mandel"] {
+    let ran =
+        b.cloom(&format!("bench -k launch,build --row queued,launch,peak {QUICK} --no-limits --no-native")).expect(0);
+    let clocks = [("empty queued", "s* ±"), ("count queued", "s* ±"), ("one launch", "s* ±"), ("mad peak", "s† ")];
+    for (row, clock) in clocks {
         let line = ran.out.lines().find(|l| l.contains(row)).unwrap_or_else(|| panic!("{row}: {}", ran.out));
-        assert!(line.contains("s* ±"), "the host's clock: {line}");
+        assert!(line.contains(clock), "the host's clock, or the processors': {line}");
     }
-    assert!(ran.err.contains("[1/3] launch empty queued"), "{}", ran.err);
+    assert!(ran.out.contains("processor time of 1 kernels of the gallery: Cloom "), "{}", ran.out);
+    assert!(ran.err.contains("[1/5] launch empty queued"), "{}", ran.err);
 }
 
 #[test]

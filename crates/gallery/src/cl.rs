@@ -8,7 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::pace::Turn;
-use crate::stopwatch::{Spent, Stopwatch};
+use crate::stopwatch::{self, Spent, Stopwatch};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
@@ -322,6 +322,8 @@ pub struct Times {
     pub wall: Vec<Duration>,
     /// The kernels alone, on the device's clock.
     pub device: Vec<Duration>,
+    /// From the first launch to after the last command, on all processors of the host; empty where it was not measured.
+    pub processor: Vec<Duration>,
 }
 
 impl Times {
@@ -346,6 +348,8 @@ pub struct Session {
     // When several measure in turns.
     turn: Option<Turn>,
     first: Cell<Way>,
+    // The processor time at the first launch of the iteration that is being measured.
+    launched_at: Cell<Option<Duration>>,
 }
 
 /// How far the first build of a session is on its way to a result.
@@ -426,6 +430,7 @@ impl Session {
             buffers: Cell::new(0),
             turn: None,
             first: Cell::default(),
+            launched_at: Cell::default(),
         })
     }
 
@@ -573,6 +578,9 @@ impl Session {
             called.map_err(|e| Error::call(format!("clSetKernelArg({}, {i})", kernel.name))(e))?;
             *known = Some(*arg);
         }
+        if self.launched_at.get().is_none() {
+            self.launched_at.set(Some(stopwatch::own_processor()));
+        }
         let event = self.enqueue(kernel, global, local)?;
         self.events.borrow_mut().push(event);
         Ok(())
@@ -662,10 +670,13 @@ impl Session {
             if let Some(m) = &measuring {
                 m.before(i);
             }
+            self.launched_at.set(None);
             let start = Instant::now();
             let go_on = body(i)?;
             self.finish()?;
             times.wall.push(start.elapsed());
+            let launched = self.launched_at.get().map(|at| stopwatch::own_processor().saturating_sub(at));
+            times.processor.push(launched.unwrap_or_default());
             let mut device = Duration::ZERO;
             for event in self.events.borrow_mut().drain(..) {
                 let at = |time: std::result::Result<u64, _>| time.map_err(Error::call("clGetEventProfilingInfo"));

@@ -3,8 +3,8 @@
 //!
 //! `bench` starts this program again (`cloom first-launch`) for every platform and source, in turns. The child prints
 //! what it took as one line of JSON: time on the wall, and processor time of all its threads. Where optimised code is
-//! made (all groups but the first results), processor time is compared: a compiler may use as many threads as there are,
-//! and other load of the machine is no fault of it.
+//! made (all groups but the first results), processor time is compared: a compiler may use as many threads as there
+//! are, and other load of the machine is no fault of it.
 
 use super::measure::{Fate, Participant, Sample, Who};
 use super::statistics::Quartiles;

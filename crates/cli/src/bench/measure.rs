@@ -62,7 +62,7 @@ impl Plan {
     }
 
     /// The iterations that count: the last one of each turn after the first ones.
-    fn counted<T: Copy>(self, times: &[T]) -> Vec<T> {
+    pub fn counted<T: Copy>(self, times: &[T]) -> Vec<T> {
         let burst = self.burst.max(1) as usize;
         times.chunks_exact(burst).skip(self.warmups as usize).map(|turn| turn[burst - 1]).collect()
     }
@@ -109,7 +109,7 @@ impl Fate {
 }
 
 fn sample(plan: Plan, outcome: &Outcome) -> Result<Sample, String> {
-    let Times { wall, device } = &outcome.times;
+    let Times { wall, device, .. } = &outcome.times;
     let wall = Quartiles::of(&plan.counted(wall)).ok_or("it ended before a run counted: take fewer warm-ups")?;
     let device = plan.counted(device);
     let all_clocked = device.iter().all(|d| !d.is_zero());

@@ -1,9 +1,9 @@
 //! `bench --self-check`: the default number of lanes beside fixed ones.
 //!
 //! The vectoriser chooses how many work-items a vector has. Each row is run with its choice and with the widths of
-//! [`WIDTHS`], each in a process of its own, in turns ([`super::worker`]). A row is *slow* if its default takes longer
-//! than [`BAR`] of the best width allows: then the choice, or vectorising at all, was a loss. What looks slow is measured
-//! once more, and counts if it is slow again.
+//! [`WIDTHS`], each in a process of its own, in turns ([`super::worker`]). A row is *slow* if its default has less than
+//! [`BAR`] of the speed of the best width: then the choice, or vectorising at all, was a loss. What looks slow is
+//! measured once more, and counts if it is slow again.
 
 use super::measure::Plan;
 use super::report::size_text;
@@ -35,17 +35,33 @@ struct Entry {
     why: Option<String>,
     /// On the device's clock.
     time: Option<Quartiles>,
+    /// Processor time of the launches.
+    processor: Option<Quartiles>,
 }
 
 impl Entry {
     fn of(lanes: &'static str, ended: Result<Ended, String>) -> Entry {
-        let (state, why, time) = match ended {
-            Ok(Ended::Verified(time)) => ("verified", None, Some(time)),
-            Ok(Ended::Wrong(why)) => ("wrong", Some(why), None),
-            Ok(Ended::Missing(why)) => ("unsupported", Some(why), None),
-            Ok(Ended::Failed(why)) | Err(why) => ("failed", Some(why), None),
+        let (state, why) = match ended {
+            Ok(Ended::Verified { time, processor }) => {
+                return Entry { lanes, state: "verified", why: None, time: Some(time), processor };
+            }
+            Ok(Ended::Wrong(why)) => ("wrong", why),
+            Ok(Ended::Missing(why)) => ("unsupported", why),
+            Ok(Ended::Failed(why)) | Err(why) => ("failed", why),
         };
-        Entry { lanes, state, why, time }
+        Entry { lanes, state, why: Some(why), time: None, processor: None }
+    }
+}
+
+impl Entry {
+    /// This setting's speed through that of another one: by the medians, the shortest runs or the least processor
+    /// time, whichever is kindest. Other load of the machine slows medians down, and all runs if there is much of it;
+    /// processor time suffers from threads that wait. What is slower has all three against it.
+    fn speed_through(&self, other: &Entry) -> Option<f64> {
+        let (own, theirs) = self.time.zip(other.time)?;
+        let of_processor = self.processor.zip(other.processor).map(|(own, theirs)| theirs.min_ms / own.min_ms);
+        let ratios = [Some(theirs.median_ms / own.median_ms), Some(theirs.min_ms / own.min_ms), of_processor];
+        ratios.into_iter().flatten().filter(|r| r.is_finite()).reduce(f64::max)
     }
 }
 
@@ -65,21 +81,16 @@ struct Row {
 
 impl Row {
     fn of(case: &Case, entries: Vec<Entry>) -> Row {
-        let default = entries[0].time;
-        let fixed = entries[1..].iter().filter_map(|e| e.time.map(|t| (e.lanes, t)));
-        let best = fixed.min_by(|a, b| a.1.median_ms.total_cmp(&b.1.median_ms));
-        // Medians suffer from other load, minima from a lucky run: both must be slow.
-        let part = |(_, best): &(_, Quartiles), default: Quartiles| {
-            (best.median_ms / default.median_ms).max(best.min_ms / default.min_ms)
-        };
-        let ratio = best.as_ref().zip(default).map(|(best, default)| part(best, default));
+        let ratio = |best: &Entry| Some((best.lanes, entries[0].speed_through(best)?));
+        let slowest = entries[1..].iter().filter_map(ratio).min_by(|a, b| a.1.total_cmp(&b.1));
+        let (best, ratio) = slowest.unzip();
         Row {
             program: case.program,
             row: case.row.clone(),
             size: size_text(case),
-            best: best.map(|(lanes, _)| lanes),
+            best,
             slow: ratio.is_some_and(|r| r < BAR),
-            ratio: ratio.filter(|r| r.is_finite()),
+            ratio,
             entries,
         }
     }
@@ -156,14 +167,39 @@ impl Report {
     fn csv(&self) -> Result<Vec<u8>, Failure> {
         let failed = |e: &dyn std::fmt::Display| Failure::wrong(format!("cannot write the values: {e}"));
         let mut writer = ::csv::Writer::from_writer(Vec::new());
-        let head = ["program", "row", "size", "lanes", "state", "median_ms", "min_ms", "best", "ratio", "slow"];
+        let head = [
+            "program",
+            "row",
+            "size",
+            "lanes",
+            "state",
+            "median_ms",
+            "min_ms",
+            "processor_min_ms",
+            "best",
+            "ratio",
+            "slow",
+        ];
         writer.write_record(head).map_err(|e| failed(&e))?;
         for row in &self.rows {
             for e in &row.entries {
                 let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
                 let (median, least) = (number(e.time.map(|t| t.median_ms)), number(e.time.map(|t| t.min_ms)));
+                let processor = number(e.processor.map(|t| t.min_ms));
                 let (best, ratio, slow) = (row.best.unwrap_or_default(), number(row.ratio), row.slow.to_string());
-                let cells = [row.program, &row.row, &row.size, e.lanes, e.state, &median, &least, best, &ratio, &slow];
+                let cells = [
+                    row.program,
+                    &row.row,
+                    &row.size,
+                    e.lanes,
+                    e.state,
+                    &median,
+                    &least,
+                    &processor,
+                    best,
+                    &ratio,
+                    &slow,
+                ];
                 writer.write_record(cells).map_err(|e| failed(&e))?;
             }
         }
@@ -244,7 +280,10 @@ mod tests {
         let case = &cloom_gallery::cases(cloom_gallery::program("copy").unwrap())[0];
         let ended = |ms| match ms {
             0 => Ok(Ended::Wrong("word 3".into())),
-            ms => Ok(Ended::Verified(Quartiles::of(&[Duration::from_millis(ms)]).unwrap())),
+            ms => {
+                let time = Quartiles::of(&[Duration::from_millis(ms)]).unwrap();
+                Ok(Ended::Verified { time, processor: Some(time) })
+            }
         };
         Row::of(case, NAMES.into_iter().zip(ms).map(|(lanes, ms)| Entry::of(lanes, ended(ms))).collect())
     }
@@ -260,6 +299,10 @@ mod tests {
         noisy[0].time = Some(quartiles([10, 30, 30]));
         let case = &cloom_gallery::cases(cloom_gallery::program("copy").unwrap())[0];
         assert!(!Row::of(case, noisy).slow);
+        // Nor do runs that are all slow and took no more processor time.
+        let mut busy = row([40, 20, 20, 20]).entries;
+        busy[0].processor = Some(quartiles([21, 30, 30]));
+        assert!(!Row::of(case, busy).slow);
     }
 
     #[test]
@@ -279,7 +322,7 @@ mod tests {
         assert_eq!((report.rows[1].ratio, report.rows[1].slow, report.rows[2].best), (None, false, Some("1")));
         assert_eq!(report.means[0], ("1", 1.0));
         let text = report.text();
-        assert!(text.contains("2 of 3 rows below 0.9") && text.contains("default 10.0 ms"), "{text}");
+        assert!(text.contains("2 of 3 rows below 0.9") && text.contains("default 10.00 ms"), "{text}");
         assert_eq!(report.csv().unwrap().iter().filter(|b| **b == b'\n').count(), 13);
     }
 }

@@ -13,14 +13,15 @@
 //!                             ◀─ {"Ended": …} its time, or what is wrong
 //! ```
 //!
-//! Inside the worker, the conductor that waits for `go` is a participant like the program: [`turns`] lets them alternate.
+//! Inside the worker, the conductor that waits for `go` is a participant like the program: [`turns`] lets them
+//! alternate.
 
 use super::measure::{Fate, Plan, fate};
 use super::statistics::Quartiles;
 use crate::child;
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
-use cloom_gallery::{Case, Error, Params, Session, Turn, cl, turns};
+use cloom_gallery::{Case, Error, Outcome, Params, Session, Turn, cl, turns};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -52,7 +53,12 @@ impl Request {
 #[derive(Clone, Serialize, Deserialize, Debug)]
 pub enum Ended {
     /// The result is right.
-    Verified(Quartiles),
+    Verified {
+        /// On the device's clock.
+        time: Quartiles,
+        /// Processor time of its launches.
+        processor: Option<Quartiles>,
+    },
     /// The result is wrong.
     Wrong(String),
     /// The device does not support it.
@@ -61,10 +67,14 @@ pub enum Ended {
     Failed(String),
 }
 
-impl From<Fate> for Ended {
-    fn from(fate: Fate) -> Ended {
-        match fate {
-            Fate::Verified(sample) => Ended::Verified(sample.device.unwrap_or(sample.wall)),
+impl Ended {
+    fn of(plan: Plan, ran: Result<Outcome, Error>) -> Ended {
+        let processor = ran.as_ref().ok().map(|o| plan.counted(&o.times.processor));
+        match fate(plan, ran) {
+            Fate::Verified(sample) => Ended::Verified {
+                time: sample.device.unwrap_or(sample.wall),
+                processor: processor.and_then(|p| Quartiles::of(&p)),
+            },
             Fate::Wrong(why) => Ended::Wrong(why),
             Fate::Missing(why) => Ended::Missing(why),
             Fate::Failed(why) => Ended::Failed(why),
@@ -123,7 +133,7 @@ pub fn work() -> Result<Answer, Failure> {
             let crashed = |_| Err(Error::Params("the host program panicked".into()));
             conducted.map(|()| running.join().unwrap_or_else(crashed))
         })?;
-        say(&Reply::Ended(fate(plan, ran).into()))?;
+        say(&Reply::Ended(Ended::of(plan, ran)))?;
     }
     Ok(Answer::text("", Exit::Fine))
 }

@@ -1,8 +1,8 @@
 //! Generates long kernels and computes what they compute.
 //!
-//! A kernel is a list of statements on a number of *slots*, each an lvalue of the type `uint`. A statement is written as
-//! text and carried out on the slots of all work-items at once, so that source and result come from one place, and the
-//! same ones always. Whole numbers wrap alike everywhere: results are compared exactly.
+//! A kernel is a list of statements on a number of *slots*, each an lvalue of the type `uint`. A statement is written
+//! as text and carried out on the slots of all work-items at once, so that source and result come from one place, and
+//! the same ones always. Whole numbers wrap alike everywhere: results are compared exactly.
 //!
 //! | kind | statements |
 //! |---|---|

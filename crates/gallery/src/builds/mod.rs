@@ -5,7 +5,7 @@
 //!
 //! | group | sources |
 //! |---|---|
-//! | first result | the Mandelbrot set; 480 lines of 20 kernels; a picture of 1024x1024, with a quick start and without |
+//! | first result | the Mandelbrot set; 480 lines of 20 kernels; 1024x1024 points, with a quick start and without |
 //! | gallery | each kernel of the gallery, in a queue with profiling: optimised code |
 //! | math | each function of the library once ([`math`]) |
 //! | generated | kernels of many statements ([`generated`]) and unrolled hashing ([`hash`]) |

@@ -1,6 +1,6 @@
-//! `idioms`: what most kernels are made of, such as saxpy, a gather, a tree in local memory, a stencil, rows of a sparse
-//! matrix. Each is written as people write it, in several *spellings*: the type of its indices and what else people
-//! write differently.
+//! `idioms`: what most kernels are made of, such as saxpy, a gather, a tree in local memory, a stencil, sparse rows.
+//! Each is written as people write it, in several *spellings*: the type of its indices and what else people write
+//! differently.
 //!
 //! In come size, spelling and group; out come arguments, range and the wanted result ([`Problem`]), computed by plain
 //! Rust. One runner uploads, launches and compares. A compiler should make the same code of all spellings of an idiom:
