@@ -158,8 +158,12 @@ impl Finder<'_> {
                 None => self.spoil(data.args[0]),
             },
             (Op::Load { .. }, Some(r)) if plain => self.access(location, self.func.ty(r)),
-            (Op::Store { .. }, _) if plain && self.locations[data.args[1].index()].is_none() => {
-                self.access(location, self.func.ty(data.args[1]));
+            (Op::Store { .. }, _) if plain => {
+                // What is stored may be the address of another array, which then stays.
+                self.spoil(data.args[1]);
+                if let Some(to) = self.locations[data.args[0].index()] {
+                    self.access(to, self.func.ty(data.args[1]));
+                }
             }
             (Op::MemSet { size, .. }, _) if plain => self.range(location, *size),
             (Op::MemCopy { size, .. }, _) if plain => {

@@ -15,12 +15,15 @@
 //!
 //! The byte at offset `x` of lane `l`'s copy is at `x / unit * unit * lanes + l * unit + x % unit`. Each access must
 //! be inside of one unit: aligned at least to its size, rounded up to a power of two. Addresses must be derived from
-//! the array by `ptradd` only, so that each is known to point into one lane's copy.
+//! the array by `ptradd`, `select` and block parameters only, so that each is known to point into one lane's copy, and
+//! be compared with each other only. Where units have several parts, an address is computed from its whole offset, so
+//! it must be derived by `ptradd` alone.
 //!
 //! Larger accesses, copies and fills are made of accesses to units by [`crate::transform::unit_accesses`], which asks
 //! [`Arrays::wanted`] for the units: those of the accesses at indices that are not constant, as loops over arrays
 //! matter most.
 
+use crate::transform::canonicalize::Unspecified;
 use cloom_ir::{Entity, Flags, Function, Inst, InstData, Op, Type, Value};
 
 /// The arrays that are laid out by unit.
@@ -57,12 +60,16 @@ struct Uses {
     mixed: bool,
     /// The largest number that is accessed, as a whole or in a short vector.
     number: u32,
+    /// The smallest.
+    smallest: Option<u32>,
     /// The same of accesses at offsets that are not constant.
     indexed: u32,
     /// The least alignment of accesses with a smaller one than [`unit_of`] says.
     aligned: Option<u32>,
     /// The least alignment of copies and fills.
     copied: Option<u32>,
+    /// Some address is a block parameter or selected.
+    merged: bool,
     /// It is used in some other way.
     by_lane: bool,
 }
@@ -70,7 +77,7 @@ struct Uses {
 impl Uses {
     /// The unit, if all uses are accesses to units.
     fn unit(&self) -> Option<u32> {
-        let fits = !self.by_lane && self.copied.is_none() && self.aligned.is_none();
+        let fits = !self.by_lane && self.copied.is_none() && self.aligned.is_none() && !(self.merged && self.mixed);
         self.size.map(|_| self.largest).filter(|_| fits)
     }
 
@@ -85,6 +92,7 @@ impl Uses {
         }
         let unit = match self.mixed || self.aligned.is_some() {
             false => self.largest,
+            true if self.merged => self.smallest.unwrap_or(self.number),
             true if self.indexed > 0 => self.indexed,
             true => self.number,
         };
@@ -94,40 +102,51 @@ impl Uses {
 }
 
 impl Arrays {
-    /// The layout of a function's arrays.
-    pub fn find(func: &Function) -> Arrays {
-        Arrays::choose(func, Uses::unit)
+    /// The layout of a function's arrays. `unspecified` are values that may be anything.
+    pub fn find(func: &Function, unspecified: &Unspecified) -> Arrays {
+        Arrays::choose(func, unspecified, Uses::unit)
     }
 
     /// The layout that they should have.
     pub fn wanted(func: &Function) -> Arrays {
-        Arrays::choose(func, Uses::wanted)
+        Arrays::choose(func, &Unspecified::default(), Uses::wanted)
     }
 
-    fn choose(func: &Function, unit: impl Fn(&Uses) -> Option<u32>) -> Arrays {
-        let roots = roots(func);
-        if roots.is_empty() {
+    fn choose(func: &Function, unspecified: &Unspecified, unit: impl Fn(&Uses) -> Option<u32>) -> Arrays {
+        let origins = origins(func, unspecified);
+        if origins.is_empty() {
             return Arrays::default();
         }
-        let root_of = |v: Value| roots[v.index()];
+        let root_of = |v: Value| match origins[v.index()] {
+            Origin::Array(root) => Some(root),
+            _ => None,
+        };
         let mut uses = vec![Uses::default(); func.values.len()];
         for (_, data) in func.insts_in_layout() {
             for root in data.args.iter().filter_map(|&a| root_of(a)) {
-                uses[root.array.index()].add(func, data, root, &|v| root_of(v).is_some());
+                uses[root.array.index()].add(func, data, root, &root_of);
             }
         }
         for &b in &func.layout {
-            func.blocks[b].term.for_each_use(|v| {
-                if let Some(root) = root_of(v) {
-                    uses[root.array.index()].by_lane = true;
+            let term = &func.blocks[b].term;
+            for e in term.edges() {
+                for (&arg, &param) in e.args.iter().zip(&func.blocks[e.block].params) {
+                    let Some(root) = root_of(arg) else { continue };
+                    let uses = &mut uses[root.array.index()];
+                    uses.merged = true;
+                    uses.by_lane |= root_of(param).is_none();
                 }
-            });
+            }
+            if let Some(root) = term.operand().and_then(root_of) {
+                uses[root.array.index()].by_lane = true;
+            }
         }
-        let place = |root: Root| {
+        let place = |v: usize| {
+            let Origin::Array(root) = origins[v] else { return None };
             let uses = &uses[root.array.index()];
             Some(Place { array: root.array, unit: unit(uses)?, mixed: uses.mixed })
         };
-        Arrays { places: roots.iter().map(|r| r.and_then(place)).collect() }
+        Arrays { places: (0..origins.len()).map(place).collect() }
     }
 
     /// Where an address points, if into an array that is laid out by unit.
@@ -143,12 +162,18 @@ impl Arrays {
 
 impl Uses {
     /// Adds a use of an address into the array.
-    fn add(&mut self, func: &Function, data: &InstData, root: Root, is_address: &dyn Fn(Value) -> bool) {
+    fn add(&mut self, func: &Function, data: &InstData, root: Root, root_of: &dyn Fn(Value) -> Option<Root>) {
+        let is_same = |v: Value| root_of(v).is_some_and(|other| other.array == root.array);
         let access = match data.op {
             _ if data.flags.contains(Flags::VOLATILE) => None,
             Op::PtrAdd => return,
+            Op::Icmp(_) if data.args.iter().all(|&a| is_same(a)) => return,
+            Op::Select if data.result.is_some_and(is_same) => {
+                self.merged = true;
+                return;
+            }
             Op::Load { align } => data.result.map(|r| (func.ty(r), align)),
-            Op::Store { align } if !is_address(data.args[1]) => Some((func.ty(data.args[1]), align)),
+            Op::Store { align } if root_of(data.args[1]).is_none() => Some((func.ty(data.args[1]), align)),
             Op::MemSet { align, .. } | Op::MemCopy { align, .. } => {
                 self.copied = Some(self.copied.map_or(align, |least| least.min(align)));
                 return;
@@ -163,9 +188,11 @@ impl Uses {
         self.mixed |= ty.bytes() != unit || self.size.is_some_and(|size| size != unit);
         self.size = Some(unit);
         self.largest = self.largest.max(unit);
-        self.number = self.number.max(ty.scalar.bytes());
+        let number = ty.scalar.bytes();
+        self.number = self.number.max(number);
+        self.smallest = Some(self.smallest.map_or(number, |least| least.min(number)));
         if root.indexed {
-            self.indexed = self.indexed.max(ty.scalar.bytes());
+            self.indexed = self.indexed.max(number);
         }
         if align < unit {
             self.aligned = Some(self.aligned.map_or(align, |least| least.min(align)));
@@ -182,31 +209,90 @@ struct Root {
     indexed: bool,
 }
 
-/// For each value, the array that it is an address into; empty if there is no array.
-fn roots(func: &Function) -> Vec<Option<Root>> {
-    let mut root: Vec<Option<Root>> = vec![None; func.values.len()];
+/// What is known of where a value points, while this is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// Nothing yet.
+    Unknown,
+    /// It is an address into an array.
+    Array(Root),
+    /// It is something else, or an address into one of several arrays.
+    Other,
+}
+
+impl Origin {
+    /// The origin of what is one of two values.
+    fn join(self, other: Origin) -> Origin {
+        match (self, other) {
+            (Origin::Unknown, x) | (x, Origin::Unknown) => x,
+            (Origin::Array(a), Origin::Array(b)) if a.array == b.array => {
+                Origin::Array(Root { indexed: a.indexed | b.indexed, ..a })
+            }
+            _ => Origin::Other,
+        }
+    }
+
+    /// With an offset that is not constant.
+    fn indexed(self) -> Origin {
+        match self {
+            Origin::Array(root) => Origin::Array(Root { indexed: true, ..root }),
+            other => other,
+        }
+    }
+}
+
+/// For each value, what it points into; empty if there is no array. Optimistic: pointers that loops carry begin
+/// unknown, and fall until nothing changes.
+fn origins(func: &Function, unspecified: &Unspecified) -> Vec<Origin> {
+    let mut origin = vec![Origin::Other; func.values.len()];
     let mut any = false;
     for (_, data) in func.insts_in_layout() {
-        if let (Op::Alloca { .. }, Some(r)) = (&data.op, data.result) {
-            root[r.index()] = Some(Root { array: r, indexed: false });
-            any = true;
-        }
+        let Some(r) = data.result.filter(|&r| func.ty(r).is_ptr() && !func.ty(r).is_vector()) else { continue };
+        origin[r.index()] = match data.op {
+            Op::Alloca { .. } => Origin::Array(Root { array: r, indexed: false }),
+            Op::PtrAdd | Op::Select => Origin::Unknown,
+            _ => Origin::Other,
+        };
+        any |= matches!(data.op, Op::Alloca { .. });
     }
     if !any {
         return Vec::new();
     }
-    // The layout order of blocks is arbitrary: iterate to the fixed point.
+    for &b in func.layout.iter().filter(|&&b| b != func.entry()) {
+        for &p in func.blocks[b].params.iter().filter(|&&p| func.ty(p).is_ptr() && !func.ty(p).is_vector()) {
+            origin[p.index()] = Origin::Unknown;
+        }
+    }
     loop {
         let mut changed = false;
-        for (_, data) in func.insts_in_layout().filter(|(_, data)| data.op == Op::PtrAdd) {
-            let Some(r) = data.result else { continue };
-            let by_constant = func.const_bits(data.args[1]).is_some();
-            let moved = root[data.args[0].index()].map(|base| Root { indexed: base.indexed || !by_constant, ..base });
-            changed |= root[r.index()] != moved;
-            root[r.index()] = moved;
+        let mut set = |origin: &mut Vec<Origin>, v: Value, new: Origin| {
+            let joined = origin[v.index()].join(new);
+            changed |= origin[v.index()] != joined;
+            origin[v.index()] = joined;
+        };
+        for &b in &func.layout {
+            for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
+                let Some(r) = data.result.filter(|r| origin[r.index()] != Origin::Other) else { continue };
+                let of = |k: usize| origin[data.args[k].index()];
+                let new = match data.op {
+                    Op::PtrAdd if func.const_bits(data.args[1]).is_some() => of(0),
+                    Op::PtrAdd => of(0).indexed(),
+                    Op::Select => of(1).join(of(2)).indexed(),
+                    _ => continue,
+                };
+                set(&mut origin, r, new);
+            }
+            for e in func.blocks[b].term.edges() {
+                for (&arg, &p) in e.args.iter().zip(&func.blocks[e.block].params) {
+                    if !unspecified.contains(&arg) && origin[p.index()] != Origin::Other {
+                        let new = origin[arg.index()].indexed();
+                        set(&mut origin, p, new);
+                    }
+                }
+            }
         }
         if !changed {
-            return root;
+            return origin;
         }
     }
 }
@@ -255,7 +341,7 @@ mod tests {
         assert_eq!(cloom_ir::verify(&module), []);
         let func = module.funcs.values().next().unwrap();
         let array = func.insts_in_layout().find_map(|(_, data)| data.result.filter(|&r| func.ty(r).is_ptr())).unwrap();
-        let (found, wanted) = (Arrays::find(func), Arrays::wanted(func));
+        let (found, wanted) = (Arrays::find(func, &Default::default()), Arrays::wanted(func));
         (found.unit(array), wanted.unit(array), wanted.place(array).is_some_and(|place| place.mixed))
     }
 
@@ -277,6 +363,22 @@ mod tests {
             ("memset 64 0 v0 align 16\n v10: i32 = load v3 align 4", (None, Some(4), false)),
             ("memset 64 0 v0 align 16", (None, Some(8), false)),
             ("memcopy 64 v0, v9 align 4", (None, Some(4), false)),
+            // One of two addresses in it.
+            (
+                "v10: i1 = icmp eq v2, v3\n v11: ptr<private> = select v10, v2, v3\n v12: i32 = load v11 align 4",
+                (Some(4), Some(4), false),
+            ),
+            (
+                "v10: i1 = icmp eq v2, v3\n v11: ptr<private> = select v10, v2, v3\n v12: i32 = load v11 align 4
+                 v13: f64 = load v0 align 8",
+                (None, Some(4), true),
+            ),
+            // A pointer that a loop carries.
+            (
+                "jump bb1(v0)\n bb1(v10: ptr<private>):\n v11: ptr<private> = ptradd v10, v4
+                 v12: i32 = load v10 align 4\n v13: i1 = icmp ult v11, v2\n br v13, bb1(v11), bb2\n bb2:",
+                (Some(4), Some(4), false),
+            ),
         ] {
             assert_eq!(units(body), want, "{body}");
         }
@@ -290,7 +392,10 @@ mod tests {
             "v10: i64 = load v2 align 2",
             "v10: i32 = load volatile v2 align 4",
             "v10: i32 = atomic_load relaxed group v2",
-            "v10: i1 = icmp eq v2, v3\n v11: ptr<private> = select v10, v2, v3\n v12: i32 = load v11 align 4",
+            // It may be another array; or it is compared with something else.
+            "v7: ptr<private> = alloca 64 align 16\n v10: i1 = icmp eq v1, v4
+             v11: ptr<private> = select v10, v2, v7\n v12: i32 = load v11 align 4",
+            "v7: ptr<private> = inttoptr v1\n v10: i1 = icmp eq v2, v7",
             "v10: i64 = cast v2",
         ] {
             let body = body.replace("cast v2", "ptrtoint v2");

@@ -134,7 +134,7 @@ pub fn analyse(func: &Function, params: &[Shape], bounds: &Bounds, unspecified: 
             cause: vec![None; func.values.len()],
             divergent: vec![false; func.blocks.len()],
             joins: vec![false; func.blocks.len()],
-            arrays: Arrays::find(func),
+            arrays: Arrays::find(func, unspecified),
         },
         changed: false,
     };
@@ -322,6 +322,10 @@ impl Analysis<'_> {
         if data.args.iter().all(|&a| self.shape(a) == Shape::Uniform) {
             return (Shape::Uniform, None);
         }
+        // Two addresses in each lane's copy of one array, at the same offsets in all lanes.
+        if matches!(data.op, Op::Icmp(_)) && data.args.iter().all(|&a| self.is_at_uniform_offset(a)) {
+            return (Shape::Uniform, None);
+        }
         if let Some(shape) = self.strided_result(inst) {
             return (shape, None);
         }
@@ -333,6 +337,13 @@ impl Analysis<'_> {
             }
             None => (Shape::Varying, Some(Cause::Stride(inst))),
         }
+    }
+
+    /// Whether an address points into a private array laid out by unit at the same offset in all lanes. (Addresses in
+    /// such arrays are compared with others in the same array only.)
+    fn is_at_uniform_offset(&self, v: Value) -> bool {
+        let unit = self.result.arrays.unit(v).map(i64::from);
+        matches!(self.shape(v), Shape::Strided { by, checked: false } if Some(by) == unit)
     }
 
     /// The stride of a result whose operands are uniform or strided, if it has one.

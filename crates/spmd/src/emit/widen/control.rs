@@ -151,9 +151,17 @@ impl Widener<'_> {
         for &c in item.dom.children(b) {
             self.clear_join(c);
         }
-        for &i in &item.func.blocks[b].insts {
-            self.span = item.func.insts[i].span;
-            self.inst(i)?;
+        let mut insts = &item.func.blocks[b].insts[..];
+        while let [first, rest @ ..] = insts {
+            let run = self.store_run(insts);
+            if run > 0 {
+                self.stores_in_loop(&insts[..run])?;
+                insts = &insts[run..];
+                continue;
+            }
+            self.span = item.func.insts[*first].span;
+            self.inst(*first)?;
+            insts = rest;
         }
         self.span = item.func.blocks[b].term_span;
         Ok(())

@@ -12,6 +12,7 @@
 //! | [`ops`], [`serial`], [`clamp`] | operations on all lanes; lane by lane; clamped and divided strided values |
 //! | [`memory`], [`address`], [`atomic`] | memory accesses by the shape of their address |
 //! | [`store_rows`] | stores of all fields of a record |
+//! | [`store_runs`] | many stores to objects that are laid out by lane |
 //! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | scalar tests of masks; interleaving; sub-groups |
 //!
 //! Inactive lanes hold unspecified bits. What may trap, loop or access memory obeys the mask; what cannot obey it (a
@@ -35,6 +36,7 @@ mod params;
 mod scalar_mask;
 mod serial;
 mod store_rows;
+mod store_runs;
 mod subgroup;
 mod weights;
 
@@ -211,6 +213,8 @@ struct Versions {
 struct MemoryState {
     /// Private memory through which sub-group shuffles exchange lanes, once there is one.
     exchange_buffer: Option<Value>,
+    /// Private memory for values that are stored to objects laid out by lane, once there is some ([`store_runs`]).
+    store_buffer: Option<Value>,
     /// Strides at which lanes were stored one by one: a wide load over such memory fails store forwarding.
     scalar_store_strides: SmallVec<[i64; 4]>,
     /// Whether stores to write-only buffers are non-temporal, at run time.
