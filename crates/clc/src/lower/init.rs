@@ -89,18 +89,20 @@ impl Fn<'_, '_> {
         };
         let mut ranges: Vec<Range<u64>> = init.parts.iter().map(written).collect();
         ranges.sort_unstable_by_key(|r| r.start);
-        let mut holes = Vec::new();
+        let mut holes: Vec<Range<u64>> = Vec::new();
         let mut at = 0;
-        for range in ranges.into_iter().chain([size..size]) {
+        for range in ranges.into_iter().chain(std::iter::once(size..size)) {
             if range.start > at {
                 holes.push(at..range.start.min(size));
             }
             at = at.max(range.end);
         }
-        match holes[..] {
-            [ref first, .., ref last] if holes.len() > MAX_HOLES => vec![first.start..last.end],
-            _ => holes,
+        if holes.len() > MAX_HOLES {
+            let end = holes[holes.len() - 1].end;
+            holes.truncate(1);
+            holes[0].end = end;
         }
+        holes
     }
 
     /// Copies bytes of an object to the elements after them. Adjacent copies double the initialised part, so that a
