@@ -192,7 +192,7 @@ fn effort_for_private_arrays_is_linear() {
             let (size, block) = (func.size(), largest_block(func));
             if size > most || block > most_in_block {
                 wrong += &format!(
-                    "{name}, {n} elements: {size} instructions of at most {most}; {block} in a block, of {most_in_block}\n"
+                    "{name}, {n} elements: {size} instructions, at most {most}; in a block {block}, at most {most_in_block}\n"
                 );
             }
         }
