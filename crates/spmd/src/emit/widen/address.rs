@@ -243,13 +243,6 @@ impl Widener<'_> {
     }
 }
 
-impl Address {
-    /// Whether the lanes' indices are a vector of 64-bit numbers.
-    pub(super) fn has_wide_index(&self) -> bool {
-        matches!(self.index, Index::Lanes(_)) && self.extend.is_none()
-    }
-}
-
 /// Values that addresses are not taken apart beyond: those that are uniform or at a fixed stride; and all but sums,
 /// products with a constant, and extensions to the width of addresses. What is extended to fewer bits is cheaper
 /// computed for all lanes at a time.

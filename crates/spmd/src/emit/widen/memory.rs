@@ -10,9 +10,7 @@
 //! | anything else | gather | scatter |
 //!
 //! An access with a checked stride has both forms, and a branch on the check. Masked stores need an instruction; without
-//! one, such stores are lane by lane. A scatter to local or private memory is lane by lane too if its indices have 64 bits,
-//! all lanes are active and the target's gathers are slow. (Zen 5, in the first-level cache: 0.43 ns a lane scattered by
-//! 64-bit indices, 0.30 stored one by one; by 32-bit indices both take 0.29, and in larger memory scatters are faster.)
+//! one, such stores are lane by lane.
 
 use super::address::Address;
 use super::{Lanes, VecValue, Widener};
@@ -662,13 +660,9 @@ impl Widener<'_> {
     }
 
     fn store_varying(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
-        let prefers = self.prefers_lane_by_lane(unit(ty), p);
-        let is_cached = self.is_group_private(p) && !self.item.fast_gather;
-        if prefers || is_cached && self.can_be_lane_by_lane(unit(ty)) {
+        if self.prefers_lane_by_lane(unit(ty), p) {
             let address = self.address(p, None)?;
-            if prefers || address.as_ref().is_none_or(Address::has_wide_index) {
-                return self.store_lane_by_lane(x, ty, align, flags, |w, l| w.lane_address(p, address.as_ref(), l));
-            }
+            return self.store_lane_by_lane(x, ty, align, flags, |w, l| w.lane_address(p, address.as_ref(), l));
         }
         self.scatter_lanes(p, x, ty, align, flags)
     }
