@@ -82,8 +82,8 @@ impl Vectors<'_> {
         if bytes > 64 { 16 } else { bytes.max(16).next_power_of_two() }
     }
 
-    /// Whether there are masked stores of all elements; not if a number of lanes was requested, so that such code is the
-    /// same for all targets.
+    /// Whether there are masked stores of all elements; not if a number of lanes was requested, so that such code is
+    /// the same for all targets.
     pub fn has_masked_stores(&self) -> bool {
         self.options.lanes.is_none() && self.target.features().masked_access == MaskedAccess::All
     }
@@ -117,7 +117,7 @@ const MAX_OVERCOMMIT: u32 = 4;
 /// * *More than two*, if loops are else bound by the latency of a recurrence ([`crate::analysis::latency`]) or have
 ///   software prefetch ([`crate::transform::prefetch_loop`]). Never more lanes than a row has work-items.
 /// * *One*, if each lane reads its own row ([`crate::transform::row_transpose`]): every lane is a stream of its own
-///   for the caches.
+///   for the caches; and if a kernel without loops does little but scatter, which two registers do not make faster.
 /// * *Scalar code*, if the live values of loops exceed one register each and are mostly short vectors, which are
 ///   vectors already; if nearly all work is on short vectors that fill registers, without waiting for latency, or on
 ///   whole registers read at a distance from each other; if a kernel mostly counts by atomic operations, unless lanes

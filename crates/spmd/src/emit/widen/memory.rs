@@ -5,12 +5,12 @@
 //! | uniform | one scalar load | a scalar store of the last active lane |
 //! | contiguous (also short vectors) | one vector load; short vectors are deinterleaved by shuffles | likewise |
 //! | contiguous, descending | one vector load, reversed | likewise |
-//! | stride of 2 to 4 elements | vector loads that cover the range, if no lane is inactive | masked stores of the range |
+//! | stride of 2 to 4 elements | vector loads that cover the range, if no lane is inactive | masked stores of it |
 //! | other strides, sums with a scalar part, short ones | lane by lane if all are active, else gather | likewise |
 //! | anything else | gather | scatter |
 //!
-//! An access with a checked stride has both forms, and a branch on the check. Masked stores need an instruction; without
-//! one, such stores are lane by lane.
+//! An access with a checked stride has both forms, and a branch on the check. Masked stores need an instruction;
+//! without one, such stores are lane by lane.
 
 use super::address::Address;
 use super::{Lanes, VecValue, Widener};
@@ -322,8 +322,8 @@ impl Widener<'_> {
         }
     }
 
-    /// Prefetches the cache lines of a contiguous or strided vector access, also those of lanes that are off. Others are
-    /// not prefetched.
+    /// Prefetches the cache lines of a contiguous or strided vector access, also those of lanes that are off. Others
+    /// are not prefetched.
     pub(super) fn prefetch(&mut self, p: Value) -> Result<(), Stop> {
         let VecValue::Strided { base, by, .. } = self.get(p)? else { return Ok(()) };
         let size = by.unsigned_abs().saturating_mul(u64::from(self.lanes));
