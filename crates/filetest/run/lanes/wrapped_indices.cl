@@ -12,6 +12,10 @@
 // run: global=64 local=16 kernel=signed_start
 // run: global=64 local=16 kernel=reversed
 // run: global=64 local=16 kernel=only_in_the_first_group
+// run: global=60 local=20 kernel=saved_across_a_barrier
+// run: global=64 local=64 kernel=saved_across_a_barrier
+// run: global=16x4 local=8x2 kernel=saved_across_a_barrier
+// run: global=3x20 local=3x10 kernel=saved_across_a_barrier
 // arg: buffer uint 1024 = zero
 // arg: buffer uint 1024 = random 7
 // arg: value uint 0x40000001
@@ -89,4 +93,22 @@ kernel void only_in_the_first_group(global uint *out, const global uint *in, uin
   uint g = get_group_id(0) * 4, l = get_local_id(0), sum = 0;
   for (uint c = 0; c < m; c++) sum = sum * 31 + in[g * w + l * 16 + c];
   out[get_global_id(0)] = sum;
+}
+
+// Work-items that run one at a time find what vectors saved.
+kernel void saved_across_a_barrier(global uint *out, const global uint *in, uint w, uint m, int end) {
+  local uint tile[64];
+  uint r = get_global_id(0) + get_global_id(1) * get_global_size(0);
+  uint l = get_local_linear_id(), last = get_local_size(0) * get_local_size(1) - 1;
+  uint sum = in[r];
+  float root = sqrt((float)in[r + 1]);
+  tile[l] = sum >> 3;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint c = 0; c < m; c++) sum = sum * 31 + in[4 * r * w + c];
+  sum ^= tile[last - l] ^ as_uint(root);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  tile[l] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint c = 0; c < 8; c++) sum = sum * 31 + in[c + 2 * r] + tile[last - l];
+  out[r] = sum;
 }

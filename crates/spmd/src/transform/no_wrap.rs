@@ -190,3 +190,155 @@ fn promises(func: &Function, bounds: &mut GroupBounds<'_>, number: Value, signed
     }
     Some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cloom_ir::{Query, Scalar, eval};
+    use rustc_hash::FxHashMap;
+
+    /// What is found in a loop that begins with `start` and runs while `test` of v10 holds. `body` computes an index v20
+    /// and the next counter v24. v3 is a global id of 32 bits, v1 the argument `n`, v4 is 0, v5 is 1.
+    fn found(start: &str, test: &str, body: &str, widening: &str) -> (NoWrap, Function) {
+        let text = format!(
+            "func internal @f(i64, i32, ptr<global>) -> i32 {{
+bb0(v0: i64, v1: i32, v2: ptr<global>):
+    v3: i32 = trunc v0
+    v4: i32 = const 0x0
+    v5: i32 = const 0x1
+    v6: i32 = const 0xfffffff0
+    v7: i32 = mul v3, v1
+    jump bb1({start})
+bb1(v10: i32):
+    v11: i1 = icmp {test}
+    br v11, bb2, bb5
+bb2:
+{body}
+    v21: i64 = {widening} v20
+    v22: ptr<global> = ptradd v2, v21
+    v23: i8 = load v22 align 1
+    jump bb1(v24)
+bb5:
+    ret v4
+}}"
+        );
+        let module = cloom_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let mut func = module.funcs.values().next().unwrap().clone();
+        let params = [Param::GlobalId(0), Param::Kernel(0), Param::Kernel(1)];
+        let varying = [func.param_values()[0]];
+        let found = run(&mut func, &params, &varying, &[crate::MAX_ID, u64::MAX, u64::MAX]);
+        (found, func)
+    }
+
+    const ROW: &str = "    v20: i32 = add v7, v10\n    v24: i32 = add v10, v5";
+
+    /// Whether a condition holds for a group of 16 in groups of 16, and an argument.
+    fn holds(condition: &Condition, group: u64, n: u64) -> bool {
+        let func = &condition.func;
+        let mut values: FxHashMap<Value, u64> = FxHashMap::default();
+        for (&v, p) in func.param_values().iter().zip(&condition.params) {
+            let x = match p {
+                Param::Kernel(_) => n,
+                Param::Query(Query::GroupId, _) => group,
+                Param::Query(Query::GlobalOffset, _) => 0,
+                Param::Query(Query::LocalSize | Query::EnqueuedLocalSize, _) => 16,
+                p => panic!("{p:?}"),
+            };
+            values.insert(v, x);
+        }
+        for (_, data) in func.insts_in_layout() {
+            let arg = |k: usize| values[&data.args[k]];
+            let ty = |k: usize| func.ty(data.args[k]).scalar;
+            let x = match data.op {
+                Op::Const(c) => c,
+                Op::Binary(op) => eval::binary(op, ty(0), arg(0), arg(1)),
+                Op::Cast(op) => eval::cast(op, ty(0), Scalar::I64, arg(0)),
+                Op::Icmp(cc) => u64::from(eval::icmp(cc, ty(0), arg(0), arg(1))),
+                ref op => panic!("{op:?}"),
+            };
+            values.insert(data.result.unwrap(), x);
+        }
+        values[&condition.cond] == 1
+    }
+
+    #[test]
+    fn the_check_of_a_row_is_exact() {
+        let (found, _) = found("v4", "ult v10, v1", ROW, "zext");
+        assert_eq!(found.known, 0);
+        let condition = found.checked.unwrap().condition;
+        // The largest index is last * n + n - 1.
+        for (group, n, holds_there) in [
+            (0, 5, true),
+            (0, 1 << 28, true),
+            (0, (1 << 28) + 1, false),
+            (15, 1 << 24, true),
+            (15, (1 << 24) + 1, false),
+            (1 << 20, 0, true),
+            (0, u64::from(u32::MAX), false),
+            ((1 << 26) - 1, 4, true),
+            ((1 << 26) - 1, 5, false),
+        ] {
+            assert_eq!(holds(&condition, group, n), holds_there, "{group}, {n}");
+        }
+    }
+
+    #[test]
+    fn a_signed_index_has_31_bits() {
+        let (found, _) = found("v4", "slt v10, v1", ROW, "sext");
+        let checked = found.checked.unwrap();
+        assert!(holds(&checked.condition, 0, 1 << 27) && !holds(&checked.condition, 0, (1 << 27) + 1));
+        let mut adds = checked.func.insts_in_layout().filter(|(_, data)| data.op == Op::Binary(BinOp::Add));
+        assert!(adds.all(|(_, data)| data.flags.contains(Flags::NSW | Flags::NUW)));
+        // Below the largest unsigned number, a counter may be negative.
+        assert!(!holds(&checked.condition, 0, 1 << 31));
+    }
+
+    #[test]
+    fn a_counter_that_ends_at_a_number_begins_below_and_adds_one() {
+        let checked = |start: &str, body: &str| found(start, "ne v10, v1", body, "zext").0.checked;
+        assert!(holds(&checked("v4", ROW).unwrap().condition, 0, 100));
+        // From the id: the last one must not be above.
+        let condition = checked("v3", ROW).unwrap().condition;
+        assert!(holds(&condition, 0, 15) && !holds(&condition, 0, 14) && !holds(&condition, 1, 30));
+        assert!(checked("v6", ROW).is_none_or(|c| !holds(&c.condition, 0, 100)));
+        // Steps of n pass it.
+        assert!(checked("v4", "    v20: i32 = add v7, v10\n    v24: i32 = add v10, v1").is_none());
+    }
+
+    #[test]
+    fn a_condition_bounds_only_where_it_dominates() {
+        // The counter goes on where it is not below n.
+        let body = |cc: &str| {
+            format!(
+                "    v12: i1 = icmp {cc} v10, v1\n    br v12, bb3, bb4\nbb3:\n    jump bb4\nbb4:\n    v20: i32 = add v7, v10\n    \
+                 v24: i32 = add v10, v5"
+            )
+        };
+        for cc in ["ult", "slt", "ne"] {
+            assert!(found("v4", "ne v10, v6", &body(cc), "zext").0.checked.is_none_or(|c| {
+                // The end of the loop itself is a bound, which no row has room for.
+                !holds(&c.condition, 1, 100)
+            }));
+            assert!(found("v4", "sge v10, v4", &body(cc), "zext").0.checked.is_none());
+        }
+    }
+
+    #[test]
+    fn negative_starts_have_no_bound() {
+        assert!(found("v6", "slt v10, v1", ROW, "zext").0.checked.is_none());
+        assert!(found("v6", "slt v10, v1", ROW, "sext").0.checked.is_none());
+        // Without a sign it is a large number: the body runs only where it is below n.
+        let condition = found("v6", "ult v10, v1", ROW, "zext").0.checked.unwrap().condition;
+        assert!(holds(&condition, 0, 100) && !holds(&condition, 1, 0xffff_fff8));
+    }
+
+    #[test]
+    fn what_a_group_knows_may_have_wrapped_itself() {
+        // n * n is no number of 32 bits always, but the same in all lanes: it needs no promise.
+        let body = "    v19: i32 = mul v1, v1\n    v20: i32 = add v19, v10\n    v18: i32 = add v20, v3\n    v24: i32 = add v10, v5";
+        let (found, func) = found("v4", "ult v10, v1", body, "zext");
+        assert!(found.checked.is_none(), "the index is uniform");
+        let mut muls = func.insts_in_layout().filter(|(_, data)| data.op == Op::Binary(BinOp::Mul));
+        assert!(muls.all(|(_, data)| data.flags.is_empty()));
+    }
+}
