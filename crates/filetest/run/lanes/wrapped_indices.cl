@@ -12,6 +12,8 @@
 // run: global=64 local=16 kernel=signed_start
 // run: global=64 local=16 kernel=reversed
 // run: global=64 local=16 kernel=only_in_the_first_group
+// run: global=64 local=16 kernel=sum_wraps
+// run: global=64 local=16 kernel=product_wraps
 // run: global=60 local=20 kernel=saved_across_a_barrier
 // run: global=64 local=64 kernel=saved_across_a_barrier
 // run: global=16x4 local=8x2 kernel=saved_across_a_barrier
@@ -111,4 +113,19 @@ kernel void saved_across_a_barrier(global uint *out, const global uint *in, uint
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint c = 0; c < 8; c++) sum = sum * 31 + in[c + 2 * r] + tile[last - l];
   out[r] = sum;
+}
+
+// 2^32 - 8 and an id: the address is computed of lane 0, whose sum has not wrapped.
+kernel void sum_wraps(global uint *out, const global uint *in, uint w, uint m, int end) {
+  uint x = get_global_id(0), b = w - 0x40000009, sum = 0;
+  for (uint c = 0; c < m; c++)
+    if (x >= 8) sum = sum * 31 + in[x + b + c];
+  out[x] = sum;
+}
+
+// (x + 2^30) * 4 is 4 * x, at a stride of four from lane to lane.
+kernel void product_wraps(global uint *out, const global uint *in, uint w, uint m, int end) {
+  uint x = get_global_id(0), sum = 0;
+  for (uint c = 0; c < m; c++) sum = sum * 31 + in[(x + (w - 1)) * 4 + c];
+  out[x] = sum;
 }
