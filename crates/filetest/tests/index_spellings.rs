@@ -47,7 +47,8 @@ const ROWS: &[&str] = &[
     "T r = get_global_id(0); if (r < m) { for (T c = 0; c < n; c++) s += a[r * n + c]; o[r] = s; }",
     "T y = get_global_id(1), x0 = get_global_id(0); for (T k = 0; k < n; k++) s += a[x0 * n + k] * x[y * n + k]; \
      o[y * m + x0] = s;",
-    "T r = get_group_id(0) * get_local_size(0) + get_local_id(0); for (T c = 0; c < n; c++) s += a[r * n + c]; o[r] = s;",
+    "T r = get_group_id(0) * get_local_size(0) + get_local_id(0); \
+     for (T c = 0; c < n; c++) s += a[r * n + c]; o[r] = s;",
     "T r = get_global_id(0); for (T t = 0; t < n; t += 16) for (T k = 0; k < 16; k++) s += a[r * n + t + k]; o[r] = s;",
 ];
 
@@ -69,7 +70,8 @@ const STRIDES: &[&str] = &[
     "T x = get_global_id(0), y = get_global_id(1); for (T dy = 0; dy < 5; dy++) for (T dx = 0; dx < 5; dx++) \
      s += a[(y + dy) * n + (x + dx)]; o[y] = s;",
     "for (T i = get_global_id(0); i < n; i += get_global_size(0)) s += a[i]; o[0] = s;",
-    "for (T i = get_global_id(0); i < n; i += get_global_size(0)) { atomic_inc((global int *)o); s += a[i]; } o[0] = s;",
+    "for (T i = get_global_id(0); i < n; i += get_global_size(0)) \
+     { atomic_inc((global int *)o); s += a[i]; } o[0] = s;",
     "for (T i = get_local_id(0); i < n; i += get_local_size(0)) s += a[get_group_id(0) * n + i]; o[0] = s;",
     "for (T i = get_global_id(0); i < n; i += m) s += a[i]; o[0] = s;",
     "T i = get_global_id(0); for (T k = 1; k < n; k *= 2) s += a[i + k]; o[0] = s;",

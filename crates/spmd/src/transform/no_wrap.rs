@@ -9,8 +9,8 @@
 //!     sum += a[r * n + c] * x[c];         // if last_id * n + (n - 1) < 2^32, &a[r * n + c] has unit stride over c
 //! ```
 //!
-//! A number of 32 bits is widened before it is added to an address. If it may wrap, the widened number has no stride: not
-//! from lane to lane ([`crate::analysis::shape`]), nor from iteration to iteration ([`cloom_ir::affine`]). Signed
+//! A number of 32 bits is widened before it is added to an address. If it may wrap, the widened number has no stride:
+//! not from lane to lane ([`crate::analysis::shape`]), nor from iteration to iteration ([`cloom_ir::affine`]). Signed
 //! arithmetic of the source has the promise; unsigned arithmetic and what is cut off (`i += get_global_size(0)` for an
 //! `int`) has not. [`GroupBounds`] finds what ids, loop counters and sums of them do not exceed. Where that is within
 //! 32 bits by constants, the promise is written into the function; where it depends on the launch, the group checks
@@ -197,8 +197,8 @@ mod tests {
     use cloom_ir::{Query, Scalar, eval};
     use rustc_hash::FxHashMap;
 
-    /// What is found in a loop that begins with `start` and runs while `test` of v10 holds. `body` computes an index v20
-    /// and the next counter v24. v3 is a global id of 32 bits, v1 the argument `n`, v4 is 0, v5 is 1.
+    /// What is found in a loop that begins with `start` and runs while `test` of v10 holds. `body` computes an index
+    /// v20 and the next counter v24. v3 is a global id of 32 bits, v1 the argument `n`, v4 is 0, v5 is 1.
     fn found(start: &str, test: &str, body: &str, widening: &str) -> (NoWrap, Function) {
         let text = format!(
             "func internal @f(i64, i32, ptr<global>) -> i32 {{
@@ -310,7 +310,8 @@ bb5:
         // The counter goes on where it is not below n.
         let body = |cc: &str| {
             format!(
-                "    v12: i1 = icmp {cc} v10, v1\n    br v12, bb3, bb4\nbb3:\n    jump bb4\nbb4:\n    v20: i32 = add v7, v10\n    \
+                "    v12: i1 = icmp {cc} v10, v1\n    br v12, bb3, bb4\nbb3:\n    jump bb4\nbb4:\n    \
+                 v20: i32 = add v7, v10\n    \
                  v24: i32 = add v10, v5"
             )
         };
@@ -335,7 +336,7 @@ bb5:
     #[test]
     fn what_a_group_knows_may_have_wrapped_itself() {
         // n * n is no number of 32 bits always, but the same in all lanes: it needs no promise.
-        let body = "    v19: i32 = mul v1, v1\n    v20: i32 = add v19, v10\n    v18: i32 = add v20, v3\n    v24: i32 = add v10, v5";
+        let body = "    v19: i32 = mul v1, v1\n    v20: i32 = add v19, v10\n    v24: i32 = add v10, v5";
         let (found, func) = found("v4", "ult v10, v1", body, "zext");
         assert!(found.checked.is_none(), "the index is uniform");
         let mut muls = func.insts_in_layout().filter(|(_, data)| data.op == Op::Binary(BinOp::Mul));

@@ -10,12 +10,12 @@
 //! ```
 //!
 //! It is the interval analysis of [`crate::analysis::bounds`] with upper ends that are not constants, and with the
-//! conditions of branches: where `c < n` dominates, `c` is at most `n - 1`. A parameter of a loop's header is bounded by
-//! induction over the iterations: its argument from the latch is bounded where the condition to stay holds.
+//! conditions of branches: where `c < n` dominates, `c` is at most `n - 1`. A parameter of a loop's header is bounded
+//! by induction over the iterations: its argument from the latch is bounded where the condition to stay holds.
 //!
 //! Operations wrap. So each expression has a *limit*, the largest number of 32 bits or less: a bound holds only if it
 //! and all bounds that it is made of are within their limits. What is not within the limits by constants is a check for
-//! run time ([`GroupBounds::emit`] writes it). No check overflows 64 bits: operands within 32 bits have products of 64 bits.
+//! run time ([`GroupBounds::emit`] writes it). No check overflows 64 bits: operands within 32 bits have products of 64.
 //!
 //! A bound holds where its value is defined and the conditions hold that it is made of, for lanes that are on: as a
 //! promise of the source does.
