@@ -206,6 +206,9 @@ impl Cx<'_> {
             if is_cold(&f) {
                 add(value, self.attribute("cold"));
             }
+            // With AVX-512 the convention does not have `rbp` saved, which LLVM 19 forgets where the caller has its frame
+            // pointer there: a callee with a frame pointer of its own saves it.
+            add(value, self.text_attribute("frame-pointer", "all"));
             // SAFETY: see `scalar`.
             unsafe { LLVMSetFunctionCallConv(value, self.pure_convention()) }
         }

@@ -106,6 +106,16 @@ pub struct Output {
     pub remarks: Vec<Remark>,
 }
 
+/// What is emitted: all versions of all continuations, and what was chosen for them.
+pub struct Plan {
+    parts: Vec<Versioned<Part>>,
+    dim_order: DimOrder,
+    pub width: Width,
+    long_row_width: Option<u16>,
+    write_only_bytes: u32,
+    remarks: Vec<Remark>,
+}
+
 /// One run of the pipeline.
 pub struct Pipeline<'a> {
     /// The module of the kernel, for its callees and globals.
@@ -114,15 +124,13 @@ pub struct Pipeline<'a> {
     pub cut: &'a Cut,
     /// Options and target.
     pub vectors: Vectors<'a>,
-    /// The vector variants of the functions that the kernel calls.
-    pub variants: &'a Variants,
     /// Runs the passes.
     pub manager: &'a PassManager<'a>,
 }
 
 impl Pipeline<'_> {
-    /// The work-group function of the kernel.
-    pub fn run(&self) -> Result<Output, Stop> {
+    /// All that is decided and rewritten before code is emitted.
+    pub fn plan(&self) -> Result<Plan, Stop> {
         let mut remarks = Vec::new();
         let write_only = self.write_only();
         let (mut parts, dim_order) = self.parts(TRANSFORMS, &write_only, &mut remarks)?;
@@ -144,10 +152,16 @@ impl Pipeline<'_> {
             remarks.extend(remarks::dim_order(dim_order));
             remarks.push(remarks::width(width));
         }
-        let (func, local_size) = self.emit(&parts, width)?;
+        Ok(Plan { parts, dim_order, width, long_row_width, write_only_bytes: write_only.bytes, remarks })
+    }
+
+    /// The work-group function of the kernel. `variants` are of the width that was planned.
+    pub fn emit(&self, plan: Plan, variants: &Variants) -> Result<Output, Stop> {
+        let Plan { parts, dim_order, width, long_row_width, write_only_bytes, remarks } = plan;
+        let (func, local_size) = self.work_group(&parts, width, variants)?;
         let has_nontemporal_stores = |p: &Part| p.body.vector().is_some_and(|item| !item.write_only.is_empty());
         let stores_nontemporal = parts.iter().flat_map(Versioned::leaves).any(has_nontemporal_stores);
-        let write_only_bytes = if stores_nontemporal { write_only.bytes } else { 0 };
+        let write_only_bytes = if stores_nontemporal { write_only_bytes } else { 0 };
         Ok(Output { func, local_size, dim_order, width, long_row_width, write_only_bytes, remarks })
     }
 
@@ -403,8 +417,13 @@ impl Pipeline<'_> {
     }
 
     /// Emits the work-group function. Also returns the size of its static local memory.
-    fn emit(&self, parts: &[Versioned<Part>], width: Width) -> Result<(Function, u64), Stop> {
-        let Self { module, cut, variants, manager, .. } = *self;
+    fn work_group(
+        &self,
+        parts: &[Versioned<Part>],
+        width: Width,
+        variants: &Variants,
+    ) -> Result<(Function, u64), Stop> {
+        let Self { module, cut, manager, .. } = *self;
         let emitted = manager.step(passes::EMIT, || {
             let emitted = group::work_group(module, cut, parts, width, variants, manager);
             (1, emitted)

@@ -44,8 +44,6 @@ pub fn run(
     }
     check_callees(module, kernel)?;
     let manager = PassManager::new(options);
-    let (variants, bug_in_variants) = variants(module, kernel, vectors, &manager, bugs);
-    let func = &module.funcs[kernel];
     let mut split = func.clone();
     let barriers = split_at_barriers(module, &mut split, &manager);
     if barriers.len() > MAX_BARRIERS {
@@ -53,11 +51,10 @@ pub fn run(
     }
     let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
     let cut = Cut::new(split, barriers, &manager);
-    let context = Context { module, variants: &variants, manager: &manager, bugs };
-    let Attempt { output, vectors, not_vectorised, internal_error } = attempt(context, &cut, vectors, too_large)?;
-    let internal_error = internal_error.or(bug_in_variants);
+    let mut context = Context { module, kernel, variants: Variants::default(), manager: &manager, bugs };
+    let Attempt { output, vectors, not_vectorised, internal_error } = context.attempt(&cut, vectors, too_large)?;
     // Not for scalar code: synthetic barriers would hide why it has no vectors.
-    let batched = (output.width.lanes > 1).then(|| try_batched(context, func, vectors)).flatten();
+    let batched = (output.width.lanes > 1).then(|| context.try_batched(vectors)).flatten();
     let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
     let Cut { split, divergence, graph, frame } = cut;
     let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), output.remarks);
@@ -85,38 +82,6 @@ pub fn run(
         remarks,
         statistics: manager.statistics(),
     })
-}
-
-/// What every attempt needs.
-#[derive(Clone, Copy)]
-struct Context<'a> {
-    /// The module of the kernel.
-    module: &'a Module,
-    /// The vector variants of what the kernel calls.
-    variants: &'a Variants,
-    /// Runs the passes.
-    manager: &'a PassManager<'a>,
-    /// What becomes of a bug.
-    bugs: BugPolicy,
-}
-
-/// Makes the vector variants of what a kernel calls, if it may have vectors. With a bug there are none.
-fn variants(
-    module: &mut Module,
-    kernel: FuncRef,
-    vectors: Vectors<'_>,
-    manager: &PassManager<'_>,
-    bugs: BugPolicy,
-) -> (Variants, Option<InternalError>) {
-    if !vectors.options.may_have_lanes() {
-        return (Variants::default(), None);
-    }
-    match Variants::make(module, kernel, vectors, manager) {
-        Ok(variants) => (variants, None),
-        Err(Stop::Bug(bug)) if bugs.panics => panic!("{bug}"),
-        Err(Stop::Bug(bug)) => (Variants::default(), Some(bug)),
-        Err(Stop::Limit(_)) => (Variants::default(), None),
-    }
 }
 
 /// Checks that no callee depends on which work-item calls it: only the work-group function knows.
@@ -176,77 +141,102 @@ struct Attempt<'a> {
     internal_error: Option<InternalError>,
 }
 
-/// Runs the pipeline. A bug panics, or is returned to the caller.
-fn write(pipeline: Pipeline<'_>, bugs: BugPolicy) -> Result<Output, Stop> {
-    let planted = bugs.planted.filter(|_| pipeline.vectors.options.may_have_lanes());
-    match planted.map_or_else(|| pipeline.run(), |bug| Err(Stop::Bug(bug))) {
-        Err(Stop::Bug(bug)) if bugs.panics => panic!("{bug}"),
-        written => written,
-    }
+/// What every attempt needs.
+struct Context<'a> {
+    /// The module of the kernel. Each attempt may add vector variants to it.
+    module: &'a mut Module,
+    kernel: FuncRef,
+    /// The vector variants so far.
+    variants: Variants,
+    /// Runs the passes.
+    manager: &'a PassManager<'a>,
+    /// What becomes of a bug.
+    bugs: BugPolicy,
 }
 
-/// Tries vector code, and scalar code if that meets a limit or a bug.
-fn attempt<'a>(context: Context<'_>, cut: &Cut, vectors: Vectors<'a>, too_large: bool) -> Result<Attempt<'a>, Error> {
-    let Context { module, variants, manager, bugs } = context;
-    let before = manager.statistics();
-    let first = match too_large {
-        true => Err(Stop::Limit(NotVectorised::TooLarge)),
-        false => write(Pipeline { module, cut, vectors, variants, manager }, bugs),
-    };
-    let (mut not_vectorised, mut internal_error) = (None, None);
-    match first {
-        Ok(output) => return Ok(Attempt { output, vectors, not_vectorised, internal_error }),
-        Err(Stop::Limit(limit)) => not_vectorised = Some(limit),
-        Err(Stop::Bug(bug)) if vectors.options.may_have_lanes() => internal_error = Some(bug),
-        Err(Stop::Bug(bug)) => return Err(Error::Internal(bug)),
+impl Context<'_> {
+    /// Runs the pipeline. A bug panics, or is returned to the caller.
+    fn write(&mut self, cut: &Cut, vectors: Vectors<'_>) -> Result<Output, Stop> {
+        let planted = self.bugs.planted.filter(|_| vectors.options.may_have_lanes());
+        match planted.map_or_else(|| self.run(cut, vectors), |bug| Err(Stop::Bug(bug))) {
+            Err(Stop::Bug(bug)) if self.bugs.panics => panic!("{bug}"),
+            written => written,
+        }
     }
-    manager.roll_back(before);
-    let vectors = vectors.scalar();
-    match write(Pipeline { module, cut, vectors, variants, manager }, bugs) {
-        Ok(output) => Ok(Attempt { output, vectors, not_vectorised, internal_error }),
-        Err(Stop::Bug(bug)) => Err(Error::Internal(bug)),
-        Err(Stop::Limit(_)) => Err(Error::Internal(internal("scalar code met a limit of vectors"))),
-    }
-}
 
-/// Compiles the kernel with synthetic barriers in its grid-stride loops. Returns it with the bytes that a work-item
-/// accesses in one grid stride; `None` if the kernel has no such loop, groups cannot run as a batch up to the first
-/// barrier, it gets no vectors, or the target prefers prefetching.
-fn try_batched(context: Context<'_>, kernel: &Function, vectors: Vectors<'_>) -> Option<(Cut, Output, u32)> {
-    let manager = context.manager;
-    let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
-    if !is_on || !grid_stride::asks_for_grid(kernel) || vectors.tuning().prefers_prefetch {
-        return None;
+    /// Plans, makes the vector variants for the width that was chosen, and emits.
+    fn run(&mut self, cut: &Cut, vectors: Vectors<'_>) -> Result<Output, Stop> {
+        let manager = self.manager;
+        let plan = Pipeline { module: self.module, cut, vectors, manager }.plan()?;
+        if plan.width.lanes > 1 {
+            self.variants.make(self.module, self.kernel, vectors, plan.width.lanes, manager)?;
+        }
+        Pipeline { module: self.module, cut, vectors, manager }.emit(plan, &self.variants)
     }
-    let unbatched = manager.statistics();
-    manager.roll_back(Statistics::default());
-    let output = batched(context, kernel, vectors);
-    if output.is_none() {
-        manager.roll_back(unbatched);
-    }
-    output
-}
 
-fn batched(context: Context<'_>, kernel: &Function, vectors: Vectors<'_>) -> Option<(Cut, Output, u32)> {
-    let Context { module, variants, manager, bugs } = context;
-    let mut split = kernel.clone();
-    manager.run(module, &mut split, &[SELECT, SIMPLIFY_CFG]);
-    let barriers = split_at_barriers(module, &mut split, manager);
-    // Tests that ask for a number of lanes have few elements.
-    let least = if vectors.options.lanes.is_some() { 0 } else { grid_stride::MIN_ELEMENTS };
-    let found = manager.step(passes::GRID_STRIDE, || {
-        let found = grid_stride::insert(&mut split, &barriers, least);
-        (found.as_ref().map_or(0, |found| found.barriers.len()), found)
-    });
-    let GridStride { barriers: synthetic, bytes } = found.flatten()?;
-    cloom_passes::manager::verify(module, &split, passes::GRID_STRIDE);
-    let cut = Cut::new(split, [barriers, synthetic].concat(), manager);
-    // Saving a private array across the barrier costs more than reading memory in order gains.
-    if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
-        return None;
+    /// Tries vector code, and scalar code if that meets a limit or a bug.
+    fn attempt<'v>(&mut self, cut: &Cut, vectors: Vectors<'v>, too_large: bool) -> Result<Attempt<'v>, Error> {
+        let before = self.manager.statistics();
+        let first = match too_large {
+            true => Err(Stop::Limit(NotVectorised::TooLarge)),
+            false => self.write(cut, vectors),
+        };
+        let (mut not_vectorised, mut internal_error) = (None, None);
+        match first {
+            Ok(output) => return Ok(Attempt { output, vectors, not_vectorised, internal_error }),
+            Err(Stop::Limit(limit)) => not_vectorised = Some(limit),
+            Err(Stop::Bug(bug)) if vectors.options.may_have_lanes() => internal_error = Some(bug),
+            Err(Stop::Bug(bug)) => return Err(Error::Internal(bug)),
+        }
+        self.manager.roll_back(before);
+        let vectors = vectors.scalar();
+        match self.write(cut, vectors) {
+            Ok(output) => Ok(Attempt { output, vectors, not_vectorised, internal_error }),
+            Err(Stop::Bug(bug)) => Err(Error::Internal(bug)),
+            Err(Stop::Limit(_)) => Err(Error::Internal(internal("scalar code met a limit of vectors"))),
+        }
     }
-    let output = write(Pipeline { module, cut: &cut, vectors, variants, manager }, bugs).ok()?;
-    (output.width.lanes > 1).then_some((cut, output, bytes))
+
+    /// Compiles the kernel with synthetic barriers in its grid-stride loops. Returns it with the bytes that a work-item
+    /// accesses in one grid stride; `None` if the kernel has no such loop, groups cannot run as a batch up to the first
+    /// barrier, it gets no vectors, or the target prefers prefetching.
+    fn try_batched(&mut self, vectors: Vectors<'_>) -> Option<(Cut, Output, u32)> {
+        let manager = self.manager;
+        let is_on = manager.is_on(passes::GRID_STRIDE) && manager.is_on(passes::GROUP_BATCH);
+        let asks_for_grid = grid_stride::asks_for_grid(&self.module.funcs[self.kernel]);
+        if !is_on || !asks_for_grid || vectors.tuning().prefers_prefetch {
+            return None;
+        }
+        let unbatched = manager.statistics();
+        manager.roll_back(Statistics::default());
+        let output = self.batched(vectors);
+        if output.is_none() {
+            manager.roll_back(unbatched);
+        }
+        output
+    }
+
+    fn batched(&mut self, vectors: Vectors<'_>) -> Option<(Cut, Output, u32)> {
+        let manager = self.manager;
+        let mut split = self.module.funcs[self.kernel].clone();
+        manager.run(self.module, &mut split, &[SELECT, SIMPLIFY_CFG]);
+        let barriers = split_at_barriers(self.module, &mut split, manager);
+        // Tests that ask for a number of lanes have few elements.
+        let least = if vectors.options.lanes.is_some() { 0 } else { grid_stride::MIN_ELEMENTS };
+        let found = manager.step(passes::GRID_STRIDE, || {
+            let found = grid_stride::insert(&mut split, &barriers, least);
+            (found.as_ref().map_or(0, |found| found.barriers.len()), found)
+        });
+        let GridStride { barriers: synthetic, bytes } = found.flatten()?;
+        cloom_passes::manager::verify(self.module, &split, passes::GRID_STRIDE);
+        let cut = Cut::new(split, [barriers, synthetic].concat(), manager);
+        // Saving a private array across the barrier costs more than reading memory in order gains.
+        if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
+            return None;
+        }
+        let output = self.write(&cut, vectors).ok()?;
+        (output.width.lanes > 1).then_some((cut, output, bytes))
+    }
 }
 
 #[cfg(test)]

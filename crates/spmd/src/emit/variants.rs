@@ -11,10 +11,9 @@
 //! function may run for lanes that are off, and ends for any operands; so neither the callee nor its callers depend on
 //! how masks are passed. Where a callee loops, the caller gives zeros to lanes that are off, lest they loop longest.
 //!
-//! The number of lanes does not depend on the kernel's width: the widest parameter or result fills one vector register.
-//! A kernel with wider vectors calls several times ([`super::widen`], module `calls`). So a variant's code is as small
-//! as can be, and all widths, copies and versions of a kernel share it. Interleaving several registers, which hides
-//! latency in inlined code, is left to the processor: calls in a row do not depend on each other.
+//! The widest values of a slow path fill one vector register, those of a long function two, which hide some of its latency;
+//! but a variant has no more lanes than the kernel. A kernel with wider vectors calls several times ([`super::widen`],
+//! module `calls`). So a variant's code is small, and all copies and versions of a kernel share it.
 //!
 //! ispc and Intel's OpenCL runtime ship such variants as object code or bitcode for each instruction set; here they are
 //! made from the same source as scalar code, so that all lanes have the bits of the scalar function.
@@ -32,7 +31,7 @@ use crate::{cost, passes};
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Builder, FuncRef, Function, Linkage, Module, Op, Type};
 use cloom_passes::{CSE, DCE, FOLD, PassManager, SELECT, SIMPLIFY_CFG, inline, select};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 
 /// A vector variant of a function.
@@ -46,7 +45,7 @@ pub struct Variant {
     pub loops: bool,
 }
 
-/// The vector variants of a module, by scalar function.
+/// The vector variants in a module, by scalar function.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Variants(FxHashMap<FuncRef, Variant>);
 
@@ -56,37 +55,38 @@ impl Variants {
         self.0.get(&callee).copied()
     }
 
-    /// Adds the variants of all functions that pure calls in a kernel reach to the module, callees first.
+    /// Adds the variants of all functions that pure calls in a kernel reach to the module, callees first. `lanes` is the
+    /// width of the kernel. Those of another width are replaced.
     pub fn make(
+        &mut self,
         module: &mut Module,
         kernel: FuncRef,
         vectors: Vectors<'_>,
+        lanes: u16,
         manager: &PassManager<'_>,
-    ) -> Result<Variants, Stop> {
-        let mut variants = Variants::default();
+    ) -> Result<(), Stop> {
+        self.0.clear();
         if !manager.is_on(passes::VECTOR_VARIANTS) {
-            return Ok(variants);
+            return Ok(());
         }
         let order = inline::bottom_up(module, kernel);
-        let mut called = vec![false; module.funcs.len()];
-        for &f in &order {
-            for (_, data) in module.funcs[f].insts_in_layout() {
-                if let Op::PureCall(callee) = data.op {
-                    called[cloom_ir::Entity::index(callee)] = true;
-                }
-            }
-        }
-        for f in order.into_iter().filter(|&f| called[cloom_ir::Entity::index(f)]) {
+        let insts = order.iter().flat_map(|&f| module.funcs[f].insts_in_layout());
+        let callees = insts.filter_map(|(_, data)| match data.op {
+            Op::PureCall(callee) => Some(callee),
+            _ => None,
+        });
+        let called: FxHashSet<FuncRef> = callees.collect();
+        for f in order.into_iter().filter(|f| called.contains(f)) {
             let made = manager.step(passes::VECTOR_VARIANTS, || {
-                let made = variants.variant(module, f, vectors, manager);
+                let made = self.variant(module, f, vectors, lanes, manager);
                 (usize::from(matches!(made, Ok(Some(_)))), made)
             });
             if let Some((func, lanes, loops)) = made.transpose()?.flatten() {
                 cloom_passes::manager::verify(module, &func, passes::VECTOR_VARIANTS);
-                variants.0.insert(f, Variant { func: module.funcs.push(func), lanes, loops });
+                self.0.insert(f, Variant { func: module.funcs.push(func), lanes, loops });
             }
         }
-        Ok(variants)
+        Ok(())
     }
 
     /// The vector variant of a function, with its number of lanes and whether it has loops; none if it is beyond a
@@ -96,13 +96,12 @@ impl Variants {
         module: &Module,
         f: FuncRef,
         vectors: Vectors<'_>,
+        lanes: u16,
         manager: &PassManager<'_>,
     ) -> Result<Option<(Function, u16, bool)>, Stop> {
         let scalar = &module.funcs[f];
         let Some(ret) = scalar.ret else { return Ok(None) };
-        let widest = scalar.params.iter().chain([&ret]).map(|ty| ty.scalar.bytes()).max().unwrap_or(4);
-        let registers = if scalar.noinline { 1 } else { vectors.tuning().interleave };
-        let lanes = (registers * vectors.register() / u32::from(widest).max(1)).clamp(2, cost::MAX_LANES) as u16;
+        let lanes = lanes.next_power_of_two().min(most_lanes(scalar, vectors)).max(2);
         let item = match input(module, scalar, vectors, manager) {
             Ok(item) => item,
             Err(Stop::Limit(_)) => return Ok(None),
@@ -138,6 +137,16 @@ impl Variants {
         manager.run(module, &mut func, CLEAN_UP_VECTORS);
         Ok(Some((func, lanes, !item.loops.loops.is_empty())))
     }
+}
+
+/// The most lanes: the widest values of a long function fill as many registers as hide its latency (in loops, calls
+/// in a row overlap little); those of a slow path fill one, as it is rarely run.
+fn most_lanes(scalar: &Function, vectors: Vectors<'_>) -> u16 {
+    let results = scalar.insts_in_layout().filter_map(|(_, data)| data.result);
+    let computed = results.map(|v| scalar.ty(v)).filter(|ty| ty.is_int() || ty.is_float());
+    let widest = scalar.params.iter().copied().chain(computed).map(|ty| u32::from(ty.scalar.bytes())).max();
+    let registers = if scalar.noinline { 1 } else { vectors.tuning().interleave };
+    (registers * vectors.register() / widest.unwrap_or(4).max(1)).clamp(2, cost::MAX_LANES) as u16
 }
 
 /// A function in canonical form, analysed with all parameters varying.
