@@ -213,10 +213,12 @@ static double2 speciald_lgamma(double x)
     double w = speciald_shift(__cl_fmin(a, 10.5), &product);
     // Near 1 and 2, where the logarithm of gamma vanishes, both factors are exact.
     double middle = w * (w - 1.0) * speciald_lgamma_middle(w - 0.5);
-    double small = middle + (a < 1.0 ? -log(a) : log(product));
     double b = __cl_fmax(a, 10.0);
+    // One logarithm for all ranges.
+    double l = log(a < 1.0 ? a : (a < 10.0 ? product : b));
+    double small = middle + (a < 1.0 ? -l : l);
     double r = 1.0 / b;
-    double big = __cl_fma(b - 0.5, log(b) - 1.0, __cl_fma(speciald_stirling(r * r), r, 0x1.acfe390c97d69p-2));
+    double big = __cl_fma(b - 0.5, l - 1.0, __cl_fma(speciald_stirling(r * r), r, 0x1.acfe390c97d69p-2));
     double s = a < 10.0 ? small : big;
     double sine = sinpi(a);
     int negative = x < 0.0;

@@ -153,7 +153,9 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
     while let Some(b) = work.pop() {
         layout.push(b);
         let found = caller.blocks[b].insts.iter().enumerate().find_map(|(at, &i)| match caller.insts[i].op {
-            Op::Call(f) if f != root => wanted(&module.funcs[f], must[f.index()], size, budget).then_some((at, i, f)),
+            Op::Call(f) if f != root && !(budget.in_library && waits_for_others(module, f)) => {
+                wanted(&module.funcs[f], must[f.index()], size, budget).then_some((at, i, f))
+            }
             _ => None,
         });
         let Some((at, call, f)) = found else { continue };
@@ -169,6 +171,12 @@ pub fn inline_calls(module: &mut Module, root: FuncRef, must: &[bool], budget: B
     caller.layout = layout;
     module.funcs[root] = caller;
     changed
+}
+
+/// Whether a function of the library calls functions of other files. Only with these is it known how long it is.
+fn waits_for_others(module: &Module, f: FuncRef) -> bool {
+    let is_undefined = |callee: FuncRef| module.funcs[callee].is_declaration();
+    !module.funcs[f].is_declaration() && module.funcs[f].callees().into_iter().any(is_undefined)
 }
 
 /// Whether a function has a loop.
