@@ -206,8 +206,8 @@ impl Cx<'_> {
             if is_cold(&f) {
                 add(value, self.attribute("cold"));
             }
-            // With AVX-512 the convention does not have `rbp` saved, which LLVM 19 forgets where the caller has its frame
-            // pointer there: a callee with a frame pointer of its own saves it.
+            // With AVX-512 the convention does not have `rbp` saved, which LLVM 19 forgets where the caller has its
+            // frame pointer there: a callee with a frame pointer of its own saves it.
             add(value, self.text_attribute("frame-pointer", "all"));
             // SAFETY: see `scalar`.
             unsafe { LLVMSetFunctionCallConv(value, self.pure_convention()) }
@@ -217,8 +217,8 @@ impl Cx<'_> {
     /// The calling convention of pure calls.
     fn pure_convention(&self) -> u32 {
         match (self.target.architecture(), self.target.features().vector_bits) {
-            // With AVX2, not AVX-512, LLVM 19 inserts `vzeroupper` before a call without operands of 256 bits, also where
-            // the upper halves of registers are to be preserved.
+            // With AVX2, not AVX-512, LLVM 19 inserts `vzeroupper` before a call without operands of 256 bits, also
+            // where the upper halves of registers are to be preserved.
             (Architecture::X86_64, 256) => LLVMCallConv::LLVMCCallConv as u32,
             (Architecture::X86_64, _) => LLVMCallConv::LLVMIntelOCLBICallConv as u32,
             (Architecture::AArch64, _) => AARCH64_VECTOR_CALL,

@@ -12,8 +12,8 @@
 //! * *slow paths*, which the library marks with `__attribute__((noinline))`: the reduction of large angles, for
 //!   instance, which no ordinary argument takes;
 //! * functions with loops and those of [`Budget::large`] instructions or more, beside which a call costs little;
-//! * the longest of what exceeds [`Budget::library`] in one caller: a kernel may use the whole library and still compile
-//!   fast.
+//! * the longest of what exceeds [`Budget::library`] in one caller: a kernel may use the whole library and still
+//!   compile fast.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Linkage, Module, Op, Space, Term, ValueDef};

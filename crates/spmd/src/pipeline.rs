@@ -7,7 +7,8 @@
 //!     for each version:     group-invariant hoisting ─▶ unit accesses ─▶ canonicalize ─▶ analyse
 //!                           ─▶ store-to-load ─▶ row transpose ─▶ component split ─▶ loop prefetch ─▶ narrow
 //!
-//! all versions ─▶ width ─▶ (scalar code: sub-groups of one, narrow loads, scatter prefetch) ─▶ emit ─▶ clean-up
+//! all versions ─▶ width ─▶ (scalar code: sub-groups of one, narrow loads, scatter prefetch)
+//!              ─▶ vector variants of what is called ─▶ emit ─▶ clean-up
 //! ```
 //!
 //! [`crate::work_group`] calls it, and decides what follows when a kernel meets a limit.

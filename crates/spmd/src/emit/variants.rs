@@ -11,8 +11,8 @@
 //! function may run for lanes that are off, and ends for any operands; so neither the callee nor its callers depend on
 //! how masks are passed. Where a callee loops, the caller gives zeros to lanes that are off, lest they loop longest.
 //!
-//! The widest values of a slow path fill one vector register, those of a long function two, which hide some of its latency;
-//! but a variant has no more lanes than the kernel. A kernel with wider vectors calls several times ([`super::widen`],
+//! The widest values of a slow path fill one vector register, those of a long function two, which hide some of its
+//! latency; but a variant has no more lanes than the kernel. A kernel with wider vectors calls several times ([`super::widen`],
 //! module `calls`). So a variant's code is small, and all copies and versions of a kernel share it.
 //!
 //! ispc and Intel's OpenCL runtime ship such variants as object code or bitcode for each instruction set; here they are
@@ -55,8 +55,8 @@ impl Variants {
         self.0.get(&callee).copied()
     }
 
-    /// Adds the variants of all functions that pure calls in a kernel reach to the module, callees first. `lanes` is the
-    /// width of the kernel. Those of another width are replaced.
+    /// Adds the variants of all functions that pure calls in a kernel reach to the module, callees first. `lanes` is
+    /// the width of the kernel. Those of another width are replaced.
     pub fn make(
         &mut self,
         module: &mut Module,
@@ -144,7 +144,7 @@ impl Variants {
 fn most_lanes(scalar: &Function, vectors: Vectors<'_>) -> u16 {
     let results = scalar.insts_in_layout().filter_map(|(_, data)| data.result);
     let computed = results.map(|v| scalar.ty(v)).filter(|ty| ty.is_int() || ty.is_float());
-    let widest = scalar.params.iter().copied().chain(computed).map(|ty| u32::from(ty.scalar.bytes())).max();
+    let widest = scalar.params.iter().copied().chain(computed).map(|ty| ty.scalar.bytes()).max();
     let registers = if scalar.noinline { 1 } else { vectors.tuning().interleave };
     (registers * vectors.register() / widest.unwrap_or(4).max(1)).clamp(2, cost::MAX_LANES) as u16
 }
