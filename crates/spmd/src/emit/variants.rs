@@ -12,8 +12,8 @@
 //! how masks are passed. Where a callee loops, the caller gives zeros to lanes that are off, lest they loop longest.
 //!
 //! The widest values of a slow path fill one vector register, those of a long function two, which hide some of its
-//! latency; but a variant has no more lanes than the kernel. A kernel with wider vectors calls several times ([`super::widen`],
-//! module `calls`). So a variant's code is small, and all copies and versions of a kernel share it.
+//! latency; but a variant has no more lanes than the kernel. A kernel with wider vectors calls several times
+//! ([`super::widen`], module `calls`). So a variant's code is small, and all copies and versions of a kernel share it.
 //!
 //! ispc and Intel's OpenCL runtime ship such variants as object code or bitcode for each instruction set; here they are
 //! made from the same source as scalar code, so that all lanes have the bits of the scalar function.
