@@ -1,7 +1,7 @@
 // Tail folding: guards that most kernels begin with, and what keeps vectors that are not full apart from full ones.
 // Rows of groups that are no multiple of the lanes, whole vectors that the guard cuts, and vectors that both cut.
 // run: global=37 local=37
-// run: global=40,3 local=20,1
+// run: global=40x3 local=20x1
 // run: global=64 local=64 offset=5
 // run: global=48 local=12 offset=2
 // arg: buffer int 4096 = random 3
