@@ -607,10 +607,12 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Whether lanes at this stride are stored by masked stores that cover the range.
+    /// Whether lanes at this stride are stored by masked stores that cover the range. Not where lanes are off: to repeat
+    /// a mask for each element takes more code than a scatter.
     fn is_gapped(&self, ty: Type, by: i64) -> bool {
         let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
         self.item.masked_store
+            && self.masks.current.is_none()
             && by % size == 0
             && (n + 1..=MAX_COVERED).contains(&(by / size))
             && by / size * i64::from(self.lanes) <= i64::from(MAX_COMPONENTS)
@@ -626,9 +628,7 @@ impl Widener<'_> {
         let (written, gap) = (self.b().iconst(Type::I1, 1), self.b().iconst(Type::I1, 0));
         let either = self.b().build(&[written, gap]);
         let order: Vec<u16> = (0..w * step).map(|i| u16::from(i % step >= n)).collect();
-        let pattern = self.b().shuffle(either, either, &order);
-        let mask = self.masks.current.map(|m| self.repeat_mask(m, step));
-        let mask = self.and(mask, pattern);
+        let mask = self.b().shuffle(either, either, &order);
         self.b().masked_store(base, row, mask, align, flags);
         Ok(())
     }
