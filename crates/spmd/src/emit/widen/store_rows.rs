@@ -85,7 +85,12 @@ fn field(item: &VectorInput, store: Inst) -> Option<(i64, Type)> {
     let (Op::Store { .. }, &[p, x]) = (&data.op, &data.args[..]) else { return None };
     let ty = item.func.ty(x);
     let size = i64::from(ty.bytes());
-    let plain = !data.flags.contains(Flags::VOLATILE) && !ty.is_vector() && !ty.is_ptr() && ty.scalar != Scalar::I1;
+    // Neighbours in a private array that is laid out by unit are not neighbours in memory.
+    let plain = !data.flags.contains(Flags::VOLATILE)
+        && !ty.is_vector()
+        && !ty.is_ptr()
+        && ty.scalar != Scalar::I1
+        && item.shapes.arrays.unit(p).is_none();
     match item.shapes.of(p) {
         Shape::Strided { by, checked: false } if plain && by % size == 0 && (2..=MAX_FIELDS).contains(&(by / size)) => {
             Some((by, ty))
