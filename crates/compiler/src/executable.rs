@@ -29,8 +29,7 @@ struct Kernel {
     tier_up: OnceLock<(Instant, Duration)>,
 }
 
-/// How much longer optimised code takes to compile than baseline code does, about: the ratio was 6 to 14 for the
-/// gallery's kernels.
+/// How much longer optimised code takes to compile than baseline code does, about.
 const TIER_UP_RATIO: u32 = 10;
 
 /// A program that can run: its kernels are compiled when they are asked for, or in the background when they are
@@ -120,8 +119,8 @@ impl Executable {
         self.cell(i, key.clone()).get_or_init(make).as_ref().ok().map(|built| built.artifact.clone())
     }
 
-    /// How long compiling the optimised code of a kernel with baseline code will still take: estimated from the time that
-    /// the baseline code took, and once that is over, from the time so far.
+    /// How long compiling the optimised code of a kernel with baseline code will still take: estimated from the time
+    /// that the baseline code took, and once that is over, from the time so far.
     pub fn tier_up_remaining(&self, name: &str) -> Duration {
         let known = self.index(name).and_then(|i| self.kernels[i].tier_up.get());
         let Some((begin, baseline)) = known else { return Duration::ZERO };

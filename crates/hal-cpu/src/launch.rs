@@ -170,8 +170,8 @@ impl NextTier<'_> {
         matches!(self.code.get(), Some(Some(_)))
     }
 
-    /// The code, if it is compiled and can run the groups of this launch, of which there are `count`. Waits for it if the
-    /// groups that are left would take the current code, on so many threads, longer than the compiler will need:
+    /// The code, if it is compiled and can run the groups of this launch, of which there are `count`. Waits for it if
+    /// the groups that are left would take the current code, on so many threads, longer than the compiler will need:
     /// running them would take a core from the compiler and gain little. It waits at most as long as they would take,
     /// so that a wrong estimate costs no more than that (the ski rental problem).
     fn code_or_wait(&self, range: &NdRange, count: u64, threads: u64) -> Option<Code> {

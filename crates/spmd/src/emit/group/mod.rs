@@ -547,8 +547,8 @@ impl Emitter<'_> {
         if diverges { self.at(block).binary(BinOp::Umin, so_far, number) } else { number }
     }
 
-    /// Writes the code of one vector: twice, for one that is full and under a mask; or once, if the code under a mask is
-    /// as fast for full vectors ([`VectorInput::folds_tail`]).
+    /// Writes the code of one vector: twice, for one that is full and under a mask; or once, if the code under a mask
+    /// is as fast for full vectors ([`VectorInput::folds_tail`]).
     fn vectors(
         &mut self,
         item: &VectorInput,

@@ -49,8 +49,8 @@ impl VectorInput {
         folds && versions > 0 && versions <= BUDGET
     }
 
-    /// Whether a block and all that it dominates can run under the mask that the code starts with at no cost, apart from
-    /// regions with two versions, whose weight is added to `versions`.
+    /// Whether a block and all that it dominates can run under the mask that the code starts with at no cost, apart
+    /// from regions with two versions, whose weight is added to `versions`.
     fn is_cheap_under_mask(&self, b: Block, versions: &mut u32) -> bool {
         if self.masked.is_masked(b) && self.loop_of.contains_key(&b) {
             return false;

@@ -607,8 +607,8 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Whether lanes at this stride are stored by masked stores that cover the range. Not where lanes are off: to repeat
-    /// a mask for each element takes more code than a scatter.
+    /// Whether lanes at this stride are stored by masked stores that cover the range. Not where lanes are off: to
+    /// repeat a mask for each element takes more code than a scatter.
     fn is_gapped(&self, ty: Type, by: i64) -> bool {
         let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
         self.item.masked_store
