@@ -62,11 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_threads_count_and_sleep_does_not() {
-        let watch = Stopwatch::start();
-        std::thread::sleep(Duration::from_millis(60));
-        let slept = watch.spent();
-        assert!(slept.wall >= Duration::from_millis(60) && slept.processor < Duration::from_millis(50), "{slept:?}");
+    fn the_time_of_all_threads_counts() {
         let watch = Stopwatch::start();
         let worker = std::thread::spawn(|| {
             let own = || clock_gettime(ClockId::ThreadCPUTime);

@@ -91,9 +91,11 @@ impl Gen {
         let name = self.name("t");
         let mut parts = Vec::new();
         let mut next = self.rng.below(4);
+        // PoCL refuses programs with ranges.
+        let ranges = self.rng.chance(25);
         while next < 32 {
             let (value, end) = (self.values(ty, 1, 50), next + self.rng.below(6));
-            parts.push(match self.rng.chance(30) && end < 32 {
+            parts.push(match ranges && self.rng.chance(50) && end < 32 {
                 true => format!("[{next} ... {end}] = {value}"),
                 false => format!("[{next}] = {value}"),
             });
