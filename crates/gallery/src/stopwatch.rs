@@ -61,6 +61,14 @@ impl Stopwatch {
 mod tests {
     use super::*;
 
+    /// Only the wall's: other tests of this process may run meanwhile, and their processor time counts.
+    #[test]
+    fn sleep_counts_on_the_wall() {
+        let watch = Stopwatch::start();
+        std::thread::sleep(Duration::from_millis(60));
+        assert!(watch.spent().wall >= Duration::from_millis(60));
+    }
+
     #[test]
     fn the_time_of_all_threads_counts() {
         let watch = Stopwatch::start();
