@@ -192,7 +192,7 @@ impl Short<'_> {
     fn run(&self, wait: &[Arc<Event>], run: impl FnOnce() -> Result<()>) -> Result<Option<Option<Arc<Event>>>> {
         let queue = self.queue;
         let profiles = self.wanted && queue.flags().contains(QueueFlags::PROFILING);
-        let clock = profiles || self.code.cost().is_due();
+        let clock = profiles || self.code.cost().is_due(self.items);
         let now = || if clock { queue.context().engine().now() } else { 0 };
         let ran = queue.run_inline(wait, || {
             let begin = now();
