@@ -2,7 +2,7 @@
 
 use crate::loader::Image;
 use crate::memory::CpuMemory;
-use crate::pool::{self, Pool};
+use crate::pool::{Pool, Spinner};
 use crate::{info, launch};
 use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
 use cloom_hal::{Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind};
@@ -14,6 +14,8 @@ pub struct CpuDevice {
     info: DeviceInfo,
     threads: usize,
     pool: OnceLock<Pool>,
+    /// How threads that wait for launches spin.
+    pub(crate) spinner: Arc<Spinner>,
 }
 
 /// A kernel in memory.
@@ -29,14 +31,18 @@ pub struct CpuKernel {
 }
 
 impl CpuDevice {
-    /// The device with `threads` threads (0: as many as the process may use) and code for at most the level `cpu`
+    /// The device with `threads` threads (0: as many as the process may use cores, by its affinity mask and by the quota
+    /// of its control groups) and code for at most the level `cpu`
     /// (`sse4.2`, `avx2`, `avx512`). No thread is started before the first launch.
     pub fn new(threads: usize, cpu: Option<&str>) -> CpuDevice {
+        let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = allowed;
         let threads = match threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            0 => cores,
             n => n.min(1024),
         };
-        CpuDevice { info: info::detect(threads, info::target(cpu)), threads, pool: OnceLock::new() }
+        let info = info::detect(threads, info::target(cpu));
+        CpuDevice { info, threads, pool: OnceLock::new(), spinner: Arc::new(Spinner::new(cores)) }
     }
 
     /// Overrides the size of the last-level cache, for tests: launches that write more use non-temporal stores.
@@ -60,7 +66,7 @@ impl CpuDevice {
     }
 
     pub(crate) fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::new(self.threads))
+        self.pool.get_or_init(|| Pool::new(self.threads, self.spinner.clone()))
     }
 }
 
@@ -152,7 +158,11 @@ impl Assist for CpuDevice {
         match self.pool.get() {
             Some(pool) => pool.assist(queue, done, may_migrate),
             // Nothing has been launched yet.
-            None => pool::spin(done),
+            None => self.spinner.spin(done),
         }
+    }
+
+    fn is_contended(&self) -> bool {
+        self.spinner.is_contended()
     }
 }

@@ -17,6 +17,7 @@
 mod job;
 mod mailbox;
 mod shared;
+mod spinner;
 mod sync;
 
 use crate::cores::{self, Cores};
@@ -25,25 +26,10 @@ use job::Job;
 pub use job::Work;
 use parking_lot::Mutex;
 use shared::Shared;
+pub use spinner::Spinner;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
-
-/// Spins until a condition holds, for at most [`spin_time`](cloom_hal::Tuning::spin_time). Returns whether it holds.
-pub fn spin(condition: &dyn Fn() -> bool) -> bool {
-    sync::spin(TUNING.spin_time, condition)
-}
-
-/// Whether waking threads pays after this time, in which `done` equal parts of the work were done, with so many left:
-/// then returns how long these would take one thread.
-pub fn worth_waking(time: Duration, done: u64, left: impl FnOnce() -> u64) -> Option<Duration> {
-    if time < TUNING.solo_time {
-        return None;
-    }
-    let rest = u128::from(left()).saturating_mul(time.as_nanos()) / u128::from(done.max(1));
-    let rest = Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX));
-    (rest >= TUNING.wake_min_rest).then_some(rest)
-}
 
 /// How many threads share work of this time if each is to get so much of it.
 fn threads_for(time: Duration, each: Duration) -> usize {
@@ -89,8 +75,8 @@ impl Burst {
 impl Pool {
     /// A pool in which `threads` threads work on a job, its owner included. There is always one worker, for jobs that
     /// need its stack.
-    pub fn new(threads: usize) -> Pool {
-        let shared = Arc::new(Shared::new(threads.max(2) - 1, Cores::allowed()));
+    pub fn new(threads: usize, spinner: Arc<Spinner>) -> Pool {
+        let shared = Arc::new(Shared::new(threads.max(2) - 1, Cores::allowed(), spinner));
         let burst = Burst { owner: thread::current().id(), core: -1, end: Instant::now(), alone: Duration::ZERO };
         let workers = (0..shared.mailboxes.len())
             .filter_map(|i| {
@@ -132,16 +118,18 @@ impl Pool {
         };
         shared.list(&job);
         let most = chunks.min(self.threads as u64) as usize - usize::from(join);
-        let mut spinning_only = join && expected < TUNING.long_job;
+        let mut spinning_only = join && !shared.spinner.is_long(expected);
         let each = if spinning_only { TUNING.work_per_spinning } else { TUNING.work_per_woken };
         let wanted = threads_for(expected, each).max(1).min(most);
         let mut offered = shared.offer(&job, wanted, !spinning_only);
-        if offered == 0 && spinning_only && burst_is_long {
+        if offered == 0 && spinning_only && burst_is_long && !shared.spinner.is_contended() {
             offered = shared.offer(&job, wanted, true);
         }
         if join && job.join() {
             shared.run(&job, |done, begin| {
-                if spinning_only && let Some(rest) = worth_waking(begin.elapsed(), done, || job.unclaimed()) {
+                if spinning_only
+                    && let Some(rest) = shared.spinner.worth_waking(begin.elapsed(), done, || job.unclaimed())
+                {
                     let wanted = threads_for(rest, TUNING.work_per_woken).min(most).saturating_sub(offered);
                     offered += shared.offer(&job, wanted, true);
                     spinning_only = false;
@@ -149,10 +137,6 @@ impl Pool {
             });
         }
         let is_shared = job.joined() > usize::from(join);
-        if job.is_finished() && !is_shared {
-            // A thread that was woken and did not come may be waiting for this core; it moves away when it runs.
-            thread::yield_now();
-        }
         shared.wait(&job);
         shared.unlist(&job);
         let busy = job.busy();
@@ -168,7 +152,7 @@ impl Pool {
     /// wait for the thread that it is to assist.
     pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
         if queue == 0 || !self.alive() {
-            return spin(done);
+            return self.shared.spinner.spin(done);
         }
         if may_migrate {
             let (owner, core) = {
@@ -206,6 +190,10 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+    fn pool_of(threads: usize) -> Pool {
+        Pool::new(threads, Arc::new(Spinner::new(threads)))
+    }
+
     const UNKNOWN: Duration = Duration::MAX;
 
     struct Count(Vec<AtomicU64>);
@@ -218,7 +206,7 @@ mod tests {
 
     #[test]
     fn every_chunk_runs_exactly_once_for_many_owners() {
-        let pool = Pool::new(4);
+        let pool = pool_of(4);
         thread::scope(|s| {
             for caller in 0..4 {
                 let pool = &pool;
@@ -244,7 +232,7 @@ mod tests {
                 assert_ne!(chunk % 10, 3, "expected in this test");
             }
         }
-        let pool = Pool::new(3);
+        let pool = pool_of(3);
         for join in [true, false] {
             let work = Fails(Count((0..40).map(|_| AtomicU64::new(0)).collect()));
             let ran = catch_unwind(AssertUnwindSafe(|| pool.run(&work, 40, join, 0, UNKNOWN)));
@@ -263,7 +251,7 @@ mod tests {
                 self.0.lock().push(thread::current().id());
             }
         }
-        let pool = Pool::new(1);
+        let pool = pool_of(1);
         let work = Where(Mutex::new(Vec::new()));
         pool.run(&work, 3, false, 0, UNKNOWN);
         let seen = work.0.into_inner();
@@ -294,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_waits_takes_the_place_of_a_worker_that_does_not_come() {
-        let pool = Pool::new(2);
+        let pool = pool_of(2);
         let (held, shared) = (Together::new(3), Together::new(2));
         thread::scope(|s| {
             // The only worker is held up until the third thread arrives in the first job.
@@ -304,7 +292,10 @@ mod tests {
                 if let Some(cores) = &pool.shared.cores {
                     cores.keep_off(cores::this_thread(), 0);
                 }
-                (0..1000).any(|_| pool.assist(9, &|| false, false))
+                let begin = Instant::now();
+                std::iter::repeat_with(|| pool.assist(9, &|| false, false))
+                    .take_while(|_| begin.elapsed() < Duration::from_secs(10))
+                    .any(|came| came)
             });
             if let Some(cores) = &pool.shared.cores {
                 cores.keep_off(cores::this_thread(), 1);
@@ -320,7 +311,7 @@ mod tests {
     #[test]
     fn no_more_threads_work_on_a_job_than_the_pool_was_made_for() {
         for threads in [1, 2] {
-            let (pool, job, over) = (Pool::new(threads), Together::new(threads), AtomicBool::new(false));
+            let (pool, job, over) = (pool_of(threads), Together::new(threads), AtomicBool::new(false));
             thread::scope(|s| {
                 for _ in 0..3 {
                     s.spawn(|| {
@@ -341,7 +332,7 @@ mod tests {
 
     #[test]
     fn no_worker_is_woken_for_a_short_job() {
-        let (pool, work) = (Pool::new(4), Together::new(1));
+        let (pool, work) = (pool_of(4), Together::new(1));
         while pool.shared.mailboxes.iter().any(|m| m.mode() != Mode::Asleep) {
             thread::yield_now();
         }
@@ -357,7 +348,7 @@ mod tests {
         impl Work for Nothing {
             fn run(&self, _: u64) {}
         }
-        let pool = Pool::new(8);
+        let pool = pool_of(8);
         for wanted in [0, 1, 5, 7, 9] {
             while pool.shared.mailboxes.iter().any(|m| m.mode() != Mode::Asleep) {
                 thread::yield_now();
@@ -389,26 +380,16 @@ mod tests {
     }
 
     #[test]
-    fn workers_are_woken_only_when_it_pays() {
+    fn the_work_says_how_many_threads_are_asked() {
         let us = Duration::from_micros;
-        assert_eq!(worth_waking(us(9), 1, || 1000), None);
-        assert_eq!(worth_waking(us(10), 10, || 29), None);
-        assert_eq!(worth_waking(us(10), 10, || 30), Some(us(30)));
-        assert_eq!(worth_waking(us(1000), 1, || 1), Some(us(1000)));
-        assert_eq!(worth_waking(Duration::MAX, 1, || u64::MAX), Some(Duration::from_nanos(u64::MAX)));
-        assert_eq!(
-            (
-                threads_for(us(100), TUNING.work_per_woken),
-                threads_for(us(3), TUNING.work_per_spinning),
-                threads_for(Duration::MAX, TUNING.work_per_woken) > 1000
-            ),
-            (6, 1, true)
-        );
+        assert_eq!(threads_for(us(100), TUNING.work_per_woken), 6);
+        assert_eq!(threads_for(us(3), TUNING.work_per_spinning), 1);
+        assert!(threads_for(Duration::MAX, TUNING.work_per_woken) > 1000);
     }
 
     #[test]
     fn a_thread_that_may_migrate_leaves_the_core_of_the_owner() {
-        let pool = Pool::new(2);
+        let pool = pool_of(2);
         if pool.shared.cores.is_none() {
             return;
         }
@@ -425,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_pool_ends_while_its_workers_sleep() {
-        let pool = Pool::new(3);
+        let pool = pool_of(3);
         thread::sleep(Duration::from_millis(5));
         drop(pool);
     }

@@ -43,4 +43,8 @@ pub trait Assist {
     /// that launch until none is left to claim. Returns whether `done` holds or groups were run. A thread that
     /// `may_migrate` can be bound to other cores; application threads may not.
     fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool;
+
+    /// Whether other threads want the device's cores: handing work to another thread then takes long. May cost a system
+    /// call.
+    fn is_contended(&self) -> bool;
 }

@@ -19,10 +19,14 @@ pub struct Tuning {
     /// [`burst_time`](Self::burst_time). About what it takes to fall asleep and be woken, so that spinning costs at
     /// most twice the better choice.
     pub spin_time: Duration,
-    /// Tests of a spinning thread between two calls of `sched_yield`. Without the calls, a thread that the spinning one
-    /// waits for, on the same core, runs only after the next timer tick. (`clFinish` after a reduction of 512 x 512
-    /// numbers: 0.10 ms with the calls, 1 to 5 ms without.)
-    pub spins_per_yield: u32,
+    /// Tests of a spinning thread between two readings of the clock.
+    pub spins_per_clock: u32,
+    /// On a machine with more runnable threads than cores, a thread spins for this long: the awaited thread may be
+    /// waiting for the core. Enough for the end of a chunk that runs on another core.
+    pub contended_spin_time: Duration,
+    /// The machine counts as contended for so long after a thread was preempted: more than a time slice (some
+    /// milliseconds on Linux), because a thread that shares its core is preempted once in each.
+    pub contended_time: Duration,
 
     // How many threads come to a launch.
     /// The thread that brings a launch works alone for this long before it wakes another one. Waking takes as long,
@@ -33,6 +37,9 @@ pub struct Tuning {
     pub wake_min_rest: Duration,
     /// A launch that is expected to take one thread at least this long wakes threads at once.
     pub long_job: Duration,
+    /// The same on a contended machine: about a time slice. (2 cores, 12 busy processes beside: launches of 0.2 ms took
+    /// 16 ms on average while threads shared them.)
+    pub contended_long_job: Duration,
     /// One sleeping thread is woken for each so much work, in time of one thread. With
     /// [`work_per_spinning`](Self::work_per_spinning) and a mailbox for each worker, in place of waking all workers and
     /// of one list that all look at: jobs of 10, 20, 50, 100, 250, 1000 us on 16 cores took 7.7, 12, 15, 17, 24, 83 us,
@@ -91,9 +98,13 @@ pub struct Tuning {
 
     // Launches that are no commands of their own.
     /// A launch that is expected to take at most this long runs on the thread that enqueues it: waking another one
-    /// takes longer. (The 4095 launches of a longest common subsequence along skewed diagonals: 8 to 10 ms, 13 to 15 ms
+    /// takes longer, and so short a launch wakes no worker either ([`solo_time`](Self::solo_time),
+    /// [`wake_min_rest`](Self::wake_min_rest)). On a contended machine the same is true of launches up to
+    /// [`contended_inline_time`](Self::contended_inline_time). (The 4095 launches of a longest common subsequence along skewed diagonals: 8 to 10 ms, 13 to 15 ms
     /// when only launches of up to 3 us ran so.)
     pub inline_time: Duration,
+    /// The same on a contended machine, where the other thread would compete with this one for a core.
+    pub contended_inline_time: Duration,
     /// Bytes of private memory with which it may do so.
     pub inline_stack: u64,
     /// One of so many inline launches is measured: reading the clock takes as long as some of them.
@@ -109,11 +120,14 @@ pub struct Tuning {
 /// The values in use. They are the same on all machines.
 pub const TUNING: Tuning = Tuning {
     spin_time: Duration::from_micros(70),
-    spins_per_yield: 32,
+    spins_per_clock: 32,
+    contended_spin_time: Duration::from_micros(5),
+    contended_time: Duration::from_millis(10),
 
     solo_time: Duration::from_micros(10),
     wake_min_rest: Duration::from_micros(30),
     long_job: Duration::from_micros(200),
+    contended_long_job: Duration::from_millis(3),
     work_per_woken: Duration::from_micros(16),
     work_per_spinning: Duration::from_micros(2),
     burst_time: Duration::from_micros(100),
@@ -136,7 +150,8 @@ pub const TUNING: Tuning = Tuning {
     caller_private: 64 << 10,
     scratch_divisor: 4,
 
-    inline_time: Duration::from_micros(10),
+    inline_time: Duration::from_micros(40),
+    contended_inline_time: Duration::from_millis(1),
     inline_stack: 16 << 10,
     inline_per_measured: 16,
     outlier_factor: 2,
@@ -148,4 +163,6 @@ const _: () = {
     assert!(TUNING.worker_private <= TUNING.worker_stack as u64 / 2, "the launcher and libraries need stack, too");
     assert!(TUNING.inline_stack <= TUNING.caller_private, "an inline launch runs on the caller's stack");
     assert!(TUNING.solo_time.as_nanos() < TUNING.long_job.as_nanos(), "a long job wakes threads at once");
+    assert!(TUNING.long_job.as_nanos() <= TUNING.contended_long_job.as_nanos(), "contention makes waking dearer");
+    assert!(TUNING.inline_time.as_nanos() <= TUNING.contended_inline_time.as_nanos(), "contention makes waking dearer");
 };

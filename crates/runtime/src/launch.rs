@@ -82,8 +82,7 @@ impl Queue {
         );
         // The number of work-items does not overflow if the number of groups does not; else the launch is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
-        let inline_time = TUNING.inline_time.as_nanos() as u64;
-        let is_short = code.cost().expect(items).is_some_and(|time| time <= inline_time);
+        let is_short = code.cost().expect(items).is_some_and(|time| self.is_short(time));
         // A kernel that shares memory with the host may wait for the host, whose thread must not be blocked; and a
         // kernel that needs much stack runs on a thread of the device.
         let here = is_short

@@ -14,10 +14,12 @@ use crate::residency::Space;
 use crate::status::{bail, ensure};
 use crate::thread_exit;
 use crate::{Context, Device, ExternalSlot, QueueFlags, Result};
+use cloom_hal::TUNING;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 #[derive(Default)]
 struct State {
@@ -141,6 +143,13 @@ impl Queue {
             Some(assist) => assist.assist(queue, done, may_migrate),
             None => done(),
         }
+    }
+
+    /// Whether a launch that is expected to take so many nanoseconds ends sooner than another thread would take it over.
+    pub(crate) fn is_short(&self, time: u64) -> bool {
+        let time = Duration::from_nanos(time);
+        let contended = || self.device.hal().as_assist().is_some_and(|assist| assist.is_contended());
+        time <= TUNING.inline_time || time <= TUNING.contended_inline_time && contended()
     }
 
     // OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.

@@ -21,8 +21,7 @@
 use super::cores::{self, Cores};
 use super::job::Job;
 use super::mailbox::{Mailbox, Mode};
-use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, park, spin};
-use cloom_hal::TUNING;
+use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, Spinner, park};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,6 +36,7 @@ pub struct Shared {
     pub mailboxes: Box<[Mailbox]>,
     waiters: Mutex<Waiters>,
     pub cores: Option<Cores>,
+    pub spinner: Arc<Spinner>,
 }
 
 /// The mailboxes of threads that are no workers and wait for the end of a queue's commands, spinning.
@@ -48,7 +48,7 @@ struct Waiters {
 
 impl Shared {
     /// For so many workers.
-    pub fn new(workers: usize, cores: Option<Cores>) -> Shared {
+    pub fn new(workers: usize, cores: Option<Cores>, spinner: Arc<Spinner>) -> Shared {
         Shared {
             jobs: Mutex::new(Vec::new()),
             open: AtomicUsize::new(0),
@@ -56,6 +56,7 @@ impl Shared {
             mailboxes: (0..workers).map(|_| Mailbox::new()).collect(),
             waiters: Mutex::new(Waiters::default()),
             cores,
+            spinner,
         }
     }
 
@@ -108,7 +109,7 @@ impl Shared {
 
     /// The owner waits for the end of its job.
     pub fn wait(&self, job: &Job) {
-        if !job.is_finished() && !spin(TUNING.spin_time, || job.is_finished()) {
+        if !job.is_finished() && !self.spinner.spin(|| job.is_finished()) {
             while !job.is_finished() {
                 park();
             }
@@ -122,7 +123,7 @@ impl Shared {
             mailbox.enter(0);
             // Jobs that were listed before this thread was seen to spin.
             let listed = self.find_open(|_| true);
-            if listed.is_none() && !spin(TUNING.spin_time, || mailbox.filled() || stop()) {
+            if listed.is_none() && !self.spinner.spin(|| mailbox.filled() || stop()) {
                 mailbox.sleep(stop);
             }
             if let Some(job) = mailbox.leave().or(listed) {
@@ -144,7 +145,7 @@ impl Shared {
     pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool) -> bool {
         let mailbox = self.add_waiter(queue);
         let listed = self.find_open(|j| j.queue == queue);
-        let came = listed.is_some() || spin(TUNING.spin_time, || mailbox.filled() || done());
+        let came = listed.is_some() || self.spinner.spin(|| mailbox.filled() || done());
         let came = match mailbox.leave().or(listed) {
             // On the owner's core it would only compete with the owner.
             Some(job) if job.core >= 0 && job.core == cores::here() => false,

@@ -4,26 +4,7 @@
 //! operation from here. `tests/handoff` compiles the same three files with another `sync` module, made of the types of
 //! Loom, which runs them in every order that the memory model allows.
 
+pub use super::spinner::Spinner;
 pub use parking_lot::Mutex;
 pub use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 pub use std::thread::{Thread, current, park};
-
-use cloom_hal::TUNING;
-use std::time::{Duration, Instant};
-
-/// Spins until a condition holds, for at most this time. Returns whether it holds.
-pub fn spin(time: Duration, mut condition: impl FnMut() -> bool) -> bool {
-    let begin = Instant::now();
-    loop {
-        std::thread::yield_now();
-        for _ in 0..TUNING.spins_per_yield {
-            if condition() {
-                return true;
-            }
-            std::hint::spin_loop();
-        }
-        if begin.elapsed() >= time {
-            return condition();
-        }
-    }
-}

@@ -98,7 +98,7 @@ fn planted_weaker_atomics_lose_a_wake_up() {
 #[should_panic(expected = "deadlock")]
 fn planted_worker_that_skips_the_list_loses_a_wake_up() {
     check(2, || {
-        let shared = Arc::new(sound::shared::Shared::new(1, None));
+        let shared = Arc::new(sound::shared::Shared::new(1, None, Arc::new(primitives::Spinner)));
         let worker = shared.clone();
         primitives::spawn(move || {
             let mailbox = &worker.mailboxes[0];

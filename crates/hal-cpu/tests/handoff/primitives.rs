@@ -4,7 +4,6 @@ use loom::sync::atomic::{self, fence};
 pub use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A lock that is not poisoned, like that of `parking_lot`.
 pub struct Mutex<T>(loom::sync::Mutex<T>);
@@ -121,9 +120,13 @@ pub fn spawn(run: impl FnOnce() + 'static) -> (loom::thread::JoinHandle<()>, Thr
     (join, thread)
 }
 
-/// Looks once. As every order is tried, this sees the condition hold, and fail to hold.
-pub fn spin(_time: Duration, mut condition: impl FnMut() -> bool) -> bool {
-    condition()
+/// Spins by looking once. As every order is tried, this sees the condition hold, and fail to hold.
+pub struct Spinner;
+
+impl Spinner {
+    pub fn spin(&self, mut condition: impl FnMut() -> bool) -> bool {
+        condition()
+    }
 }
 
 /// Nobody knows a core: `src/cores.rs` on a system that does not tell.

@@ -2,7 +2,7 @@
 
 use super::job::{Job, Work};
 use super::shared::Shared;
-use crate::primitives::{Thread, spawn};
+use crate::primitives::{Spinner, Thread, spawn};
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub struct Workers {
 
 impl Workers {
     pub fn start(count: usize) -> Workers {
-        let shared = Arc::new(Shared::new(count, None));
+        let shared = Arc::new(Shared::new(count, None, Arc::new(Spinner)));
         let start = |i: usize| {
             let shared = shared.clone();
             spawn(move || shared.work(&shared.mailboxes[i]))
@@ -110,7 +110,7 @@ pub fn two_owners_with_one_worker() {
 
 /// A thread waits for the queue from which a job comes, until it has ended.
 pub fn waiting_thread_assists() {
-    let (shared, ended) = (Arc::new(Shared::new(1, None)), Arc::new(AtomicBool::new(false)));
+    let (shared, ended) = (Arc::new(Shared::new(1, None, Arc::new(Spinner))), Arc::new(AtomicBool::new(false)));
     let (also, done) = (shared.clone(), ended.clone());
     let (waiting, _) = spawn(move || {
         for _ in 0..2 {
