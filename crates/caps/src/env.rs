@@ -38,7 +38,7 @@ pub const LOG: Var = Var {
 pub const THREADS: Var = Var {
     name: "CLOOM_THREADS",
     meaning: "how many threads run kernels",
-    default: "as many as the process may use cores",
+    default: "as many as the process may use cores, by its affinity mask and the CPU quota of its control groups",
 };
 /// `CLOOM_CPU`
 pub const CPU: Var = Var {

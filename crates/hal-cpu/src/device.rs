@@ -3,7 +3,7 @@
 use crate::loader::Image;
 use crate::memory::CpuMemory;
 use crate::pool::{Pool, Spinner};
-use crate::{info, launch};
+use crate::{cgroup, info, launch};
 use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
 use cloom_hal::{Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind};
 use std::sync::atomic::AtomicU64;
@@ -36,7 +36,7 @@ impl CpuDevice {
     /// (`sse4.2`, `avx2`, `avx512`). No thread is started before the first launch.
     pub fn new(threads: usize, cpu: Option<&str>) -> CpuDevice {
         let allowed = std::thread::available_parallelism().map_or(1, usize::from);
-        let cores = allowed;
+        let cores = allowed.min(cgroup::cores().unwrap_or(usize::MAX));
         let threads = match threads {
             0 => cores,
             n => n.min(1024),
