@@ -1,12 +1,18 @@
 //! A pool of threads that share the chunks of a [job] with its owner, the thread that submits it.
 //!
-//! Launches come in bursts, so a thread without work spins for a moment before it sleeps. The owner of a job
+//! Launches come in bursts, so a thread without work spins for a moment before it sleeps ([`spinner`]). The owner of a
+//! job
 //!
 //! 1. *offers* it to threads that spin, each in a [mailbox] of its own, which costs next to nothing;
-//! 2. works on it;
+//! 2. works on it, until no chunk is left to claim;
 //! 3. *wakes* sleeping threads only if the rest of the job is worth it. Waking a thread takes as long as many a job,
 //!    above all from deep sleep states, and the system may queue it on the waker's core ([`crate::cores`]);
-//! 4. waits until the last chunk has ended.
+//! 4. waits for threads that are in the middle of a chunk, and for no others: a thread that was offered the job and has
+//!    not begun finds nothing to do when it comes.
+//!
+//! Step 4 is where a shared machine hurts: a thread that loses its core in the middle of a chunk comes back some time
+//! slices later. So while other processes want the cores, only jobs of at least about a time slice wake threads
+//! ([`Spinner::is_long`]).
 //!
 //! Threads that wait for a job's end in any case are offered it first, if they are on another core than its owner. How
 //! many threads are asked follows from the time that the job is expected to take. Several threads may own jobs at the
@@ -22,9 +28,9 @@ mod sync;
 
 use crate::cores::{self, Cores};
 use cloom_hal::TUNING;
+use cloom_hal::lock::Mutex;
 use job::Job;
 pub use job::Work;
-use parking_lot::Mutex;
 use shared::Shared;
 pub use spinner::Spinner;
 use std::sync::Arc;
@@ -186,7 +192,7 @@ impl Drop for Pool {
 mod tests {
     use super::mailbox::Mode;
     use super::*;
-    use parking_lot::Condvar;
+    use cloom_hal::lock::Condvar;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -276,7 +282,10 @@ mod tests {
             let mut inside = self.inside.lock();
             inside.push(thread::current().id());
             self.changed.notify_all();
-            self.changed.wait_while_for(&mut inside, |i| i.len() < self.wanted, Duration::from_secs(10));
+            let end = Instant::now() + Duration::from_secs(10);
+            while inside.len() < self.wanted && Instant::now() < end {
+                (inside, _) = self.changed.wait_for(inside, Duration::from_secs(1));
+            }
         }
     }
 
@@ -287,7 +296,11 @@ mod tests {
         thread::scope(|s| {
             // The only worker is held up until the third thread arrives in the first job.
             s.spawn(|| pool.run(&held, 2, true, 1, UNKNOWN));
-            held.changed.wait_while(&mut held.inside.lock(), |i| i.len() < 2);
+            let mut inside = held.inside.lock();
+            while inside.len() < 2 {
+                inside = held.changed.wait(inside);
+            }
+            drop(inside);
             let waiting = s.spawn(|| {
                 if let Some(cores) = &pool.shared.cores {
                     cores.keep_off(cores::this_thread(), 0);

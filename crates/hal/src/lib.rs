@@ -19,6 +19,7 @@
 
 mod abilities;
 mod launch;
+pub mod lock;
 mod memory;
 mod tuning;
 

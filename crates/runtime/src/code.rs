@@ -9,8 +9,8 @@
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
 use cloom_compiler::{CompileError, Executable, SpecializationKey, Variant};
+use cloom_hal::lock::Mutex;
 use cloom_hal::{self as hal, TUNING};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -310,10 +310,10 @@ mod tests {
         let cost = Cost::default();
         cost.learn(1, 300);
         assert_eq!(cost.expect(65_536), Some(300 * 65_536), "nothing better is known");
-        cost.learn(65_536, 2_000);
+        cost.learn(65_536, 2_048);
         cost.learn(1, 300);
-        assert_eq!((cost.expect(1), cost.expect(65_536)), (Some(300), Some(2_000)));
-        assert_eq!(cost.expect(1024), Some(2_000));
+        assert_eq!((cost.expect(1), cost.expect(65_536)), (Some(300), Some(2_048)));
+        assert_eq!(cost.expect(1024), Some(2_048));
     }
 
     /// Code with so many lanes for most groups.

@@ -4,7 +4,7 @@ use crate::residency::Space;
 use crate::status::ensure;
 use crate::svm::Allocations;
 use crate::{Device, Engine, Error, ExternalSlot, Result};
-use parking_lot::Mutex;
+use cloom_hal::lock::Mutex;
 use std::sync::Arc;
 
 /// Called with a message when something went wrong, perhaps later and from another thread.

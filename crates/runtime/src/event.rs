@@ -8,7 +8,7 @@ use crate::execute::{Command, CommandType, Dependents, finish, notify_dependents
 use crate::status::{bail, ensure};
 use crate::thread_exit;
 use crate::{Context, Error, ExternalSlot, Queue, QueueFlags, Result, Status};
-use parking_lot::{Condvar, Mutex};
+use cloom_hal::lock::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -303,9 +303,9 @@ impl Event {
             if self.queue.as_ref().is_some_and(|q| !thread_exit::is_exiting() && q.assist(&done)) {
                 continue;
             }
-            let mut state = self.state.lock();
+            let state = self.state.lock();
             if state.status > COMPLETE {
-                self.changed.wait(&mut state);
+                drop(self.changed.wait(state));
             }
         };
         if let Some(queue) = self.queue.as_ref().filter(|_| ran) {

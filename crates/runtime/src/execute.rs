@@ -9,7 +9,7 @@ use crate::KernelCode;
 use crate::event::{COMPLETE, Edge, Event, RUNNING, SUBMITTED};
 use crate::pending::PendingLaunch;
 use crate::{Context, Error, Queue, Result, Status, log};
-use parking_lot::Mutex;
+use cloom_hal::lock::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -11,7 +11,7 @@ use crate::residency::{AccessMode, Residency, Space};
 use crate::status::{bail, ensure};
 use crate::{Context, Error, ExternalSlot, MemFlags, Result, Status};
 use cloom_hal::Memory;
-use parking_lot::Mutex;
+use cloom_hal::lock::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 

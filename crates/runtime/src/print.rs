@@ -3,8 +3,8 @@
 
 use crate::Device;
 use cloom_builtins::printf;
+use cloom_hal::lock::Mutex;
 use cloom_hal::{Kernel, PrintSink};
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
 #[derive(Default)]

@@ -4,7 +4,7 @@ use crate::build::{BuildState, DeviceBuild};
 use crate::status::{bail, ensure};
 use crate::{Context, Device, Error, ExternalSlot, Result, Status};
 use cloom_compiler as compiler;
-use parking_lot::Mutex;
+use cloom_hal::lock::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -15,7 +15,7 @@ use crate::status::{bail, ensure};
 use crate::thread_exit;
 use crate::{Context, Device, ExternalSlot, QueueFlags, Result};
 use cloom_hal::TUNING;
-use parking_lot::Mutex;
+use cloom_hal::lock::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

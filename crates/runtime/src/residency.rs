@@ -20,8 +20,8 @@
 
 use crate::host_mem::HostBlock;
 use crate::{Context, Result};
+use cloom_hal::lock::Mutex;
 use cloom_hal::{self as hal, HalError, Memory};
-use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::ops::Range;

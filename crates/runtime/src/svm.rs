@@ -10,8 +10,8 @@ use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
 use crate::transfer::{check_pattern, need};
 use crate::{Context, Event, MapFlags, MemFlags, Queue, Result};
+use cloom_hal::lock::Mutex;
 use cloom_hal::{Memory, SvmKind};
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! The number is not fixed because a task may wait for a later one. Tasks that panic are caught.
 
 use crate::engine::EnterFloatEnv;
-use parking_lot::{Condvar, Mutex};
+use cloom_hal::lock::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -95,7 +95,8 @@ impl Shared {
                 break;
             }
             state.idle += 1;
-            let timed_out = self.wake.wait_for(&mut state, IDLE).timed_out();
+            let timed_out;
+            (state, timed_out) = self.wake.wait_for(state, IDLE);
             state.idle -= 1;
             if timed_out && state.tasks.is_empty() {
                 break;

@@ -5,6 +5,6 @@
 //! Loom, which runs them in every order that the memory model allows.
 
 pub use super::spinner::Spinner;
-pub use parking_lot::Mutex;
+pub use cloom_hal::lock::Mutex;
 pub use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 pub use std::thread::{Thread, current, park};

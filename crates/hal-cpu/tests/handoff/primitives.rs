@@ -5,7 +5,7 @@ pub use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// A lock that is not poisoned, like that of `parking_lot`.
+/// A lock that is not poisoned, like `cloom_hal::lock::Mutex`.
 pub struct Mutex<T>(loom::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
