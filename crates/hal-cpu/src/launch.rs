@@ -352,7 +352,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let listed = threads > 1 && count > 1 && (time >= TUNING.long_job || join && time >= TUNING.solo_time);
     let group_time = match listed {
         true => known,
-        false if join => running.begin(&device.spinner, threads == 1, note),
+        false if join => running.begin(&device.spinner, threads == 1, item_time == 0, note),
         false => Duration::ZERO,
     };
     let left = count - running.first;
@@ -392,11 +392,16 @@ impl Work for Running<'_> {
 
 impl Running<'_> {
     /// Runs groups on this thread until all have ended or waking others pays. If some are left, returns the time of
-    /// one. Calls `note` with the time of how many groups.
-    fn begin(&mut self, spinner: &Spinner, all: bool, note: impl Fn(Duration, u64)) -> Duration {
+    /// one. Calls `note` with the time of how many groups; if `all` are to run here, only if the time is `unknown`: it
+    /// then decides how groups are merged and nothing else.
+    fn begin(&mut self, spinner: &Spinner, all: bool, unknown: bool, note: impl Fn(Duration, u64)) -> Duration {
         if all || self.count == 1 {
+            let start = (self.count > 1 && unknown).then(Instant::now);
             self.groups(0, self.count);
             self.first = self.count;
+            if let Some(start) = start {
+                note(start.elapsed(), self.count);
+            }
             return Duration::ZERO;
         }
         let is_next_tier = |r: &Running<'_>| r.tier_up.as_ref().is_some_and(NextTier::is_in_use);
