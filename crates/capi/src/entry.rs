@@ -21,6 +21,8 @@ pub struct Slot(pub *const c_void);
 
 // SAFETY: the address of a function, which all threads may call.
 unsafe impl Sync for Slot {}
+// SAFETY: as above.
+unsafe impl Send for Slot {}
 
 /// Defines one entry point, or, with `export`, the exported symbol that stands for it.
 macro_rules! define {

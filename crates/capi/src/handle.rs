@@ -1,31 +1,45 @@
 //! Handles: the application's references to objects.
 //!
-//! A handle is the address of a small block whose first word is the dispatch table, as the ICD loader requires. A
-//! registry has the addresses of live handles with their objects; any other address is an invalid object, and never
-//! dereferenced. The application's reference count is separate from the references of the runtime: a handle is valid
-//! while either exists, because the specification lets an application continue to use, say, the context of its queue.
-//! Blocks are reused only after many others and never freed, so that the loader may read a stale handle.
+//! A handle is the address of a small block whose first word is the dispatch table, as the ICD loader requires. Blocks
+//! lie in a few large arrays that are never freed, so a lookup is arithmetic: an address is a handle if it is that of a
+//! block in use, and any other address is an invalid object, and never dereferenced.
+//!
+//! ```text
+//! CHUNKS  ─▶ [block block …]        256 blocks
+//!         ─▶ [block block block …]  512, and so on
+//! block   =  dispatch table, object while the application holds it | lock: references, weak reference
+//! ```
+//!
+//! The application's reference count is separate from the references of the runtime: a handle is valid while either
+//! exists, because the specification lets an application continue to use, say, the context of its queue. Blocks are
+//! reused only after many others, so that the loader may read a stale handle and its use is mostly an error.
 
-use crate::entry::DISPATCH;
+use crate::entry::{DISPATCH, Slot};
+use cloom_hal::lock::Mutex;
 use cloom_runtime::{
     Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, Platform, Program, Queue, Result, Status,
 };
-use parking_lot::{Mutex, RwLock};
-use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::sync::{Arc, LazyLock, Weak};
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// The target of a handle.
-#[repr(C)]
+#[repr(C, align(64))]
 struct Block {
-    dispatch: *const c_void,
-    magic: u64,
+    /// The dispatch table.
+    dispatch: Slot,
+    /// The [`Object::KIND`] of `held`.
+    kind: AtomicU8,
+    /// The object, as `Arc::into_raw` gives it, while the application has references; else null.
+    held: AtomicPtr<()>,
+    /// What the handle refers to; `None` while it is no handle.
+    entry: Mutex<Option<Entry>>,
 }
-
-const MAGIC: u64 = u64::from_le_bytes(*b"cloom.cl");
 
 /// A handle of an object of type `T`, as the application passes it: possibly any pointer.
 #[repr(transparent)]
@@ -58,18 +72,48 @@ pub trait Object: Any + Send + Sync + Sized {
     fn external(&self) -> &ExternalSlot;
     /// The context whose callback gets errors.
     fn context(this: &Arc<Self>) -> Option<Arc<Context>>;
-    fn wrap(weak: Weak<Self>) -> Entry;
-    fn unwrap(entry: &Entry) -> Option<&Weak<Self>>;
+    /// A number that no other type has.
+    const KIND: u8;
+    fn wrap(references: References<Self>) -> Entry;
+    fn unwrap(entry: &mut Entry) -> Option<&mut References<Self>>;
+}
+
+/// The references to an object that a handle stands for.
+pub struct References<T> {
+    object: Weak<T>,
+    /// The application's references, and the object while there are any.
+    count: u32,
+    held: Option<Arc<T>>,
+}
+
+impl<T> References<T> {
+    fn get(&self) -> Option<Arc<T>> {
+        self.held.clone().or_else(|| self.object.upgrade())
+    }
+}
+
+/// Types, for [`Object::KIND`].
+#[repr(u8)]
+enum Kind {
+    Platform,
+    Device,
+    Context,
+    Queue,
+    MemObject,
+    Program,
+    Kernel,
+    Event,
 }
 
 macro_rules! objects {
     ($($ty:ident $invalid:ident $name:literal |$this:ident| $context:expr;)*) => {
-        /// The registry's entry for an address.
-        pub enum Entry { $($ty(Weak<$ty>),)* }
+        /// What the handle of a block refers to.
+        pub enum Entry { $($ty(References<$ty>),)* }
 
         $(impl Object for $ty {
             const INVALID: Status = Status::$invalid;
             const NAME: &'static str = $name;
+            const KIND: u8 = Kind::$ty as u8;
 
             fn external(&self) -> &ExternalSlot {
                 &self.external
@@ -79,12 +123,12 @@ macro_rules! objects {
                 $context
             }
 
-            fn wrap(weak: Weak<Self>) -> Entry {
-                Entry::$ty(weak)
+            fn wrap(references: References<Self>) -> Entry {
+                Entry::$ty(references)
             }
 
-            fn unwrap(entry: &Entry) -> Option<&Weak<Self>> {
-                match entry { Entry::$ty(weak) => Some(weak), _ => None }
+            fn unwrap(entry: &mut Entry) -> Option<&mut References<Self>> {
+                match entry { Entry::$ty(references) => Some(references), _ => None }
             }
         })*
     };
@@ -101,99 +145,140 @@ objects! {
     Event InvalidEvent "event" |e| Some(e.context().clone());
 }
 
-const SHARDS: usize = 16;
+/// Blocks of the first chunk. Each further one has twice as many.
+const FIRST_CHUNK: usize = 256;
 
-struct Registry {
-    /// The keys are addresses that the registry chose, so nobody can make them collide.
-    entries: [RwLock<FxHashMap<usize, Entry>>; SHARDS],
+/// The arrays of blocks. There are enough for all handles that memory has room for.
+static CHUNKS: [OnceLock<Box<[Block]>>; 32] = [const { OnceLock::new() }; 32];
+
+/// Blocks that can become handles.
+struct Free {
     /// Blocks that were handles, the oldest first.
-    free: Mutex<VecDeque<usize>>,
+    used: VecDeque<usize>,
+    /// The next block that was none: its chunk, and its place there.
+    next: (usize, usize),
 }
 
-static REGISTRY: LazyLock<Registry> =
-    LazyLock::new(|| Registry { entries: Default::default(), free: Mutex::default() });
+static FREE: Mutex<Free> = Mutex::new(Free { used: VecDeque::new(), next: (0, 0) });
 
 /// So many freed blocks are kept before one is reused.
 const RESTING: usize = 4096;
 
-impl Registry {
-    fn shard(&self, address: usize) -> &RwLock<FxHashMap<usize, Entry>> {
-        &self.entries[(address / size_of::<Block>()) % SHARDS]
+/// The block at an address, if there is one.
+fn block_at(address: usize) -> Option<&'static Block> {
+    for chunk in &CHUNKS {
+        let blocks = chunk.get()?;
+        let offset = address.wrapping_sub(blocks.as_ptr().addr());
+        if offset < size_of_val(&**blocks) {
+            return blocks.get(offset / size_of::<Block>()).filter(|_| offset.is_multiple_of(size_of::<Block>()));
+        }
     }
+    None
+}
 
-    fn add(&self, entry: Entry) -> usize {
-        let rested = {
-            let mut free = self.free.lock();
-            if free.len() > RESTING { free.pop_front() } else { None }
-        };
-        let address = rested.unwrap_or_else(|| {
-            let block = Block { dispatch: (&raw const DISPATCH).cast(), magic: MAGIC };
-            debug_assert!(block.magic == MAGIC && !block.dispatch.is_null());
-            std::ptr::from_mut(Box::leak(Box::new(block))).expose_provenance()
-        });
-        self.shard(address).write().insert(address, entry);
-        address
-    }
+/// Makes a block the handle of an object. Returns its address; `None` if there is no block left.
+fn add(entry: Entry) -> Option<usize> {
+    let mut free = FREE.lock();
+    let rested = if free.used.len() > RESTING { free.used.pop_front() } else { None };
+    let address = match rested {
+        Some(address) => address,
+        None => {
+            let (chunk, place) = free.next;
+            let size = FIRST_CHUNK << chunk;
+            let blocks = CHUNKS.get(chunk)?.get_or_init(|| (0..size).map(|_| Block::new()).collect());
+            free.next = if place + 1 < size { (chunk, place + 1) } else { (chunk + 1, 0) };
+            ptr::from_ref(&blocks[place]).expose_provenance()
+        }
+    };
+    drop(free);
+    *block_at(address)?.entry.lock() = Some(entry);
+    Some(address)
+}
 
-    fn remove(&self, address: usize) {
-        let entry = self.shard(address).write().remove(&address);
-        drop(entry);
-        self.free.lock().push_back(address);
-    }
-
-    fn find<T: Object>(&self, address: usize) -> Option<Arc<T>> {
-        let shard = self.shard(address).read();
-        T::unwrap(shard.get(&address)?)?.upgrade()
+impl Block {
+    fn new() -> Block {
+        let (kind, held) = (AtomicU8::new(0), AtomicPtr::new(ptr::null_mut()));
+        Block { dispatch: Slot((&raw const DISPATCH).cast()), kind, held, entry: Mutex::new(None) }
     }
 }
 
-/// The content of an object's external slot: its handle.
-struct Owned<T> {
-    address: usize,
-    /// The application's references, and the object while there are any.
-    held: Mutex<(u32, Option<Arc<T>>)>,
+/// The content of an object's external slot: the address of its handle.
+struct Owned {
+    address: Option<usize>,
 }
 
-impl<T> Drop for Owned<T> {
+impl Drop for Owned {
     fn drop(&mut self) {
-        REGISTRY.remove(self.address);
+        if let Some(address) = self.address
+            && let Some(block) = block_at(address)
+        {
+            let entry = block.entry.lock().take();
+            drop(entry);
+            FREE.lock().used.push_back(address);
+        }
     }
-}
-
-fn owned<T: Object>(object: &Arc<T>) -> Result<&Owned<T>> {
-    let kept = object.external().get_or_init(|| Owned::<T> {
-        address: REGISTRY.add(T::wrap(Arc::downgrade(object))),
-        held: Mutex::new((0, None)),
-    });
-    kept.ok_or_else(|| Error::new(Status::OutOfHostMemory, "an object has something else in its external slot"))
-}
-
-/// The handle of a new object, with one reference of the application's.
-pub fn create<T: Object>(object: Arc<T>) -> Result<Handle<T>> {
-    let owned = owned(&object)?;
-    add_reference(owned, &object);
-    Ok(Handle(owned.address, PhantomData))
-}
-
-fn add_reference<T: Object>(owned: &Owned<T>, object: &Arc<T>) {
-    let mut held = owned.held.lock();
-    held.0 += 1;
-    held.1.get_or_insert_with(|| object.clone());
 }
 
 /// The handle of an object that the runtime holds; the application's references stay as they are.
 pub fn borrow<T: Object>(object: &Arc<T>) -> Result<Handle<T>> {
-    Ok(Handle(owned(object)?.address, PhantomData))
+    let owned = object.external().get_or_init(|| {
+        let references = References { object: Arc::downgrade(object), count: 0, held: None };
+        Owned { address: add(T::wrap(references)) }
+    });
+    match owned.and_then(|owned| owned.address) {
+        Some(address) => Ok(Handle(address, PhantomData)),
+        None => Err(Error::new(Status::OutOfHostMemory, "there is no handle left for an object")),
+    }
+}
+
+/// The handle of a new object, with one reference of the application's.
+pub fn create<T: Object>(object: Arc<T>) -> Result<Handle<T>> {
+    let handle = borrow(&object)?;
+    handle.retain()?;
+    Ok(handle)
 }
 
 impl<T: Object> Handle<T> {
+    /// Calls a function with the references and the block, which is locked meanwhile; `None` if this is no handle of
+    /// such an object.
+    fn references_with<R>(self, call: impl FnOnce(&mut References<T>, &Block) -> R) -> Option<R> {
+        let block = block_at(self.0)?;
+        let mut entry = block.entry.lock();
+        Some(call(T::unwrap(entry.as_mut()?)?, block))
+    }
+
     /// The object, if this is a handle of one.
     pub fn get(self) -> Result<Arc<T>> {
-        match REGISTRY.find(self.0) {
+        match self.references_with(|references, _| references.get()).flatten() {
             Some(object) => Ok(object),
-            None if self.0 == 0 => Err(Error::new(T::INVALID, format!("the {} is NULL", T::NAME))),
-            None => Err(Error::new(T::INVALID, format!("{:#x} is not a {}, or no longer", self.0, T::NAME))),
+            None => Err(self.invalid()),
         }
+    }
+
+    #[cold]
+    fn invalid(self) -> Error {
+        match self.0 {
+            0 => Error::new(T::INVALID, format!("the {} is NULL", T::NAME)),
+            _ => Error::new(T::INVALID, format!("{:#x} is not a {}, or no longer", self.0, T::NAME)),
+        }
+    }
+
+    /// Calls a function with the object, if this is a handle of one. Only for entry points, with handles that are their
+    /// arguments: while the application has a reference, neither lock nor count is touched, which takes as long as all
+    /// the rest of `clSetKernelArg`.
+    pub fn with<R>(self, call: impl FnOnce(&Arc<T>) -> Result<R>) -> Result<R> {
+        let block = block_at(self.0);
+        let held = block.map_or(ptr::null_mut(), |block| block.held.load(Ordering::Acquire));
+        // After `held`: so it is the kind of that object or of a later one.
+        let is_kind = block.is_some_and(|block| block.kind.load(Ordering::Relaxed) == T::KIND);
+        if held.is_null() || !is_kind {
+            return call(&self.get()?);
+        }
+        // SAFETY: the pointer is that of the `Arc<T>` in the block's entry, as `kind`, which changes only while `held`
+        // is null, says. The entry keeps the object as long as the application has a reference; and the caller's
+        // promise is that it does not release its last one while a call uses the object.
+        let object = ManuallyDrop::new(unsafe { Arc::from_raw(held.cast::<T>()) });
+        call(&object)
     }
 
     /// From the value of a kernel argument.
@@ -203,46 +288,59 @@ impl<T: Object> Handle<T> {
 
     /// The address, for callbacks.
     pub fn pointer(self) -> *mut c_void {
-        std::ptr::with_exposed_provenance_mut(self.0)
+        ptr::with_exposed_provenance_mut(self.0)
     }
 
     /// Increments the application's reference count.
     pub fn retain(self) -> Result<()> {
-        let object = self.get()?;
-        add_reference(owned(&object)?, &object);
-        Ok(())
+        let retained = self.references_with(|references, block| {
+            let object = references.get()?;
+            references.count += 1;
+            let held = references.held.get_or_insert(object);
+            block.kind.store(T::KIND, Ordering::Relaxed);
+            block.held.store(Arc::as_ptr(held).cast_mut().cast(), Ordering::Release);
+            Some(())
+        });
+        retained.flatten().ok_or_else(|| self.invalid())
     }
 
     /// Decrements the application's reference count.
     pub fn release(self) -> Result<()> {
-        let object = self.get()?;
-        let owned = owned(&object)?;
-        let last = {
-            let mut held = owned.held.lock();
-            let Some(left) = held.0.checked_sub(1) else {
-                return Err(Error::new(
-                    T::INVALID,
-                    format!("the {} has been released as often as it was retained", T::NAME),
-                ));
-            };
-            held.0 = left;
-            if left == 0 { held.1.take() } else { None }
-        };
-        // Not under the lock: this may drop the object.
-        drop(last);
-        Ok(())
+        let released = self.references_with(|references, block| {
+            // An object that is being dropped is none any more.
+            let object = references.get()?;
+            let Some(left) = references.count.checked_sub(1) else { return Some(Err(object)) };
+            references.count = left;
+            if left > 0 {
+                return Some(Ok(object));
+            }
+            block.held.store(ptr::null_mut(), Ordering::Release);
+            references.held.take();
+            Some(Ok(object))
+        });
+        // The object is dropped here and not under the lock.
+        match released.flatten() {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(_)) => {
+                Err(Error::new(T::INVALID, format!("the {} has been released as often as it was retained", T::NAME)))
+            }
+            None => Err(self.invalid()),
+        }
     }
 
     /// The application's reference count.
     pub fn references(self) -> Result<u32> {
-        Ok(owned(&self.get()?)?.held.lock().0)
+        self.references_with(|references, _| references.count).ok_or_else(|| self.invalid())
     }
 }
 
 /// The number of live handles, except of platforms and devices. For tests of leaks.
 pub fn live() -> usize {
-    let counted = |e: &&Entry| !matches!(e, Entry::Platform(_) | Entry::Device(_));
-    REGISTRY.entries.iter().map(|shard| shard.read().values().filter(counted).count()).sum()
+    let counted = |block: &&Block| {
+        let entry = block.entry.lock();
+        entry.as_ref().is_some_and(|e| !matches!(e, Entry::Platform(_) | Entry::Device(_)))
+    };
+    CHUNKS.iter().map_while(OnceLock::get).map(|blocks| blocks.iter().filter(counted).count()).sum()
 }
 
 /// An argument that has a context, whose callback then gets the error of a call.

@@ -229,6 +229,51 @@ fn a_kernel_does_not_hold_its_arguments() {
 }
 
 #[test]
+fn a_launch_writes_the_buffer_that_was_set_last() {
+    let t = Session::new();
+    let kernel = t.kernel("kernel void k(global uint *p, uint x) { if (p) p[0] = x; }");
+    let buffers: Vec<Obj> = (0..4).map(|_| t.buffer_of(&[0u32])).collect();
+    let mut wanted = [0; 4];
+    let run = |kernel: &Obj, x: u32| {
+        t.arg(kernel, 1, x);
+        drop(t.launch(kernel, &[1], &[]));
+    };
+    // The same again, two in turns, one after the other.
+    for (x, i) in (1..).zip([0, 0, 1, 0, 1, 0, 2, 1, 2, 3, 0, 3, 3, 1, 2, 0]) {
+        t.arg_mem(&kernel, 0, &buffers[i]);
+        run(&kernel, x);
+        wanted[i] = x;
+        if x % 3 == 0 {
+            ok(t.clSetKernelArg(kernel.h, 0, 8, null()));
+            run(&kernel, 1000);
+        }
+    }
+    // A clone knows the buffers of its original, and from then on each has its own.
+    t.arg_mem(&kernel, 0, &buffers[2]);
+    let mut code = 1;
+    let copy = Obj::kernel(t.clCloneKernel(kernel.h, &mut code));
+    ok(code);
+    t.arg_mem(&kernel, 0, &buffers[3]);
+    t.arg_mem(&copy, 0, &buffers[0]);
+    t.arg_mem(&copy, 0, &buffers[2]);
+    run(&kernel, 51);
+    run(&copy, 52);
+    (wanted[3], wanted[2]) = (51, 52);
+    // Buffers that come and go, perhaps at one address.
+    for x in 60..70 {
+        let fresh = t.buffer_of(&[0u32]);
+        t.arg_mem(&kernel, 0, &fresh);
+        run(&kernel, x);
+        t.arg_mem(&kernel, 0, &buffers[1]);
+        run(&kernel, x + 100);
+        wanted[1] = x + 100;
+        assert_eq!(t.read::<u32>(&fresh, 1), [x]);
+    }
+    let found: Vec<u32> = buffers.iter().flat_map(|buffer| t.read::<u32>(buffer, 1)).collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
 fn a_clone_has_arguments_of_its_own() {
     let t = Session::new();
     let kernel = t.kernel("kernel void k(global uint *p, uint i, uint x) { p[i] = x; }");

@@ -1,5 +1,6 @@
 //! Kernels: the arguments set so far, and packing them into the argument block of a launch.
 
+use crate::args::{Arg, Args};
 use crate::host_mem::HostPtr;
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
@@ -7,22 +8,10 @@ use crate::{Device, Error, ExternalSlot, KernelCode, MemFlags, MemObject, Progra
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
-use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::fmt::{self, Display};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
-
-/// The value of an argument. A kernel does not retain the buffers that are its arguments, as the specification says; a
-/// command does.
-#[derive(Clone)]
-enum ArgValue {
-    Bytes(SmallVec<[u8; 16]>),
-    Buffer(Option<Weak<MemObject>>),
-    /// Shared memory, which the application keeps alive.
-    Address(u64),
-    Local(u64),
-}
 
 /// The address space of a parameter, as the application sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,14 +63,17 @@ impl Access {
     }
 }
 
+/// Calls a function with the memory object of a handle, or fails if there is none.
+pub type WithMemObject<'a> = dyn Fn(usize, &dyn Fn(&Arc<MemObject>) -> Result<()>) -> Result<()> + 'a;
+
 /// The arguments of `clSetKernelArg`.
 pub struct ArgInput<'a> {
     /// `arg_size`
     pub size: u64,
     /// `arg_value`
     pub value: Option<HostPtr>,
-    /// Finds the memory object of a handle.
-    pub mem_object: &'a dyn Fn(usize) -> Result<Arc<MemObject>>,
+    /// Calls a function with the memory object of a handle.
+    pub with_mem_object: &'a WithMemObject<'a>,
 }
 
 /// A kernel.
@@ -93,7 +85,7 @@ pub struct Kernel {
     meta: KernelMeta,
     /// One per device of the program.
     codes: Vec<Option<Arc<KernelCode>>>,
-    args: Mutex<Vec<Option<ArgValue>>>,
+    args: Args,
     /// Whether it accesses SVM allocations through pointers in memory, and whether other host memory.
     indirect: [AtomicBool; 2],
 }
@@ -106,7 +98,7 @@ impl Kernel {
         codes: Vec<Option<Arc<KernelCode>>>,
     ) -> Arc<Kernel> {
         program.count_kernel(true);
-        let args = Mutex::new(meta.params.iter().map(|_| None).collect());
+        let args = Args::new(meta.params.len());
         let (external, indirect) = Default::default();
         Arc::new(Kernel { external, program, name: name.to_owned(), meta, codes, args, indirect })
     }
@@ -114,7 +106,7 @@ impl Kernel {
     /// `clCloneKernel`: another kernel with the same arguments.
     pub fn duplicate(&self) -> Arc<Kernel> {
         let copy = Kernel::new(self.program.clone(), &self.name, self.meta.clone(), self.codes.clone());
-        copy.args.lock().clone_from(&self.args.lock());
+        copy.args.copy_from(&self.args);
         for (to, from) in copy.indirect.iter().zip(&self.indirect) {
             to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
         }
@@ -174,14 +166,16 @@ impl Kernel {
         match param.kind {
             ParamKind::Local => {
                 ensure!(input.value.is_none(), InvalidArgValue, "{what} is local memory: its value must be NULL");
-                self.set_local_arg(index, size)
+                self.store_local(index, param, size)
             }
             ParamKind::Global | ParamKind::Constant => {
                 ensure!(size == 8, InvalidArgSize, "{what} is a buffer: its size is that of a cl_mem, 8, not {size}");
                 let handle =
                     input.value.map_or(0, |v| v.read(0, 8, |b| usize::from_ne_bytes(b.try_into().unwrap_or_default())));
-                let buffer = if handle == 0 { None } else { Some((input.mem_object)(handle)?) };
-                self.set_buffer_arg(index, buffer.as_ref())
+                match handle {
+                    0 => self.store_buffer(index, param, None),
+                    _ => (input.with_mem_object)(handle, &|buffer| self.store_buffer(index, param, Some(buffer))),
+                }
             }
             ParamKind::Value | ParamKind::Struct => {
                 // Before the bytes are read: only a right size guarantees that they exist.
@@ -189,7 +183,8 @@ impl Kernel {
                 let Some(value) = input.value else {
                     bail!(InvalidArgValue, "{what} is a value and cannot be NULL");
                 };
-                value.read(0, size, |bytes| self.set_value_arg(index, bytes))
+                value.read(0, size, |bytes| self.args.set_bytes(index as usize, bytes));
+                Ok(())
             }
             ParamKind::Sampler => bail!(InvalidSampler, "{what} is a sampler, which this device does not have"),
             ParamKind::Image => bail!(InvalidMemObject, "{what} is an image, which this device does not have"),
@@ -203,7 +198,7 @@ impl Kernel {
         let by_value = matches!(param.kind, ParamKind::Value | ParamKind::Struct);
         ensure!(by_value, InvalidArgValue, "{what} is a `{}`, not a value", param.type_name);
         self.check_size(param, &what, bytes.len() as u64)?;
-        self.args.lock()[index as usize] = Some(ArgValue::Bytes(SmallVec::from_slice(bytes)));
+        self.args.set_bytes(index as usize, bytes);
         Ok(())
     }
 
@@ -213,9 +208,13 @@ impl Kernel {
         let what = self.what(index, param);
         let pointer = matches!(param.kind, ParamKind::Global | ParamKind::Constant);
         ensure!(pointer, InvalidArgValue, "{what} is a `{}`, not a pointer to global memory", param.type_name);
+        self.store_buffer(index, param, buffer)
+    }
+
+    fn store_buffer(&self, index: u32, param: &KernelParam, buffer: Option<&Arc<MemObject>>) -> Result<()> {
         let same = buffer.is_none_or(|b| Arc::ptr_eq(b.context(), self.program.context()));
-        ensure!(same, InvalidMemObject, "{what}: the buffer is of another context");
-        self.args.lock()[index as usize] = Some(ArgValue::Buffer(buffer.map(Arc::downgrade)));
+        ensure!(same, InvalidMemObject, "{}: the buffer is of another context", self.what(index, param));
+        self.args.set_buffer(index as usize, buffer);
         Ok(())
     }
 
@@ -225,8 +224,13 @@ impl Kernel {
         let what = self.what(index, param);
         let local = param.kind == ParamKind::Local;
         ensure!(local, InvalidArgValue, "{what} is a `{}`, not a pointer to local memory", param.type_name);
+        self.store_local(index, param, size)
+    }
+
+    fn store_local(&self, index: u32, param: &KernelParam, size: u64) -> Result<()> {
+        let what = self.what(index, param);
         ensure!(size > 0, InvalidArgSize, "{what} is local memory: its size must not be 0");
-        self.args.lock()[index as usize] = Some(ArgValue::Local(size));
+        self.args.set_local(index as usize, size);
         Ok(())
     }
 
@@ -257,20 +261,19 @@ impl Kernel {
         ensure!(shared, InvalidOperation, "no device of the context has shared virtual memory");
         let pointer = matches!(param.kind, ParamKind::Global | ParamKind::Constant);
         ensure!(pointer, InvalidArgValue, "argument {index} (`{}`) is not a pointer to global memory", param.name);
-        self.args.lock()[index as usize] = Some(ArgValue::Address(address as u64));
+        self.args.set_address(index as usize, address as u64);
         Ok(())
     }
 
     /// Bytes of local memory that arguments ask for, so far.
     pub fn local_arg_bytes(&self) -> u64 {
-        let bytes = |arg: &Option<ArgValue>| if let Some(ArgValue::Local(size)) = arg { *size } else { 0 };
-        self.args.lock().iter().map(bytes).fold(0, u64::saturating_add)
+        self.args.local_bytes()
     }
 
     // OpenCL 3.0 API, 5.10: Executing Kernels.
     /// Checks that every argument is set.
     pub(crate) fn check_args(&self) -> Result<()> {
-        match self.args.lock().iter().position(Option::is_none) {
+        match self.args.unset() {
             Some(i) => Err(self.unset(i)),
             None => Ok(()),
         }
@@ -289,19 +292,19 @@ impl Kernel {
         packed.local_size = artifact.local_size;
         packed.shares = self.indirect.iter().any(|i| i.load(Ordering::Relaxed));
         packed.block.resize(artifact.arg_block as usize, 0);
-        let args = self.args.lock();
+        let mut args = self.args.read();
         ensure!(
             artifact.args.len() == args.len(),
             OutOfResources,
             "the code of the kernel has other arguments than its source"
         );
-        for (i, (at, arg)) in artifact.args.iter().zip(args.iter()).enumerate() {
-            let Some(value) = arg else { return Err(self.unset(i)) };
+        for (i, at) in artifact.args.iter().enumerate() {
+            let Some(value) = args.get(i) else { return Err(self.unset(i)) };
             let word;
             let bytes: &[u8] = match (at.kind, value) {
-                (KernelArgKind::Bytes, ArgValue::Bytes(bytes)) => bytes,
-                (KernelArgKind::Buffer, ArgValue::Buffer(None)) => &[0; 8],
-                (KernelArgKind::Buffer, ArgValue::Buffer(Some(buffer))) => {
+                (KernelArgKind::Bytes, Arg::Bytes(bytes)) => bytes,
+                (KernelArgKind::Buffer, Arg::Buffer(None)) => &[0; 8],
+                (KernelArgKind::Buffer, Arg::Buffer(Some(buffer))) => {
                     let Some(buffer) = buffer.upgrade() else {
                         bail!(
                             InvalidKernelArgs,
@@ -319,7 +322,7 @@ impl Kernel {
                     packed.buffers.push((buffer, if only_reads { AccessMode::Read } else { AccessMode::Update }));
                     &word
                 }
-                (KernelArgKind::Buffer, ArgValue::Address(address)) => {
+                (KernelArgKind::Buffer, Arg::Address(address)) => {
                     ensure!(
                         queue.device().svm().is_some(),
                         InvalidOperation,
@@ -329,9 +332,9 @@ impl Kernel {
                     word = address.to_le_bytes();
                     &word
                 }
-                (KernelArgKind::Local, ArgValue::Local(size)) => {
+                (KernelArgKind::Local, Arg::Local(size)) => {
                     let begin = packed.local_size.checked_next_multiple_of(u64::from(BLOCK_ALIGN));
-                    let end = begin.and_then(|b| b.checked_add(*size));
+                    let end = begin.and_then(|b| b.checked_add(size));
                     let (Some(begin), Some(end)) = (begin, end) else {
                         bail!(OutOfResources, "the local memory of the arguments is larger than 2^64 bytes");
                     };

@@ -6,6 +6,7 @@
 //! [`Error`], a status with a reason in words, and when it happens in a command, the status of its event and of those
 //! that wait for it.
 
+mod args;
 mod build;
 mod code;
 mod context;
@@ -48,7 +49,7 @@ pub use event::{Event, Profiling};
 pub use execute::CommandType;
 pub use external::ExternalSlot;
 pub use flags::{MapFlags, MemFlags, MigrationFlags, QueueFlags};
-pub use kernel::{Access, ArgInput, ArgSpace, Kernel};
+pub use kernel::{Access, ArgInput, ArgSpace, Kernel, WithMemObject};
 pub use launch::RangeInput;
 pub use memory::MemObject;
 pub use native::{NativeFunction, NativeKernel};

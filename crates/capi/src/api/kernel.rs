@@ -5,7 +5,9 @@ use crate::args::{HostMemory, Out, OutArray, OutBytes, Text};
 use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
-use cloom_runtime::{Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Program, Result, Status, subgroup};
+use cloom_runtime::{
+    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Program, Result, Status, WithMemObject, subgroup,
+};
 
 // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
 pub fn create(program: Handle<Program>, name: Text) -> Result<Handle<Kernel>> {
@@ -49,8 +51,9 @@ pub fn duplicate(kernel: Handle<Kernel>) -> Result<Handle<Kernel>> {
 
 // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
 pub fn set_arg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemory) -> Result<()> {
-    let mem_object = |address| Handle::<MemObject>::from_address(address).get();
-    kernel.get()?.set_arg(index, &ArgInput { size: size as u64, value: value.get(), mem_object: &mem_object })
+    let with_mem_object: &WithMemObject<'_> = &|address, set| Handle::<MemObject>::from_address(address).with(set);
+    let input = ArgInput { size: size as u64, value: value.get(), with_mem_object };
+    kernel.with(|kernel| kernel.set_arg(index, &input))
 }
 
 // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.

@@ -129,7 +129,7 @@ pub fn migrate(
 
 // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
 pub fn set_arg(kernel: Handle<Kernel>, index: u32, value: HostMemory) -> Result<()> {
-    kernel.get()?.set_svm_arg(index, value.address())
+    kernel.with(|kernel| kernel.set_svm_arg(index, value.address()))
 }
 
 // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
