@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(quota("50000\n", "100000\n"), Some(1));
     }
 
-    /// A container without a namespace of groups: the mount shows its group as root, the process is told the whole path.
+    /// A container without a namespace of groups: the mount shows its group as root, the process is told the path.
     #[test]
     fn the_root_of_the_mount_is_not_a_part_of_the_path_below_it() {
         let files = |group: &'static str| {

@@ -322,6 +322,24 @@ mod tests {
     }
 
     #[test]
+    fn an_owner_does_not_wait_for_a_thread_that_has_not_begun() {
+        let shared = Shared::new(1, None, Arc::new(Spinner::new(2)));
+        // A worker that spins and has lost its core: it is offered the job and does not come.
+        shared.mailboxes[0].enter(0);
+        let work: &'static Count = Box::leak(Box::new(Count((0..9).map(|_| AtomicU64::new(0)).collect())));
+        let job = Arc::new(Job::new(work, 9, 2, 1));
+        shared.list(&job);
+        assert_eq!(shared.offer(&job, 1, false), 1);
+        assert!(job.join());
+        shared.run(&job, |_, _| ());
+        shared.wait(&job);
+        shared.unlist(&job);
+        assert!(work.0.iter().all(|c| c.load(Ordering::Relaxed) == 1));
+        // When it comes, there is nothing left.
+        assert!(shared.mailboxes[0].leave().is_some_and(|late| !late.is_open()));
+    }
+
+    #[test]
     fn no_more_threads_work_on_a_job_than_the_pool_was_made_for() {
         for threads in [1, 2] {
             let (pool, job, over) = (pool_of(threads), Together::new(threads), AtomicBool::new(false));

@@ -1,8 +1,8 @@
 //! Locks whose waiters sleep: those of the standard library, which spin for a moment with pauses and then wait in a
 //! futex.
 //!
-//! The locks of `parking_lot` call `sched_yield` before they sleep. If other processes want the core, each call gives it
-//! away for whole time slices, some milliseconds, while the lock is held for less than a microsecond.
+//! The locks of `parking_lot` call `sched_yield` before they sleep. If other processes want the core, each call gives
+//! it away for whole time slices, some milliseconds, while the lock is held for less than a microsecond.
 //!
 //! There is no poisoning: what a panic under a lock leaves is whole, because no code that may panic runs between two
 //! changes that belong together.

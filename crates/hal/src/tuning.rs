@@ -99,9 +99,8 @@ pub struct Tuning {
     // Launches that are no commands of their own.
     /// A launch that is expected to take at most this long runs on the thread that enqueues it: waking another one
     /// takes longer, and so short a launch wakes no worker either ([`solo_time`](Self::solo_time),
-    /// [`wake_min_rest`](Self::wake_min_rest)). On a contended machine the same is true of launches up to
-    /// [`contended_inline_time`](Self::contended_inline_time). (The 4095 launches of a longest common subsequence along skewed diagonals: 8 to 10 ms, 13 to 15 ms
-    /// when only launches of up to 3 us ran so.)
+    /// [`wake_min_rest`](Self::wake_min_rest)). (The 4095 launches of a longest common subsequence along skewed
+    /// diagonals: 8 to 10 ms, 13 to 15 ms when only launches of up to 3 us ran so.)
     pub inline_time: Duration,
     /// The same on a contended machine, where the other thread would compete with this one for a core.
     pub contended_inline_time: Duration,
