@@ -31,9 +31,9 @@ pub struct CpuKernel {
 }
 
 impl CpuDevice {
-    /// The device with `threads` threads (0: as many as the process may use cores, by its affinity mask and by the quota
-    /// of its control groups) and code for at most the level `cpu`
-    /// (`sse4.2`, `avx2`, `avx512`). No thread is started before the first launch.
+    /// The device with `threads` threads and code for at most the level `cpu` (`sse4.2`, `avx2`, `avx512`). 0 threads
+    /// are as many as the process may use cores, by its affinity mask and the quota of its control groups. No thread is
+    /// started before the first launch.
     pub fn new(threads: usize, cpu: Option<&str>) -> CpuDevice {
         let allowed = std::thread::available_parallelism().map_or(1, usize::from);
         let cores = allowed.min(cgroup::cores().unwrap_or(usize::MAX));

@@ -145,7 +145,7 @@ impl Queue {
         }
     }
 
-    /// Whether a launch that is expected to take so many nanoseconds ends sooner than another thread would take it over.
+    /// Whether a launch that is expected to take so many nanoseconds ends sooner than another thread would begin it.
     pub(crate) fn is_short(&self, time: u64) -> bool {
         let time = Duration::from_nanos(time);
         let contended = || self.device.hal().as_assist().is_some_and(cloom_hal::Assist::is_contended);
