@@ -2,10 +2,12 @@
 
 use crate::loader::Image;
 use crate::memory::CpuMemory;
-use crate::pool::{Pool, Spinner};
+use crate::pool::{self, Contention, Pool};
 use crate::{cgroup, info, launch};
 use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
-use cloom_hal::{Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind};
+use cloom_hal::{
+    Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind, TUNING,
+};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
@@ -14,8 +16,10 @@ pub struct CpuDevice {
     info: DeviceInfo,
     threads: usize,
     pool: OnceLock<Pool>,
-    /// How threads that wait for launches spin.
-    pub(crate) spinner: Arc<Spinner>,
+    /// The device has one core.
+    one_core: bool,
+    /// Whether the runtime's threads, which it wakes for commands, come in time.
+    command_threads: Contention,
 }
 
 /// A kernel in memory.
@@ -42,7 +46,8 @@ impl CpuDevice {
             n => n.min(1024),
         };
         let info = info::detect(threads, info::target(cpu));
-        CpuDevice { info, threads, pool: OnceLock::new(), spinner: Arc::new(Spinner::new(cores)) }
+        let one_core = cores <= 1;
+        CpuDevice { info, threads, pool: OnceLock::new(), one_core, command_threads: Contention::new(one_core) }
     }
 
     /// Overrides the size of the last-level cache, for tests: launches that write more use non-temporal stores.
@@ -66,7 +71,7 @@ impl CpuDevice {
     }
 
     pub(crate) fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::new(self.threads, self.spinner.clone()))
+        self.pool.get_or_init(|| Pool::new(self.threads, self.one_core))
     }
 }
 
@@ -155,14 +160,24 @@ impl Svm for CpuDevice {
 
 impl Assist for CpuDevice {
     fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
+        // An application's thread spins for what it needs; one of the runtime's only for what may come.
+        let time = if may_migrate { self.command_threads.spin_time() } else { TUNING.spin_time };
         match self.pool.get() {
-            Some(pool) => pool.assist(queue, done, may_migrate),
+            Some(pool) => pool.assist(queue, done, may_migrate, time),
             // Nothing has been launched yet.
-            None => self.spinner.spin(done),
+            None => pool::spin(time, done),
         }
     }
 
+    fn woke(&self) {
+        self.command_threads.woke();
+    }
+
+    fn came(&self) {
+        self.command_threads.came();
+    }
+
     fn is_contended(&self) -> bool {
-        self.spinner.is_contended()
+        self.command_threads.is_contended()
     }
 }

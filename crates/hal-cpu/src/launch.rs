@@ -14,7 +14,7 @@ use crate::division::Division;
 use crate::fpenv;
 use crate::grouping::{PICO, batch, position, product, regroup};
 use crate::loader::Image;
-use crate::pool::{Spinner, Work};
+use crate::pool::{self, Work};
 use cloom_artifact::CpuLaunch;
 use cloom_hal::{HalError, Kernel, Launch, NdRange, PrintSink, TUNING, TierUp};
 use cloom_ir::abi;
@@ -352,7 +352,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let listed = threads > 1 && count > 1 && (time >= TUNING.long_job || join && time >= TUNING.solo_time);
     let group_time = match listed {
         true => known,
-        false if join => running.begin(&device.spinner, threads == 1, item_time == 0, note),
+        false if join => running.begin(threads == 1, item_time == 0, note),
         false => Duration::ZERO,
     };
     let left = count - running.first;
@@ -394,7 +394,7 @@ impl Running<'_> {
     /// Runs groups on this thread until all have ended or waking others pays. If some are left, returns the time of
     /// one. Calls `note` with the time of how many groups; if `all` are to run here, only if the time is `unknown`: it
     /// then decides how groups are merged and nothing else.
-    fn begin(&mut self, spinner: &Spinner, all: bool, unknown: bool, note: impl Fn(Duration, u64)) -> Duration {
+    fn begin(&mut self, all: bool, unknown: bool, note: impl Fn(Duration, u64)) -> Duration {
         if all || self.count == 1 {
             let start = (self.count > 1 && unknown).then(Instant::now);
             self.groups(0, self.count);
@@ -416,7 +416,7 @@ impl Running<'_> {
                 continue;
             }
             let (time, done) = (start.elapsed(), end - from);
-            let worth = spinner.worth_waking(time, done, || self.count - end).is_some();
+            let worth = pool::worth_waking(time, done, || self.count - end).is_some();
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || worth {
                 note(time, done.max(1));
                 return Duration::from_nanos(((time.as_nanos() / u128::from(done.max(1))) as u64).max(1));

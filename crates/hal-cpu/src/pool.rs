@@ -1,7 +1,6 @@
 //! A pool of threads that share the chunks of a [job] with its owner, the thread that submits it.
 //!
-//! Launches come in bursts, so a thread without work spins for a moment before it sleeps ([`spinner`]). The owner of a
-//! job
+//! Launches come in bursts, so a thread without work spins for a moment before it sleeps. The owner of a job
 //!
 //! 1. *offers* it to threads that spin, each in a [mailbox] of its own, which costs next to nothing;
 //! 2. works on it, until no chunk is left to claim;
@@ -11,8 +10,8 @@
 //!    not begun finds nothing to do when it comes.
 //!
 //! Step 4 is where a shared machine hurts: a thread that loses its core in the middle of a chunk comes back some time
-//! slices later. So while other processes want the cores, only jobs of at least about a time slice wake threads
-//! ([`Spinner::is_long`]).
+//! slices later. So threads whose cores other processes want ([`contention`]) are woken only for jobs of several time
+//! slices.
 //!
 //! Threads that wait for a job's end in any case are offered it first, if they are on another core than its owner. How
 //! many threads are asked follows from the time that the job is expected to take. Several threads may own jobs at the
@@ -20,22 +19,39 @@
 //!
 //! [`shared`] has the protocol, which `tests/handoff` checks; this file decides how many threads are asked.
 
+mod contention;
 mod job;
 mod mailbox;
 mod shared;
-mod spinner;
 mod sync;
 
 use crate::cores::{self, Cores};
 use cloom_hal::TUNING;
 use cloom_hal::lock::Mutex;
+pub use contention::Contention;
 use job::Job;
 pub use job::Work;
-use shared::Shared;
-pub use spinner::Spinner;
+use shared::{Shared, Wake};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
+pub use sync::spin;
+
+/// Whether waking threads pays after this time, in which `done` equal parts of the work were done, with so many left:
+/// then returns how long these would take one thread.
+pub fn worth_waking(time: Duration, done: u64, left: impl FnOnce() -> u64) -> Option<Duration> {
+    if time < TUNING.solo_time {
+        return None;
+    }
+    let rest = u128::from(left()).saturating_mul(time.as_nanos()) / u128::from(done.max(1));
+    let rest = Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX));
+    (rest >= TUNING.wake_min_rest).then_some(rest)
+}
+
+/// Which sleeping threads are woken for work that would take one thread so long.
+fn wake_for(time: Duration) -> Wake {
+    if time >= TUNING.contended_long_job { Wake::Everybody } else { Wake::Punctual }
+}
 
 /// How many threads share work of this time if each is to get so much of it.
 fn threads_for(time: Duration, each: Duration) -> usize {
@@ -80,9 +96,10 @@ impl Burst {
 
 impl Pool {
     /// A pool in which `threads` threads work on a job, its owner included. There is always one worker, for jobs that
-    /// need its stack.
-    pub fn new(threads: usize, spinner: Arc<Spinner>) -> Pool {
-        let shared = Arc::new(Shared::new(threads.max(2) - 1, Cores::allowed(), spinner));
+    /// need its stack. On `one_core`, a thread that waits keeps the others from working.
+    pub fn new(threads: usize, one_core: bool) -> Pool {
+        let spin_time = if one_core { TUNING.contended_spin_time } else { TUNING.spin_time };
+        let shared = Arc::new(Shared::new(threads.max(2) - 1, Cores::allowed(), spin_time, one_core));
         let burst = Burst { owner: thread::current().id(), core: -1, end: Instant::now(), alone: Duration::ZERO };
         let workers = (0..shared.mailboxes.len())
             .filter_map(|i| {
@@ -124,20 +141,20 @@ impl Pool {
         };
         shared.list(&job);
         let most = chunks.min(self.threads as u64) as usize - usize::from(join);
-        let mut spinning_only = join && !shared.spinner.is_long(expected);
+        let mut spinning_only = join && expected < TUNING.long_job;
         let each = if spinning_only { TUNING.work_per_spinning } else { TUNING.work_per_woken };
         let wanted = threads_for(expected, each).max(1).min(most);
-        let mut offered = shared.offer(&job, wanted, !spinning_only);
-        if offered == 0 && spinning_only && burst_is_long && !shared.spinner.is_contended() {
-            offered = shared.offer(&job, wanted, true);
+        // A job that its owner does not join needs a worker, when it may come.
+        let wake = if join { wake_for(expected) } else { Wake::Everybody };
+        let mut offered = shared.offer(&job, wanted, if spinning_only { Wake::Nobody } else { wake });
+        if offered == 0 && spinning_only && burst_is_long {
+            offered = shared.offer(&job, wanted, Wake::Punctual);
         }
         if join && job.join() {
             shared.run(&job, |done, begin| {
-                if spinning_only
-                    && let Some(rest) = shared.spinner.worth_waking(begin.elapsed(), done, || job.unclaimed())
-                {
+                if spinning_only && let Some(rest) = worth_waking(begin.elapsed(), done, || job.unclaimed()) {
                     let wanted = threads_for(rest, TUNING.work_per_woken).min(most).saturating_sub(offered);
-                    offered += shared.offer(&job, wanted, true);
+                    offered += shared.offer(&job, wanted, wake_for(rest));
                     spinning_only = false;
                 }
             });
@@ -151,14 +168,14 @@ impl Pool {
         busy
     }
 
-    /// Spins for a moment until `done` holds, or until there is a job of this queue that has a free slot and whose
+    /// Spins for at most `time` until `done` holds, or until there is a job of this queue that has a free slot and whose
     /// owner is on another core: then runs chunks of it until none is left. Returns whether either happened.
     ///
     /// A thread that `may_migrate` leaves the core of the last job's owner: else it would be woken there again, and
     /// wait for the thread that it is to assist.
-    pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool {
+    pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool, time: Duration) -> bool {
         if queue == 0 || !self.alive() {
-            return self.shared.spinner.spin(done);
+            return spin(time, done);
         }
         if may_migrate {
             let (owner, core) = {
@@ -169,7 +186,7 @@ impl Pool {
                 self.shared.stay_off(core);
             }
         }
-        self.shared.assist(queue, done)
+        self.shared.assist(queue, done, time)
     }
 }
 
@@ -197,7 +214,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     fn pool_of(threads: usize) -> Pool {
-        Pool::new(threads, Arc::new(Spinner::new(threads)))
+        Pool::new(threads, false)
     }
 
     const UNKNOWN: Duration = Duration::MAX;
@@ -208,6 +225,12 @@ mod tests {
         fn run(&self, chunk: u64) {
             self.0[chunk as usize].fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    struct Nothing;
+
+    impl Work for Nothing {
+        fn run(&self, _: u64) {}
     }
 
     #[test]
@@ -306,7 +329,7 @@ mod tests {
                     cores.keep_off(cores::this_thread(), 0);
                 }
                 let begin = Instant::now();
-                std::iter::repeat_with(|| pool.assist(9, &|| false, false))
+                std::iter::repeat_with(|| pool.assist(9, &|| false, false, TUNING.spin_time))
                     .take_while(|_| begin.elapsed() < Duration::from_secs(10))
                     .any(|came| came)
             });
@@ -323,13 +346,13 @@ mod tests {
 
     #[test]
     fn an_owner_does_not_wait_for_a_thread_that_has_not_begun() {
-        let shared = Shared::new(1, None, Arc::new(Spinner::new(2)));
+        let shared = Shared::new(1, None, TUNING.spin_time, false);
         // A worker that spins and has lost its core: it is offered the job and does not come.
         shared.mailboxes[0].enter(0);
         let work: &'static Count = Box::leak(Box::new(Count((0..9).map(|_| AtomicU64::new(0)).collect())));
         let job = Arc::new(Job::new(work, 9, 2, 1));
         shared.list(&job);
-        assert_eq!(shared.offer(&job, 1, false), 1);
+        assert_eq!(shared.offer(&job, 1, Wake::Nobody), 1);
         assert!(job.join());
         shared.run(&job, |_, _| ());
         shared.wait(&job);
@@ -347,7 +370,7 @@ mod tests {
                 for _ in 0..3 {
                     s.spawn(|| {
                         while !over.load(Ordering::Relaxed) {
-                            pool.assist(9, &|| over.load(Ordering::Relaxed), false);
+                            pool.assist(9, &|| over.load(Ordering::Relaxed), false, TUNING.spin_time);
                         }
                     });
                 }
@@ -375,10 +398,6 @@ mod tests {
 
     #[test]
     fn as_many_threads_are_offered_a_job_as_are_wanted() {
-        struct Nothing;
-        impl Work for Nothing {
-            fn run(&self, _: u64) {}
-        }
         let pool = pool_of(8);
         for wanted in [0, 1, 5, 7, 9] {
             while pool.shared.mailboxes.iter().any(|m| m.mode() != Mode::Asleep) {
@@ -387,9 +406,26 @@ mod tests {
             // No chunk is left: those that come go again.
             let job = Arc::new(Job::new(&Nothing, 1, 8, 0));
             job.run(|_, _| ());
-            assert_eq!(pool.shared.offer(&job, wanted, false), 0, "they sleep");
-            assert_eq!(pool.shared.offer(&job, wanted, true), wanted.min(7));
+            assert_eq!(pool.shared.offer(&job, wanted, Wake::Nobody), 0, "they sleep");
+            assert_eq!(pool.shared.offer(&job, wanted, Wake::Everybody), wanted.min(7));
         }
+    }
+
+    #[test]
+    fn a_thread_whose_core_others_want_is_woken_only_for_long_jobs() {
+        // On one core, every thread's core is wanted by the asking thread.
+        let pool = Pool::new(3, true);
+        while pool.shared.mailboxes.iter().any(|m| m.mode() != Mode::Asleep) {
+            thread::yield_now();
+        }
+        let job = Arc::new(Job::new(&Nothing, 1, 8, 0));
+        job.run(|_, _| ());
+        assert_eq!(pool.shared.offer(&job, 2, wake_for(TUNING.contended_long_job - Duration::from_nanos(1))), 0);
+        assert_eq!(pool.shared.offer(&job, 2, wake_for(TUNING.contended_long_job)), 2);
+        // What the owner does not run itself has to be run by somebody.
+        let count = Count((0..3).map(|_| AtomicU64::new(0)).collect());
+        pool.run(&count, 3, false, 0, Duration::ZERO);
+        assert!(count.0.iter().all(|c| c.load(Ordering::Relaxed) == 1));
     }
 
     #[test]
@@ -427,7 +463,7 @@ mod tests {
         let moves = || {
             let before = cores::here();
             (pool.burst.lock().owner, pool.burst.lock().core) = (pool.workers[0].thread().id(), before);
-            pool.assist(1, &|| true, true);
+            pool.assist(1, &|| true, true, TUNING.spin_time);
             before != cores::here()
         };
         // The system may move it too, in between.

@@ -44,7 +44,13 @@ pub trait Assist {
     /// `may_migrate` can be bound to other cores; application threads may not.
     fn assist(&self, queue: u64, done: &dyn Fn() -> bool, may_migrate: bool) -> bool;
 
-    /// Whether other threads want the device's cores: handing work to another thread then takes long. May cost a system
-    /// call.
+    /// The runtime wakes a thread of its own to run a command of this device.
+    fn woke(&self);
+
+    /// That thread has come, and calls this.
+    fn came(&self);
+
+    /// Whether such threads lately came late, as other programs want the cores: then the thread that enqueues a command
+    /// had better run it.
     fn is_contended(&self) -> bool;
 }

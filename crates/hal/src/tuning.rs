@@ -21,12 +21,18 @@ pub struct Tuning {
     pub spin_time: Duration,
     /// Tests of a spinning thread between two readings of the clock.
     pub spins_per_clock: u32,
-    /// On a machine with more runnable threads than cores, a thread spins for this long: the awaited thread may be
-    /// waiting for the core. Enough for the end of a chunk that runs on another core.
+    /// A thread whose core others want spins for this long: the time is theirs, and the awaited thread may be waiting
+    /// for the core. Enough for the end of a chunk that runs on another core.
     pub contended_spin_time: Duration,
-    /// The machine counts as contended for so long after a thread was preempted: more than a time slice (some
-    /// milliseconds on Linux), because a thread that shares its core is preempted once in each.
+    /// A woken thread that takes longer than this to come had to wait for a core; waking up takes up to a tenth of a
+    /// millisecond on a virtual machine, and time slices are milliseconds.
+    pub late_time: Duration,
+    /// Its core then counts as contended for so long: some time slices. Trying more often costs a wake-up each time, of
+    /// which the waking thread pays some microseconds.
     pub contended_time: Duration,
+    /// At most for so long, if it was late again and again: for so long the machine may be idle and one core of it
+    /// unused by short launches.
+    pub contended_time_max: Duration,
 
     // How many threads come to a launch.
     /// The thread that brings a launch works alone for this long before it wakes another one. Waking takes as long,
@@ -37,8 +43,8 @@ pub struct Tuning {
     pub wake_min_rest: Duration,
     /// A launch that is expected to take one thread at least this long wakes threads at once.
     pub long_job: Duration,
-    /// The same on a contended machine: about a time slice. (2 cores, 12 busy processes beside: launches of 0.2 ms took
-    /// 16 ms on average while threads shared them.)
+    /// A job of this length wakes threads on contended cores, too: it takes one thread some time slices. (2 cores, 12
+    /// busy processes beside: launches of 0.2 ms took 16 ms on average while threads shared them.)
     pub contended_long_job: Duration,
     /// One sleeping thread is woken for each so much work, in time of one thread. With
     /// [`work_per_spinning`](Self::work_per_spinning) and a mailbox for each worker, in place of waking all workers and
@@ -98,11 +104,10 @@ pub struct Tuning {
 
     // Launches that are no commands of their own.
     /// A launch that is expected to take at most this long runs on the thread that enqueues it: waking another one
-    /// takes longer, and so short a launch wakes no worker either ([`solo_time`](Self::solo_time),
-    /// [`wake_min_rest`](Self::wake_min_rest)). (The 4095 launches of a longest common subsequence along skewed
-    /// diagonals: 8 to 10 ms, 13 to 15 ms when only launches of up to 3 us ran so.)
+    /// takes longer. (The 4095 launches of a longest common subsequence along skewed diagonals: 8 to 10 ms, 13 to 15 ms
+    /// when only launches of up to 3 us ran so.)
     pub inline_time: Duration,
-    /// The same on a contended machine, where the other thread would compete with this one for a core.
+    /// The same while the runtime's threads come late: less than they are late.
     pub contended_inline_time: Duration,
     /// Bytes of private memory with which it may do so.
     pub inline_stack: u64,
@@ -121,12 +126,14 @@ pub const TUNING: Tuning = Tuning {
     spin_time: Duration::from_micros(70),
     spins_per_clock: 32,
     contended_spin_time: Duration::from_micros(5),
-    contended_time: Duration::from_millis(10),
+    late_time: Duration::from_micros(500),
+    contended_time: Duration::from_millis(20),
+    contended_time_max: Duration::from_millis(320),
 
     solo_time: Duration::from_micros(10),
     wake_min_rest: Duration::from_micros(30),
     long_job: Duration::from_micros(200),
-    contended_long_job: Duration::from_millis(3),
+    contended_long_job: Duration::from_millis(10),
     work_per_woken: Duration::from_micros(16),
     work_per_spinning: Duration::from_micros(2),
     burst_time: Duration::from_micros(100),
@@ -149,7 +156,7 @@ pub const TUNING: Tuning = Tuning {
     caller_private: 64 << 10,
     scratch_divisor: 4,
 
-    inline_time: Duration::from_micros(40),
+    inline_time: Duration::from_micros(10),
     contended_inline_time: Duration::from_millis(1),
     inline_stack: 16 << 10,
     inline_per_measured: 16,

@@ -326,7 +326,13 @@ impl Queue {
     /// is awake and on another core.
     fn wake_worker(queue: &Arc<Queue>) {
         let this = queue.clone();
+        if let Some(assist) = this.device.hal().as_assist() {
+            assist.woke();
+        }
         queue.context.engine().commands.submit(Box::new(move || {
+            if let Some(assist) = this.device.hal().as_assist() {
+                assist.came();
+            }
             let waits = || !this.ready.lock().is_empty();
             loop {
                 while this.run_one(|_| true) {}

@@ -19,7 +19,7 @@
 
 use super::cores;
 use super::job::Job;
-use super::sync::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Mutex, Ordering, Thread, current, park};
+use super::sync::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Contention, Mutex, Ordering, Thread, current, park};
 use std::sync::Arc;
 
 /// The state of a mailbox's thread.
@@ -47,6 +47,8 @@ pub struct Mailbox {
     core: AtomicI32,
     /// The only queue of which it wants jobs; 0: any.
     queue: AtomicU64,
+    /// Whether the thread comes in time when it is woken.
+    pub contention: Contention,
 }
 
 #[derive(Default)]
@@ -57,8 +59,8 @@ struct Content {
 }
 
 impl Mailbox {
-    /// An empty one, whose thread is busy.
-    pub fn new() -> Mailbox {
+    /// An empty one, whose thread is busy. On `one_core` it never comes in time.
+    pub fn new(one_core: bool) -> Mailbox {
         Mailbox {
             filled: AtomicBool::new(false),
             mode: AtomicU8::new(Mode::Busy as u8),
@@ -66,6 +68,7 @@ impl Mailbox {
             tid: AtomicI32::new(0),
             core: AtomicI32::new(-1),
             queue: AtomicU64::new(0),
+            contention: Contention::new(one_core),
         }
     }
 
@@ -106,6 +109,7 @@ impl Mailbox {
         // already, and this flag makes its next stay end at once.
         self.filled.store(true, Ordering::Release);
         if let Some(sleeper) = sleeper {
+            self.contention.woke();
             sleeper.unpark();
         }
         true
@@ -148,5 +152,6 @@ impl Mailbox {
         while !self.filled() && !called() {
             park();
         }
+        self.contention.came();
     }
 }

@@ -21,9 +21,9 @@
 use super::cores::{self, Cores};
 use super::job::Job;
 use super::mailbox::{Mailbox, Mode};
-use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, Spinner, park};
+use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, park, spin};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// State shared by the threads of a pool and the owners of jobs.
 pub struct Shared {
@@ -36,7 +36,19 @@ pub struct Shared {
     pub mailboxes: Box<[Mailbox]>,
     waiters: Mutex<Waiters>,
     pub cores: Option<Cores>,
-    pub spinner: Arc<Spinner>,
+    /// How long threads that wait for work of others spin.
+    spin_time: Duration,
+}
+
+/// Which sleeping threads a job is offered to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wake {
+    /// None: it would have ended when they come.
+    Nobody,
+    /// Those that came in time when they were last woken.
+    Punctual,
+    /// All.
+    Everybody,
 }
 
 /// The mailboxes of threads that are no workers and wait for the end of a queue's commands, spinning.
@@ -47,16 +59,17 @@ struct Waiters {
 }
 
 impl Shared {
-    /// For so many workers.
-    pub fn new(workers: usize, cores: Option<Cores>, spinner: Arc<Spinner>) -> Shared {
+    /// For so many workers. Threads that wait for a job's end spin for `spin_time`; on `one_core` nobody comes while
+    /// another thread runs.
+    pub fn new(workers: usize, cores: Option<Cores>, spin_time: Duration, one_core: bool) -> Shared {
         Shared {
             jobs: Mutex::new(Vec::new()),
             open: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
-            mailboxes: (0..workers).map(|_| Mailbox::new()).collect(),
+            mailboxes: (0..workers).map(|_| Mailbox::new(one_core)).collect(),
             waiters: Mutex::new(Waiters::default()),
             cores,
-            spinner,
+            spin_time,
         }
     }
 
@@ -73,9 +86,9 @@ impl Shared {
         self.jobs.lock().retain(|j| !Arc::ptr_eq(j, job));
     }
 
-    /// Offers a job to `wanted` threads: those that spin and, if `wake` is set, those that sleep. Returns how many will
+    /// Offers a job to `wanted` threads: those that spin and, as `wake` says, those that sleep. Returns how many will
     /// look at it.
-    pub fn offer(&self, job: &Arc<Job>, wanted: usize, wake: bool) -> usize {
+    pub fn offer(&self, job: &Arc<Job>, wanted: usize, wake: Wake) -> usize {
         let mut offered = 0;
         if wanted > 0 && job.queue != 0 {
             for mailbox in self.waiters.lock().used.iter().filter(|m| m.queue() == job.queue) {
@@ -84,13 +97,16 @@ impl Shared {
             }
         }
         // In a fixed order, so that the same ones stay awake: the others may sleep deeply.
-        for mode in [Mode::Spinning, Mode::Asleep].into_iter().take(if wake { 2 } else { 1 }) {
+        for mode in [Mode::Spinning, Mode::Asleep].into_iter().take(if wake == Wake::Nobody { 1 } else { 2 }) {
             for mailbox in &self.mailboxes {
                 if offered >= wanted {
                     return offered;
                 }
                 if mailbox.mode() == mode {
                     if mode == Mode::Asleep {
+                        if wake == Wake::Punctual && mailbox.contention.is_contended() {
+                            continue;
+                        }
                         self.keep_off(mailbox, job.core);
                     }
                     offered += usize::from(mailbox.offer(job, mode));
@@ -109,7 +125,7 @@ impl Shared {
 
     /// The owner waits for the end of its job.
     pub fn wait(&self, job: &Job) {
-        if !job.is_finished() && !self.spinner.spin(|| job.is_finished()) {
+        if !job.is_finished() && !spin(self.spin_time, || job.is_finished()) {
             while !job.is_finished() {
                 park();
             }
@@ -123,13 +139,14 @@ impl Shared {
             mailbox.enter(0);
             // Jobs that were listed before this thread was seen to spin.
             let listed = self.find_open(|_| true);
-            if listed.is_none() && !self.spinner.spin(|| mailbox.filled() || stop()) {
+            if listed.is_none() && !spin(mailbox.contention.spin_time(), || mailbox.filled() || stop()) {
                 mailbox.sleep(stop);
             }
             if let Some(job) = mailbox.leave().or(listed) {
                 self.stay_off(job.core);
                 if job.join() {
                     self.run(&job, |_, _| ());
+                    mailbox.contention.worked();
                 }
             }
         }
@@ -140,12 +157,12 @@ impl Shared {
         self.stop.store(true, Ordering::Release);
     }
 
-    /// Spins until `done` holds or there is a job of this queue to run chunks of; runs them until none is left to
-    /// claim. Returns whether either happened.
-    pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool) -> bool {
+    /// Spins for at most `time`, until `done` holds or there is a job of this queue to run chunks of; runs them until
+    /// none is left to claim. Returns whether either happened.
+    pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool, time: Duration) -> bool {
         let mailbox = self.add_waiter(queue);
         let listed = self.find_open(|j| j.queue == queue);
-        let came = listed.is_some() || self.spinner.spin(|| mailbox.filled() || done());
+        let came = listed.is_some() || spin(time.min(self.spin_time), || mailbox.filled() || done());
         let came = match mailbox.leave().or(listed) {
             // On the owner's core it would only compete with the owner.
             Some(job) if job.core >= 0 && job.core == cores::here() => false,
@@ -172,7 +189,7 @@ impl Shared {
     /// A mailbox for a thread that waits, which spins from now on.
     fn add_waiter(&self, queue: u64) -> Arc<Mailbox> {
         let mut waiters = self.waiters.lock();
-        let mailbox = waiters.free.pop().unwrap_or_else(|| Arc::new(Mailbox::new()));
+        let mailbox = waiters.free.pop().unwrap_or_else(|| Arc::new(Mailbox::new(false)));
         mailbox.enter(queue);
         waiters.used.push(mailbox.clone());
         mailbox

@@ -4,6 +4,7 @@ use loom::sync::atomic::{self, fence};
 pub use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A lock that is not poisoned, like `cloom_hal::lock::Mutex`.
 pub struct Mutex<T>(loom::sync::Mutex<T>);
@@ -121,11 +122,30 @@ pub fn spawn(run: impl FnOnce() + 'static) -> (loom::thread::JoinHandle<()>, Thr
 }
 
 /// Spins by looking once. As every order is tried, this sees the condition hold, and fail to hold.
-pub struct Spinner;
+pub fn spin(_time: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    condition()
+}
 
-impl Spinner {
-    pub fn spin(&self, mut condition: impl FnMut() -> bool) -> bool {
-        condition()
+/// Every thread comes in time.
+pub struct Contention;
+
+impl Contention {
+    pub fn new(_always: bool) -> Contention {
+        Contention
+    }
+
+    pub fn woke(&self) {}
+
+    pub fn came(&self) {}
+
+    pub fn worked(&self) {}
+
+    pub fn is_contended(&self) -> bool {
+        false
+    }
+
+    pub fn spin_time(&self) -> Duration {
+        Duration::ZERO
     }
 }
 

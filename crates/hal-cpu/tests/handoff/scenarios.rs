@@ -1,10 +1,11 @@
 //! Small programs on the protocol: workers, owners and waiting threads, which do what `Pool` does.
 
 use super::job::{Job, Work};
-use super::shared::Shared;
-use crate::primitives::{Spinner, Thread, spawn};
+use super::shared::{Shared, Wake};
+use crate::primitives::{Thread, spawn};
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Chunks that count how often they run. Without an order of their own: what the owner sees is due to the protocol.
 struct Count(Vec<AtomicU64>);
@@ -33,7 +34,7 @@ impl Owner<'_> {
         let threads = shared.mailboxes.len() + 1;
         let job = Arc::new(Job::new(work, chunks, threads, if join { QUEUE } else { 0 }));
         shared.list(&job);
-        shared.offer(&job, chunks as usize, wake);
+        shared.offer(&job, chunks as usize, if wake { Wake::Punctual } else { Wake::Nobody });
         if join && job.join() {
             shared.run(&job, |_, _| ());
         }
@@ -53,7 +54,7 @@ pub struct Workers {
 
 impl Workers {
     pub fn start(count: usize) -> Workers {
-        let shared = Arc::new(Shared::new(count, None, Arc::new(Spinner)));
+        let shared = Arc::new(Shared::new(count, None, Duration::ZERO, false));
         let start = |i: usize| {
             let shared = shared.clone();
             spawn(move || shared.work(&shared.mailboxes[i]))
@@ -110,11 +111,11 @@ pub fn two_owners_with_one_worker() {
 
 /// A thread waits for the queue from which a job comes, until it has ended.
 pub fn waiting_thread_assists() {
-    let (shared, ended) = (Arc::new(Shared::new(1, None, Arc::new(Spinner))), Arc::new(AtomicBool::new(false)));
+    let (shared, ended) = (Arc::new(Shared::new(1, None, Duration::ZERO, false)), Arc::new(AtomicBool::new(false)));
     let (also, done) = (shared.clone(), ended.clone());
     let (waiting, _) = spawn(move || {
         for _ in 0..2 {
-            also.assist(QUEUE, &|| done.load(Ordering::Acquire));
+            also.assist(QUEUE, &|| done.load(Ordering::Acquire), Duration::ZERO);
         }
     });
     Owner::new(&shared).run(2, true, false);

@@ -1,0 +1,209 @@
+//! Contention: whether a thread that is asked for help gets a core in time.
+//!
+//! On a machine with more runnable threads than cores, a thread that is woken waits for the end of another one's time
+//! slice, some milliseconds, and it loses its core again in the middle of its work, for which others then wait. So a
+//! launch of less than some time slices gains nothing from it, and may lose much.
+//!
+//! A process cannot see the other threads of the machine. It sees what they do to its own: each thread that can be
+//! asked for help has a [`Contention`], which records
+//!
+//! * how long the thread took to come when it was last woken: more than [`late_time`](cloom_hal::Tuning::late_time)
+//!   means that it had to wait for a core. A thread that was woken so long ago and has not come counts as late already;
+//! * whether it was preempted since it last worked: its count of involuntary context switches (`getrusage`) has grown.
+//!
+//! Either makes its core count as contended for [`contended_time`](cloom_hal::Tuning::contended_time). Meanwhile it is
+//! asked only for work that is worth the risk. After that time it is tried again; each time in a row that it fails, the
+//! time doubles (exponential backoff, as networks do it), up to
+//! [`contended_time_max`](cloom_hal::Tuning::contended_time_max). The record is kept for each thread by itself, because
+//! on many cores a few busy processes leave most threads undisturbed.
+//!
+//! Others decide less: Rayon, oneTBB and crossbeam's `Backoff` spin with `sched_yield`, which on a core that others
+//! want gives whole time slices away, and wake threads for any work; Go wakes one thread at a time, and only if a core
+//! is idle, which its own scheduler knows.
+
+use cloom_hal::TUNING;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What is known of one thread, or of some of which any may come. All times are in nanoseconds since `epoch`.
+pub struct Contention {
+    epoch: Instant,
+    /// The process has one core: nobody can come while the asking thread runs.
+    always: bool,
+    /// When the thread was woken, if it has not come since; else 0.
+    woken: AtomicU64,
+    /// Until then its core counts as contended.
+    until: AtomicU64,
+    /// For how long it last did.
+    period: AtomicU64,
+    /// How often it had been preempted when it last worked; negative if that is not known.
+    preemptions: AtomicI64,
+}
+
+impl Contention {
+    /// Nothing is known; on one core there `always` is contention.
+    pub fn new(always: bool) -> Contention {
+        Contention {
+            epoch: Instant::now(),
+            always,
+            woken: AtomicU64::new(0),
+            until: AtomicU64::new(0),
+            period: AtomicU64::new(0),
+            preemptions: AtomicI64::new(-1),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.epoch.elapsed().as_nanos() as u64
+    }
+
+    /// The thread is being woken.
+    pub fn woke(&self) {
+        // Of several wake-ups, the one that has waited longest counts.
+        let _ = self.woken.compare_exchange(0, self.now().max(1), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The thread, if it was woken, has come.
+    pub fn came(&self) {
+        let woken = self.woken.swap(0, Ordering::Relaxed);
+        if woken != 0 {
+            let now = self.now();
+            if is_late(woken, now) {
+                self.found(now);
+            }
+        }
+    }
+
+    /// The thread, which calls this, has worked.
+    pub fn worked(&self) {
+        self.was_preempted(preemptions());
+    }
+
+    /// The thread, which has worked, was preempted so often in its life.
+    fn was_preempted(&self, preemptions: i64) {
+        let before = self.preemptions.swap(preemptions, Ordering::Relaxed);
+        if before >= 0 && preemptions > before {
+            self.found(self.now());
+        }
+    }
+
+    /// Its core is contended.
+    fn found(&self, now: u64) {
+        let (least, most) = (TUNING.contended_time.as_nanos() as u64, TUNING.contended_time_max.as_nanos() as u64);
+        let (period, until) = (self.period.load(Ordering::Relaxed), self.until.load(Ordering::Relaxed));
+        let in_a_row = now < until.saturating_add(period);
+        let period = if in_a_row { (2 * period).clamp(least, most) } else { least };
+        self.period.store(period, Ordering::Relaxed);
+        self.until.store(now + period, Ordering::Relaxed);
+    }
+
+    /// Whether its core is contended.
+    pub fn is_contended(&self) -> bool {
+        self.always || self.is_contended_at(self.now())
+    }
+
+    fn is_contended_at(&self, now: u64) -> bool {
+        let woken = self.woken.load(Ordering::Relaxed);
+        now < self.until.load(Ordering::Relaxed) || woken != 0 && is_late(woken, now)
+    }
+
+    /// How long a thread spins, here, before it sleeps.
+    pub fn spin_time(&self) -> Duration {
+        if self.is_contended() { TUNING.contended_spin_time } else { TUNING.spin_time }
+    }
+}
+
+/// Whether a thread that was woken then is late now.
+fn is_late(woken: u64, now: u64) -> bool {
+    now.saturating_sub(woken) > TUNING.late_time.as_nanos() as u64
+}
+
+/// How often the system has taken the core from the calling thread, for another one.
+#[cfg(target_os = "linux")]
+fn preemptions() -> i64 {
+    // SAFETY: a plain structure of numbers, for which zeros are values.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure lives through the call.
+    match unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) } {
+        0 => usage.ru_nivcsw,
+        _ => -1,
+    }
+}
+
+/// Unknown on this system.
+#[cfg(not(target_os = "linux"))]
+fn preemptions() -> i64 {
+    -1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATE: u64 = TUNING.late_time.as_nanos() as u64 + 1;
+    const LEAST: u64 = TUNING.contended_time.as_nanos() as u64;
+    const MOST: u64 = TUNING.contended_time_max.as_nanos() as u64;
+
+    #[test]
+    fn a_thread_that_does_not_come_in_time_finds_contention() {
+        let contention = Contention::new(false);
+        assert!(!contention.is_contended_at(0));
+        contention.woken.store(5, Ordering::Relaxed);
+        assert!(!contention.is_contended_at(4 + LATE), "it may still come in time");
+        assert!(contention.is_contended_at(5 + LATE), "it has not come yet");
+        contention.came();
+        assert_eq!(contention.woken.load(Ordering::Relaxed), 0);
+        // It came at once, if this test was not interrupted for long.
+        let quick = Contention::new(false);
+        quick.came();
+        assert_eq!(quick.until.load(Ordering::Relaxed), 0, "nobody woke it");
+        quick.woke();
+        assert_ne!(quick.woken.load(Ordering::Relaxed), 0);
+        std::thread::sleep(Duration::from_nanos(LATE));
+        quick.came();
+        assert!(quick.is_contended_at(quick.until.load(Ordering::Relaxed) - 1));
+        assert!(!quick.is_contended_at(quick.until.load(Ordering::Relaxed)));
+    }
+
+    #[test]
+    fn a_thread_that_was_preempted_finds_contention() {
+        let contention = Contention::new(false);
+        for (preemptions, found) in [(7, false), (7, false), (8, true)] {
+            contention.was_preempted(preemptions);
+            assert_eq!(contention.until.load(Ordering::Relaxed) > 0, found, "{preemptions}");
+        }
+        // Where the system does not tell.
+        let unknown = Contention::new(false);
+        for _ in 0..2 {
+            unknown.was_preempted(-1);
+        }
+        assert!(!unknown.is_contended());
+    }
+
+    #[test]
+    fn contention_in_a_row_counts_for_longer_each_time() {
+        let contention = Contention::new(false);
+        let mut now = 1000;
+        let mut period = || {
+            contention.found(now);
+            let period = contention.until.load(Ordering::Relaxed) - now;
+            // Shortly after the end of the period.
+            now += period + 10;
+            period
+        };
+        let periods: Vec<u64> = (0..12).map(|_| period()).collect();
+        assert_eq!(periods[..3], [LEAST, 2 * LEAST, 4 * LEAST]);
+        assert_eq!(periods[11], MOST);
+        let later = contention.until.load(Ordering::Relaxed) + MOST;
+        contention.found(later);
+        assert_eq!(contention.until.load(Ordering::Relaxed), later + LEAST, "it came in time in between");
+    }
+
+    #[test]
+    fn a_single_core_is_always_contended() {
+        let one = Contention::new(true);
+        assert!(one.is_contended());
+        assert_eq!(one.spin_time(), TUNING.contended_spin_time);
+        assert_eq!(Contention::new(false).spin_time(), TUNING.spin_time);
+    }
+}
