@@ -168,7 +168,7 @@ impl Pool {
         busy
     }
 
-    /// Spins for at most `time` until `done` holds, or until there is a job of this queue that has a free slot and whose
+    /// Spins for at most `time`, until `done` holds or there is a job of this queue that has a free slot and whose
     /// owner is on another core: then runs chunks of it until none is left. Returns whether either happened.
     ///
     /// A thread that `may_migrate` leaves the core of the last job's owner: else it would be woken there again, and

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 /// Spins until a condition holds, for at most this time. Returns whether it holds.
 ///
-/// It never calls `sched_yield`: on a core that other processes want, that call gives the core away for their whole time
-/// slices, some milliseconds each, while a thread that parks and is woken comes before threads that have used their
-/// share. Spinning saves the system calls and context switches of parking, if the awaited event is near and the thread
-/// that brings it runs on another core.
+/// It never calls `sched_yield`: on a core that other processes want, that call gives the core away for their whole
+/// time slices, some milliseconds each, while a thread that parks and is woken comes before threads that have used
+/// their share. Spinning saves the system calls and context switches of parking, if the awaited event is near and the
+/// thread that brings it runs on another core.
 pub fn spin(time: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let mut tests = || {
         (0..TUNING.spins_per_clock).any(|_| {
