@@ -24,6 +24,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// The launch descriptor.
@@ -161,6 +162,10 @@ struct NextTier<'a> {
     busy: AtomicU64,
     /// Nobody waits for the compiler after this.
     deadline: OnceLock<Instant>,
+    /// The thread that brought the launch.
+    owner: ThreadId,
+    /// A thread waits for the compiler, which has its core.
+    core_is_left: AtomicBool,
     state: &'a PrintState<'a>,
 }
 
@@ -173,7 +178,8 @@ impl NextTier<'_> {
     /// The code, if it is compiled and can run the groups of this launch, of which there are `count`. Waits for it if
     /// the groups that are left would take the current code, on so many threads, longer than the compiler will need:
     /// running them would take a core from the compiler and gain little. It waits at most as long as they would take,
-    /// so that a wrong estimate costs no more than that (the ski rental problem).
+    /// so that a wrong estimate costs no more than that (the ski rental problem). Else one thread that shares the
+    /// launch with its owner waits all the same: it leaves its core to the compiler.
     fn code_or_wait(&self, range: &NdRange, count: u64, threads: u64) -> Option<Code> {
         if let Some(code) = self.code.get() {
             return *code;
@@ -187,7 +193,8 @@ impl NextTier<'_> {
         }
         let each = self.busy.load(Ordering::Relaxed) / done;
         let rest = Duration::from_nanos(each.saturating_mul(count.saturating_sub(done)) / threads.max(1));
-        if rest <= self.up.remaining() {
+        let leaves_core = || thread::current().id() != self.owner && !self.core_is_left.swap(true, Ordering::Relaxed);
+        if rest <= self.up.remaining() && !leaves_core() {
             return None;
         }
         let now = Instant::now();
@@ -282,7 +289,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     // From here on, dimensions are in the code's order.
     let range = launch.range.in_order(cpu.dim_order);
     let range = match cpu.regroupable {
-        true => regroup(range, device.threads() as u64, cpu.lanes, item_time),
+        true => regroup(range, device.threads() as u64, cpu.lanes, item_time, launch.tier_up.is_some()),
         false => range,
     };
     let groups = range.groups();
@@ -311,6 +318,8 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
             groups: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             deadline: OnceLock::new(),
+            owner: thread::current().id(),
+            core_is_left: AtomicBool::new(false),
             state: &state,
         }),
         threads: device.threads() as u64,
