@@ -14,17 +14,17 @@ use crate::division::Division;
 use crate::fpenv;
 use crate::grouping::{PICO, batch, position, product, regroup};
 use crate::loader::Image;
+use crate::next_tier::NextTier;
 use crate::pool::{self, Work};
 use cloom_artifact::CpuLaunch;
-use cloom_hal::{HalError, Kernel, Launch, NdRange, PrintSink, TUNING, TierUp};
+use cloom_hal::{HalError, Kernel, Launch, NdRange, PrintSink, TUNING};
 use cloom_ir::abi;
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// The launch descriptor.
@@ -73,10 +73,10 @@ const _: () = {
 type GroupFn = unsafe extern "C" fn(*const LaunchDescriptor, *const u8, *const GroupDescriptor, *mut u8, *mut u8);
 
 /// What the print hook needs.
-struct PrintState<'a> {
+pub(crate) struct PrintState<'a> {
     image: &'a Image,
     /// The code of the higher tier, once a group runs it.
-    optimised: OnceLock<Arc<dyn Kernel>>,
+    pub(crate) optimised: OnceLock<Arc<dyn Kernel>>,
     sink: &'a dyn PrintSink,
 }
 
@@ -90,7 +90,7 @@ impl PrintState<'_> {
 
 /// A work-group function, and the memory that it needs for each group.
 #[derive(Clone, Copy)]
-struct Code {
+pub(crate) struct Code {
     function: GroupFn,
     /// Bytes of scratch.
     scratch: u64,
@@ -100,7 +100,7 @@ struct Code {
 
 impl Code {
     /// The function of a kernel for these groups.
-    fn of(kernel: &CpuKernel, range: &NdRange, local: u64) -> Result<Code, HalError> {
+    pub(crate) fn of(kernel: &CpuKernel, range: &NdRange, local: u64) -> Result<Code, HalError> {
         let cpu = &kernel.cpu;
         let mut rounded = range.local;
         rounded[0] = rounded[0].checked_next_multiple_of(u64::from(cpu.lanes.max(1))).unwrap_or(rounded[0]);
@@ -145,80 +145,6 @@ pub struct Running<'a> {
     /// How many threads share the launch, at most.
     threads: u64,
     out_of_memory: AtomicBool,
-}
-
-/// Code of a higher tier, which is being compiled, for groups that have not begun.
-struct NextTier<'a> {
-    up: &'a dyn TierUp,
-    current: &'a CpuKernel,
-    /// The most private memory that it may need: it runs on the stack that was chosen for the current code.
-    private: u64,
-    /// Bytes of a group's local memory.
-    local: u64,
-    /// The code once it is compiled; `None` if it cannot continue the launch.
-    code: OnceLock<Option<Code>>,
-    /// Groups that the current code has run, and the nanoseconds that it took, added up over the threads.
-    groups: AtomicU64,
-    busy: AtomicU64,
-    /// Nobody waits for the compiler after this.
-    deadline: OnceLock<Instant>,
-    /// The thread that brought the launch.
-    owner: ThreadId,
-    /// A thread waits for the compiler, which has its core.
-    core_is_left: AtomicBool,
-    state: &'a PrintState<'a>,
-}
-
-impl NextTier<'_> {
-    /// Whether the code exists and continues the launch.
-    fn is_in_use(&self) -> bool {
-        matches!(self.code.get(), Some(Some(_)))
-    }
-
-    /// The code, if it is compiled and can run the groups of this launch, of which there are `count`. Waits for it if
-    /// the groups that are left would take the current code, on so many threads, longer than the compiler will need:
-    /// running them would take a core from the compiler and gain little. It waits at most as long as they would take,
-    /// so that a wrong estimate costs no more than that (the ski rental problem). Else one thread that shares the
-    /// launch with its owner waits all the same: it leaves its core to the compiler.
-    fn code_or_wait(&self, range: &NdRange, count: u64, threads: u64) -> Option<Code> {
-        if let Some(code) = self.code.get() {
-            return *code;
-        }
-        if let Some(code) = self.code(range) {
-            return Some(code);
-        }
-        let done = self.groups.load(Ordering::Relaxed);
-        if done == 0 || self.code.get().is_some() {
-            return None;
-        }
-        let each = self.busy.load(Ordering::Relaxed) / done;
-        let rest = Duration::from_nanos(each.saturating_mul(count.saturating_sub(done)) / threads.max(1));
-        let leaves_core = || thread::current().id() != self.owner && !self.core_is_left.swap(true, Ordering::Relaxed);
-        if rest <= self.up.remaining() && !leaves_core() {
-            return None;
-        }
-        let now = Instant::now();
-        let deadline = *self.deadline.get_or_init(|| now.checked_add(rest).unwrap_or(now));
-        self.up.wait(deadline.saturating_duration_since(now));
-        self.code(range)
-    }
-
-    fn code(&self, range: &NdRange) -> Option<Code> {
-        let found = self.up.code()?;
-        *self.code.get_or_init(|| {
-            let next = cpu_kernel(&*found)?;
-            let (a, b) = (&*self.current.artifact, &*next.artifact);
-            let same = (self.current.cpu.regroupable, self.current.cpu.dim_order)
-                == (next.cpu.regroupable, next.cpu.dim_order)
-                && (a.arg_block, a.local_size) == (b.arg_block, b.local_size)
-                && a.printf_formats == b.printf_formats
-                && a.denorms_are_zero == b.denorms_are_zero;
-            let code = Code::of(next, range, self.local).ok().filter(|_| same && b.private_size <= self.private);
-            // Kept as long as groups may run it.
-            drop(self.state.optimised.set(found.clone()));
-            code
-        })
-    }
 }
 
 // SAFETY: the raw pointer inside refers to a PrintState that outlives the launch and is shared (the sink is Sync).
@@ -309,18 +235,9 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let state = PrintState { image: &kernel.image, optimised: OnceLock::new(), sink: launch.print };
     let mut running = Running {
         code,
-        tier_up: launch.tier_up.map(|up| NextTier {
-            up,
-            current: kernel,
-            private: if join { TUNING.caller_private } else { TUNING.worker_private },
-            local: launch.local_size,
-            code: OnceLock::new(),
-            groups: AtomicU64::new(0),
-            busy: AtomicU64::new(0),
-            deadline: OnceLock::new(),
-            owner: thread::current().id(),
-            core_is_left: AtomicBool::new(false),
-            state: &state,
+        tier_up: launch.tier_up.map(|up| {
+            let private = if join { TUNING.caller_private } else { TUNING.worker_private };
+            NextTier::new(up, kernel, private, launch.local_size, &state)
         }),
         threads: device.threads() as u64,
         descriptor: LaunchDescriptor {
@@ -475,8 +392,7 @@ impl Running<'_> {
                 Some(next) => {
                     let begin = Instant::now();
                     self.row(&code, id, row, (local, scratch), strides);
-                    next.busy.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
-                    next.groups.fetch_add(row, Ordering::Relaxed);
+                    next.ran(row, begin.elapsed());
                 }
             }
             at += row;

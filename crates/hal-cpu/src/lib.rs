@@ -20,6 +20,7 @@ mod info;
 mod launch;
 mod loader;
 mod memory;
+mod next_tier;
 mod pool;
 mod relocate;
 

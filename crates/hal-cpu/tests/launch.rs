@@ -157,7 +157,6 @@ fn groups_that_would_keep_most_of_the_memory_are_refused() {
 struct After<'a> {
     asked: AtomicU64,
     after: u64,
-    waits: AtomicU64,
     code: &'a Arc<dyn Kernel>,
 }
 
@@ -171,7 +170,7 @@ impl TierUp for After<'_> {
     }
 
     fn wait(&self, _: Duration) {
-        assert_eq!(self.waits.fetch_add(1, Ordering::Relaxed), 0, "one thread leaves its core to the compiler");
+        panic!("the rest of the launch takes less");
     }
 }
 
@@ -245,7 +244,7 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
         let out = device.allocate(n * 4).unwrap();
         let args = out.device_address().to_le_bytes();
         let sink = Lines(Mutex::default());
-        let tier_up = After { asked: AtomicU64::new(0), after, waits: AtomicU64::new(0), code: better };
+        let tier_up = After { asked: AtomicU64::new(0), after, code: better };
         device
             .launch(&Launch {
                 kernel: &*plain,

@@ -9,7 +9,9 @@
 //!
 //! * how long the thread took to come when it was last woken: more than [`late_time`](cloom_hal::Tuning::late_time)
 //!   means that it had to wait for a core. A thread that was woken so long ago and has not come counts as late already;
-//! * whether it was preempted since it last worked: its count of involuntary context switches (`getrusage`) has grown.
+//! * for how long it had no core while it spun or worked: by how much the clock went further than the thread's own CPU
+//!   time. (A count of preemptions would not do. Threads lose their core for some microseconds now and then, to the
+//!   system or to each other, and nobody is hurt.)
 //!
 //! Either makes its core count as contended for [`contended_time`](cloom_hal::Tuning::contended_time). Meanwhile it is
 //! asked only for work that is worth the risk. After that time it is tried again; each time in a row that it fails, the
@@ -22,7 +24,7 @@
 //! is idle, which its own scheduler knows.
 
 use cloom_hal::TUNING;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What is known of one thread, or of some of which any may come. All times are in nanoseconds since `epoch`.
@@ -36,8 +38,8 @@ pub struct Contention {
     until: AtomicU64,
     /// For how long it last did.
     period: AtomicU64,
-    /// How often it had been preempted when it last worked; negative if that is not known.
-    preemptions: AtomicI64,
+    /// The time and the thread's CPU time when it last began or ended work; zeros if that is not known.
+    read: (AtomicU64, AtomicU64),
 }
 
 impl Contention {
@@ -49,7 +51,7 @@ impl Contention {
             woken: AtomicU64::new(0),
             until: AtomicU64::new(0),
             period: AtomicU64::new(0),
-            preemptions: AtomicI64::new(-1),
+            read: Default::default(),
         }
     }
 
@@ -74,17 +76,27 @@ impl Contention {
         }
     }
 
-    /// The thread, which calls this, has worked.
-    pub fn worked(&self) {
-        self.was_preempted(preemptions());
+    /// The thread, which calls this, has slept.
+    pub fn slept(&self) {
+        self.came();
+        self.read(self.now(), cpu_time());
     }
 
-    /// The thread, which has worked, was preempted so often in its life.
-    fn was_preempted(&self, preemptions: i64) {
-        let before = self.preemptions.swap(preemptions, Ordering::Relaxed);
-        if before >= 0 && preemptions > before {
-            self.found(self.now());
+    /// The thread, which calls this, has worked, and has not slept since it last told of either.
+    pub fn worked(&self) {
+        let now = self.now();
+        if self.read(now, cpu_time()) > TUNING.late_time.as_nanos() as u64 {
+            self.found(now);
         }
+    }
+
+    /// Reads both clocks. Returns for how long the thread had no core since they were last read.
+    fn read(&self, now: u64, cpu: u64) -> u64 {
+        let (was, used) = (self.read.0.swap(now, Ordering::Relaxed), self.read.1.swap(cpu, Ordering::Relaxed));
+        if was == 0 || cpu == 0 {
+            return 0;
+        }
+        now.saturating_sub(was).saturating_sub(cpu.saturating_sub(used))
     }
 
     /// Its core is contended.
@@ -118,22 +130,21 @@ fn is_late(woken: u64, now: u64) -> bool {
     now.saturating_sub(woken) > TUNING.late_time.as_nanos() as u64
 }
 
-/// How often the system has taken the core from the calling thread, for another one.
+/// The nanoseconds for which the calling thread has had a core; 0 if the system does not tell.
 #[cfg(target_os = "linux")]
-fn preemptions() -> i64 {
-    // SAFETY: a plain structure of numbers, for which zeros are values.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+fn cpu_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the structure lives through the call.
-    match unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) } {
-        0 => usage.ru_nivcsw,
-        _ => -1,
+    match unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) } {
+        0 => time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64,
+        _ => 0,
     }
 }
 
 /// Unknown on this system.
 #[cfg(not(target_os = "linux"))]
-fn preemptions() -> i64 {
-    -1
+fn cpu_time() -> u64 {
+    0
 }
 
 #[cfg(test)]
@@ -166,18 +177,17 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_was_preempted_finds_contention() {
+    fn a_thread_that_had_no_core_finds_contention() {
         let contention = Contention::new(false);
-        for (preemptions, found) in [(7, false), (7, false), (8, true)] {
-            contention.was_preempted(preemptions);
-            assert_eq!(contention.until.load(Ordering::Relaxed) > 0, found, "{preemptions}");
-        }
-        // Where the system does not tell.
-        let unknown = Contention::new(false);
-        for _ in 0..2 {
-            unknown.was_preempted(-1);
-        }
-        assert!(!unknown.is_contended());
+        assert_eq!(contention.read(100, 7), 0, "nothing to compare with");
+        assert_eq!(contention.read(150, 57), 0, "it had a core all the time");
+        assert_eq!(contention.read(250, 67), 90);
+        assert_eq!(contention.read(300, 0), 0, "the system does not tell");
+        // This thread has no core while it sleeps.
+        contention.slept();
+        std::thread::sleep(Duration::from_nanos(LATE));
+        contention.worked();
+        assert_eq!(contention.until.load(Ordering::Relaxed) > 0, cfg!(target_os = "linux"));
     }
 
     #[test]

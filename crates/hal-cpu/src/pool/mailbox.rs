@@ -152,6 +152,6 @@ impl Mailbox {
         while !self.filled() && !called() {
             park();
         }
-        self.contention.came();
+        self.contention.slept();
     }
 }

@@ -136,7 +136,7 @@ impl Contention {
 
     pub fn woke(&self) {}
 
-    pub fn came(&self) {}
+    pub fn slept(&self) {}
 
     pub fn worked(&self) {}
 
