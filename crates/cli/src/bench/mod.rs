@@ -180,10 +180,21 @@ impl Options {
         chosen.retain(|f| self.platform.is_empty() || wanted.contains(&f.platform_index));
         chosen.sort_by_key(|f| !is(f, driver::PLATFORM));
         let name = |f: &cl::Found| {
-            let several = all.iter().filter(|o| o.platform == f.platform).count() > 1;
+            let alike = || all.iter().filter(|o| o.platform == f.platform);
             let short =
                 if is(f, "portable computing") { "PoCL" } else { f.platform.split(['(', ' ']).next().unwrap_or("?") };
-            if several { format!("{short}:{}", f.device_index) } else { short.to_owned() }
+            // Two drivers of one platform, such as two versions of Cloom, differ by their numbers only.
+            let platform = if alike().any(|o| o.platform_index != f.platform_index) {
+                format!("#{}", f.platform_index)
+            } else {
+                String::new()
+            };
+            let device = if alike().any(|o| o.device_index != f.device_index) {
+                format!(":{}", f.device_index)
+            } else {
+                String::new()
+            };
+            format!("{short}{platform}{device}")
         };
         let mut participants: Vec<Participant> =
             chosen.into_iter().map(|f| Participant { name: name(&f), who: Who::Device(Box::new(f)) }).collect();
