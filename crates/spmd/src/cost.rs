@@ -384,12 +384,13 @@ struct MaskedLoop {
     computes: usize,
 }
 
-/// The deepest masked loops. Addresses with a stride of `far` bytes or more count as varying.
+/// The deepest masked loops. Addresses with a stride of `far` bytes or more count as varying, unless accesses are side
+/// by side: short vectors are loaded as one vector and deinterleaved.
 fn masked_loops(item: &VectorInput, far: i64) -> impl Iterator<Item = MaskedLoop> {
     let func = &item.func;
     let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
-    let is_scattered = move |p: Value| match item.shapes.of(p) {
-        Shape::Strided { by, .. } => by.unsigned_abs() >= far.unsigned_abs(),
+    let is_scattered = move |p: Value, ty: Type| match item.shapes.of(p) {
+        Shape::Strided { by, .. } => by.unsigned_abs() >= far.unsigned_abs() && by != i64::from(ty.bytes()),
         shape => shape == Shape::Varying,
     };
     latency::deepest(item).into_iter().filter(|l| item.masked.is_masked(l.header)).map(move |l| {
@@ -400,7 +401,8 @@ fn masked_loops(item: &VectorInput, far: i64) -> impl Iterator<Item = MaskedLoop
                 Op::Load { .. } | Op::Store { .. } => {
                     let p = data.args[0];
                     found.only_global &= func.ty(p).space() == Some(Space::Global);
-                    match (is_scattered(p), data.result.is_some()) {
+                    let accessed = func.ty(data.result.unwrap_or_else(|| data.args[1]));
+                    match (is_scattered(p, accessed), data.result.is_some()) {
                         (true, true) => found.read.push(p),
                         (true, false) => found.written.push(p),
                         (false, _) => found.regular += 1,

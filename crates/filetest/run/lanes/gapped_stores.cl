@@ -12,8 +12,10 @@
 // arg: buffer double 128 = random 5
 // arg: buffer float 192 = random 6
 // arg: value uint 2
+// arg: buffer float 192 = random 7
+// arg: buffer uchar 65536 = random 8
 kernel void k(global uint *pairs, global float3 *points, global uchar *bytes, global ushort *shorts, global double *wide,
-              global float *fields, uint two) {
+              global float *fields, uint two, global float *updated, global uchar *wrapped) {
   const size_t i = get_global_id(0);
   const uint u = get_global_id(0);
   pairs[2 * i] += 1;
@@ -33,4 +35,17 @@ kernel void k(global uint *pairs, global float3 *points, global uchar *bytes, gl
   fields[3 * i] = y;
   fields[3 * i + 1] = z + fields[3 * i];
   fields[(two + 1) * u + 2] = x;
+  // Each field updated in turn, by itself and by a loop; the last one needs the first.
+  updated[3 * i] += 1.0f;
+  updated[3 * i + 1] *= 2.0f;
+  for (int k = 0; k < 3; k++)
+    updated[3 * u + k] += 0.5f;
+  updated[3 * i + 2] -= updated[3 * i];
+  // Records at indices of 16 bits, which wrap in the midst of a vector, and of a record.
+  const ushort k = (ushort)(2 * u + 65515u);
+  wrapped[k] = (uchar)i;
+  wrapped[(ushort)(k + 1)] = (uchar)(5 * i);
+  const ushort half_way = (ushort)(2 * u + 32768u);
+  wrapped[half_way] = (uchar)(3 * i);
+  wrapped[(ushort)(half_way + 1)] = (uchar)(7 * i);
 }

@@ -9,8 +9,8 @@
 //! | other strides, sums with a scalar part, short ones | lane by lane if all are active, else gather | likewise |
 //! | anything else | gather | scatter |
 //!
-//! An access with a checked stride has both forms, and a branch on the check. Masked stores need an instruction;
-//! without one, such stores are lane by lane.
+//! An access with a checked stride has both forms, and a branch on the check. Masked stores need an instruction, and
+//! are not for memory that is read soon ([`super::store_gaps`]); other stores at such a stride are lane by lane.
 
 use super::address::Address;
 use super::{Lanes, VecValue, Widener};
@@ -330,12 +330,18 @@ impl Widener<'_> {
         if by < 0 || size > MAX_PREFETCHED_LINES * LINE {
             return Ok(());
         }
+        self.prefetch_lines(base, by);
+        Ok(())
+    }
+
+    /// Prefetches the cache lines of all lanes at a positive stride.
+    pub(super) fn prefetch_lines(&mut self, base: Value, by: i64) {
+        let size = by.unsigned_abs().saturating_mul(u64::from(self.lanes));
         for at in (0..size).step_by(LINE as usize) {
             let mut b = self.b();
             let p = b.ptr_offset(base, at);
             b.prefetch(p);
         }
-        Ok(())
     }
 
     /// Whether lanes are accessed one by one at scalar addresses: short vectors, and strided addresses or sums with a
@@ -507,11 +513,12 @@ impl Widener<'_> {
                 if !dense && !self.memory.scalar_store_strides.contains(&by) {
                     self.memory.scalar_store_strides.push(by);
                 }
+                let gapped = self.is_gapped(inst, ty, by);
                 match (dense, cond) {
                     (true, None) => self.store_strided(x, base, by, align, flags | nontemporal),
-                    (false, None) if self.is_gapped(ty, by) => self.store_gapped(x, ty, base, by, align, flags),
-                    (false, Some(cond)) if self.is_gapped(ty, by) => {
-                        let fast = |w: &mut Self| w.store_gapped(x, ty, base, by, align, flags).map(|()| Lanes::new());
+                    (false, None) if gapped => self.store_gapped(inst, base, by, align, flags),
+                    (false, Some(cond)) if gapped => {
+                        let fast = |w: &mut Self| w.store_gapped(inst, base, by, align, flags).map(|()| Lanes::new());
                         let slow = |w: &mut Self| w.scatter_lanes(p, x, ty, align, flags).map(|()| Lanes::new());
                         self.if_else_effect(cond, fast, slow)
                     }
@@ -607,32 +614,6 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// Whether lanes at this stride are stored by masked stores that cover the range. Not where lanes are off: to
-    /// repeat a mask for each element takes more code than a scatter.
-    fn is_gapped(&self, ty: Type, by: i64) -> bool {
-        let (size, n) = (i64::from(ty.scalar.bytes()), i64::from(ty.lanes));
-        self.item.masked_store
-            && self.masks.current.is_none()
-            && by % size == 0
-            && (n + 1..=MAX_COVERED).contains(&(by / size))
-            && by / size * i64::from(self.lanes) <= i64::from(MAX_COMPONENTS)
-    }
-
-    /// Stores scalars or short vectors with gaps between lanes, of which nothing is written.
-    fn store_gapped(&mut self, x: Value, ty: Type, base: Value, by: i64, align: u32, flags: Flags) -> Result<(), Stop> {
-        let (n, w, step) = (ty.lanes, self.lanes, (by / i64::from(ty.scalar.bytes())) as u16);
-        let components = self.lanes(x)?;
-        let interleaved = self.interleave(&components);
-        let order: Vec<u16> = (0..w).flat_map(|l| (0..step).map(move |c| l * n + c.min(n - 1))).collect();
-        let row = self.b().shuffle(interleaved, interleaved, &order);
-        let (written, gap) = (self.b().iconst(Type::I1, 1), self.b().iconst(Type::I1, 0));
-        let either = self.b().build(&[written, gap]);
-        let order: Vec<u16> = (0..w * step).map(|i| u16::from(i % step >= n)).collect();
-        let mask = self.b().shuffle(either, either, &order);
-        self.b().masked_store(base, row, mask, align, flags);
-        Ok(())
-    }
-
     /// Stores a vector, non-temporally if that is allowed at run time and it fills whole cache lines.
     fn store_nontemporal(&mut self, p: Value, x: Value, align: u32, flags: Flags) -> Result<(), Stop> {
         let bytes = self.func.ty(x).bytes();
@@ -668,7 +649,7 @@ impl Widener<'_> {
     }
 
     /// Scatters all lanes.
-    fn scatter_lanes(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
+    pub(super) fn scatter_lanes(&mut self, p: Value, x: Value, ty: Type, align: u32, flags: Flags) -> Result<(), Stop> {
         let mask = self.mask_value(self.masks.current);
         let ptrs = self.lane(p)?;
         if unit(ty).is_vector() {

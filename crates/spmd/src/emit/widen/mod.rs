@@ -11,7 +11,7 @@
 //! | [`calls`] | calls of vector variants of pure functions |
 //! | [`ops`], [`serial`], [`clamp`] | operations on all lanes; lane by lane; clamped and divided strided values |
 //! | [`memory`], [`address`], [`atomic`] | memory accesses by the shape of their address |
-//! | [`store_rows`] | stores of all fields of a record |
+//! | [`store_rows`], [`store_gaps`] | stores of all fields of a record; stores with gaps between lanes |
 //! | [`store_runs`] | many stores to objects that are laid out by lane |
 //! | [`scalar_mask`], [`aos_passthrough`], [`subgroup`] | scalar tests of masks; interleaving; sub-groups |
 //!
@@ -35,6 +35,7 @@ mod ops;
 mod params;
 mod scalar_mask;
 mod serial;
+mod store_gaps;
 mod store_rows;
 mod store_runs;
 mod subgroup;
@@ -56,6 +57,7 @@ use scalar_mask::StridedCompare;
 use serial::LaneSlots;
 use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;
+use store_gaps::StoreGaps;
 use store_rows::StoreRows;
 
 /// One vector with a lane for each work-item, for each component of a short vector; for a scalar, just one.
@@ -130,6 +132,7 @@ pub fn widen(code: VectorCode<'_>, func: &mut Function, start: Block) -> Result<
         memory: MemoryState { nontemporal, ..MemoryState::default() },
         lane_slots: LaneSlots::default(),
         store_rows: StoreRows::find(item),
+        store_gaps: StoreGaps::find(item, lanes),
     };
     w.ssa.seal(w.func, start, Vec::new());
     for (&p, wide) in item.func.param_values().iter().zip(params) {
@@ -248,6 +251,7 @@ pub(crate) struct Widener<'a> {
     memory: MemoryState,
     lane_slots: LaneSlots,
     store_rows: StoreRows,
+    store_gaps: StoreGaps,
 }
 
 impl Widener<'_> {
