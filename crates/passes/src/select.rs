@@ -8,19 +8,30 @@
 //! and needs no mask. Outside of loops only branches to empty blocks are converted, as in a sorting network; others
 //! gain little. (Converting the colour computation after the loop of a Mandelbrot kernel cost a tenth of its speed.)
 //!
+//! The condition may be of two parts. If the second one is cheap, the two branches first become one
+//! ([`merge_conditions`]):
+//!
+//! ```c
+//! if (c > ' ' && before <= ' ')       // both branches skip the addition
+//!     words++;
+//! ```
+//!
 //! Operations that move out of an arm are speculated, so only pure and cheap ones do. Branches between addresses stay:
 //! a select would hide which object they point into.
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{BinOp, Block, Builder, Edge, Flags, Function, Op, Term, UnOp, Value};
+use cloom_ir::{BinOp, Block, Builder, Edge, Flags, Function, Inst, Op, Term, Type, UnOp, Value};
 
 /// Instructions in both arms together, constants apart.
 const MAX_INSTS: usize = 2;
 
 /// The most selects that replace a branch.
 const MAX_VALUES: usize = 2;
+
+/// Instructions that compute the second part of a condition, constants apart.
+const MAX_CONDITION: usize = 4;
 
 /// Runs the pass. Returns how often it changed something.
 pub fn run(func: &mut Function) -> usize {
@@ -33,9 +44,9 @@ pub fn run_in_loop(func: &mut Function) -> usize {
 }
 
 fn convert(func: &mut Function, in_loop: bool) -> usize {
+    let mut changed = merge_conditions(func, in_loop);
     let cfg = Cfg::new(func);
     let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
-    let mut changed = 0;
     // Inner branches first: an arm without its branch may be small enough.
     for &b in cfg.rpo().iter().rev() {
         let most = if in_loop || loops.innermost(b).is_some() { MAX_INSTS } else { 0 };
@@ -55,6 +66,66 @@ fn convert(func: &mut Function, in_loop: bool) -> usize {
         crate::util::remove_unreachable(func);
     }
     changed
+}
+
+/// Merges two branches in a loop that skip the same arm, if it is one to convert: `br a, S, J` and in S `br b, T, J`
+/// become `br a & b, T, J`; likewise for the other senses of the branches. (LLVM's `FoldBranchToCommonDest`.)
+fn merge_conditions(func: &mut Function, in_loop: bool) -> usize {
+    let cfg = Cfg::new(func);
+    let loops = Loops::new(func, &cfg, &DomTree::new(func, &cfg));
+    let mut changed = 0;
+    // The last parts of a condition first.
+    for &b in cfg.rpo().iter().rev().filter(|&&b| in_loop || loops.innermost(b).is_some()) {
+        changed += usize::from(merge_condition(func, &cfg, b));
+    }
+    if changed > 0 {
+        crate::util::remove_unreachable(func);
+    }
+    changed
+}
+
+fn merge_condition(func: &mut Function, cfg: &Cfg, b: Block) -> bool {
+    let Term::Branch { cond: first, then, els } = func.blocks[b].term.clone() else { return false };
+    // The block of the second part; the way past the arm; whether the first part is true on the way to the second.
+    for (second, skip, sense) in [(&then, &els, true), (&els, &then, false)] {
+        let from = second.block;
+        let own = cfg.preds(from).len() == 1 && func.blocks[from].params.is_empty() && from != b;
+        let insts = func.blocks[from].insts.clone();
+        let is_small = || computed(func, &insts) <= MAX_CONDITION && insts.iter().all(|&i| is_cheap(&func.insts[i].op));
+        let Term::Branch { cond: last, then: yes, els: no } = func.blocks[from].term.clone() else { continue };
+        let (arm, arm_sense) = if &no == skip { (&yes, true) } else { (&no, false) };
+        let skips = if arm_sense { &no == skip } else { &yes == skip };
+        let is_arm =
+            || Arm::find(func, cfg, arm).is_some_and(|a| a.out.block == skip.block && a.size(func) <= MAX_INSTS);
+        if !own || !skips || !is_arm() || !is_small() {
+            continue;
+        }
+        let (arm, skip) = (arm.clone(), skip.clone());
+        func.blocks[from].insts.clear();
+        // Promises hold only for work-items that come to the second part.
+        insts.iter().for_each(|&i| func.insts[i].flags -= Flags::NSW | Flags::NUW);
+        func.blocks[b].insts.extend(insts);
+        let span = func.blocks[b].term_span;
+        let mut builder = Builder::new(func, b);
+        builder.span = span;
+        let mut of_sense = |v: Value, sense: bool| match sense {
+            true => v,
+            false => {
+                let one = builder.iconst(Type::I1, 1);
+                builder.binary(BinOp::Xor, v, one)
+            }
+        };
+        let (first, last) = (of_sense(first, sense), of_sense(last, arm_sense));
+        let cond = builder.binary(BinOp::And, first, last);
+        func.set_term(b, Term::Branch { cond, then: arm, els: skip }, span);
+        return true;
+    }
+    false
+}
+
+/// How many instructions compute something.
+fn computed(func: &Function, insts: &[Inst]) -> usize {
+    insts.iter().filter(|&&i| !matches!(func.insts[i].op, Op::Const(_))).count()
 }
 
 /// One path from a branch to the join.
@@ -78,7 +149,7 @@ impl Arm {
     }
 
     fn size(&self, func: &Function) -> usize {
-        func.insts_in(self.block.as_slice()).filter(|(_, data)| !matches!(data.op, Op::Const(_))).count()
+        self.block.map_or(0, |b| computed(func, &func.blocks[b].insts))
     }
 }
 

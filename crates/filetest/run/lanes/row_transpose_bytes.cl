@@ -71,6 +71,21 @@ int until(global const uchar *a, int first, int count, int stop) {
   return sum;
 }
 
+// Conditions of two and of three parts, which branches skip in both senses.
+int words(global const uchar *a, int first, int count, int limit) {
+  int words = 0, others = 0;
+  uchar before = ' ';
+  for (int j = first; j < first + count; j++) {
+    const uchar c = a[j];
+    if (c > 'A' && before <= 'A')
+      words++;
+    if (c == 'B' || before > 200 || !(j + limit < 90))
+      others += c;
+    before = c;
+  }
+  return words * 1000 + others;
+}
+
 kernel void walks(global int *out, global uchar *a, global const ushort *b, int less) {
   int i = (int)get_global_id(0), row = i * 23;
   int count = i * 7 % 24;
@@ -82,6 +97,7 @@ kernel void walks(global int *out, global uchar *a, global const ushort *b, int 
     h = h * 31 + inclusive(a, row + (i & 3), row + count);
   h = h * 31 + own(a, row, count);
   h = h * 31 + until(a, row, count, i & 15);
+  h = h * 31 + words(a, row, count, less);
   // No iteration, and a counter that begins beyond its bound.
   h += inclusive(a, row, row - 1) + inclusive(a, 9, -5) + by_two(b, (uint)row, 0);
   out[i] = h;
