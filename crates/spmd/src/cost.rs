@@ -2,6 +2,7 @@
 
 use crate::analysis::latency;
 use crate::analysis::pressure;
+use crate::analysis::record_stores;
 use crate::analysis::shape::Shape;
 use crate::analysis::store_streams;
 use crate::emit::widen::VectorInput;
@@ -118,6 +119,8 @@ const MAX_OVERCOMMIT: u32 = 4;
 ///   software prefetch ([`crate::transform::prefetch_loop`]). Never more lanes than a row has work-items.
 /// * *One*, if each lane reads its own row ([`crate::transform::row_transpose`]): every lane is a stream of its own
 ///   for the caches; and if a kernel without loops does little but scatter, which two registers do not make faster.
+/// * *Few cache lines' worth of lanes*, if lanes write columns, rows ([`store_streams`]) or records
+///   ([`record_stores`]) of their own.
 /// * *Scalar code*, if the live values of loops exceed one register each and are mostly short vectors, which are
 ///   vectors already; if nearly all work is on short vectors that fill registers, without waiting for latency, or on
 ///   whole registers read at a distance from each other; if a kernel mostly counts by atomic operations, unless lanes
@@ -132,7 +135,7 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
         return Width::new(lanes.clamp(1, 64));
     }
     let &Features { vector_bits: bits, vector_registers: registers, .. } = vectors.target.features();
-    let &Tuning { interleave, open_lines_written, open_lines_read, .. } = vectors.tuning();
+    let &Tuning { interleave, open_lines_written, open_lines_read, cache_line, .. } = vectors.tuning();
     let element = element_bits(items);
     let native = (bits / element).clamp(2, MAX_LANES);
     let register_halves = registers * bits / 16;
@@ -149,6 +152,7 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     };
     let columns = items.iter().filter_map(|item| item.pattern.column).max();
     let lines = items.iter().filter_map(|item| store_streams::written(item)).max().unwrap_or(0);
+    let records = items.iter().filter_map(|item| record_stores::stride(item)).max().unwrap_or(0);
     let waits =
         pressure.halves * native <= register_halves && items.iter().any(|item| latency::waits_alone(item, native));
     let (lanes, why) = match () {
@@ -181,6 +185,11 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
         () if lines > 0 => {
             let lanes = (open_lines_read / lines).clamp(open_lines_written, open_lines_read);
             (native.min(lanes), "each lane writes its own row: few cache lines at a time")
+        }
+        () if records > 0 => {
+            let lanes = (u64::from(open_lines_written * cache_line) / records).max(u64::from(open_lines_written));
+            let lanes = 1 << lanes.ilog2();
+            (native.min(lanes), "each lane writes fields of its own record: few cache lines at a time")
         }
         () if stores_scattered(items) => {
             (native, "one register per value: it does little but store to scattered memory")

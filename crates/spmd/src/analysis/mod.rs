@@ -10,7 +10,8 @@
 //! | [`bounds`], [`ranges`] | value ranges of integers |
 //! | [`masked`] | which blocks are linearised and run under masks |
 //! | [`latency`], [`pressure`] | how long loops wait for themselves; how many registers live values need |
-//! | [`store_streams`], [`write_only`] | how many cache lines are written at a time; buffers that are only written |
+//! | [`store_streams`], [`record_stores`] | how many cache lines are written at a time |
+//! | [`write_only`] | buffers that are only written |
 //! | [`group_bounds`] | upper bounds of integers that a group computes from arguments and ids |
 //! | [`grouping`] | whether a kernel can tell how its work-items are grouped |
 //! | [`active_bound`] | the last work-item of a group that has an effect |
@@ -30,6 +31,7 @@ pub(crate) mod masked;
 pub(crate) mod pressure;
 pub(crate) mod private_layout;
 pub(crate) mod ranges;
+pub(crate) mod record_stores;
 pub(crate) mod shape;
 pub(crate) mod store_streams;
 pub(crate) mod write_only;
