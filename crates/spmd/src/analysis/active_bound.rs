@@ -26,6 +26,15 @@
 //! the sum, computed without a wrap for the largest ids and all symbols read as unsigned numbers, is at most the
 //! largest `int`, nothing wraps for any work-item, and the number compared is the sum in both readings. That is
 //! tested when the group runs ([`crate::emit::group`]); where it does not hold, all vectors run.
+//!
+//! Only a constant may be subtracted, as in the tree of a scan:
+//!
+//! ```text
+//! 2*step*l + 2*step - 1 < m       becomes    2*step*l + 2*step < m + 1
+//! ```
+//!
+//! If the first sum is below zero, it is a large number, read without a sign, and the work-item perhaps idle; the
+//! second one then counts it as active, which costs time only.
 
 use crate::split::continuation_fn::Param;
 use cloom_ir::affine::{Affine, Ext, Facts, Form, Symbol};
@@ -42,14 +51,16 @@ const MAX_HEIGHT: u32 = 12;
 /// No local size is larger.
 pub const MAX_LOCAL_SIZE: u64 = 1 << 20;
 
-/// A sum of multiples of local ids. Its coefficients are positive, and its symbols values that the group can compute
-/// ([`Shared`]).
+/// A sum of multiples of local ids, and perhaps a constant less. Its coefficients are positive, and its symbols values
+/// that the group can compute ([`Shared`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sum {
     /// The factors of ids by dimension.
     pub factors: [Option<Form>; 3],
     /// What is added.
     pub rest: Form,
+    /// What is subtracted, at most the largest `int`.
+    pub less: u32,
 }
 
 /// A number that work-items with an effect are below.
@@ -299,6 +310,8 @@ impl Search<'_, '_> {
             }
             *slot = Some(factor);
         }
-        is_usable(&rest).then_some(Sum { factors, rest })
+        let less = u32::try_from(rest.constant_part().min(0).unsigned_abs()).ok().filter(|&c| c <= i32::MAX as u32)?;
+        let rest = rest.plus(&Form::constant(rest.bits(), i64::from(less)));
+        is_usable(&rest).then_some(Sum { factors, rest, less })
     }
 }

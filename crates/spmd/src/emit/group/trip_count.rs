@@ -5,8 +5,10 @@
 //! how many vectors a whole row and a whole plane have, as vectors keep their numbers if others do not run.
 //!
 //! ```text
-//! factor*id + rest < limit   becomes   id < ceil((limit - rest) / factor), if nothing wraps for the largest id
+//! factor*id + rest - less < limit   becomes   id < ceil((limit + less - rest) / factor)
 //! ```
+//!
+//! if nothing wraps for the largest id.
 
 use super::{Body, Emitter, Part};
 use crate::analysis::active_bound::{self, Bound, MAX_LOCAL_SIZE, Sum};
@@ -121,7 +123,7 @@ impl Emitter<'_> {
         let Bound::Below { sum, limit, signed, closed } = bound else {
             return Ok(self.at(pre).iconst(Type::I64, 1));
         };
-        let Sum { factors, rest } = &**sum;
+        let Sum { factors, rest, less } = &**sum;
         let limit = self.rematerialise(expressions, *limit)?;
         let mut b = self.at(pre);
         let (zero, one) = (b.iconst(Type::I64, 0), b.iconst(Type::I64, 1));
@@ -130,8 +132,10 @@ impl Emitter<'_> {
         // Above all sums that do not wrap and all ids, with room for what is added below.
         let high = b.iconst(Type::I64, MAX_LIMIT);
         let mut end = b.binary(least, limit, high);
-        if *closed {
-            end = b.binary(BinOp::Add, end, one);
+        let more = u64::from(*less) + u64::from(*closed);
+        if more > 0 {
+            let more = b.iconst(Type::I64, more);
+            end = b.binary(BinOp::Add, end, more);
         }
         if *signed {
             end = b.binary(BinOp::Smax, end, zero);
