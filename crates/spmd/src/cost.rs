@@ -5,6 +5,7 @@ use crate::analysis::pressure;
 use crate::analysis::record_stores;
 use crate::analysis::shape::Shape;
 use crate::analysis::store_streams;
+use crate::analysis::tree_updates;
 use crate::emit::widen::VectorInput;
 use crate::transform::prefetch_loop;
 use cloom_ir::{InstData, Op, Scalar, Space, Type, Value};
@@ -119,6 +120,7 @@ const MAX_OVERCOMMIT: u32 = 4;
 ///   software prefetch ([`crate::transform::prefetch_loop`]). Never more lanes than a row has work-items.
 /// * *One*, if each lane reads its own row ([`crate::transform::row_transpose`]): every lane is a stream of its own
 ///   for the caches; and if a kernel without loops does little but scatter, which two registers do not make faster.
+/// * *Half of one*, if steps of a tree ([`tree_updates`]) have ever fewer work-items.
 /// * *Few cache lines' worth of lanes*, if lanes write columns, rows ([`store_streams`]) or records
 ///   ([`record_stores`]) of their own.
 /// * *Scalar code*, if the live values of loops exceed one register each and are mostly short vectors, which are
@@ -190,6 +192,9 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
             let lanes = (u64::from(open_lines_written * cache_line) / records).max(u64::from(open_lines_written));
             let lanes = 1 << lanes.ilog2();
             (native.min(lanes), "each lane writes fields of its own record: few cache lines at a time")
+        }
+        () if items.iter().any(|item| tree_updates::is_step(item)) => {
+            (bits / 64, "steps of a tree in local memory have few work-items: one register of addresses")
         }
         () if stores_scattered(items) => {
             (native, "one register per value: it does little but store to scattered memory")

@@ -11,6 +11,7 @@
 //! | [`masked`] | which blocks are linearised and run under masks |
 //! | [`latency`], [`pressure`] | how long loops wait for themselves; how many registers live values need |
 //! | [`store_streams`], [`record_stores`] | how many cache lines are written at a time |
+//! | [`tree_updates`] | steps of a tree in local memory, which have ever fewer work-items |
 //! | [`write_only`] | buffers that are only written |
 //! | [`group_bounds`] | upper bounds of integers that a group computes from arguments and ids |
 //! | [`grouping`] | whether a kernel can tell how its work-items are grouped |
@@ -34,4 +35,5 @@ pub(crate) mod ranges;
 pub(crate) mod record_stores;
 pub(crate) mod shape;
 pub(crate) mod store_streams;
+pub(crate) mod tree_updates;
 pub(crate) mod write_only;
