@@ -1,5 +1,5 @@
-//! Full unrolling of loops with a constant trip count: those that index a small private array, and short ones on short
-//! vectors or on consecutive memory.
+//! Full unrolling of loops with a constant trip count: those that index a small private array, products of tiles in
+//! local memory, and short ones on short vectors or on consecutive memory.
 //!
 //! Array indices become constants, so that [`crate::mem2reg`] can keep the elements in registers; in memory, a
 //! vectorised array access is a strided one. For a few iterations on short vectors (the rows of a neighbourhood, say)
@@ -64,6 +64,7 @@ pub fn run(func: &mut Function) -> usize {
             }
             let (most, size_of_all) = match () {
                 () if memory == Indexed::Array => (MAX_TRIPS, SIZE),
+                () if reads_tiles(func, l) => (MAX_TRIPS, SIZE),
                 () if works_on_vectors(func, l) || memory == Indexed::Memory => (MAX_SHORT_TRIPS, SMALL_SIZE),
                 () => continue,
             };
@@ -166,6 +167,23 @@ fn works_on_vectors(func: &Function, l: &Loop) -> bool {
     let insts = || func.insts_in(&l.blocks);
     let on_vectors = insts().filter(|(_, data)| data.result.iter().chain(&data.args).any(|&v| is_long(v))).count();
     on_vectors > 0 && 3 * on_vectors >= insts().count()
+}
+
+/// Whether a loop does little but load floats from local memory, as in the product of two tiles: two loads and one
+/// operation in an iteration, whose address computations and test take as long. (Matrices in tiles of 16 by 16, on
+/// AVX-512: 0.80 ms instead of 0.95.)
+fn reads_tiles(func: &Function, l: &Loop) -> bool {
+    let (mut loads, mut rest) = (0, 0);
+    for (_, data) in func.insts_in(&l.blocks) {
+        match data.op {
+            Op::Load { .. } if func.ty(data.args[0]).space() == Some(Space::Local) => loads += 1,
+            Op::Unary(_) | Op::Binary(_) | Op::Fma if data.result.is_some_and(|r| func.ty(r).is_float()) => rest += 1,
+            // Of addresses.
+            _ if data.op.is_pure() => {}
+            _ => return false,
+        }
+    }
+    l.blocks.len() == 2 && rest > 0 && rest <= loads
 }
 
 /// The memory that a loop accesses at addresses that change from iteration to iteration.
