@@ -10,7 +10,7 @@
 use crate::backend::Backend;
 use crate::kernel::{Built, Request};
 use crate::key::{SpecializationKey, Variant};
-use crate::{CompileError, Compiler, Program, remarks};
+use crate::{CompileError, Compiler, Program, frames, remarks};
 use cloom_artifact::KernelArtifact;
 use cloom_target::Target;
 use parking_lot::{Condvar, Mutex};
@@ -150,6 +150,13 @@ impl Executable {
         self.kernels.iter().enumerate().map(explain).collect()
     }
 
+    /// Bytes that a work-item of a kernel keeps across barriers at most, estimated from the program without compiling
+    /// anything.
+    pub fn kept_across_barriers(&self, name: &str) -> Option<u64> {
+        let module = self.program.module();
+        module.kernels().find(|&k| module.funcs[k].name == name).map(|kernel| frames::kept(module, kernel))
+    }
+
     fn index(&self, name: &str) -> Option<usize> {
         self.kernels.iter().position(|k| k.name == name)
     }
@@ -186,11 +193,14 @@ impl Executable {
         cell.get().cloned()
     }
 
-    /// Makes code of the baseline tier.
-    pub(crate) fn prepare_first(self: &Arc<Self>, i: usize) {
-        if i < self.kernels.len() && self.baseline(i).is_none() {
-            self.prepare(i, Variant::Vector.into());
+    /// If the program has one kernel, makes its code, first that of the baseline tier. Says whether there is one: which
+    /// of several will be launched is not known yet, and code for another one would be made for nothing.
+    pub(crate) fn prepare_only(self: &Arc<Self>) -> bool {
+        let is_only = self.kernels.len() == 1;
+        if is_only && self.baseline(0).is_none() {
+            self.prepare(0, Variant::Vector.into());
         }
+        is_only
     }
 
     /// Compiles a kernel if its cell is empty. Errors are kept in the cell.

@@ -18,6 +18,7 @@ mod cache;
 mod cpu_backend;
 mod diagnostic;
 mod executable;
+mod frames;
 mod front;
 mod includes;
 mod kernel;
@@ -154,7 +155,7 @@ impl Compilation {
 }
 
 /// The front end is done with a source of at most so many bytes before LLVM would be initialised. If its IR has no more
-/// instructions, its first kernel's compilation initialises LLVM.
+/// instructions and one kernel, that kernel's compilation initialises LLVM.
 const SMALL: usize = 8 << 10;
 
 /// The time of a stage of a compilation.
@@ -274,7 +275,9 @@ impl Compiler {
             // The first use of LLVM takes long, and the process must not exit meanwhile: it is not left to another
             // thread.
             let size: usize = program.module().funcs.values().map(cloom_ir::Function::size).sum();
-            if size <= SMALL { executable.prepare_first(0) } else { backend.prepare() }
+            if size > SMALL || !executable.prepare_only() {
+                backend.prepare();
+            }
         }
         executable
     }

@@ -114,6 +114,10 @@ impl Device for CpuDevice {
         Ok(Arc::new(CpuKernel { artifact, cpu, image, max_group, item_time: AtomicU64::new(0) }))
     }
 
+    fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {
+        Some(launch::max_group(self, &CpuLaunch { scratch_per_item: bytes_per_item, ..CpuLaunch::SCALAR }))
+    }
+
     /// Runs every group on the calling thread and those of the pool; nothing is pending on return.
     fn submit(&self, launch: &Launch<'_>) -> Result<Completion, HalError> {
         let kernel = launch::cpu_kernel(launch.kernel);

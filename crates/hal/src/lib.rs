@@ -86,6 +86,13 @@ pub trait Device: Send + Sync {
     /// Makes code runnable.
     fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
 
+    /// The largest work-group that there is memory for if each work-item keeps so many bytes across barriers. `None` if
+    /// that depends on the code alone ([`Kernel::max_group_size`]).
+    fn group_limit(&self, bytes_per_item: u64) -> Option<u64> {
+        let _ = bytes_per_item;
+        None
+    }
+
     /// Starts a launch. All that it depends on has ended. A device that runs on host threads may run it to completion
     /// inside of this call and return [`Completion::Done`]; others return at once. Until the completion has ended, the
     /// caller keeps the kernel and every memory in the arguments alive; all else of `launch` is read during the call

@@ -174,11 +174,16 @@ impl KernelCode {
         Ok(code.artifact().cpu().map_or([0, 1, 2], |cpu| cpu.dim_order))
     }
 
-    /// The largest work-group that can be launched with the existing code, or else with baseline code: the caller will
-    /// launch soon and should not wait for optimised code.
+    /// The largest work-group that can be launched. Few kernels keep so much across barriers that it is smaller than
+    /// the device's: only for these is it read from the existing code, or else from baseline code (the caller will
+    /// launch soon and should not wait for optimised code).
     pub fn max_group(&self) -> u64 {
-        let kept = self.made_or_baseline().map_or(u64::MAX, |code| code.max_group_size());
-        self.device.max_group_size().min(kept)
+        let most = self.device.max_group_size();
+        let limit = self.executable.kept_across_barriers(&self.name).and_then(|n| self.device.hal().group_limit(n));
+        if limit.is_some_and(|limit| limit >= most) {
+            return most;
+        }
+        most.min(self.made_or_baseline().map_or(u64::MAX, |code| code.max_group_size()))
     }
 
     /// The code for most launches if it is there, or else baseline code.

@@ -1,0 +1,78 @@
+//! An upper estimate of what a work-item keeps across barriers, from a program's IR before any pass.
+//!
+//! `clGetKernelWorkGroupInfo` asks for the largest work-group of a kernel, often before the first launch. That depends
+//! on the frames that the vectoriser lays out, but for nearly every kernel the estimate says already that the largest
+//! group of the device fits, so that no code has to be made for the answer.
+//!
+//! What can be kept is private variables and values: each counts, as if all were live at one barrier.
+
+use cloom_ir::{Entity, FuncRef, Function, Module, Op};
+
+/// For padding, masks, and values that passes duplicate.
+const SPARE: u64 = 4;
+/// For a call of a library function, whose body is not there yet.
+const LIBRARY_CALL: u64 = 16 << 10;
+/// Functions may call each other so deep; more is rather not analysed.
+const MAX_DEPTH: u32 = 64;
+
+/// Bytes that a work-item keeps at most; `u64::MAX` if that is not known.
+pub fn kept(module: &Module, kernel: FuncRef) -> u64 {
+    let mut known = vec![None; module.funcs.len()];
+    of_call(module, kernel, MAX_DEPTH, &mut known).saturating_mul(SPARE)
+}
+
+/// The part of one call, with those of the calls in it: functions are inlined.
+fn of_call(module: &Module, f: FuncRef, depth: u32, known: &mut [Option<u64>]) -> u64 {
+    let func = &module.funcs[f];
+    if func.is_declaration() {
+        return LIBRARY_CALL;
+    }
+    if let Some(known) = known[f.index()] {
+        return known;
+    }
+    if depth == 0 {
+        return u64::MAX;
+    }
+    let calls = func.insts_in_layout().map(|(_, data)| match data.op {
+        Op::Call(callee) | Op::PureCall(callee) => of_call(module, callee, depth - 1, known),
+        _ => 0,
+    });
+    let sum = calls.fold(own(func), u64::saturating_add);
+    known[f.index()] = Some(sum);
+    sum
+}
+
+/// Private variables and values of the function itself.
+fn own(func: &Function) -> u64 {
+    let variables = func.insts_in_layout().map(|(_, data)| match data.op {
+        Op::Alloca { size, .. } => size,
+        _ => 0,
+    });
+    let values = func.values.values().map(|v| u64::from(v.ty.bytes()).next_power_of_two());
+    variables.chain(values).fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(body: &str) -> u64 {
+        let text = format!(
+            "func internal @inner(i32) -> i32 {{\nbb0(v0: i32):\n    v1: ptr<private> = alloca 1000 align 4\n    ret v0\n}}\n\n\
+             func external @outer(i32) {{\nbb0(v0: i32):\n{body}    ret\n}}\n"
+        );
+        let module = cloom_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        kept(&module, module.find("outer").unwrap())
+    }
+
+    #[test]
+    fn every_variable_and_every_call_counts() {
+        let nothing = of("");
+        let one = of("    v1: i32 = call @inner v0\n");
+        let two = of("    v1: i32 = call @inner v0\n    v2: i32 = call @inner v1\n");
+        let own = of("    v1: ptr<private> = alloca 80000000 align 4\n");
+        assert!(nothing < 1000, "{nothing}");
+        assert!(one >= 1000 && two >= 2000 && two < 100_000, "{one} {two}");
+        assert!(own >= 80_000_000, "{own}");
+    }
+}
