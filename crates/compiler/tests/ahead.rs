@@ -1,0 +1,92 @@
+//! What is compiled before the first launch: the only kernel of a program, and nothing for a question.
+
+mod common;
+
+use cloom_compiler::testing::StubBackend;
+use cloom_compiler::{
+    Backend, Capabilities, CompileError, Compiler, Config, Extensions, Generated, KernelInput, StageLog, Tier,
+};
+use cloom_target::Target;
+use common::program;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// A backend that takes long to initialise and counts what it does.
+struct Counting {
+    stub: StubBackend,
+    prepared: AtomicUsize,
+    baseline: Mutex<Vec<String>>,
+}
+
+impl Backend for Counting {
+    fn target(&self) -> &Target {
+        self.stub.target()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { baseline_tier: true, variants: true }
+    }
+
+    fn compile(&self, input: KernelInput<'_>, log: &mut StageLog) -> Result<Generated, CompileError> {
+        if input.key.tier == Tier::Baseline {
+            self.baseline.lock().unwrap().push(input.module.funcs[input.kernel].name.clone());
+        }
+        self.stub.compile(input, log)
+    }
+
+    fn prepare(&self) {
+        self.prepared.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_prepared(&self) -> bool {
+        false
+    }
+}
+
+/// The kernels whose baseline code is made when a program is built, and how often the backend is initialised alone.
+fn ahead(source: &str) -> (Vec<String>, usize) {
+    let stub = StubBackend::new("stub:ir").unwrap();
+    let counting = Arc::new(Counting { stub, prepared: AtomicUsize::new(0), baseline: Mutex::default() });
+    let extensions = Extensions { backends: vec![counting.clone()], ..Extensions::default() };
+    let config = Config { background_threads: 1, baseline_tier: true, ..Config::default() };
+    let compiler = Compiler::with_extensions(config, extensions);
+    drop(compiler.executable(&program(&compiler, source, ""), counting.target()));
+    let baseline = counting.baseline.lock().unwrap().clone();
+    (baseline, counting.prepared.load(Ordering::Relaxed))
+}
+
+#[test]
+fn a_program_with_several_kernels_is_not_compiled_before_one_is_chosen() {
+    let one = "kernel void a(global int *p) { p[0] = 1; }";
+    let two = format!("{one} kernel void b(global int *p) {{ p[0] = 2; }}");
+    assert_eq!(ahead(one), (vec!["a".to_owned()], 0));
+    assert_eq!(ahead(&two), (vec![], 1));
+}
+
+#[test]
+fn what_is_kept_across_barriers_is_known_without_code() {
+    let source = "
+        kernel void little(global float *p, local float4 *q) {
+            int l = get_local_id(0);
+            for (int i = 0; i < 64; i++) {
+                q[l] = vload4(i, p);
+                barrier(CLK_LOCAL_MEM_FENCE);
+                p[i] += sin(q[l ^ 1].x);
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+        }
+        kernel void much(global int *p) {
+            int a[1000000];
+            for (int i = 0; i < 1000000; i += p[0]) a[i] = i;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            p[get_local_id(0)] = a[p[1] + get_local_id(0)];
+        }";
+    let compiler = common::compiler();
+    let program = program(&compiler, source, "");
+    let executable = compiler.executable(&program, &StubBackend::new("stub:ir").unwrap().target().clone());
+    let kept = |name| executable.kept_across_barriers(name).unwrap();
+    // A group of 4096 such work-items takes at most a gigabyte.
+    assert!(kept("little") < 256 << 10, "{}", kept("little"));
+    assert!(kept("much") >= 4_000_000, "{}", kept("much"));
+    assert_eq!(executable.kept_across_barriers("none"), None);
+}
