@@ -199,3 +199,38 @@ fn effort_for_private_arrays_is_linear() {
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+/// Matrices of 36 variables, every step written out, without a loop.
+fn unrolled() -> String {
+    let n = 6;
+    let all = || (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    let loads: String = all().map(|(i, j)| format!("float a{i}{j} = m[{}];", i * n + j)).collect();
+    let stores: String = all().map(|(i, j)| format!("m[{}] = a{i}{j};", i * n + j)).collect();
+    let mut steps = String::new();
+    for k in 0..n {
+        for i in k + 1..n {
+            steps += &format!("f = a{i}{k} / a{k}{k}; a{i}{k} = f;");
+            steps.extend((k + 1..n).map(|j| format!("a{i}{j} -= f * a{k}{j};")));
+        }
+    }
+    format!(
+        "kernel void k(global float *matrices) {{ global float *m = matrices + get_global_id(0) * 36; float f;
+         {loads} {steps} {stores} }}"
+    )
+}
+
+/// Vectors of twice as many lanes as a register has would need twice as much code, and spill nearly every value.
+#[test]
+fn straight_code_with_many_values_takes_one_register_for_each() {
+    let ladder = Ladder::with(Code::None);
+    for (target, lanes) in [("x86_64-unknown-linux-gnu:x86-64-v4", 16), ("x86_64-unknown-linux-gnu:x86-64-v3", 8)] {
+        let mut module = ladder.module(&unrolled(), "").unwrap();
+        let kernel = module.find("k").unwrap();
+        let (options, passes) = (VectorOptions::default(), Default::default());
+        let group = prepare(&mut module, kernel, Stage::Group, options, &target.parse().unwrap(), &passes);
+        let group = group.unwrap().unwrap();
+        assert_eq!(group.launch.lanes, lanes, "{target}");
+        let size = module.funcs[group.func].size();
+        assert!(size <= 4_000, "{target}: {size} instructions");
+    }
+}

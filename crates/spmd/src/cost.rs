@@ -108,9 +108,13 @@ pub const MAX_LANES: u32 = 64;
 /// 16 wide.
 pub const GUESSED_TILE: u32 = 16;
 
-/// How many times the register file the live values of a kernel without loops may take. (Matrices of 36 variables: at
-/// nine times the registers instead of four and a half, the kernel takes 1.3 times as long.)
+/// How many times the register file the live values of a kernel without loops may take, with 16 registers. (Matrices
+/// of 36 variables on AVX2: at nine times the registers instead of four and a half, the kernel takes 1.3 times as long.)
 const MAX_OVERCOMMIT: u32 = 4;
+
+/// The same with 32 registers. (The same matrices on AVX-512: at 2.2 times the registers instead of 1.1, the kernel
+/// takes 1.25 times as long, and its code twice as long to make.)
+const MAX_OVERCOMMIT_OF_MANY: u32 = 2;
 
 /// Chooses the width for the continuations of a kernel, whose groups have rows of `row` work-items.
 ///
@@ -148,9 +152,10 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     // In eighths of the register file: slightly more than all of it where a loop would else wait for latency; two
     // registers of sixteen left for temporaries where it would not.
     let usable_eighths = if busy { 7 } else { 10 };
+    let overcommit = if registers > 16 { MAX_OVERCOMMIT_OF_MANY } else { MAX_OVERCOMMIT };
     let fits = |lanes: u32| {
         pressure.halves * lanes * 8 <= register_halves * usable_eighths
-            && live_without_loops * lanes <= register_halves * MAX_OVERCOMMIT
+            && live_without_loops * lanes <= register_halves * overcommit
     };
     let columns = items.iter().filter_map(|item| item.pattern.column).max();
     let lines = items.iter().filter_map(|item| store_streams::written(item)).max().unwrap_or(0);
