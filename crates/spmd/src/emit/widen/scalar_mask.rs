@@ -11,7 +11,7 @@
 //!     sum += in[i];
 //! ```
 
-use super::{OpenLoop, VecValue, Widener};
+use super::{OpenLoop, VecValue, VectorInput, Widener};
 use crate::analysis::shape::Shape;
 use crate::error::{Stop, bug};
 use crate::passes;
@@ -35,6 +35,19 @@ impl StridedCompare {
     /// The comparison that holds for exactly the other lanes.
     pub fn negated(self) -> StridedCompare {
         StridedCompare { cc: self.cc.negated(), ..self }
+    }
+}
+
+impl VectorInput {
+    /// Whether an instruction is an ordered comparison of an integer at an unchecked stride with a uniform one.
+    pub(super) fn is_strided_compare(&self, inst: Inst) -> bool {
+        let data = &self.func.insts[inst];
+        let is_strided = |&a: &Value| matches!(self.shapes.of(a), Shape::Strided { checked: false, .. });
+        let ordered = matches!(data.op, Op::Icmp(cc) if !matches!(cc, IntCc::Eq | IntCc::Ne));
+        ordered
+            && data.args.iter().any(is_strided)
+            && data.args.iter().any(|&a| self.shapes.is_uniform(a))
+            && self.func.ty(data.args[0]).is_int()
     }
 }
 
@@ -119,15 +132,7 @@ impl Widener<'_> {
         let item = self.item;
         let func = &item.func;
         let (cond, stays, stay_edge, _) = self.stay_or_leave(header, exit)?;
-        let compare = func.def_inst(cond).filter(|&i| {
-            let data = &func.insts[i];
-            let is_strided = |&a: &Value| matches!(item.shapes.of(a), Shape::Strided { checked: false, .. });
-            let ordered = matches!(data.op, Op::Icmp(cc) if !matches!(cc, IntCc::Eq | IntCc::Ne));
-            ordered
-                && data.args.iter().any(is_strided)
-                && data.args.iter().any(|&a| item.shapes.is_uniform(a))
-                && func.ty(data.args[0]).is_int()
-        });
+        let compare = func.def_inst(cond).filter(|&i| item.is_strided_compare(i));
         // The loop itself executes the header of the last such iteration again.
         let is_repeatable = func.blocks[header].insts.iter().all(|&i| {
             let data = &func.insts[i];
