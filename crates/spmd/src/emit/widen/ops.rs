@@ -111,9 +111,17 @@ impl Widener<'_> {
 
     /// Lane 0 of an extended value, from its operands as far as these have no-wrap flags: it is then exact for every
     /// active lane, even if lane 0 itself is inactive and wraps.
+    ///
+    /// Where all lanes are active it does not wrap. Its operands are extended even so, as some of them may be
+    /// loop-invariant; but not if one is a loop counter, whose extension would be one more recurrence. (A transpose in
+    /// tiles, `y * width + x` with a loop for each: 0.144 ms, and 0.165 with the operands extended.)
     fn wide_base(&mut self, v: Value, op: CastOp, to: Type, depth: u32) -> Result<Value, Stop> {
+        if self.masks.current.is_none() && self.adds_counter(v, op, depth) {
+            let base = self.base(v)?;
+            return Ok(self.b().cast(op, base, to));
+        }
         let func = &self.item.func;
-        let no_wrap_flag = if op == CastOp::Sext { Flags::NSW } else { Flags::NUW };
+        let no_wrap_flag = no_wrap_flag(op);
         if let Some(i) = func.def_inst(v)
             && depth > 0
             && !self.item.shapes.is_uniform(v)
@@ -141,6 +149,24 @@ impl Widener<'_> {
                 Ok(self.wide_base_from_first_on(base, by, mask, op, to))
             }
             _ => Ok(self.b().cast(op, base, to)),
+        }
+    }
+
+    /// Whether a strided value is a sum of which an operand is a strided loop counter, as far as [`Self::wide_base`]
+    /// takes it apart.
+    fn adds_counter(&self, v: Value, op: CastOp, depth: u32) -> bool {
+        let func = &self.item.func;
+        if depth == 0 || self.item.shapes.is_uniform(v) {
+            return false;
+        }
+        match func.values[v].def {
+            ValueDef::Param(b, _) => self.item.loop_of.contains_key(&b),
+            ValueDef::Inst(i) => {
+                let data = &func.insts[i];
+                matches!(data.op, Op::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul))
+                    && data.flags.contains(no_wrap_flag(op))
+                    && data.args.iter().any(|&a| self.adds_counter(a, op, depth - 1))
+            }
         }
     }
 
@@ -431,4 +457,9 @@ impl Widener<'_> {
         let order: Vec<u16> = (0..self.lanes * n).map(|k| k / n).collect();
         self.b().shuffle(mask, mask, &order)
     }
+}
+
+/// The promise that a value does not wrap, read as this extension reads it.
+fn no_wrap_flag(op: CastOp) -> Flags {
+    if op == CastOp::Sext { Flags::NSW } else { Flags::NUW }
 }
