@@ -750,4 +750,38 @@ bb3:
         assert_eq!((lanes_of_rows(256), lanes_of_rows(36)), (1, 1));
         assert!(lanes_of_rows(4) > 1);
     }
+
+    #[test]
+    fn short_vectors_side_by_side_are_not_gathered() {
+        let text = "func external @k(ptr<global>, ptr<global>, i64) kernel {
+  param \"p\" \"float*\" global size 8 align 8
+  param \"q\" \"float*\" global size 8 align 8
+  param \"n\" \"ulong\" value size 8 align 8
+} {
+bb0(v0: ptr<global>, v1: ptr<global>, v2: i64):
+    v3: i64 = query local_id 0
+    v4: i64 = const 0x10
+    v5: i64 = const 0x40
+    v6: f32x4 = const 0x0
+    jump bb1(v3, v6)
+bb1(v7: i64, v8: f32x4):
+    v9: i1 = icmp ult v7, v2
+    br v9, bb2, bb3
+bb2:
+    v10: i64 = mul nsw v7, v4
+    v11: ptr<global> = ptradd v0, v10
+    v12: f32x4 = load v11 align 4
+    v13: ptr<global> = ptradd v1, v10
+    v14: f32x4 = load v13 align 4
+    v15: f32x4 = fma v12, v14, v8
+    v16: i64 = add nsw v7, v5
+    jump bb1(v16, v15)
+bb3:
+    v17: i64 = mul nsw v3, v4
+    v18: ptr<global> = ptradd v1, v17
+    store v18, v8 align 4
+    ret
+}";
+        assert!(chosen_lanes(text) > 1);
+    }
 }
