@@ -8,8 +8,8 @@
 //! p[3*i] = x;  p[3*i + 1] = y;  p[3*i + 2] = z;      lanes: x0 y0 z0 x1 y1 z1 x2 …
 //! ```
 //!
-//! A stride that is checked ([`crate::analysis::shape`]) is one of an index of 32 bits that may wrap, and so may the sum
-//! that makes the next field's index. The one store is then in a branch on all checks, and on the fields being side by
+//! A stride that is checked ([`crate::analysis::shape`]) is one of an index of 32 bits that may wrap, and so may the
+//! sum that makes the next field's index. The one store is then in a branch on all checks, and on the fields being side by
 //! side; else there is a scatter for each field.
 //!
 //! Nothing but pure operations may be between them, so that nobody sees that the first ones come later. (LLVM's
