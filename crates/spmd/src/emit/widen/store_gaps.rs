@@ -10,12 +10,12 @@
 //! * *What is written so cannot be read soon.* A load that overlaps a pending masked store waits until it is in the
 //!   cache, as the store buffer forwards none (Intel's optimisation manual says so too). The fields of a record, each
 //!   updated in turn, are such stores and loads. (Three floats a record, each one incremented, on Zen 5: 0.37 ns a
-//!   float, and 0.19 lane by lane.) Elements that a masked store leaves out overlap too, so none is beyond the last lane's if
-//!   the next vector reads there. (Only the third float stored so: 0.26 ns a float with the store's end there,
+//!   float, and 0.19 lane by lane.) Elements that a masked store leaves out overlap too, so none is beyond the last lane's
+//!   if the next vector reads there. (Only the third float stored so: 0.26 ns a float with the store's end there,
 //!   0.14 without.)
 //! * *Lines must be near.* Masked stores that miss the cache wait for each other on Zen 5, where scalar stores do not.
-//!   So the lines are prefetched, unless the kernel has just read them. (Every third float of 37 MB: 0.60 ns a float, 0.37
-//!   lane by lane, 0.30 with the prefetch, which takes no time if the line is there.)
+//!   So the lines are prefetched, unless the kernel has just read them. (Every third float of 37 MB: 0.60 ns a float,
+//!   0.37 lane by lane, 0.30 with the prefetch, which takes no time if the line is there.)
 
 use super::{VectorInput, Widener};
 use crate::analysis::shape::Shape;

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A stride that is checked ([`crate::analysis::shape`]) is one of an index of 32 bits that may wrap, and so may the
-//! sum that makes the next field's index. The one store is then in a branch on all checks, and on the fields being side by
-//! side; else there is a scatter for each field.
+//! sum that makes the next field's index. The one store is then in a branch on all checks, and on the fields being
+//! side by side; else there is a scatter for each field.
 //!
 //! Nothing but pure operations may be between them, so that nobody sees that the first ones come later. (LLVM's
 //! interleaved access groups, and "Auto-vectorization of interleaved data for SIMD" by Nuzman, Rosen and Zaks, PLDI
