@@ -10,7 +10,7 @@
 //! * *What is written so cannot be read soon.* A load that overlaps a pending masked store waits until it is in the
 //!   cache, as the store buffer forwards none (Intel's optimisation manual says so too). The fields of a record, each
 //!   updated in turn, are such stores and loads. (Three floats a record, each one incremented, on Zen 5: 0.37 ns a
-//!   float, and 0.19 lane by lane.) Elements that a masked store leaves out overlap too, so none is beyond the last lane's
+//!   float, and 0.19 lane by lane.) Elements that a masked store leaves out overlap, so none is beyond the last lane's
 //!   if the next vector reads there. (Only the third float stored so: 0.26 ns a float with the store's end there,
 //!   0.14 without.)
 //! * *Lines must be near.* Masked stores that miss the cache wait for each other on Zen 5, where scalar stores do not.
