@@ -8,7 +8,7 @@
 //! takes a fifth of the time of scalar stores or a scatter. There are two limits:
 //!
 //! * *What is written so cannot be read soon.* A load that overlaps a pending masked store waits until it is in the
-//!   cache, as the store buffer forwards none (Intel's optimisation manual says so too). The fields of a record, each
+//!   cache: the store buffer forwards none. The fields of a record, each
 //!   updated in turn, are such stores and loads. (Three floats a record, each one incremented, on Zen 5: 0.37 ns a
 //!   float, and 0.19 lane by lane.) Elements that a masked store leaves out overlap, so none is beyond the last lane's
 //!   if the next vector reads there. (Only the third float stored so: 0.26 ns a float with the store's end there,
