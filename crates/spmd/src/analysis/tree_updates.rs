@@ -11,9 +11,9 @@
 //!
 //! In comes the function of one continuation; out goes whether it is such a step: a store to local memory at a varying
 //! address, where a condition bounds a multiple of an id whose factor only the running program knows. The work-items
-//! that are left are the first ones. Vectors without any of them do not run ([`crate::analysis::active_bound`]), so that
-//! short ones have less to do in most steps: a gather or scatter takes as long for one lane as for all. (A scan of 256
-//! numbers, on AVX-512: 1.0 ms with 32 lanes, 0.69 with 16, 0.48 with 8, 0.5 with 4.)
+//! that are left are the first ones. Vectors without any of them do not run ([`crate::analysis::active_bound`]), so
+//! that short ones have less to do in most steps: a gather or scatter takes as long for one lane as for all. (A scan of
+//! 256 numbers, on AVX-512: 1.0 ms with 32 lanes, 0.69 with 16, 0.48 with 8, 0.5 with 4.)
 
 use crate::analysis::shape::Shape;
 use crate::emit::widen::VectorInput;
