@@ -2,7 +2,7 @@
 
 use crate::loader::Image;
 use crate::memory::CpuMemory;
-use crate::pool::{self, Contention, Pool};
+use crate::pool::{self, Clock, Contention, Pool};
 use crate::{cgroup, info, launch};
 use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
 use cloom_hal::{
@@ -16,8 +16,9 @@ pub struct CpuDevice {
     info: DeviceInfo,
     threads: usize,
     pool: OnceLock<Pool>,
-    /// The device has one core.
-    one_core: bool,
+    /// How many cores the process may use.
+    cores: usize,
+    clock: Clock,
     /// Whether the runtime's threads, which it wakes for commands, come in time.
     command_threads: Contention,
 }
@@ -46,8 +47,9 @@ impl CpuDevice {
             n => n.min(1024),
         };
         let info = info::detect(threads, info::target(cpu));
-        let one_core = cores <= 1;
-        CpuDevice { info, threads, pool: OnceLock::new(), one_core, command_threads: Contention::new(one_core) }
+        let clock = Clock::new();
+        let command_threads = Contention::new(clock, cores <= 1);
+        CpuDevice { info, threads, pool: OnceLock::new(), cores, clock, command_threads }
     }
 
     /// Overrides the size of the last-level cache, for tests: launches that write more use non-temporal stores.
@@ -66,12 +68,17 @@ impl CpuDevice {
         self.info.cache_size
     }
 
+    /// Whether launches have had all cores at some moment since then.
+    fn had_all_cores(&self, since: u64) -> bool {
+        self.pool.get().is_some_and(|pool| pool.had_all_cores(since))
+    }
+
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
     pub(crate) fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::new(self.threads, self.one_core))
+        self.pool.get_or_init(|| Pool::new(self.threads, self.cores, self.clock))
     }
 }
 
@@ -178,10 +185,10 @@ impl Assist for CpuDevice {
     }
 
     fn came(&self) {
-        self.command_threads.came();
+        self.command_threads.came(|woken| self.had_all_cores(woken));
     }
 
     fn is_contended(&self) -> bool {
-        self.command_threads.is_contended()
+        self.command_threads.is_contended(|woken| self.had_all_cores(woken))
     }
 }

@@ -28,7 +28,7 @@ mod sync;
 use crate::cores::{self, Cores};
 use cloom_hal::TUNING;
 use cloom_hal::lock::Mutex;
-pub use contention::Contention;
+pub use contention::{Clock, Contention};
 use job::Job;
 pub use job::Work;
 use shared::{Shared, Wake};
@@ -96,10 +96,9 @@ impl Burst {
 
 impl Pool {
     /// A pool in which `threads` threads work on a job, its owner included. There is always one worker, for jobs that
-    /// need its stack. On `one_core`, a thread that waits keeps the others from working.
-    pub fn new(threads: usize, one_core: bool) -> Pool {
-        let spin_time = if one_core { TUNING.contended_spin_time } else { TUNING.spin_time };
-        let shared = Arc::new(Shared::new(threads.max(2) - 1, Cores::allowed(), spin_time, one_core));
+    /// need its stack. The process may use `cores` cores.
+    pub fn new(threads: usize, cores: usize, clock: Clock) -> Pool {
+        let shared = Arc::new(Shared::new(threads.max(2) - 1, Cores::allowed(), cores, clock));
         let burst = Burst { owner: thread::current().id(), core: -1, end: Instant::now(), alone: Duration::ZERO };
         let workers = (0..shared.mailboxes.len())
             .filter_map(|i| {
@@ -168,6 +167,11 @@ impl Pool {
         busy
     }
 
+    /// Whether launches have had all cores at some moment since then, by the [`Clock`] that the pool was made with.
+    pub fn had_all_cores(&self, since: u64) -> bool {
+        self.shared.had_all_cores(since)
+    }
+
     /// Spins for at most `time`, until `done` holds or there is a job of this queue that has a free slot and whose
     /// owner is on another core: then runs chunks of it until none is left. Returns whether either happened.
     ///
@@ -214,7 +218,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     fn pool_of(threads: usize) -> Pool {
-        Pool::new(threads, false)
+        Pool::new(threads, threads.max(2), Clock::new())
     }
 
     const UNKNOWN: Duration = Duration::MAX;
@@ -346,7 +350,7 @@ mod tests {
 
     #[test]
     fn an_owner_does_not_wait_for_a_thread_that_has_not_begun() {
-        let shared = Shared::new(1, None, TUNING.spin_time, false);
+        let shared = Shared::new(1, None, 2, Clock::new());
         // A worker that spins and has lost its core: it is offered the job and does not come.
         shared.mailboxes[0].enter(0);
         let work: &'static Count = Box::leak(Box::new(Count((0..9).map(|_| AtomicU64::new(0)).collect())));
@@ -414,7 +418,7 @@ mod tests {
     #[test]
     fn a_thread_whose_core_others_want_is_woken_only_for_long_jobs() {
         // On one core, every thread's core is wanted by the asking thread.
-        let pool = Pool::new(3, true);
+        let pool = Pool::new(3, 1, Clock::new());
         while pool.shared.mailboxes.iter().any(|m| m.mode() != Mode::Asleep) {
             thread::yield_now();
         }

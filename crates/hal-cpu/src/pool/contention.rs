@@ -8,7 +8,8 @@
 //! asked for help has a [`Contention`], which records
 //!
 //! * how long the thread took to come when it was last woken: more than [`late_time`](cloom_hal::Tuning::late_time)
-//!   means that it had to wait for a core. A thread that was woken so long ago and has not come counts as late already;
+//!   means that it had to wait for a core. A thread that was woken so long ago and has not come counts as late already.
+//!   It is excused if launches had all cores meanwhile;
 //! * for how long it had no core while it spun or worked: by how much the clock went further than the thread's own CPU
 //!   time. (A count of preemptions would not do. Threads lose their core for some microseconds now and then, to the
 //!   system or to each other, and nobody is hurt.)
@@ -27,9 +28,25 @@ use cloom_hal::TUNING;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is known of one thread, or of some of which any may come. All times are in nanoseconds since `epoch`.
+/// Nanoseconds since a moment that all threads of a device agree on.
+#[derive(Clone, Copy)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// Begins now, with 1.
+    pub fn new() -> Clock {
+        Clock(Instant::now())
+    }
+
+    /// The time; never 0.
+    pub fn now(self) -> u64 {
+        self.0.elapsed().as_nanos() as u64 + 1
+    }
+}
+
+/// What is known of one thread, or of some of which any may come. All times are those of a [`Clock`].
 pub struct Contention {
-    epoch: Instant,
+    clock: Clock,
     /// The process has one core: nobody can come while the asking thread runs.
     always: bool,
     /// When the thread was woken, if it has not come since; else 0.
@@ -44,9 +61,9 @@ pub struct Contention {
 
 impl Contention {
     /// Nothing is known; on one core there `always` is contention.
-    pub fn new(always: bool) -> Contention {
+    pub fn new(clock: Clock, always: bool) -> Contention {
         Contention {
-            epoch: Instant::now(),
+            clock,
             always,
             woken: AtomicU64::new(0),
             until: AtomicU64::new(0),
@@ -55,36 +72,29 @@ impl Contention {
         }
     }
 
-    fn now(&self) -> u64 {
-        self.epoch.elapsed().as_nanos() as u64
-    }
-
     /// The thread is being woken.
     pub fn woke(&self) {
         // Of several wake-ups, the one that has waited longest counts.
-        let _ = self.woken.compare_exchange(0, self.now().max(1), Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.woken.compare_exchange(0, self.clock.now(), Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The thread, if it was woken, has come.
-    pub fn came(&self) {
-        let woken = self.woken.swap(0, Ordering::Relaxed);
-        if woken != 0 {
-            let now = self.now();
-            if is_late(woken, now) {
-                self.found(now);
-            }
+    /// The thread, if it was woken, has come. `excused` says whether launches have had all cores since a time.
+    pub fn came(&self, excused: impl FnOnce(u64) -> bool) {
+        let (woken, now) = (self.woken.swap(0, Ordering::Relaxed), self.clock.now());
+        if woken != 0 && is_late(woken, now) && !excused(woken) {
+            self.found(now);
         }
     }
 
-    /// The thread, which calls this, has slept.
-    pub fn slept(&self) {
-        self.came();
-        self.read(self.now(), cpu_time());
+    /// The thread, which calls this, has slept; see [`came`](Self::came).
+    pub fn slept(&self, excused: impl FnOnce(u64) -> bool) {
+        self.came(excused);
+        self.read(self.clock.now(), cpu_time());
     }
 
     /// The thread, which calls this, has worked, and has not slept since it last told of either.
     pub fn worked(&self) {
-        let now = self.now();
+        let now = self.clock.now();
         if self.read(now, cpu_time()) > TUNING.late_time.as_nanos() as u64 {
             self.found(now);
         }
@@ -109,19 +119,19 @@ impl Contention {
         self.until.store(now + period, Ordering::Relaxed);
     }
 
-    /// Whether its core is contended.
-    pub fn is_contended(&self) -> bool {
-        self.always || self.is_contended_at(self.now())
+    /// Whether its core is contended; see [`came`](Self::came) for `excused`.
+    pub fn is_contended(&self, excused: impl FnOnce(u64) -> bool) -> bool {
+        self.always || self.is_contended_at(self.clock.now(), excused)
     }
 
-    fn is_contended_at(&self, now: u64) -> bool {
+    fn is_contended_at(&self, now: u64, excused: impl FnOnce(u64) -> bool) -> bool {
         let woken = self.woken.load(Ordering::Relaxed);
-        now < self.until.load(Ordering::Relaxed) || woken != 0 && is_late(woken, now)
+        now < self.until.load(Ordering::Relaxed) || woken != 0 && is_late(woken, now) && !excused(woken)
     }
 
-    /// How long a thread spins, here, before it sleeps.
+    /// How long a thread, which has come, spins before it sleeps.
     pub fn spin_time(&self) -> Duration {
-        if self.is_contended() { TUNING.contended_spin_time } else { TUNING.spin_time }
+        if self.is_contended(|_| true) { TUNING.contended_spin_time } else { TUNING.spin_time }
     }
 }
 
@@ -155,48 +165,54 @@ mod tests {
     const LEAST: u64 = TUNING.contended_time.as_nanos() as u64;
     const MOST: u64 = TUNING.contended_time_max.as_nanos() as u64;
 
+    fn new(always: bool) -> Contention {
+        Contention::new(Clock::new(), always)
+    }
+
+    fn until(contention: &Contention) -> u64 {
+        contention.until.load(Ordering::Relaxed)
+    }
+
     #[test]
     fn a_thread_that_does_not_come_in_time_finds_contention() {
-        let contention = Contention::new(false);
-        assert!(!contention.is_contended_at(0));
+        let contention = new(false);
+        assert!(!contention.is_contended_at(1, |_| false));
         contention.woken.store(5, Ordering::Relaxed);
-        assert!(!contention.is_contended_at(4 + LATE), "it may still come in time");
-        assert!(contention.is_contended_at(5 + LATE), "it has not come yet");
-        contention.came();
-        assert_eq!(contention.woken.load(Ordering::Relaxed), 0);
-        // It came at once, if this test was not interrupted for long.
-        let quick = Contention::new(false);
-        quick.came();
-        assert_eq!(quick.until.load(Ordering::Relaxed), 0, "nobody woke it");
-        quick.woke();
-        assert_ne!(quick.woken.load(Ordering::Relaxed), 0);
+        assert!(!contention.is_contended_at(4 + LATE, |_| false), "it may still come in time");
+        assert!(contention.is_contended_at(5 + LATE, |_| false), "it has not come yet");
+        assert!(!contention.is_contended_at(5 + LATE, |woken| woken == 5), "it could not come");
+        contention.came(|_| true);
+        assert_eq!((contention.woken.load(Ordering::Relaxed), until(&contention)), (0, 0));
+        contention.came(|_| false);
+        assert_eq!(until(&contention), 0, "nobody woke it");
+        contention.woke();
         std::thread::sleep(Duration::from_nanos(LATE));
-        quick.came();
-        assert!(quick.is_contended_at(quick.until.load(Ordering::Relaxed) - 1));
-        assert!(!quick.is_contended_at(quick.until.load(Ordering::Relaxed)));
+        contention.came(|_| false);
+        assert!(contention.is_contended_at(until(&contention) - 1, |_| true));
+        assert!(!contention.is_contended_at(until(&contention), |_| true));
     }
 
     #[test]
     fn a_thread_that_had_no_core_finds_contention() {
-        let contention = Contention::new(false);
+        let contention = new(false);
         assert_eq!(contention.read(100, 7), 0, "nothing to compare with");
         assert_eq!(contention.read(150, 57), 0, "it had a core all the time");
         assert_eq!(contention.read(250, 67), 90);
         assert_eq!(contention.read(300, 0), 0, "the system does not tell");
         // This thread has no core while it sleeps.
-        contention.slept();
+        contention.slept(|_| false);
         std::thread::sleep(Duration::from_nanos(LATE));
         contention.worked();
-        assert_eq!(contention.until.load(Ordering::Relaxed) > 0, cfg!(target_os = "linux"));
+        assert_eq!(until(&contention) > 0, cfg!(target_os = "linux"));
     }
 
     #[test]
     fn contention_in_a_row_counts_for_longer_each_time() {
-        let contention = Contention::new(false);
+        let contention = new(false);
         let mut now = 1000;
         let mut period = || {
             contention.found(now);
-            let period = contention.until.load(Ordering::Relaxed) - now;
+            let period = until(&contention) - now;
             // Shortly after the end of the period.
             now += period + 10;
             period
@@ -204,16 +220,16 @@ mod tests {
         let periods: Vec<u64> = (0..12).map(|_| period()).collect();
         assert_eq!(periods[..3], [LEAST, 2 * LEAST, 4 * LEAST]);
         assert_eq!(periods[11], MOST);
-        let later = contention.until.load(Ordering::Relaxed) + MOST;
+        let later = until(&contention) + MOST;
         contention.found(later);
-        assert_eq!(contention.until.load(Ordering::Relaxed), later + LEAST, "it came in time in between");
+        assert_eq!(until(&contention), later + LEAST, "it came in time in between");
     }
 
     #[test]
     fn a_single_core_is_always_contended() {
-        let one = Contention::new(true);
-        assert!(one.is_contended());
+        let one = new(true);
+        assert!(one.is_contended(|_| true));
         assert_eq!(one.spin_time(), TUNING.contended_spin_time);
-        assert_eq!(Contention::new(false).spin_time(), TUNING.spin_time);
+        assert_eq!(new(false).spin_time(), TUNING.spin_time);
     }
 }

@@ -19,7 +19,9 @@
 
 use super::cores;
 use super::job::Job;
-use super::sync::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Contention, Mutex, Ordering, Thread, current, park};
+use super::sync::{
+    AtomicBool, AtomicI32, AtomicU8, AtomicU64, Clock, Contention, Mutex, Ordering, Thread, current, park,
+};
 use std::sync::Arc;
 
 /// The state of a mailbox's thread.
@@ -60,7 +62,7 @@ struct Content {
 
 impl Mailbox {
     /// An empty one, whose thread is busy. On `one_core` it never comes in time.
-    pub fn new(one_core: bool) -> Mailbox {
+    pub fn new(clock: Clock, one_core: bool) -> Mailbox {
         Mailbox {
             filled: AtomicBool::new(false),
             mode: AtomicU8::new(Mode::Busy as u8),
@@ -68,7 +70,7 @@ impl Mailbox {
             tid: AtomicI32::new(0),
             core: AtomicI32::new(-1),
             queue: AtomicU64::new(0),
-            contention: Contention::new(one_core),
+            contention: Contention::new(clock, one_core),
         }
     }
 
@@ -104,12 +106,15 @@ impl Mailbox {
         content.job = Some(job.clone());
         self.mode.store(Mode::Busy as u8, Ordering::Relaxed);
         let sleeper = content.sleeper.take();
+        if sleeper.is_some() {
+            // Before the thread can see the offer: it may be about to park, and would come before it was woken.
+            self.contention.woke();
+        }
         drop(content);
         // After the unlock, or the thread would run into the lock. If the thread left between the two, it has the job
         // already, and this flag makes its next stay end at once.
         self.filled.store(true, Ordering::Release);
         if let Some(sleeper) = sleeper {
-            self.contention.woke();
             sleeper.unpark();
         }
         true
@@ -152,6 +157,5 @@ impl Mailbox {
         while !self.filled() && !called() {
             park();
         }
-        self.contention.slept();
     }
 }

@@ -21,7 +21,8 @@
 use super::cores::{self, Cores};
 use super::job::Job;
 use super::mailbox::{Mailbox, Mode};
-use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, park, spin};
+use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Clock, Mutex, Ordering, park, spin};
+use cloom_hal::TUNING;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,8 +37,11 @@ pub struct Shared {
     pub mailboxes: Box<[Mailbox]>,
     waiters: Mutex<Waiters>,
     pub cores: Option<Cores>,
-    /// How long threads that wait for work of others spin.
-    spin_time: Duration,
+    /// How many cores the threads may use.
+    core_count: usize,
+    clock: Clock,
+    /// When a job that had all cores last ended.
+    all_cores: AtomicU64,
 }
 
 /// Which sleeping threads a job is offered to.
@@ -59,17 +63,18 @@ struct Waiters {
 }
 
 impl Shared {
-    /// For so many workers. Threads that wait for a job's end spin for `spin_time`; on `one_core` nobody comes while
-    /// another thread runs.
-    pub fn new(workers: usize, cores: Option<Cores>, spin_time: Duration, one_core: bool) -> Shared {
+    /// For so many workers on so many cores; on one, nobody comes while another thread runs.
+    pub fn new(workers: usize, cores: Option<Cores>, core_count: usize, clock: Clock) -> Shared {
         Shared {
             jobs: Mutex::new(Vec::new()),
             open: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
-            mailboxes: (0..workers).map(|_| Mailbox::new(one_core)).collect(),
+            mailboxes: (0..workers).map(|_| Mailbox::new(clock, core_count <= 1)).collect(),
             waiters: Mutex::new(Waiters::default()),
             cores,
-            spin_time,
+            core_count,
+            clock,
+            all_cores: AtomicU64::new(0),
         }
     }
 
@@ -83,7 +88,21 @@ impl Shared {
 
     /// Removes a job from the list, when it has ended.
     pub fn unlist(&self, job: &Arc<Job>) {
+        if job.joined() >= self.core_count {
+            self.all_cores.store(self.clock.now(), Ordering::Relaxed);
+        }
         self.jobs.lock().retain(|j| !Arc::ptr_eq(j, job));
+    }
+
+    /// Whether jobs have had all cores at some moment since then: a thread that was woken then could not come.
+    pub fn had_all_cores(&self, since: u64) -> bool {
+        self.all_cores.load(Ordering::Relaxed) >= since
+            || self.jobs.lock().iter().map(|job| job.joined()).sum::<usize>() >= self.core_count
+    }
+
+    /// How long threads that wait for the end of others' work spin.
+    fn spin_time(&self) -> Duration {
+        if self.core_count <= 1 { TUNING.contended_spin_time } else { TUNING.spin_time }
     }
 
     /// Offers a job to `wanted` threads: those that spin and, as `wake` says, those that sleep. Returns how many will
@@ -104,7 +123,8 @@ impl Shared {
                 }
                 if mailbox.mode() == mode {
                     if mode == Mode::Asleep {
-                        if wake == Wake::Punctual && mailbox.contention.is_contended() {
+                        if wake == Wake::Punctual && mailbox.contention.is_contended(|woken| self.had_all_cores(woken))
+                        {
                             continue;
                         }
                         self.keep_off(mailbox, job.core);
@@ -125,7 +145,7 @@ impl Shared {
 
     /// The owner waits for the end of its job.
     pub fn wait(&self, job: &Job) {
-        if !job.is_finished() && !spin(self.spin_time, || job.is_finished()) {
+        if !job.is_finished() && !spin(self.spin_time(), || job.is_finished()) {
             while !job.is_finished() {
                 park();
             }
@@ -141,6 +161,7 @@ impl Shared {
             let listed = self.find_open(|_| true);
             if listed.is_none() && !spin(mailbox.contention.spin_time(), || mailbox.filled() || stop()) {
                 mailbox.sleep(stop);
+                mailbox.contention.slept(|woken| self.had_all_cores(woken));
             }
             if let Some(job) = mailbox.leave().or(listed) {
                 self.stay_off(job.core);
@@ -162,7 +183,7 @@ impl Shared {
     pub fn assist(&self, queue: u64, done: &dyn Fn() -> bool, time: Duration) -> bool {
         let mailbox = self.add_waiter(queue);
         let listed = self.find_open(|j| j.queue == queue);
-        let came = listed.is_some() || spin(time.min(self.spin_time), || mailbox.filled() || done());
+        let came = listed.is_some() || spin(time.min(self.spin_time()), || mailbox.filled() || done());
         let came = match mailbox.leave().or(listed) {
             // On the owner's core it would only compete with the owner.
             Some(job) if job.core >= 0 && job.core == cores::here() => false,
@@ -189,7 +210,7 @@ impl Shared {
     /// A mailbox for a thread that waits, which spins from now on.
     fn add_waiter(&self, queue: u64) -> Arc<Mailbox> {
         let mut waiters = self.waiters.lock();
-        let mailbox = waiters.free.pop().unwrap_or_else(|| Arc::new(Mailbox::new(false)));
+        let mailbox = waiters.free.pop().unwrap_or_else(|| Arc::new(Mailbox::new(self.clock, false)));
         mailbox.enter(queue);
         waiters.used.push(mailbox.clone());
         mailbox

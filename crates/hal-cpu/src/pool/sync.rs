@@ -4,7 +4,7 @@
 //! operation from here. `tests/handoff` compiles the same three files with another `sync` module, made of the types of
 //! Loom, which runs them in every order that the memory model allows.
 
-pub use super::contention::Contention;
+pub use super::contention::{Clock, Contention};
 pub use cloom_hal::lock::Mutex;
 pub use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 pub use std::thread::{Thread, current, park};

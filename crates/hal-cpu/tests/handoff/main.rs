@@ -39,7 +39,6 @@ mod weak {
 
 use loom::model::Builder;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Runs a scenario in every order with at most so many preemptions.
 fn check(preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
@@ -99,7 +98,7 @@ fn planted_weaker_atomics_lose_a_wake_up() {
 #[should_panic(expected = "deadlock")]
 fn planted_worker_that_skips_the_list_loses_a_wake_up() {
     check(2, || {
-        let shared = Arc::new(sound::shared::Shared::new(1, None, Duration::ZERO, false));
+        let shared = Arc::new(sound::shared::Shared::new(1, None, 2, primitives::Clock));
         let worker = shared.clone();
         primitives::spawn(move || {
             let mailbox = &worker.mailboxes[0];

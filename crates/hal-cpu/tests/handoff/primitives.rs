@@ -126,21 +126,31 @@ pub fn spin(_time: Duration, mut condition: impl FnMut() -> bool) -> bool {
     condition()
 }
 
+/// Time stands still.
+#[derive(Clone, Copy)]
+pub struct Clock;
+
+impl Clock {
+    pub fn now(self) -> u64 {
+        0
+    }
+}
+
 /// Every thread comes in time.
 pub struct Contention;
 
 impl Contention {
-    pub fn new(_always: bool) -> Contention {
+    pub fn new(_clock: Clock, _always: bool) -> Contention {
         Contention
     }
 
     pub fn woke(&self) {}
 
-    pub fn slept(&self) {}
+    pub fn slept(&self, _excused: impl FnOnce(u64) -> bool) {}
 
     pub fn worked(&self) {}
 
-    pub fn is_contended(&self) -> bool {
+    pub fn is_contended(&self, _excused: impl FnOnce(u64) -> bool) -> bool {
         false
     }
 

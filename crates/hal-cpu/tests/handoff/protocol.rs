@@ -6,7 +6,7 @@ use crate::primitives::cores;
 /// The primitives that the files of the protocol find.
 mod sync {
     use super::super::SOUND;
-    pub use crate::primitives::{AtomicBool, AtomicI32, AtomicU64, Contention, Mutex, Ordering, Thread};
+    pub use crate::primitives::{AtomicBool, AtomicI32, AtomicU64, Clock, Contention, Mutex, Ordering, Thread};
     pub use crate::primitives::{current, park, spin};
     pub type AtomicU8 = crate::primitives::AtomicU8<SOUND>;
     pub type AtomicUsize = crate::primitives::AtomicUsize<SOUND>;

@@ -2,7 +2,7 @@
 
 use super::job::{Job, Work};
 use super::shared::{Shared, Wake};
-use crate::primitives::{Thread, spawn};
+use crate::primitives::{Clock, Thread, spawn};
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub struct Workers {
 
 impl Workers {
     pub fn start(count: usize) -> Workers {
-        let shared = Arc::new(Shared::new(count, None, Duration::ZERO, false));
+        let shared = Arc::new(Shared::new(count, None, 2, Clock));
         let start = |i: usize| {
             let shared = shared.clone();
             spawn(move || shared.work(&shared.mailboxes[i]))
@@ -111,7 +111,7 @@ pub fn two_owners_with_one_worker() {
 
 /// A thread waits for the queue from which a job comes, until it has ended.
 pub fn waiting_thread_assists() {
-    let (shared, ended) = (Arc::new(Shared::new(1, None, Duration::ZERO, false)), Arc::new(AtomicBool::new(false)));
+    let (shared, ended) = (Arc::new(Shared::new(1, None, 2, Clock)), Arc::new(AtomicBool::new(false)));
     let (also, done) = (shared.clone(), ended.clone());
     let (waiting, _) = spawn(move || {
         for _ in 0..2 {

@@ -45,18 +45,23 @@ pub struct Variant {
     pub loops: bool,
 }
 
-/// The vector variants in a module, by scalar function.
+/// The vector variants in a module.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Variants(FxHashMap<FuncRef, Variant>);
+pub struct Variants {
+    /// Those that the kernel is to call, by scalar function.
+    current: FxHashMap<FuncRef, Variant>,
+    /// All, by scalar function and number of lanes.
+    made: FxHashMap<(FuncRef, u16), Variant>,
+}
 
 impl Variants {
     /// The variant of a function, if it has one. (Without one, calls are serialised.)
     pub fn get(&self, callee: FuncRef) -> Option<Variant> {
-        self.0.get(&callee).copied()
+        self.current.get(&callee).copied()
     }
 
-    /// Adds the variants of all functions that pure calls in a kernel reach to the module, callees first. `lanes` is
-    /// the width of the kernel. Those of another width are replaced.
+    /// Adds the variants of all functions that pure calls in a kernel reach to the module, callees first, unless an
+    /// earlier attempt at the kernel has made them. `lanes` is the width of the kernel.
     pub fn make(
         &mut self,
         module: &mut Module,
@@ -65,7 +70,7 @@ impl Variants {
         lanes: u16,
         manager: &PassManager<'_>,
     ) -> Result<(), Stop> {
-        self.0.clear();
+        self.current.clear();
         if !manager.is_on(passes::VECTOR_VARIANTS) {
             return Ok(());
         }
@@ -77,20 +82,27 @@ impl Variants {
         });
         let called: FxHashSet<FuncRef> = callees.collect();
         for f in order.into_iter().filter(|f| called.contains(f)) {
+            let lanes = lanes.next_power_of_two().min(most_lanes(&module.funcs[f], vectors)).max(2);
+            if let Some(&variant) = self.made.get(&(f, lanes)) {
+                self.current.insert(f, variant);
+                continue;
+            }
             let made = manager.step(passes::VECTOR_VARIANTS, || {
                 let made = self.variant(module, f, vectors, lanes, manager);
                 (usize::from(matches!(made, Ok(Some(_)))), made)
             });
-            if let Some((func, lanes, loops)) = made.transpose()?.flatten() {
+            if let Some((func, loops)) = made.transpose()?.flatten() {
                 cloom_passes::manager::verify(module, &func, passes::VECTOR_VARIANTS);
-                self.0.insert(f, Variant { func: module.funcs.push(func), lanes, loops });
+                let variant = Variant { func: module.funcs.push(func), lanes, loops };
+                self.made.insert((f, lanes), variant);
+                self.current.insert(f, variant);
             }
         }
         Ok(())
     }
 
-    /// The vector variant of a function, with its number of lanes and whether it has loops; none if it is beyond a
-    /// limit of the vectoriser.
+    /// The vector variant of a function with so many lanes, and whether it has loops; none if it is beyond a limit of
+    /// the vectoriser.
     fn variant(
         &self,
         module: &Module,
@@ -98,10 +110,9 @@ impl Variants {
         vectors: Vectors<'_>,
         lanes: u16,
         manager: &PassManager<'_>,
-    ) -> Result<Option<(Function, u16, bool)>, Stop> {
+    ) -> Result<Option<(Function, bool)>, Stop> {
         let scalar = &module.funcs[f];
         let Some(ret) = scalar.ret else { return Ok(None) };
-        let lanes = lanes.next_power_of_two().min(most_lanes(scalar, vectors)).max(2);
         let item = match input(module, scalar, vectors, manager) {
             Ok(item) => item,
             Err(Stop::Limit(_)) => return Ok(None),
@@ -135,7 +146,7 @@ impl Variants {
         };
         b.ret(Some(result));
         manager.run(module, &mut func, CLEAN_UP_VECTORS);
-        Ok(Some((func, lanes, !item.loops.loops.is_empty())))
+        Ok(Some((func, !item.loops.loops.is_empty())))
     }
 }
 
