@@ -109,7 +109,8 @@ pub const MAX_LANES: u32 = 64;
 pub const GUESSED_TILE: u32 = 16;
 
 /// How many times the register file the live values of a kernel without loops may take, with 16 registers. (Matrices
-/// of 36 variables on AVX2: at nine times the registers instead of four and a half, the kernel takes 1.3 times as long.)
+/// of 36 variables on AVX2: at nine times the registers instead of four and a half, the kernel takes 1.3 times as
+/// long.)
 const MAX_OVERCOMMIT: u32 = 4;
 
 /// The same with 32 registers. (The same matrices on AVX-512: at 2.2 times the registers instead of 1.1, the kernel
