@@ -138,10 +138,10 @@ mod tests {
         // The rest takes longer than the compiler.
         assert_eq!([waits(true, 30, 1, 20), waits(false, 30, 1, 20)], [Some(ms(30)); 2]);
         // It takes far less, and so did what there was of it.
-        assert_eq!([waits(true, 5, 1, 30), waits(false, 5, 1, 30)], [None; 2]);
+        assert_eq!([waits(true, 5, 1, 100), waits(false, 5, 1, 100)], [None; 2]);
         // It takes less; or it was to take far less and did not.
         assert_eq!([waits(true, 15, 1, 30), waits(false, 15, 1, 30)], [None, Some(ms(31))]);
-        assert_eq!([waits(true, 5, 15, 30), waits(false, 5, 15, 30)], [None, Some(ms(45))]);
+        assert_eq!([waits(true, 1, 15, 30), waits(false, 1, 15, 30)], [None, Some(ms(45))]);
         assert_eq!(wait_for_tier(false, ms(1), ms(1), Duration::MAX), None);
     }
 }
