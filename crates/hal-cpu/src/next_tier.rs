@@ -6,6 +6,7 @@
 
 use crate::device::CpuKernel;
 use crate::launch::{Code, PrintState, cpu_kernel};
+use crate::pool;
 use cloom_hal::{NdRange, TUNING, TierUp};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -86,7 +87,7 @@ impl<'a> NextTier<'a> {
         let (now, is_owner) = (Instant::now(), thread::current().id() == self.owner);
         let limit = wait_for_tier(is_owner, rest, self.begin.elapsed(), self.up.remaining())?;
         let deadline = *self.deadline.get_or_init(|| now.checked_add(limit).unwrap_or(now));
-        self.up.wait(deadline.saturating_duration_since(now));
+        pool::waiting(|| self.up.wait(deadline.saturating_duration_since(now)));
         self.code(range)
     }
 

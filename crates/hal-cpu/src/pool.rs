@@ -28,7 +28,7 @@ mod sync;
 use crate::cores::{self, Cores};
 use cloom_hal::TUNING;
 use cloom_hal::lock::Mutex;
-pub use contention::{Clock, Contention};
+pub use contention::{Clock, Contention, waiting};
 use job::Job;
 pub use job::Work;
 use shared::{Shared, Wake};

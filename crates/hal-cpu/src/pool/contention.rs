@@ -25,6 +25,7 @@
 //! is idle, which its own scheduler knows.
 
 use cloom_hal::TUNING;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -100,13 +101,14 @@ impl Contention {
         }
     }
 
-    /// Reads both clocks. Returns for how long the thread had no core since they were last read.
+    /// Reads both clocks. Returns for how long the thread wanted a core and had none since they were last read.
     fn read(&self, now: u64, cpu: u64) -> u64 {
         let (was, used) = (self.read.0.swap(now, Ordering::Relaxed), self.read.1.swap(cpu, Ordering::Relaxed));
+        let waited = WAITED.take();
         if was == 0 || cpu == 0 {
             return 0;
         }
-        now.saturating_sub(was).saturating_sub(cpu.saturating_sub(used))
+        now.saturating_sub(was).saturating_sub(cpu.saturating_sub(used)).saturating_sub(waited)
     }
 
     /// Its core is contended.
@@ -133,6 +135,19 @@ impl Contention {
     pub fn spin_time(&self) -> Duration {
         if self.is_contended(|_| true) { TUNING.contended_spin_time } else { TUNING.spin_time }
     }
+}
+
+thread_local! {
+    /// Nanoseconds for which this thread has waited in its work, since a [`Contention`] last read the clocks.
+    static WAITED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Lets the calling thread, which is at work, wait for something else than a core.
+pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    let begin = Instant::now();
+    let result = wait();
+    WAITED.set(WAITED.get().saturating_add(begin.elapsed().as_nanos() as u64));
+    result
 }
 
 /// Whether a thread that was woken then is late now.
@@ -199,8 +214,11 @@ mod tests {
         assert_eq!(contention.read(150, 57), 0, "it had a core all the time");
         assert_eq!(contention.read(250, 67), 90);
         assert_eq!(contention.read(300, 0), 0, "the system does not tell");
-        // This thread has no core while it sleeps.
+        // This thread has no core while it sleeps. It wants none if it waits.
         contention.slept(|_| false);
+        waiting(|| std::thread::sleep(Duration::from_nanos(LATE)));
+        contention.worked();
+        assert_eq!(until(&contention), 0);
         std::thread::sleep(Duration::from_nanos(LATE));
         contention.worked();
         assert_eq!(until(&contention) > 0, cfg!(target_os = "linux"));
