@@ -5,7 +5,8 @@
 //! ([`Executable::baseline_kernel`]), while a thread in the background makes the optimised code. The launcher polls for
 //! it between groups ([`Executable::try_kernel`]) and switches to it (tier-up). If the rest of the launch would take
 //! baseline code longer than the compiler will still need, it waits instead ([`Executable::wait_for`]): threads that
-//! run slow code would only take cores from the compiler's.
+//! run slow code would only take cores from the compiler's. If the compiler has not begun, because no core is free or
+//! its threads have other work, the waiting thread compiles ([`Executable::take_over`]).
 
 use crate::backend::Backend;
 use crate::kernel::{Built, Request};
@@ -25,8 +26,17 @@ type Cell = Arc<OnceLock<Result<Arc<Built>, CompileError>>>;
 struct Kernel {
     name: String,
     cells: Mutex<HashMap<SpecializationKey, Cell>>,
-    /// When its optimised code began to be compiled after baseline code was asked for, and how long the latter took.
-    tier_up: OnceLock<(Instant, Duration)>,
+    tier_up: OnceLock<TierUp>,
+}
+
+/// What is known of the optimised code that will follow baseline code.
+struct TierUp {
+    /// When it was asked for.
+    begin: Instant,
+    /// How long the baseline code took to compile.
+    baseline: Duration,
+    /// No core was free for its compilation.
+    rests: bool,
 }
 
 /// How much longer optimised code takes to compile than baseline code does, about.
@@ -110,10 +120,10 @@ impl Executable {
                 return Err(CompileError::NoBaseline);
             }
             let begin = Instant::now();
-            self.compiler.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
+            let rests = self.compiler.queue.hurry(self, i, self.canonical(i, Variant::Vector.into()));
             let baseline = request.compile(&key).map(Arc::new);
             // Only the thread that makes the baseline code is here.
-            let _ = self.kernels[i].tier_up.set((begin, begin.elapsed()));
+            let _ = self.kernels[i].tier_up.set(TierUp { begin, baseline: begin.elapsed(), rests });
             baseline
         };
         self.cell(i, key.clone()).get_or_init(make).as_ref().ok().map(|built| built.artifact.clone())
@@ -122,10 +132,28 @@ impl Executable {
     /// How long compiling the optimised code of a kernel with baseline code will still take: estimated from the time
     /// that the baseline code took, and once that is over, from the time so far.
     pub fn tier_up_remaining(&self, name: &str) -> Duration {
-        let known = self.index(name).and_then(|i| self.kernels[i].tier_up.get());
-        let Some((begin, baseline)) = known else { return Duration::ZERO };
-        let so_far = begin.elapsed();
-        (*baseline * TIER_UP_RATIO).saturating_sub(so_far).max(so_far / 4)
+        let Some(tier_up) = self.tier_up(name) else { return Duration::ZERO };
+        let so_far = tier_up.begin.elapsed();
+        (tier_up.baseline * TIER_UP_RATIO).saturating_sub(so_far).max(so_far / 4)
+    }
+
+    /// Whether the machine had no free core for compiling the optimised code when it was asked for. Threads that run
+    /// baseline code then share their cores with the compiler's thread.
+    pub fn tier_up_rests(&self, name: &str) -> bool {
+        self.tier_up(name).is_some_and(|tier_up| tier_up.rests)
+    }
+
+    fn tier_up(&self, name: &str) -> Option<&TierUp> {
+        self.kernels[self.index(name)?].tier_up.get()
+    }
+
+    /// Compiles a kernel on this thread if it is queued and no thread has begun with it.
+    pub fn take_over(&self, name: &str, key: impl Into<SpecializationKey>) {
+        let Some(i) = self.index(name) else { return };
+        let key = self.canonical(i, key.into());
+        if self.compiler.queue.take(self, i, &key) {
+            self.prepare(i, key);
+        }
     }
 
     /// Waits until a kernel's code exists or cannot be made, at most so long.

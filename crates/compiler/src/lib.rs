@@ -24,6 +24,7 @@ mod includes;
 mod kernel;
 mod key;
 mod library;
+mod load;
 pub mod passes;
 mod program;
 mod queue;
@@ -62,6 +63,9 @@ pub struct Config {
     pub cache_dir: Option<PathBuf>,
     /// How many threads compile in the background.
     pub background_threads: usize,
+    /// The cores that the process may use: while none of them is free, work waits a moment for the thread that needs it
+    /// before a background thread begins with it. 0: it never does.
+    pub cores: usize,
     /// The number of work-items of a vector; `None`: the cost model chooses.
     pub lanes: Option<u16>,
     /// Whether [`Executable::remarks`] has something to say.
@@ -84,7 +88,8 @@ impl Config {
         let baseline_tier = !cloom_caps::env::QUICK_START.is_off();
         let (disabled, _) = passes::from_env();
         let log = cloom_caps::env::LOG.is_on();
-        Self { cache_dir: cache::folder_from_env(), background_threads, lanes, remarks, baseline_tier, disabled, log }
+        let cache_dir = cache::folder_from_env();
+        Self { cache_dir, background_threads, cores, lanes, remarks, baseline_tier, disabled, log }
     }
 }
 
@@ -213,7 +218,7 @@ impl Compiler {
             backends: extensions.backends,
             hooks: extensions.hooks,
             cache: config.cache_dir.and_then(Cache::open),
-            queue: Queue::new(config.background_threads),
+            queue: Queue::new(config.background_threads, config.cores),
         })
     }
 

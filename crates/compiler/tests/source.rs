@@ -229,6 +229,44 @@ fn a_kernel_begins_with_quick_code_if_better_code_is_being_made() {
 }
 
 #[test]
+fn a_thread_takes_over_what_nobody_has_begun_to_compile() {
+    let sums: String = (0..2000).map(|i| format!("x = x * {i} + (x >> {});\n", i % 7 + 1)).collect();
+    let source = format!(
+        "kernel void large(global int *p) {{ int x = p[get_global_id(0)]; {sums} p[get_global_id(0)] = x; }}
+         kernel void small(global int *p) {{ p[get_global_id(0)] = 3; }}"
+    );
+    let compiler = Compiler::new(Config { background_threads: 1, ..Config::default() });
+    let executable = compiler.executable(&program(&compiler, &source, ""), &target("x86-64-v3"));
+    let made = |name: &str| executable.try_kernel(name, Variant::Vector).is_some();
+    // The only background thread has enough to do.
+    assert!(
+        executable.prefetch_kernel("large", Variant::Vector) && executable.prefetch_kernel("small", Variant::Vector)
+    );
+    executable.take_over("small", Variant::Vector);
+    assert!(made("small") && !made("large"), "it did not wait for the large kernel");
+    executable.wait_for("large", Variant::Vector, Duration::from_secs(600));
+    assert!(made("large"));
+}
+
+#[test]
+fn while_no_core_is_free_the_background_leaves_work_to_who_needs_it() {
+    let source = "kernel void k(global int *p) { p[0] = 1; }  kernel void other(global int *p) { p[0] = 2; }";
+    // The thread that runs the test has the only core.
+    let compiler = Compiler::new(Config { background_threads: 1, cores: 1, ..Config::default() });
+    let executable = compiler.executable(&program(&compiler, source, ""), &target("x86-64-v3"));
+    let made = |name: &str| executable.try_kernel(name, Variant::Vector).is_some();
+    let begin = Instant::now();
+    assert!(executable.prefetch_kernel("k", Variant::Vector) && executable.prefetch_kernel("other", Variant::Vector));
+    executable.take_over("k", Variant::Vector);
+    assert!(made("k"));
+    while !made("other") {
+        assert!(begin.elapsed() < Duration::from_secs(60), "nobody needed it: the background compiles it");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(begin.elapsed() >= Duration::from_millis(20) || !cfg!(target_os = "linux"));
+}
+
+#[test]
 fn many_threads_ask_for_kernels_while_the_background_compiles() {
     let kernels: String = (0..24)
         .map(|i| format!("kernel void k{i}(global int *p) {{ p[get_global_id(0)] = {i} * (int)get_global_id(0); }}\n"))

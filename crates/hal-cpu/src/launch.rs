@@ -275,7 +275,10 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         kernel.item_time.store(per_item.min(u128::from(u64::MAX)) as u64, Ordering::Relaxed);
     };
     let time = times(known, count);
-    let listed = threads > 1 && count > 1 && (time >= TUNING.long_job || join && time >= TUNING.solo_time);
+    let listed = threads > 1
+        && count > 1
+        && !(join && running.keeps_alone())
+        && (time >= TUNING.long_job || join && time >= TUNING.solo_time);
     let group_time = match listed {
         true => known,
         false if join => running.begin(threads == 1, item_time == 0, note),
@@ -317,6 +320,11 @@ impl Work for Running<'_> {
 }
 
 impl Running<'_> {
+    /// Whether no other thread is to be woken for now.
+    fn keeps_alone(&self) -> bool {
+        self.tier_up.as_ref().is_some_and(NextTier::keeps_alone)
+    }
+
     /// Runs groups on this thread until all have ended or waking others pays. If some are left, returns the time of
     /// one. Calls `note` with the time of how many groups; if `all` are to run here, only if the time is `unknown`: it
     /// then decides how groups are merged and nothing else.
@@ -342,7 +350,7 @@ impl Running<'_> {
                 continue;
             }
             let (time, done) = (start.elapsed(), end - from);
-            let worth = pool::worth_waking(time, done, || self.count - end).is_some();
+            let worth = !self.keeps_alone() && pool::worth_waking(time, done, || self.count - end).is_some();
             if end == self.count || self.out_of_memory.load(Ordering::Relaxed) || worth {
                 note(time, done.max(1));
                 return Duration::from_nanos(((time.as_nanos() / u128::from(done.max(1))) as u64).max(1));

@@ -13,6 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+/// If no core is free, the owner's estimate of what it will take alone is multiplied by this: other threads take half
+/// of its core, which the first groups, shorter than a time slice, do not show; and the estimate for the compiler,
+/// which is made from a longer time, contains it.
+const CROWDED: u64 = 4;
+
 /// Code of a higher tier, which is being compiled, for groups that have not begun.
 pub struct NextTier<'a> {
     up: &'a dyn TierUp,
@@ -69,6 +74,12 @@ impl<'a> NextTier<'a> {
         matches!(self.code.get(), Some(Some(_)))
     }
 
+    /// Whether the launch's owner is to run groups alone for now: no core is free for other threads, which would only
+    /// take time from the compiler's.
+    pub fn keeps_alone(&self) -> bool {
+        self.code.get().is_none() && self.up.is_crowded()
+    }
+
     /// The code, if it is compiled and can run the groups of this launch, of which there are `count`; waits for it as
     /// [`wait_for_tier`] says. `threads` share the launch.
     pub fn code_or_wait(&self, range: &NdRange, count: u64, threads: u64) -> Option<Code> {
@@ -83,10 +94,17 @@ impl<'a> NextTier<'a> {
             return None;
         }
         let each = self.busy.load(Ordering::Relaxed) / done;
-        let rest = Duration::from_nanos(each.saturating_mul(count.saturating_sub(done)) / threads.max(1));
+        let left = each.saturating_mul(count.saturating_sub(done));
+        let rest = Duration::from_nanos(match self.keeps_alone() {
+            true => left.saturating_mul(CROWDED),
+            false => left / threads.max(1),
+        });
         let (now, is_owner) = (Instant::now(), thread::current().id() == self.owner);
         let limit = wait_for_tier(is_owner, rest, self.begin.elapsed(), self.up.remaining())?;
         let deadline = *self.deadline.get_or_init(|| now.checked_add(limit).unwrap_or(now));
+        if is_owner {
+            self.up.take_over();
+        }
         pool::waiting(|| self.up.wait(deadline.saturating_duration_since(now)));
         self.code(range)
     }

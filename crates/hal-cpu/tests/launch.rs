@@ -5,9 +5,11 @@ use cloom_artifact::{CpuLaunch, KernelArg, KernelArgKind, KernelArtifact, Launch
 use cloom_hal::{Device, HalError, Kernel, Launch, NdRange, PrintSink, TierUp};
 use cloom_hal_cpu::CpuDevice;
 use cloom_target::{Architecture, LEVELS};
+use std::collections::HashSet;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 use std::time::Duration;
 
 const SOURCE: &str = r#"
@@ -169,6 +171,14 @@ impl TierUp for After<'_> {
         Duration::MAX
     }
 
+    fn is_crowded(&self) -> bool {
+        false
+    }
+
+    fn take_over(&self) {
+        panic!("the rest of the launch takes less");
+    }
+
     fn wait(&self, _: Duration) {
         panic!("the rest of the launch takes less");
     }
@@ -177,17 +187,27 @@ impl TierUp for After<'_> {
 /// Code that will exist at once if somebody waits for it, or which nobody can make.
 struct Awaited<'a> {
     waits: AtomicU64,
+    is_crowded: bool,
+    /// The threads that asked for it.
+    askers: Mutex<HashSet<ThreadId>>,
     code: Option<&'a Arc<dyn Kernel>>,
 }
 
 impl TierUp for Awaited<'_> {
     fn code(&self) -> Option<Arc<dyn Kernel>> {
+        self.askers.lock().unwrap().insert(std::thread::current().id());
         self.code.filter(|_| self.waits.load(Ordering::Relaxed) > 0).cloned()
     }
 
     fn remaining(&self) -> Duration {
         Duration::ZERO
     }
+
+    fn is_crowded(&self) -> bool {
+        self.is_crowded
+    }
+
+    fn take_over(&self) {}
 
     fn wait(&self, limit: Duration) {
         assert!(limit < Duration::from_secs(60), "no longer than the launch without it");
@@ -201,13 +221,14 @@ fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
     let device = CpuDevice::new(2, None);
     let plain = device.load(artifact(&device, code.clone(), "count", 4)).unwrap();
     let better = device.load(artifact(&device, code, "count_by_ten", 4096)).unwrap();
-    let run = |code: Option<&Arc<dyn Kernel>>| {
-        let out = device.allocate(4000 * 4).unwrap();
-        let (sink, tier_up) = (Lines(Mutex::default()), Awaited { waits: AtomicU64::new(0), code });
+    let run = |items: u64, code: Option<&Arc<dyn Kernel>>, is_crowded: bool| {
+        let out = device.allocate(items * 4).unwrap();
+        let sink = Lines(Mutex::default());
+        let tier_up = Awaited { waits: AtomicU64::new(0), is_crowded, askers: Mutex::default(), code };
         device
             .launch(&Launch {
                 kernel: &*plain,
-                range: range([4000, 1, 1], [10, 1, 1]),
+                range: range([items, 1, 1], [10, 1, 1]),
                 args: &out.device_address().to_le_bytes(),
                 local_size: 40,
                 print: &sink,
@@ -215,18 +236,22 @@ fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
                 queue: 0,
             })
             .unwrap();
-        let mut bytes = vec![0; 4000 * 4];
+        let mut bytes = vec![0; items as usize * 4];
         out.read(0, &mut bytes).unwrap();
         let counts: Vec<i32> = bytes.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect();
         let by_ten = counts.iter().filter(|&&c| c == 10).count();
-        assert_eq!(counts.iter().filter(|&&c| c == 1).count() + by_ten, 4000, "each item once");
-        (by_ten, tier_up.waits.into_inner())
+        assert_eq!(counts.iter().filter(|&&c| c == 1).count() + by_ten, items as usize, "each item once");
+        (by_ten, tier_up.waits.into_inner(), tier_up.askers.into_inner().unwrap())
     };
     // One group says how long the rest will take.
-    assert_eq!(run(Some(&better)), (3990, 1));
+    let (by_ten, waits, _) = run(4000, Some(&better), false);
+    assert_eq!((by_ten, waits), (3990, 1));
     // If it is never there, the launch ends without it.
-    let (by_ten, waits) = run(None);
+    let (by_ten, waits, _) = run(4000, None, false);
     assert!(by_ten == 0 && waits > 0);
+    // If the compiler has no core, no other thread takes one for slow code.
+    let (_, _, askers) = run(400_000, None, true);
+    assert_eq!(askers, HashSet::from([std::thread::current().id()]));
 }
 
 #[test]

@@ -32,6 +32,12 @@ pub trait TierUp: Sync {
     /// How long compiling it will still take, by estimate.
     fn remaining(&self) -> Duration;
 
+    /// Whether the compiler has no core of its own: threads that run the current code slow it down.
+    fn is_crowded(&self) -> bool;
+
+    /// Compiles it on this thread if no other has begun.
+    fn take_over(&self);
+
     /// Waits until it is compiled, or has failed to, at most so long.
     fn wait(&self, limit: Duration);
 }

@@ -232,6 +232,16 @@ impl KernelCode {
         self.executable.tier_up_remaining(&self.name)
     }
 
+    /// Whether the machine had no free core for compiling the optimised code.
+    pub(crate) fn tier_up_rests(&self) -> bool {
+        self.executable.tier_up_rests(&self.name)
+    }
+
+    /// Compiles the optimised code that follows baseline code, if nobody has begun.
+    pub(crate) fn take_over_tier_up(&self) {
+        self.compiling(|e| e.take_over(&self.name, Variant::Vector));
+    }
+
     /// Waits until the optimised code that follows baseline code is compiled, at most so long.
     pub(crate) fn wait_for_tier_up(&self, limit: Duration) {
         self.executable.wait_for(&self.name, Variant::Vector, limit);

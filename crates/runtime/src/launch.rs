@@ -162,6 +162,14 @@ impl hal::TierUp for Optimised<'_> {
         self.code.tier_up_remaining()
     }
 
+    fn is_crowded(&self) -> bool {
+        self.code.tier_up_rests()
+    }
+
+    fn take_over(&self) {
+        self.code.take_over_tier_up();
+    }
+
     fn wait(&self, limit: Duration) {
         self.code.wait_for_tier_up(limit);
     }
