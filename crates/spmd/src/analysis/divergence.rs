@@ -14,7 +14,8 @@
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
-use cloom_ir::{Block, Entity, Function, Inst, Op, Query, Space, Term, Value, ValueDef};
+use cloom_ir::{Block, Edge, Entity, Function, Inst, Op, Query, Space, Term, Value, ValueDef};
+use smallvec::SmallVec;
 
 /// Why a value varies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -253,13 +254,20 @@ impl Analysis<'_> {
         for &x in region.iter().chain(&meet) {
             // A parameter stays uniform if all edges from the region bring the same argument, or only one edge does.
             // Edges from outside of the region do not count: from before a loop that contains the branch, for
-            // instance.
-            let preds_in_region = || self.cfg.preds(x).iter().filter(|&&p| p == b || inside[p.index()]);
-            let edges = || preds_in_region().flat_map(|&p| func.blocks[p].term.edges()).filter(|e| e.block == x);
-            for (k, &p) in func.blocks[x].params.iter().enumerate() {
-                let mut args = edges().map(|e| e.args[k]);
-                let first = args.next();
-                if args.any(|a| Some(a) != first) {
+            // instance. Most branches of a long kernel find the parameters marked by others, so that these are left
+            // out first, and the edges found once for all the rest.
+            let is_uniform = |&(_, p): &(usize, Value)| self.result.is_uniform(p);
+            let params = func.blocks[x].params.iter().copied().enumerate();
+            let uniform: SmallVec<[(usize, Value); 8]> = params.filter(is_uniform).collect();
+            if uniform.is_empty() {
+                continue;
+            }
+            let preds = self.cfg.preds(x).iter().filter(|&&p| p == b || inside[p.index()]);
+            let edges: SmallVec<[&Edge; 8]> =
+                preds.flat_map(|&p| func.blocks[p].term.edges()).filter(|e| e.block == x).collect();
+            let [first, others @ ..] = &edges[..] else { continue };
+            for (k, p) in uniform {
+                if others.iter().any(|e| e.args[k] != first.args[k]) {
                     self.mark(p, cause);
                 }
             }
