@@ -118,11 +118,13 @@ fn between(func: &Function, varying: &[Value], sources: &Sources) -> Divergence 
 }
 
 /// A user of a value: the result of an instruction; an instruction in a block whose result, if any, does not become
-/// varying by this operand; or the terminator of a block.
+/// varying by this operand; a parameter that it is passed to, which is not sought again in the edge, as edges of a
+/// thousand arguments are common in long kernels; or the terminator of a block, edge arguments included.
 #[derive(Clone, Copy)]
 enum User {
     Result(Value),
     Effect(Block),
+    Param(Value),
     Term(Block),
 }
 
@@ -136,7 +138,12 @@ fn users(func: &Function, cfg: &Cfg) -> Vec<Vec<User>> {
                 users[a.index()].push(result.map_or(User::Effect(b), User::Result));
             }
         }
-        func.blocks[b].term.for_each_use(|v| users[v.index()].push(User::Term(b)));
+        let term = &func.blocks[b].term;
+        for e in term.edges() {
+            let params = &func.blocks[e.block].params;
+            params.iter().zip(&e.args).for_each(|(&p, a)| users[a.index()].push(User::Param(p)));
+        }
+        term.for_each_use(|v| users[v.index()].push(User::Term(b)));
     }
     users
 }
@@ -213,18 +220,10 @@ impl Analysis<'_> {
             match user {
                 User::Result(r) => self.mark(r, cause),
                 User::Effect(_) => {}
+                User::Param(p) => self.mark(p, cause),
                 User::Term(b) => {
-                    let func = self.func;
-                    for e in func.blocks[b].term.edges() {
-                        for (&p, &a) in func.blocks[e.block].params.iter().zip(&e.args) {
-                            if a == v {
-                                self.mark(p, cause);
-                            }
-                        }
-                    }
-                    if matches!(func.blocks[b].term, Term::Branch { .. } | Term::Switch { .. })
-                        && func.blocks[b].term.operand() == Some(v)
-                    {
+                    let term = &self.func.blocks[b].term;
+                    if matches!(term, Term::Branch { .. } | Term::Switch { .. }) && term.operand() == Some(v) {
                         self.diverge(b);
                     }
                 }
@@ -292,6 +291,8 @@ impl Analysis<'_> {
         // The user lists of values already marked are empty; these need no second look.
         self.users[v.index()].iter().any(|u| match u {
             User::Effect(b) => !inside[b.index()],
+            // Its terminator is a user as well.
+            User::Param(_) => false,
             User::Term(b) => {
                 !inside[b.index()] || self.func.blocks[*b].term.edges().iter().any(|e| !inside[e.block.index()])
             }
