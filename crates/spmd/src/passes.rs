@@ -10,6 +10,9 @@ pub const GRID_STRIDE: PassId =
     PassId::optional("grid-stride", "several groups advance together through grid-stride loops");
 /// [`crate::split::continuations`]: splitting at barriers. Counts barriers.
 pub const SPLIT: PassId = PassId::required("split", "the kernel is split at its barriers into continuations");
+/// [`crate::split::carried_arrays`]. Counts arrays.
+pub const CARRIED_ARRAYS: PassId =
+    PassId::optional("carried-arrays", "the elements of private arrays are saved across barriers as values");
 /// [`crate::split::remat`]. Counts values.
 pub const REMAT: PassId =
     PassId::optional("remat", "values are rematerialised after barriers instead of saved in the frame");
@@ -88,6 +91,7 @@ pub const PASSES: &[PassId] = &[
     VECTOR_VARIANTS,
     GRID_STRIDE,
     SPLIT,
+    CARRIED_ARRAYS,
     REMAT,
     CONTINUATIONS,
     UNSIGNED,

@@ -16,6 +16,7 @@ use crate::cost::Vectors;
 use crate::emit::variants::Variants;
 use crate::error::{BugPolicy, Error, InternalError, NotVectorised, Stop, internal};
 use crate::pipeline::{Output, Pipeline};
+use crate::split::carried_arrays::{self, Carried};
 use crate::split::continuations::{self, Barrier, ContinuationGraph};
 use crate::split::frame::{self, Frame};
 use crate::transform::grid_stride::{self, GridStride};
@@ -50,13 +51,13 @@ pub fn run(
         return Err(Error::Barriers(barriers.len(), MAX_BARRIERS));
     }
     let too_large = vectors.options.may_have_lanes() && split.size() > MAX_INSTS;
-    let cut = Cut::new(split, barriers, &manager);
+    let cut = Cut::new(module, split, barriers, &manager);
     let mut context = Context { module, kernel, variants: Variants::default(), manager: &manager, bugs };
     let Attempt { output, vectors, not_vectorised, internal_error } = context.attempt(&cut, vectors, too_large)?;
     // Not for scalar code: synthetic barriers would hide why it has no vectors.
     let batched = (output.width.lanes > 1).then(|| context.try_batched(vectors)).flatten();
     let (cut, output, grid_stride_bytes) = batched.unwrap_or((cut, output, 0));
-    let Cut { split, divergence, graph, frame } = cut;
+    let Cut { split, divergence, graph, frame, .. } = cut;
     let mut remarks = remarks::merge(remarks::collect(&split, &graph, &frame, &divergence), output.remarks);
     remarks.extend(not_vectorised.map(|limit| remarks::not_vectorised(limit.to_string())));
     remarks.extend(internal_error.map(|bug| remarks::not_vectorised(bug.to_string())));
@@ -121,14 +122,23 @@ pub struct Cut {
     pub divergence: Divergence,
     pub graph: ContinuationGraph,
     pub frame: Frame,
+    /// Whether private arrays are saved across a barrier.
+    saves_arrays: bool,
 }
 
 impl Cut {
-    fn new(split: Function, barriers: Vec<Barrier>, manager: &PassManager<'_>) -> Cut {
+    fn new(module: &Module, mut split: Function, barriers: Vec<Barrier>, manager: &PassManager<'_>) -> Cut {
+        let carried = manager.step(passes::CARRIED_ARRAYS, || {
+            let carried = carried_arrays::run(&mut split, &barriers);
+            (carried.arrays.len(), carried)
+        });
+        cloom_passes::manager::verify(module, &split, passes::CARRIED_ARRAYS);
         let divergence = divergence::analyse(&split);
-        let graph = continuations::build(&split, barriers, &divergence, manager);
+        let Carried { arrays, copies } = carried.unwrap_or_default();
+        let graph = continuations::build(&split, barriers, &arrays, &divergence, manager);
         let frame = frame::lay_out(&split, &graph, &divergence);
-        Cut { split, divergence, graph, frame }
+        let saves_arrays = copies || !graph.kept_arrays.is_empty();
+        Cut { split, divergence, graph, frame, saves_arrays }
     }
 }
 
@@ -229,9 +239,9 @@ impl Context<'_> {
         });
         let GridStride { barriers: synthetic, bytes } = found.flatten()?;
         cloom_passes::manager::verify(self.module, &split, passes::GRID_STRIDE);
-        let cut = Cut::new(split, [barriers, synthetic].concat(), manager);
+        let cut = Cut::new(self.module, split, [barriers, synthetic].concat(), manager);
         // Saving a private array across the barrier costs more than reading memory in order gains.
-        if !cut.graph.begins_batched() || !cut.graph.kept_arrays.is_empty() {
+        if !cut.graph.begins_batched() || cut.saves_arrays {
             return None;
         }
         let output = self.write(&cut, vectors).ok()?;

@@ -3,7 +3,7 @@
 
 use super::Argument::{Count, In, Local, Out, Update};
 use super::memory::floats;
-use super::{Ask, Data, Form, Idiom, PLAIN, Problem, Want};
+use super::{Argument, Ask, Data, Form, Idiom, PLAIN, Problem, Want};
 use crate::program::Work;
 use crate::random::Random;
 
@@ -88,6 +88,22 @@ pub(super) const ALL: &[Idiom] = &[
         group: (16, 16),
         tiled: true,
         problem: matmul,
+    },
+    Idiom {
+        name: "blocking",
+        about: "the product of square matrices, a block of it for each work-item",
+        source: include_str!("../../kernels/idioms/blocking.cl"),
+        kernel: "blocking",
+        forms: &[
+            Form { name: "plain", options: "-DROWS=4 -DCOLUMNS=4" },
+            Form { name: "column", options: "-DROWS=8 -DCOLUMNS=1" },
+            Form { name: "wide", options: "-DROWS=2 -DCOLUMNS=8" },
+            Form { name: "large", options: "-DROWS=8 -DCOLUMNS=8" },
+        ],
+        size: (384, 384),
+        group: (16, 16),
+        tiled: true,
+        problem: blocking,
     },
 ];
 
@@ -184,6 +200,25 @@ fn bitonic(ask: &Ask) -> Problem {
 
 fn matmul(ask: &Ask) -> Problem {
     let n = ask.w;
+    let (args, work) = product(n);
+    Problem::plane((n, n), ask, work, args)
+}
+
+fn blocking(ask: &Ask) -> Problem {
+    let n = ask.w;
+    let (rows, columns) = match ask.form {
+        "column" => (8, 1),
+        "wide" => (2, 8),
+        "large" => (8, 8),
+        _ => (4, 4),
+    };
+    let (args, work) = product(n);
+    let groups = |block: usize| n.div_ceil(ask.tw * block) * ask.tw;
+    Problem { args, global: vec![groups(columns), groups(rows)], local: vec![ask.tw, ask.th], work }
+}
+
+/// The arguments of a product of two matrices with `n` rows, and how much work it is.
+fn product(n: usize) -> (Vec<Argument>, Work) {
     let (a, b) = (floats(6, n * n), floats(7, n * n));
     let (mut want, mut sizes) = (vec![0.0; n * n], vec![0.0; n * n]);
     for y in 0..n {
@@ -199,6 +234,5 @@ fn matmul(ask: &Ask) -> Problem {
     // The bound of any order of summation.
     sizes.iter_mut().for_each(|s| *s *= (n + 2) as f64 * f64::from(f32::EPSILON));
     let args = vec![In(Data::Floats(a)), In(Data::Floats(b)), Out(Want::Floats(want, sizes)), Count(n)];
-    let work = Work::of_flops(2.0 * (n as f64).powi(3)).moving(n * n * 12);
-    Problem::plane((n, n), ask, work, args)
+    (args, Work::of_flops(2.0 * (n as f64).powi(3)).moving(n * n * 12))
 }

@@ -110,10 +110,12 @@ pub fn split_at_barriers(func: &mut Function) -> Vec<Barrier> {
 /// The depth of an expression tree that may be rematerialised after a barrier.
 const REMAT_DEPTH: u32 = 8;
 
-/// Builds the graph of a kernel that was split.
+/// Builds the graph of a kernel that was split. Each continuation has a copy of its own of the `carried` arrays
+/// ([`crate::split::carried_arrays`]).
 pub fn build(
     func: &Function,
     barriers: Vec<Barrier>,
+    carried: &[Value],
     divergence: &Divergence,
     manager: &PassManager<'_>,
 ) -> ContinuationGraph {
@@ -125,7 +127,7 @@ pub fn build(
     }
     let starts = [func.entry()].into_iter().chain(barriers.iter().map(|b| b.after));
     let mut continuations: Vec<Continuation> = starts.map(|start| region(func, start, &barrier_after)).collect();
-    let remat_anywhere = rematerialisable(func, &cfg);
+    let remat_anywhere = rematerialisable(func, &cfg, carried);
     let kept_arrays =
         if barriers.is_empty() { Vec::new() } else { live_across(func, &cfg, &mut continuations, &remat_anywhere) };
     let divergent_dispatch = continuations.len() > 1 && exits_differ(func, cfg.rpo(), &cfg, &barrier_after, divergence);
@@ -242,10 +244,10 @@ fn region_order(func: &Function, start: Block, barrier_after: &[Option<usize>]) 
     post
 }
 
-/// The values that a few cheap operations compute from parameters, queries and constants.
-fn rematerialisable(func: &Function, cfg: &Cfg) -> Vec<bool> {
+/// The values that a few cheap operations compute from parameters, queries, constants and these values.
+pub(super) fn rematerialisable(func: &Function, cfg: &Cfg, known: &[Value]) -> Vec<bool> {
     let mut depth: Vec<Option<u32>> = vec![None; func.values.len()];
-    for &p in func.param_values() {
+    for &p in func.param_values().iter().chain(known) {
         depth[p.index()] = Some(0);
     }
     for &b in cfg.rpo() {

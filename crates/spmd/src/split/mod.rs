@@ -7,10 +7,12 @@
 //! | module | does |
 //! |---|---|
 //! | [`continuations`] | the continuation graph: the kernel split at its barriers, and what lives across them |
+//! | [`carried_arrays`] | private arrays that live across barriers become values there |
 //! | [`remat`] | values that are rematerialised after a barrier |
 //! | [`frame`] | memory for the other live values, per group or per work-item |
 //! | [`continuation_fn`] | a continuation as a function whose parameters are everything that it takes from outside |
 
+pub(crate) mod carried_arrays;
 pub(crate) mod continuation_fn;
 pub mod continuations;
 pub mod frame;
