@@ -110,3 +110,19 @@ fn what_is_known_without_a_launch_gets_no_copy() {
     // Nothing is known of what is loaded.
     assert_eq!(sum("(uint)a[i] + k"), 0);
 }
+
+#[test]
+fn a_neighbourhood_with_its_edges_is_unrolled_in_each_type() {
+    let body = "T x = get_global_id(0), y = get_global_id(1); if (x >= n || y >= m) return; uint count = 0;
+        for (int dy = -1; dy <= 1; dy++) for (int dx = -1; dx <= 1; dx++) {
+            if (dx == 0 && dy == 0) continue;
+            T nx = x + dx, ny = y + dy;
+            if (nx >= 0 && nx < n && ny >= 0 && ny < m) count += a[ny * n + nx];
+        }
+        o[y * n + x] = count;";
+    for ty in TYPES {
+        let made = work_group("global const uchar *a", body, ty, &PassOptions::default());
+        let loops: Vec<&str> = made.remarks.iter().map(|r| &*r.what).filter(|what| what.starts_with("loop")).collect();
+        assert_eq!(loops, [""; 0], "{ty}");
+    }
+}
