@@ -88,5 +88,13 @@ pub const DISABLE: Var = Var {
     default: "every pass runs",
 };
 
+/// `CLOOM_COUNTS`
+pub const COUNTS: Var = Var {
+    name: "CLOOM_COUNTS",
+    meaning: "a file to which each launch appends a line of JSON: how many machine operations of each class it executed; kernels \
+              run several times slower, and only x86 counts",
+    default: "nothing is counted",
+};
+
 /// Every variable.
-pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, DISABLE, REMARKS, QUICK_START, CACHE, CACHE_DIR];
+pub const VARS: &[Var] = &[LOG, THREADS, CPU, LANES, DISABLE, REMARKS, QUICK_START, COUNTS, CACHE, CACHE_DIR];

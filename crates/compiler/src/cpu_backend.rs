@@ -67,6 +67,7 @@ impl Backend for CpuBackend {
             optimise: options.optimise && !is_baseline,
             denorms_are_zero: options.denorms_are_zero,
             texts: log.wants_texts(),
+            count: options.count,
         };
         let compiled = cloom_llvm::compile(&module, group.func, &llvm)?;
         let times = compiled.times.iter().map(|&(name, time)| Timing::new(name, time));

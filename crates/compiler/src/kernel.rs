@@ -54,6 +54,7 @@ impl Request<'_> {
             lanes: self.compiler.lanes,
             optimise: !options.opt_disable,
             denorms_are_zero: options.denorms_are_zero,
+            count: self.compiler.count,
         }
     }
 

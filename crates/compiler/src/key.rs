@@ -86,6 +86,8 @@ pub struct CodeOptions {
     pub optimise: bool,
     /// Whether the code runs where denormal operands and results count as zeros (`-cl-denorms-are-zero`).
     pub denorms_are_zero: bool,
+    /// Whether the code counts its operations ([`Config::count`](crate::Config::count)).
+    pub count: bool,
 }
 
 #[cfg(test)]
@@ -96,7 +98,7 @@ mod tests {
     const ALL: [Variant; 4] = [Variant::Vector, Variant::Scalar, Variant::ShortRow(3), Variant::Dim0];
 
     fn distinct(has_variants: bool, lanes: Option<u16>, optimise: bool) -> usize {
-        let options = CodeOptions { lanes, optimise, denorms_are_zero: false };
+        let options = CodeOptions { lanes, optimise, denorms_are_zero: false, count: false };
         let keys = ALL.map(|v| SpecializationKey::from(v).canonical(has_variants, &options));
         keys.into_iter().collect::<HashSet<_>>().len()
     }
@@ -111,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_baseline_is_never_taken_for_optimised_code() {
-        let options = CodeOptions { lanes: None, optimise: true, denorms_are_zero: false };
+        let options = CodeOptions { lanes: None, optimise: true, denorms_are_zero: false, count: false };
         let scalar = SpecializationKey::from(Variant::Scalar).canonical(true, &options);
         assert_ne!(SpecializationKey::baseline().canonical(true, &options), scalar);
     }

@@ -74,6 +74,9 @@ pub struct Config {
     pub baseline_tier: bool,
     /// Passes that do not run.
     pub disabled: Disabled,
+    /// Whether code counts the operations that it executes, for the device to report. It is optimised code that is
+    /// several times slower.
+    pub count: bool,
     /// Whether bugs of the compiler that cost only speed are reported on standard error.
     pub log: bool,
 }
@@ -88,8 +91,9 @@ impl Config {
         let baseline_tier = !cloom_caps::env::QUICK_START.is_off();
         let (disabled, _) = passes::from_env();
         let log = cloom_caps::env::LOG.is_on();
+        let count = cloom_caps::env::COUNTS.get().is_some();
         let cache_dir = cache::folder_from_env();
-        Self { cache_dir, background_threads, cores, lanes, remarks, baseline_tier, disabled, log }
+        Self { cache_dir, background_threads, cores, lanes, remarks, baseline_tier, disabled, count, log }
     }
 }
 
@@ -183,6 +187,7 @@ pub struct Compiler {
     lanes: Option<u16>,
     remarks: bool,
     baseline_tier: bool,
+    count: bool,
     passes: PassOptions,
     log: bool,
     internal_errors: AtomicU64,
@@ -211,7 +216,8 @@ impl Compiler {
         Arc::new(Self {
             lanes: config.lanes,
             remarks: config.remarks,
-            baseline_tier: config.baseline_tier,
+            baseline_tier: config.baseline_tier && !config.count,
+            count: config.count,
             passes: PassOptions::without(config.disabled),
             log: config.log,
             internal_errors: AtomicU64::new(0),

@@ -4,6 +4,7 @@
 //! else. A value that is no level or no number is ignored with a warning.
 
 use crate::CpuDevice;
+use crate::counts::CountsFile;
 use cloom_caps::cpu::{named, names};
 use cloom_caps::env;
 use cloom_hal::Device as _;
@@ -36,7 +37,14 @@ impl Choice {
             }
             is_known
         });
-        Choice { device: with_level(threads, level.or(known.as_deref())), warnings }
+        let mut device = with_level(threads, level.or(known.as_deref()));
+        if let Some(path) = env::COUNTS.get() {
+            match CountsFile::open(&path) {
+                Ok(file) => device = device.map(|d| d.with_counts(file)),
+                Err(e) => warnings.push(format!("{}={path} cannot be written: {e}", env::COUNTS.name)),
+            }
+        }
+        Choice { device, warnings }
     }
 }
 

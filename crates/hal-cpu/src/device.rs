@@ -1,5 +1,6 @@
 //! The device: ties memory, loader and pool to the traits of `cloom_hal`.
 
+use crate::counts::CountsFile;
 use crate::loader::Image;
 use crate::memory::CpuMemory;
 use crate::pool::{self, Clock, Contention, Pool};
@@ -21,6 +22,8 @@ pub struct CpuDevice {
     clock: Clock,
     /// Whether the runtime's threads, which it wakes for commands, come in time.
     command_threads: Contention,
+    /// Where launches of code that counts report.
+    pub(crate) counts: Option<CountsFile>,
 }
 
 /// A kernel in memory.
@@ -49,7 +52,13 @@ impl CpuDevice {
         let info = info::detect(threads, info::target(cpu));
         let clock = Clock::new();
         let command_threads = Contention::new(clock, cores <= 1);
-        CpuDevice { info, threads, pool: OnceLock::new(), cores, clock, command_threads }
+        CpuDevice { info, threads, pool: OnceLock::new(), cores, clock, command_threads, counts: None }
+    }
+
+    /// Reports the operations of each launch to a file, if the code counts them.
+    pub fn with_counts(mut self, file: CountsFile) -> CpuDevice {
+        self.counts = Some(file);
+        self
     }
 
     /// Overrides the size of the last-level cache, for tests: launches that write more use non-temporal stores.

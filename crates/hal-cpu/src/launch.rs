@@ -275,13 +275,15 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         kernel.item_time.store(per_item.min(u128::from(u64::MAX)) as u64, Ordering::Relaxed);
     };
     let time = times(known, count);
-    let listed = threads > 1
+    // What is counted runs on one thread if it can: threads that share counters wait for each other.
+    let alone = threads == 1 || device.counts.is_some();
+    let listed = !alone
         && count > 1
         && !(join && running.keeps_alone())
         && (time >= TUNING.long_job || join && time >= TUNING.solo_time);
     let group_time = match listed {
         true => known,
-        false if join => running.begin(threads == 1, item_time == 0, note),
+        false if join => running.begin(alone, item_time == 0, note),
         false => Duration::ZERO,
     };
     let left = count - running.first;
@@ -295,6 +297,9 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         if listed {
             note(busy, left);
         }
+    }
+    if let Some((file, counts)) = device.counts.as_ref().zip(kernel.image.take_counts()) {
+        file.note(&artifact.name, count, &counts);
     }
     match running.out_of_memory.into_inner() {
         true => Err(HalError::OutOfMemory(launch.local_size + code.scratch)),

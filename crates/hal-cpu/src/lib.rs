@@ -12,6 +12,7 @@ mod arena;
 mod cgroup;
 mod choice;
 mod cores;
+mod counts;
 mod device;
 mod division;
 pub mod fpenv;
@@ -25,4 +26,5 @@ mod pool;
 mod relocate;
 
 pub use choice::Choice;
+pub use counts::CountsFile;
 pub use device::CpuDevice;

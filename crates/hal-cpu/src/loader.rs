@@ -7,6 +7,7 @@
 
 use crate::relocate::{Machine, Patch, STUB, bad, publish};
 use cloom_hal::HalError;
+use cloom_target::ops::{self, Counts};
 use object::elf::{self, FileHeader64};
 use object::read::elf::{ElfFile64, FileHeader as _};
 use object::{
@@ -15,6 +16,7 @@ use object::{
 };
 use std::collections::HashMap;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 type Elf<'d> = ElfFile64<'d, LittleEndian>;
 
@@ -27,6 +29,15 @@ pub struct Image {
     /// The range of constant data, as offsets: a `%s` may point there.
     data: std::ops::Range<usize>,
     entry: usize,
+    counters: Option<Counters>,
+}
+
+/// The counters of code that counts how often each of its basic blocks runs.
+struct Counters {
+    /// Their offset.
+    at: usize,
+    /// The operations of each block.
+    blocks: Vec<Counts>,
 }
 
 // SAFETY: after loading, the image is immutable code and constants (and zero-initialised program-scope variables, whose
@@ -72,7 +83,21 @@ impl Image {
             return Err(bad(format!("{entry} is not code")));
         }
         image.entry = at;
+        image.counters = Counters::of(&file, &layout)?;
         Ok(image)
+    }
+
+    /// The operations that the code has executed since the last call; `None` if it does not count.
+    pub fn take_counts(&self) -> Option<Counts> {
+        let Counters { at, blocks } = self.counters.as_ref()?;
+        let mut sum = Counts::default();
+        for (i, block) in blocks.iter().enumerate() {
+            // SAFETY: `Counters::of` found that so many aligned counters lie in the writable part of the mapping, which
+            // only atomic operations touch.
+            let counter = unsafe { &*self.base.add(at + 8 * i).cast::<AtomicU64>() };
+            sum.add_times(block, counter.swap(0, Ordering::Relaxed));
+        }
+        Some(sum)
     }
 
     /// The address of the entry function.
@@ -106,7 +131,7 @@ impl Image {
         if base == libc::MAP_FAILED {
             return Err(HalError::OutOfMemory(size as u64));
         }
-        Ok(Image { base: base.cast(), size, data, entry: 0 })
+        Ok(Image { base: base.cast(), size, data, entry: 0, counters: None })
     }
 
     fn bytes(&self, at: usize, len: usize) -> Result<*mut u8, HalError> {
@@ -194,6 +219,25 @@ impl Image {
             }
         }
         Ok(())
+    }
+}
+
+impl Counters {
+    fn of(file: &Elf<'_>, layout: &Layout) -> Result<Option<Counters>, HalError> {
+        let Some(symbol) = file.symbols().find(|s| s.name() == Ok(ops::SYMBOL) && s.is_definition()) else {
+            return Ok(None);
+        };
+        let section = file.section_by_name(ops::SECTION).ok_or_else(|| bad("counters without a table"))?;
+        let table = section.data().map_err(|e| bad(e.to_string()))?;
+        let table = std::str::from_utf8(table).map_err(|e| bad(e.to_string()))?;
+        let blocks = table.lines().map(str::parse).collect::<Result<Vec<Counts>, ()>>();
+        let blocks = blocks.map_err(|()| bad("a table of operations that cannot be read"))?;
+        let at = layout.symbol(&symbol)?;
+        let is_writable = at >= layout.code_end && at.is_multiple_of(8) && at + 8 * blocks.len() <= layout.data_end;
+        if !is_writable {
+            return Err(bad("the counters are not in writable memory"));
+        }
+        Ok(Some(Counters { at, blocks }))
     }
 }
 

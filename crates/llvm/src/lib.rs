@@ -12,6 +12,7 @@
 #![allow(unsafe_code, reason = "it calls LLVM's C interface")]
 
 mod convert;
+mod count;
 mod division;
 mod emit;
 mod estimate;
@@ -30,7 +31,7 @@ mod warm_up;
 
 use cloom_ir::cfg::Cfg;
 use cloom_ir::{Block, Edge, FuncRef, Function, Module, Op};
-use cloom_target::Target;
+use cloom_target::{Architecture, Target};
 use handles::{Context, LlvmModule};
 use optimise::Effort;
 use std::time::{Duration, Instant};
@@ -47,6 +48,8 @@ pub struct Options {
     pub denorms_are_zero: bool,
     /// Whether to keep the texts of [`Compiled::stages`].
     pub texts: bool,
+    /// Whether the code counts how often each of its basic blocks runs. Only on x86; no effect elsewhere.
+    pub count: bool,
 }
 
 /// An object.
@@ -171,9 +174,16 @@ fn generate(
         stage("llvm texts");
     }
     context.take_frames();
-    let object = machine.emit(&llvm, target::Output::Object)?;
+    let counts = options.count && options.target.architecture() == Architecture::X86_64;
+    let output = if counts { target::Output::Assembly } else { target::Output::Object };
+    let mut object = machine.emit(&llvm, output)?;
     context.check()?;
-    let frames = context.take_frames();
+    let mut frames = context.take_frames();
+    if counts {
+        let text = count::instrument(&String::from_utf8_lossy(&object));
+        object = count::assemble(&text, &machine, &context)?;
+        frames += count::STACK * reachable.len() as u64;
+    }
     machine.keep();
     drop(llvm);
     drop(context);

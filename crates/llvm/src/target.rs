@@ -108,6 +108,7 @@ impl Machine {
                     LLVMInitializeX86Target();
                     LLVMInitializeX86TargetMC();
                     LLVMInitializeX86AsmPrinter();
+                    LLVMInitializeX86AsmParser();
                 }
                 #[cfg(any(feature = "foreign", target_arch = "aarch64"))]
                 {

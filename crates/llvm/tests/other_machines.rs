@@ -10,8 +10,13 @@ const AVX512: &str = "x86_64-unknown-linux-gnu:x86-64-v4";
 
 /// The object, and the instructions as text.
 fn compile(target: &str, module: &Module, func: FuncRef, optimise: bool) -> (Vec<u8>, String) {
-    let options =
-        cloom_llvm::Options { target: target.parse().unwrap(), optimise, denorms_are_zero: false, texts: true };
+    let options = cloom_llvm::Options {
+        target: target.parse().unwrap(),
+        optimise,
+        denorms_are_zero: false,
+        texts: true,
+        count: false,
+    };
     let compiled = cloom_llvm::compile(module, func, &options).unwrap_or_else(|e| panic!("{e}\n{module}"));
     let asm = compiled.stages.iter().find(|s| s.0 == "asm").unwrap().1.clone();
     (compiled.object, asm)

@@ -16,12 +16,14 @@
 //! code generator for it is registered by that name. A known triple with an unknown CPU is an error, because code for
 //! it would be a guess.
 //!
-//! [`cpu`] has the table of CPU levels, [`gpu`] the properties of GPUs.
+//! [`cpu`] has the table of CPU levels, [`gpu`] the properties of GPUs, [`ops`] the classes of operations that machine
+//! code is counted by.
 
 #![forbid(unsafe_code)]
 
 pub mod cpu;
 pub mod gpu;
+pub mod ops;
 
 pub use cpu::{Cache, Features, LEVELS, Level, MaskedAccess, Tuning};
 pub use gpu::Gpu;

@@ -75,7 +75,7 @@ pub fn variants() -> Vec<(CpuDevice, cloom_llvm::Options)> {
         }
         for optimise in [true, false] {
             let target = target.clone();
-            let options = cloom_llvm::Options { target, optimise, denorms_are_zero: false, texts: false };
+            let options = cloom_llvm::Options { target, optimise, denorms_are_zero: false, texts: false, count: false };
             list.push((CpuDevice::new(2, Some(&wish)), options));
         }
     }
