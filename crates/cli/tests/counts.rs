@@ -43,7 +43,7 @@ fn a_copy_loads_and_stores_each_vector_once() {
     let source = "kernel void k(global float *y, global const float *x) { size_t i = get_global_id(0); y[i] = x[i]; }";
     let run = |n| counted(source, "--arg y=2048 --arg x=2048:index", n);
     let more = beyond(&run(1024), &run(2048));
-    assert_eq!(of(&more, &["load32", "store32", "float32", "gather32", "load8"]), [128, 128, 0, 0, 0], "{more:?}");
+    assert_eq!(of(&more, &["load32", "store32", "fma32", "gather32", "load8"]), [128, 128, 0, 0, 0], "{more:?}");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_loop_of_fused_multiplications_has_one_for_each_vector_and_repetition() {
     }";
     let run = |n| counted(source, &format!("--arg y=1024 --arg n={n}"), 1024);
     let more = beyond(&run(100), &run(300));
-    assert_eq!(of(&more, &["float32", "load32", "store32", "divide32"]), [200 * 1024 / 8, 0, 0, 0], "{more:?}");
+    assert_eq!(of(&more, &["fma32", "load32", "store32", "divide32"]), [200 * 1024 / 8, 0, 0, 0], "{more:?}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod native;
 mod pace;
 mod params;
 mod picture;
+pub mod ports;
 mod program;
 pub mod programs;
 mod random;

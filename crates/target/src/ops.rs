@@ -3,10 +3,10 @@
 //! A core executes an instruction as one or a few operations, each on a unit of some class: a load, an addition of
 //! floats, a shuffle. How long code takes at least follows from how many operations of each class it has and how many
 //! the core executes in a second. [`Op`] names a class together with the width of the registers, because a core may do
-//! fewer wide ones. The text form (`load32`, `float64`) is that of every document with counts.
+//! fewer wide ones. The text form (`load32`, `fma64`) is that of every document with counts.
 //!
 //! ```text
-//! vfmadd231ps (%rax), %ymm1, %ymm2    ─▶  load32 1, float32 1, issue8 1
+//! vfmadd231ps (%rax), %ymm1, %ymm2    ─▶  load32 1, fma32 1, issue8 1
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,9 @@ pub enum Class {
     Scatter,
     /// Atomic updates of memory.
     Atomic,
-    /// Arithmetic of floats, comparisons and conversions included; a fused multiplication with addition is one.
+    /// Multiplications of floats, also fused with an addition.
+    Fma,
+    /// Other arithmetic of floats: additions, comparisons, conversions.
     Float,
     /// Divisions and square roots of single precision.
     Divide,
@@ -44,6 +46,8 @@ pub enum Class {
     Multiply,
     /// Movement between lanes, between register files, and of masks.
     Shuffle,
+    /// All vector arithmetic and shuffles once more: they go to the same few ports.
+    Vector,
     /// Integers, addresses and branches in general registers.
     Scalar,
     /// Divisions of integers in general registers.
@@ -56,18 +60,20 @@ pub enum Class {
 
 impl Class {
     /// All of them.
-    pub const ALL: [Class; 15] = [
+    pub const ALL: [Class; 17] = [
         Class::Load,
         Class::Store,
         Class::Gather,
         Class::Scatter,
         Class::Atomic,
+        Class::Fma,
         Class::Float,
         Class::Divide,
         Class::DivideDouble,
         Class::Integer,
         Class::Multiply,
         Class::Shuffle,
+        Class::Vector,
         Class::Scalar,
         Class::ScalarDivide,
         Class::Call,
@@ -82,12 +88,14 @@ impl Class {
             Class::Gather => "gather",
             Class::Scatter => "scatter",
             Class::Atomic => "atomic",
+            Class::Fma => "fma",
             Class::Float => "float",
             Class::Divide => "divide",
             Class::DivideDouble => "divide-double",
             Class::Integer => "integer",
             Class::Multiply => "multiply",
             Class::Shuffle => "shuffle",
+            Class::Vector => "vector",
             Class::Scalar => "scalar",
             Class::ScalarDivide => "scalar-divide",
             Class::Call => "call",
@@ -95,9 +103,9 @@ impl Class {
         }
     }
 
-    /// Whether it is arithmetic of vector registers, which all go to the same few ports.
+    /// Whether it is arithmetic of vector registers, which [`Class::Vector`] counts once more.
     pub fn is_vector_arithmetic(self) -> bool {
-        matches!(self, Class::Float | Class::Integer | Class::Multiply | Class::Shuffle)
+        matches!(self, Class::Fma | Class::Float | Class::Integer | Class::Multiply | Class::Shuffle)
     }
 }
 
@@ -164,7 +172,7 @@ impl Counts {
 }
 
 impl fmt::Display for Counts {
-    /// `load32=4 float32=2`.
+    /// `load32=4 fma32=2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for (op, n) in self.0.iter().filter(|(_, n)| **n > 0) {

@@ -3,7 +3,7 @@
 use super::report::{Entry, Point, Report, Row};
 use crate::outcome::Failure;
 
-const HEAD: [&str; 22] = [
+const HEAD: [&str; 25] = [
     "program",
     "row",
     "size",
@@ -26,6 +26,9 @@ const HEAD: [&str; 22] = [
     "ratio",
     "limit",
     "reached",
+    "bound",
+    "bound_ms",
+    "bound_part",
 ];
 
 fn number(value: Option<f64>) -> String {
@@ -36,6 +39,9 @@ fn line(row: &Row, point: &Point, entry: &Entry) -> [String; HEAD.len()] {
     let place = |part: fn(&super::report::Place) -> &str| point.place.as_ref().map_or("", part).to_owned();
     let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
     let time = entry.time;
+    // It is that of Cloom, the first participant.
+    let is_first = point.entries.first().is_some_and(|first| first.participant == entry.participant);
+    let bound = point.bound.as_ref().filter(|_| is_first);
     [
         row.program.to_owned(),
         row.row.clone(),
@@ -59,6 +65,9 @@ fn line(row: &Row, point: &Point, entry: &Entry) -> [String; HEAD.len()] {
         number(entry.ratio),
         text(point.floor.as_ref().map(|f| f.what)),
         number(entry.reached),
+        text(bound.map(|b| b.what.as_str())),
+        number(bound.map(|b| b.floor_ms)),
+        number(bound.map(|b| b.part)),
     ]
 }
 
@@ -92,6 +101,7 @@ mod tests {
         let wrong: Vec<_> = lines.iter().filter(|l| &l[7] == "wrong").collect();
         assert_eq!((wrong.len(), &wrong[0][10], &wrong[0][19]), (1, "", ""));
         assert_eq!((&lines[0][0], &lines[0][6], &lines[0][10], &lines[0][21]), ("copy", "Cloom", "10", "0.5"));
+        assert_eq!((&lines[0][22], &lines[0][23], &lines[0][24], &lines[1][22]), ("fma", "8", "0.8", ""));
         assert_eq!((&lines[1][6], &lines[1][10], &lines[1][19]), ("Peer", "30", "3"));
     }
 }

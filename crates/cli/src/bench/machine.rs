@@ -36,15 +36,24 @@ impl Machine {
 
     /// The shortest possible time for this amount of work.
     pub fn floor(&mut self, work: &Work, only_reads: bool) -> Option<Floor> {
+        let computing = work.flops / self.flops;
+        match self.moving(work, only_reads) {
+            Some((what, moving)) => floor(what, moving, computing),
+            None => floor("arithmetic", 0.0, computing),
+        }
+    }
+
+    /// The seconds that moving the bytes of this work takes at least, as `copy` or `read`; `None` if nothing is moved.
+    pub fn moving(&mut self, work: &Work, only_reads: bool) -> Option<(&'static str, f64)> {
         if work.bytes <= 0.0 {
-            return floor("arithmetic", 0.0, work.flops / self.flops);
+            return None;
         }
         let footprint = (work.bytes as usize).min(LARGEST);
         let (what, rate) = match only_reads {
             true => ("read", *self.read.entry(footprint).or_insert_with(|| limits::read_rate(footprint))),
             false => ("copy", *self.copy.entry(footprint).or_insert_with(|| limits::copy_rate(footprint))),
         };
-        floor(what, work.bytes / rate, work.flops / self.flops)
+        Some((what, work.bytes / rate))
     }
 }
 

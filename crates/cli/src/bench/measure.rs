@@ -46,6 +46,11 @@ impl Plan {
         Plan { runs, warmups, burst: BURST }
     }
 
+    /// For counts: one iteration that counts after one that brings the program into its usual state.
+    pub fn counting() -> Plan {
+        Plan { runs: 1, warmups: 1, burst: 1 }
+    }
+
     /// The plan for a case: where that takes long, each iteration counts.
     pub fn of(self, case: &Case) -> Plan {
         if case.long { Plan { burst: 1, ..self } } else { self }

@@ -5,12 +5,15 @@
 //! ```text
 //! measure (launches) ─┐
 //! first (builds) ─────┼─▶ report (data) ─▶ table | csv | html | JSON
-//! machine (limits) ───┘
+//! machine (limits) ───┤
+//! bound (port model) ─┘
 //!
 //! worker (a process for each number of lanes) ──▶ self_check
 //! ```
 
+mod bound;
 mod builds;
+mod counting;
 mod csv;
 pub mod first;
 mod html;
@@ -266,8 +269,9 @@ fn progress(done: usize, of: usize, label: &Label, point: &Point) {
         let ratio = e.ratio.map_or_else(String::new, |r| format!(" ({r:.2})"));
         format!("{} {}{ratio}", e.participant, table::cell(e))
     };
+    let bound = point.bound.as_ref().map_or_else(String::new, |b| format!("; bound by {}", table::bound(b)));
     let entries: Vec<String> = point.entries.iter().filter(|e| e.state != "unsupported").map(entry).collect();
-    eprintln!("[{done}/{of}] {} {} {}: {}", label.program, label.row, label.size, entries.join(", "));
+    eprintln!("[{done}/{of}] {} {} {}: {}{bound}", label.program, label.row, label.size, entries.join(", "));
 }
 
 /// The file that Cloom's driver was loaded from: an `.icd` file may name another one than the one beside this program.
@@ -313,6 +317,20 @@ fn self_checked(options: &Options) -> Result<Answer, Failure> {
     self_check::run(&cases, library.as_ref(), Plan::new(options.runs, options.warmups), form)
 }
 
+/// The port model, if there is something to explain; where nothing can be counted there is none.
+fn model(own: &Participant, tasks: &[Task]) -> Option<bound::Model> {
+    let Who::Device(found) = &own.who else { return None };
+    let library = driver_file().filter(|_| tasks.iter().any(|t| matches!(t, Task::Case(..))))?;
+    eprintln!("measuring the rates of the machine's operations");
+    match bound::Model::measured(found, library.as_ref()) {
+        Ok(model) => Some(model),
+        Err(why) => {
+            eprintln!("nothing says what binds a row: {}", why.message);
+            None
+        }
+    }
+}
+
 /// Runs `bench`.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let tasks = options.tasks()?;
@@ -332,6 +350,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         participants: participants.iter().map(named).collect(),
         runs: plan.runs,
         machine: (!options.no_limits).then(Machine::measured),
+        ports: None,
         rows: Vec::new(),
         sweeps: Vec::new(),
         summary: Vec::new(),
@@ -339,6 +358,8 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
         complaints: Vec::new(),
     };
     let start = Instant::now();
+    let mut model = own.filter(|_| !options.no_limits).and_then(|own| model(&participants[own], &tasks));
+    report.ports = model.as_ref().map(|m| m.rates.clone());
     for (i, task) in tasks.iter().enumerate() {
         let label = task.label();
         let fates = task.fates(&participants, plan);
@@ -352,7 +373,17 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
             (Some(machine), Task::Case(_, case), Some(work)) => machine.floor(&work, case.only_reads),
             _ => None,
         };
-        let point = report::point(&label, &names, &fates, own, floor);
+        let mut point = report::point(&label, &names, &fates, own, floor);
+        if let (Some(model), Some(machine), Task::Case(_, case)) = (&mut model, &mut report.machine, task)
+            && let Some(sample) = own.and_then(|own| fates[own].sample())
+        {
+            let moving = sample.work.and_then(|w| machine.moving(&w, case.only_reads).map(|(_, s)| (s * 1e3, w.bytes)));
+            let time = sample.device.unwrap_or(sample.wall).min_ms;
+            point.bound = model.bound(case, time, moving).unwrap_or_else(|why| {
+                eprintln!("{} {} {}: not counted: {why}", label.program, label.row, label.size);
+                None
+            });
+        }
         progress(i + 1, tasks.len(), &label, &point);
         report.add(&label, point);
     }

@@ -2,6 +2,7 @@
 //! written from it.
 
 use super::BUILD;
+use super::bound::{Bound, Rates};
 use super::builds::Builds;
 use super::machine::{Floor, Machine};
 use super::measure::{Fate, Sample};
@@ -23,6 +24,8 @@ pub struct Report {
     pub runs: u32,
     /// The measured limits of the machine.
     pub machine: Option<Machine>,
+    /// How many operations of each class it executes in a second.
+    pub ports: Option<Rates>,
     /// Rows of the table.
     pub rows: Vec<Row>,
     /// Rows that only serve a plot.
@@ -83,6 +86,8 @@ pub struct Point {
     pub flops: Option<f64>,
     /// The limit of the machine for it.
     pub floor: Option<Floor>,
+    /// What binds Cloom's time.
+    pub bound: Option<Bound>,
     /// Its position in a plot.
     pub place: Option<Place>,
     /// One for each participant.
@@ -225,6 +230,7 @@ pub fn point(label: &Label, names: &[String], fates: &[Fate], own: Option<usize>
         bytes: work.map(|w| w.bytes).filter(|b| *b > 0.0),
         flops: work.map(|w| w.flops).filter(|f| *f > 0.0),
         floor,
+        bound: None,
         place: label.place.clone(),
         entries,
     }
@@ -323,6 +329,7 @@ pub mod tests {
             participants,
             runs: 1,
             machine: None,
+            ports: None,
             rows: Vec::new(),
             sweeps: Vec::new(),
             summary: Vec::new(),
@@ -334,7 +341,9 @@ pub mod tests {
         for (i, fate) in fates.into_iter().enumerate() {
             let label = Label { row: ["first", "second"][i / 2].into(), ..Label::from(&cases[i]) };
             let floor = Some(Floor { what: "copy", ms: 5.0 });
-            report.add(&label, point(&label, &names, &[verified(10, true), fate], Some(0), floor));
+            let mut point = point(&label, &names, &[verified(10, true), fate], Some(0), floor);
+            point.bound = (i == 0).then(Bound::sample);
+            report.add(&label, point);
         }
         for program in cloom_gallery::programs() {
             for case in cloom_gallery::cases(*program).iter().filter(|c| c.place.is_some()) {

@@ -1,5 +1,6 @@
 //! Writes the report as a table of text.
 
+use super::bound::Bound;
 use super::machine::Machine;
 use super::report::{Entry, Report, Row};
 use crate::stats::{bytes, rate, time};
@@ -27,6 +28,12 @@ pub fn cell(entry: &Entry) -> String {
 
 fn short(what: &str) -> &str {
     if what == "arithmetic" { "fma" } else { what }
+}
+
+/// What binds, and how much of the time it explains; for latency, what comes closest.
+pub fn bound(bound: &Bound) -> String {
+    let part = format!("{:.0}% {}", bound.part * 100.0, bound.resource);
+    if bound.what == bound.resource { part } else { format!("{} ({part})", bound.what) }
 }
 
 fn none() -> String {
@@ -58,6 +65,7 @@ fn row(text: &mut String, report: &Report, row: &Row, peers: &[&str]) {
         ratios.push(own.zip(point.floor.as_ref()).map_or_else(String::new, |(part, floor)| {
             format!("{:>9}", format!("{:.0}% {}", part * 100.0, short(floor.what)))
         }));
+        ratios.push(point.bound.as_ref().map_or_else(String::new, bound));
         line(head, point.entries.iter().map(cell).collect(), ratios);
     }
     if row.points.len() > 1 {
@@ -105,7 +113,8 @@ pub fn text(report: &Report, peers: &[String]) -> String {
     peers.iter().for_each(|p| {
         let _ = write!(text, "{:>9} ", format!("/{p}"));
     });
-    let _ = writeln!(text, "{:>9}", if report.machine.is_some() { "of limit" } else { "" });
+    let _ = write!(text, "{:>9} ", if report.machine.is_some() { "of limit" } else { "" });
+    let _ = writeln!(text, "{}", if report.ports.is_some() { "bound by" } else { "" });
     for r in report.rows.iter().chain(&report.sweeps) {
         row(&mut text, report, r, &peers);
     }

@@ -21,6 +21,7 @@ use super::statistics::Quartiles;
 use crate::child;
 use crate::driver;
 use crate::outcome::{Answer, Exit, Failure};
+use cloom_gallery::ports::{self, Port};
 use cloom_gallery::{Case, Error, Outcome, Params, Session, Turn, cl, turns};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
@@ -32,7 +33,7 @@ const MARK: &str = "cloom-bench-worker/1 ";
 
 /// What to measure.
 #[derive(Serialize, Deserialize, Debug)]
-struct Request {
+pub struct Request {
     program: String,
     variant: String,
     size: Option<(usize, usize)>,
@@ -46,6 +47,18 @@ impl Request {
     fn of(case: &Case, plan: Plan) -> Request {
         let Params { variant, size, tile_w, tile_h, config, .. } = case.params.clone();
         Request { program: case.program.into(), variant, size, tile_w, tile_h, config, plan: plan.of(case) }
+    }
+
+    /// Counts what an iteration of a case executes.
+    pub fn counting(case: &Case) -> Request {
+        Request { plan: Plan::counting(), ..Request::of(case, Plan::counting()) }
+    }
+
+    /// Counts what a loop of one class of operations executes in so many groups, with so many repetitions.
+    pub fn port(port: &Port, groups: usize, repeat: usize) -> Request {
+        let (program, variant) = (ports::NAME.into(), port.name.clone());
+        let (size, config) = (Some((groups, repeat)), String::new());
+        Request { program, variant, size, tile_w: None, tile_h: None, config, plan: Plan::counting() }
     }
 }
 
@@ -121,13 +134,18 @@ pub fn work() -> Result<Answer, Failure> {
     while let Some(text) = line(&mut input)? {
         let request: Request = serde_json::from_str(&text).map_err(Failure::wrong)?;
         let Request { program, variant, size, tile_w, tile_h, config, plan } = request;
-        let program = cloom_gallery::program(&program)?;
         let iterations = plan.iterations();
         let params = Params { variant, size, tile_w, tile_h, iterations, config, ..Params::default() };
+        let run = |session: &Session| match (program.as_str(), params.size) {
+            (ports::NAME, Some((groups, repeat))) => {
+                ports::run(session, &ports::named(&params.variant)?, groups, repeat as u32, iterations)
+            }
+            (name, _) => cloom_gallery::program(name)?.run(session, &params),
+        };
         let mut places = turns(2, plan.burst()).into_iter();
         let (conductor, turn) = places.next().zip(places.next()).ok_or_else(|| Failure::wrong("no turns"))?;
         let ran = std::thread::scope(|scope| {
-            let running = scope.spawn(|| Session::on(&found).and_then(|s| program.run(&s.in_turns(turn), &params)));
+            let running = scope.spawn(|| Session::on(&found).and_then(|s| run(&s.in_turns(turn))));
             let conducted = conduct(&conductor, plan, &mut input);
             drop(conductor);
             let crashed = |_| Err(Error::Params("the host program panicked".into()));
@@ -163,6 +181,18 @@ impl Worker {
         Ok(Worker { child, input, output: BufReader::new(output) })
     }
 
+    /// Asks for a measurement; its turns follow.
+    pub fn ask(&mut self, request: &Request) -> Result<(), String> {
+        self.write(&serde_json::to_string(request).map_err(|e| e.to_string())?)?;
+        self.turn()
+    }
+
+    /// Lets it take a turn.
+    pub fn go(&mut self) -> Result<(), String> {
+        self.write("go")?;
+        self.turn()
+    }
+
     fn write(&mut self, text: &str) -> Result<(), String> {
         let input = self.input.as_mut().ok_or("it has no input")?;
         writeln!(input, "{text}").and_then(|()| input.flush()).map_err(|e| self.ended(&e))
@@ -194,7 +224,8 @@ impl Worker {
         }
     }
 
-    fn end(&mut self) -> Result<Ended, String> {
+    /// How the measurement ended.
+    pub fn end(&mut self) -> Result<Ended, String> {
         match self.reply()? {
             Reply::Ended(ended) => Ok(ended),
             Reply::Turn => Err("it does not end".into()),

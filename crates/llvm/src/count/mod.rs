@@ -7,7 +7,7 @@
 //! .LBB0_2:                               .LBB0_2:
 //!     vmovups (%rsi,%rax), %ymm0   ─▶        lock incq cloom.counts+16(%rip)     (flags and red zone saved)
 //!     …                                      vmovups (%rsi,%rax), %ymm0
-//!                                        .section .cloom.ops     load32=1 float32=1 …   a line for each block
+//!                                        .section .cloom.ops     load32=1 issue8=1 …   a line for each block
 //! ```
 //!
 //! Why here: counts of the IR would not show what LLVM makes of it (wide vectors split into registers, spills, folded
