@@ -78,29 +78,30 @@ LOOP(store_, STORE)
 
 kernel void empty_(global T *out, global const T *in, global const I *more, global const uint *plain, int n) {}
 
-// Indices are data: the compiler must not find a pattern in them. Each group has numbers of its own, which the first
+// The indices change, so that the compiler finds no pattern in them. Each group has numbers of its own, which the first
 // cache holds.
 kernel SHAPE void gather_(global float *out, global const float *in, global const int *more, global const uint *plain, int n) {
-    uint l = get_local_id(0), k = (plain[l] >> 16) & 511;
+    uint l = get_local_id(0), k = l * 7 & 511;
     float a = 0, b = 0, c = 0, d = 0;
     for (int j = 0; j < n; j++) {
-        global const float *from = in + (j & 15);
-        a += from[k];
-        b += from[k ^ 85];
-        c += from[k ^ 170];
-        d += from[k ^ 255];
+        a += in[k];
+        b += in[k + 11];
+        c += in[k + 22];
+        d += in[k + 33];
+        k = k + 17 & 511;
     }
     out[get_group_id(0) * 1024 + l] = a + b + c + d;
 }
 
 kernel SHAPE void scatter_(global float *out, global const float *in, global const int *more, global const uint *plain, int n) {
-    uint l = get_local_id(0), k = (plain[l] >> 16) & 511;
+    uint l = get_local_id(0), k = l * 7 & 511;
     global float *to = out + get_group_id(0) * 1024;
     float a = in[l];
     for (int j = 0; j < n; j++) {
-        (to + (j & 15))[k] = a;
-        (to + (j & 15))[k ^ 85] = a;
-        (to + (j & 15))[k ^ 170] = a;
+        to[k] = a;
+        to[k + 85] = a;
+        to[k + 170] = a;
+        k = k + 17 & 511;
     }
 }
 
