@@ -26,6 +26,24 @@ fn results_are_confirmed_and_native_rust_stands_beside_them() {
         assert_eq!((&entries[0]["clock"], &entries[1]["clock"]), (&"device".into(), &"host".into()));
         assert!(entries[0]["ratio"].is_null() && entries[2]["ratio"].as_f64().unwrap() > 0.0);
         assert!(entries[0]["reached"].as_f64().unwrap() > 0.0);
+        let bound = &row["points"][0]["bound"];
+        if cfg!(target_arch = "x86_64") {
+            let floors = bound["floors"].as_object().unwrap();
+            let largest = floors.values().map(|ms| ms.as_f64().unwrap()).fold(0.0, f64::max);
+            assert!(bound["floor_ms"] == largest && largest > 0.0, "{bound}");
+            assert!(floors.contains_key("issue") && floors.contains_key("scalar"), "{bound}");
+            assert!(bound["what"] == bound["resource"] || bound["what"] == "latency", "{bound}");
+        }
+    }
+    if cfg!(target_arch = "x86_64") {
+        for class in ["load", "store", "scalar", "fma", "divide", "issue", "vector"] {
+            let is_class = |name: &String| name.trim_end_matches(|c: char| c.is_ascii_digit()) == class;
+            let rates = json["ports"]["all"].as_object().unwrap();
+            assert!(
+                rates.iter().any(|(name, rate)| is_class(name) && rate.as_f64().unwrap() > 1e6),
+                "{class}: {rates:?}"
+            );
+        }
     }
     assert!(json["machine"]["flops"].as_f64().unwrap() > 1e6);
     assert_eq!(json["summary"].as_array().unwrap().len(), 2);

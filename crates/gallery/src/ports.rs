@@ -1,9 +1,9 @@
 //! How many operations of a class the machine executes in a second: loops of nothing but those operations.
 //!
-//! In comes a [`Port`], a loop in OpenCL C; out come the times of launches. Which operations the machine code of the loop
-//! has, and how many, the compiler's own counts say: nothing here must know what becomes of the source. So all classes
-//! are measured in one way, by the code that the compiler makes of them, on any machine. (The other way, a loop with
-//! `pulp`, has no gathers, divisions and permutations of all widths.)
+//! In comes a [`Port`], a loop in OpenCL C; out come the times of launches. Which operations the machine code of the
+//! loop has, and how many, the compiler's own counts say: nothing here must know what becomes of the source. So all
+//! classes are measured in one way, by the code that the compiler makes of them, on any machine. (The other way, a
+//! loop with `pulp`, has no gathers, divisions and permutations of all widths.)
 //!
 //! A rate is the highest one that any of the loops reached: a loop that another resource limits does no harm.
 
@@ -109,8 +109,8 @@ pub fn named(name: &str) -> Result<Port> {
     })
 }
 
-/// Runs a loop in so many groups, with so many repetitions. The result is not compared with anything; chains of divisions
-/// and roots come to 1, and no number is one that makes an operation slower than others.
+/// Runs a loop in so many groups, with so many repetitions. The result is not compared with anything; chains of
+/// divisions and roots come to 1, and no number is one that makes an operation slower than others.
 pub fn run(session: &Session, port: &Port, groups: usize, repeat: u32, iterations: u32) -> Result<Outcome> {
     let built = session.build(NAME, SOURCE, &port.options)?;
     let kernel = built.kernel(&format!("{}_", port.kernel))?;

@@ -4,8 +4,8 @@
 //! {"kernel": "saxpy", "groups": 64, "ops": {"load32": 2048, "store32": 1024, …}}
 //! ```
 //!
-//! `groups` is how many groups the launch ran after it was regrouped: no more threads than that can share it. The line is
-//! written before the launch ends, so that who waits for a launch finds its line.
+//! `groups` is how many groups the launch ran after it was regrouped: no more threads than that can share it. The line
+//! is written before the launch ends, so that who waits for a launch finds its line.
 
 use cloom_target::ops::Counts;
 use std::fmt::Write as _;

@@ -8,11 +8,11 @@
 //! floor(class) = sum over launches and widths: operations / min(rate on all threads, groups * rate on one thread)
 //! ```
 //!
-//! Memory is a resource by the bytes that the iteration cannot do without, at the rate of a copy of that footprint, named
-//! after the cache that holds it; launches are one by the time of an empty kernel. If no floor explains half of the time,
-//! the time goes to *latency*: chains of operations that wait for each other, mispredicted branches, misses of caches.
-//! The model is that of a processor's optimisation manual and of llvm-mca, with two differences: the counts are exact,
-//! and the rates are measured.
+//! Memory is a resource by the bytes that the iteration cannot do without, at the rate of a copy of that footprint,
+//! named after the cache that holds it; launches are one by the time of an empty kernel. If no floor explains half of
+//! the time, the time goes to *latency*: chains of operations that wait for each other, mispredicted branches, misses
+//! of caches. The model is that of a processor's optimisation manual and of llvm-mca, with two differences: the
+//! counts are exact, and the rates are measured.
 
 use super::counting::{Counter, Launched};
 use super::worker::Request;
@@ -103,8 +103,8 @@ impl Rates {
         Ok(rates)
     }
 
-    /// The rate of operations that so many threads share. A core does at least as many narrow operations as wide ones; a
-    /// width that no loop has goes by the widest one.
+    /// The rate of operations that so many threads share. A core does at least as many narrow operations as wide ones;
+    /// a width that no loop has goes by the widest one.
     fn of(&self, op: Op, groups: u64) -> Option<f64> {
         let find = |rates: &BTreeMap<String, f64>| {
             let class = || {

@@ -1,5 +1,6 @@
 //! Writes the report as one self-contained HTML page: summary, plots, the whole table.
 
+use super::bound::Bound;
 use super::plot::{self, Line, escaped};
 use super::report::{Entry, Point, Report, Row};
 use super::table;
@@ -136,6 +137,14 @@ fn time_cell(entry: &Entry) -> String {
     format!("<td class=\"n\" title=\"{}\">{}</td>", escaped(&all), table::cell(entry))
 }
 
+/// What binds; all floors when the pointer rests on it.
+fn bound_cell(bound: &Bound) -> String {
+    let mut floors: Vec<(&String, &f64)> = bound.floors.iter().collect();
+    floors.sort_by(|a, b| b.1.total_cmp(a.1));
+    let all: Vec<String> = floors.iter().map(|(name, ms)| format!("{name} {}", stats::time(**ms))).collect();
+    format!("<td title=\"{}\">{}</td>", escaped(&all.join("; ")), escaped(&table::bound(bound)))
+}
+
 fn ratio_cell(ratio: Option<f64>) -> String {
     match ratio {
         Some(r) => format!("<td class=\"n{}\">{r:.2}</td>", if r < 1.0 { " lost" } else { "" }),
@@ -152,7 +161,7 @@ fn rows(html: &mut String, report: &Report, list: &[Row], peers: &[String]) {
     peers.iter().for_each(|p| {
         let _ = write!(html, "<th class=\"n\">/{}", escaped(p));
     });
-    html.push_str("<th class=\"n\">of limit</tr>\n");
+    html.push_str("<th class=\"n\">of limit<th>bound by</tr>\n");
     for row in list {
         for point in &row.points {
             let _ = write!(
@@ -170,7 +179,8 @@ fn rows(html: &mut String, report: &Report, list: &[Row], peers: &[String]) {
             }
             let reached = point.entries.first().and_then(|e| e.reached).zip(point.floor.as_ref());
             let text = reached.map_or_else(String::new, |(part, floor)| format!("{:.0}% {}", part * 100.0, floor.what));
-            let _ = writeln!(html, "<td class=\"n\">{text}</td></tr>");
+            let bound = point.bound.as_ref().map_or_else(|| "<td></td>".into(), bound_cell);
+            let _ = writeln!(html, "<td class=\"n\">{text}</td>{bound}</tr>");
         }
         if row.points.len() > 1 {
             let _ = write!(html, "<tr><td></td><td colspan=\"{}\">geometric mean</td>", 2 + report.participants.len());
@@ -275,6 +285,7 @@ mod tests {
     fn the_page_has_every_plot_and_needs_nothing_else() {
         let page = page(&sample(), &["Peer".into()]);
         well_formed(&page).unwrap();
+        assert!(page.contains("80% fma</td>") && page.contains("fma 8.00 ms; load 4.00 ms"), "what binds");
         for plot in PLOTS {
             assert!(page.contains(&format!("<svg id=\"plot {}\"", plot.name)), "{}", plot.name);
         }

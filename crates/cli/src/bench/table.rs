@@ -166,6 +166,10 @@ mod tests {
         let text = text(&sample(), &["Peer".into()]);
         let line = text.lines().find(|l| l.contains("second")).unwrap();
         assert!(line.contains("WRONG") && line.matches("ms").count() == 1, "{line}");
+        let first = text.lines().find(|l| l.contains("first")).unwrap();
+        assert!(first.ends_with("80% fma"), "{first}");
+        let latency = Bound { what: "latency".into(), part: 0.3, ..Bound::sample() };
+        assert_eq!(super::bound(&latency), "latency (30% fma)");
         assert!(text.contains("against Peer: geometric mean 1.11 over 2 rows"), "{text}");
         assert!(text.contains("sizes below 0.9: 1: copy first 2048x2048 0.50"), "{text}");
     }

@@ -11,10 +11,10 @@
 //! ```
 //!
 //! Why here: counts of the IR would not show what LLVM makes of it (wide vectors split into registers, spills, folded
-//! loads). Counters in the IR change the code that they count, and the blocks of an instrumented build need not be those
-//! of the real one. Text from the last stage has neither problem: each instruction is the one of the real code, and the
-//! counters stand between blocks. The addresses shift, and code runs several times slower, so that such an object
-//! measures nothing but counts.
+//! loads). Counters in the IR change the code that they count, and the blocks of an instrumented build need not be
+//! those of the real one. Text from the last stage has neither problem: each instruction is the one of the real code,
+//! and the counters stand between blocks. The addresses shift, and code runs several times slower, so that such an
+//! object measures nothing but counts.
 //!
 //! The object describes itself: a loader finds the counters by the symbol [`SYMBOL`] and the table in the section
 //! [`SECTION`]. The increments are atomic, as all threads share the counters. Only for x86.
