@@ -101,8 +101,8 @@ impl Queue {
         is_busy
     }
 
-    /// Removes a kernel of an executable that no thread has begun to compile, for the caller to do it. False if there is
-    /// none.
+    /// Removes a kernel of an executable that no thread has begun to compile, for the caller to do it. False if there
+    /// is none.
     pub fn take(&self, executable: &Executable, kernel: usize, key: &SpecializationKey) -> bool {
         let mut work = self.work.lock();
         let waits = work.iter().position(|task| task.is(executable, kernel, key));

@@ -26,8 +26,8 @@ const SIZE: usize = 400;
 /// The most instructions that a loop becomes with one inside it.
 const NEST_SIZE: usize = 1600;
 /// The largest trip count of a loop on short vectors or consecutive memory, and the most instructions that it becomes.
-/// (The eight neighbours of a byte, each checked to be inside of the picture, are over 240 with `int` indices, which are
-/// compared with zero too. On AVX-512: 0.35 ms instead of 0.64 in a loop.)
+/// (The eight neighbours of a byte, each checked to be inside of the picture, are over 240 with `int` indices, which
+/// are compared with zero too. On AVX-512: 0.35 ms instead of 0.64 in a loop.)
 const MAX_SHORT_TRIPS: usize = 4;
 const SMALL_SIZE: usize = 360;
 /// Bits of a short vector that fills a register.
