@@ -6,8 +6,8 @@
 //! On a machine with no free core, a new thread gets a core late and shares it with another program's thread, while the
 //! thread that asked has a core already and will soon have nothing to do but wait. So there work *rests* for
 //! [`REST`] in the queue: a thread that needs the kernel meanwhile takes it out and compiles it itself
-//! ([`Queue::take`]). (Mandelbrot, first result beside as many busy threads as cores, 16 cores: 147 ms when a
-//! background thread compiled, 76 when the calling thread did.)
+//! ([`Queue::take`]). (Mandelbrot, first result beside as many busy threads as cores, 16 cores: 129 ms when a
+//! background thread compiled, 106 when the calling thread did, 100 without baseline code.)
 //!
 //! Around a `fork` the queue is paused, so that the child gets no kernel that a thread, which it does not have, has
 //! begun to compile.
