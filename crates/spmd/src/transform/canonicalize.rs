@@ -22,7 +22,7 @@ use cloom_ir::loops::{Loop, Loops};
 use cloom_ir::{Block, Builder, Edge, Entity, Function, IntCc, Op, Space, Term, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most loops and switches to restructure: each takes a new analysis of the function.
+/// The most loops and switches to restructure.
 const MAX_LOOPS: usize = 100;
 
 /// Values that may be anything (like LLVM's `freeze poison`): arguments on edges after which the parameter is not
@@ -43,8 +43,9 @@ pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Re
     let mut unspecified = Unspecified::default();
     merge_returns(func);
     sink_addresses(func);
-    // Each turn restructures one loop, inner loops first, and analyses anew.
-    for changes in 0..=MAX_LOOPS {
+    let mut changes = 0;
+    // Each turn restructures loops that do not contain each other, inner loops first, and analyses anew.
+    while changes <= MAX_LOOPS {
         split_twin_edges(func);
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
@@ -57,20 +58,30 @@ pub fn run(func: &mut Function, analyse: &dyn Fn(&Function) -> Divergence) -> Re
         let divergence = analyse(func);
         let masked = masked::find(func, &cfg, &dom, &post, &|b| divergence.is_divergent_branch(b));
         if lower_masked_switches(func, &cfg, &masked) {
+            changes += 1;
             continue;
         }
-        let not_canonical =
-            loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && form(func, &cfg, l).is_none());
-        if let Some(l) = not_canonical {
-            restructure(func, l, &mut unspecified);
+        let masked_loops: Vec<&Loop> = loops.loops.iter().rev().filter(|l| masked.is_masked(l.header)).collect();
+        let mut not_canonical = masked_loops.clone();
+        not_canonical.retain(|l| form(func, &cfg, l).is_none());
+        if !not_canonical.is_empty() {
+            let mut restructured: FxHashSet<Block> = FxHashSet::default();
+            for l in not_canonical {
+                // The blocks of a loop around one that was restructured are no longer those found.
+                if l.blocks.iter().all(|b| !restructured.contains(b)) {
+                    restructure(func, l, &mut unspecified);
+                    restructured.extend(&l.blocks);
+                    changes += 1;
+                }
+            }
             continue;
         }
-        let not_closed = loops.loops.iter().rev().find(|l| masked.is_masked(l.header) && !is_lcssa(func, l));
-        if let Some(l) = not_closed {
-            make_lcssa(func, l);
-            continue;
+        // Parameters that pass a value on vary as the value did outside of its loop: all loops in one turn.
+        let closed = masked_loops.into_iter().filter(|l| make_lcssa(func, l)).count();
+        if closed == 0 {
+            return Ok(Canonical { unspecified, changes });
         }
-        return Ok(Canonical { unspecified, changes });
+        changes += closed;
     }
     Err(Stop::Limit(NotVectorised::TooManyLoops))
 }
@@ -404,13 +415,9 @@ fn rename_outside(func: &mut Function, blocks: &FxHashSet<Block>, renamed: &FxHa
     }
 }
 
-/// Whether the loop is in LCSSA form: its values are used after it only as parameters of the exit block.
-fn is_lcssa(func: &Function, l: &Loop) -> bool {
-    used_outside(func, &l.blocks.iter().copied().collect()).is_empty()
-}
-
-/// Brings a loop into LCSSA form: values used after it pass parameters of its exit block.
-fn make_lcssa(func: &mut Function, l: &Loop) {
+/// Brings a loop into LCSSA form: values used after it pass parameters of its exit block. Returns whether there were
+/// any.
+fn make_lcssa(func: &mut Function, l: &Loop) -> bool {
     let blocks: FxHashSet<Block> = l.blocks.iter().copied().collect();
     let (from, exit) = l.exits[0];
     let mut renamed = FxHashMap::default();
@@ -423,5 +430,9 @@ fn make_lcssa(func: &mut Function, l: &Loop) {
         }
         renamed.insert(v, p);
     }
+    if renamed.is_empty() {
+        return false;
+    }
     rename_outside(func, &blocks, &renamed);
+    true
 }
