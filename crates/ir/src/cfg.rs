@@ -62,6 +62,17 @@ impl Cfg {
         self.number[b.index()] != u32::MAX
     }
 
+    /// The block of each instruction, by its index, if that is reachable.
+    pub fn blocks_of_insts(&self, func: &Function) -> Vec<Option<Block>> {
+        let mut block_of = vec![None; func.insts.len()];
+        for &b in self.rpo() {
+            for &i in &func.blocks[b].insts {
+                block_of[i.index()] = Some(b);
+            }
+        }
+        block_of
+    }
+
     /// Reachable predecessors, one entry per edge.
     pub fn preds(&self, b: Block) -> &[Block] {
         &self.preds[b.index()]

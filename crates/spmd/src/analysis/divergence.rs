@@ -91,7 +91,7 @@ fn between(func: &Function, varying: &[Value], sources: &Sources) -> Divergence 
         cfg: &cfg,
         post: &post,
         users: users(func, &cfg),
-        block_of: blocks_of_insts(func, &cfg),
+        block_of: cfg.blocks_of_insts(func),
         result: Divergence {
             cause: vec![None; func.values.len()],
             branch: vec![false; func.blocks.len()],
@@ -165,17 +165,6 @@ pub fn is_per_item_result(op: &Op) -> bool {
 
 /// No vector has more lanes.
 const MAX_LANES: u16 = 64;
-
-/// The block of each instruction.
-fn blocks_of_insts(func: &Function, cfg: &Cfg) -> Vec<Option<Block>> {
-    let mut block_of = vec![None; func.insts.len()];
-    for &b in cfg.rpo() {
-        for &i in &func.blocks[b].insts {
-            block_of[i.index()] = Some(b);
-        }
-    }
-    block_of
-}
 
 fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
     let data = &func.insts[inst];

@@ -72,14 +72,20 @@ pub fn run(func: &mut Function, barriers: &[Barrier]) -> Carried {
     let roots: Vec<Value> = candidates.iter().map(|c| c.array).collect();
     let cheap = rematerialisable(func, &cfg, &roots);
     let starts: Vec<Block> = barriers.iter().map(|b| b.after).collect();
+    let (block_of, is_hot) = (cfg.blocks_of_insts(func), in_loops_without_barriers(func, &cfg, &barriers));
     for c in candidates {
         let uses = c.uses(func, &cfg);
-        let crosses = |&p: &Value| !cheap[p.index()] && uses.address_crosses(func, &cfg, p, &starts);
+        let crosses = |&p: &Value| {
+            !cheap[p.index()] && {
+                let def = func.def_inst(p).and_then(|i| block_of[i.index()]);
+                def.is_none_or(|def| uses.address_crosses(func, &cfg, (p, def), &starts))
+            }
+        };
         if c.addresses[1..].iter().any(crosses) {
             continue;
         }
         let live = uses.live(func, &cfg, &barriers);
-        if live.is_empty() || c.is_worth(func, &cfg, &barriers, &uses) {
+        if live.is_empty() || c.is_worth(&is_hot, &uses) {
             live.iter().for_each(|b| c.carry(func, b));
             carried.arrays.push(c.array);
             carried.copies |= !live.is_empty();
@@ -159,11 +165,8 @@ impl Candidate {
 
     /// Whether it is accessed more often than it is copied: in a loop without barriers, or by half as many accesses as
     /// it has elements.
-    fn is_worth(&self, func: &Function, cfg: &Cfg, barriers: &[Barrier], uses: &Uses) -> bool {
-        let loops = Loops::new(func, cfg, &DomTree::new(func, cfg));
-        let has_barrier = |blocks: &[Block]| barriers.iter().any(|b| blocks.contains(&b.before));
-        let in_loop = |b: &Block| loops.loops.iter().any(|l| l.blocks.contains(b) && !has_barrier(&l.blocks));
-        let times = |b: &Block| if in_loop(b) { TRIPS } else { 1 };
+    fn is_worth(&self, is_hot: &[bool], uses: &Uses) -> bool {
+        let times = |b: &Block| if is_hot[b.index()] { TRIPS } else { 1 };
         let accesses: u64 = uses.reads.iter().chain(&uses.writes).map(times).sum();
         2 * accesses >= self.elements
     }
@@ -193,10 +196,8 @@ struct Uses {
 }
 
 impl Uses {
-    /// Whether an address is used behind a barrier that follows its definition.
-    fn address_crosses(&self, func: &Function, cfg: &Cfg, p: Value, starts: &[Block]) -> bool {
-        let Some(i) = func.def_inst(p) else { return true };
-        let Some(def) = cfg.rpo().iter().copied().find(|&b| func.blocks[b].insts.contains(&i)) else { return true };
+    /// Whether an address, defined in block `def`, is used behind a barrier that follows its definition.
+    fn address_crosses(&self, func: &Function, cfg: &Cfg, (p, def): (Value, Block), starts: &[Block]) -> bool {
         let used = self.all.iter().filter(|(v, b)| *v == p && *b != def).map(|&(_, b)| b).collect();
         let reached = flood(func, used, |b| if b == def { Vec::new() } else { cfg.preds(b).to_vec() });
         starts.iter().any(|b| reached[b.index()])
@@ -209,6 +210,16 @@ impl Uses {
             flood(func, self.writes.clone(), |b| func.blocks[b].term.edges().iter().map(|e| e.block).collect());
         barriers.iter().copied().filter(|b| read[b.after.index()] && written[b.before.index()]).collect()
     }
+}
+
+/// Which blocks are in a loop without barriers.
+fn in_loops_without_barriers(func: &Function, cfg: &Cfg, barriers: &[Barrier]) -> Vec<bool> {
+    let loops = Loops::new(func, cfg, &DomTree::new(func, cfg));
+    let mut inside = vec![false; func.blocks.len()];
+    for l in loops.loops.iter().filter(|l| !barriers.iter().any(|b| l.blocks.contains(&b.before))) {
+        l.blocks.iter().for_each(|b| inside[b.index()] = true);
+    }
+    inside
 }
 
 /// The blocks that can be reached from some.
