@@ -1,5 +1,6 @@
 //! The cost model: how many lanes a vector has, and in which order the vectors of a group run.
 
+use crate::analysis::lane_range;
 use crate::analysis::latency;
 use crate::analysis::pressure;
 use crate::analysis::record_stores;
@@ -128,6 +129,8 @@ const MAX_OVERCOMMIT_OF_MANY: u32 = 2;
 /// * *Half of one*, if steps of a tree ([`tree_updates`]) have ever fewer work-items.
 /// * *Few cache lines' worth of lanes*, if lanes write columns, rows ([`store_streams`]) or records
 ///   ([`record_stores`]) of their own.
+/// * *One register of addresses*, if a kernel without loops does little but access scattered memory where scatters are
+///   fast, or near each other.
 /// * *Scalar code*, if the live values of loops exceed one register each and are mostly short vectors, which are
 ///   vectors already; if nearly all work is on short vectors that fill registers, without waiting for latency, or on
 ///   whole registers read at a distance from each other; if a kernel mostly counts by atomic operations, unless lanes
@@ -141,8 +144,8 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
     if let Some(lanes) = vectors.options.lanes {
         return Width::new(lanes.clamp(1, 64));
     }
-    let &Features { vector_bits: bits, vector_registers: registers, .. } = vectors.target.features();
-    let &Tuning { interleave, open_lines_written, open_lines_read, cache_line, .. } = vectors.tuning();
+    let &Features { vector_bits: bits, vector_registers: registers, gather_scatter, .. } = vectors.target.features();
+    let &Tuning { interleave, open_lines_written, open_lines_read, cache_line, fast_scatter, .. } = vectors.tuning();
     let element = element_bits(items);
     let native = (bits / element).clamp(2, MAX_LANES);
     let register_halves = registers * bits / 16;
@@ -173,7 +176,10 @@ pub fn choose(items: &[&VectorInput], vectors: Vectors<'_>, row: u32) -> Width {
         () if items.iter().any(|item| reads_registers(item, bits)) => {
             (1, "its loops read short vectors as long as registers, far apart between work-items")
         }
-        () if scatters(items) => (1, "it does little but access scattered memory"),
+        () if scatters(items) => match gather_scatter && (fast_scatter || stays_near(items, bits / 64, cache_line)) {
+            true => (bits / 64, "it does little but access scattered memory: one register of addresses"),
+            false => (1, "it does little but access scattered memory"),
+        },
         () if items.iter().any(|item| updates_scattered(item)) => {
             (1, "a masked loop does little but update scattered memory")
         }
@@ -347,6 +353,20 @@ pub fn scatters(items: &[&VectorInput]) -> bool {
     !loops && regular == 0 && stores > 0 && MIN_OPS_PER_ACCESS * scattered >= rest
 }
 
+/// The most cache lines that lanes at varying addresses may touch for accesses to count as near.
+const MAX_NEAR_LINES: u32 = 4;
+
+/// Whether so many lanes access only a few cache lines wherever their addresses vary.
+fn stays_near(items: &[&VectorInput], lanes: u32, cache_line: u32) -> bool {
+    let mut near = true;
+    for_each_varying(items, |item, data, _, _| {
+        let address = data.args.first().filter(|_| matches!(data.op, Op::Load { .. } | Op::Store { .. }));
+        let range = address.map_or(Some(0), |&p| lane_range::of(item, p, lanes));
+        near &= range.is_some_and(|bytes| bytes <= u64::from(MAX_NEAR_LINES * cache_line));
+    });
+    near
+}
+
 /// Whether a kernel without loops does little but store at varying addresses, where all lanes are on. More stores at a
 /// time only fill the store queue. (A permutation of 2^18 words on AVX-512: 0.134 ms with 32 lanes, 0.122 with 16.)
 fn stores_scattered(items: &[&VectorInput]) -> bool {
@@ -484,9 +504,14 @@ mod tests {
 
     /// The number of lanes chosen for a kernel on AVX2.
     fn chosen_lanes(text: &str) -> u16 {
+        chosen_lanes_for("x86-64-v3", text)
+    }
+
+    /// The number of lanes chosen for a kernel on a processor.
+    fn chosen_lanes_for(cpu: &str, text: &str) -> u16 {
         let mut module = cloom_ir::parse(text).unwrap();
         let kernel = module.kernels().next().unwrap();
-        let target: Target = "x86_64-unknown-linux-gnu:x86-64-v3".parse().unwrap();
+        let target: Target = format!("x86_64-unknown-linux-gnu:{cpu}").parse().unwrap();
         let options = VectorOptions::default();
         crate::work_group_function(&mut module, kernel, options, &target, &Default::default()).unwrap().launch.lanes
     }
@@ -601,10 +626,10 @@ bb3:
         assert!(lanes_of_chains(2) >= 32);
     }
 
-    /// The number of lanes for a kernel that doubles elements at a hash of the id, and then adds `sums` times.
-    fn lanes_of_scatter(sums: u32) -> u16 {
+    /// A kernel that doubles elements at a hash of the id, whose bits in `mask` are kept, and then adds `sums` times.
+    fn scatter(mask: u32, sums: u32) -> String {
         let more: String = (0..sums).map(|n| format!("    v{}: i32 = add v{}, v7\n", 9 + n, 8 + n)).collect();
-        let text = format!(
+        format!(
             "func external @k(ptr<global>) kernel {{
   param \"p\" \"int*\" global size 8 align 8
 }} {{
@@ -612,7 +637,7 @@ bb0(v0: ptr<global>):
     v1: i64 = query global_id 0
     v2: i64 = const 0x3779b1
     v3: i64 = mul v1, v2
-    v4: i64 = const 0xffffc
+    v4: i64 = const {mask:#x}
     v5: i64 = and v3, v4
     v6: ptr<global> = ptradd v0, v5
     v7: i32 = load v6 align 4
@@ -621,13 +646,17 @@ bb0(v0: ptr<global>):
     ret
 }}",
             8 + sums
-        );
-        chosen_lanes(&text)
+        )
     }
 
     #[test]
-    fn kernels_that_only_access_scattered_memory_are_scalar() {
-        assert_eq!((lanes_of_scatter(0), lanes_of_scatter(20)), (1, 16));
+    fn kernels_that_only_access_scattered_memory_are_scalar_but_where_scatters_are_fast() {
+        let (far, near) = (scatter(0xffffc, 0), scatter(0x3c, 0));
+        assert_eq!((chosen_lanes(&far), chosen_lanes(&scatter(0xffffc, 20))), (1, 16));
+        let with_scatters = |cpu| (chosen_lanes_for(cpu, &far), chosen_lanes_for(cpu, &near));
+        assert_eq!(chosen_lanes(&near), 1);
+        assert_eq!(with_scatters("x86-64-v4+intel"), (1, 8));
+        assert_eq!(with_scatters("x86-64-v4"), (8, 8));
     }
 
     /// The number of lanes for a kernel that counts in local memory what it reads in a loop, with a stride of

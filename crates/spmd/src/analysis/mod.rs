@@ -9,6 +9,7 @@
 //! | [`shape`] | each value as uniform, strided or varying across lanes |
 //! | [`bounds`], [`ranges`] | value ranges of integers |
 //! | [`masked`] | which blocks are linearised and run under masks |
+//! | [`lane_range`] | how far apart the lanes of a varying value are |
 //! | [`latency`], [`pressure`] | how long loops wait for themselves; how many registers live values need |
 //! | [`store_streams`], [`record_stores`] | how many cache lines are written at a time |
 //! | [`tree_updates`] | steps of a tree in local memory, which have ever fewer work-items |
@@ -27,6 +28,7 @@ pub(crate) mod dim_order;
 pub mod divergence;
 pub(crate) mod group_bounds;
 pub(crate) mod grouping;
+pub(crate) mod lane_range;
 pub(crate) mod latency;
 pub(crate) mod masked;
 pub(crate) mod pressure;
