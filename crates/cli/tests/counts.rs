@@ -26,90 +26,86 @@ fn counted(source: &str, args: &str, items: usize) -> Counts {
     line["ops"].as_object().unwrap().iter().map(|(op, n)| (op.clone(), n.as_i64().unwrap())).collect()
 }
 
-/// What `more` has beyond `less`.
-fn beyond(less: &Counts, more: &Counts) -> Counts {
-    more.iter().map(|(op, n)| (op.clone(), n - less.get(op).unwrap_or(&0))).filter(|(_, n)| *n != 0).collect()
+/// Checks what the second launch of a kernel (arguments and number of work-items) counts beyond the first one, on
+/// machines that have the vectors of the expected numbers.
+#[track_caller]
+fn check(source: &str, launches: [(&str, usize); 2], expected: &[(&str, i64)]) {
+    if !has_avx2() {
+        return;
+    }
+    let [less, more] = launches.map(|(args, items)| counted(source, args, items));
+    for (op, n) in expected {
+        let of = |counts: &Counts| counts.get(*op).copied().unwrap_or(0);
+        assert_eq!(of(&more) - of(&less), *n, "{op} of {less:?} and {more:?}");
+    }
 }
 
-fn of(counts: &Counts, ops: &[&str]) -> Vec<i64> {
-    ops.iter().map(|op| counts.get(*op).copied().unwrap_or(0)).collect()
+/// The same arguments with 1024 and 2048 work-items.
+fn doubled(args: &str) -> [(&str, usize); 2] {
+    [(args, 1024), (args, 2048)]
 }
 
 #[test]
 fn a_copy_loads_and_stores_each_vector_once() {
-    if !has_avx2() {
-        return;
-    }
     let source = "kernel void k(global float *y, global const float *x) { size_t i = get_global_id(0); y[i] = x[i]; }";
-    let run = |n| counted(source, "--arg y=2048 --arg x=2048:index", n);
-    let more = beyond(&run(1024), &run(2048));
-    assert_eq!(of(&more, &["load32", "store32", "fma32", "gather32", "load8"]), [128, 128, 0, 0, 0], "{more:?}");
+    check(
+        source,
+        doubled("--arg y=2048 --arg x=2048:index"),
+        &[("load32", 128), ("store32", 128), ("fma32", 0), ("gather32", 0), ("load8", 0)],
+    );
 }
 
 #[test]
 fn a_loop_of_fused_multiplications_has_one_for_each_vector_and_repetition() {
-    if !has_avx2() {
-        return;
-    }
     let source = "kernel void k(global float *y, int n) {
         size_t i = get_global_id(0);
         float a = y[i];
         for (int j = 0; j < n; j++) a = fma(a, 0.5f, 1.0f);
         y[i] = a;
     }";
-    let run = |n| counted(source, &format!("--arg y=1024 --arg n={n}"), 1024);
-    let more = beyond(&run(100), &run(300));
-    assert_eq!(of(&more, &["fma32", "load32", "store32", "divide32"]), [200 * 1024 / 8, 0, 0, 0], "{more:?}");
+    let launches = ["--arg y=1024 --arg n=100", "--arg y=1024 --arg n=300"].map(|args| (args, 1024));
+    check(source, launches, &[("fma32", 200 * 1024 / 8), ("load32", 0), ("store32", 0), ("divide32", 0)]);
 }
 
 #[test]
 fn a_gather_is_counted_by_its_elements() {
-    if !has_avx2() {
-        return;
-    }
     let source = "kernel void k(global float *y, global const float *x, global const int *at) {
         size_t i = get_global_id(0);
         y[i] = x[at[i]];
     }";
-    let run = |n| counted(source, "--arg y=2048 --arg x=2048:index --arg at=2048:index", n);
-    let more = beyond(&run(1024), &run(2048));
     // Without gathers, each lane loads its index and its element.
-    assert_eq!(of(&more, &["gather32", "load8", "store32"]), [0, 2048, 128], "{more:?}");
+    check(
+        source,
+        doubled("--arg y=2048 --arg x=2048:index --arg at=2048:index"),
+        &[("gather32", 0), ("load8", 2048), ("store32", 128)],
+    );
 }
 
 #[test]
 fn both_sides_of_a_barrier_are_counted() {
-    if !has_avx2() {
-        return;
-    }
     let source = "kernel void k(global int *y, global const int *x, local int *t) {
         size_t i = get_local_id(0), n = get_local_size(0);
         t[i] = x[i];
         barrier(CLK_LOCAL_MEM_FENCE);
         y[i] = t[n - 1 - i] * 3;
     }";
-    let run = |n| counted(source, "--arg y=2048 --arg x=2048:index --arg t=2048", n);
-    let more = beyond(&run(1024), &run(2048));
-    assert_eq!(of(&more, &["store32", "load32", "gather32"]), [256, 256, 0], "{more:?}");
+    check(
+        source,
+        doubled("--arg y=2048 --arg x=2048:index --arg t=2048"),
+        &[("store32", 256), ("load32", 256), ("gather32", 0)],
+    );
 }
 
 #[test]
 fn divisions_and_atomic_updates_are_classes_of_their_own() {
-    if !has_avx2() {
-        return;
-    }
     let source = "kernel void k(global int *y, global const int *at) {
         size_t i = get_global_id(0);
         atomic_inc(y + at[i]);
     }";
-    let run = |n| counted(source, "--arg y=2048:1 --arg at=2048:index", n);
-    let more = beyond(&run(1024), &run(2048));
-    assert_eq!(of(&more, &["atomic8"]), [1024], "{more:?}");
+    check(source, doubled("--arg y=2048:1 --arg at=2048:index"), &[("atomic8", 1024)]);
     let source = "kernel void k(global float *y, global float *x) {
         size_t i = get_global_id(0);
         y[i] = sqrt(x[i]);
     }";
-    let run = |n| counted(source, "--arg y=2048:1 --arg x=2048:index", n);
-    let more = beyond(&run(1024), &run(2048));
-    assert_eq!(of(&more, &["divide32", "divide16"]), [128, 0], "{more:?}");
+    check(source, doubled("--arg y=2048:1 --arg x=2048:index"), &[("divide32", 128), ("divide16", 0)]);
 }
