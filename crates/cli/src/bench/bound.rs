@@ -39,9 +39,9 @@ const EXPLAINS: f64 = 0.5;
 pub struct Rates {
     threads: u64,
     /// Of one thread, by operation.
-    one: BTreeMap<String, f64>,
+    one: BTreeMap<Op, f64>,
     /// Of all threads together.
-    all: BTreeMap<String, f64>,
+    all: BTreeMap<Op, f64>,
     /// Seconds of an empty launch.
     launch: f64,
 }
@@ -61,8 +61,8 @@ pub struct Bound {
     pub floors: BTreeMap<String, f64>,
 }
 
-fn raise(rates: &mut BTreeMap<String, f64>, op: Op, rate: f64) {
-    let known = rates.entry(op.to_string()).or_default();
+fn raise(rates: &mut BTreeMap<Op, f64>, op: Op, rate: f64) {
+    let known = rates.entry(op).or_default();
     *known = known.max(rate);
 }
 
@@ -106,14 +106,11 @@ impl Rates {
     /// The rate of operations that so many threads share. A core does at least as many narrow operations as wide ones;
     /// a width that no loop has goes by the widest one.
     fn of(&self, op: Op, groups: u64) -> Option<f64> {
-        let find = |rates: &BTreeMap<String, f64>| {
-            let class = || {
-                let parsed = rates.iter().filter_map(|(name, rate)| Some((name.parse::<Op>().ok()?, *rate)));
-                parsed.filter(|(o, rate)| o.class == op.class && *rate > 0.0)
-            };
+        let find = |rates: &BTreeMap<Op, f64>| {
+            let class = || rates.iter().filter(|(o, rate)| o.class == op.class && **rate > 0.0);
             let widest = class().map(|(o, _)| o.bytes).max()?;
             let at_least = class().filter(|(o, _)| o.bytes >= op.bytes.min(widest));
-            at_least.map(|(_, rate)| rate).reduce(f64::max)
+            at_least.map(|(_, rate)| *rate).reduce(f64::max)
         };
         let (one, all) = (find(&self.one)?, find(&self.all)?);
         // One thread of a core that several share is faster alone.
@@ -215,7 +212,7 @@ mod tests {
 
     fn rates() -> Rates {
         let rates = |scale: f64| {
-            let of = |(name, rate): (&str, f64)| (name.to_owned(), rate * scale);
+            let of = |(name, rate): (&str, f64)| (name.parse::<Op>().unwrap(), rate * scale);
             [("load32", 2e9), ("load64", 1e9), ("fma32", 2e9), ("gather32", 1e8), ("issue8", 5e9), ("divide32", 1e8)]
                 .map(of)
                 .into()
