@@ -139,7 +139,7 @@ impl Executable {
 
     /// Whether the machine had no free core for compiling the optimised code when it was asked for. Threads that run
     /// baseline code then share their cores with the compiler's thread.
-    pub fn tier_up_rests(&self, name: &str) -> bool {
+    pub fn is_crowded(&self, name: &str) -> bool {
         self.tier_up(name).is_some_and(|tier_up| tier_up.rests)
     }
 

@@ -233,8 +233,8 @@ impl KernelCode {
     }
 
     /// Whether the machine had no free core for compiling the optimised code.
-    pub(crate) fn tier_up_rests(&self) -> bool {
-        self.executable.tier_up_rests(&self.name)
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.executable.is_crowded(&self.name)
     }
 
     /// Compiles the optimised code that follows baseline code, if nobody has begun.

@@ -163,7 +163,7 @@ impl hal::TierUp for Optimised<'_> {
     }
 
     fn is_crowded(&self) -> bool {
-        self.code.tier_up_rests()
+        self.code.is_crowded()
     }
 
     fn take_over(&self) {
