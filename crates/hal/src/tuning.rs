@@ -27,8 +27,8 @@ pub struct Tuning {
     /// A woken thread that takes longer than this to come had to wait for a core; waking up takes up to a tenth of a
     /// millisecond on a virtual machine, and time slices are milliseconds.
     pub late_time: Duration,
-    /// Its core then counts as contended for so long: some time slices. Trying more often costs a wake-up each time, of
-    /// which the waking thread pays some microseconds.
+    /// Its core then counts as contended for so long at first: about a time slice, because on an idle machine it was an
+    /// accident, and on a busy one the time soon doubles.
     pub contended_time: Duration,
     /// At most for so long, if it was late again and again: for so long the machine may be idle and one core of it
     /// unused by short launches.
@@ -133,7 +133,7 @@ pub const TUNING: Tuning = Tuning {
     spins_per_clock: 32,
     contended_spin_time: Duration::from_micros(5),
     late_time: Duration::from_micros(500),
-    contended_time: Duration::from_millis(20),
+    contended_time: Duration::from_millis(2),
     contended_time_max: Duration::from_millis(320),
 
     solo_time: Duration::from_micros(10),
