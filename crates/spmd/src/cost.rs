@@ -1,6 +1,5 @@
 //! The cost model: how many lanes a vector has, and in which order the vectors of a group run.
 
-use crate::analysis::lane_range;
 use crate::analysis::latency;
 use crate::analysis::pressure;
 use crate::analysis::record_stores;
@@ -9,8 +8,12 @@ use crate::analysis::store_streams;
 use crate::analysis::tree_updates;
 use crate::emit::widen::VectorInput;
 use crate::transform::prefetch_loop;
-use cloom_ir::{InstData, Op, Scalar, Space, Type, Value};
+use cloom_ir::{InstData, Op, Scalar, Type};
 use cloom_target::{Features, MaskedAccess, Target, Tuning};
+
+pub mod scattered;
+
+use scattered::{gathers, scatters, stays_near, stores_scattered, updates_scattered};
 
 /// How lanes access a matrix whose rows they cross: each lane is in another row. Stores need more of the caches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -329,137 +332,6 @@ fn is_histogram(items: &[&VectorInput]) -> bool {
         _ => rest += frequency,
     });
     atomic > 0 && MIN_OPS_PER_ATOMIC * atomic >= rest
-}
-
-/// The least number of vector operations per serialised access to memory. With fewer, vectors are not profitable.
-const MIN_OPS_PER_ACCESS: u64 = 6;
-
-/// Whether a kernel without loops does little but load and store at varying addresses, such as from an index table or
-/// a hash. Vectorised, lanes would be assembled for a few operations and taken apart again, while scalar code has as
-/// many accesses in flight. (Incrementing scattered floats: 22 ms vectorised, 13 ms scalar.)
-pub fn scatters(items: &[&VectorInput]) -> bool {
-    let (mut scattered, mut regular, mut rest, mut stores, mut loops) = (0u64, 0u64, 0u64, 0u64, false);
-    for_each_varying(items, |item, data, _, frequency| {
-        loops |= frequency > 1;
-        match data.op {
-            Op::Load { .. } | Op::Store { .. } if item.shapes.of(data.args[0]) == Shape::Varying => {
-                scattered += 1;
-                stores += u64::from(matches!(data.op, Op::Store { .. }));
-            }
-            Op::Load { .. } | Op::Store { .. } => regular += 1,
-            _ => rest += 1,
-        }
-    });
-    !loops && regular == 0 && stores > 0 && MIN_OPS_PER_ACCESS * scattered >= rest
-}
-
-/// The most cache lines that lanes at varying addresses may touch for accesses to count as near.
-const MAX_NEAR_LINES: u32 = 4;
-
-/// Whether so many lanes access only a few cache lines wherever their addresses vary.
-fn stays_near(items: &[&VectorInput], lanes: u32, cache_line: u32) -> bool {
-    let mut near = true;
-    for_each_varying(items, |item, data, _, _| {
-        let address = data.args.first().filter(|_| matches!(data.op, Op::Load { .. } | Op::Store { .. }));
-        let range = address.map_or(Some(0), |&p| lane_range::of(item, p, lanes));
-        near &= range.is_some_and(|bytes| bytes <= u64::from(MAX_NEAR_LINES * cache_line));
-    });
-    near
-}
-
-/// Whether a kernel without loops does little but store at varying addresses, where all lanes are on. More stores at a
-/// time only fill the store queue. (A permutation of 2^18 words on AVX-512: 0.134 ms with 32 lanes, 0.122 with 16.)
-fn stores_scattered(items: &[&VectorInput]) -> bool {
-    let is_simple = |item: &VectorInput| {
-        let (mut scattered, mut rest) = (0u64, 0u64);
-        for &b in item.cfg.rpo() {
-            for data in item.func.blocks[b].insts.iter().map(|&i| &item.func.insts[i]) {
-                match data.op {
-                    Op::Store { .. } if item.shapes.of(data.args[0]) == Shape::Varying => {
-                        scattered += u64::from(!item.masked.is_masked(b));
-                    }
-                    _ => rest += u64::from(data.result.is_some_and(|r| item.shapes.of(r) == Shape::Varying)),
-                }
-            }
-        }
-        (scattered, item.loops.loops.is_empty() && MIN_OPS_PER_ACCESS * scattered >= rest)
-    };
-    let (scattered, simple) = items.iter().fold((0, true), |(n, all), item| {
-        let (scattered, simple) = is_simple(item);
-        (n + scattered, all && simple)
-    });
-    scattered > 0 && simple
-}
-
-/// Whether one of the deepest masked loops updates memory at varying addresses and computes less than it loads and
-/// stores: rows of small matrices in local memory, for instance. (6 by 6 matrices factorised by six work-items each,
-/// on AVX-512: 0.52 ms with 8 lanes, 0.34 ms scalar.)
-fn updates_scattered(item: &VectorInput) -> bool {
-    let changed = |a: &MaskedLoop| a.written.iter().any(|p| a.read.contains(p));
-    masked_loops(item, i64::MAX).any(|a| changed(&a) && a.regular == 0 && a.computes < a.read.len() + a.written.len())
-}
-
-/// Whether one of the deepest masked loops gathers from buffers and computes less than it loads: rows of a sparse
-/// matrix. Inactive lanes take as long as active ones. (Rows of up to 15 floats, on AVX-512: 2.2 ms with 8 lanes, 1.2
-/// ms with 16, 0.6 ms scalar.) Not measured on machines with fast gathers.
-fn gathers(item: &VectorInput) -> bool {
-    let reads = |a: &MaskedLoop| a.read.len() > 1 && a.written.is_empty() && a.regular == 0 && a.only_global;
-    !item.fast_gather && masked_loops(item, MIN_GATHERED).any(|a| reads(&a) && a.computes < a.read.len())
-}
-
-/// The least stride in bytes at which loads under a mask are gathers: longer than that of any scalar.
-const MIN_GATHERED: i64 = 9;
-
-/// The accesses and computations of a masked loop.
-struct MaskedLoop {
-    /// The varying addresses it loads from.
-    read: Vec<Value>,
-    /// The varying addresses it stores to.
-    written: Vec<Value>,
-    /// How many accesses have other addresses.
-    regular: usize,
-    /// Whether all accesses are to buffers.
-    only_global: bool,
-    /// How many varying operations it has, address computations left out.
-    computes: usize,
-}
-
-/// The deepest masked loops. Addresses with a stride of `far` bytes or more count as varying, unless accesses are side
-/// by side: short vectors are loaded as one vector and deinterleaved.
-fn masked_loops(item: &VectorInput, far: i64) -> impl Iterator<Item = MaskedLoop> {
-    let func = &item.func;
-    let varying = |v: Value| item.shapes.of(v) == Shape::Varying;
-    let is_scattered = move |p: Value, ty: Type| match item.shapes.of(p) {
-        Shape::Strided { by, .. } => by.unsigned_abs() >= far.unsigned_abs() && by != i64::from(ty.bytes()),
-        shape => shape == Shape::Varying,
-    };
-    latency::deepest(item).into_iter().filter(|l| item.masked.is_masked(l.header)).map(move |l| {
-        let mut found =
-            MaskedLoop { read: Vec::new(), written: Vec::new(), regular: 0, only_global: true, computes: 0 };
-        for data in l.blocks.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i]) {
-            match data.op {
-                Op::Load { .. } | Op::Store { .. } => {
-                    let p = data.args[0];
-                    found.only_global &= func.ty(p).space() == Some(Space::Global);
-                    let accessed = func.ty(data.result.unwrap_or_else(|| data.args[1]));
-                    match (is_scattered(p, accessed), data.result.is_some()) {
-                        (true, true) => found.read.push(p),
-                        (true, false) => found.written.push(p),
-                        (false, _) => found.regular += 1,
-                    }
-                }
-                // Integer operations mostly compute addresses, which is as fast in scalar code.
-                Op::Unary(_) | Op::Binary(_) | Op::Fma | Op::Fcmp(_) | Op::Select => {
-                    let r = data.result.filter(|&r| varying(r));
-                    let float = |r: Value| matches!(func.ty(r).scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
-                    let counted = r.is_some_and(float) || r.is_some() && !matches!(data.op, Op::Binary(_));
-                    found.computes += usize::from(counted);
-                }
-                _ => {}
-            }
-        }
-        found
-    })
 }
 
 /// The width in bits of the elements that most arithmetic is done on.

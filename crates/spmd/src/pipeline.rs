@@ -396,7 +396,7 @@ impl Pipeline<'_> {
     /// Turns all versions back into functions of one work-item.
     fn make_scalar(&self, parts: &mut [Versioned<Part>], remarks: &mut Vec<Remark>) {
         let Self { module, manager, .. } = *self;
-        let scatters = cost::scatters(&vectors(parts));
+        let scatters = cost::scattered::scatters(&vectors(parts));
         if self.is_vector() {
             // The remarks on vector code do not apply.
             remarks.clear();

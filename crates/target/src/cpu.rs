@@ -90,9 +90,9 @@ pub struct Tuning {
     /// Whether gathering from addresses in a vector is faster than loading lane by lane. (A Xeon of 2023 took a quarter
     /// to two fifths of the time where kernels read scattered numbers, Zen 5 1.1 to 1.3 times as long.)
     pub fast_gather: bool,
-    /// Whether loading and storing at addresses in a vector is faster than lane by lane, also where each lane misses the
-    /// caches. (2^22 scattered floats incremented: Zen 5 1.9 ms with 8 lanes, 3 to 9 in scalar code; a Xeon of 2023
-    /// 4.5 and 2.1.)
+    /// Whether loading and storing at addresses in a vector is faster than lane by lane, also where each lane misses
+    /// the caches. (Three million scattered floats incremented: Zen 5 2 ms with 8 lanes, 7 to 9 in scalar code; a Xeon
+    /// of 2023 4.5 and 2.1.)
     pub fast_scatter: bool,
     /// Whether software prefetches make strided access as fast as sequential access, so that grid-stride loops need no
     /// batching.

@@ -15,12 +15,12 @@
 //!   microseconds now and then, to the system or to each other, and nobody is hurt.)
 //!
 //! Either, twice in a row, makes its core count as contended for
-//! [`contended_time`](cloom_hal::Tuning::contended_time). (Once happens on an idle virtual machine, too, whose host has
-//! other work. 16 of 95 rows of a benchmark on 16 virtual cores took 2 to 5 times as long in the median while once was
-//! enough.) Meanwhile it is asked only for work that is worth the risk. After that time it is tried again; each time in a row that it fails, the
-//! time doubles (exponential backoff, as networks do it), up to
-//! [`contended_time_max`](cloom_hal::Tuning::contended_time_max). The record is kept for each thread by itself, because
-//! on many cores a few busy processes leave most threads undisturbed.
+//! [`contended_time`](cloom_hal::Tuning::contended_time). Meanwhile it is asked only for work that is worth the risk.
+//! (Once happens on an idle virtual machine, too, whose host has other work. While once was enough, 16 of 95 short
+//! launches on 16 virtual cores took more than twice their shortest time in the median, against 6 without any of this.)
+//! After that time it is tried again; each time in a row that it fails, the time doubles (exponential backoff, as
+//! networks do it), up to [`contended_time_max`](cloom_hal::Tuning::contended_time_max). The record is kept for each
+//! thread by itself, because on many cores a few busy processes leave most threads undisturbed.
 //!
 //! Others decide less: Rayon, oneTBB and crossbeam's `Backoff` spin with `sched_yield`, which on a core that others
 //! want gives whole time slices away, and wake threads for any work; Go wakes one thread at a time, and only if a core
