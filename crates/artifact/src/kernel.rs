@@ -68,9 +68,6 @@ pub enum ArtifactError {
     /// The function has no kernel metadata.
     #[error("`{0}` is not a kernel")]
     NotAKernel(String),
-    /// A parameter of a type that no device supports yet.
-    #[error("parameter `{0}` is {1}: kernels with such parameters can be compiled, but no device runs them yet")]
-    Parameter(String, &'static str),
 }
 
 impl KernelArtifact {
@@ -78,7 +75,7 @@ impl KernelArtifact {
     pub fn new(module: &Module, kernel: FuncRef, code: KernelCode) -> Result<KernelArtifact, ArtifactError> {
         let func = &module.funcs[kernel];
         let meta = func.kernel.as_deref().ok_or_else(|| ArtifactError::NotAKernel(func.name.clone()))?;
-        let (args, arg_block) = arguments(meta)?;
+        let (args, arg_block) = arguments(meta);
         let KernelCode { target, code, entry, local_size, private_size, denorms_are_zero, launch } = code;
         Ok(KernelArtifact {
             name: func.name.clone(),
@@ -106,19 +103,19 @@ impl KernelArtifact {
 }
 
 /// The layout of a kernel's argument block, and its size.
-fn arguments(meta: &KernelMeta) -> Result<(Vec<KernelArg>, u32), ArtifactError> {
+fn arguments(meta: &KernelMeta) -> (Vec<KernelArg>, u32) {
     let (offsets, size) = meta.layout();
     let args = meta.params.iter().zip(offsets).map(|(p, offset)| {
         let kind = match p.kind {
             ParamKind::Global | ParamKind::Constant => KernelArgKind::Buffer,
             ParamKind::Local => KernelArgKind::Local,
             ParamKind::Value | ParamKind::Struct => KernelArgKind::Bytes,
-            ParamKind::Image => return Err(ArtifactError::Parameter(p.name.clone(), "an image")),
-            ParamKind::Sampler => return Err(ArtifactError::Parameter(p.name.clone(), "a sampler")),
+            ParamKind::Image => KernelArgKind::Image,
+            ParamKind::Sampler => KernelArgKind::Sampler,
         };
-        Ok(KernelArg { kind, offset, size: p.size })
+        KernelArg { kind, offset, size: p.size }
     });
-    Ok((args.collect::<Result<_, _>>()?, size))
+    (args.collect(), size)
 }
 
 /// A parameter in the argument block.
@@ -141,6 +138,10 @@ pub enum KernelArgKind {
     Buffer,
     /// The offset of a block of local memory, placed by the launcher after the static one.
     Local,
+    /// The address of an image's descriptor ([`cloom_ir::abi::image`]).
+    Image,
+    /// The bits of a sampler.
+    Sampler,
 }
 
 #[cfg(test)]
@@ -181,10 +182,9 @@ bb0(v0: i32, v1: ptr<global>):
     }
 
     #[test]
-    fn images_and_samplers_are_refused_by_name() {
-        for (kind, words) in [("image", "`p` is an image"), ("sampler", "`p` is a sampler")] {
-            assert!(artifact(kind).unwrap_err().to_string().contains(words));
-        }
+    fn images_and_samplers_are_arguments() {
+        let image = artifact("image").map(|made| made.args[1].kind);
+        assert_eq!(image, Ok(KernelArgKind::Image));
     }
 
     #[test]

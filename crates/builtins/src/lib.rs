@@ -8,6 +8,7 @@
 
 mod constants;
 mod group_rows;
+pub mod images;
 pub mod lib_sources;
 pub mod library;
 pub mod printf;
@@ -15,7 +16,7 @@ mod rows;
 pub mod table;
 pub mod ulp;
 
-pub use constants::CONSTANTS;
+pub use constants::{CONSTANTS, IMAGE_CONSTANTS};
 pub use table::{
     Common, Elem, Integer, Lower, Relational, Row, Sig, Special, Subgroup, Ty, WorkItem, lookup, mangle, names,
     space_digit,

@@ -111,7 +111,8 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let c_version = options.std.map_or(120, super::options::ClStd::number);
     let contract = mode == Mode::User && target.fma;
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
-    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma);
+    let images = if target.images { cloom_builtins::IMAGE_CONSTANTS } else { &[] };
+    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images);
     let pp = PpOptions {
         c_version,
         features: target.features.clone(),
@@ -129,6 +130,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
         library: mode == Mode::Library,
         fp16: target.fp16,
         fp64: target.fp64,
+        images: target.images,
         features: target.features.clone(),
         single_precision_constant: options.single_precision_constant,
         contract,

@@ -9,9 +9,12 @@ use crate::outcome::{Answer, Exit, Failure};
 use crate::source::{self, Text};
 use crate::stats;
 use cloom_compiler::passes::Statistics;
-use cloom_compiler::{Compiler, Failure as BuildFailure, Program, Source, Stage, Timing, Variant};
+use cloom_compiler::{
+    ArgState, ArgStates, Compiler, Failure as BuildFailure, Program, Source, SpecializationKey, Stage, Timing, Variant,
+};
 use cloom_gallery::Params;
 use cloom_hal::Device;
+use cloom_ir::ParamKind;
 use cloom_target::Target;
 use serde::Serialize;
 use std::fmt::Write;
@@ -129,6 +132,15 @@ fn subject(options: &Options) -> Result<Subject, Failure> {
     }
 }
 
+/// The formats that images are shown with: `CL_RGBA`, `CL_UNORM_INT8`. Samplers that are arguments stay open.
+fn states(program: &Program, kernel: &str) -> ArgStates {
+    let meta = program.kernels().find(|(name, _)| *name == kernel).map(|(_, meta)| meta);
+    let params = meta.into_iter().flat_map(|meta| &meta.params).zip(0..);
+    let images = params.filter(|(param, _)| param.kind == ParamKind::Image);
+    let state = ArgState::Image { order: 0x10B5, channel_type: 0x10D2, is_large: false };
+    images.map(|(_, i)| (i, state)).collect()
+}
+
 /// Runs `show`.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let target = cpu::target(options.cpu.as_deref())?;
@@ -148,7 +160,9 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     total += front;
     let times: Vec<Timing> = built.times.into_iter().chain(code).collect();
     let variant = options.row.map_or(Variant::Vector, Variant::of_row);
-    let shown = compiler.stages(&program, &kernel, &target, variant).map_err(finding)?;
+    let mut key = SpecializationKey::from(variant);
+    key.states = states(&program, &kernel);
+    let shown = compiler.stages(&program, &kernel, &target, key).map_err(finding)?;
     let (lanes, long) = shown.artifact.cpu().map_or((1, None), |cpu| (cpu.lanes, cpu.long_row_width));
 
     let mut stages =

@@ -9,10 +9,12 @@
 //! its threads have other work, the waiting thread compiles ([`Executable::take_over`]).
 
 use crate::backend::Backend;
+use crate::images::ArgStates;
 use crate::kernel::{Built, Request};
 use crate::key::{SpecializationKey, Variant};
 use crate::{CompileError, Compiler, Program, frames, remarks};
 use cloom_artifact::KernelArtifact;
+use cloom_ir::{KernelMeta, ParamKind};
 use cloom_target::Target;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
@@ -51,6 +53,8 @@ pub struct Executable {
     /// The backend, or why there is none for the target.
     backend: Result<Arc<dyn Backend>, CompileError>,
     kernels: Vec<Kernel>,
+    /// What the code is specialised on.
+    states: ArgStates,
     /// Notified when code has been made, under this lock.
     made: (Mutex<()>, Condvar),
 }
@@ -62,9 +66,33 @@ impl Executable {
         target: Target,
         backend: Result<Arc<dyn Backend>, CompileError>,
     ) -> Arc<Self> {
+        Self::with_states(compiler, program, target, backend, ArgStates::new())
+    }
+
+    fn with_states(
+        compiler: Arc<Compiler>,
+        program: Arc<Program>,
+        target: Target,
+        backend: Result<Arc<dyn Backend>, CompileError>,
+        states: ArgStates,
+    ) -> Arc<Self> {
         let kernel = |name: &str| Kernel { name: name.to_owned(), cells: Mutex::default(), tier_up: OnceLock::new() };
         let kernels = program.kernels().map(|(name, _)| kernel(name)).collect();
-        Arc::new(Self { compiler, program, target, backend, kernels, made: Default::default() })
+        Arc::new(Self { compiler, program, target, backend, kernels, states, made: Default::default() })
+    }
+
+    /// The same program for launches with these formats of images and states of samplers: with code of its own.
+    pub fn specialised(&self, states: ArgStates) -> Arc<Self> {
+        let Self { compiler, program, target, backend, .. } = self;
+        Self::with_states(compiler.clone(), program.clone(), target.clone(), backend.clone(), states)
+    }
+
+    /// Whether a kernel has images or samplers and this is not yet [specialised](Self::specialised) on any: code for it
+    /// should be made when a launch says which.
+    pub fn is_open(&self, name: &str) -> bool {
+        let takes =
+            |meta: &KernelMeta| meta.params.iter().any(|p| matches!(p.kind, ParamKind::Image | ParamKind::Sampler));
+        self.states.is_empty() && self.program.kernels().any(|(kernel, meta)| kernel == name && takes(meta))
     }
 
     /// The program.
@@ -112,7 +140,7 @@ impl Executable {
         {
             return None;
         }
-        let key = SpecializationKey::baseline();
+        let key = self.canonical(i, SpecializationKey::baseline());
         let make = || {
             if let Some(built) = request.cached() {
                 // Another thread may have filled it meanwhile.
@@ -191,7 +219,8 @@ impl Executable {
 
     fn request(&self, i: usize) -> Result<Request<'_>, CompileError> {
         let backend = &**self.backend.as_ref().map_err(Clone::clone)?;
-        Ok(Request { compiler: &self.compiler, backend, program: &self.program, name: &self.kernels[i].name })
+        let (compiler, program, name) = (&self.compiler, &self.program, &self.kernels[i].name);
+        Ok(Request { compiler, backend, program, name, states: &self.states })
     }
 
     fn canonical(&self, i: usize, key: SpecializationKey) -> SpecializationKey {
@@ -224,7 +253,7 @@ impl Executable {
     /// If the program has one kernel, makes its code, first that of the baseline tier. Says whether there is one: which
     /// of several will be launched is not known yet, and code for another one would be made for nothing.
     pub(crate) fn prepare_only(self: &Arc<Self>) -> bool {
-        let is_only = self.kernels.len() == 1;
+        let is_only = self.kernels.len() == 1 && !self.is_open(&self.kernels[0].name);
         if is_only && self.baseline(0).is_none() {
             self.prepare(0, Variant::Vector.into());
         }

@@ -2,6 +2,7 @@
 
 use crate::backend::{Backend, Explanation, Generated, KernelInput, StageLog};
 use crate::cache::{Cache, Key};
+use crate::images::{self, ArgStates};
 use crate::key::{CodeOptions, SpecializationKey, Tier, Variant};
 use crate::program::Program;
 use crate::{CompileError, Compiler, Timing, library};
@@ -44,6 +45,7 @@ pub struct Request<'a> {
     pub backend: &'a dyn Backend,
     pub program: &'a Program,
     pub name: &'a str,
+    pub states: &'a ArgStates,
 }
 
 impl Request<'_> {
@@ -58,9 +60,10 @@ impl Request<'_> {
         }
     }
 
-    /// The same request with the canonical key: one for all keys with the same code.
+    /// The canonical key, one for all keys with the same code, for the request's images and samplers.
     pub fn canonical(&self, key: SpecializationKey) -> SpecializationKey {
-        key.canonical(self.backend.capabilities().variants, &self.options())
+        SpecializationKey { states: self.states.clone(), ..key }
+            .canonical(self.backend.capabilities().variants, &self.options())
     }
 
     /// The code's entry in the disk cache. Baseline code has none.
@@ -126,6 +129,9 @@ impl Request<'_> {
     }
 
     fn generate(&self, mut module: Module, key: &SpecializationKey, mut log: StageLog) -> Result<Built, CompileError> {
+        if let Some(kernel) = module.find(self.name) {
+            images::specialise(&mut module, kernel, &key.states)?;
+        }
         library::link(&mut module)?;
         log.stage("library", || module.to_string());
         let generated = self.backend.compile(self.input(module, key)?, &mut log)?;

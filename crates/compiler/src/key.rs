@@ -1,9 +1,10 @@
 //! The specialisation key: the key under which a kernel's code is kept in memory and on disk.
 //!
 //! A kernel has several pieces of code: for most launches, for groups with short rows, for ids of any size; optimised,
-//! or made in a tenth of the time. A key selects one. Anything else that code may depend on (formats of images, states
-//! of samplers, checks) becomes a field here, and so a part of every look-up.
+//! or made in a tenth of the time; for formats of images and states of samplers. A key selects one. Anything else that
+//! code may depend on (checks) becomes a field here, and so a part of every look-up.
 
+use crate::images::ArgStates;
 use serde::Serialize;
 
 /// Which code of a kernel.
@@ -14,12 +15,14 @@ pub struct SpecializationKey {
     pub variant: Variant,
     /// How much work was put into it.
     pub tier: Tier,
+    /// The formats of images and the states of samplers that it is for.
+    pub states: ArgStates,
 }
 
 impl SpecializationKey {
     /// The baseline code of a kernel.
     pub fn baseline() -> Self {
-        Self { variant: Variant::Scalar, tier: Tier::Baseline }
+        Self { variant: Variant::Scalar, tier: Tier::Baseline, states: ArgStates::new() }
     }
 
     /// The canonical key, where several keys have the same code: without optimisation, or if a backend has no variants,
@@ -38,7 +41,7 @@ impl SpecializationKey {
 impl From<Variant> for SpecializationKey {
     /// The optimised code for some launches.
     fn from(variant: Variant) -> Self {
-        Self { variant, tier: Tier::Optimised }
+        Self { variant, tier: Tier::Optimised, states: ArgStates::new() }
     }
 }
 

@@ -20,6 +20,7 @@ mod diagnostic;
 mod executable;
 mod frames;
 mod front;
+mod images;
 mod includes;
 mod kernel;
 mod key;
@@ -39,6 +40,7 @@ pub use cpu_backend::CpuBackend;
 pub use diagnostic::{Diagnostic, Location};
 pub use executable::Executable;
 pub use front::{BuildTarget, Source};
+pub use images::{ArgState, ArgStates};
 pub use includes::Header;
 pub use kernel::{Built, Stage};
 pub use key::{CodeOptions, SpecializationKey, Tier, Variant};
@@ -360,7 +362,8 @@ impl Compiler {
         key: impl Into<SpecializationKey>,
     ) -> Result<Built, CompileError> {
         let backend = self.backend(target)?;
-        let request = Request { compiler: self, backend: &*backend, program, name: kernel };
-        request.show(&request.canonical(key.into()))
+        let key = key.into();
+        let request = Request { compiler: self, backend: &*backend, program, name: kernel, states: &key.states };
+        request.show(&request.canonical(key.clone()))
     }
 }

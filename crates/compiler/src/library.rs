@@ -33,6 +33,12 @@ pub fn link(module: &mut Module) -> Result<(), CompileError> {
     }
 }
 
+/// Gives a module the body of one built-in function that it declares, but not of those that the body calls.
+pub fn link_function(module: &mut Module, name: &str) -> Result<(), CompileError> {
+    module.import_declared(&piece(name)?)?;
+    Ok(())
+}
+
 /// Names of built-in functions without a body.
 fn missing(module: &Module) -> impl Iterator<Item = &str> {
     module.funcs.values().filter(|f| f.is_declaration() && f.linkage == Linkage::Builtin).map(|f| f.name.as_str())

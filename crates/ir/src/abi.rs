@@ -16,6 +16,7 @@
 //! Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension, in the order
 //! in which the function has the dimensions of a launch.
 
+pub mod image;
 mod launch;
 
 pub use launch::{CpuLaunch, NdRange};

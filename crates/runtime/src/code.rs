@@ -8,7 +8,7 @@
 
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
-use cloom_compiler::{CompileError, Executable, SpecializationKey, Variant};
+use cloom_compiler::{ArgStates, CompileError, Executable, SpecializationKey, Variant};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{self as hal, TUNING};
 use std::collections::HashMap;
@@ -29,6 +29,8 @@ pub struct KernelCode {
     vector: OnceLock<Loaded>,
     /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
     others: Mutex<HashMap<SpecializationKey, Arc<OnceLock<Loaded>>>>,
+    /// The code for each combination of image formats and samplers that a launch had.
+    special: Mutex<HashMap<ArgStates, Arc<KernelCode>>>,
     cost: Cost,
 }
 
@@ -99,13 +101,16 @@ impl Cost {
 
 impl KernelCode {
     pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<Executable>) -> Arc<KernelCode> {
-        device.engine().compile(|_| executable.prefetch_kernel(name, Variant::Vector));
+        if !executable.is_open(name) {
+            device.engine().compile(|_| executable.prefetch_kernel(name, Variant::Vector));
+        }
         Arc::new(KernelCode {
             name: name.to_owned(),
             device,
             executable,
             vector: OnceLock::new(),
             others: Mutex::default(),
+            special: Mutex::default(),
             cost: Cost::default(),
         })
     }
@@ -117,6 +122,20 @@ impl KernelCode {
     /// The device.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// The code for launches with these images and samplers; of a kernel that has none, this code.
+    pub(crate) fn specialised(self: &Arc<Self>, states: ArgStates) -> Arc<KernelCode> {
+        if states.is_empty() {
+            return self.clone();
+        }
+        let mut special = self.special.lock();
+        if let Some(known) = special.get(&states) {
+            return known.clone();
+        }
+        let code = KernelCode::new(&self.name, self.device.clone(), self.executable.specialised(states.clone()));
+        special.insert(states, code.clone());
+        code
     }
 
     /// The loaded code for most launches. Compiles it if necessary.

@@ -14,6 +14,7 @@ mod convert;
 mod expr;
 mod func;
 mod group;
+mod images;
 mod init;
 mod lvalue;
 mod numeric;

@@ -99,6 +99,7 @@ impl Fn<'_, '_> {
                 self.zero(ty)
             }
             Special::Query(what) => self.b().query(what, 0),
+            Special::Image(op) => self.image(op, &v, ty),
         }
     }
 

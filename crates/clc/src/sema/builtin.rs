@@ -6,6 +6,7 @@
 
 use super::Sema;
 use super::atomics;
+use super::images;
 use super::tree::{Expr, ExprKind, Rounding, Special};
 use super::types::{QTy, Ty, TyKind, elem_signed};
 use crate::source::{Diagnostic, Span};
@@ -31,6 +32,7 @@ enum Family {
     Prefetch,
     Expect,
     Trap,
+    Image(images::Function),
     Unavailable(&'static str, &'static str),
 }
 
@@ -152,9 +154,6 @@ fn family(name: &str) -> Option<Family> {
         "prefetch" => Family::Prefetch,
         "__builtin_expect" => Family::Expect,
         "__builtin_trap" | "__builtin_unreachable" => Family::Trap,
-        _ if name.starts_with("read_image") || name.starts_with("write_image") || name.starts_with("get_image_") => {
-            Family::Unavailable("images are", IMAGES_HELP)
-        }
         "to_global" | "to_local" | "to_private" | "get_fence" => {
             Family::Unavailable("the generic address space is", "name the address space of each pointer")
         }
@@ -164,7 +163,10 @@ fn family(name: &str) -> Option<Family> {
         "enqueue_kernel" | "enqueue_marker" | "get_default_queue" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D" => {
             Family::Unavailable("device-side enqueue is", "enqueue kernels from the host")
         }
-        _ => return atomics::function(name).map(Family::C11),
+        _ => {
+            let image = || images::function(name).map(Family::Image);
+            return atomics::function(name).map(Family::C11).or_else(image);
+        }
     })
 }
 
@@ -180,7 +182,7 @@ pub(super) fn static_name(name: &str) -> Option<&'static str> {
 
 /// Names for suggestions.
 pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
-    cloom_builtins::names().filter(|n| !n.starts_with("__")).chain(OTHERS)
+    cloom_builtins::names().filter(|n| !n.starts_with("__")).chain(OTHERS).chain(images::names())
 }
 
 impl Sema<'_> {
@@ -190,7 +192,11 @@ impl Sema<'_> {
             let args: Vec<Expr> = args.iter().map(|a| self.rvalue_of(a)).collect();
             return self.table_call(name, args, at, span);
         }
-        let Some(family) = family(name) else { return Expr::error(span) };
+        let family = match family(name) {
+            Some(Family::Image(_)) if !self.opts.images => Family::Unavailable("images are", IMAGES_HELP),
+            Some(family) => family,
+            None => return Expr::error(span),
+        };
         if let Family::Unavailable(what, help) = family {
             for a in args {
                 self.expr(a);
@@ -220,7 +226,7 @@ impl Sema<'_> {
             Family::Trap => &[0],
             Family::C11(f) if f.arity().contains(&values.len()) => &[],
             Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
-            Family::Printf | Family::Unavailable(..) => &[],
+            Family::Printf | Family::Image(_) | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
             let plural = if arity[0] == 1 { "" } else { "s" };
@@ -244,6 +250,7 @@ impl Sema<'_> {
             Family::Prefetch => Some(Expr::value(ExprKind::Special(Special::Prefetch, values), Ty::VOID, span)),
             Family::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
             Family::Trap => Some(Expr::value(ExprKind::Special(Special::Trap, values), Ty::VOID, span)),
+            Family::Image(f) => self.image_call(f, name, values, at, span),
             Family::Unavailable(..) => None,
         };
         if let Some(e) = result {

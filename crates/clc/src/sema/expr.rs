@@ -34,7 +34,15 @@ impl Sema<'_> {
             ast::ExprKind::Bool(b) => self.constant(u64::from(*b), Ty::INT, span),
             ast::ExprKind::Str(s) => {
                 let id = self.string_global(&s.bytes);
-                let ty = self.unit.globals[id.0 as usize].ty;
+                let global = &self.unit.globals[id.0 as usize];
+                let ty = global.ty;
+                // A sampler is a value, so that code can be made for it.
+                if ty.ty == Ty::SAMPLER
+                    && let Some(bits) = global.data.as_ref().and_then(|d| d.bytes.first_chunk())
+                {
+                    let bits = u64::from(u32::from_le_bytes(*bits));
+                    return self.constant(bits, Ty::SAMPLER, span);
+                }
                 Expr { kind: ExprKind::Global(id), ty, lvalue: true, span }
             }
             ast::ExprKind::Paren(inner) => {

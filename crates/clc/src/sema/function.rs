@@ -61,7 +61,8 @@ impl Sema<'_> {
         let text = self.text(h.name.name).to_owned();
         // A library function may call its internal version: `__name` of `name`.
         let public = text.strip_prefix("__").unwrap_or(&text);
-        let library = self.opts.library && (super::builtin::is_builtin(&text) || super::builtin::is_builtin(public));
+        let is_library = |name| super::builtin::is_builtin(name) || super::images::is_library_function(name);
+        let library = self.opts.library && (is_library(&text) || is_library(public));
         let existing = match self.scopes.get_file(h.name.name) {
             Some((Entry::Funcs(list), _)) => list.clone(),
             Some((Entry::Error, _)) => Vec::new(),
@@ -321,7 +322,10 @@ impl Sema<'_> {
             }
             TyKind::Scalar(_) | TyKind::Vector(..) | TyKind::Error => {}
             TyKind::Sampler => out.kind = ParamKind::Sampler,
-            TyKind::Image(_) => out.kind = ParamKind::Image,
+            TyKind::Image(_, access) => {
+                out.kind = ParamKind::Image;
+                out.access = access.number();
+            }
             TyKind::Void | TyKind::Array(..) | TyKind::Function(..) => {}
         }
         out

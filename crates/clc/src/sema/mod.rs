@@ -14,6 +14,7 @@ mod decl;
 mod expr;
 mod format;
 mod function;
+pub mod images;
 mod init;
 mod init_template;
 mod ops;
@@ -43,6 +44,8 @@ pub struct SemaOptions {
     pub fp16: bool,
     /// `double` is supported.
     pub fp64: bool,
+    /// Images.
+    pub images: bool,
     /// Extensions and features that the device has.
     pub features: Vec<String>,
     /// `-cl-single-precision-constant`

@@ -6,7 +6,7 @@ use super::scope::Entry;
 use super::types::{Field, QTy, Record, RecordId, Ty, TyKind, elem_of, image_name, space_name};
 use super::{attrs, limits};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{self, DerivationKind, SpaceQual, TypeSpec};
+use crate::syntax::ast::{self, AccessQual, DerivationKind, SpaceQual, TypeSpec};
 use crate::syntax::{AtomicType, BuiltinType};
 use cloom_builtins::Elem;
 use cloom_ir::Space;
@@ -69,6 +69,9 @@ impl Sema<'_> {
             self.unavailable(span, "`_Atomic` is", "use `atomic_int` and its like");
             d.ty.ty = Ty::ERROR;
         }
+        if let Some((access, span)) = quals.access {
+            self.access_qualifier(d, access, span);
+        }
         if let Some((qual, span)) = quals.space
             && let Some(space) = self.space(qual, span)
         {
@@ -80,6 +83,14 @@ impl Sema<'_> {
                 self.error("E0307", span, message);
             }
             d.space = Some(space);
+        }
+    }
+
+    fn access_qualifier(&mut self, d: &mut Declared, access: AccessQual, span: Span) {
+        match *self.types.kind(d.ty.ty) {
+            TyKind::Image(kind, _) => d.ty.ty = self.types.intern(TyKind::Image(kind, access)),
+            TyKind::Error => {}
+            _ => self.error("E0304", span, "access qualifiers are for images only"),
         }
     }
 
@@ -148,6 +159,9 @@ impl Sema<'_> {
             BuiltinType::PtrdiffT | BuiltinType::IntptrT => Ty::LONG,
             BuiltinType::Event => Ty::EVENT,
             BuiltinType::Sampler => Ty::SAMPLER,
+            BuiltinType::Image(kind) if self.opts.images => {
+                self.types.intern(TyKind::Image(kind, AccessQual::ReadOnly))
+            }
             BuiltinType::Image(kind) => {
                 self.unavailable(
                     span,
@@ -473,7 +487,7 @@ impl Sema<'_> {
             self.error("E0316", span, message);
             return QTy::plain(Ty::ERROR);
         }
-        if matches!(self.types.kind(ty.ty), TyKind::Event | TyKind::Sampler) {
+        if matches!(self.types.kind(ty.ty), TyKind::Event | TyKind::Sampler | TyKind::Image(..)) {
             let message = format!("`{}` cannot be a member", self.type_name(ty.ty));
             self.error("E0326", span, message);
             return QTy::plain(Ty::ERROR);

@@ -5,6 +5,7 @@
 //! and the lowering read the same tree and use the same IR operations, so that a constant has the bits that the device
 //! would compute.
 
+use super::images::ImageOp;
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
 use cloom_builtins::Sig;
@@ -379,6 +380,8 @@ pub enum Special {
     WaitEvents,
     Prefetch,
     Trap,
+    /// An access to an image.
+    Image(ImageOp),
     /// An index that is no function of the language: for composing others.
     Query(Query),
 }

@@ -4,6 +4,7 @@
 //! of 4, and every type is aligned to its size. Records are laid out when they are completed.
 
 use crate::source::{Interner, Span, Symbol};
+use crate::syntax::ast::AccessQual;
 use crate::syntax::{ImageKind, Scalar};
 use cloom_builtins::Elem;
 use cloom_ir::Space;
@@ -69,8 +70,8 @@ pub enum TyKind {
     Event,
     /// `sampler_t`
     Sampler,
-    /// An image.
-    Image(ImageKind),
+    /// An image, and what the program may do with it.
+    Image(ImageKind, AccessQual),
     /// A function: result and parameters.
     Function(QTy, Vec<QTy>),
 }
@@ -329,7 +330,7 @@ impl Types {
                 let size = u64::from(e.bits() / 8) * if n == 3 { 4 } else { u64::from(n) };
                 (size, size)
             }
-            TyKind::Pointer(_) | TyKind::Event | TyKind::Image(_) => (8, 8),
+            TyKind::Pointer(_) | TyKind::Event | TyKind::Image(..) => (8, 8),
             TyKind::Sampler => (4, 4),
             TyKind::Array(of, Some(n)) => {
                 let (size, align) = self.layout(of.ty)?;
@@ -364,7 +365,9 @@ impl Types {
             TyKind::Scalar(e) | TyKind::Atomic(e) => Type::scalar(ir_scalar(e)),
             TyKind::Vector(e, n) => Type::vector(ir_scalar(e), u16::from(n)),
             TyKind::Pointer(to) => Type::ptr(to.space),
-            TyKind::Event | TyKind::Image(_) => Type::I64,
+            TyKind::Event => Type::I64,
+            // The address of its descriptor.
+            TyKind::Image(..) => Type::ptr(Space::Constant),
             TyKind::Sampler => Type::I32,
             TyKind::Record(_) | TyKind::Array(..) => Type::ptr(Space::Private),
             TyKind::Bool | TyKind::Error | TyKind::Void | TyKind::Function(..) => Type::I8,
@@ -437,7 +440,7 @@ impl Types {
             TyKind::Atomic(e) => super::atomics::type_name(*e).into(),
             TyKind::Event => "event_t".into(),
             TyKind::Sampler => "sampler_t".into(),
-            TyKind::Image(kind) => image_name(*kind).into(),
+            TyKind::Image(kind, _) => image_name(*kind).into(),
             TyKind::Function(ret, params) => {
                 let params: Vec<String> = params.iter().map(|p| self.name(p.ty, names)).collect();
                 format!("{} ({})", self.name(ret.ty, names), params.join(", "))
@@ -472,7 +475,7 @@ impl Types {
             TyKind::Atomic(e) => super::atomics::type_name(*e).into(),
             TyKind::Event => "event".into(),
             TyKind::Sampler => "sampler".into(),
-            TyKind::Image(kind) => image_name(*kind).into(),
+            TyKind::Image(kind, access) => format!("{}.{}", image_name(*kind), access.number()),
             TyKind::Array(of, n) => format!("a{}{}", n.unwrap_or(0), self.code(of.ty)),
             TyKind::Record(id) => format!("s{}", id.0),
             TyKind::Error | TyKind::Function(..) => "e".into(),

@@ -101,6 +101,13 @@ pub enum AccessQual {
     ReadWrite,
 }
 
+impl AccessQual {
+    /// The number that kernel metadata has for it: 0 means none.
+    pub fn number(self) -> u8 {
+        self as u8 + 1
+    }
+}
+
 /// A type specifier.
 #[derive(Debug)]
 pub enum TypeSpec {

@@ -1,0 +1,368 @@
+// Elements of images: from bytes to colours and back, for each channel type and number of channels.
+//
+// In: the address of an element, and its format; out: the channels in the order of memory, absent ones 0. What a channel
+// order makes of them is in image_read.cl and image_write.cl. `__image_load_T` and `__image_store_T` look at the
+// format when they run; where it is known, the compiler calls the function of that format instead, by its name
+// (`builtins::images`). Conversions as in OpenCL C 8.3: to nearest even, and saturating.
+
+#define FN __attribute__((overloadable))
+
+typedef global const uchar *source;
+typedef global uchar *target;
+
+// The host's numbers of channel types.
+#define SNORM_INT8 0x10D0
+#define SNORM_INT16 0x10D1
+#define UNORM_INT8 0x10D2
+#define UNORM_INT16 0x10D3
+#define UNORM_SHORT_565 0x10D4
+#define UNORM_SHORT_555 0x10D5
+#define UNORM_INT_101010 0x10D6
+#define SIGNED_INT8 0x10D7
+#define SIGNED_INT16 0x10D8
+#define SIGNED_INT32 0x10D9
+#define UNSIGNED_INT8 0x10DA
+#define UNSIGNED_INT16 0x10DB
+#define UNSIGNED_INT32 0x10DC
+#define HALF_FLOAT 0x10DD
+#define FLOAT 0x10DE
+#define UNORM_INT_101010_2 0x10E0
+// Of our own: UNORM_INT8 of an sRGB channel order.
+#define SRGB_INT8 0x1FD2
+
+// Loads. One or two channels are padded with zeros.
+#define PAD1(V, x) ((V)((x), 0, 0, 0))
+#define PAD2(V, v) ((V)((v), 0, 0))
+
+// R: the colour's vector type, its element E. TO(n): a conversion of n channels of type T.
+#define LOADS(R, E, letters, format, T, CONVERT)                                                   \
+    R FN __image_load_##letters##_##format##x1(source p)                                           \
+    {                                                                                              \
+        E v = CONVERT(E, convert_##E, *(global const T *)p);                                       \
+        return PAD1(R, v);                                                                         \
+    }                                                                                              \
+    R FN __image_load_##letters##_##format##x2(source p)                                           \
+    {                                                                                              \
+        E##2 v = CONVERT(E##2, convert_##E##2, vload2(0, (global const T *)p));                    \
+        return PAD2(R, v);                                                                         \
+    }                                                                                              \
+    R FN __image_load_##letters##_##format##x4(source p)                                           \
+    {                                                                                              \
+        return CONVERT(R, convert_##R, vload4(0, (global const T *)p));                            \
+    }
+
+#define AS_IS(V, TO, x) TO(x)
+#define UNORM8(V, TO, x) (TO(x) * (1.0f / 255.0f))
+#define UNORM16(V, TO, x) (TO(x) * (1.0f / 65535.0f))
+#define SNORM8(V, TO, x) max(TO(x) * (1.0f / 127.0f), (V)(-1.0f))
+#define SNORM16(V, TO, x) max(TO(x) * (1.0f / 32767.0f), (V)(-1.0f))
+
+LOADS(float4, float, f, unorm8, uchar, UNORM8)
+LOADS(float4, float, f, unorm16, ushort, UNORM16)
+LOADS(float4, float, f, snorm8, char, SNORM8)
+LOADS(float4, float, f, snorm16, short, SNORM16)
+LOADS(float4, float, f, float, float, AS_IS)
+LOADS(int4, int, i, int8, char, AS_IS)
+LOADS(int4, int, i, int16, short, AS_IS)
+LOADS(int4, int, i, int32, int, AS_IS)
+LOADS(uint4, uint, ui, int8, uchar, AS_IS)
+LOADS(uint4, uint, ui, int16, ushort, AS_IS)
+LOADS(uint4, uint, ui, int32, uint, AS_IS)
+
+float4 FN __image_load_f_halfx1(source p)
+{
+    return PAD1(float4, vload_half(0, (global const half *)p));
+}
+
+float4 FN __image_load_f_halfx2(source p)
+{
+    return PAD2(float4, vload_half2(0, (global const half *)p));
+}
+
+float4 FN __image_load_f_halfx4(source p)
+{
+    return vload_half4(0, (global const half *)p);
+}
+
+float4 FN __image_load_f_565x4(source p)
+{
+    uint v = *(global const ushort *)p;
+    uint4 bits = (uint4)(v >> 11, v >> 5 & 63, v & 31, 0);
+    return convert_float4(bits) * (float4)(1.0f / 31.0f, 1.0f / 63.0f, 1.0f / 31.0f, 0.0f);
+}
+
+float4 FN __image_load_f_555x4(source p)
+{
+    uint v = *(global const ushort *)p;
+    return convert_float4((uint4)(v >> 10, v >> 5, v, 0) & 31) * (1.0f / 31.0f);
+}
+
+float4 FN __image_load_f_101010x4(source p)
+{
+    uint v = *(global const uint *)p;
+    return convert_float4((uint4)(v >> 20, v >> 10, v, 0) & 1023) * (1.0f / 1023.0f);
+}
+
+float4 FN __image_load_f_101010_2x4(source p)
+{
+    uint v = *(global const uint *)p;
+    uint4 bits = (uint4)(v >> 22, v >> 12 & 1023, v >> 2 & 1023, v & 3);
+    return convert_float4(bits) * (float4)((float3)(1.0f / 1023.0f), 1.0f / 3.0f);
+}
+
+float4 FN __image_load_f_srgb8x4(source p)
+{
+    float4 v = convert_float4(vload4(0, p)) * (1.0f / 255.0f);
+    float3 low = v.xyz * (1.0f / 12.92f);
+    float3 high = exp2(2.4f * log2((v.xyz + 0.055f) * (1.0f / 1.055f)));
+    return (float4)(select(high, low, v.xyz <= 0.04045f), v.w);
+}
+
+// Channels of an order.
+static uint channels(uint order)
+{
+    switch (order) {
+    case 0x10B0: // R
+    case 0x10B1: // A
+    case 0x10B8: // INTENSITY
+    case 0x10B9: // LUMINANCE
+    case 0x10BD: // DEPTH
+        return 1;
+    case 0x10B2: // RG
+    case 0x10B3: // RA
+    case 0x10BA: // Rx
+        return 2;
+    default:
+        return 4;
+    }
+}
+
+static uint is_srgb(uint order)
+{
+    return order >= 0x10BF && order <= 0x10C2;
+}
+
+#define BY_CHANNELS(name, ...)                                                                     \
+    switch (channels(order)) {                                                                     \
+    case 1:                                                                                        \
+        return name##x1(__VA_ARGS__);                                                              \
+    case 2:                                                                                        \
+        return name##x2(__VA_ARGS__);                                                              \
+    default:                                                                                       \
+        return name##x4(__VA_ARGS__);                                                              \
+    }
+
+float4 FN __image_load_f(source p, uint order, uint type)
+{
+    switch (type) {
+    case SNORM_INT8:
+        BY_CHANNELS(__image_load_f_snorm8, p)
+    case SNORM_INT16:
+        BY_CHANNELS(__image_load_f_snorm16, p)
+    case UNORM_INT8:
+        if (is_srgb(order))
+            return __image_load_f_srgb8x4(p);
+        BY_CHANNELS(__image_load_f_unorm8, p)
+    case UNORM_INT16:
+        BY_CHANNELS(__image_load_f_unorm16, p)
+    case UNORM_SHORT_565:
+        return __image_load_f_565x4(p);
+    case UNORM_SHORT_555:
+        return __image_load_f_555x4(p);
+    case UNORM_INT_101010:
+        return __image_load_f_101010x4(p);
+    case UNORM_INT_101010_2:
+        return __image_load_f_101010_2x4(p);
+    case HALF_FLOAT:
+        BY_CHANNELS(__image_load_f_half, p)
+    case FLOAT:
+        BY_CHANNELS(__image_load_f_float, p)
+    default:
+        return 0;
+    }
+}
+
+int4 FN __image_load_i(source p, uint order, uint type)
+{
+    switch (type) {
+    case SIGNED_INT8:
+        BY_CHANNELS(__image_load_i_int8, p)
+    case SIGNED_INT16:
+        BY_CHANNELS(__image_load_i_int16, p)
+    case SIGNED_INT32:
+        BY_CHANNELS(__image_load_i_int32, p)
+    default:
+        return 0;
+    }
+}
+
+uint4 FN __image_load_ui(source p, uint order, uint type)
+{
+    switch (type) {
+    case UNSIGNED_INT8:
+        BY_CHANNELS(__image_load_ui_int8, p)
+    case UNSIGNED_INT16:
+        BY_CHANNELS(__image_load_ui_int16, p)
+    case UNSIGNED_INT32:
+        BY_CHANNELS(__image_load_ui_int32, p)
+    default:
+        return 0;
+    }
+}
+
+// Stores.
+#define STORES(R, letters, format, T, SCALED)                                                      \
+    void FN __image_store_##letters##_##format##x1(target p, R v)                                  \
+    {                                                                                              \
+        *(global T *)p = SCALED(convert_##T##_sat, v.x);                                           \
+    }                                                                                              \
+    void FN __image_store_##letters##_##format##x2(target p, R v)                                  \
+    {                                                                                              \
+        vstore2(SCALED(convert_##T##2_sat, v.xy), 0, (global T *)p);                               \
+    }                                                                                              \
+    void FN __image_store_##letters##_##format##x4(target p, R v)                                  \
+    {                                                                                              \
+        vstore4(SCALED(convert_##T##4_sat, v), 0, (global T *)p);                                  \
+    }
+
+#define TO_INT(TO, x) TO(x)
+#define TO_UNORM8(TO, x) TO##_rte((x)*255.0f)
+#define TO_UNORM16(TO, x) TO##_rte((x)*65535.0f)
+#define TO_SNORM8(TO, x) TO##_rte((x)*127.0f)
+#define TO_SNORM16(TO, x) TO##_rte((x)*32767.0f)
+
+STORES(float4, f, unorm8, uchar, TO_UNORM8)
+STORES(float4, f, unorm16, ushort, TO_UNORM16)
+STORES(float4, f, snorm8, char, TO_SNORM8)
+STORES(float4, f, snorm16, short, TO_SNORM16)
+STORES(int4, i, int8, char, TO_INT)
+STORES(int4, i, int16, short, TO_INT)
+STORES(int4, i, int32, int, TO_INT)
+STORES(uint4, ui, int8, uchar, TO_INT)
+STORES(uint4, ui, int16, ushort, TO_INT)
+STORES(uint4, ui, int32, uint, TO_INT)
+
+void FN __image_store_f_floatx1(target p, float4 v)
+{
+    *(global float *)p = v.x;
+}
+
+void FN __image_store_f_floatx2(target p, float4 v)
+{
+    vstore2(v.xy, 0, (global float *)p);
+}
+
+void FN __image_store_f_floatx4(target p, float4 v)
+{
+    vstore4(v, 0, (global float *)p);
+}
+
+void FN __image_store_f_halfx1(target p, float4 v)
+{
+    vstore_half(v.x, 0, (global half *)p);
+}
+
+void FN __image_store_f_halfx2(target p, float4 v)
+{
+    vstore_half2(v.xy, 0, (global half *)p);
+}
+
+void FN __image_store_f_halfx4(target p, float4 v)
+{
+    vstore_half4(v, 0, (global half *)p);
+}
+
+static uint4 scaled(float4 v, float4 most)
+{
+    return convert_uint4_sat_rte(clamp(v, 0.0f, 1.0f) * most);
+}
+
+void FN __image_store_f_565x4(target p, float4 v)
+{
+    uint4 c = scaled(v, (float4)(31.0f, 63.0f, 31.0f, 0.0f));
+    *(global ushort *)p = (ushort)(c.x << 11 | c.y << 5 | c.z);
+}
+
+void FN __image_store_f_555x4(target p, float4 v)
+{
+    uint4 c = scaled(v, 31.0f);
+    *(global ushort *)p = (ushort)(c.x << 10 | c.y << 5 | c.z);
+}
+
+void FN __image_store_f_101010x4(target p, float4 v)
+{
+    uint4 c = scaled(v, 1023.0f);
+    *(global uint *)p = c.x << 20 | c.y << 10 | c.z;
+}
+
+void FN __image_store_f_101010_2x4(target p, float4 v)
+{
+    uint4 c = scaled(v, (float4)((float3)1023.0f, 3.0f));
+    *(global uint *)p = c.x << 22 | c.y << 12 | c.z << 2 | c.w;
+}
+
+void FN __image_store_f_srgb8x4(target p, float4 v)
+{
+    float3 linear = clamp(v.xyz, 0.0f, 1.0f);
+    float3 high = 1.055f * exp2(log2(linear) * (1.0f / 2.4f)) - 0.055f;
+    float3 c = select(high, linear * 12.92f, linear < 0.0031308f);
+    vstore4(convert_uchar4_sat_rte((float4)(c, v.w) * 255.0f), 0, p);
+}
+
+void FN __image_store_f(target p, uint order, uint type, float4 v)
+{
+    switch (type) {
+    case SNORM_INT8:
+        BY_CHANNELS(__image_store_f_snorm8, p, v)
+    case SNORM_INT16:
+        BY_CHANNELS(__image_store_f_snorm16, p, v)
+    case UNORM_INT8:
+        if (is_srgb(order)) {
+            __image_store_f_srgb8x4(p, v);
+            return;
+        }
+        BY_CHANNELS(__image_store_f_unorm8, p, v)
+    case UNORM_INT16:
+        BY_CHANNELS(__image_store_f_unorm16, p, v)
+    case UNORM_SHORT_565:
+        __image_store_f_565x4(p, v);
+        return;
+    case UNORM_SHORT_555:
+        __image_store_f_555x4(p, v);
+        return;
+    case UNORM_INT_101010:
+        __image_store_f_101010x4(p, v);
+        return;
+    case UNORM_INT_101010_2:
+        __image_store_f_101010_2x4(p, v);
+        return;
+    case HALF_FLOAT:
+        BY_CHANNELS(__image_store_f_half, p, v)
+    case FLOAT:
+        BY_CHANNELS(__image_store_f_float, p, v)
+    }
+}
+
+void FN __image_store_i(target p, uint order, uint type, int4 v)
+{
+    switch (type) {
+    case SIGNED_INT8:
+        BY_CHANNELS(__image_store_i_int8, p, v)
+    case SIGNED_INT16:
+        BY_CHANNELS(__image_store_i_int16, p, v)
+    case SIGNED_INT32:
+        BY_CHANNELS(__image_store_i_int32, p, v)
+    }
+}
+
+void FN __image_store_ui(target p, uint order, uint type, uint4 v)
+{
+    switch (type) {
+    case UNSIGNED_INT8:
+        BY_CHANNELS(__image_store_ui_int8, p, v)
+    case UNSIGNED_INT16:
+        BY_CHANNELS(__image_store_ui_int16, p, v)
+    case UNSIGNED_INT32:
+        BY_CHANNELS(__image_store_ui_int32, p, v)
+    }
+}

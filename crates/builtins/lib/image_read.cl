@@ -1,0 +1,303 @@
+// read_imagef, read_imagei, read_imageui.
+//
+// In: the image's descriptor (`ir::abi::image`), the sampler's bits, the coordinates one by one; out: the colour. Where
+// format and sampler are constants, next to nothing of the choices below is left. Addressing and filtering as in OpenCL
+// C 8.2: coordinates are unnormalised, wrapped, and rounded down; a linear filter weighs the two neighbours in
+// each dimension. A sampler that clamps reads the border colour outside; all others stay inside, so that no coordinate
+// can make them read other memory. Without sampler, coordinates must be inside.
+
+#define FN __attribute__((overloadable))
+
+typedef constant ulong *image;
+typedef global const uchar *source;
+
+uint FN __image_channel_order(image d);
+uint FN __image_channel_type(image d);
+uint FN __image_element_size(image d);
+uint FN __image_is_large(image d);
+float4 FN __image_load_f(source p, uint order, uint type);
+int4 FN __image_load_i(source p, uint order, uint type);
+uint4 FN __image_load_ui(source p, uint order, uint type);
+
+#define FIELD(d, offset) (((constant int *)(d))[(offset) / 4])
+#define WIDTH(d) FIELD(d, 24)
+#define HEIGHT(d) FIELD(d, 28)
+#define DEPTH(d) FIELD(d, 32)
+#define LAYERS(d) FIELD(d, 36)
+
+// Bits of samplers.
+#define IS_NORMALISED(s) ((s)&1)
+#define ADDRESSING(s) ((s)&0xe)
+#define CLAMPS 4
+#define REPEATS 6
+#define MIRRORS 8
+#define IS_LINEAR(s) (((s)&0x30) == 0x20)
+
+// Channels in the order of memory to red, green, blue, alpha.
+#define SWIZZLE(V, order, v, one)                                                                  \
+    switch (order) {                                                                               \
+    case 0x10B0: /* R */                                                                           \
+    case 0x10BA: /* Rx */                                                                          \
+    case 0x10BD: /* DEPTH */                                                                       \
+        return (V)(v.x, 0, 0, one);                                                                \
+    case 0x10B1: /* A */                                                                           \
+        return (V)(0, 0, 0, v.x);                                                                  \
+    case 0x10B2: /* RG */                                                                          \
+    case 0x10BB: /* RGx */                                                                         \
+        return (V)(v.xy, 0, one);                                                                  \
+    case 0x10B3: /* RA */                                                                          \
+        return (V)(v.x, 0, 0, v.y);                                                                \
+    case 0x10B4: /* RGB */                                                                         \
+    case 0x10BC: /* RGBx */                                                                        \
+    case 0x10BF: /* sRGB */                                                                        \
+    case 0x10C0: /* sRGBx */                                                                       \
+        return (V)(v.xyz, one);                                                                    \
+    case 0x10B6: /* BGRA */                                                                        \
+    case 0x10C2: /* sBGRA */                                                                       \
+        return v.zyxw;                                                                             \
+    case 0x10B7: /* ARGB */                                                                        \
+        return v.yzwx;                                                                             \
+    case 0x10C3: /* ABGR */                                                                        \
+        return v.wzyx;                                                                             \
+    case 0x10B8: /* INTENSITY */                                                                   \
+        return v.xxxx;                                                                             \
+    case 0x10B9: /* LUMINANCE */                                                                   \
+        return (V)(v.xxx, one);                                                                    \
+    default:                                                                                       \
+        return v;                                                                                  \
+    }
+
+// The colour outside: opaque black where no channel could say otherwise.
+static uint border_alpha(uint order)
+{
+    switch (order) {
+    case 0x10B0: // R
+    case 0x10B2: // RG
+    case 0x10B4: // RGB
+    case 0x10B9: // LUMINANCE
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+// A normalised coordinate becomes one in elements; repeating ones begin again, or turn round, at each integer.
+static float unnormalised(float x, int size, uint s)
+{
+    if (ADDRESSING(s) == REPEATS)
+        return (x - floor(x)) * (float)size;
+    if (ADDRESSING(s) == MIRRORS)
+        return fabs(x - 2.0f * rint(0.5f * x)) * (float)size;
+    return IS_NORMALISED(s) ? x * (float)size : x;
+}
+
+// The number of an element; one beyond either end is outside where the sampler clamps.
+static int wrapped(int i, int size, uint s)
+{
+    if (ADDRESSING(s) == REPEATS) {
+        i = i < 0 ? i + size : i;
+        i = i >= size ? i - size : i;
+    }
+    return ADDRESSING(s) == CLAMPS ? clamp(i, -1, size) : clamp(i, 0, size - 1);
+}
+
+static int wrapped_int(int i, int size, uint s)
+{
+    return ADDRESSING(s) == 0 ? i : wrapped(i, size, s);
+}
+
+static int is_inside(int i, int size)
+{
+    return (uint)i < (uint)size;
+}
+
+static int layer_of(float a, int layers)
+{
+    return clamp(convert_int(rint(a)), 0, layers - 1);
+}
+
+static source address(image d, int x, int y, int z)
+{
+    int size = (int)__image_element_size(d);
+    if (__image_is_large(d))
+        return (source)d[0] + (long)z * (long)d[2] + (long)y * (long)d[1] + (long)x * size;
+    return (source)d[0] + (z * (int)d[2] + y * (int)d[1] + x * size);
+}
+
+#define READS(V, letters, one)                                                                     \
+    static V swizzled_##letters(uint order, V v){ SWIZZLE(V, order, v, one) }                      \
+                                                                                                   \
+    static V element_##letters(image d, int x, int y, int z)                                       \
+    {                                                                                              \
+        uint order = __image_channel_order(d);                                                     \
+        V v = __image_load_##letters(address(d, x, y, z), order, __image_channel_type(d));         \
+        return swizzled_##letters(order, v);                                                       \
+    }                                                                                              \
+                                                                                                   \
+    /* Coordinates as `wrapped` gives them; those of absent dimensions are 0. */                   \
+    static V sample_##letters(image d, uint s, int dims, int x, int y, int z)                      \
+    {                                                                                              \
+        if (ADDRESSING(s) != CLAMPS)                                                               \
+            return element_##letters(d, x, y, z);                                                  \
+        int w = WIDTH(d), h = HEIGHT(d), e = DEPTH(d);                                             \
+        int inside = is_inside(x, w);                                                              \
+        x = clamp(x, 0, w - 1);                                                                    \
+        if (dims > 1) {                                                                            \
+            inside &= is_inside(y, h);                                                             \
+            y = clamp(y, 0, h - 1);                                                                \
+        }                                                                                          \
+        if (dims > 2) {                                                                            \
+            inside &= is_inside(z, e);                                                             \
+            z = clamp(z, 0, e - 1);                                                                \
+        }                                                                                          \
+        V v = element_##letters(d, x, y, z);                                                       \
+        V outside = (V)(0, 0, 0, border_alpha(__image_channel_order(d)));                          \
+        return inside ? v : outside;                                                               \
+    }                                                                                              \
+                                                                                                   \
+    V FN __read_image##letters##_1d(image d, int x)                                                \
+    {                                                                                              \
+        return element_##letters(d, x, 0, 0);                                                      \
+    }                                                                                              \
+    V FN __read_image##letters##_1d_array(image d, int x, int a)                                   \
+    {                                                                                              \
+        return element_##letters(d, x, 0, a);                                                      \
+    }                                                                                              \
+    V FN __read_image##letters##_2d(image d, int x, int y)                                         \
+    {                                                                                              \
+        return element_##letters(d, x, y, 0);                                                      \
+    }                                                                                              \
+    V FN __read_image##letters##_2d_array(image d, int x, int y, int a)                            \
+    {                                                                                              \
+        return element_##letters(d, x, y, a);                                                      \
+    }                                                                                              \
+    V FN __read_image##letters##_3d(image d, int x, int y, int z)                                  \
+    {                                                                                              \
+        return element_##letters(d, x, y, z);                                                      \
+    }                                                                                              \
+                                                                                                   \
+    V FN __read_image##letters##_1d(image d, uint s, int x)                                        \
+    {                                                                                              \
+        return sample_##letters(d, s, 1, wrapped_int(x, WIDTH(d), s), 0, 0);                       \
+    }                                                                                              \
+    V FN __read_image##letters##_1d_array(image d, uint s, int x, int a)                           \
+    {                                                                                              \
+        return sample_##letters(d, s, 1, wrapped_int(x, WIDTH(d), s), 0,                           \
+                                clamp(a, 0, LAYERS(d) - 1));                                       \
+    }                                                                                              \
+    V FN __read_image##letters##_2d(image d, uint s, int x, int y)                                 \
+    {                                                                                              \
+        x = wrapped_int(x, WIDTH(d), s);                                                           \
+        y = wrapped_int(y, HEIGHT(d), s);                                                          \
+        return sample_##letters(d, s, 2, x, y, 0);                                                 \
+    }                                                                                              \
+    V FN __read_image##letters##_2d_array(image d, uint s, int x, int y, int a)                    \
+    {                                                                                              \
+        x = wrapped_int(x, WIDTH(d), s);                                                           \
+        y = wrapped_int(y, HEIGHT(d), s);                                                          \
+        return sample_##letters(d, s, 2, x, y, clamp(a, 0, LAYERS(d) - 1));                        \
+    }                                                                                              \
+    V FN __read_image##letters##_3d(image d, uint s, int x, int y, int z)                          \
+    {                                                                                              \
+        x = wrapped_int(x, WIDTH(d), s);                                                           \
+        y = wrapped_int(y, HEIGHT(d), s);                                                          \
+        z = wrapped_int(z, DEPTH(d), s);                                                           \
+        return sample_##letters(d, s, 3, x, y, z);                                                 \
+    }
+
+READS(float4, f, 1.0f)
+READS(int4, i, 1)
+READS(uint4, ui, 1)
+
+// The element below a coordinate in elements.
+static int below(float x, int size, uint s)
+{
+    return wrapped(convert_int_sat_rtn(x), size, s);
+}
+
+#define NEAREST(V, letters)                                                                        \
+    static V nearest_##letters(image d, uint s, int dims, float x, float y, float z, int layer)    \
+    {                                                                                              \
+        int i = below(unnormalised(x, WIDTH(d), s), WIDTH(d), s), j = 0, k = layer;                \
+        if (dims > 1)                                                                              \
+            j = below(unnormalised(y, HEIGHT(d), s), HEIGHT(d), s);                                \
+        if (dims > 2)                                                                              \
+            k = below(unnormalised(z, DEPTH(d), s), DEPTH(d), s);                                  \
+        return sample_##letters(d, s, dims, i, j, k);                                              \
+    }
+
+NEAREST(float4, f)
+NEAREST(int4, i)
+NEAREST(uint4, ui)
+
+// Two neighbours and the weight of the second.
+#define NEIGHBOURS(x, size, i, j, a)                                                               \
+    float a = unnormalised(x, size, s) - 0.5f;                                                     \
+    int i, j;                                                                                      \
+    {                                                                                              \
+        float low = floor(a);                                                                      \
+        a -= low;                                                                                  \
+        int first = convert_int(low);                                                              \
+        i = wrapped(first, size, s);                                                               \
+        j = wrapped(first + 1, size, s);                                                           \
+    }
+
+static float4 row(image d, uint s, int dims, int x0, int x1, float a, int y, int z)
+{
+    float4 left = sample_f(d, s, dims, x0, y, z), right = sample_f(d, s, dims, x1, y, z);
+    return left * (1.0f - a) + right * a;
+}
+
+static float4 linear(image d, uint s, int dims, float x, float y, float z, int layer)
+{
+    NEIGHBOURS(x, WIDTH(d), x0, x1, a)
+    if (dims == 1)
+        return row(d, s, dims, x0, x1, a, 0, layer);
+    NEIGHBOURS(y, HEIGHT(d), y0, y1, b)
+    if (dims == 2)
+        return row(d, s, dims, x0, x1, a, y0, layer) * (1.0f - b) +
+               row(d, s, dims, x0, x1, a, y1, layer) * b;
+    NEIGHBOURS(z, DEPTH(d), z0, z1, c)
+    float4 near = row(d, s, dims, x0, x1, a, y0, z0) * (1.0f - b) +
+                  row(d, s, dims, x0, x1, a, y1, z0) * b;
+    float4 far = row(d, s, dims, x0, x1, a, y0, z1) * (1.0f - b) +
+                 row(d, s, dims, x0, x1, a, y1, z1) * b;
+    return near * (1.0f - c) + far * c;
+}
+
+static float4 filtered_f(image d, uint s, int dims, float x, float y, float z, int layer)
+{
+    if (IS_LINEAR(s))
+        return linear(d, s, dims, x, y, z, layer);
+    return nearest_f(d, s, dims, x, y, z, layer);
+}
+
+// Integers are not interpolated.
+#define filtered_i nearest_i
+#define filtered_ui nearest_ui
+
+#define SAMPLES(V, letters)                                                                        \
+    V FN __read_image##letters##_1d(image d, uint s, float x)                                      \
+    {                                                                                              \
+        return filtered_##letters(d, s, 1, x, 0.0f, 0.0f, 0);                                      \
+    }                                                                                              \
+    V FN __read_image##letters##_1d_array(image d, uint s, float x, float a)                       \
+    {                                                                                              \
+        return filtered_##letters(d, s, 1, x, 0.0f, 0.0f, layer_of(a, LAYERS(d)));                 \
+    }                                                                                              \
+    V FN __read_image##letters##_2d(image d, uint s, float x, float y)                             \
+    {                                                                                              \
+        return filtered_##letters(d, s, 2, x, y, 0.0f, 0);                                         \
+    }                                                                                              \
+    V FN __read_image##letters##_2d_array(image d, uint s, float x, float y, float a)              \
+    {                                                                                              \
+        return filtered_##letters(d, s, 2, x, y, 0.0f, layer_of(a, LAYERS(d)));                    \
+    }                                                                                              \
+    V FN __read_image##letters##_3d(image d, uint s, float x, float y, float z)                    \
+    {                                                                                              \
+        return filtered_##letters(d, s, 3, x, y, z, 0);                                            \
+    }
+
+SAMPLES(float4, f)
+SAMPLES(int4, i)
+SAMPLES(uint4, ui)

@@ -1,0 +1,191 @@
+//! Specialisation on formats of images and states of samplers.
+//!
+//! In comes a kernel before the library is linked, and what a launch passes for its images and samplers; out goes the
+//! kernel with constants in their place, which calls the library's functions for elements of just these formats. What
+//! is left of a read is then loads and arithmetic that the vectoriser understands; the choices between formats,
+//! addressing modes and filters are folded away by the ordinary passes.
+//!
+//! Images and samplers cannot be assigned, so that each access goes to a parameter of the kernel once all functions
+//! that access images are inlined. An access whose image is not found stays general: it is right for every format.
+
+use crate::{CompileError, library};
+use cloom_builtins::{Elem, Ty, images, mangle};
+use cloom_ir::{Entity, Flags, FuncRef, Function, Linkage, Module, Op, Space, Type, Value, ValueDef};
+use cloom_passes::{inline, mem2reg, redundant_params, simplify_cfg};
+use serde::{Deserialize, Serialize};
+
+/// What a launch passes for one parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum ArgState {
+    /// An image.
+    Image {
+        /// Its `cl_channel_order`.
+        order: u32,
+        /// Its `cl_channel_type`.
+        channel_type: u32,
+        /// Whether offsets in it take more than 31 bits.
+        is_large: bool,
+    },
+    /// A sampler: its bits.
+    Sampler(u32),
+}
+
+/// What a launch passes for the images and samplers of a kernel: the number of each parameter and its state, in
+/// order.
+pub type ArgStates = Vec<(u32, ArgState)>;
+
+/// The functions that access elements of any format.
+const GENERAL: [&str; 6] =
+    ["__image_load_f", "__image_load_i", "__image_load_ui", "__image_store_f", "__image_store_i", "__image_store_ui"];
+
+/// Whether a name is that of a library function which takes an image: of the files `image_read.cl` and
+/// `image_write.cl`, whose internal functions have the file's name in theirs.
+fn takes_image(name: &str) -> bool {
+    ["__read_image", "__write_image", "image_read.", "image_write."].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Puts constants in place of formats and samplers.
+pub fn specialise(module: &mut Module, kernel: FuncRef, states: &ArgStates) -> Result<(), CompileError> {
+    if states.is_empty() {
+        return Ok(());
+    }
+    inline_accesses(module, kernel)?;
+    let func = &mut module.funcs[kernel];
+    simplify_cfg::run(func);
+    mem2reg::run(func);
+    redundant_params::run(func);
+    replace_samplers(&mut module.funcs[kernel], states);
+    replace_formats(module, kernel, states);
+    replace_accesses(module, kernel);
+    Ok(())
+}
+
+/// Inlines the functions that access images, those of the library and those of the program.
+fn inline_accesses(module: &mut Module, kernel: FuncRef) -> Result<(), CompileError> {
+    let wanted = |f: &Function| f.is_declaration() && f.linkage == Linkage::Builtin && takes_image(&f.name);
+    loop {
+        let names: Vec<String> = module.funcs.values().filter(|f| wanted(f)).map(|f| f.name.clone()).collect();
+        if names.is_empty() {
+            break;
+        }
+        for name in names {
+            library::link_function(module, &name)?;
+        }
+    }
+    let order = inline::bottom_up(module, kernel);
+    let mut must = vec![false; module.funcs.len()];
+    for &f in &order {
+        let func = &module.funcs[f];
+        let callees = func.callees();
+        must[f.index()] = takes_image(&func.name) || callees.iter().any(|callee| must[callee.index()]);
+    }
+    for f in order {
+        if must[f.index()] && !module.funcs[f].is_declaration() {
+            inline::inline_calls(module, f, &must, inline::Budget::NONE);
+        }
+    }
+    Ok(())
+}
+
+/// The number of the kernel's parameter that a value is.
+fn parameter(func: &Function, v: Value) -> Option<u32> {
+    match func.values[v].def {
+        ValueDef::Param(block, i) if block == func.entry() => Some(i.into()),
+        _ => None,
+    }
+}
+
+fn state_of(states: &ArgStates, parameter: u32) -> Option<ArgState> {
+    states.iter().find(|s| s.0 == parameter).map(|s| s.1)
+}
+
+fn replace_samplers(func: &mut Function, states: &ArgStates) {
+    for &(i, state) in states {
+        let (ArgState::Sampler(bits), Some(&param)) = (state, func.param_values().get(i as usize)) else { continue };
+        let entry = func.entry();
+        let constant = func.make_inst(
+            Op::Const(bits.into()),
+            Default::default(),
+            Some(Type::I32),
+            Flags::empty(),
+            cloom_ir::Span::NONE,
+        );
+        func.blocks[entry].insts.insert(0, constant);
+        if let Some(value) = func.insts[constant].result {
+            func.map_uses(|v| if v == param { value } else { v });
+        }
+    }
+}
+
+/// Replaces the library's questions about the format of an image.
+fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates) {
+    let mut found = Vec::new();
+    let func = &module.funcs[kernel];
+    for (inst, data) in func.insts_in_layout() {
+        let Op::Call(f) = data.op else { continue };
+        let name = module.funcs[f].name.split('.').next().unwrap_or_default();
+        let Some(&image) = data.args.first() else { continue };
+        let state = parameter(func, image).and_then(|p| state_of(states, p));
+        let Some(ArgState::Image { order, channel_type, is_large }) = state else { continue };
+        match name {
+            "__image_channel_order" => found.push((inst, order)),
+            "__image_channel_type" => found.push((inst, channel_type)),
+            "__image_element_size" => found.push((inst, images::element_size(order, channel_type))),
+            "__image_is_large" => found.push((inst, is_large.into())),
+            _ => {}
+        }
+    }
+    let func = &mut module.funcs[kernel];
+    for (inst, constant) in found {
+        func.insts[inst].op = Op::Const(constant.into());
+        func.insts[inst].args.clear();
+    }
+}
+
+/// Calls the functions of the formats that are known.
+fn replace_accesses(module: &mut Module, kernel: FuncRef) {
+    let mut found = Vec::new();
+    let func = &module.funcs[kernel];
+    for (inst, data) in func.insts_in_layout() {
+        let Op::Call(f) = data.op else { continue };
+        let name = module.funcs[f].name.split('.').next().unwrap_or_default();
+        if !GENERAL.contains(&name) {
+            continue;
+        }
+        let constant = |k: usize| data.args.get(k).and_then(|&v| func.const_bits(v)).map(|bits| bits as u32);
+        if let (Some(order), Some(ty)) = (constant(1), constant(2))
+            && let Some(special) = images::of_format(name, order, ty)
+        {
+            found.push((inst, f, special));
+        }
+    }
+    for (inst, general, name) in found {
+        let callee = special_function(module, general, &name);
+        let data = &mut module.funcs[kernel].insts[inst];
+        data.op = Op::Call(callee);
+        data.args.drain(1..3);
+    }
+}
+
+/// The declaration of the function for one format: the general one's parameters but order and type.
+fn special_function(module: &mut Module, general: FuncRef, name: &str) -> FuncRef {
+    let general = &module.funcs[general];
+    let mut params = general.params.clone();
+    params.drain(1..3);
+    let mut types = vec![Ty::Ptr(Space::Global, Elem::U8, 1)];
+    if params.len() > 1 {
+        let elem = match name {
+            _ if name.starts_with("__image_store_ui") => Elem::U32,
+            _ if name.starts_with("__image_store_i") => Elem::I32,
+            _ => Elem::F32,
+        };
+        types.push(Ty::Value(elem, 4));
+    }
+    let name = mangle(name, &types);
+    if let Some(known) = module.find(&name) {
+        return known;
+    }
+    let mut declaration = Function::new(name, params, general.ret);
+    declaration.linkage = Linkage::Builtin;
+    module.funcs.push(declaration)
+}

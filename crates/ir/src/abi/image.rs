@@ -1,0 +1,31 @@
+//! What a kernel receives for an image or a sampler.
+//!
+//! The argument of an image is the address of its descriptor, `ptr<constant>`; the constants are the offsets of its
+//! fields, in bytes. The argument of a sampler is an `i32` of the bits below.
+
+/// `i64`: address of the element at (0, 0, 0).
+pub const DATA: usize = 0;
+/// `i64`: bytes from row to row.
+pub const ROW_PITCH: usize = 8;
+/// `i64`: bytes from slice to slice of a 3D image, from layer to layer of an array.
+pub const SLICE_PITCH: usize = 16;
+/// `i32`: elements of a row.
+pub const WIDTH: usize = 24;
+/// `i32`: rows; 1 for 1D images.
+pub const HEIGHT: usize = 28;
+/// `i32`: slices; 1 but for 3D images.
+pub const DEPTH: usize = 32;
+/// `i32`: layers; 1 but for arrays.
+pub const ARRAY_SIZE: usize = 36;
+/// `i32`: `cl_channel_order`.
+pub const CHANNEL_ORDER: usize = 40;
+/// `i32`: `cl_channel_type`.
+pub const CHANNEL_TYPE: usize = 44;
+/// `i32`: bytes of an element.
+pub const ELEMENT_SIZE: usize = 48;
+/// `i32`
+pub const NUM_MIP_LEVELS: usize = 52;
+/// `i32`
+pub const NUM_SAMPLES: usize = 56;
+/// Bytes of a descriptor.
+pub const SIZE: usize = 80;
