@@ -6,13 +6,14 @@
 //! recurse endlessly.
 
 use crate::api::{
-    buffer, context, device, event, kernel, launch, platform, program, queue, svm, transfer, unsupported,
+    buffer, context, device, event, image, image_transfer, kernel, launch, platform, program, queue, sampler, svm,
+    transfer, unsupported,
 };
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
 use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify, SvmNotify};
 use crate::guard;
 use crate::handle::{Handle, Hint};
-use cloom_runtime::{Context, Device, Event, Kernel, MemObject, Platform, Program, Queue};
+use cloom_runtime::{Context, Device, Event, Kernel, MemObject, Platform, Program, Queue, Sampler};
 use std::ffi::{CStr, c_void};
 
 /// A slot of the dispatch table: the address of a function, null for interfaces of other operating systems.
@@ -139,25 +140,25 @@ table {
         = queue::set_property;
     new clCreateBuffer(context: Handle<Context>, flags: u64, size: usize, host: HostMemory) -> Handle<MemObject>
         = buffer::create;
-    new clCreateImage2D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize,
-        pitch: usize, host: HostMemory) -> Handle<MemObject> = unsupported::image_2d;
-    new clCreateImage3D(context: Handle<Context>, flags: u64, format: UserData, width: usize, height: usize,
+    new clCreateImage2D(context: Handle<Context>, flags: u64, format: In<image::Format>, width: usize, height: usize,
+        pitch: usize, host: HostMemory) -> Handle<MemObject> = image::create_2d;
+    new clCreateImage3D(context: Handle<Context>, flags: u64, format: In<image::Format>, width: usize, height: usize,
         depth: usize, row_pitch: usize, slice_pitch: usize, host: HostMemory) -> Handle<MemObject>
-        = unsupported::image_3d;
+        = image::create_3d;
     int clRetainMemObject(memory: Handle<MemObject>) = Handle::<MemObject>::retain;
     int clReleaseMemObject(memory: Handle<MemObject>) = Handle::<MemObject>::release;
     int clGetSupportedImageFormats(context: Handle<Context>, flags: u64, kind: u32, num_entries: u32, formats: OutBytes,
-        num_formats: Out<u32>) = unsupported::image_formats;
+        num_formats: Out<u32>) = image::supported;
     int clGetMemObjectInfo(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
         = buffer::info;
     int clGetImageInfo(image: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
-        = unsupported::image_info;
-    new clCreateSampler(context: Handle<Context>, normalized: u32, addressing: u32, filter: u32) -> *mut c_void
-        = unsupported::sampler;
-    int clRetainSampler(sampler: HostMemory) = unsupported::sampler_handle;
-    int clReleaseSampler(sampler: HostMemory) = unsupported::sampler_handle;
-    int clGetSamplerInfo(sampler: HostMemory, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
-        = unsupported::sampler_info;
+        = image::info;
+    new clCreateSampler(context: Handle<Context>, normalized: u32, addressing: u32, filter: u32) -> Handle<Sampler>
+        = sampler::create;
+    int clRetainSampler(sampler: Handle<Sampler>) = Handle::<Sampler>::retain;
+    int clReleaseSampler(sampler: Handle<Sampler>) = Handle::<Sampler>::release;
+    int clGetSamplerInfo(sampler: Handle<Sampler>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
+        = sampler::info;
     new clCreateProgramWithSource(context: Handle<Context>, count: u32, strings: In<Text>, lengths: In<usize>)
         -> Handle<Program> = program::with_source;
     new clCreateProgramWithBinary(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>,
@@ -198,25 +199,25 @@ table {
         to: usize, size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::copy;
     int clEnqueueReadImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, origin: In<usize>,
         region: In<usize>, row_pitch: usize, slice_pitch: usize, to: HostMemory, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::transfer_image;
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = image_transfer::read;
     int clEnqueueWriteImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, origin: In<usize>,
         region: In<usize>, row_pitch: usize, slice_pitch: usize, from: HostMemory, num_events: u32,
-        events: In<Handle<Event>>, event: Out<Handle<Event>>) = unsupported::transfer_image;
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = image_transfer::write;
     int clEnqueueCopyImage(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>,
         to: In<usize>, region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
-        = unsupported::copy_image;
+        = image_transfer::copy;
     int clEnqueueCopyImageToBuffer(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>,
         from: In<usize>, region: In<usize>, to: usize, num_events: u32, events: In<Handle<Event>>,
-        event: Out<Handle<Event>>) = unsupported::copy_image_to_buffer;
+        event: Out<Handle<Event>>) = image_transfer::to_buffer;
     int clEnqueueCopyBufferToImage(queue: Handle<Queue>, source: Handle<MemObject>, target: Handle<MemObject>,
         from: usize, to: In<usize>, region: In<usize>, num_events: u32, events: In<Handle<Event>>,
-        event: Out<Handle<Event>>) = unsupported::copy_buffer_to_image;
+        event: Out<Handle<Event>>) = image_transfer::from_buffer;
     new clEnqueueMapBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, blocking: u32, flags: u64, offset: usize,
         size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> *mut c_void
         = transfer::map;
     new clEnqueueMapImage(queue: Handle<Queue>, image: Handle<MemObject>, blocking: u32, flags: u64, origin: In<usize>,
         region: In<usize>, row_pitch: Out<usize>, slice_pitch: Out<usize>, num_events: u32, events: In<Handle<Event>>,
-        event: Out<Handle<Event>>) -> *mut c_void = unsupported::map_image;
+        event: Out<Handle<Event>>) -> *mut c_void = image_transfer::map;
     int clEnqueueUnmapMemObject(queue: Handle<Queue>, memory: Handle<MemObject>, mapped: HostMemory, num_events: u32,
         events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::unmap;
     int clEnqueueNDRangeKernel(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>,
@@ -283,8 +284,8 @@ table {
         devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = unsupported::sub_devices;
     int clRetainDevice(device: Handle<Device>) = device::count;
     int clReleaseDevice(device: Handle<Device>) = device::count;
-    new clCreateImage(context: Handle<Context>, flags: u64, format: UserData, description: UserData, host: HostMemory)
-        -> Handle<MemObject> = unsupported::image;
+    new clCreateImage(context: Handle<Context>, flags: u64, format: In<image::Format>, description: In<image::Desc>,
+        host: HostMemory) -> Handle<MemObject> = image::create;
     new clCreateProgramWithBuiltInKernels(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>,
         names: Text) -> Handle<Program> = program::with_built_in_kernels;
     int clCompileProgram(program: Handle<Program>, num_devices: u32, devices: In<Handle<Device>>, options: Text,
@@ -299,9 +300,9 @@ table {
     int clEnqueueFillBuffer(queue: Handle<Queue>, buffer: Handle<MemObject>, pattern: HostMemory, pattern_size: usize,
         offset: usize, size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
         = transfer::fill;
-    int clEnqueueFillImage(queue: Handle<Queue>, image: Handle<MemObject>, color: UserData, origin: In<usize>,
+    int clEnqueueFillImage(queue: Handle<Queue>, image: Handle<MemObject>, color: HostMemory, origin: In<usize>,
         region: In<usize>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
-        = unsupported::fill_image;
+        = image_transfer::fill;
     int clEnqueueMigrateMemObjects(queue: Handle<Queue>, num: u32, memory: In<Handle<MemObject>>, flags: u64,
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = transfer::migrate;
     int clEnqueueMarkerWithWaitList(queue: Handle<Queue>, num_events: u32, events: In<Handle<Event>>,
@@ -349,8 +350,8 @@ table {
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::map;
     int clEnqueueSVMUnmap(queue: Handle<Queue>, memory: HostMemory, num_events: u32, events: In<Handle<Event>>,
         event: Out<Handle<Event>>) = svm::unmap;
-    new clCreateSamplerWithProperties(context: Handle<Context>, properties: In<u64>) -> *mut c_void
-        = unsupported::sampler_with_properties;
+    new clCreateSamplerWithProperties(context: Handle<Context>, properties: In<u64>) -> Handle<Sampler>
+        = sampler::create_with_properties;
     int clSetKernelArgSVMPointer(kernel: Handle<Kernel>, index: u32, value: HostMemory) = svm::set_arg;
     int clSetKernelExecInfo(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) = svm::exec_info;
     int clGetKernelSubGroupInfoKHR(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize,
@@ -372,8 +373,8 @@ table {
         = unsupported::specialization_constant;
     new clCreateBufferWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, size: usize,
         host: HostMemory) -> Handle<MemObject> = buffer::create_with_properties;
-    new clCreateImageWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, format: UserData,
-        description: UserData, host: HostMemory) -> Handle<MemObject> = unsupported::image_with_properties;
+    new clCreateImageWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, format: In<image::Format>,
+        description: In<image::Desc>, host: HostMemory) -> Handle<MemObject> = image::create_with_properties;
     int clSetContextDestructorCallback(context: Handle<Context>, notify: Option<ObjectNotify>, user_data: UserData)
         = context::set_destructor;
 }

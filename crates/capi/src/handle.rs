@@ -17,7 +17,7 @@
 use crate::entry::{DISPATCH, Slot};
 use cloom_hal::lock::Mutex;
 use cloom_runtime::{
-    Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, Platform, Program, Queue, Result, Status,
+    Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, Platform, Program, Queue, Result, Sampler, Status,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -103,6 +103,7 @@ enum Kind {
     Program,
     Kernel,
     Event,
+    Sampler,
 }
 
 macro_rules! objects {
@@ -143,6 +144,7 @@ objects! {
     Program InvalidProgram "program" |p| Some(p.context().clone());
     Kernel InvalidKernel "kernel" |k| Some(k.program().context().clone());
     Event InvalidEvent "event" |e| Some(e.context().clone());
+    Sampler InvalidSampler "sampler" |s| Some(s.context().clone());
 }
 
 /// Blocks of the first chunk. Each further one has twice as many.

@@ -3,6 +3,7 @@
 //! A device builds its [`DeviceCaps`] from the tables of this crate. All users of capabilities read it: the device
 //! queries of the interface, the runtime's checks, and the preprocessor's macros.
 
+use crate::image::{CPU_IMAGES, ImageLimits};
 use crate::{C_FEATURES, DEVICE_EXTENSIONS, Named, limits};
 use std::borrow::Cow;
 
@@ -65,6 +66,8 @@ pub struct DeviceCaps {
     pub c_features: Cow<'static, [Named]>,
     /// Sizes and counts.
     pub limits: Limits,
+    /// Images, if it has them.
+    pub images: Option<ImageLimits>,
     /// Arithmetic on `float`: bits of [`fp`].
     pub single_fp: u64,
     /// Arithmetic on `double`: bits of [`fp`]; 0 where there is none.
@@ -89,6 +92,7 @@ static CPU: DeviceCaps = DeviceCaps {
         max_constant_args: limits::MAX_CONSTANT_ARGS,
         mem_base_addr_align: limits::MEM_BASE_ADDR_ALIGN,
     },
+    images: Some(CPU_IMAGES),
     single_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::FMA | fp::CORRECTLY_ROUNDED_DIVIDE_SQRT,
     // Conversions have the other roundings.
     double_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::ROUND_TO_ZERO | fp::ROUND_TO_INF | fp::FMA,

@@ -8,6 +8,7 @@
 pub mod cpu;
 mod device;
 pub mod env;
+pub mod image;
 
 pub use device::{DeviceCaps, DeviceKind, Limits, fp};
 
@@ -47,6 +48,9 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_int64_extended_atomics", version(1, 0, 0)),
     named("cl_khr_fp64", version(1, 0, 0)),
     named("cl_khr_extended_versioning", version(1, 0, 0)),
+    named("cl_khr_3d_image_writes", version(1, 0, 0)),
+    named("cl_khr_depth_images", version(1, 0, 0)),
+    named("cl_khr_image2d_from_buffer", version(1, 0, 0)),
     named("cl_khr_subgroup_ballot", version(1, 0, 0)),
     named("cl_khr_subgroup_clustered_reduce", version(1, 0, 0)),
     named("cl_khr_subgroup_extended_types", version(1, 0, 0)),
@@ -65,6 +69,9 @@ pub const PLATFORM_EXTENSIONS: &[Named] =
 pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_fp64", version(3, 0, 0)),
     named("__opencl_c_int64", version(3, 0, 0)),
+    named("__opencl_c_images", version(3, 0, 0)),
+    named("__opencl_c_read_write_images", version(3, 0, 0)),
+    named("__opencl_c_3d_image_writes", version(3, 0, 0)),
     named("__opencl_c_atomic_order_acq_rel", version(3, 0, 0)),
     named("__opencl_c_atomic_order_seq_cst", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_device", version(3, 0, 0)),

@@ -101,6 +101,11 @@ impl Context {
         &self.svm
     }
 
+    /// Whether a device has images.
+    pub fn has_images(&self) -> bool {
+        self.devices().iter().any(|d| d.caps().images.is_some())
+    }
+
     /// The shared state of all objects.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine

@@ -4,8 +4,10 @@ use crate::args::{Arg, Args};
 use crate::host_mem::HostPtr;
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
-use crate::{Device, Error, ExternalSlot, KernelCode, MemFlags, MemObject, Program, Queue, Result, Status};
+use crate::{Device, Error, ExternalSlot, KernelCode, MemFlags, MemObject, Program, Queue, Result, Sampler, Status};
 use cloom_artifact::{KernelArgKind, KernelArtifact};
+use cloom_caps::image::ImageFormat;
+use cloom_compiler::{ArgState, ArgStates};
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use smallvec::SmallVec;
@@ -66,6 +68,9 @@ impl Access {
 /// Calls a function with the memory object of a handle, or fails if there is none.
 pub type WithMemObject<'a> = dyn Fn(usize, &dyn Fn(&Arc<MemObject>) -> Result<()>) -> Result<()> + 'a;
 
+/// Calls a function with the sampler of a handle, or fails if there is none.
+pub type WithSampler<'a> = dyn Fn(usize, &dyn Fn(&Arc<Sampler>) -> Result<()>) -> Result<()> + 'a;
+
 /// The arguments of `clSetKernelArg`.
 pub struct ArgInput<'a> {
     /// `arg_size`
@@ -74,6 +79,15 @@ pub struct ArgInput<'a> {
     pub value: Option<HostPtr>,
     /// Calls a function with the memory object of a handle.
     pub with_mem_object: &'a WithMemObject<'a>,
+    /// Calls a function with the sampler of a handle.
+    pub with_sampler: &'a WithSampler<'a>,
+}
+
+impl ArgInput<'_> {
+    /// The handle that the value is; 0 if there is none.
+    fn handle(&self) -> usize {
+        self.value.map_or(0, |v| v.read(0, 8, |b| usize::from_ne_bytes(b.try_into().unwrap_or_default())))
+    }
 }
 
 /// A kernel.
@@ -86,6 +100,8 @@ pub struct Kernel {
     /// One per device of the program.
     codes: Vec<Option<Arc<KernelCode>>>,
     args: Args,
+    /// Whether it has images or samplers.
+    is_special: bool,
     /// Whether it accesses SVM allocations through pointers in memory, and whether other host memory.
     indirect: [AtomicBool; 2],
 }
@@ -99,8 +115,9 @@ impl Kernel {
     ) -> Arc<Kernel> {
         program.count_kernel(true);
         let args = Args::new(meta.params.len());
+        let is_special = meta.params.iter().any(|p| matches!(p.kind, ParamKind::Image | ParamKind::Sampler));
         let (external, indirect) = Default::default();
-        Arc::new(Kernel { external, program, name: name.to_owned(), meta, codes, args, indirect })
+        Arc::new(Kernel { external, program, name: name.to_owned(), meta, codes, args, is_special, indirect })
     }
 
     /// `clCloneKernel`: another kernel with the same arguments.
@@ -170,11 +187,9 @@ impl Kernel {
             }
             ParamKind::Global | ParamKind::Constant => {
                 ensure!(size == 8, InvalidArgSize, "{what} is a buffer: its size is that of a cl_mem, 8, not {size}");
-                let handle =
-                    input.value.map_or(0, |v| v.read(0, 8, |b| usize::from_ne_bytes(b.try_into().unwrap_or_default())));
-                match handle {
+                match input.handle() {
                     0 => self.store_buffer(index, param, None),
-                    _ => (input.with_mem_object)(handle, &|buffer| self.store_buffer(index, param, Some(buffer))),
+                    handle => (input.with_mem_object)(handle, &|buffer| self.store_buffer(index, param, Some(buffer))),
                 }
             }
             ParamKind::Value | ParamKind::Struct => {
@@ -186,8 +201,18 @@ impl Kernel {
                 value.read(0, size, |bytes| self.args.set_bytes(index as usize, bytes));
                 Ok(())
             }
-            ParamKind::Sampler => bail!(InvalidSampler, "{what} is a sampler, which this device does not have"),
-            ParamKind::Image => bail!(InvalidMemObject, "{what} is an image, which this device does not have"),
+            ParamKind::Sampler => {
+                ensure!(
+                    size == 8,
+                    InvalidArgSize,
+                    "{what} is a sampler: its size is that of a cl_sampler, 8, not {size}"
+                );
+                (input.with_sampler)(input.handle(), &|sampler| self.store_sampler(index, param, sampler))
+            }
+            ParamKind::Image => {
+                ensure!(size == 8, InvalidArgSize, "{what} is an image: its size is that of a cl_mem, 8, not {size}");
+                (input.with_mem_object)(input.handle(), &|image| self.store_image(index, param, image))
+            }
         }
     }
 
@@ -214,8 +239,59 @@ impl Kernel {
     fn store_buffer(&self, index: u32, param: &KernelParam, buffer: Option<&Arc<MemObject>>) -> Result<()> {
         let same = buffer.is_none_or(|b| Arc::ptr_eq(b.context(), self.program.context()));
         ensure!(same, InvalidMemObject, "{}: the buffer is of another context", self.what(index, param));
+        let is_image = buffer.is_some_and(|b| b.as_image().is_some());
+        ensure!(!is_image, InvalidMemObject, "{} is a buffer, not an image", self.what(index, param));
         self.args.set_buffer(index as usize, buffer);
         Ok(())
+    }
+
+    // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
+    fn store_image(&self, index: u32, param: &KernelParam, object: &Arc<MemObject>) -> Result<()> {
+        let what = self.what(index, param);
+        let same = Arc::ptr_eq(object.context(), self.program.context());
+        ensure!(same, InvalidMemObject, "{what}: the image is of another context");
+        let image = object.image()?;
+        ensure!(image.fits(&param.type_name), InvalidArgValue, "{what} is a `{}`: the image is not", param.type_name);
+        let excluded = match Access::of(param) {
+            Access::ReadOnly | Access::None => MemFlags::WRITE_ONLY,
+            Access::WriteOnly => MemFlags::READ_ONLY,
+            Access::ReadWrite => MemFlags::READ_ONLY | MemFlags::WRITE_ONLY,
+        };
+        let denied = object.flags().intersects(excluded);
+        ensure!(!denied, InvalidArgValue, "{what}: the image's flags forbid what the kernel does with it");
+        self.args.set_buffer(index as usize, Some(object));
+        Ok(())
+    }
+
+    fn store_sampler(&self, index: u32, param: &KernelParam, sampler: &Arc<Sampler>) -> Result<()> {
+        let same = Arc::ptr_eq(sampler.context(), self.program.context());
+        ensure!(same, InvalidSampler, "{}: the sampler is of another context", self.what(index, param));
+        self.args.set_bytes(index as usize, &sampler.bits().to_le_bytes());
+        Ok(())
+    }
+
+    /// The images and samplers that are set now, for which code is specialised.
+    pub(crate) fn arg_states(&self) -> ArgStates {
+        let mut states = ArgStates::new();
+        if !self.is_special {
+            return states;
+        }
+        let mut args = self.args.read();
+        for (i, param) in self.meta.params.iter().enumerate() {
+            let state = match (param.kind, args.get(i)) {
+                (ParamKind::Image, Some(Arg::Buffer(Some(object)))) => object.upgrade().and_then(|object| {
+                    let image = object.as_image()?;
+                    let ImageFormat { order, channel_type } = image.format;
+                    Some(ArgState::Image { order, channel_type, is_large: image.is_large() })
+                }),
+                (ParamKind::Sampler, Some(Arg::Bytes(bytes))) => {
+                    bytes.first_chunk().map(|bits| ArgState::Sampler(u32::from_le_bytes(*bits)))
+                }
+                _ => None,
+            };
+            states.extend(state.map(|state| (i as u32, state)));
+        }
+        states
     }
 
     /// Sets an argument that is a pointer to so many bytes of local memory.
@@ -322,6 +398,23 @@ impl Kernel {
                     packed.buffers.push((buffer, if only_reads { AccessMode::Read } else { AccessMode::Update }));
                     &word
                 }
+                (KernelArgKind::Image, Arg::Buffer(Some(image))) => {
+                    let param = &self.meta.params[i];
+                    let Some(image) = image.upgrade() else {
+                        bail!(
+                            InvalidKernelArgs,
+                            "the image that argument `{}` of kernel `{}` was set to has been released",
+                            param.name,
+                            self.name
+                        )
+                    };
+                    word = image.descriptor_address(packed.space)?.to_le_bytes();
+                    packed.shares |= image.is_shared();
+                    let only_reads = matches!(Access::of(param), Access::ReadOnly | Access::None);
+                    packed.buffers.push((image, if only_reads { AccessMode::Read } else { AccessMode::Update }));
+                    &word
+                }
+                (KernelArgKind::Sampler, Arg::Bytes(bytes)) => bytes,
                 (KernelArgKind::Buffer, Arg::Address(address)) => {
                     ensure!(
                         queue.device().svm().is_some(),

@@ -43,7 +43,7 @@ impl Queue {
     ) -> Result<Option<Arc<Event>>> {
         let same = Arc::ptr_eq(kernel.program().context(), self.context());
         ensure!(same, InvalidContext, "the kernel is of another context than the queue");
-        let code = kernel.code_for_launch(self.device())?;
+        let code = &kernel.code_for_launch(self.device())?.specialised(kernel.arg_states());
         let required = kernel.meta().reqd_group_size;
         let chosen = input.local.is_none() && input.work_dim > 1;
         let dim_order = if chosen { code.dim_order()? } else { [0, 1, 2] };

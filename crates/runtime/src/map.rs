@@ -11,17 +11,44 @@
 //! command is known when the one that unmaps runs, not yet when it is enqueued.
 
 use crate::execute::{CommandType, Progress};
+use crate::region::Rect;
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
 use crate::{Event, MapFlags, MemFlags, MemObject, Queue, Result};
 use std::sync::{Arc, OnceLock};
 
-/// A mapped range, in bytes of its memory object.
+/// What is mapped, in bytes of its memory object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MapTarget {
+    /// A range of a buffer.
+    Bytes { offset: u64, size: u64 },
+    /// A box of an image.
+    Image(Rect),
+}
+
+impl MapTarget {
+    /// Offset and size of the range from the first to the last byte.
+    fn range(&self) -> (u64, u64) {
+        match *self {
+            MapTarget::Bytes { offset, size } => (offset, size),
+            MapTarget::Image(rect) => (rect.start, rect.end - rect.start),
+        }
+    }
+
+    fn overlaps(&self, other: &MapTarget) -> bool {
+        if let (MapTarget::Image(a), MapTarget::Image(b)) = (self, other) {
+            return a.overlaps(b);
+        }
+        let ((a, m), (b, n)) = (self.range(), other.range());
+        a < b + n && b < a + m
+    }
+}
+
+/// A mapping.
 #[derive(Clone, Debug)]
 pub(crate) struct Mapping {
     address: usize,
-    offset: u64,
-    size: u64,
+    target: MapTarget,
     flags: MapFlags,
     /// Whether its command ran, as soon as that is known. One whose command never ran counts as no mapping, but may
     /// still be unmapped: the application has the pointer.
@@ -93,6 +120,21 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<(usize, Arc<Event>)> {
         self.check_buffer(buffer)?;
+        buffer.check_range(offset, size)?;
+        ensure!(size > 0, InvalidValue, "a map of 0 bytes");
+        self.map_range(buffer, blocking, bits, MapTarget::Bytes { offset, size }, wait)
+    }
+
+    /// Maps bytes of a buffer or an image, whose range has been checked.
+    pub(crate) fn map_range(
+        self: &Arc<Queue>,
+        buffer: &Arc<MemObject>,
+        blocking: bool,
+        bits: u64,
+        target: MapTarget,
+        wait: &[Arc<Event>],
+    ) -> Result<(usize, Arc<Event>)> {
+        let (offset, size) = target.range();
         let Some(flags) = MapFlags::from_bits(bits) else {
             bail!(InvalidValue, "cl_map_flags {bits:#x} has unknown bits");
         };
@@ -100,8 +142,6 @@ impl Queue {
         let both =
             flags.contains(MapFlags::WRITE_INVALIDATE_REGION) && flags.intersects(MapFlags::READ | MapFlags::WRITE);
         ensure!(!both, InvalidValue, "CL_MAP_WRITE_INVALIDATE_REGION excludes CL_MAP_READ and CL_MAP_WRITE");
-        ensure!(size > 0, InvalidValue, "a map of 0 bytes");
-        buffer.check_range(offset, size)?;
         let denied = |f: MemFlags| buffer.flags().intersects(f | MemFlags::HOST_NO_ACCESS);
         let reads = flags.contains(MapFlags::READ);
         ensure!(
@@ -120,10 +160,10 @@ impl Queue {
             let mut mappings = buffer.mappings.lock();
             let overlaps = mappings.iter().any(|m| {
                 let both = m.is_live() && writes && m.writes();
-                both && offset < m.offset + m.size && m.offset < offset + size
+                both && m.target.overlaps(&target)
             });
             ensure!(!overlaps, InvalidOperation, "bytes {offset}+{size} overlap a region that is mapped for writing");
-            mappings.push(Mapping { address, offset, size, flags, ran: ran.clone() });
+            mappings.push(Mapping { address, target, flags, ran: ran.clone() });
         }
         let given_up = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
         let mode = if given_up { AccessMode::Overwrite } else { AccessMode::Read };
@@ -134,7 +174,11 @@ impl Queue {
             let _ = map.ran.set(true);
             Ok(Progress::Done)
         });
-        let event = self.enqueue(CommandType::MapBuffer, wait, blocking, work)?;
+        let kind = match target {
+            MapTarget::Bytes { .. } => CommandType::MapBuffer,
+            MapTarget::Image(_) => CommandType::MapImage,
+        };
+        let event = self.enqueue(kind, wait, blocking, work)?;
         Ok((address, event))
     }
 
@@ -146,7 +190,7 @@ impl Queue {
         address: usize,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_buffer(buffer)?;
+        self.check_object(buffer)?;
         let Some(mapping) = remove(buffer, address) else {
             bail!(InvalidValue, "{address:#x} is not where this buffer is mapped");
         };
@@ -156,17 +200,25 @@ impl Queue {
                 && mapping.ran.get() == Some(&true)
                 && mapping.writes()
             {
-                unmap.buffer.acquire(Space::HOST, mapping.offset, mapping.size, AccessMode::Overwrite)?;
+                let (offset, size) = mapping.target.range();
+                unmap.buffer.acquire(Space::HOST, offset, size, AccessMode::Overwrite)?;
             }
             Ok(Progress::Done)
         });
         self.enqueue(CommandType::UnmapMemObject, wait, false, work)
     }
 
-    /// Checks that a buffer is of the queue's context.
+    /// Checks that a memory object is of the queue's context.
+    pub(crate) fn check_object(&self, object: &MemObject) -> Result<()> {
+        let same = Arc::ptr_eq(object.context(), self.context());
+        ensure!(same, InvalidContext, "the memory object is of another context than the queue");
+        Ok(())
+    }
+
+    /// Checks that a memory object is a buffer of the queue's context.
     pub(crate) fn check_buffer(&self, buffer: &MemObject) -> Result<()> {
-        let same = Arc::ptr_eq(buffer.context(), self.context());
-        ensure!(same, InvalidContext, "the buffer is of another context than the queue");
+        self.check_object(buffer)?;
+        ensure!(buffer.as_image().is_none(), InvalidMemObject, "the memory object is an image, not a buffer");
         Ok(())
     }
 }

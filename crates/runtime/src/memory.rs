@@ -1,4 +1,4 @@
-//! Memory objects: buffers and sub-buffers. Images and pipes will be two more kinds.
+//! Memory objects: buffers, sub-buffers and images. Pipes will be one more kind.
 //!
 //! A memory object belongs to its context. [`Residency`] tracks its copies on the host and on devices; a sub-buffer
 //! shares that of its parent. With `CL_MEM_USE_HOST_PTR` the copy on the host is the application's own memory: devices
@@ -6,6 +6,7 @@
 //! `CL_MEM_COPY_HOST_PTR` is filled in the memory space of the context's first device.
 
 use crate::host_mem::{HostBlock, HostPtr};
+use crate::image::Image;
 use crate::map::Mapping;
 use crate::residency::{AccessMode, Residency, Space};
 use crate::status::{bail, ensure};
@@ -16,11 +17,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The kinds of memory objects.
-enum MemKind {
+pub(crate) enum MemKind {
     /// A buffer with bytes of its own.
     Buffer,
     /// A part of a buffer, which begins so many bytes after it.
     SubBuffer { parent: Arc<MemObject>, origin: u64 },
+    /// An image, perhaps of the bytes of a buffer or of another image.
+    Image { image: Image, parent: Option<Arc<MemObject>> },
 }
 
 /// A memory object.
@@ -28,29 +31,37 @@ pub struct MemObject {
     /// What the interface keeps.
     pub external: ExternalSlot,
     context: Arc<Context>,
-    kind: MemKind,
+    pub(crate) kind: MemKind,
     size: u64,
     flags: MemFlags,
-    host_ptr: Option<HostPtr>,
+    pub(crate) host_ptr: Option<HostPtr>,
     /// Whether that is fine-grained shared memory, which the host may use at the same time as kernels.
     shared: bool,
-    residency: Arc<Residency>,
+    pub(crate) residency: Arc<Residency>,
     properties: Option<Vec<u64>>,
     pub(crate) mappings: Mutex<Vec<Mapping>>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
-const KERNEL_ACCESS: MemFlags = MemFlags::READ_WRITE.union(MemFlags::WRITE_ONLY).union(MemFlags::READ_ONLY);
+pub(crate) const KERNEL_ACCESS: MemFlags = MemFlags::READ_WRITE.union(MemFlags::WRITE_ONLY).union(MemFlags::READ_ONLY);
 const HOST_ACCESS: MemFlags = MemFlags::HOST_WRITE_ONLY.union(MemFlags::HOST_READ_ONLY).union(MemFlags::HOST_NO_ACCESS);
 const HOST_POINTER: MemFlags = MemFlags::USE_HOST_PTR.union(MemFlags::ALLOC_HOST_PTR).union(MemFlags::COPY_HOST_PTR);
 
 // OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
 /// Reads the flags of a call; unknown bits and contradictions are errors.
 fn parse_flags(bits: u64) -> Result<MemFlags> {
-    let other = MemFlags::KERNEL_READ_AND_WRITE | MemFlags::SVM_FINE_GRAIN_BUFFER | MemFlags::SVM_ATOMICS;
-    let known = MemFlags::all().difference(other);
+    parse_flags_of(bits, MemFlags::KERNEL_READ_AND_WRITE)
+}
+
+/// Reads the flags of a new image.
+pub(crate) fn parse_image_flags(bits: u64) -> Result<MemFlags> {
+    parse_flags_of(bits, MemFlags::empty())
+}
+
+fn parse_flags_of(bits: u64, other: MemFlags) -> Result<MemFlags> {
+    let known = MemFlags::all().difference(MemFlags::SVM_FINE_GRAIN_BUFFER | MemFlags::SVM_ATOMICS | other);
     let Some(flags) = MemFlags::from_bits(bits).filter(|f| known.contains(*f)) else {
-        bail!(InvalidValue, "memory flags {bits:#x} has bits that a buffer does not know");
+        bail!(InvalidValue, "memory flags {bits:#x} has bits that such an object does not know");
     };
     for (set, what) in [(KERNEL_ACCESS, "kernels'"), (HOST_ACCESS, "the host's")] {
         let n = flags.intersection(set).bits().count_ones();
@@ -67,21 +78,11 @@ fn parse_flags(bits: u64) -> Result<MemFlags> {
 /// Checks the arguments of a new buffer (OpenCL 3.0, section 5.2.1). Returns the flags with the specification's
 /// defaults.
 fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>) -> Result<MemFlags> {
-    let has_pointer = host_ptr.is_some();
     let flags = parse_flags(bits)?;
-    let used = flags.contains(MemFlags::USE_HOST_PTR);
-    let other = flags.intersects(MemFlags::ALLOC_HOST_PTR | MemFlags::COPY_HOST_PTR);
-    ensure!(
-        !(used && other),
-        InvalidValue,
-        "CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR"
-    );
+    check_host_pointer(flags, host_ptr)?;
     ensure!(size > 0, InvalidBufferSize, "a buffer of 0 bytes");
     let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
     ensure!(size <= largest, InvalidBufferSize, "{size} bytes are more than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
-    let needed = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
-    ensure!(!needed || has_pointer, InvalidHostPtr, "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr");
-    ensure!(needed || !has_pointer, InvalidHostPtr, "a host_ptr without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR");
     // Also for pointers into the middle of an allocation: memory after its end is not the application's.
     let room = host_ptr.and_then(|p| context.svm_room(p.address()));
     ensure!(
@@ -91,6 +92,22 @@ fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>)
         room.unwrap_or(0)
     );
     Ok(if flags.intersects(KERNEL_ACCESS) { flags } else { flags | MemFlags::READ_WRITE })
+}
+
+/// Checks that the flags and the pointer to the host's memory fit together.
+pub(crate) fn check_host_pointer(flags: MemFlags, host_ptr: Option<HostPtr>) -> Result<()> {
+    let has_pointer = host_ptr.is_some();
+    let used = flags.contains(MemFlags::USE_HOST_PTR);
+    let other = flags.intersects(MemFlags::ALLOC_HOST_PTR | MemFlags::COPY_HOST_PTR);
+    ensure!(
+        !(used && other),
+        InvalidValue,
+        "CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR"
+    );
+    let needed = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+    ensure!(!needed || has_pointer, InvalidHostPtr, "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr");
+    ensure!(needed || !has_pointer, InvalidHostPtr, "a host_ptr without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR");
+    Ok(())
 }
 
 impl MemObject {
@@ -116,19 +133,32 @@ impl MemObject {
                 residency
             }
         };
-        Ok(Arc::new(MemObject {
+        Ok(Self::of_kind(context, MemKind::Buffer, size, flags, used, Arc::new(residency), properties))
+    }
+
+    /// An object whose arguments have been checked; `host_ptr` is the application's memory that it uses.
+    pub(crate) fn of_kind(
+        context: &Arc<Context>,
+        kind: MemKind,
+        size: u64,
+        flags: MemFlags,
+        host_ptr: Option<HostPtr>,
+        residency: Arc<Residency>,
+        properties: Option<Vec<u64>>,
+    ) -> Arc<MemObject> {
+        Arc::new(MemObject {
             external: ExternalSlot::default(),
             context: context.clone(),
-            kind: MemKind::Buffer,
+            kind,
             size,
             flags,
-            host_ptr: used,
-            shared: used.is_some_and(|p| context.svm_room(p.address()).is_some()),
-            residency: Arc::new(residency),
+            host_ptr,
+            shared: host_ptr.is_some_and(|p| context.svm_room(p.address()).is_some()),
+            residency,
             properties,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
-        }))
+        })
     }
 
     // OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
@@ -136,18 +166,7 @@ impl MemObject {
     pub fn sub_buffer(self: &Arc<MemObject>, bits: u64, origin: u64, size: u64) -> Result<Arc<MemObject>> {
         ensure!(matches!(self.kind, MemKind::Buffer), InvalidMemObject, "a sub-buffer of a sub-buffer");
         let flags = parse_flags(bits)?;
-        ensure!(
-            !flags.intersects(HOST_POINTER),
-            InvalidValue,
-            "a sub-buffer takes no CL_MEM_*_HOST_PTR flag; it has its parent's"
-        );
-        let excluded = |mine: MemFlags, parents: MemFlags| self.flags.contains(parents) && flags.intersects(mine);
-        let widened = excluded(MemFlags::READ_WRITE | MemFlags::READ_ONLY, MemFlags::WRITE_ONLY)
-            || excluded(MemFlags::READ_WRITE | MemFlags::WRITE_ONLY, MemFlags::READ_ONLY)
-            || excluded(MemFlags::HOST_READ_ONLY, MemFlags::HOST_WRITE_ONLY)
-            || excluded(MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_READ_ONLY)
-            || excluded(MemFlags::HOST_READ_ONLY | MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_NO_ACCESS);
-        ensure!(!widened, InvalidValue, "the flags allow what the parent's do not");
+        let flags = self.inherited(flags)?;
         ensure!(size > 0, InvalidBufferSize, "a sub-buffer of 0 bytes");
         let inside = origin.checked_add(size).is_some_and(|end| end <= self.size);
         ensure!(inside, InvalidValue, "bytes {origin}+{size} do not lie in the buffer of {} bytes", self.size);
@@ -157,21 +176,27 @@ impl MemObject {
             MisalignedSubBufferOffset,
             "origin {origin} is not a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN (bits) of any device"
         );
+        let kind = MemKind::SubBuffer { parent: self.clone(), origin };
+        Ok(Self::of_kind(&self.context, kind, size, flags, self.host_ptr, self.residency.clone(), None))
+    }
+
+    /// The flags of an object that shares this one's bytes: where they say nothing, this one's.
+    pub(crate) fn inherited(&self, flags: MemFlags) -> Result<MemFlags> {
+        ensure!(
+            !flags.intersects(HOST_POINTER),
+            InvalidValue,
+            "an object of another's bytes takes no CL_MEM_*_HOST_PTR flag; it has its parent's"
+        );
+        let excluded = |mine: MemFlags, parents: MemFlags| self.flags.contains(parents) && flags.intersects(mine);
+        let widened = excluded(MemFlags::READ_WRITE | MemFlags::READ_ONLY, MemFlags::WRITE_ONLY)
+            || excluded(MemFlags::READ_WRITE | MemFlags::WRITE_ONLY, MemFlags::READ_ONLY)
+            || excluded(MemFlags::HOST_READ_ONLY, MemFlags::HOST_WRITE_ONLY)
+            || excluded(MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_READ_ONLY)
+            || excluded(MemFlags::HOST_READ_ONLY | MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_NO_ACCESS);
+        ensure!(!widened, InvalidValue, "the flags allow what the parent's do not");
         let inherit = |set: MemFlags| if flags.intersects(set) { flags & set } else { self.flags & set };
-        let flags = inherit(KERNEL_ACCESS) | inherit(HOST_ACCESS) | (self.flags & HOST_POINTER);
-        Ok(Arc::new(MemObject {
-            external: ExternalSlot::default(),
-            context: self.context.clone(),
-            kind: MemKind::SubBuffer { parent: self.clone(), origin },
-            size,
-            flags,
-            host_ptr: self.host_ptr,
-            shared: self.shared,
-            residency: self.residency.clone(),
-            properties: None,
-            mappings: Mutex::default(),
-            destructors: Mutex::default(),
-        }))
+        let other = flags & MemFlags::KERNEL_READ_AND_WRITE;
+        Ok(inherit(KERNEL_ACCESS) | inherit(HOST_ACCESS) | (self.flags & HOST_POINTER) | other)
     }
 
     /// The context.
@@ -179,19 +204,19 @@ impl MemObject {
         &self.context
     }
 
-    /// The buffer that it is a part of.
+    /// The object that has its bytes, if it is another one.
     pub fn parent(&self) -> Option<&Arc<MemObject>> {
         match &self.kind {
-            MemKind::Buffer => None,
-            MemKind::SubBuffer { parent, .. } => Some(parent),
+            MemKind::Buffer | MemKind::Image { parent: None, .. } => None,
+            MemKind::SubBuffer { parent, .. } | MemKind::Image { parent: Some(parent), .. } => Some(parent),
         }
     }
 
-    /// Where it begins in its parent.
+    /// Where it begins in the object that has its bytes.
     pub fn origin(&self) -> u64 {
-        match self.kind {
-            MemKind::Buffer => 0,
-            MemKind::SubBuffer { origin, .. } => origin,
+        match &self.kind {
+            MemKind::SubBuffer { origin, .. } => *origin,
+            _ => self.parent().map_or(0, |parent| parent.origin()),
         }
     }
 
@@ -285,7 +310,7 @@ impl MemObject {
 }
 
 /// The application's memory as the copy on the host.
-fn wrap(context: &Context, pointer: HostPtr, size: u64) -> Arc<dyn Memory> {
+pub(crate) fn wrap(context: &Context, pointer: HostPtr, size: u64) -> Arc<dyn Memory> {
     let sharing = context.devices().iter().find_map(|d| d.hal().as_host_shared());
     match sharing {
         Some(device) => device.wrap(pointer.address(), size),

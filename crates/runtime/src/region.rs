@@ -56,6 +56,34 @@ impl Rect {
         Ok(Rect { start: start.unwrap_or(0), row_pitch, slice_pitch, region, end: last.unwrap_or(0) })
     }
 
+    /// A box at the start of memory.
+    pub(crate) fn at_start(region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Rect> {
+        Rect::new(&RectSide { origin: [0; 3], row_pitch, slice_pitch: 0 }, [region[0], region[1], 1])?;
+        let [width, height, depth] = region;
+        let last = slice_pitch.checked_mul(depth - 1).and_then(|n| n.checked_add(row_pitch * (height - 1) + width));
+        ensure!(last.is_some(), InvalidValue, "a box with slices of {slice_pitch} bytes lies beyond any memory");
+        Ok(Rect { start: 0, row_pitch, slice_pitch, region, end: last.unwrap_or(0) })
+    }
+
+    /// The same bytes of two boxes of one shape in fewer and longer rows, where rows or slices follow one another on
+    /// both sides.
+    pub(crate) fn merged(a: &Rect, b: &Rect) -> (Rect, Rect) {
+        let (mut a, mut b) = (*a, *b);
+        let is_packed = |r: &Rect| r.row_pitch == r.region[0];
+        if is_packed(&a) && is_packed(&b) {
+            for r in [&mut a, &mut b] {
+                r.region = [r.region[0] * r.region[1], r.region[2], 1];
+                (r.row_pitch, r.slice_pitch) = (r.slice_pitch, r.slice_pitch);
+            }
+            if is_packed(&a) && is_packed(&b) {
+                for r in [&mut a, &mut b] {
+                    r.region = [r.region[0] * r.region[1], 1, 1];
+                }
+            }
+        }
+        (a, b)
+    }
+
     /// The offset of the first byte of each row.
     pub fn rows(&self) -> impl Iterator<Item = u64> + '_ {
         let (height, depth) = (self.region[1], self.region[2]);

@@ -275,7 +275,7 @@ impl Queue {
         let Some(flags) = MigrationFlags::from_bits(bits) else {
             bail!(InvalidValue, "cl_mem_migration_flags {bits:#x} has unknown bits");
         };
-        buffers.iter().try_for_each(|b| self.check_buffer(b))?;
+        buffers.iter().try_for_each(|b| self.check_object(b))?;
         let space = if flags.contains(MigrationFlags::HOST) { Space::HOST } else { self.space() };
         let given_up = flags.contains(MigrationFlags::CONTENT_UNDEFINED);
         let access = if given_up { AccessMode::Overwrite } else { AccessMode::Read };

@@ -5,6 +5,7 @@ use crate::args::{Out, OutArray, OutBytes};
 use crate::handle::{self, Handle};
 use crate::info::{Info, Written};
 use crate::{cl, platform as process};
+use cloom_caps::image::ImageLimits;
 use cloom_caps::{self as caps, DeviceKind};
 use cloom_runtime::{Device, Platform, Result, Status, SvmKind};
 use std::sync::Arc;
@@ -72,7 +73,10 @@ pub fn info(device: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
         Some(written) => Some(written),
         None => match ability(&device, name, info)? {
             Some(written) => Some(written),
-            None => absent(name, info)?,
+            None => match images(&device, name, info)? {
+                Some(written) => Some(written),
+                None => absent(name, info)?,
+            },
         },
     };
     match written {
@@ -173,6 +177,29 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     }))
 }
 
+/// Images: zeros where there are none.
+fn images(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
+    let images = device.caps().images;
+    let count = |of: fn(&ImageLimits) -> u32| info.value(images.as_ref().map_or(0, of));
+    let size = |of: fn(&ImageLimits) -> u64| info.value(images.as_ref().map_or(0, of) as usize);
+    Ok(Some(match name {
+        cl::DEVICE_IMAGE_SUPPORT => info.bool(images.is_some())?,
+        cl::DEVICE_MAX_READ_IMAGE_ARGS => count(|i| i.read_args)?,
+        cl::DEVICE_MAX_WRITE_IMAGE_ARGS => count(|i| i.write_args)?,
+        cl::DEVICE_MAX_READ_WRITE_IMAGE_ARGS => count(|i| i.read_write_args)?,
+        cl::DEVICE_MAX_SAMPLERS => count(|i| i.samplers)?,
+        cl::DEVICE_IMAGE_PITCH_ALIGNMENT => count(|i| i.pitch_alignment)?,
+        cl::DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => count(|i| i.base_alignment)?,
+        cl::DEVICE_IMAGE2D_MAX_WIDTH | cl::DEVICE_IMAGE2D_MAX_HEIGHT => size(|i| i.max_2d)?,
+        cl::DEVICE_IMAGE3D_MAX_WIDTH | cl::DEVICE_IMAGE3D_MAX_HEIGHT | cl::DEVICE_IMAGE3D_MAX_DEPTH => {
+            size(|i| i.max_3d)?
+        }
+        cl::DEVICE_IMAGE_MAX_BUFFER_SIZE => size(|i| i.max_buffer)?,
+        cl::DEVICE_IMAGE_MAX_ARRAY_SIZE => size(|i| i.max_array)?,
+        _ => return Ok(None),
+    }))
+}
+
 /// Coarse- and fine-grained buffers, the whole of the host's memory, atomics: bits 0 to 3.
 fn svm_capabilities(device: &Device) -> u64 {
     let Some((kind, atomics)) = device.svm() else { return 0 };
@@ -191,20 +218,13 @@ const SCOPE_WORK_ITEM: u64 = 1 << 3;
 /// Queries of features that no device has so far.
 fn absent(name: u32, info: Info) -> Result<Option<Written>> {
     Ok(Some(match name {
-        cl::DEVICE_IMAGE_SUPPORT
-        | cl::DEVICE_ERROR_CORRECTION_SUPPORT
+        cl::DEVICE_ERROR_CORRECTION_SUPPORT
         | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS
         | cl::DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
         | cl::DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
         | cl::DEVICE_PIPE_SUPPORT => info.bool(false)?,
         cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF
         | cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF
-        | cl::DEVICE_MAX_READ_IMAGE_ARGS
-        | cl::DEVICE_MAX_WRITE_IMAGE_ARGS
-        | cl::DEVICE_MAX_READ_WRITE_IMAGE_ARGS
-        | cl::DEVICE_MAX_SAMPLERS
-        | cl::DEVICE_IMAGE_PITCH_ALIGNMENT
-        | cl::DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT
         | cl::DEVICE_PARTITION_MAX_SUB_DEVICES
         | cl::DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
         | cl::DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
@@ -216,15 +236,7 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value(0u32)?,
-        cl::DEVICE_IMAGE2D_MAX_WIDTH
-        | cl::DEVICE_IMAGE2D_MAX_HEIGHT
-        | cl::DEVICE_IMAGE3D_MAX_WIDTH
-        | cl::DEVICE_IMAGE3D_MAX_HEIGHT
-        | cl::DEVICE_IMAGE3D_MAX_DEPTH
-        | cl::DEVICE_IMAGE_MAX_BUFFER_SIZE
-        | cl::DEVICE_IMAGE_MAX_ARRAY_SIZE
-        | cl::DEVICE_MAX_GLOBAL_VARIABLE_SIZE
-        | cl::DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => info.value(0usize)?,
+        cl::DEVICE_MAX_GLOBAL_VARIABLE_SIZE | cl::DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => info.value(0usize)?,
         cl::DEVICE_PARTITION_AFFINITY_DOMAIN
         | cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES
         | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,

@@ -6,7 +6,8 @@ use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_runtime::{
-    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Program, Result, Status, WithMemObject, subgroup,
+    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Program, Result, Sampler, Status, WithMemObject,
+    WithSampler, subgroup,
 };
 
 // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
@@ -52,7 +53,8 @@ pub fn duplicate(kernel: Handle<Kernel>) -> Result<Handle<Kernel>> {
 // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
 pub fn set_arg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemory) -> Result<()> {
     let with_mem_object: &WithMemObject<'_> = &|address, set| Handle::<MemObject>::from_address(address).with(set);
-    let input = ArgInput { size: size as u64, value: value.get(), with_mem_object };
+    let with_sampler: &WithSampler<'_> = &|address, set| Handle::<Sampler>::from_address(address).with(set);
+    let input = ArgInput { size: size as u64, value: value.get(), with_mem_object, with_sampler };
     kernel.with(|kernel| kernel.set_arg(index, &input))
 }
 

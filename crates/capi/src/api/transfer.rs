@@ -126,7 +126,7 @@ pub fn migrate(
 }
 
 /// Three sizes of the application.
-fn three(values: In<usize>, what: &str) -> Result<[u64; 3]> {
+pub(super) fn three(values: In<usize>, what: &str) -> Result<[u64; 3]> {
     match values.three() {
         Some(values) => Ok(values.map(|v| v as u64)),
         None => fail(Status::InvalidValue, format!("the {what} is NULL")),

@@ -1,4 +1,4 @@
-//! Features that no device has so far: images, samplers, pipes, sub-devices, on-device queues, intermediate languages
+//! Features that no device has so far: pipes, sub-devices, on-device queues, intermediate languages
 //! and sharing with graphics. These entry points check the handles, and then return the error that the specification
 //! names.
 
@@ -6,7 +6,6 @@ use super::{device, fail};
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, UserData};
 use crate::handle::Handle;
 use cloom_runtime::{Context, Device, Event, MemObject, Program, Queue, Result, Status};
-use std::ffi::c_void;
 
 /// Entry points that check the handles, which are their first arguments, ignore the others, and fail.
 macro_rules! not_supported {
@@ -20,43 +19,6 @@ macro_rules! not_supported {
 }
 
 not_supported! {
-    // OpenCL 3.0 API, 5.3: Image Objects.
-    image_2d(context: Context; u64, UserData, usize, usize, usize, HostMemory) -> Handle<MemObject>
-        = InvalidOperation "no device of the context has images";
-    image_3d(context: Context; u64, UserData, usize, usize, usize, usize, usize, HostMemory) -> Handle<MemObject>
-        = InvalidOperation "no device of the context has images";
-    image(context: Context; u64, UserData, UserData, HostMemory) -> Handle<MemObject>
-        = InvalidOperation "no device of the context has images";
-    image_with_properties(context: Context; In<u64>, u64, UserData, UserData, HostMemory) -> Handle<MemObject>
-        = InvalidOperation "no device of the context has images";
-    image_info(image: MemObject; u32, usize, OutBytes, Out<usize>) -> ()
-        = InvalidMemObject "the memory object is a buffer, not an image";
-    transfer_image(queue: Queue, image: MemObject; u32, In<usize>, In<usize>, usize, usize, HostMemory, u32,
-        In<Handle<Event>>, Out<Handle<Event>>) -> ()
-        = InvalidMemObject "the memory object is a buffer, not an image";
-    copy_image(queue: Queue, source: MemObject, target: MemObject; In<usize>, In<usize>, In<usize>, u32, In<Handle<Event>>,
-        Out<Handle<Event>>) -> ()
-        = InvalidMemObject "the memory object is a buffer, not an image";
-    copy_image_to_buffer(queue: Queue, source: MemObject, target: MemObject; In<usize>, In<usize>, usize, u32,
-        In<Handle<Event>>, Out<Handle<Event>>) -> ()
-        = InvalidMemObject "the memory object is a buffer, not an image";
-    copy_buffer_to_image(queue: Queue, source: MemObject, target: MemObject; usize, In<usize>, In<usize>, u32,
-        In<Handle<Event>>, Out<Handle<Event>>) -> ()
-        = InvalidMemObject "the memory object is a buffer, not an image";
-    map_image(queue: Queue, image: MemObject; u32, u64, In<usize>, In<usize>, Out<usize>, Out<usize>, u32,
-        In<Handle<Event>>, Out<Handle<Event>>) -> *mut c_void
-        = InvalidMemObject "the memory object is a buffer, not an image";
-    fill_image(queue: Queue, image: MemObject; UserData, In<usize>, In<usize>, u32, In<Handle<Event>>, Out<Handle<Event>>) -> ()
-        = InvalidMemObject "the memory object is a buffer, not an image";
-
-    // 5.7: Sampler Objects.
-    sampler(context: Context; u32, u32, u32) -> *mut c_void = InvalidOperation "no device of the context has images";
-    sampler_with_properties(context: Context; In<u64>) -> *mut c_void
-        = InvalidOperation "no device of the context has images";
-    sampler_handle(; HostMemory) -> () = InvalidSampler "this is not a sampler: no device has images";
-    sampler_info(; HostMemory, u32, usize, OutBytes, Out<usize>) -> ()
-        = InvalidSampler "this is not a sampler: no device has images";
-
     // 5.4: Pipes.
     pipe(context: Context; u64, u32, u32, In<isize>) -> Handle<MemObject>
         = InvalidOperation "no device of the context has pipes";
@@ -89,28 +51,6 @@ not_supported! {
         = InvalidOperation "no device shares objects with graphics";
     egl_sync(context: Context; UserData, UserData) -> Handle<Event>
         = InvalidOperation "no device shares objects with graphics";
-}
-
-// OpenCL 3.0 API, 5.3.2: Querying List of Supported Image Formats.
-/// The list of formats is empty, which is no error.
-pub fn image_formats(
-    context: Handle<Context>,
-    _flags: u64,
-    kind: u32,
-    room: u32,
-    formats: OutBytes,
-    count: Out<u32>,
-) -> Result<()> {
-    context.get()?;
-    // CL_MEM_OBJECT_IMAGE2D to CL_MEM_OBJECT_IMAGE1D_BUFFER.
-    if !(0x10F1..=0x10F6).contains(&kind) {
-        return fail(Status::InvalidValue, format!("{kind:#x} is not a type of image"));
-    }
-    if room == 0 && !formats.is_null() {
-        return fail(Status::InvalidValue, "an array of 0 entries");
-    }
-    count.set(0);
-    Ok(())
 }
 
 // OpenCL 3.0 API, 4.3: Partitioning a Device.

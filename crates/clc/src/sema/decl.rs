@@ -156,6 +156,11 @@ impl Sema<'_> {
             self.error("E0316", span, "variable of type `void`");
             return None;
         }
+        if self.types.any_part(ty, &mut |k| matches!(k, TyKind::Image(..))) {
+            let message = format!("variable of type `{}`: an image can only be a parameter", self.type_name(ty));
+            self.error("E0319", span, message);
+            return None;
+        }
         if let Some(record) = self.types.record(ty)
             && record.fields.is_none()
         {

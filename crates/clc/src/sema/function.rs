@@ -50,6 +50,10 @@ impl Sema<'_> {
         if is_kernel && internal && specs.inline.is_none() {
             self.error("E0318", specs.span, "a kernel cannot be `static`");
         }
+        if matches!(self.types.kind(ret.ty), TyKind::Image(..)) {
+            let message = format!("a function cannot return a `{}`", self.type_name(ret.ty));
+            self.error("E0319", specs.ty_span, message);
+        }
         if !self.opts.fp16 && self.types.numeric(ret.ty).is_some_and(|(e, _)| e == cloom_builtins::Elem::F16) {
             self.no_half(specs.ty_span);
         }

@@ -1,0 +1,213 @@
+//! Images: their formats, written once, and their limits.
+//!
+//! A format is a channel order and a channel type, with the specification's numbers. From the table come the answers of
+//! `clGetSupportedImageFormats`, the checks of new images, and the sizes of elements.
+
+/// `cl_channel_order`
+#[allow(missing_docs, reason = "the names are those of the specification")]
+pub mod order {
+    pub const R: u32 = 0x10B0;
+    pub const A: u32 = 0x10B1;
+    pub const RG: u32 = 0x10B2;
+    pub const RA: u32 = 0x10B3;
+    pub const RGB: u32 = 0x10B4;
+    pub const RGBA: u32 = 0x10B5;
+    pub const BGRA: u32 = 0x10B6;
+    pub const ARGB: u32 = 0x10B7;
+    pub const INTENSITY: u32 = 0x10B8;
+    pub const LUMINANCE: u32 = 0x10B9;
+    pub const RX: u32 = 0x10BA;
+    pub const DEPTH: u32 = 0x10BD;
+    pub const SRGB: u32 = 0x10BF;
+    pub const SRGBA: u32 = 0x10C1;
+    pub const SBGRA: u32 = 0x10C2;
+    pub const ABGR: u32 = 0x10C3;
+}
+
+/// `cl_channel_type`
+#[allow(missing_docs, reason = "the names are those of the specification")]
+pub mod channel {
+    pub const SNORM_INT8: u32 = 0x10D0;
+    pub const SNORM_INT16: u32 = 0x10D1;
+    pub const UNORM_INT8: u32 = 0x10D2;
+    pub const UNORM_INT16: u32 = 0x10D3;
+    pub const UNORM_SHORT_565: u32 = 0x10D4;
+    pub const UNORM_SHORT_555: u32 = 0x10D5;
+    pub const UNORM_INT_101010: u32 = 0x10D6;
+    pub const SIGNED_INT8: u32 = 0x10D7;
+    pub const SIGNED_INT16: u32 = 0x10D8;
+    pub const SIGNED_INT32: u32 = 0x10D9;
+    pub const UNSIGNED_INT8: u32 = 0x10DA;
+    pub const UNSIGNED_INT16: u32 = 0x10DB;
+    pub const UNSIGNED_INT32: u32 = 0x10DC;
+    pub const HALF_FLOAT: u32 = 0x10DD;
+    pub const FLOAT: u32 = 0x10DE;
+    pub const UNORM_INT_101010_2: u32 = 0x10E0;
+}
+
+use channel::*;
+
+/// `cl_image_format`
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ImageFormat {
+    /// `cl_channel_order`
+    pub order: u32,
+    /// `cl_channel_type`
+    pub channel_type: u32,
+}
+
+/// Every channel type that is one number a channel.
+const PLAIN: &[u32] = &[
+    SNORM_INT8,
+    SNORM_INT16,
+    UNORM_INT8,
+    UNORM_INT16,
+    SIGNED_INT8,
+    SIGNED_INT16,
+    SIGNED_INT32,
+    UNSIGNED_INT8,
+    UNSIGNED_INT16,
+    UNSIGNED_INT32,
+    HALF_FLOAT,
+    FLOAT,
+];
+const BYTES: &[u32] = &[SNORM_INT8, UNORM_INT8, SIGNED_INT8, UNSIGNED_INT8];
+const NORMALISED: &[u32] = &[SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16, HALF_FLOAT, FLOAT];
+
+/// The channel types of each channel order.
+const FORMATS: &[(u32, &[u32])] = &[
+    (order::RGBA, PLAIN),
+    (order::RGBA, &[UNORM_INT_101010_2]),
+    (order::BGRA, BYTES),
+    (order::ARGB, BYTES),
+    (order::ABGR, BYTES),
+    (order::RG, PLAIN),
+    (order::RA, PLAIN),
+    (order::R, PLAIN),
+    (order::A, PLAIN),
+    (order::RGB, &[UNORM_SHORT_565, UNORM_SHORT_555, UNORM_INT_101010]),
+    (order::INTENSITY, NORMALISED),
+    (order::LUMINANCE, NORMALISED),
+    (order::DEPTH, &[UNORM_INT16, FLOAT]),
+    (order::SRGBA, &[UNORM_INT8]),
+    (order::SBGRA, &[UNORM_INT8]),
+];
+
+/// Every format that the CPU has.
+pub fn formats() -> impl Iterator<Item = ImageFormat> {
+    let of_order = |&(order, types): &(u32, &'static [u32])| {
+        types.iter().map(move |&channel_type| ImageFormat { order, channel_type })
+    };
+    FORMATS.iter().flat_map(of_order)
+}
+
+impl ImageFormat {
+    /// Whether order and type are numbers of the specification, and may stand together.
+    pub fn is_valid(self) -> bool {
+        let known = (0x10B0..=0x10C3).contains(&self.order) && (0x10D0..=0x10E3).contains(&self.channel_type);
+        let packed = match self.channel_type {
+            UNORM_SHORT_565 | UNORM_SHORT_555 | UNORM_INT_101010 => matches!(self.order, order::RGB | 0x10BC),
+            UNORM_INT_101010_2 => self.order == order::RGBA,
+            _ => true,
+        };
+        let only_normalised = matches!(self.order, order::INTENSITY | order::LUMINANCE);
+        let only_bytes = matches!(self.order, order::BGRA | order::ARGB | order::ABGR);
+        known
+            && packed
+            && (!only_normalised || NORMALISED.contains(&self.channel_type))
+            && (!only_bytes || BYTES.contains(&self.channel_type))
+    }
+
+    /// Whether colours are converted from and to the sRGB colour space.
+    pub fn is_srgb(self) -> bool {
+        matches!(self.order, 0x10BF..=0x10C2)
+    }
+
+    /// Channels that an element has in memory. Those of packed types count as four.
+    pub fn channels(self) -> u32 {
+        match self.order {
+            order::R | order::A | order::INTENSITY | order::LUMINANCE | order::DEPTH => 1,
+            order::RG | order::RA | order::RX => 2,
+            _ => 4,
+        }
+    }
+
+    /// Bytes of an element.
+    pub fn element_size(self) -> u32 {
+        match self.channel_type {
+            UNORM_SHORT_565 | UNORM_SHORT_555 => 2,
+            UNORM_INT_101010 | UNORM_INT_101010_2 => 4,
+            SNORM_INT8 | UNORM_INT8 | SIGNED_INT8 | UNSIGNED_INT8 => self.channels(),
+            SNORM_INT16 | UNORM_INT16 | SIGNED_INT16 | UNSIGNED_INT16 | HALF_FLOAT => self.channels() * 2,
+            _ => self.channels() * 4,
+        }
+    }
+}
+
+/// Sizes and counts of images.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageLimits {
+    /// Width and height of 1D and 2D images.
+    pub max_2d: u64,
+    /// Width, height and depth of 3D images.
+    pub max_3d: u64,
+    /// Layers.
+    pub max_array: u64,
+    /// Elements of a 1D image of a buffer.
+    pub max_buffer: u64,
+    /// Images that a kernel reads.
+    pub read_args: u32,
+    /// Images that a kernel writes.
+    pub write_args: u32,
+    /// Images that a kernel reads and writes.
+    pub read_write_args: u32,
+    /// Samplers of a kernel.
+    pub samplers: u32,
+    /// Elements that the row pitch of a 2D image of a buffer is a multiple of.
+    pub pitch_alignment: u32,
+    /// Elements that the address of an image of a buffer is a multiple of.
+    pub base_alignment: u32,
+}
+
+/// The limits of the CPU.
+pub const CPU_IMAGES: ImageLimits = ImageLimits {
+    max_2d: 16384,
+    max_3d: 2048,
+    max_array: 2048,
+    max_buffer: 1 << 27,
+    read_args: 128,
+    write_args: 128,
+    read_write_args: 128,
+    samplers: 16,
+    pitch_alignment: 1,
+    base_alignment: 1,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_valid_and_listed_once() {
+        let all: Vec<ImageFormat> = formats().collect();
+        assert!(all.iter().all(|f| f.is_valid()) && all.len() > 70, "{}", all.len());
+        assert!(all.iter().enumerate().all(|(i, f)| !all[..i].contains(f)));
+        let wrong = [(order::R, UNORM_SHORT_565), (order::INTENSITY, SIGNED_INT8), (order::ARGB, FLOAT), (7, FLOAT)];
+        assert!(wrong.iter().all(|&(order, channel_type)| !ImageFormat { order, channel_type }.is_valid()));
+    }
+
+    #[test]
+    fn elements_have_sizes() {
+        let formats = [
+            (order::RGBA, UNORM_INT8, 4),
+            (order::RGBA, FLOAT, 16),
+            (order::RGB, UNORM_SHORT_565, 2),
+            (order::RG, HALF_FLOAT, 4),
+            (order::R, SIGNED_INT8, 1),
+            (order::DEPTH, FLOAT, 4),
+        ];
+        for (order, channel_type, size) in formats {
+            assert_eq!(ImageFormat { order, channel_type }.element_size(), size);
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! Images: their descriptions, checked; where their elements are; what kernels receive for them.
+//!
+//! An image is a memory object whose bytes are rows of elements, rows in slices (of a 3D image) or layers (of an
+//! array). Devices that work in the host's memory read and write them in place, whatever the pitches: kernels get the
+//! address of a descriptor ([`cloom_ir::abi::image`]).
+
+use crate::host_mem::HostPtr;
+use crate::memory::{KERNEL_ACCESS, MemKind, check_host_pointer, parse_image_flags};
+use crate::region::Rect;
+use crate::residency::{AccessMode, Residency, Space};
+use crate::status::{bail, ensure};
+use crate::{Context, Error, MemFlags, MemObject, Result, Status};
+use cloom_caps::image::{ImageFormat, ImageLimits, formats, order};
+use cloom_ir::abi::image as abi;
+use std::sync::{Arc, OnceLock};
+
+/// The types of images, with the specification's numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "the names are those of the specification")]
+pub enum ImageType {
+    D2 = 0x10F1,
+    D3 = 0x10F2,
+    D2Array = 0x10F3,
+    D1 = 0x10F4,
+    D1Array = 0x10F5,
+    D1Buffer = 0x10F6,
+}
+
+impl ImageType {
+    /// From a `cl_mem_object_type`.
+    pub fn from_number(number: u32) -> Option<ImageType> {
+        use ImageType::*;
+        [D2, D3, D2Array, D1, D1Array, D1Buffer].into_iter().find(|t| *t as u32 == number)
+    }
+
+    fn is_array(self) -> bool {
+        matches!(self, ImageType::D1Array | ImageType::D2Array)
+    }
+
+    fn is_1d(self) -> bool {
+        matches!(self, ImageType::D1 | ImageType::D1Buffer | ImageType::D1Array)
+    }
+
+    /// The type of the kernel's parameter for images of this type, apart from depth images.
+    fn name(self) -> &'static str {
+        match self {
+            ImageType::D1 => "image1d_t",
+            ImageType::D1Buffer => "image1d_buffer_t",
+            ImageType::D1Array => "image1d_array_t",
+            ImageType::D2 => "image2d_t",
+            ImageType::D2Array => "image2d_array_t",
+            ImageType::D3 => "image3d_t",
+        }
+    }
+}
+
+/// `cl_image_desc`: sizes in elements, pitches in bytes, 0 where they are left open.
+#[derive(Clone, Default)]
+#[allow(missing_docs, reason = "the names are those of the specification")]
+pub struct ImageDesc {
+    pub image_type: u32,
+    pub width: u64,
+    pub height: u64,
+    pub depth: u64,
+    pub array_size: u64,
+    pub row_pitch: u64,
+    pub slice_pitch: u64,
+    pub num_mip_levels: u32,
+    pub num_samples: u32,
+    /// The buffer or image that has the elements.
+    pub parent: Option<Arc<MemObject>>,
+}
+
+/// What a memory object that is an image has beside its bytes. Sizes that its type does not have are 1.
+pub struct Image {
+    /// The format.
+    pub format: ImageFormat,
+    /// The type.
+    pub image_type: ImageType,
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+    /// Slices.
+    pub depth: u64,
+    /// Layers.
+    pub array_size: u64,
+    /// Bytes from row to row.
+    pub row_pitch: u64,
+    /// Bytes from slice to slice, or from layer to layer.
+    pub slice_pitch: u64,
+    /// What kernels on the host get the address of.
+    descriptor: OnceLock<Box<[u64; abi::SIZE / 8]>>,
+}
+
+// OpenCL 3.0 API, 5.3.1: Creating Image Objects.
+/// The type and sizes of a new image, checked against the limits of the devices.
+fn check_sizes(desc: &ImageDesc, limits: &ImageLimits) -> Result<ImageType> {
+    let Some(kind) = ImageType::from_number(desc.image_type) else {
+        bail!(InvalidImageDescriptor, "{:#x} is not a type of image", desc.image_type);
+    };
+    let most = match kind {
+        ImageType::D1Buffer => [limits.max_buffer, 1, 1, 1],
+        ImageType::D1 => [limits.max_2d, 1, 1, 1],
+        ImageType::D1Array => [limits.max_2d, 1, 1, limits.max_array],
+        ImageType::D2 => [limits.max_2d, limits.max_2d, 1, 1],
+        ImageType::D2Array => [limits.max_2d, limits.max_2d, 1, limits.max_array],
+        ImageType::D3 => [limits.max_3d, limits.max_3d, limits.max_3d, 1],
+    };
+    let sizes = [desc.width, desc.height, desc.depth, desc.array_size];
+    for ((size, most), what) in sizes.into_iter().zip(most).zip(["wide", "high", "deep", "layers"]) {
+        // Sizes that the type does not have are ignored.
+        if most > 1 || what == "wide" {
+            ensure!(size > 0, InvalidImageDescriptor, "an image that is 0 {what}");
+            ensure!(size <= most, InvalidImageSize, "an image that is {size} {what}; {most} is the limit");
+        }
+    }
+    ensure!(
+        desc.num_mip_levels == 0 && desc.num_samples == 0,
+        InvalidImageDescriptor,
+        "num_mip_levels and num_samples must be 0"
+    );
+    Ok(kind)
+}
+
+/// The format, if the devices have it for such images.
+fn check_format(format: ImageFormat, kind: ImageType, flags: MemFlags) -> Result<()> {
+    ensure!(
+        format.is_valid(),
+        InvalidImageFormatDescriptor,
+        "channel order {:#x} and channel type {:#x} are no image format",
+        format.order,
+        format.channel_type
+    );
+    ensure!(
+        supported_formats(kind, flags).any(|f| f == format),
+        ImageFormatNotSupported,
+        "the image format {:#x}, {:#x} is not supported with these flags",
+        format.order,
+        format.channel_type
+    );
+    Ok(())
+}
+
+/// The formats of images of a type with these flags.
+pub fn supported_formats(kind: ImageType, flags: MemFlags) -> impl Iterator<Item = ImageFormat> {
+    let only_read = flags & (KERNEL_ACCESS | MemFlags::KERNEL_READ_AND_WRITE) == MemFlags::READ_ONLY;
+    formats().filter(move |f| match f.order {
+        order::DEPTH => matches!(kind, ImageType::D2 | ImageType::D2Array),
+        _ => !f.is_srgb() || only_read && kind != ImageType::D1Buffer,
+    })
+}
+
+/// The pitches of an image, settled and checked: from row to row, and from slice to slice.
+fn settle_pitches(desc: &ImageDesc, kind: ImageType, row: u64, may_choose: bool) -> Result<(u64, u64)> {
+    let (given_row, given_slice) = (desc.row_pitch, desc.slice_pitch);
+    ensure!(
+        may_choose || given_row == 0 && given_slice == 0,
+        InvalidImageDescriptor,
+        "pitches without a host_ptr or a buffer that has them"
+    );
+    let element = row / desc.width.max(1);
+    ensure!(
+        given_row == 0 || given_row >= row && given_row.is_multiple_of(element),
+        InvalidImageDescriptor,
+        "the row pitch, {given_row}, is less than a row of {row} bytes, or not a multiple of an element's {element}"
+    );
+    let row_pitch = if given_row == 0 { row } else { given_row };
+    let rows = if kind.is_1d() { 1 } else { desc.height };
+    let slice = row_pitch.checked_mul(rows).unwrap_or(u64::MAX);
+    let has_slices = kind.is_array() || kind == ImageType::D3;
+    ensure!(
+        !has_slices || given_slice == 0 || given_slice >= slice && given_slice.is_multiple_of(row_pitch),
+        InvalidImageDescriptor,
+        "the slice pitch, {given_slice}, is less than a slice of {slice} bytes, or not a multiple of the row pitch"
+    );
+    Ok((row_pitch, if has_slices && given_slice != 0 { given_slice } else { slice }))
+}
+
+impl Image {
+    /// Bytes of an element.
+    pub fn element_size(&self) -> u64 {
+        self.format.element_size().into()
+    }
+
+    /// Slices or layers.
+    fn slices(&self) -> u64 {
+        self.depth.max(self.array_size)
+    }
+
+    /// Bytes from the first to behind the last element, with whole rows and slices.
+    fn size(&self) -> Option<u64> {
+        self.slice_pitch.checked_mul(self.slices())
+    }
+
+    /// The slice pitch as queries and maps tell it: 0 where there are no slices.
+    pub fn told_slice_pitch(&self) -> u64 {
+        if self.image_type.is_array() || self.image_type == ImageType::D3 { self.slice_pitch } else { 0 }
+    }
+
+    /// The sizes as queries tell them: 0 where the type has none. Width, height, depth, layers.
+    pub fn told_sizes(&self) -> [u64; 4] {
+        let kind = self.image_type;
+        let when = |has: bool, size: u64| if has { size } else { 0 };
+        [
+            self.width,
+            when(!kind.is_1d(), self.height),
+            when(kind == ImageType::D3, self.depth),
+            when(kind.is_array(), self.array_size),
+        ]
+    }
+
+    /// The bytes of a box of elements, where layers of 1D images are rows. Origin and region as the specification has
+    /// them for this type of images: 0 and 1 in dimensions that it does not have.
+    pub(crate) fn rect(&self, origin: [u64; 3], region: [u64; 3]) -> Result<Rect> {
+        let sizes = match self.image_type {
+            ImageType::D1 | ImageType::D1Buffer => [self.width, 1, 1],
+            ImageType::D1Array => [self.width, self.array_size, 1],
+            ImageType::D2 => [self.width, self.height, 1],
+            ImageType::D2Array => [self.width, self.height, self.array_size],
+            ImageType::D3 => [self.width, self.height, self.depth],
+        };
+        let inside =
+            (0..3).all(|i| region[i] > 0 && origin[i].checked_add(region[i]).is_some_and(|end| end <= sizes[i]));
+        ensure!(inside, InvalidValue, "origin {origin:?} and region {region:?} do not lie in an image of {sizes:?}");
+        let element = self.element_size();
+        let row_pitch = if self.image_type == ImageType::D1Array { self.slice_pitch } else { self.row_pitch };
+        let slice_pitch = self.slice_pitch;
+        let start = origin[0] * element + origin[1] * row_pitch + origin[2] * slice_pitch;
+        let region = [region[0] * element, region[1], region[2]];
+        let end = start + (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0];
+        Ok(Rect { start, row_pitch, slice_pitch, region, end })
+    }
+
+    /// The same box in the host's memory, with pitches as the application gives them.
+    pub(crate) fn host_rect(&self, region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Rect> {
+        let row = region[0] * self.element_size();
+        let packed = if row_pitch == 0 { row } else { row_pitch };
+        ensure!(packed >= row, InvalidValue, "the row pitch, {row_pitch}, is less than a row of {row} bytes");
+        let bytes = [row, region[1], region[2]];
+        if self.image_type == ImageType::D1Array {
+            let layer = if slice_pitch == 0 { packed } else { slice_pitch };
+            ensure!(layer >= row, InvalidValue, "the slice pitch, {slice_pitch}, is less than a row of {row} bytes");
+            return Rect::at_start(bytes, layer, layer);
+        }
+        let slice = packed.checked_mul(region[1]).unwrap_or(u64::MAX);
+        let slice_pitch = if slice_pitch == 0 { slice } else { slice_pitch };
+        ensure!(slice_pitch >= slice, InvalidValue, "the slice pitch is less than a slice of {slice} bytes");
+        Rect::at_start(bytes, packed, slice_pitch)
+    }
+
+    /// The parameter type that takes it.
+    pub(crate) fn fits(&self, type_name: &str) -> bool {
+        let name = self.image_type.name();
+        match (self.format.order, name) {
+            (order::DEPTH, "image2d_t") => type_name == "image2d_depth_t",
+            (order::DEPTH, "image2d_array_t") => type_name == "image2d_array_depth_t",
+            _ => type_name == name,
+        }
+    }
+
+    /// Whether offsets in it take more than 31 bits.
+    pub(crate) fn is_large(&self) -> bool {
+        self.size().is_none_or(|size| size > i32::MAX as u64)
+    }
+
+    /// The address of the descriptor for kernels that run on the host, whose elements begin at `data`.
+    fn descriptor(&self, data: u64) -> u64 {
+        let made = self.descriptor.get_or_init(|| {
+            let two = |low: u64, high: u64| (low & 0xffff_ffff) | high << 32;
+            Box::new([
+                data,
+                self.row_pitch,
+                self.slice_pitch,
+                two(self.width, self.height),
+                two(self.depth, self.array_size),
+                two(self.format.order.into(), self.format.channel_type.into()),
+                two(self.element_size(), 0),
+                0,
+                0,
+                0,
+            ])
+        });
+        made.as_ptr().expose_provenance() as u64
+    }
+}
+
+impl MemObject {
+    // OpenCL 3.0 API, 5.3.1: Creating Image Objects.
+    /// An image. With `USE_HOST_PTR` and `COPY_HOST_PTR`, `host_ptr` has as many bytes as the description says.
+    pub fn new_image(
+        context: &Arc<Context>,
+        bits: u64,
+        format: ImageFormat,
+        desc: &ImageDesc,
+        host_ptr: Option<HostPtr>,
+        properties: Option<Vec<u64>>,
+    ) -> Result<Arc<MemObject>> {
+        let limits = context.devices().iter().find_map(|d| d.caps().images);
+        let Some(limits) = limits else { bail!(InvalidOperation, "no device of the context has images") };
+        let mut flags = parse_image_flags(bits)?;
+        if let Some(parent) = &desc.parent {
+            flags = parent.inherited(flags)?;
+        } else {
+            check_host_pointer(flags, host_ptr)?;
+            flags |= if flags.intersects(KERNEL_ACCESS) { MemFlags::empty() } else { MemFlags::READ_WRITE };
+        }
+        ensure!(
+            format.is_valid(),
+            InvalidImageFormatDescriptor,
+            "channel order {:#x} and channel type {:#x} are no image format",
+            format.order,
+            format.channel_type
+        );
+        let kind = check_sizes(desc, &limits)?;
+        check_format(format, kind, flags)?;
+        let row = desc.width * u64::from(format.element_size());
+        let (row_pitch, slice_pitch) = match &desc.parent {
+            None => settle_pitches(desc, kind, row, host_ptr.is_some())?,
+            Some(parent) => match &parent.kind {
+                MemKind::Image { image, .. } => (image.row_pitch, image.slice_pitch),
+                _ => settle_pitches(desc, kind, row, true)?,
+            },
+        };
+        let size = |has: bool, size: u64| if has { size } else { 1 };
+        let image = Image {
+            format,
+            image_type: kind,
+            width: desc.width,
+            height: size(!kind.is_1d(), desc.height),
+            depth: size(kind == ImageType::D3, desc.depth),
+            array_size: size(kind.is_array(), desc.array_size),
+            row_pitch,
+            slice_pitch,
+            descriptor: OnceLock::new(),
+        };
+        let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
+        let bytes = image.size().filter(|&size| size <= largest);
+        let Some(bytes) = bytes else {
+            bail!(InvalidImageSize, "the image has more bytes than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
+        };
+        match &desc.parent {
+            Some(parent) => Self::image_in(context, parent, image, bytes, flags, properties),
+            None => Self::image_alone(context, image, bytes, flags, host_ptr, properties),
+        }
+    }
+
+    /// An image with memory of its own.
+    fn image_alone(
+        context: &Arc<Context>,
+        image: Image,
+        bytes: u64,
+        flags: MemFlags,
+        host_ptr: Option<HostPtr>,
+        properties: Option<Vec<u64>>,
+    ) -> Result<Arc<MemObject>> {
+        ensure!(
+            image.image_type != ImageType::D1Buffer,
+            InvalidImageDescriptor,
+            "an image of a buffer without a buffer"
+        );
+        let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
+        let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
+        let residency = match used {
+            Some(pointer) => Residency::on_host(context, crate::memory::wrap(context, pointer, bytes)),
+            None => Residency::new(context, bytes).map_err(fails)?,
+        };
+        if let (None, Some(content)) = (used, host_ptr) {
+            let first = context.space_of(&context.devices()[0]);
+            let memory = residency.acquire(context, first, 0..bytes, AccessMode::Overwrite).map_err(fails)?;
+            // Row by row: what lies behind the last row is not the application's.
+            let row = image.width * image.element_size();
+            for slice in 0..image.slices() {
+                for y in 0..image.height {
+                    let at = slice * image.slice_pitch + y * image.row_pitch;
+                    content.read(at, row, |bytes| memory.write(at, bytes))?;
+                }
+            }
+        }
+        let kind = MemKind::Image { image, parent: None };
+        Ok(MemObject::of_kind(context, kind, bytes, flags, used, Arc::new(residency), properties))
+    }
+
+    /// An image of the bytes of a buffer or of another image.
+    fn image_in(
+        context: &Arc<Context>,
+        parent: &Arc<MemObject>,
+        image: Image,
+        bytes: u64,
+        flags: MemFlags,
+        properties: Option<Vec<u64>>,
+    ) -> Result<Arc<MemObject>> {
+        ensure!(Arc::ptr_eq(parent.context(), context), InvalidContext, "the buffer is of another context");
+        match &parent.kind {
+            MemKind::Image { image: other, .. } => {
+                let same = image.image_type == ImageType::D2
+                    && other.image_type == ImageType::D2
+                    && (image.width, image.height) == (other.width, other.height);
+                ensure!(same, InvalidImageDescriptor, "an image of an image is a 2D image of the same size");
+                let compatible = image.format.channel_type == other.format.channel_type
+                    && image.format.channels() == other.format.channels();
+                ensure!(compatible, InvalidImageFormatDescriptor, "the formats of the images do not fit together");
+            }
+            MemKind::Buffer | MemKind::SubBuffer { .. } => {
+                let kind = image.image_type;
+                let fits = matches!(kind, ImageType::D1Buffer | ImageType::D2);
+                ensure!(fits, InvalidImageDescriptor, "an image of a buffer is a 1D image of a buffer or a 2D image");
+                ensure!(
+                    bytes <= parent.size(),
+                    InvalidImageSize,
+                    "the image has {bytes} bytes, its buffer {}",
+                    parent.size()
+                );
+            }
+        }
+        let residency = parent.residency.clone();
+        let kind = MemKind::Image { image, parent: Some(parent.clone()) };
+        Ok(MemObject::of_kind(context, kind, bytes, flags, parent.host_ptr, residency, properties))
+    }
+
+    /// What it is as an image.
+    pub fn as_image(&self) -> Option<&Image> {
+        match &self.kind {
+            MemKind::Image { image, .. } => Some(image),
+            _ => None,
+        }
+    }
+
+    /// What it is as an image, or the specification's error.
+    pub fn image(&self) -> Result<&Image> {
+        match self.as_image() {
+            Some(image) => Ok(image),
+            None => bail!(InvalidMemObject, "the memory object is a buffer, not an image"),
+        }
+    }
+
+    /// The address of its descriptor for kernels in a space.
+    pub(crate) fn descriptor_address(&self, space: Space) -> Result<u64> {
+        let image = self.image()?;
+        ensure!(space == Space::HOST, OutOfResources, "images are in the host's memory only");
+        Ok(image.descriptor(self.device_address(space)?))
+    }
+}
