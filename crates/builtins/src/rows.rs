@@ -128,6 +128,12 @@ pub const ROWS: &[Row] = &[
     integer("mad24", I32S, V, "T(T,T,T)", Integer::Mad24),
     integer("upsample", NARROW, V, "W(T,U)", Integer::Upsample),
 
+    // Extended bit operations (cl_khr_extended_bit_ops).
+    integer("bitfield_insert", I, V, "T(T,T,u,u)", Integer::BitfieldInsert),
+    integer("bitfield_extract_signed", I, V, "I(T,u,u)", Integer::BitfieldExtractSigned),
+    integer("bitfield_extract_unsigned", I, V, "U(T,u,u)", Integer::BitfieldExtractUnsigned),
+    row("bit_reverse", I, V, "T(T)", Lower::Unary(UnOp::BitReverse)),
+
     // Integer and common functions of the same name.
     common("clamp", A, V, "T(T,T,T)", Common::Clamp),
     common("clamp", A, VX, "T(T,S,S)", Common::Clamp),

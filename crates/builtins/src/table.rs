@@ -221,6 +221,9 @@ pub enum Integer {
     Mul24,
     Mad24,
     Upsample,
+    BitfieldInsert,
+    BitfieldExtractSigned,
+    BitfieldExtractUnsigned,
 }
 
 /// Common functions; the first three also of integers.

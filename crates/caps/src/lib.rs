@@ -51,6 +51,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_3d_image_writes", version(1, 0, 0)),
     named("cl_khr_depth_images", version(1, 0, 0)),
     named("cl_khr_image2d_from_buffer", version(1, 0, 0)),
+    named("cl_khr_extended_bit_ops", version(1, 0, 0)),
     named("cl_khr_subgroup_ballot", version(1, 0, 0)),
     named("cl_khr_subgroup_clustered_reduce", version(1, 0, 0)),
     named("cl_khr_subgroup_extended_types", version(1, 0, 0)),

@@ -54,7 +54,55 @@ impl Fn<'_, '_> {
                 let high = self.bin(BinOp::Shl, high, bits);
                 self.bin(BinOp::Or, high, low)
             }
+            Integer::BitfieldInsert => {
+                let (offset, count) = (self.bit_number(v[2], at), self.bit_number(v[3], at));
+                let mask = self.low_bits(count);
+                let mask = self.bin(BinOp::Shl, mask, offset);
+                let moved = self.bin(BinOp::Shl, v[1], offset);
+                let change = self.bin(BinOp::Xor, v[0], moved);
+                let change = self.bin(BinOp::And, change, mask);
+                self.bin(BinOp::Xor, v[0], change)
+            }
+            Integer::BitfieldExtractUnsigned => {
+                let (offset, count) = (self.bit_number(v[1], at), self.bit_number(v[2], at));
+                let mask = self.low_bits(count);
+                let moved = self.bin(BinOp::Lshr, v[0], offset);
+                self.bin(BinOp::And, moved, mask)
+            }
+            Integer::BitfieldExtractSigned => {
+                let (offset, count) = (self.bit_number(v[1], at), self.bit_number(v[2], at));
+                // To the top, and down again with the sign.
+                let width = self.int(at, i64::from(elem.bits()));
+                let down = self.bin(BinOp::Sub, width, count);
+                let up = self.bin(BinOp::Sub, down, offset);
+                let top = self.bin(BinOp::Shl, v[0], up);
+                let field = self.bin(BinOp::Ashr, top, down);
+                let zero = self.zero(at);
+                let none = self.b().icmp(IntCc::Eq, count, zero);
+                self.b().select(none, zero, field)
+            }
         }
+    }
+
+    /// A number of bits, a `uint`, as an integer of the width of what it shifts.
+    fn bit_number(&mut self, n: Value, ty: Type) -> Value {
+        let op = match ty.scalar.bits() {
+            32 => return n,
+            64 => CastOp::Zext,
+            _ => CastOp::Trunc,
+        };
+        self.b().cast(op, n, ty)
+    }
+
+    /// The `count` lowest bits, from none to all: shifts by the width do nothing, so that none is a case of its own.
+    fn low_bits(&mut self, count: Value) -> Value {
+        let ty = self.ty(count);
+        let (zero, ones) = (self.zero(ty), self.int(ty, -1));
+        let width = self.int(ty, i64::from(ty.scalar.bits()));
+        let unused = self.bin(BinOp::Sub, width, count);
+        let low = self.bin(BinOp::Lshr, ones, unused);
+        let none = self.b().icmp(IntCc::Eq, count, zero);
+        self.b().select(none, zero, low)
     }
 
     /// Common functions; clamp, min and max of integers too.

@@ -26,7 +26,7 @@ pub fn want(call: &Call, args: &[&[u64]]) -> Option<Vec<Want>> {
         return Some(vec![Want::Bits(u64::from(yes))]);
     }
     let component = |i: usize| {
-        let mut x = [0; 3];
+        let mut x = [0; 4];
         for (to, from) in x.iter_mut().zip(args) {
             // A scalar stands for all lanes.
             *to = from[if from.len() == 1 { 0 } else { i }];
@@ -37,7 +37,7 @@ pub fn want(call: &Call, args: &[&[u64]]) -> Option<Vec<Want>> {
     (0..usize::from(lanes)).map(component).collect()
 }
 
-fn lane(call: &Call, t: Elem, lanes: u8, x: [u64; 3]) -> Option<Want> {
+fn lane(call: &Call, t: Elem, lanes: u8, x: [u64; 4]) -> Option<Want> {
     if call.name == "bitselect" {
         return Some(Want::Bits((x[0] & !x[2] | x[1] & x[2]) & mask(t)));
     }
@@ -47,7 +47,7 @@ fn lane(call: &Call, t: Elem, lanes: u8, x: [u64; 3]) -> Option<Want> {
         return Some(Want::Bits(if chosen { x[1] } else { x[0] }));
     }
     if t.is_float() {
-        let f = x.map(|b| to_f64(t, b));
+        let f = [x[0], x[1], x[2]].map(|b| to_f64(t, b));
         return relation(call.name, t, f, x[0])
             .map(|yes| {
                 Want::Bits(if !yes {
@@ -60,7 +60,7 @@ fn lane(call: &Call, t: Elem, lanes: u8, x: [u64; 3]) -> Option<Want> {
             })
             .or_else(|| common(call.name, t, f));
     }
-    integer(call.name, t, x).map(Want::Bits)
+    bitfield(call.name, t, x).or_else(|| integer(call.name, t, [x[0], x[1], x[2]])).map(Want::Bits)
 }
 
 fn relation(name: &str, t: Elem, [x, y, _]: [f64; 3], bits: u64) -> Option<bool> {
@@ -97,6 +97,35 @@ fn common(name: &str, t: Elem, [x, y, z]: [f64; 3]) -> Option<Want> {
         }
         _ => return None,
     })
+}
+
+/// The bits of a field, from those of the number that has it.
+fn field(bits: u64, offset: u64, count: u64) -> Vec<bool> {
+    (offset..offset + count).map(|i| bits >> i & 1 != 0).collect()
+}
+
+/// Functions of fields, bit by bit.
+fn bitfield(name: &str, t: Elem, x: [u64; 4]) -> Option<u64> {
+    let number = |bits: &[bool]| bits.iter().rev().fold(0, |n, &b| n << 1 | u64::from(b));
+    let width = t.bits() as usize;
+    let all = field(x[0], 0, width as u64);
+    let bits = match name {
+        "bitfield_insert" => {
+            let (offset, count) = (x[2] as usize, x[3] as usize);
+            let mut bits = all;
+            bits.splice(offset..offset + count, field(x[1], 0, count as u64));
+            bits
+        }
+        "bitfield_extract_signed" | "bitfield_extract_unsigned" => {
+            let mut bits = field(x[0], x[1], x[2]);
+            let sign = name == "bitfield_extract_signed" && bits.last() == Some(&true);
+            bits.resize(width, sign);
+            bits
+        }
+        "bit_reverse" => all.into_iter().rev().collect(),
+        _ => return None,
+    };
+    Some(number(&bits))
 }
 
 fn integer(name: &str, t: Elem, x: [u64; 3]) -> Option<u64> {

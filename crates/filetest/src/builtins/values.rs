@@ -79,7 +79,23 @@ pub fn arguments(call: &Call, count: usize, seed: u64) -> Vec<Vec<u64>> {
         let (low, high) = if call.name == "clamp" { (1, 2) } else { (0, 1) };
         order(call, &mut list, low, high);
     }
+    if call.name.starts_with("bitfield_") {
+        fields(call, &mut list, &mut random);
+    }
     list
+}
+
+/// Makes the last two arguments offset and size of fields that fit: none, all and any part.
+fn fields(call: &Call, list: &mut [Vec<u64>], random: &mut Random) {
+    let Some((elem, _)) = call.inputs().next() else { return };
+    let [.., offsets, counts] = list else { return };
+    let width = elem.bits() as usize;
+    for (offset, count) in offsets.iter_mut().zip(counts) {
+        let begin = if random.below(4) == 0 { 0 } else { random.below(width + 1) };
+        let most = width - begin;
+        *offset = begin as u64;
+        *count = if random.below(4) == 0 { most } else { random.below(most + 1) } as u64;
+    }
 }
 
 /// Exchanges bounds that are the wrong way round, and parts equal ones of `smoothstep`.
