@@ -8,6 +8,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("atrig_f32.cl", include_str!("../lib/atrig_f32.cl")),
     ("atrig_f64.cl", include_str!("../lib/atrig_f64.cl")),
     ("ballot.cl", include_str!("../lib/ballot.cl")),
+    ("dot_product.cl", include_str!("../lib/dot_product.cl")),
     ("exp_f32.cl", include_str!("../lib/exp_f32.cl")),
     ("exp_f64.cl", include_str!("../lib/exp_f64.cl")),
     ("geometric.cl", include_str!("../lib/geometric.cl")),

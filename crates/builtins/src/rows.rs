@@ -8,6 +8,11 @@ use cloom_ir::{BinOp, Query, UnOp};
 
 const EACH: Lower = Lower::Each(None);
 
+/// The types and lanes of integer dot products.
+const I8S: &[Elem] = &[Elem::I8];
+const U8S: &[Elem] = &[Elem::U8];
+const FOUR: &[u8] = &[4];
+
 const fn row(names: &'static str, set: &'static [Elem], lanes: &'static [u8], sig: &'static str, lower: Lower) -> Row {
     Row { names, set, lanes, sig, lower }
 }
@@ -133,6 +138,21 @@ pub const ROWS: &[Row] = &[
     integer("bitfield_extract_signed", I, V, "I(T,u,u)", Integer::BitfieldExtractSigned),
     integer("bitfield_extract_unsigned", I, V, "U(T,u,u)", Integer::BitfieldExtractUnsigned),
     row("bit_reverse", I, V, "T(T)", Lower::Unary(UnOp::BitReverse)),
+
+    // Integer dot products (cl_khr_integer_dot_product).
+    row("dot", U8S, FOUR, "u(T,T)", Lower::Exact),
+    row("dot", I8S, FOUR, "n(T,T)", Lower::Exact),
+    row("dot", I8S, FOUR, "n(U,T)", Lower::Exact),
+    row("dot", I8S, FOUR, "n(T,U)", Lower::Exact),
+    row("dot_acc_sat", U8S, FOUR, "u(T,T,u)", Lower::Exact),
+    row("dot_acc_sat", I8S, FOUR, "n(T,T,n)", Lower::Exact),
+    row("dot_acc_sat", I8S, FOUR, "n(U,T,n)", Lower::Exact),
+    row("dot_acc_sat", I8S, FOUR, "n(T,U,n)", Lower::Exact),
+    row("dot_4x8packed_uu_uint", NONE, V1, "u(u,u)", Lower::Exact),
+    row("dot_4x8packed_ss_int dot_4x8packed_us_int dot_4x8packed_su_int", NONE, V1, "n(u,u)", Lower::Exact),
+    row("dot_acc_sat_4x8packed_uu_uint", NONE, V1, "u(u,u,u)", Lower::Exact),
+    row("dot_acc_sat_4x8packed_ss_int dot_acc_sat_4x8packed_us_int dot_acc_sat_4x8packed_su_int",
+        NONE, V1, "n(u,u,n)", Lower::Exact),
 
     // Integer and common functions of the same name.
     common("clamp", A, V, "T(T,T,T)", Common::Clamp),

@@ -166,6 +166,11 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ATOMICS)?,
         cl::DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ATOMICS | SCOPE_WORK_ITEM)?,
         cl::DEVICE_SVM_CAPABILITIES => info.value(svm_capabilities(device))?,
+        // Packed vectors, vectors.
+        cl::DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES => info.value(1u64 | 2)?,
+        // A program's own sums of products become the same code: none of the six combinations is accelerated.
+        cl::DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT
+        | cl::DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4X8BIT_PACKED => info.array(&[0u32; 6])?,
         cl::DEVICE_HOST_UNIFIED_MEMORY => info.bool(device.shares_host())?,
         cl::DEVICE_ENDIAN_LITTLE
         | cl::DEVICE_AVAILABLE
