@@ -382,6 +382,10 @@ table {
 beside {
     int clIcdGetPlatformIDsKHR(num_entries: u32, platforms: OutArray<Handle<Platform>>, num_platforms: Out<u32>)
         = platform::ids;
+    new clCreateCommandQueueWithPropertiesKHR(context: Handle<Context>, device: Handle<Device>, properties: In<u64>)
+        -> Handle<Queue> = queue::create_with_properties;
+    int clGetKernelSuggestedLocalWorkSizeKHR(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>,
+        global: In<usize>, local: OutArray<usize>) = launch::suggested_local_size;
     pointer_result cloomLiveObjects() -> usize = platform::live_objects;
 }
 }

@@ -4,6 +4,19 @@
 
 mod common;
 use common::*;
+use std::ffi::CStr;
+
+/// The address of a function of an extension that the device has.
+fn function(t: &Session, extension: &str, name: &CStr) -> Handle {
+    let extensions = text(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_EXTENSIONS, s, v, r));
+    assert!(extensions.split(' ').any(|e| e == extension), "{extension} is not advertised");
+    let address = t.clGetExtensionFunctionAddressForPlatform(t.platform, name.as_ptr());
+    assert!(!address.is_null(), "{name:?}");
+    address
+}
+
+type SuggestFn = unsafe extern "C" fn(Handle, Handle, u32, *const usize, *const usize, *mut usize) -> i32;
+type CreateQueueFn = unsafe extern "C" fn(Handle, Handle, *const u64, *mut i32) -> Handle;
 
 #[test]
 fn integer_dot_products_are_described() {
@@ -21,4 +34,134 @@ fn integer_dot_products_are_described() {
     let features = String::from_utf8_lossy(&bytes).into_owned();
     assert!(features.contains("__opencl_c_integer_dot_product_input_4x8bit\0"));
     assert!(features.contains("__opencl_c_integer_dot_product_input_4x8bit_packed\0"));
+}
+
+#[test]
+fn a_device_has_an_identity() {
+    let t = Session::new();
+    let uuid = |name| list::<u8>(|s, v, r| t.clGetDeviceInfo(t.device, name, s, v, r));
+    let (device, driver) = (uuid(CL_DEVICE_UUID_KHR), uuid(CL_DRIVER_UUID_KHR));
+    assert!(device.len() == CL_UUID_SIZE_KHR && driver.len() == CL_UUID_SIZE_KHR);
+    assert!(device != driver && device.iter().any(|&b| b != 0) && driver.iter().any(|&b| b != 0));
+    assert_eq!(uuid(CL_DEVICE_UUID_KHR), device);
+    let luid_valid: u32 = t.device_info(0x106C);
+    assert_eq!((luid_valid, uuid(0x106D).len()), (CL_FALSE, 8));
+    let _: u32 = t.device_info(CL_DEVICE_NODE_MASK_KHR);
+}
+
+#[test]
+fn queues_are_created_with_hints() {
+    let t = Session::new();
+    let address = function(&t, "cl_khr_create_command_queue", c"clCreateCommandQueueWithPropertiesKHR");
+    // SAFETY: that is its signature in the specification.
+    let create: CreateQueueFn = unsafe { std::mem::transmute(address) };
+    // SAFETY: the list ends with a zero.
+    let with = |list: &[u64], code: *mut i32| unsafe { create(t.context(), t.device, list.as_ptr(), code) };
+    let (priority, throttle) = (u64::from(CL_QUEUE_PRIORITY_KHR), u64::from(CL_QUEUE_THROTTLE_KHR));
+    let flags = u64::from(CL_QUEUE_PROPERTIES);
+    let mut c = Cases::new();
+    for (high_to_low, key) in [(1, priority), (2, priority), (4, priority), (1, throttle), (2, throttle), (4, throttle)]
+    {
+        let list_given = [key, high_to_low, flags, CL_QUEUE_PROFILING_ENABLE, 0];
+        let mut code = 1;
+        let queue = with(&list_given, &mut code);
+        ok(code);
+        let queue = Obj::queue(queue);
+        let got = list::<u64>(|s, v, r| t.clGetCommandQueueInfo(queue.h, CL_QUEUE_PROPERTIES_ARRAY, s, v, r));
+        assert_eq!(got, list_given);
+        let got: u64 = info(|s, v, r| t.clGetCommandQueueInfo(queue.h, CL_QUEUE_PROPERTIES, s, v, r));
+        assert_eq!(got, CL_QUEUE_PROFILING_ENABLE);
+        t.wait(&[&t.marker_on(queue.h, &[])]);
+        for wrong in [0, 3, 5, 8, 1 << 40] {
+            c.new_object(&format!("{key:#x} = {wrong}"), CL_INVALID_VALUE, |e| with(&[key, wrong, 0], e));
+        }
+        c.new_object("twice", CL_INVALID_VALUE, |e| with(&[key, 1, key, 1, 0], e));
+    }
+    c.new_object("unknown property", CL_INVALID_VALUE, |e| with(&[0x7777, 1, 0], e));
+    c.end();
+}
+
+/// Writes the local size that the launch has.
+const SIZES: &str = "kernel void k(global uint *out)
+    { for (int d = 0; d < 3; d++) out[d] = (uint)get_local_size(d); }
+    kernel __attribute__((reqd_work_group_size(6, 2, 1))) void required(global uint *out) { k(out); }
+    kernel void columns(global float *out, global uint *sizes)
+    {
+        out[get_global_id(0) * 64 + get_global_id(1)] = 1;
+        for (int d = 0; d < 3; d++) sizes[d] = (uint)get_local_size(d);
+    }";
+
+#[test]
+fn the_suggested_local_size_is_that_of_a_launch() {
+    let t = Session::new();
+    let address = function(&t, "cl_khr_suggested_local_work_size", c"clGetKernelSuggestedLocalWorkSizeKHR");
+    // SAFETY: that is its signature in the specification.
+    let suggest: SuggestFn = unsafe { std::mem::transmute(address) };
+    let program = t.program(SIZES);
+    let sizes = t.buffer(0, 12);
+    let many = t.buffer(0, 64 * 64 * 64 * 4);
+    let ranges: [&[usize]; 9] =
+        [&[1], &[7], &[997], &[4096], &[64, 64], &[12, 6], &[60, 34], &[6, 2, 5], &[36, 30, 21]];
+    for name in ["k", "required", "columns"] {
+        let kernel = t.kernel_of(&program, name);
+        if name == "columns" {
+            t.arg_mem(&kernel, 0, &many);
+        }
+        t.arg_mem(&kernel, u32::from(name == "columns"), &sizes);
+        for global in ranges {
+            let fits = name != "required" || three(global)[0] % 6 == 0 && global.get(1).is_some_and(|y| y % 2 == 0);
+            let mut local = [77usize; 4];
+            for offset in [null(), [5usize, 6, 7].as_ptr()] {
+                local = [77; 4];
+                let dim = global.len() as u32;
+                // SAFETY: as many sizes as dimensions.
+                let code = unsafe { suggest(t.queue(), kernel.h, dim, offset, global.as_ptr(), local.as_mut_ptr()) };
+                assert_eq!(code, if fits { 0 } else { CL_INVALID_WORK_GROUP_SIZE }, "{name} {global:?}");
+            }
+            assert!(local[if fits { global.len() } else { 0 }..].iter().all(|&l| l == 77), "no more than asked for");
+            if fits {
+                t.wait(&[&t.launch(&kernel, global, &[])]);
+                let got = t.read::<u32>(&sizes, 3);
+                let want: Vec<u32> = local.iter().take(global.len()).map(|&l| l as u32).collect();
+                assert_eq!(got[..global.len()], want, "{name} {global:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn asking_for_a_local_size_has_the_codes_of_a_launch() {
+    let t = Session::new();
+    let address = function(&t, "cl_khr_suggested_local_work_size", c"clGetKernelSuggestedLocalWorkSizeKHR");
+    // SAFETY: that is its signature in the specification.
+    let suggest: SuggestFn = unsafe { std::mem::transmute(address) };
+    let program = t.program(SIZES);
+    let (kernel, unset) = (t.kernel_of(&program, "k"), t.kernel_of(&program, "k"));
+    let sizes = t.buffer(0, 12);
+    t.arg_mem(&kernel, 0, &sizes);
+    let other = t.another_context();
+    let mut code = 1;
+    let other_queue = Obj::queue(t.clCreateCommandQueue(other.h, t.device, 0, &mut code));
+    ok(code);
+    let ask = |queue, kernel, dim, offset: &[usize; 3], global: *const usize, local| {
+        // SAFETY: three sizes, or what the driver must not read.
+        unsafe { suggest(queue, kernel, dim, offset.as_ptr(), global, local) }
+    };
+    let (none, global, mut local) = ([0; 3], [64usize; 3], [0usize; 3]);
+    let (sizes_in, out) = (global.as_ptr(), local.as_mut_ptr());
+    let mut c = Cases::new();
+    c.code("good", 0, ask(t.queue(), kernel.h, 3, &none, sizes_in, out));
+    c.code("null queue", CL_INVALID_COMMAND_QUEUE, ask(null_mut(), kernel.h, 3, &none, sizes_in, out));
+    c.code("null kernel", CL_INVALID_KERNEL, ask(t.queue(), null_mut(), 3, &none, sizes_in, out));
+    c.code("another context", CL_INVALID_CONTEXT, ask(other_queue.h, kernel.h, 3, &none, sizes_in, out));
+    c.code("argument not set", CL_INVALID_KERNEL_ARGS, ask(t.queue(), unset.h, 3, &none, sizes_in, out));
+    c.code("no dimension", CL_INVALID_WORK_DIMENSION, ask(t.queue(), kernel.h, 0, &none, sizes_in, out));
+    c.code("four dimensions", CL_INVALID_WORK_DIMENSION, ask(t.queue(), kernel.h, 4, &none, sizes_in, out));
+    c.code("no size", CL_INVALID_GLOBAL_WORK_SIZE, ask(t.queue(), kernel.h, 3, &none, null(), out));
+    let empty = [8usize, 0, 8];
+    c.code("empty", CL_INVALID_GLOBAL_WORK_SIZE, ask(t.queue(), kernel.h, 3, &none, empty.as_ptr(), out));
+    let far = [0, usize::MAX, 0];
+    c.code("far", CL_INVALID_GLOBAL_OFFSET, ask(t.queue(), kernel.h, 3, &far, sizes_in, out));
+    c.code("no place", CL_INVALID_VALUE, ask(t.queue(), kernel.h, 3, &none, sizes_in, null_mut()));
+    c.end();
 }

@@ -1,7 +1,7 @@
 //! Describes this CPU, from `/proc/cpuinfo`, `/sys` and the instruction `cpuid`. Everything has a fallback.
 
 use cloom_caps::{DeviceCaps, cpu};
-use cloom_hal::DeviceInfo;
+use cloom_hal::{DeviceInfo, uuid};
 use cloom_target::Target;
 use std::fs;
 
@@ -91,8 +91,12 @@ pub fn detect(threads: usize, target: Target) -> DeviceInfo {
     let arm = number("CPU implementer").map(|maker| arm_processor(maker, number("CPU part").unwrap_or(0)));
     let (vendor, arm_name) = arm.unzip();
     let vendor = field("vendor_id").or_else(|| vendor.map(str::to_owned)).unwrap_or_else(|| "unknown".into());
+    let name = field("model name").or(arm_name).unwrap_or_else(|| "CPU".into());
+    // The processor, and not how many of its cores this process may use.
+    let [family, model, stepping] = ["cpu family", "model", "stepping"].map(|key| field(key).unwrap_or_default());
     DeviceInfo {
-        name: field("model name").or(arm_name).unwrap_or_else(|| "CPU".into()),
+        uuid: uuid(&["CPU", &vendor, &name, &family, &model, &stepping]),
+        name,
         vendor_id: match vendor.as_str() {
             "GenuineIntel" => 0x8086,
             "AuthenticAMD" => 0x1022,

@@ -22,11 +22,13 @@ mod launch;
 pub mod lock;
 mod memory;
 mod tuning;
+mod uuid;
 
 pub use abilities::{Assist, HostShared, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, Finish, Kernel, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, copy_through_host};
 pub use tuning::{TUNING, Tuning};
+pub use uuid::{UUID_BYTES, uuid};
 
 use cloom_artifact::KernelArtifact;
 pub use cloom_artifact::NdRange;
@@ -57,6 +59,8 @@ pub struct DeviceInfo {
     pub vendor: String,
     /// PCI vendor id, or another constant number.
     pub vendor_id: u32,
+    /// Which device it is, across processes and restarts; see [`uuid`].
+    pub uuid: [u8; UUID_BYTES],
     /// The target of kernels; see [`KernelArtifact::target`].
     pub target: Target,
     /// Cores, or multiprocessors.

@@ -11,6 +11,7 @@ use cloom_artifact::KernelArtifact;
 use cloom_compiler::{ArgStates, CompileError, Executable, SpecializationKey, Variant};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{self as hal, TUNING};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -125,17 +126,15 @@ impl KernelCode {
     }
 
     /// The code for launches with these images and samplers; of a kernel that has none, this code.
-    pub(crate) fn specialised(self: &Arc<Self>, states: ArgStates) -> Arc<KernelCode> {
+    pub(crate) fn specialised(self: &Arc<Self>, states: ArgStates) -> Cow<'_, Arc<KernelCode>> {
         if states.is_empty() {
-            return self.clone();
+            return Cow::Borrowed(self);
         }
         let mut special = self.special.lock();
-        if let Some(known) = special.get(&states) {
-            return known.clone();
-        }
-        let code = KernelCode::new(&self.name, self.device.clone(), self.executable.specialised(states.clone()));
-        special.insert(states, code.clone());
-        code
+        let make = |states: &ArgStates| {
+            KernelCode::new(&self.name, self.device.clone(), self.executable.specialised(states.clone()))
+        };
+        Cow::Owned(special.entry(states).or_insert_with_key(make).clone())
     }
 
     /// The loaded code for most launches. Compiles it if necessary.

@@ -10,10 +10,11 @@ use crate::kernel::Packed;
 use crate::pending::{PendingLaunch, outcome};
 use crate::print::{Printed, Printer};
 use crate::queue::ExecPolicy;
-use crate::status::ensure;
+use crate::status::{bail, ensure};
 use crate::thread_exit;
 use crate::{Device, Event, Kernel, KernelCode, Queue, QueueFlags, Result};
 use cloom_hal::{self as hal, TUNING};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,33 @@ pub struct RangeInput {
 }
 
 impl Queue {
+    /// The kernel's code for this queue, and the range; `None` when there is nothing to run.
+    fn settled<'k>(
+        &self,
+        kernel: &'k Kernel,
+        input: &RangeInput,
+    ) -> Result<(Cow<'k, Arc<KernelCode>>, Option<hal::NdRange>)> {
+        let same = Arc::ptr_eq(kernel.program().context(), self.context());
+        ensure!(same, InvalidContext, "the kernel is of another context than the queue");
+        let code = kernel.code_for_launch(self.device())?.specialised(kernel.arg_states());
+        let required = kernel.meta().reqd_group_size;
+        let chosen = input.local.is_none() && input.work_dim > 1;
+        let dim_order = if chosen { code.dim_order()? } else { [0, 1, 2] };
+        Ok((code, settle(input, required, self.device().max_group_size(), dim_order)?))
+    }
+
+    // OpenCL 3.1 API, 5.9: Kernel Objects.
+    /// The local size of a launch that leaves it open. Dimensions that are not used are 1.
+    pub fn suggested_local_size(&self, kernel: &Kernel, input: &RangeInput) -> Result<[u64; 3]> {
+        let open = RangeInput { local: None, ..*input };
+        let (_, range) = self.settled(kernel, &open)?;
+        kernel.check_args()?;
+        let Some(range) = range else {
+            bail!(InvalidGlobalWorkSize, "the global size is NULL, or 0 in a dimension");
+        };
+        Ok(range.local)
+    }
+
     // OpenCL 3.0 API, 5.10: Executing Kernels.
     /// Enqueues a kernel over a range. Returns the event if it is wanted.
     pub fn launch(
@@ -41,13 +69,8 @@ impl Queue {
         wait: &[Arc<Event>],
         wanted: bool,
     ) -> Result<Option<Arc<Event>>> {
-        let same = Arc::ptr_eq(kernel.program().context(), self.context());
-        ensure!(same, InvalidContext, "the kernel is of another context than the queue");
-        let code = &kernel.code_for_launch(self.device())?.specialised(kernel.arg_states());
-        let required = kernel.meta().reqd_group_size;
-        let chosen = input.local.is_none() && input.work_dim > 1;
-        let dim_order = if chosen { code.dim_order()? } else { [0, 1, 2] };
-        let range = settle(input, required, self.device().max_group_size(), dim_order)?;
+        let (code, range) = self.settled(kernel, input)?;
+        let code = &*code;
         let Some(range) = range else {
             kernel.check_args()?;
             // An empty range: nothing to run, but a command with an event.

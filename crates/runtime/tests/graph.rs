@@ -33,6 +33,7 @@ fn platform() -> Arc<Platform> {
         name: "none".into(),
         vendor: "none".into(),
         vendor_id: 0,
+        uuid: [0; 16],
         target: Default::default(),
         compute_units: 1,
         clock_mhz: 1,

@@ -7,6 +7,7 @@ use crate::info::{Info, Written};
 use crate::{cl, platform as process};
 use cloom_caps::image::ImageLimits;
 use cloom_caps::{self as caps, DeviceKind};
+use cloom_hal::uuid;
 use cloom_runtime::{Device, Platform, Result, Status, SvmKind};
 use std::sync::Arc;
 
@@ -140,6 +141,12 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_NAME => info.text(&hal.name)?,
         cl::DEVICE_VENDOR => info.text(&hal.vendor)?,
         cl::DRIVER_VERSION => info.text(env!("CARGO_PKG_VERSION"))?,
+        cl::DEVICE_UUID => info.array(&hal.uuid)?,
+        cl::DRIVER_UUID => info.array(&uuid(&[platform::NAME, env!("CARGO_PKG_VERSION")]))?,
+        // Locally unique identifiers are Windows'.
+        cl::DEVICE_LUID_VALID => info.bool(false)?,
+        cl::DEVICE_LUID => info.array(&[0u8; 8])?,
+        cl::DEVICE_NODE_MASK => info.value(1u32)?,
         cl::DEVICE_PROFILE => info.text("FULL_PROFILE")?,
         cl::DEVICE_VERSION => info.text(&format!("OpenCL 3.0 {}", platform::NAME))?,
         cl::DEVICE_NUMERIC_VERSION => info.value(caps::OPENCL_VERSION)?,

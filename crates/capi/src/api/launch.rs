@@ -1,7 +1,7 @@
 //! Launching kernels and native kernels.
 
 use super::{fail, give, wait_list};
-use crate::args::{HostMemory, In, Out};
+use crate::args::{HostMemory, In, Out, OutArray};
 use crate::callback::{self, NativeFn};
 use crate::handle::Handle;
 use cloom_runtime::{CommandType, Event, Kernel, MemObject, NativeKernel, Queue, RangeInput, Result, Status};
@@ -41,6 +41,25 @@ pub fn nd_range(
     let range =
         RangeInput { work_dim: dim, offset: dim_sizes(offset), global: dim_sizes(global), local: dim_sizes(local) };
     launched(queue.launch(CommandType::NdRangeKernel, &kernel, &range, &wait, !event.is_null())?, event)
+}
+
+// OpenCL 3.1 API, 5.9: Kernel Objects.
+pub fn suggested_local_size(
+    queue: Handle<Queue>,
+    kernel: Handle<Kernel>,
+    dim: u32,
+    offset: In<usize>,
+    global: In<usize>,
+    local: OutArray<usize>,
+) -> Result<()> {
+    let (queue, kernel) = (queue.get()?, kernel.get()?);
+    if local.is_null() {
+        return fail(Status::InvalidValue, "the place for the local size is NULL");
+    }
+    let range = RangeInput { work_dim: dim, offset: sizes(offset, dim), global: sizes(global, dim), local: None };
+    let chosen = queue.suggested_local_size(&kernel, &range)?;
+    chosen.iter().take(dim as usize).enumerate().for_each(|(d, &size)| local.set(d, size as usize));
+    Ok(())
 }
 
 // OpenCL 3.0 API, 5.10: Executing Kernels.

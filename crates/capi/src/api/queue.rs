@@ -19,6 +19,14 @@ fn flags(bits: u64) -> Result<QueueFlags> {
     }
 }
 
+/// Checks a hint: high, medium or low. All queues share one pool of threads, so nothing follows from it.
+fn hint(key: u32, value: u64) -> Result<()> {
+    match value {
+        1 | 2 | 4 => Ok(()),
+        _ => fail(Status::InvalidValue, format!("{value:#x} is no value of the property {key:#x}")),
+    }
+}
+
 // OpenCL 3.0 API, 5.1: Command-Queues.
 pub fn create(context: Handle<Context>, device: Handle<Device>, properties: u64) -> Result<Handle<Queue>> {
     let (context, device) = (context.get()?, device.get()?);
@@ -45,6 +53,7 @@ pub fn create_with_properties(
         seen.push(pair[0]);
         match u32::try_from(pair[0]) {
             Ok(cl::QUEUE_PROPERTIES) => set = flags(pair[1])?,
+            Ok(key @ (cl::QUEUE_PRIORITY_KHR | cl::QUEUE_THROTTLE_KHR)) => hint(key, pair[1])?,
             Ok(cl::QUEUE_SIZE) => return fail(Status::InvalidValue, "CL_QUEUE_SIZE is for queues on the device"),
             _ => return fail(Status::InvalidValue, format!("the property {:#x} is unknown", pair[0])),
         }

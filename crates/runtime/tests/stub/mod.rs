@@ -240,6 +240,7 @@ impl StubDevice {
             name: "stub".into(),
             vendor: "none".into(),
             vendor_id: 0,
+            uuid: [0; 16],
             target: TARGET.parse().unwrap(),
             compute_units: 2,
             clock_mhz: 1,
