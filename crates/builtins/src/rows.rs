@@ -139,21 +139,6 @@ pub const ROWS: &[Row] = &[
     integer("bitfield_extract_unsigned", I, V, "U(T,u,u)", Integer::BitfieldExtractUnsigned),
     row("bit_reverse", I, V, "T(T)", Lower::Unary(UnOp::BitReverse)),
 
-    // Integer dot products (cl_khr_integer_dot_product).
-    row("dot", U8S, FOUR, "u(T,T)", Lower::Exact),
-    row("dot", I8S, FOUR, "n(T,T)", Lower::Exact),
-    row("dot", I8S, FOUR, "n(U,T)", Lower::Exact),
-    row("dot", I8S, FOUR, "n(T,U)", Lower::Exact),
-    row("dot_acc_sat", U8S, FOUR, "u(T,T,u)", Lower::Exact),
-    row("dot_acc_sat", I8S, FOUR, "n(T,T,n)", Lower::Exact),
-    row("dot_acc_sat", I8S, FOUR, "n(U,T,n)", Lower::Exact),
-    row("dot_acc_sat", I8S, FOUR, "n(T,U,n)", Lower::Exact),
-    row("dot_4x8packed_uu_uint", NONE, V1, "u(u,u)", Lower::Exact),
-    row("dot_4x8packed_ss_int dot_4x8packed_us_int dot_4x8packed_su_int", NONE, V1, "n(u,u)", Lower::Exact),
-    row("dot_acc_sat_4x8packed_uu_uint", NONE, V1, "u(u,u,u)", Lower::Exact),
-    row("dot_acc_sat_4x8packed_ss_int dot_acc_sat_4x8packed_us_int dot_acc_sat_4x8packed_su_int",
-        NONE, V1, "n(u,u,n)", Lower::Exact),
-
     // Integer and common functions of the same name.
     common("clamp", A, V, "T(T,T,T)", Common::Clamp),
     common("clamp", A, VX, "T(T,S,S)", Common::Clamp),
@@ -181,6 +166,21 @@ pub const ROWS: &[Row] = &[
     row("fast_distance", FS, V4, "S(T,T)", Lower::Exact),
     row("fast_length", FS, V4, "S(T)", Lower::Exact),
     row("fast_normalize", FS, V4, "T(T)", Lower::Exact),
+
+    // Integer dot products (cl_khr_integer_dot_product).
+    row("dot", U8S, FOUR, "u(T,T)", Lower::Exact),
+    row("dot", I8S, FOUR, "n(T,T)", Lower::Exact),
+    row("dot", I8S, FOUR, "n(U,T)", Lower::Exact),
+    row("dot", I8S, FOUR, "n(T,U)", Lower::Exact),
+    row("dot_acc_sat", U8S, FOUR, "u(T,T,u)", Lower::Exact),
+    row("dot_acc_sat", I8S, FOUR, "n(T,T,n)", Lower::Exact),
+    row("dot_acc_sat", I8S, FOUR, "n(U,T,n)", Lower::Exact),
+    row("dot_acc_sat", I8S, FOUR, "n(T,U,n)", Lower::Exact),
+    row("dot_4x8packed_uu_uint", NONE, V1, "u(u,u)", Lower::Exact),
+    row("dot_4x8packed_ss_int dot_4x8packed_us_int dot_4x8packed_su_int", NONE, V1, "n(u,u)", Lower::Exact),
+    row("dot_acc_sat_4x8packed_uu_uint", NONE, V1, "u(u,u,u)", Lower::Exact),
+    row("dot_acc_sat_4x8packed_ss_int dot_acc_sat_4x8packed_us_int dot_acc_sat_4x8packed_su_int",
+        NONE, V1, "n(u,u,n)", Lower::Exact),
 
     // Relational functions.
     relational("isequal", F, V, "B(T,T)", Relational::IsEqual),
