@@ -299,10 +299,8 @@ fn bad_ranges_have_their_codes() {
     let over = [sizes[0] + 1, 1, 1];
     let code = run(&kernel, 1, &[], &over, &over);
     c.code("local size beyond the dimension's", CL_INVALID_WORK_ITEM_SIZE, code);
-    if t.device_info::<u32>(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT) == 0 {
-        c.code("does not divide", CL_INVALID_WORK_GROUP_SIZE, run(&kernel, 1, &[], &[10], &[4]));
-        c.code("does not divide in z", CL_INVALID_WORK_GROUP_SIZE, run(&kernel, 3, &[], &[4, 4, 5], &[2, 2, 2]));
-    }
+    c.code("does not divide", CL_INVALID_WORK_GROUP_SIZE, run(&kernel, 1, &[], &[10], &[4]));
+    c.code("does not divide in z", CL_INVALID_WORK_GROUP_SIZE, run(&kernel, 3, &[], &[4, 4, 5], &[2, 2, 2]));
     c.code("required and right", 0, run(&required, 2, &[], &[8, 4], &[4, 2]));
     c.code("required and other", CL_INVALID_WORK_GROUP_SIZE, run(&required, 2, &[], &[8, 4], &[2, 2]));
     c.code("required and does not divide", CL_INVALID_WORK_GROUP_SIZE, run(&required, 2, &[], &[6, 4], &[]));

@@ -129,6 +129,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let sema = SemaOptions {
         library: mode == Mode::Library,
         fp16: target.fp16,
+        partial_groups: options.partial_groups(),
         fp64: target.fp64,
         images: target.images,
         features: target.features.clone(),

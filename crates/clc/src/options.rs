@@ -90,6 +90,11 @@ pub struct BuildOptions {
 }
 
 impl BuildOptions {
+    /// Whether kernels may run in groups of which the last of a dimension is smaller than the others.
+    pub fn partial_groups(&self) -> bool {
+        self.std.is_some_and(|std| std.number() >= 200) && !self.uniform_work_group_size
+    }
+
     /// Reads an option string; what is wrong is reported, the rest is kept.
     pub fn parse(text: &str, set: OptionSet, diags: &mut Diagnostics) -> Self {
         let words = match split(text) {

@@ -103,6 +103,11 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
                     return failed(format!("error: {e}\n"));
                 }
             }
+            // Kernels may call into every program, so that all must take partial groups.
+            if !inputs.iter().all(|p| p.options.partial_groups()) {
+                let kernels = module.funcs.values_mut().filter_map(|f| f.kernel.as_deref_mut());
+                kernels.for_each(|meta| meta.partial_groups = false);
+            }
             // An option that only makes code slower applies to all programs if one has it; of others all must agree.
             let mut merged = first.options.clone();
             merged.opt_disable = inputs.iter().any(|p| p.options.opt_disable);

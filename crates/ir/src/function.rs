@@ -89,6 +89,9 @@ pub struct KernelMeta {
     pub group_size_hint: Option<[u32; 3]>,
     /// `vec_type_hint`, as written; readers take `int` when it is absent.
     pub vec_type_hint: Option<String>,
+    /// Whether the last group of a dimension may be smaller than the others: from OpenCL C 2.0 on, unless
+    /// `-cl-uniform-work-group-size` says otherwise.
+    pub partial_groups: bool,
 }
 
 /// One parameter of a kernel.

@@ -302,6 +302,9 @@ fn print_kernel(f: &mut impl Write, meta: &KernelMeta) -> fmt::Result {
     if let Some(hint) = &meta.vec_type_hint {
         writeln!(f, "  vec_type_hint {}", quoted(hint.as_bytes()))?;
     }
+    if meta.partial_groups {
+        writeln!(f, "  partial_groups")?;
+    }
     f.write_char('}')
 }
 

@@ -41,10 +41,15 @@ impl Queue {
         let same = Arc::ptr_eq(kernel.program().context(), self.context());
         ensure!(same, InvalidContext, "the kernel is of another context than the queue");
         let code = kernel.code_for_launch(self.device())?.specialised(kernel.arg_states());
-        let required = kernel.meta().reqd_group_size;
+        let meta = kernel.meta();
+        let rules = GroupRules {
+            required: meta.reqd_group_size.map(|r| r.map(u64::from)),
+            partial: meta.partial_groups,
+            most: self.device().max_group_size(),
+        };
         let chosen = input.local.is_none() && input.work_dim > 1;
         let dim_order = if chosen { code.dim_order()? } else { [0, 1, 2] };
-        Ok((code, settle(input, required, self.device().max_group_size(), dim_order)?))
+        Ok((code, settle(input, &rules, dim_order)?))
     }
 
     // OpenCL 3.1 API, 5.9: Kernel Objects.
@@ -242,15 +247,22 @@ impl Short<'_> {
     }
 }
 
+/// What the groups of a kernel must be like.
+#[derive(Clone, Copy, Debug)]
+struct GroupRules {
+    /// The local size that the kernel requires.
+    required: Option<[u64; 3]>,
+    /// Whether the last group of a dimension may be smaller.
+    partial: bool,
+    /// Work-items of the largest group, in total and in each dimension.
+    most: u64,
+}
+
 // OpenCL 3.0 API, 5.10: Executing Kernels.
 /// Checks a range; `None` when there is nothing to run. If the local size is chosen, it is for code with the dimensions
 /// in this order.
-fn settle(
-    input: &RangeInput,
-    required: Option<[u32; 3]>,
-    max_group: u64,
-    dim_order: [u8; 3],
-) -> Result<Option<hal::NdRange>> {
+fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3]) -> Result<Option<hal::NdRange>> {
+    let GroupRules { required, partial, most: max_group } = *rules;
     let dim = input.work_dim as usize;
     ensure!((1..=3).contains(&dim), InvalidWorkDimension, "work_dim is {dim}, not 1, 2 or 3");
     let padded =
@@ -261,7 +273,6 @@ fn settle(
         let (o, g) = (offset[d], global[d]);
         ensure!(o.checked_add(g).is_some(), InvalidGlobalOffset, "offset {o} plus size {g} in dimension {d} overflows");
     }
-    let required: Option<[u64; 3]> = required.map(|r| r.map(u64::from));
     let given = input.local.map(|local| padded(local, 1));
     if let (Some(local), Some(required)) = (given, required) {
         ensure!(
@@ -281,9 +292,10 @@ fn settle(
     for d in 0..3 {
         let (g, l) = (global[d], local[d]);
         ensure!(
-            l == 1 || g % l == 0,
+            partial || l == 1 || g % l == 0,
             InvalidWorkGroupSize,
-            "the global size in dimension {d}, {g}, is not a multiple of the local size {l}"
+            "the global size in dimension {d}, {g}, is not a multiple of the local size {l}: groups may only be partial in \
+             programs built with -cl-std=CL2.0 or later and without -cl-uniform-work-group-size"
         );
     }
     if global.contains(&0) {
@@ -316,8 +328,26 @@ mod tests {
         RangeInput { work_dim: 3, offset: None, global: Some(global), local }
     }
 
-    fn status(input: RangeInput, required: Option<[u32; 3]>) -> Option<Status> {
-        settle(&input, required, 64, AS_WRITTEN).err().map(|e| e.status)
+    fn status(input: RangeInput, required: Option<[u64; 3]>) -> Option<Status> {
+        settle(&input, &rules(required, false), AS_WRITTEN).err().map(|e| e.status)
+    }
+
+    fn rules(required: Option<[u64; 3]>, partial: bool) -> GroupRules {
+        GroupRules { required, partial, most: 64 }
+    }
+
+    #[test]
+    fn partial_groups_lift_one_rule_only() {
+        let settled = |input, required| settle(&input, &rules(required, true), AS_WRITTEN);
+        let partial = settled(range([10, 7, 1], Some([4, 9, 1])), None).unwrap().unwrap();
+        assert_eq!((partial.global, partial.local, partial.groups()), ([10, 7, 1], [4, 9, 1], [3, 1, 1]));
+        let required = settled(range([10, 7, 1], None), Some([4, 3, 1])).unwrap().unwrap();
+        assert_eq!((required.local, required.groups()), ([4, 3, 1], [3, 3, 1]));
+        let status = |local, required| settled(range([10, 7, 1], Some(local)), required).err().map(|e| e.status);
+        assert_eq!(status([4, 9, 1], Some([4, 3, 1])), Some(Status::InvalidWorkGroupSize), "another than is required");
+        assert_eq!(status([8, 9, 1], None), Some(Status::InvalidWorkGroupSize), "too many work-items");
+        assert_eq!(status([4, 0, 1], None), Some(Status::InvalidWorkGroupSize), "none");
+        assert_eq!(status([65, 1, 1], None), Some(Status::InvalidWorkItemSize));
     }
 
     #[test]
@@ -341,15 +371,18 @@ mod tests {
 
     #[test]
     fn an_empty_range_runs_nothing_and_is_no_error() {
-        assert_eq!(settle(&range([8, 0, 8], None), None, 64, AS_WRITTEN), Ok(None));
-        assert_eq!(settle(&RangeInput { work_dim: 1, ..RangeInput::default() }, None, 64, AS_WRITTEN), Ok(None));
+        assert_eq!(settle(&range([8, 0, 8], None), &rules(None, false), AS_WRITTEN), Ok(None));
+        assert_eq!(
+            settle(&RangeInput { work_dim: 1, ..RangeInput::default() }, &rules(None, false), AS_WRITTEN),
+            Ok(None)
+        );
     }
 
     #[test]
     fn dimensions_beyond_work_dim_are_not_looked_at() {
         let input =
             RangeInput { work_dim: 1, global: Some([5, 0, 0]), local: Some([5, 0, 0]), offset: Some([1, 9, 9]) };
-        let range = settle(&input, None, 64, AS_WRITTEN).unwrap().unwrap();
+        let range = settle(&input, &rules(None, false), AS_WRITTEN).unwrap().unwrap();
         assert_eq!((range.global, range.local, range.offset), ([5, 1, 1], [5, 1, 1], [1, 0, 0]));
     }
 

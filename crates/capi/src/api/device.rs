@@ -183,6 +183,7 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_AVAILABLE
         | cl::DEVICE_COMPILER_AVAILABLE
         | cl::DEVICE_LINKER_AVAILABLE
+        | cl::DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
         | cl::DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
         | cl::DEVICE_PREFERRED_INTEROP_USER_SYNC => info.bool(true)?,
         _ => return Ok(None),
@@ -232,7 +233,6 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
     Ok(Some(match name {
         cl::DEVICE_ERROR_CORRECTION_SUPPORT
         | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS
-        | cl::DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
         | cl::DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
         | cl::DEVICE_PIPE_SUPPORT => info.bool(false)?,
         cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF

@@ -239,6 +239,7 @@ impl Sema<'_> {
     /// The metadata of a kernel; reports constructs that kernels must not have.
     fn kernel_meta(&mut self, h: &Header, params: &[ast::Param]) -> KernelMeta {
         let mut meta = h.attrs.meta.clone();
+        meta.partial_groups = self.opts.partial_groups;
         if h.ret.ty != Ty::VOID && h.ret.ty != Ty::ERROR {
             let message = format!("kernel `{}` returns `{}`", self.text(h.name.name), self.type_name(h.ret.ty));
             self.push(

@@ -52,6 +52,8 @@ pub struct SemaOptions {
     pub single_precision_constant: bool,
     /// Whether `a * b + c` and `mad` are one operation, the first of them unless a pragma forbids it.
     pub contract: bool,
+    /// Whether groups may be partial; see [`cloom_ir::KernelMeta::partial_groups`].
+    pub partial_groups: bool,
     /// The version of the language: 100, 110, 120, 200, 300.
     pub c_version: u32,
 }

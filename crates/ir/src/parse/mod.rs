@@ -432,6 +432,7 @@ impl<'t> Parser<'t> {
         if self.eat_word("vec_type_hint") {
             meta.vec_type_hint = Some(self.string()?);
         }
+        meta.partial_groups = self.eat_word("partial_groups");
         self.punct(b'}')?;
         Ok(meta)
     }
