@@ -5,6 +5,7 @@
 pub const FILES: &[(&str, &str)] = &[
     ("arith_f32.cl", include_str!("../lib/arith_f32.cl")),
     ("arith_f64.cl", include_str!("../lib/arith_f64.cl")),
+    ("async_copy.cl", include_str!("../lib/async_copy.cl")),
     ("atrig_f32.cl", include_str!("../lib/atrig_f32.cl")),
     ("atrig_f64.cl", include_str!("../lib/atrig_f64.cl")),
     ("ballot.cl", include_str!("../lib/ballot.cl")),

@@ -206,6 +206,8 @@ pub const ROWS: &[Row] = &[
     // Synchronization functions.
     work_item("barrier work_group_barrier", NONE, V1, "v(u)", WorkItem::Barrier),
     work_item("work_group_barrier", NONE, V1, "v(u,n)", WorkItem::Barrier),
+    // Copies have ended when all work-items have made theirs.
+    work_item("async_work_group_copy_fence", NONE, V1, "v(u)", WorkItem::Barrier),
     work_item("mem_fence read_mem_fence write_mem_fence", NONE, V1, "v(u)", WorkItem::Fence),
 
     // Internal functions of the library, visible in it only.

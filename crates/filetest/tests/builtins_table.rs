@@ -116,7 +116,8 @@ fn every_overload_gives_what_it_should() {
 fn other_files_test_the_other_functions() {
     // tests/geometric.rs, dot_product.rs and builtins_workitem.rs; run/lang/barriers.cl; groups/*.cl.
     let elsewhere = [
-        "barrier cross distance dot dot_4x8packed_ss_int dot_4x8packed_su_int dot_4x8packed_us_int",
+        "async_work_group_copy_fence barrier cross distance dot dot_4x8packed_ss_int dot_4x8packed_su_int",
+        "dot_4x8packed_us_int",
         "dot_4x8packed_uu_uint dot_acc_sat dot_acc_sat_4x8packed_ss_int dot_acc_sat_4x8packed_su_int",
         "dot_acc_sat_4x8packed_us_int dot_acc_sat_4x8packed_uu_uint fast_distance fast_length fast_normalize",
         "get_enqueued_local_size get_global_id get_global_linear_id get_global_offset get_global_size",

@@ -88,6 +88,7 @@ impl Fn<'_, '_> {
                 self.async_copy(&v, element, strided, scatter);
                 v[3]
             }
+            Special::AsyncCopyLines { planes } => self.async_copy_lines(planes, &v),
             Special::WaitEvents => {
                 self.b().barrier();
                 self.zero(ty)
@@ -175,6 +176,28 @@ impl Fn<'_, '_> {
             Op::Build => data.args.iter().map(|&a| self.func.const_bits(a)).collect(),
             _ => None,
         }
+    }
+
+    /// Calls the library's copy of planes of lines; gives the event.
+    fn async_copy_lines(&mut self, planes: bool, v: &[Value]) -> Value {
+        let Some((&event, v)) = v.split_last() else { return self.zero(Type::I64) };
+        let mut all = v.to_vec();
+        if !planes {
+            // One plane, whose area is of no matter: its place is after the lines of the source and after those of the
+            // target.
+            let (one, none) = (self.int(Type::I64, 1), self.zero(Type::I64));
+            all = [&v[..7], &[one, v[7], none, v[8], none]].concat();
+        }
+        let types: Vec<Type> = all.iter().map(|&a| self.ty(a)).collect();
+        let byte = |ty: Type| match ty.space() {
+            Some(space) => Ptr(space, Elem::U8, 1),
+            None => Value(Elem::U64, 1),
+        };
+        use cloom_builtins::Ty::{Ptr, Value};
+        let name = cloom_builtins::mangle("__async_work_group_copy_3D3D", types.iter().map(|&ty| byte(ty)));
+        let f = self.lw.library_func(name, types, None);
+        self.b().call(f, &all, None);
+        event
     }
 
     /// The work-items of the group share the copying; waiting for the event is a barrier.

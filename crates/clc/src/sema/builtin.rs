@@ -28,6 +28,7 @@ enum Family {
     Printf,
     Shuffle(usize),
     AsyncCopy { strided: bool },
+    AsyncCopyLines { planes: bool },
     WaitEvents,
     Prefetch,
     Expect,
@@ -53,12 +54,14 @@ const ELEMS: [Elem; 11] = [
 const ATOMICS: [&str; 11] = ["add", "sub", "xchg", "inc", "dec", "cmpxchg", "min", "max", "and", "or", "xor"];
 
 /// Names of this file that do not follow a scheme, for suggestions.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 9] = [
     "printf",
     "shuffle",
     "shuffle2",
     "async_work_group_copy",
     "async_work_group_strided_copy",
+    "async_work_group_copy_2D2D",
+    "async_work_group_copy_3D3D",
     "wait_group_events",
     "prefetch",
 ];
@@ -150,6 +153,8 @@ fn family(name: &str) -> Option<Family> {
         "shuffle2" => Family::Shuffle(2),
         "async_work_group_copy" => Family::AsyncCopy { strided: false },
         "async_work_group_strided_copy" => Family::AsyncCopy { strided: true },
+        "async_work_group_copy_2D2D" => Family::AsyncCopyLines { planes: false },
+        "async_work_group_copy_3D3D" => Family::AsyncCopyLines { planes: true },
         "wait_group_events" => Family::WaitEvents,
         "prefetch" => Family::Prefetch,
         "__builtin_expect" => Family::Expect,
@@ -223,6 +228,10 @@ impl Sema<'_> {
                 true => &[5],
                 false => &[4],
             },
+            Family::AsyncCopyLines { planes } => match planes {
+                true => &[13],
+                false => &[10],
+            },
             Family::Trap => &[0],
             Family::C11(f) if f.arity().contains(&values.len()) => &[],
             Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
@@ -246,6 +255,7 @@ impl Sema<'_> {
             Family::Printf => self.printf(values, at, span),
             Family::Shuffle(n) => self.shuffle(n, values, span),
             Family::AsyncCopy { strided } => self.async_copy(strided, values, span),
+            Family::AsyncCopyLines { planes } => self.async_copy_lines(planes, values, span),
             Family::WaitEvents => Some(Expr::value(ExprKind::Special(Special::WaitEvents, values), Ty::VOID, span)),
             Family::Prefetch => Some(Expr::value(ExprKind::Special(Special::Prefetch, values), Ty::VOID, span)),
             Family::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
@@ -503,22 +513,7 @@ impl Sema<'_> {
             let wanted = format!("a pointer to `{}`", self.type_name(to.ty));
             return self.bad_argument(&src, &wanted);
         }
-        let scatter = match (to.space, from.space) {
-            (Space::Local, Space::Global) => false,
-            (Space::Global, Space::Local) => true,
-            _ => {
-                self.push(
-                    Diagnostic::error("E0307", span, "asynchronous copies go between global and local memory").note(
-                        format!(
-                            "this one goes from {} to {} memory",
-                            super::types::space_name(from.space),
-                            super::types::space_name(to.space)
-                        ),
-                    ),
-                );
-                return None;
-            }
-        };
+        let scatter = self.copies_to_global(to.space, from.space, span)?;
         let count = self.offset_arg(args.next()?)?;
         let mut rest: Vec<Expr> = args.collect();
         let event = rest.pop()?;
@@ -532,6 +527,43 @@ impl Sema<'_> {
             all.push(self.offset_arg(stride)?);
         }
         Some(Expr::value(ExprKind::Special(Special::AsyncCopy { strided, scatter }, all), Ty::EVENT, span))
+    }
+
+    /// Whether a copy between these spaces is one to global memory; reports one that is not between global and local
+    /// memory.
+    fn copies_to_global(&mut self, to: Space, from: Space, span: Span) -> Option<bool> {
+        match (to, from) {
+            (Space::Local, Space::Global) => Some(false),
+            (Space::Global, Space::Local) => Some(true),
+            _ => {
+                let [from, to] = [from, to].map(super::types::space_name);
+                self.push(
+                    Diagnostic::error("E0307", span, "asynchronous copies go between global and local memory")
+                        .note(format!("this one goes from {from} to {to} memory")),
+                );
+                None
+            }
+        }
+    }
+
+    /// A copy of lines, or of planes of lines. The pointers may be to anything.
+    fn async_copy_lines(&mut self, planes: bool, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let [to, from] = [self.pointer_arg(&args[0], true)?, self.pointer_arg(&args[2], false)?];
+        self.copies_to_global(to.space, from.space, span)?;
+        let event = args.len() - 1;
+        let mut all = Vec::new();
+        for (i, arg) in args.into_iter().enumerate() {
+            let at = arg.span;
+            all.push(match i {
+                0 | 2 => arg,
+                _ if i == event => self.assigned(arg, Ty::EVENT, "pass", at),
+                _ => self.offset_arg(arg)?,
+            });
+        }
+        if all[event].is_error() {
+            return None;
+        }
+        Some(Expr::value(ExprKind::Special(Special::AsyncCopyLines { planes }, all), Ty::EVENT, span))
     }
 }
 

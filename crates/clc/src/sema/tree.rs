@@ -377,6 +377,10 @@ pub enum Special {
         strided: bool,
         scatter: bool,
     },
+    /// The arguments as written.
+    AsyncCopyLines {
+        planes: bool,
+    },
     WaitEvents,
     Prefetch,
     Trap,
