@@ -165,3 +165,86 @@ fn asking_for_a_local_size_has_the_codes_of_a_launch() {
     c.code("no place", CL_INVALID_VALUE, ask(t.queue(), kernel.h, 3, &none, sizes_in, null_mut()));
     c.end();
 }
+
+#[test]
+fn immutable_buffers_are_read_and_never_written() {
+    let t = Session::new();
+    let content: Vec<u32> = (0..64).map(|i| i * i).collect();
+    let make = |flags: u64, code: *mut i32| {
+        let host: Handle = if flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0 {
+            content.as_ptr().cast_mut().cast()
+        } else {
+            null_mut()
+        };
+        t.clCreateBuffer(t.context(), flags, 256, host, code)
+    };
+    let kernel = t.kernel(
+        "kernel void k(global const uint *in, global uint *out)
+        { out[get_global_id(0)] = in[get_global_id(0)] + 1; }",
+    );
+    let plain = t.buffer(0, 256);
+    let mut c = Cases::new();
+    for source in [CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR] {
+        let mut code = 1;
+        let buffer = make(CL_MEM_IMMUTABLE_EXT | source, &mut code);
+        ok(code);
+        let buffer = Obj::mem(buffer);
+        let flags: u64 = info(|s, v, r| t.clGetMemObjectInfo(buffer.h, CL_MEM_FLAGS, s, v, r));
+        assert_eq!(flags & (CL_MEM_IMMUTABLE_EXT | CL_MEM_READ_WRITE), CL_MEM_IMMUTABLE_EXT);
+        let region = [128usize, 64];
+        let part = |flags, code| {
+            t.clCreateSubBuffer(buffer.h, flags, CL_BUFFER_CREATE_TYPE_REGION, region.as_ptr().cast(), code)
+        };
+        let part_of_it = Obj::mem(part(0, &mut code));
+        ok(code);
+        let read_only = Obj::mem(part(CL_MEM_READ_ONLY, &mut code));
+        ok(code);
+        for flags in [CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_WRITE_ONLY] {
+            c.new_object(&format!("part with {flags:#x}"), CL_INVALID_VALUE, |e| part(flags, e));
+            let all = flags | source | CL_MEM_IMMUTABLE_EXT;
+            c.new_object(&format!("immutable with {flags:#x}"), CL_INVALID_VALUE, |e| make(all, e));
+        }
+        // Reading it.
+        t.arg_mem(&kernel, 0, &buffer);
+        t.arg_mem(&kernel, 1, &plain);
+        drop(t.launch(&kernel, &[64], &[]));
+        assert_eq!(t.read::<u32>(&plain, 64), content.iter().map(|x| x + 1).collect::<Vec<_>>());
+        let undefined = CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+        ok(t.clEnqueueMigrateMemObjects(t.queue(), 1, &buffer.h, undefined, 0, null(), null_mut()));
+        ok(t.clEnqueueCopyBuffer(t.queue(), buffer.h, plain.h, 0, 0, 256, 0, null(), null_mut()));
+        assert_eq!(t.read::<u32>(&plain, 64), content);
+        let mut room = [7u8; 256];
+        let data: Handle = room.as_mut_ptr().cast();
+        let (none, q) = (null_mut(), t.queue());
+        for (what, b, size) in [("buffer", &buffer, 256), ("part", &part_of_it, 64), ("read-only part", &read_only, 64)]
+        {
+            let wanted = CL_INVALID_OPERATION;
+            let map = |flags, code| t.clEnqueueMapBuffer(q, b.h, CL_TRUE, flags, 0, size, 0, null(), none, code);
+            let mut code = 1;
+            let address = map(CL_MAP_READ, &mut code);
+            c.code(&format!("{what}: map to read"), 0, code);
+            ok(t.clEnqueueUnmapMemObject(q, b.h, address, 0, null(), none));
+            for flags in [CL_MAP_WRITE, CL_MAP_READ | CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION] {
+                c.new_object(&format!("{what}: map with {flags}"), wanted, |e| map(flags, e));
+            }
+            let code = t.clEnqueueWriteBuffer(q, b.h, CL_TRUE, 0, size, data, 0, null(), none);
+            c.code(&format!("{what}: write"), wanted, code);
+            let code = t.clEnqueueFillBuffer(q, b.h, data, 4, 0, size, 0, null(), none);
+            c.code(&format!("{what}: fill"), wanted, code);
+            let code = t.clEnqueueCopyBuffer(q, plain.h, b.h, 0, 0, size, 0, null(), none);
+            c.code(&format!("{what}: copy to it"), wanted, code);
+            let (zero, box_of) = ([0usize; 3].as_ptr(), [4usize, 4, 1].as_ptr());
+            let code = t.clEnqueueCopyBufferRect(q, plain.h, b.h, zero, zero, box_of, 0, 0, 0, 0, 0, null(), none);
+            c.code(&format!("{what}: copy a box to it"), wanted, code);
+            let code =
+                t.clEnqueueWriteBufferRect(q, b.h, CL_TRUE, zero, zero, box_of, 0, 0, 0, 0, data, 0, null(), none);
+            c.code(&format!("{what}: write a box"), wanted, code);
+        }
+        assert_eq!(t.read::<u32>(&buffer, 64), content);
+    }
+    c.new_object("without content", CL_INVALID_VALUE, |e| make(CL_MEM_IMMUTABLE_EXT, e));
+    let allocated = CL_MEM_IMMUTABLE_EXT | CL_MEM_ALLOC_HOST_PTR;
+    c.new_object("allocated without content", CL_INVALID_VALUE, |e| make(allocated, e));
+    assert!(t.clSVMAlloc(t.context(), CL_MEM_IMMUTABLE_EXT, 64, 0).is_null());
+    c.end();
+}

@@ -58,6 +58,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_priority_hints", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),
     named("cl_khr_throttle_hints", version(1, 0, 0)),
+    named("cl_ext_immutable_memory_objects", version(1, 0, 0)),
     named("cl_khr_extended_bit_ops", version(1, 0, 0)),
     named("cl_khr_integer_dot_product", version(2, 0, 0)),
     named("cl_khr_subgroup_ballot", version(1, 0, 0)),

@@ -14,6 +14,7 @@ bitflags! {
         const USE_HOST_PTR = 1 << 3;
         const ALLOC_HOST_PTR = 1 << 4;
         const COPY_HOST_PTR = 1 << 5;
+        const IMMUTABLE = 1 << 6;
         const HOST_WRITE_ONLY = 1 << 7;
         const HOST_READ_ONLY = 1 << 8;
         const HOST_NO_ACCESS = 1 << 9;

@@ -304,7 +304,11 @@ impl MemObject {
             flags = parent.inherited(flags)?;
         } else {
             check_host_pointer(flags, host_ptr)?;
-            flags |= if flags.intersects(KERNEL_ACCESS) { MemFlags::empty() } else { MemFlags::READ_WRITE };
+            flags |= if flags.intersects(KERNEL_ACCESS | MemFlags::IMMUTABLE) {
+                MemFlags::empty()
+            } else {
+                MemFlags::READ_WRITE
+            };
         }
         ensure!(
             format.is_valid(),

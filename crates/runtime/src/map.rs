@@ -150,7 +150,7 @@ impl Queue {
             "the buffer's flags forbid the host to read it"
         );
         ensure!(
-            !(writes && denied(MemFlags::HOST_READ_ONLY)),
+            !(writes && denied(MemFlags::HOST_READ_ONLY | MemFlags::IMMUTABLE)),
             InvalidOperation,
             "the buffer's flags forbid the host to write it"
         );

@@ -71,6 +71,12 @@ fn parse_flags_of(bits: u64, other: MemFlags) -> Result<MemFlags> {
             "memory flags {bits:#x} gives {what} access in {n} ways, which exclude each other"
         );
     }
+    let changes = flags.intersects(MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::HOST_WRITE_ONLY);
+    ensure!(
+        !(flags.contains(MemFlags::IMMUTABLE) && changes),
+        InvalidValue,
+        "memory flags {bits:#x}: nothing writes an immutable buffer"
+    );
     Ok(flags)
 }
 
@@ -80,6 +86,7 @@ fn parse_flags_of(bits: u64, other: MemFlags) -> Result<MemFlags> {
 fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>) -> Result<MemFlags> {
     let flags = parse_flags(bits)?;
     check_host_pointer(flags, host_ptr)?;
+    let immutable = flags.contains(MemFlags::IMMUTABLE);
     ensure!(size > 0, InvalidBufferSize, "a buffer of 0 bytes");
     let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
     ensure!(size <= largest, InvalidBufferSize, "{size} bytes are more than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
@@ -91,7 +98,7 @@ fn check_new(context: &Context, bits: u64, size: u64, host_ptr: Option<HostPtr>)
         "{size} bytes reach beyond the end of the SVM allocation, {} bytes from host_ptr",
         room.unwrap_or(0)
     );
-    Ok(if flags.intersects(KERNEL_ACCESS) { flags } else { flags | MemFlags::READ_WRITE })
+    Ok(if immutable || flags.intersects(KERNEL_ACCESS) { flags } else { flags | MemFlags::READ_WRITE })
 }
 
 /// Checks that the flags and the pointer to the host's memory fit together.
@@ -103,6 +110,11 @@ pub(crate) fn check_host_pointer(flags: MemFlags, host_ptr: Option<HostPtr>) -> 
         !(used && other),
         InvalidValue,
         "CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR"
+    );
+    ensure!(
+        !flags.contains(MemFlags::IMMUTABLE) || flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR),
+        InvalidValue,
+        "CL_MEM_IMMUTABLE_EXT without CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR: there would be no content"
     );
     let needed = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
     ensure!(!needed || has_pointer, InvalidHostPtr, "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR without a host_ptr");
@@ -192,16 +204,25 @@ impl MemObject {
             || excluded(MemFlags::READ_WRITE | MemFlags::WRITE_ONLY, MemFlags::READ_ONLY)
             || excluded(MemFlags::HOST_READ_ONLY, MemFlags::HOST_WRITE_ONLY)
             || excluded(MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_READ_ONLY)
-            || excluded(MemFlags::HOST_READ_ONLY | MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_NO_ACCESS);
+            || excluded(MemFlags::HOST_READ_ONLY | MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_NO_ACCESS)
+            || excluded(MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::HOST_WRITE_ONLY, MemFlags::IMMUTABLE);
         ensure!(!widened, InvalidValue, "the flags allow what the parent's do not");
         let inherit = |set: MemFlags| if flags.intersects(set) { flags & set } else { self.flags & set };
-        let other = flags & MemFlags::KERNEL_READ_AND_WRITE;
-        Ok(inherit(KERNEL_ACCESS) | inherit(HOST_ACCESS) | (self.flags & HOST_POINTER) | other)
+        // A part of what nothing writes is not written either.
+        let other = MemFlags::KERNEL_READ_AND_WRITE | MemFlags::IMMUTABLE;
+        let kept = self.flags & (HOST_POINTER | MemFlags::IMMUTABLE) | flags & other;
+        let access = if flags.contains(MemFlags::IMMUTABLE) { flags & KERNEL_ACCESS } else { inherit(KERNEL_ACCESS) };
+        Ok(access | inherit(HOST_ACCESS) | kept)
     }
 
     /// The context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
+    }
+
+    /// Whether nothing may write it (`CL_MEM_IMMUTABLE_EXT`).
+    pub fn is_immutable(&self) -> bool {
+        self.flags.contains(MemFlags::IMMUTABLE)
     }
 
     /// The object that has its bytes, if it is another one.

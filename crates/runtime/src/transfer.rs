@@ -45,8 +45,16 @@ impl Queue {
 
     fn may_write(&self, buffer: &MemObject) -> Result<()> {
         self.check_buffer(buffer)?;
-        let denied = buffer.flags().intersects(MemFlags::HOST_READ_ONLY | MemFlags::HOST_NO_ACCESS);
+        let denied = MemFlags::HOST_READ_ONLY | MemFlags::HOST_NO_ACCESS | MemFlags::IMMUTABLE;
+        let denied = buffer.flags().intersects(denied);
         ensure!(!denied, InvalidOperation, "the buffer's flags forbid the host to write it");
+        Ok(())
+    }
+
+    /// Checks a buffer that a command on the device writes.
+    fn may_change(&self, buffer: &MemObject) -> Result<()> {
+        self.check_buffer(buffer)?;
+        ensure!(!buffer.is_immutable(), InvalidOperation, "the buffer is immutable (CL_MEM_IMMUTABLE_EXT)");
         Ok(())
     }
 
@@ -131,7 +139,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_buffer(source)?;
-        self.check_buffer(target)?;
+        self.may_change(target)?;
         source.check_range(source_offset, size)?;
         target.check_range(target_offset, size)?;
         if source.same_storage(target) {
@@ -161,7 +169,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_buffer(buffer)?;
+        self.may_change(buffer)?;
         check_pattern(pattern, offset, size)?;
         buffer.check_range(offset, size)?;
         let (buffer, pattern, space) = (buffer.clone(), pattern.to_vec(), self.space());
@@ -238,7 +246,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_buffer(source)?;
-        self.check_buffer(target)?;
+        self.may_change(target)?;
         let (a, b) = (Rect::new(from, region)?, Rect::new(to, region)?);
         source.check_range(a.start, a.end - a.start)?;
         target.check_range(b.start, b.end - b.start)?;
@@ -282,6 +290,7 @@ impl Queue {
         let buffers = buffers.to_vec();
         let work = Box::new(move || {
             for buffer in &buffers {
+                let access = if buffer.is_immutable() { AccessMode::Read } else { access };
                 buffer.acquire(space, 0, buffer.size(), access)?;
             }
             Ok(Progress::Done)
