@@ -23,7 +23,7 @@ struct Spec {
     width: usize,
     precision: Option<usize>,
     lanes: Option<u32>,
-    /// Bytes of a component, if the length says; `l` is 8.
+    /// Bytes of a component, if the length says; `l`, `z` and `t` are 8.
     length: Option<usize>,
     conversion: u8,
 }
@@ -84,7 +84,7 @@ fn parse(format: &[u8]) -> Option<(Spec, &[u8])> {
         spec.lanes = Some(u32::try_from(lanes).ok().filter(|n| [2, 3, 4, 8, 16].contains(n))?);
         s = after;
     }
-    for (name, bytes) in [(&b"hh"[..], 1), (b"hl", 4), (b"h", 2), (b"l", 8)] {
+    for (name, bytes) in [(&b"hh"[..], 1), (b"hl", 4), (b"h", 2), (b"l", 8), (b"z", 8), (b"t", 8)] {
         if let Some(after) = s.strip_prefix(name) {
             (spec.length, s) = (Some(bytes), after);
             break;
@@ -353,6 +353,10 @@ mod tests {
         assert_eq!(
             show("%hhd %hhu %hd %hu %ld %lu", &[0x1ff, 0x1ff, 0x18000, 0x18000, u64::MAX, u64::MAX]),
             "-1 255 -32768 32768 -1 18446744073709551615"
+        );
+        assert_eq!(
+            show("%zu %5zx|%td %d", &[u64::MAX, 1 << 40, (-7i64) as u64, 1]),
+            "18446744073709551615 10000000000|-7 1"
         );
         assert_eq!(show("%c%c%%%c", &[65, 66, 67]), "AB%C");
         assert_eq!(show("%-3c|%3c|", &[65, 66]), "A  |  B|");

@@ -16,8 +16,10 @@ struct Wanted {
     conv: u8,
     /// Components.
     lanes: u8,
-    /// Bits of each, if the format says.
+    /// Bits of each, if the format says,
     bits: Option<u32>,
+    /// and how it says that.
+    length: &'static str,
     /// The offset of the letter in the format.
     at: usize,
 }
@@ -65,15 +67,18 @@ fn conversions(format: &[u8]) -> Result<Vec<Wanted>, String> {
             };
             i += 1 + digits;
         }
+        // `z` and `t` are of OpenCL C 3.1, and harmless before.
         let (bits, length) = match (at(i), at(i + 1)) {
-            (b'h', b'h') => (Some(8), 2),
-            (b'h', b'l') => (Some(32), 2),
+            (b'h', b'h') => (Some(8), "hh"),
+            (b'h', b'l') => (Some(32), "hl"),
             (b'l', b'l') => return Err("the length `ll` is not allowed in OpenCL C: `l` is 64 bits".into()),
-            (b'h', _) => (Some(16), 1),
-            (b'l', _) => (Some(64), 1),
-            _ => (None, 0),
+            (b'h', _) => (Some(16), "h"),
+            (b'l', _) => (Some(64), "l"),
+            (b'z', _) => (Some(64), "z"),
+            (b't', _) => (Some(64), "t"),
+            _ => (None, ""),
         };
-        i += length;
+        i += length.len();
         let conv = at(i);
         if !b"diouxXfFeEgGaAcsp".contains(&conv) {
             return Err(match conv {
@@ -85,7 +90,10 @@ fn conversions(format: &[u8]) -> Result<Vec<Wanted>, String> {
         if lanes > 1 && b"csp".contains(&conv) {
             return Err(format!("`%{}` prints no vectors", char::from(conv)));
         }
-        out.push(Wanted { conv, lanes, bits, at: i });
+        if matches!(length, "z" | "t") && (lanes > 1 || !b"diouxX".contains(&conv)) {
+            return Err(format!("the length `{length}` is of `size_t` and `ptrdiff_t` only, scalar integers"));
+        }
+        out.push(Wanted { conv, lanes, bits, length, at: i });
         i += 1;
     }
     Ok(out)
@@ -153,7 +161,7 @@ impl Sema<'_> {
     fn vector_length(&mut self, w: &mut Wanted, e: &Expr) -> Option<(usize, &'static str)> {
         let (elem, _) = self.types.numeric(e.ty.ty)?;
         let length = vector_length(elem);
-        w.bits = Some(elem.bits());
+        (w.bits, w.length) = (Some(elem.bits()), length);
         let letter = char::from(w.conv);
         self.push(
             Diagnostic::warning("W0302", e.span, format!("`%v{}{letter}` lacks the size of the components", w.lanes))
@@ -218,13 +226,7 @@ impl Sema<'_> {
         }
         let name = self.type_name(e.ty.ty);
         let vector = if w.lanes > 1 { format!("v{}", w.lanes) } else { String::new() };
-        let length = match w.bits {
-            Some(8) => "hh",
-            Some(16) => "h",
-            Some(32) => "hl",
-            Some(_) => "l",
-            None => "",
-        };
+        let length = w.length;
         let mut d = Diagnostic::warning("W0302", e.span, format!("`%{vector}{length}{letter}` prints a `{name}`"));
         if let Some((elem, lanes)) = self.types.numeric(e.ty.ty) {
             let conv = match elem.is_float() {
@@ -266,11 +268,16 @@ mod tests {
 
     #[test]
     fn formats_are_read() {
-        let w = |conv, lanes, bits, at| Wanted { conv, lanes, bits, at };
-        assert_eq!(conversions(b"%d %5.2f%%"), Ok(vec![w(b'd', 1, None, 1), w(b'f', 1, None, 7)]));
-        assert_eq!(conversions(b"%2.2v4hlf %-08lx"), Ok(vec![w(b'f', 4, Some(32), 8), w(b'x', 1, Some(64), 15)]));
-        assert_eq!(conversions(b"%v3hhd %v2f"), Ok(vec![w(b'd', 3, Some(8), 5), w(b'f', 2, None, 10)]));
-        for wrong in [&b"%"[..], b"%*d", b"%n", b"%v5hld", b"%v4s", b"%lld", b"%y"] {
+        let w = |conv, lanes, length, at| {
+            let bits = [("hh", 8), ("h", 16), ("hl", 32), ("l", 64), ("z", 64), ("t", 64)];
+            let bits = bits.iter().find(|(name, _)| *name == length).map(|(_, bits)| *bits);
+            Wanted { conv, lanes, bits, length, at }
+        };
+        assert_eq!(conversions(b"%d %5.2f%%"), Ok(vec![w(b'd', 1, "", 1), w(b'f', 1, "", 7)]));
+        assert_eq!(conversions(b"%2.2v4hlf %-08lx"), Ok(vec![w(b'f', 4, "hl", 8), w(b'x', 1, "l", 15)]));
+        assert_eq!(conversions(b"%v3hhd %v2f"), Ok(vec![w(b'd', 3, "hh", 5), w(b'f', 2, "", 10)]));
+        assert_eq!(conversions(b"%zu %-3td"), Ok(vec![w(b'u', 1, "z", 2), w(b'd', 1, "t", 8)]));
+        for wrong in [&b"%"[..], b"%*d", b"%n", b"%v5hld", b"%v4s", b"%lld", b"%y", b"%zf", b"%v2zu", b"%tc"] {
             assert!(conversions(wrong).is_err());
         }
     }
