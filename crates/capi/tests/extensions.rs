@@ -57,7 +57,7 @@ fn queues_are_created_with_hints() {
     let create: CreateQueueFn = unsafe { std::mem::transmute(address) };
     // SAFETY: the list ends with a zero.
     let with = |list: &[u64], code: *mut i32| unsafe { create(t.context(), t.device, list.as_ptr(), code) };
-    let (priority, throttle) = (u64::from(CL_QUEUE_PRIORITY_KHR), u64::from(CL_QUEUE_THROTTLE_KHR));
+    let (priority, throttle) = (CL_QUEUE_PRIORITY_KHR, CL_QUEUE_THROTTLE_KHR);
     let flags = u64::from(CL_QUEUE_PROPERTIES);
     let mut c = Cases::new();
     for (high_to_low, key) in [(1, priority), (2, priority), (4, priority), (1, throttle), (2, throttle), (4, throttle)]
@@ -109,7 +109,8 @@ fn the_suggested_local_size_is_that_of_a_launch() {
         }
         t.arg_mem(&kernel, u32::from(name == "columns"), &sizes);
         for global in ranges {
-            let fits = name != "required" || three(global)[0] % 6 == 0 && global.get(1).is_some_and(|y| y % 2 == 0);
+            let divides = |d: usize, by: usize| global.get(d).is_some_and(|n| n.is_multiple_of(by));
+            let fits = name != "required" || divides(0, 6) && divides(1, 2);
             let mut local = [77usize; 4];
             for offset in [null(), [5usize, 6, 7].as_ptr()] {
                 local = [77; 4];
