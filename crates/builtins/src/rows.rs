@@ -210,6 +210,11 @@ pub const ROWS: &[Row] = &[
     work_item("async_work_group_copy_fence", NONE, V1, "v(u)", WorkItem::Barrier),
     work_item("mem_fence read_mem_fence write_mem_fence", NONE, V1, "v(u)", WorkItem::Fence),
 
+    // Clocks (cl_khr_kernel_clock): one for all scopes.
+    work_item("clock_read_device clock_read_work_group clock_read_sub_group", NONE, V1, "z()", WorkItem::Clock),
+    work_item("clock_read_hilo_device clock_read_hilo_work_group clock_read_hilo_sub_group", NONE, V1, "w()",
+        WorkItem::Clock),
+
     // Internal functions of the library, visible in it only.
     row("__cl_fma", F, V, "T(T,T,T)", Lower::Fma),
     row("__cl_sqrt", F, V, "T(T)", Lower::Unary(UnOp::Sqrt)),

@@ -16,6 +16,7 @@
 //! | `W` | `T` twice as wide |
 //! | `n`, `u`, `z`, `f` | `int`, `uint`, `size_t`, `float` |
 //! | `b` | `uint4`, a ballot of a sub-group |
+//! | `w` | `uint2`, the halves of a `ulong` |
 //! | `v` | nothing |
 //! | `p` + type | a pointer into private, global or local memory |
 
@@ -206,6 +207,8 @@ pub enum WorkItem {
     LocalLinearId,
     Barrier,
     Fence,
+    /// The clock; a result of two words has the low one first.
+    Clock,
 }
 
 /// Integer functions that are more than one operation of the IR.
@@ -388,6 +391,7 @@ fn ty_of(pattern: &str, t: Elem, lanes: u8, space: Space) -> Ty {
         Some('N') => (I32, lanes),
         Some('W') => (t.wider(), lanes),
         Some('b') => (U32, 4),
+        Some('w') => (U32, 2),
         Some('u') => (U32, 1),
         Some('z') => (U64, 1),
         Some('f') => (F32, 1),
@@ -443,7 +447,7 @@ mod tests {
     fn rows_are_well_formed() {
         for row in all_rows() {
             assert!(row.sig.ends_with(')') && row.sig.contains('('), "{}", row.sig);
-            assert!(row.sig.chars().all(|c| "TSIUBNWbnuzfvp(),".contains(c)), "{}", row.sig);
+            assert!(row.sig.chars().all(|c| "TSIUBNWbwnuzfvp(),".contains(c)), "{}", row.sig);
             assert!(!row.names.trim().is_empty() && !row.set.is_empty() && !row.lanes.is_empty());
         }
     }

@@ -37,6 +37,25 @@ fn integer_dot_products_are_described() {
 }
 
 #[test]
+fn clocks_run_with_the_hosts() {
+    let t = Session::new();
+    assert_eq!(t.device_info::<u64>(0x1076), 1 | 2 | 4, "of device, work-group and sub-group");
+    let kernel = t.kernel("kernel void k(global ulong *out) { out[get_global_id(0)] = clock_read_device(); }");
+    let buffer = t.buffer(0, 64 * 8);
+    t.arg_mem(&kernel, 0, &buffer);
+    let mut before = 0;
+    for round in 0..5 {
+        drop(t.launch(&kernel, &[64], &[8]));
+        let times = t.read::<u64>(&buffer, 64);
+        let (first, last) = (times.iter().min().unwrap(), times.iter().max().unwrap());
+        assert!(round == 0 || *first >= before, "{first} after {before}");
+        assert!(*last > 0 && last - first < 1 << 40);
+        before = *last;
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+#[test]
 fn a_device_has_an_identity() {
     let t = Session::new();
     let uuid = |name| list::<u8>(|s, v, r| t.clGetDeviceInfo(t.device, name, s, v, r));

@@ -116,7 +116,8 @@ fn every_overload_gives_what_it_should() {
 fn other_files_test_the_other_functions() {
     // tests/geometric.rs, dot_product.rs and builtins_workitem.rs; run/lang/barriers.cl; groups/*.cl.
     let elsewhere = [
-        "async_work_group_copy_fence barrier cross distance dot dot_4x8packed_ss_int dot_4x8packed_su_int",
+        "async_work_group_copy_fence barrier clock_read_device clock_read_hilo_device clock_read_hilo_work_group",
+        "clock_read_work_group cross distance dot dot_4x8packed_ss_int dot_4x8packed_su_int",
         "dot_4x8packed_us_int",
         "dot_4x8packed_uu_uint dot_acc_sat dot_acc_sat_4x8packed_ss_int dot_acc_sat_4x8packed_su_int",
         "dot_acc_sat_4x8packed_us_int dot_acc_sat_4x8packed_uu_uint fast_distance fast_length fast_normalize",

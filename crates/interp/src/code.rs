@@ -201,6 +201,9 @@ pub enum Code {
         a: Reg,
         b: Reg,
     },
+    Clock {
+        d: Reg,
+    },
     Query {
         what: Query,
         dim: u8,
@@ -524,6 +527,7 @@ impl Decoder<'_> {
             Op::AtomicCmpXchg { .. } => Code::CmpXchg { ty: result_ty, d, a, b, c },
             Op::AtomicLoad { .. } => Code::AtomicLoad { ty: result_ty, d, a },
             Op::AtomicStore { .. } => Code::AtomicStore { ty: l(1).ty, a, b },
+            Op::Clock => Code::Clock { d },
             Op::Query { what, dim } => Code::Query { what: *what, dim: *dim, d },
             Op::Barrier => Code::Barrier,
             Op::SubgroupBallot => Code::Subgroup { what: Collective::Ballot, ty: result_ty, d, a, b },

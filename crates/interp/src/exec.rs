@@ -303,6 +303,11 @@ impl<O: Observer> Running<'_, '_, O> {
         }
     }
 
+    /// The clock: a tick for each instruction of the launch, the last ones of which have not been charged yet.
+    fn ticks(&self, uncharged: usize) -> u64 {
+        (!*self.shared.fuel).wrapping_add(uncharged as u64)
+    }
+
     fn straight<'c>(
         &mut self,
         func: &'c Decoded,
@@ -379,6 +384,7 @@ impl<O: Observer> Running<'_, '_, O> {
                         self.map(*n, *d, |r, i| r[(a + i) as usize].wrapping_add(r[(b + i) as usize]));
                     }
                     Code::GlobalAddr { global, d } => self.set(*d, self.shared.globals[*global as usize]),
+                    Code::Clock { d } => self.set(*d, self.ticks(*pc - begin)),
                     Code::Query { what, dim, d } => {
                         let ids = ids.ok_or(FaultKind::NotInItem)?;
                         self.set(*d, ids.query(*what, *dim));

@@ -276,6 +276,11 @@ impl<'f> Builder<'f> {
         self.value(Op::Query { what, dim }, smallvec![], ty, Flags::empty())
     }
 
+    /// The ticks of the device's clock.
+    pub fn clock(&mut self) -> Value {
+        self.value(Op::Clock, smallvec![], Type::I64, Flags::empty())
+    }
+
     /// A work-group barrier.
     pub fn barrier(&mut self) {
         self.push(Op::Barrier, smallvec![], None, Flags::empty());

@@ -81,7 +81,7 @@ impl Op {
             Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => {
                 Effects::READS | Effects::WRITES | Effects::ATOMIC | Effects::ORDERS
             }
-            Op::Fence { .. } | Op::Barrier => Effects::ORDERS,
+            Op::Fence { .. } | Op::Barrier | Op::Clock => Effects::ORDERS,
             Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
                 Effects::SUBGROUP
             }
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(
             words(&|op| op.has_effect()),
             "store memcopy memset barrier subgroup_ballot subgroup_shuffle subgroup_reduce subgroup_scan atomic_add cmpxchg \
-             atomic_load atomic_store fence prefetch printf call maskedstore scatter"
+             atomic_load atomic_store fence prefetch printf call maskedstore scatter clock"
         );
         assert_eq!(words(&|op| !op.has_effect() && !op.is_pure()), "load alloca maskedload gather");
         assert_eq!(words(&|op| op.is_subgroup()), "subgroup_ballot subgroup_shuffle subgroup_reduce subgroup_scan");

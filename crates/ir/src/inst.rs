@@ -218,6 +218,9 @@ pub enum Op {
         /// Who must see it.
         scope: Scope,
     },
+    /// The ticks of a clock of the device, as an `i64`: they never run backwards, but may wrap. Stays in order with
+    /// accesses to memory.
+    Clock,
     /// An index or a size of the launch: `i64`, for `WorkDim` `i32`. Gone after `spmd`.
     Query {
         /// Which.

@@ -379,6 +379,7 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
         Op::Query { what, dim } => write!(f, "query {} {dim}", what.name())?,
         Op::Prefetch => f.write_str("prefetch")?,
         Op::Barrier => f.write_str("barrier")?,
+        Op::Clock => f.write_str("clock")?,
         Op::SubgroupBallot => f.write_str("subgroup_ballot")?,
         Op::SubgroupShuffle => f.write_str("subgroup_shuffle")?,
         Op::SubgroupReduce { op, cluster } => write!(f, "subgroup_reduce {} {cluster}", op.name())?,

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::emit::FunctionCx;
 use cloom_ir::{BinOp, Flags, InstData, Order, RmwOp, Scalar, Space, Type, Value, abi};
+use cloom_target::Architecture;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate};
@@ -261,6 +262,15 @@ impl FunctionCx<'_, '_> {
         }
         // SAFETY: see `load`.
         unsafe { LLVMBuildFence(self.builder.0, ordering(order, Access::ReadWrite), 0, c"".as_ptr()) }
+    }
+
+    /// The time-stamp counter of x86, and the virtual counter of Arm, whose cycle counter programs may not read.
+    pub fn clock(&self) -> LLVMValueRef {
+        let name = match self.cx.target.architecture() {
+            Architecture::X86_64 => "llvm.readcyclecounter",
+            _ => "llvm.readsteadycounter",
+        };
+        self.intrinsic(name, &[], &[])
     }
 
     /// A stack slot: an `alloca` in the entry block, wherever the builder is.

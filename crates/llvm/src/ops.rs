@@ -69,6 +69,7 @@ impl FunctionCx<'_, '_> {
                 Op::AtomicLoad { order, .. } => self.atomic_load(data, ty, *order),
                 Op::AtomicStore { order, .. } => self.atomic_store(data, *order),
                 Op::Fence { order, .. } => self.fence(*order),
+                Op::Clock => self.clock(),
                 Op::Query { .. } => return Err(Error::NotLowered(self.func.name.clone(), "a query")),
                 Op::Barrier => return Err(Error::NotLowered(self.func.name.clone(), "a barrier")),
                 Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {

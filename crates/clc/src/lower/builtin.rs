@@ -8,7 +8,7 @@ use super::func::Fn;
 use crate::sema::tree::Expr;
 use crate::sema::types::elem_signed;
 use cloom_builtins::{Elem, Lower, Relational, Sig, Special, Ty, WorkItem, mangle};
-use cloom_ir::{BinOp, IntCc, Op, Query, Scope, Type, Value};
+use cloom_ir::{BinOp, CastOp, IntCc, Op, Query, Scope, Type, Value};
 
 /// The scalar that a signature's first value parameter has.
 fn elem_of(sig: &Sig) -> Elem {
@@ -129,6 +129,10 @@ impl Fn<'_, '_> {
             WorkItem::WorkDim => self.b().query(Query::WorkDim, 0),
             WorkItem::GlobalLinearId => self.global_linear_id(),
             WorkItem::LocalLinearId => self.local_linear_id(),
+            WorkItem::Clock => {
+                let time = self.b().clock();
+                if ty == Type::I64 { time } else { self.b().cast(CastOp::Bitcast, time, ty) }
+            }
             WorkItem::Barrier => {
                 self.b().barrier();
                 self.zero(ty)

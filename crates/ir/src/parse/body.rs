@@ -289,6 +289,7 @@ impl Body<'_, '_> {
             }
             "query" => Op::Query { what: self.one_of(Query::from_name, "a query")?, dim: self.p.small()? },
             "prefetch" => Op::Prefetch,
+            "clock" => Op::Clock,
             "barrier" => Op::Barrier,
             "subgroup_ballot" => Op::SubgroupBallot,
             "subgroup_shuffle" => Op::SubgroupShuffle,

@@ -66,6 +66,7 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
         | Op::GlobalAddr(_)
         | Op::Fence { .. }
         | Op::Query { .. }
+        | Op::Clock
         | Op::Barrier
         | Op::SubgroupBallot
         | Op::SubgroupShuffle

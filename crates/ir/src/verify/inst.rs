@@ -41,6 +41,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::Fence { .. }
         | Op::Query { .. }
         | Op::Iota
+        | Op::Clock
         | Op::Barrier => 0,
         Op::Unary(_)
         | Op::Cast(_)
@@ -112,6 +113,7 @@ fn has_result(op: &Op) -> bool {
         | Op::AtomicRmw { .. }
         | Op::AtomicCmpXchg { .. }
         | Op::AtomicLoad { .. }
+        | Op::Clock
         | Op::Query { .. }
         | Op::SubgroupBallot
         | Op::SubgroupShuffle
@@ -195,6 +197,7 @@ impl Check<'_, '_> {
                 self.need(is_mask(a[0], a[0].lanes) && a[0].lanes <= 64 && r == Type::I64, Rule::MaskTest);
             }
             Op::Fence { .. } | Op::Barrier => {}
+            Op::Clock => self.need(r == Type::I64, Rule::Query),
             Op::Query { what: Query::WorkDim, dim } => self.need(r == Type::I32 && *dim == 0, Rule::Query),
             Op::Query { what, dim } => {
                 let dims = if what.is_subgroup() { 1 } else { 3 };

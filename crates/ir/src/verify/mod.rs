@@ -99,7 +99,7 @@ rules! {
     42 Mask "the mask of a vector's access has an i1 for each lane of the vector",
     43 MaskTest "any, all and ballot take a mask; a ballot, of at most 64 lanes",
     44 Atomic "an atomic access is to one i32, i64, f32 or f64, by an operation that it has",
-    45 Query "a query has one of three dimensions and gives an i64; of sub-groups, dimension 0; work_dim gives an i32",
+    45 Query "a query has one of three dimensions and gives an i64; of sub-groups, dimension 0; work_dim gives an i32, a clock an i64",
     46 Subgroup "a sub-group operation exchanges or combines scalars that it knows",
     47 Call "a call has the signature of a function of the module, that of a pure call is pure",
     48 Printf "a printf has an i64 for the work-item first, and then values that have a form in memory",

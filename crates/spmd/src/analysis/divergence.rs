@@ -180,6 +180,8 @@ fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
         Op::Load { .. } => loads && func.ty(data.args[0]).space() != Some(Space::Constant),
         Op::Alloca { .. } => true,
         Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => true,
+        // Each sub-group reads its own time.
+        Op::Clock => true,
         _ => false,
     }
 }

@@ -24,6 +24,7 @@ impl Widener<'_> {
                 self.clone_scalar(inst)?;
                 return Ok(());
             }
+            Op::Clock => return self.clock(inst),
             Op::MemCopy { .. }
             | Op::MemSet { .. }
             | Op::AtomicCmpXchg { .. }
@@ -51,6 +52,16 @@ impl Widener<'_> {
             }
         };
         self.set(result, wide);
+        Ok(())
+    }
+
+    /// The clock: read once for all lanes, which are there at the same time.
+    fn clock(&mut self, inst: Inst) -> Result<(), Stop> {
+        let Some((time, result)) = self.clone_scalar(inst)?.zip(self.item.func.insts[inst].result) else {
+            return Ok(());
+        };
+        let lanes = self.materialise(&VecValue::Uniform(time));
+        self.set(result, VecValue::Varying(lanes));
         Ok(())
     }
 
