@@ -32,12 +32,11 @@ pub struct Pitches {
 }
 
 impl Queue {
-    /// Checks that a memory object is an image of the queue's context, which the host may access unless flags forbid
-    /// it.
+    /// Checks that a memory object is an image of the queue's context, and that its flags do not forbid what is done.
     fn check_image(&self, image: &MemObject, denied: MemFlags, verb: &str) -> Result<()> {
         self.check_object(image)?;
         image.image()?;
-        ensure!(!image.flags().intersects(denied), InvalidOperation, "the image's flags forbid the host to {verb} it");
+        ensure!(!image.flags().intersects(denied), InvalidOperation, "the image's flags forbid to {verb} it");
         Ok(())
     }
 
@@ -77,7 +76,7 @@ impl Queue {
         from: Option<HostPtr>,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_image(image, MemFlags::HOST_READ_ONLY | MemFlags::HOST_NO_ACCESS, "write")?;
+        self.check_image(image, MemFlags::HOST_READ_ONLY | MemFlags::HOST_NO_ACCESS | MemFlags::IMMUTABLE, "write")?;
         let from = need(from, "host pointer")?;
         let (to, host) = both_sides(image, at, pitches)?;
         let (image, space) = (image.clone(), self.space());
@@ -104,7 +103,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_image(source, MemFlags::empty(), "")?;
-        self.check_image(target, MemFlags::empty(), "")?;
+        self.check_image(target, MemFlags::IMMUTABLE, "change")?;
         let (a, b) = (source.image()?, target.image()?);
         ensure!(a.format == b.format, ImageFormatMismatch, "the images have different formats");
         let (a, b) = (a.rect(from, region)?, b.rect(to, region)?);
@@ -143,7 +142,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_buffer(source)?;
-        self.check_image(target, MemFlags::empty(), "")?;
+        self.check_image(target, MemFlags::IMMUTABLE, "change")?;
         let (image, buffer) = packed_in_buffer(target, source, at, offset)?;
         self.copy_rows(CommandType::CopyBufferToImage, (source, buffer), (target, image), wait)
     }
@@ -177,7 +176,7 @@ impl Queue {
         at: ImageBox,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_image(image, MemFlags::empty(), "")?;
+        self.check_image(image, MemFlags::IMMUTABLE, "change")?;
         let rect = image.image()?.rect(at.origin, at.region)?;
         let element = element(image.image()?.format, color);
         let (image, space) = (image.clone(), self.space());
