@@ -137,6 +137,7 @@ pub fn space_digit(space: Space) -> u8 {
         Space::Global => 1,
         Space::Constant => 2,
         Space::Local => 3,
+        Space::Generic => 4,
     }
 }
 

@@ -134,6 +134,8 @@ fn what_opencl_3_asks_of_a_device_is_there() {
     if features.iter().any(|(n, _)| n == "__opencl_c_fp64") {
         assert_ne!(t.device_info::<u64>(CL_DEVICE_DOUBLE_FP_CONFIG), 0);
     }
+    let generic = features.iter().any(|(n, _)| n == "__opencl_c_generic_address_space");
+    assert_eq!(t.device_info::<u32>(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT) == CL_TRUE, generic);
     assert!(names(CL_DEVICE_ILS_WITH_VERSION).is_empty() == get(CL_DEVICE_IL_VERSION).is_empty());
     let memory = t.device_info::<u64>(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES);
     let least = CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP;

@@ -92,6 +92,7 @@ pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_atomic_order_seq_cst", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_device", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_all_devices", version(3, 0, 0)),
+    named("__opencl_c_generic_address_space", version(3, 0, 0)),
     named("__opencl_c_subgroups", version(3, 0, 0)),
     named("__opencl_c_work_group_collective_functions", version(3, 0, 0)),
 ];

@@ -128,6 +128,9 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     stage("parse");
     let sema = SemaOptions {
         library: mode == Mode::Library,
+        generic: mode == Mode::User
+            && c_version >= 200
+            && target.features.iter().any(|f| f == "__opencl_c_generic_address_space"),
         fp16: target.fp16,
         partial_groups: options.partial_groups(),
         fp64: target.fp64,

@@ -1,10 +1,12 @@
 //! Memory: segments whose addresses are numbers.
 //!
-//! An address is a segment's handle in the upper half and an offset in the lower half. The handle carries a generation,
-//! so an address into a freed segment is invalid even when the slot is used again. An offset that underflows names
+//! An address is a segment's handle in the upper half and an offset in the lower half. The two highest bits are the tag
+//! of a generic pointer, which accesses do not look at. The handle carries a generation, so an address into a freed
+//! segment is invalid even when the slot is used again. An offset that underflows names
 //! another handle, at an offset far beyond that segment's end. Segments count as aligned to any alignment.
 
 use crate::fault::FaultKind;
+use cloom_ir::Space;
 
 #[derive(Default)]
 struct Segment {
@@ -26,10 +28,10 @@ pub struct Memory {
 }
 
 const SLOT_BITS: u32 = 20;
-const GENERATIONS: u32 = 1 << (32 - SLOT_BITS);
+const GENERATIONS: u32 = 1 << (Space::TAG_SHIFT - 32 - SLOT_BITS);
 
 fn split(address: u64) -> (u32, u32, u64) {
-    let handle = (address >> 32) as u32;
+    let handle = ((address & Space::ADDRESS_MASK) >> 32) as u32;
     (handle & ((1 << SLOT_BITS) - 1), handle >> SLOT_BITS, address & 0xffff_ffff)
 }
 

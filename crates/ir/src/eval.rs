@@ -4,7 +4,7 @@
 //! bits above the type's width are zero. Everything is total, as [`crate::inst`] promises.
 
 use crate::inst::{BinOp, CastOp, FloatCc, IntCc, UnOp};
-use crate::types::Scalar;
+use crate::types::{Scalar, Space};
 
 /// The value of a lane as a signed integer.
 pub fn signed(ty: Scalar, bits: u64) -> i64 {
@@ -199,6 +199,7 @@ pub fn fma(ty: Scalar, a: u64, b: u64, c: u64) -> u64 {
 
 /// An integer or pointer comparison.
 pub fn icmp(cc: IntCc, ty: Scalar, a: u64, b: u64) -> bool {
+    let (a, b) = (address(ty, a), address(ty, b));
     let (sa, sb) = (signed(ty, a), signed(ty, b));
     match cc {
         IntCc::Eq => a == b,
@@ -230,10 +231,24 @@ pub fn fcmp(cc: FloatCc, ty: Scalar, a: u64, b: u64) -> bool {
     }
 }
 
+/// The address that a pointer holds: a generic one without its tag. Other numbers stay as they are.
+pub fn address(ty: Scalar, a: u64) -> u64 {
+    if ty == Scalar::Ptr(Space::Generic) { a & Space::ADDRESS_MASK } else { a }
+}
+
 /// A conversion of a lane; not `Bitcast` between different numbers of lanes, which is a matter of bytes.
 pub fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> u64 {
     let r = match op {
-        CastOp::Trunc | CastOp::Zext | CastOp::Bitcast | CastOp::IntToPtr | CastOp::PtrToInt | CastOp::Space => a,
+        CastOp::Trunc | CastOp::Zext | CastOp::Bitcast | CastOp::IntToPtr => a,
+        CastOp::PtrToInt => address(from, a),
+        CastOp::Space => match (from, to) {
+            (Scalar::Ptr(Space::Generic), Scalar::Ptr(Space::Generic)) => a,
+            (Scalar::Ptr(space), Scalar::Ptr(Space::Generic)) if a != 0 => {
+                a & Space::ADDRESS_MASK | space.tag() << Space::TAG_SHIFT
+            }
+            _ => address(from, a),
+        },
+        CastOp::SpaceOf => a >> Space::TAG_SHIFT,
         CastOp::Sext => signed(from, a) as u64,
         CastOp::FtoS => {
             let (min, max) = (-1i64 << (to.bits() - 1), (to.mask() >> 1) as i64);

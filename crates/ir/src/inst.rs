@@ -516,8 +516,12 @@ named! {
         IntToPtr "inttoptr",
         /// Pointer to `i64`.
         PtrToInt "ptrtoint",
-        /// Pointer into another address space, same address.
+        /// Pointer into another address space, same address. To `generic`: with the tag of where it came from, if it is
+        /// not null; from `generic`: without.
         Space "spacecast",
+        /// The tag of a generic pointer, as an `i64`: which address space it came from ([`crate::Space::tag`]). Of a
+        /// null pointer, any.
+        SpaceOf "spaceof",
     }
 }
 

@@ -17,11 +17,38 @@ pub enum Space {
     Local,
     /// Memory of the launcher: launch and group descriptors, frames. Introduced by `spmd`, never visible to source.
     Context,
+    /// Private, local or global memory, as the program decides: OpenCL C's generic address space. A pointer into it is
+    /// an address and, in its two highest bits, the [tag](Space::tag) of the address space that it came from. Accesses,
+    /// comparisons and `ptrtoint` do not look at the tag, `spaceof` looks at nothing else.
+    Generic,
 }
 
 impl Space {
     /// Every address space.
-    pub const ALL: [Space; 5] = [Space::Private, Space::Global, Space::Constant, Space::Local, Space::Context];
+    pub const ALL: [Space; 6] =
+        [Space::Private, Space::Global, Space::Constant, Space::Local, Space::Context, Space::Generic];
+
+    /// Where the tag of a generic pointer begins: no address has these bits.
+    pub const TAG_SHIFT: u32 = 62;
+
+    /// The bits of a generic pointer that are its address.
+    pub const ADDRESS_MASK: u64 = (1 << Space::TAG_SHIFT) - 1;
+
+    /// The tag of generic pointers that came from here. Global memory has none, so that an address that the host wrote
+    /// or an integer became is a generic pointer too.
+    pub fn tag(self) -> u64 {
+        match self {
+            Space::Global | Space::Constant | Space::Context | Space::Generic => 0,
+            Space::Local => 1,
+            Space::Private => 2,
+        }
+    }
+
+    /// Whether an access here and one there may touch the same bytes.
+    pub fn may_alias(self, other: Space) -> bool {
+        let named = |space: Space| matches!(space, Space::Private | Space::Global | Space::Local);
+        self == other || self == Space::Generic && named(other) || other == Space::Generic && named(self)
+    }
 
     /// The name in the text form: `ptr<global>`.
     pub fn name(self) -> &'static str {
@@ -31,6 +58,7 @@ impl Space {
             Space::Constant => "constant",
             Space::Local => "local",
             Space::Context => "context",
+            Space::Generic => "generic",
         }
     }
 }

@@ -217,7 +217,7 @@ impl FunctionCx<'_, '_> {
         // See `load`.
         match access.space {
             // SAFETY: see `lane_numbers`.
-            Some(Space::Private) => unsafe { LLVMBuildFreeze(self.builder.0, value, NO_NAME) },
+            Some(Space::Private | Space::Generic) => unsafe { LLVMBuildFreeze(self.builder.0, value, NO_NAME) },
             _ => value,
         }
     }

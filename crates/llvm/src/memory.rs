@@ -41,7 +41,7 @@ fn predicate(op: RmwOp) -> LLVMIntPredicate {
 }
 
 impl FunctionCx<'_, '_> {
-    /// A load. What is read from private memory is frozen: reading a variable before it is written gives some value,
+    /// A load. What is read from private memory (or may be) is frozen: reading a variable before it is written gives some value,
     /// and the same to every use, where LLVM would otherwise be free to take a branch on it anywhere.
     pub fn load(&self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
         let load = self.plain_load(data, ty, align);
@@ -49,7 +49,7 @@ impl FunctionCx<'_, '_> {
         // SAFETY: (and in all of this file) operands are translated values of the types that the verifier checked.
         unsafe {
             match space {
-                Some(Space::Private) => LLVMBuildFreeze(self.builder.0, load, c"".as_ptr()),
+                Some(Space::Private | Space::Generic) => LLVMBuildFreeze(self.builder.0, load, c"".as_ptr()),
                 Some(Space::Constant) if !data.flags.contains(Flags::VOLATILE) => {
                     // Constant memory does not change during a launch.
                     self.mark(load, "invariant.load", LLVMMDNodeInContext2(self.cx.context, std::ptr::null_mut(), 0));

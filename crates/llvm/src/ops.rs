@@ -352,6 +352,8 @@ impl FunctionCx<'_, '_> {
             CastOp::PtrToInt => plain(LLVMPtrToInt),
             CastOp::Bitcast => plain(LLVMBitCast),
             CastOp::Space => a,
+            // The passes leave none (`infer_spaces`): all generic pointers count as global ones.
+            CastOp::SpaceOf => self.cx.constant(to, 0),
             // An integer that is not exact as a float is beyond the halves, so rounding twice is rounding once.
             CastOp::StoF | CastOp::UtoF if to.scalar == Scalar::F16 => {
                 self.to_half(float, self.cast(op, from, float, a))

@@ -71,7 +71,7 @@ fn cases(s: Scalar) -> Vec<Case> {
                 CastOp::Fext => s.is_float() && to.is_float() && to.bits() > s.bits(),
                 CastOp::Ftrunc => s.is_float() && to.is_float() && to.bits() < s.bits(),
                 CastOp::Bitcast => s.bits() == to.bits(),
-                CastOp::IntToPtr | CastOp::PtrToInt | CastOp::Space => false,
+                CastOp::IntToPtr | CastOp::PtrToInt | CastOp::Space | CastOp::SpaceOf => false,
             };
             if fits {
                 let build: Build = Box::new(move |b, [x, ..]| {

@@ -99,8 +99,8 @@ fn plan(func: &Function, cfg: &Cfg, dom: &DomTree, l: &Loop, own: &[bool], home:
     }
     let written = written(func, l)?;
     let kept = |p: Value| {
-        let space = func.ty(p).space();
-        space.is_some() && written.iter().all(|&w| Some(w) != space)
+        let Some(space) = func.ty(p).space() else { return false };
+        written.iter().all(|w| !w.may_alias(space))
     };
     let outside = |v: Value| home[v.index()].is_some_and(|b| !inside(b));
     // The first block that always runs once the header has entered the loop.

@@ -15,8 +15,12 @@
 //! * the longest of what exceeds [`Budget::library`] in one caller: a kernel may use the whole library and still
 //!   compile fast.
 
+use crate::infer_spaces::has_generic;
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, CloneMap, Edge, Entity, FuncRef, Function, Inst, Linkage, Module, Op, Space, Term, ValueDef};
+use cloom_ir::{
+    Block, CastOp, CloneMap, Edge, Entity, FuncRef, Function, Inst, InstData, Linkage, Module, Op, Space, Term,
+    ValueDef,
+};
 use rustc_hash::FxHashSet;
 
 /// How much a function may grow.
@@ -89,9 +93,13 @@ pub fn bottom_up(module: &Module, root: FuncRef) -> Vec<FuncRef> {
 /// Whether a function cannot stay a call, by function index: by itself or by what it calls.
 pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
     let mut must = vec![false; module.funcs.len()];
+    // Where a generic pointer's address space is asked for, its tag must not get lost in a call.
+    let asks = |data: &InstData| data.op == Op::Cast(CastOp::SpaceOf);
+    let is_asked = order.iter().any(|&f| module.funcs[f].insts_in_layout().any(|(_, data)| asks(data)));
     for &f in order {
         let func = &module.funcs[f];
-        must[f.index()] = func.insts_in_layout().any(|(_, data)| match &data.op {
+        must[f.index()] = is_asked && has_generic(func);
+        must[f.index()] |= func.insts_in_layout().any(|(_, data)| match &data.op {
             Op::Query { .. } | Op::Barrier | Op::Printf(_) => true,
             Op::GlobalAddr(g) => module.globals[*g].space == Space::Local,
             Op::Call(callee) | Op::PureCall(callee) => must[callee.index()],

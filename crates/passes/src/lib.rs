@@ -16,6 +16,7 @@ pub mod cse;
 pub mod dce;
 pub mod fold;
 pub mod hoist;
+pub mod infer_spaces;
 pub mod inline;
 pub mod licm;
 pub mod manager;
@@ -43,6 +44,17 @@ pub const SIMPLIFY_CFG: Pass =
     Pass::new("simplify-cfg", "decided branches, empty blocks, straight lines", simplify_cfg::run);
 /// [`mem2reg`]
 pub const MEM2REG: Pass = Pass::new("mem2reg", "private variables become values, split into slots", mem2reg::run);
+/// [`infer_spaces`]
+pub const INFER_SPACES: Pass =
+    Pass::new("infer-spaces", "generic pointers get the address space of their sources", infer_spaces::run);
+/// [`infer_spaces::lower`]
+pub const LOWER_GENERIC: Pass = Pass {
+    id: PassId::required(
+        "lower-generic",
+        "generic pointers with the tag of their address space, where it is asked for",
+    ),
+    run: infer_spaces::lower,
+};
 /// [`fold`]
 pub const FOLD: Pass = Pass::new("fold", "constants and algebra", fold::run);
 /// [`redundant_params`]
@@ -75,6 +87,8 @@ pub const COMPACT: Pass = Pass::new("compact", "arenas without dead entries", co
 pub const PASSES: &[Pass] = &[
     SIMPLIFY_CFG,
     MEM2REG,
+    INFER_SPACES,
+    LOWER_GENERIC,
     FOLD,
     REDUNDANT_PARAMS,
     CSE,
@@ -91,11 +105,24 @@ pub const PASSES: &[Pass] = &[
 
 /// The pipeline of every function after inlining. The second [`MEM2REG`] sees addresses that the passes before it made
 /// constant. What it leaves in memory is for [`CONST_ARRAYS`], which comes after these.
-const CLEAN_UP: &[Pass] = &[SIMPLIFY_CFG, MEM2REG, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, UNROLL, MEM2REG];
+const CLEAN_UP: &[Pass] =
+    &[SIMPLIFY_CFG, MEM2REG, INFER_SPACES, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, UNROLL, MEM2REG];
 /// What follows [`CONST_ARRAYS`].
 const CLEAN_UP_VALUES: &[Pass] = &[FOLD, CSE, DCE];
 /// What follows for a kernel.
-const FINISH: &[Pass] = &[LICM, HOIST, MERGE_BRANCHES, FOLD, REDUNDANT_PARAMS, CSE, DCE, SIMPLIFY_CFG, COMPACT];
+const FINISH: &[Pass] = &[
+    INFER_SPACES,
+    LOWER_GENERIC,
+    LICM,
+    HOIST,
+    MERGE_BRANCHES,
+    FOLD,
+    REDUNDANT_PARAMS,
+    CSE,
+    DCE,
+    SIMPLIFY_CFG,
+    COMPACT,
+];
 /// What follows for any other function: few passes, as a callee is optimised again after inlining.
 const FINISH_CALLEE: &[Pass] = &[COMPACT];
 

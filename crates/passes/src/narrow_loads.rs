@@ -193,7 +193,7 @@ fn writes(func: &Function, i: Inst, space: Space) -> bool {
     let data = &func.insts[i];
     match data.op {
         Op::Store { .. } | Op::AtomicRmw { order: Order::Relaxed, .. } => {
-            data.flags.contains(Flags::VOLATILE) || func.ty(data.args[0]).space().is_none_or(|s| s == space)
+            data.flags.contains(Flags::VOLATILE) || func.ty(data.args[0]).space().is_none_or(|s| s.may_alias(space))
         }
         _ => data.op.has_effect(),
     }

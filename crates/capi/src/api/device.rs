@@ -153,6 +153,9 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_OPENCL_C_VERSION => info.text(&format!("OpenCL C 1.2 {}", platform::NAME))?,
         cl::DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(caps::version(1, 2, 0))?,
         cl::DEVICE_OPENCL_C_ALL_VERSIONS => info.names(caps::C_VERSIONS)?,
+        cl::DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => {
+            info.bool(offers.c_features.iter().any(|f| f.name == "__opencl_c_generic_address_space"))?
+        }
         cl::DEVICE_OPENCL_C_FEATURES => info.names(&offers.c_features)?,
         cl::DEVICE_EXTENSIONS => info.text(&caps::joined(&offers.extensions))?,
         cl::DEVICE_EXTENSIONS_WITH_VERSION => info.names(&offers.extensions)?,
@@ -235,7 +238,6 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
     Ok(Some(match name {
         cl::DEVICE_ERROR_CORRECTION_SUPPORT
         | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS
-        | cl::DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
         | cl::DEVICE_PIPE_SUPPORT => info.bool(false)?,
         cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF
         | cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF

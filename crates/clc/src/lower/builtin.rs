@@ -8,7 +8,7 @@ use super::func::Fn;
 use crate::sema::tree::Expr;
 use crate::sema::types::elem_signed;
 use cloom_builtins::{Elem, Lower, Relational, Sig, Special, Ty, WorkItem, mangle};
-use cloom_ir::{BinOp, CastOp, IntCc, Op, Query, Scope, Type, Value};
+use cloom_ir::{BinOp, CastOp, Flags, IntCc, Op, Query, Scope, Space, Type, Value};
 
 /// The scalar that a signature's first value parameter has.
 fn elem_of(sig: &Sig) -> Elem {
@@ -33,6 +33,32 @@ impl Fn<'_, '_> {
     pub fn builtin(&mut self, name: &str, sig: &Sig, args: &[Expr], e: &Expr) -> Value {
         let mut values: Vec<Value> = args.iter().map(|a| self.value(a)).collect();
         self.at(e.span);
+        let results = self.through_generic(sig, &mut values);
+        let result = self.table_function(name, sig, values);
+        for (p, room, ty) in results {
+            let v = self.b().load(ty, room, ty.scalar.bytes(), Flags::empty());
+            self.b().store(p, v, ty.scalar.bytes(), Flags::empty());
+        }
+        result
+    }
+
+    /// Functions of the table only write through their pointers. Where one is generic, they get a temporary instead;
+    /// its address, pointer and type are what must be stored afterwards.
+    fn through_generic(&mut self, sig: &Sig, values: &mut [Value]) -> Vec<(Value, Value, Type)> {
+        let mut results = Vec::new();
+        for (v, p) in values.iter_mut().zip(&sig.params) {
+            let Ty::Ptr(_, elem, lanes) = *p else { continue };
+            if self.ty(*v).space() == Some(Space::Generic)
+                && let Some(ty) = self.builtin_type(Ty::Value(elem, lanes))
+            {
+                let room = self.temp(u64::from(ty.bytes()), ty.bytes().next_power_of_two());
+                results.push((std::mem::replace(v, room), room, ty));
+            }
+        }
+        results
+    }
+
+    fn table_function(&mut self, name: &str, sig: &Sig, mut values: Vec<Value>) -> Value {
         let ty = self.builtin_type(sig.ret).unwrap_or(Type::I8);
         match sig.lower {
             Lower::Exact => {

@@ -99,6 +99,20 @@ impl Fn<'_, '_> {
                 self.dead();
                 self.zero(ty)
             }
+            Special::ToSpace(space) => {
+                let tag = self.b().cast(CastOp::SpaceOf, v[0], Type::I64);
+                let wanted = self.int(Type::I64, space.tag() as i64);
+                let is_there = self.b().icmp(IntCc::Eq, tag, wanted);
+                let (p, null) = (self.space_cast(v[0], space), self.zero(ty));
+                self.b().select(is_there, p, null)
+            }
+            Special::GetFence => {
+                // The flags are 1 for local memory and 2 for global memory; private memory needs none.
+                let tag = self.b().cast(CastOp::SpaceOf, v[0], Type::I64);
+                let tag = self.b().cast(CastOp::Trunc, tag, ty);
+                let global = self.int(ty, 2);
+                self.bin(BinOp::Sub, global, tag)
+            }
             Special::Query(what) => self.b().query(what, 0),
             Special::Image(op) => self.image(op, &v, ty),
         }

@@ -103,7 +103,7 @@ impl Sema<'_> {
         let TyKind::Atomic(elem) = *self.types.kind(to.ty) else {
             return self.bad_argument(&p, "a pointer to an atomic type");
         };
-        if !matches!(to.space, Space::Global | Space::Local | Space::Private) {
+        if !matches!(to.space, Space::Global | Space::Local | Space::Private | Space::Generic) {
             return self.bad_argument(&p, "a pointer to global or local memory");
         }
         let ty = self.types.value(elem, 1);

@@ -34,6 +34,8 @@ enum Family {
     Expect,
     Trap,
     Image(images::Function),
+    ToSpace(Space),
+    GetFence,
     Unavailable(&'static str, &'static str),
 }
 
@@ -159,9 +161,10 @@ fn family(name: &str) -> Option<Family> {
         "prefetch" => Family::Prefetch,
         "__builtin_expect" => Family::Expect,
         "__builtin_trap" | "__builtin_unreachable" => Family::Trap,
-        "to_global" | "to_local" | "to_private" | "get_fence" => {
-            Family::Unavailable("the generic address space is", "name the address space of each pointer")
-        }
+        "to_global" => Family::ToSpace(Space::Global),
+        "to_local" => Family::ToSpace(Space::Local),
+        "to_private" => Family::ToSpace(Space::Private),
+        "get_fence" => Family::GetFence,
         _ if name.contains("_pipe") || name.ends_with("_reserve_id") => {
             Family::Unavailable("pipes are", "use a buffer and an atomic counter")
         }
@@ -199,6 +202,9 @@ impl Sema<'_> {
         }
         let family = match family(name) {
             Some(Family::Image(_)) if !self.opts.images => Family::Unavailable("images are", IMAGES_HELP),
+            Some(Family::ToSpace(_) | Family::GetFence) if !self.opts.generic => {
+                Family::Unavailable("the generic address space is", "name the address space of each pointer")
+            }
             Some(family) => family,
             None => return Expr::error(span),
         };
@@ -214,7 +220,7 @@ impl Sema<'_> {
             return Expr::error(span);
         }
         let arity: &[usize] = match family {
-            Family::As(..) | Family::Convert(..) => &[1],
+            Family::As(..) | Family::Convert(..) | Family::ToSpace(_) | Family::GetFence => &[1],
             Family::Vload(_) | Family::VloadHalf { .. } | Family::WaitEvents | Family::Prefetch | Family::Expect => {
                 &[2]
             }
@@ -261,6 +267,11 @@ impl Sema<'_> {
             Family::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
             Family::Trap => Some(Expr::value(ExprKind::Special(Special::Trap, values), Ty::VOID, span)),
             Family::Image(f) => self.image_call(f, name, values, at, span),
+            Family::ToSpace(space) => self.to_space(space, values, span),
+            Family::GetFence => self.as_generic(values).map(|p| {
+                let kind = ExprKind::Special(Special::GetFence, vec![p]);
+                Expr::value(kind, Ty::UINT, span)
+            }),
             Family::Unavailable(..) => None,
         };
         if let Some(e) = result {
@@ -357,6 +368,23 @@ impl Sema<'_> {
         Some(to)
     }
 
+    /// The only argument, as a generic pointer.
+    fn as_generic(&mut self, args: Vec<Expr>) -> Option<Expr> {
+        let p = args.into_iter().next()?;
+        let to = self.pointer_arg(&p, false)?;
+        let ty = self.types.pointer(QTy { space: Space::Generic, ..to });
+        let at = p.span;
+        Some(self.assigned(p, ty, "pass", at)).filter(|p| !p.is_error())
+    }
+
+    /// `to_global` and its like.
+    fn to_space(&mut self, space: Space, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let p = self.as_generic(args)?;
+        let to = self.types.pointee(p.ty.ty)?;
+        let ty = self.types.pointer(QTy { space, ..to });
+        Some(Expr::value(ExprKind::Special(Special::ToSpace(space), vec![p]), ty, span))
+    }
+
     fn offset_arg(&mut self, e: Expr) -> Option<Expr> {
         if !self.types.is_integer(e.ty.ty) {
             return self.bad_argument(&e, "an integer");
@@ -441,7 +469,8 @@ impl Sema<'_> {
         let p = args.next()?;
         let to = self.pointer_arg(&p, true)?;
         if !matches!(to.space, Space::Global | Space::Local) {
-            let message = format!("`{name}` works on global and local memory, not on private memory");
+            let where_ = super::types::space_name(to.space);
+            let message = format!("`{name}` works on global and local memory, not on {where_} memory");
             self.error("E0308", p.span, message);
             return None;
         }

@@ -6,7 +6,7 @@
 use super::Sema;
 use super::constant::mask;
 use super::tree::{Expr, ExprKind};
-use super::types::{QTy, Ty, TyKind, space_name};
+use super::types::{QTy, Ty, TyKind, becomes, overlap, space_name};
 use crate::source::{Diagnostic, Severity, Span};
 use cloom_builtins::Elem;
 use cloom_ir::{BinOp, Space};
@@ -224,7 +224,7 @@ impl Sema<'_> {
 
     fn assigned_pointer(&mut self, e: Expr, a: QTy, b: QTy, to: Ty, verb: &str, span: Span) -> Expr {
         let (from_name, to_name) = (self.type_name(e.ty.ty), self.type_name(to));
-        if a.space != b.space {
+        if a.space != b.space && !becomes(a.space, b.space) {
             if self.is_zero(&e) {
                 return self.constant(0, to, span);
             }
@@ -234,7 +234,9 @@ impl Sema<'_> {
                 space_name(a.space),
                 space_name(b.space)
             ));
-            if b.space == Space::Private {
+            if a.space == Space::Generic && becomes(b.space, a.space) {
+                d = d.help(format!("a cast says that it is known to point there; `to_{}` asks", space_name(b.space)));
+            } else if b.space == Space::Private && !self.opts.generic {
                 d = d.help(format!("write `{}` in front of the type that the pointer points to", space_name(a.space)));
             }
             self.push(d);
@@ -332,7 +334,7 @@ impl Sema<'_> {
             (TyKind::Bool, TyKind::Vector(elem, _)) => self.truth_in_lanes(e, to, elem),
             (TyKind::Scalar(_), TyKind::Vector(..)) => self.splat(e, to),
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
-                if a.space != b.space {
+                if !overlap(a.space, b.space) {
                     let message = format!(
                         "cannot cast `{}` to `{}`: the address spaces differ",
                         self.type_name(from),

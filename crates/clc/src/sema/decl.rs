@@ -99,6 +99,15 @@ impl Sema<'_> {
         if qty.ty == Ty::SAMPLER && at_file {
             qty.space = Space::Constant;
         }
+        if space == Space::Generic {
+            let message = format!("variable `{}` is in the generic address space", self.text(name.name));
+            self.push(
+                Diagnostic::error("E0319", item.span, message)
+                    .note("only what a pointer points to may be generic; an object is in one address space"),
+            );
+            self.put_error(name);
+            return;
+        }
         if at_file || is_static || is_extern {
             if qty.space != Space::Constant {
                 self.wrong_program_space(name, qty, at_file, specs.span);
@@ -123,7 +132,7 @@ impl Sema<'_> {
                 );
                 self.put_error(name);
             }
-            Space::Private | Space::Context => self.private_variable(name, qty, attrs, item, stmts),
+            Space::Private | Space::Context | Space::Generic => self.private_variable(name, qty, attrs, item, stmts),
         }
     }
 

@@ -275,14 +275,20 @@ impl Sema<'_> {
                     Space::Global => ParamKind::Global,
                     Space::Constant => ParamKind::Constant,
                     Space::Local => ParamKind::Local,
-                    Space::Private | Space::Context => {
+                    space @ (Space::Private | Space::Context | Space::Generic) => {
+                        let (what, why) = match space {
+                            Space::Generic => {
+                                ("memory of an unknown kind", "the host passes memory of one address space")
+                            }
+                            _ => ("private memory", "private memory belongs to one work-item; the host cannot pass it"),
+                        };
                         self.push(
                             Diagnostic::error(
                                 "E0318",
                                 p.span,
-                                format!("kernel argument `{}` points to private memory", out.name),
+                                format!("kernel argument `{}` points to {what}", out.name),
                             )
-                            .note("private memory belongs to one work-item; the host cannot pass it")
+                            .note(why)
                             .help("write `global`, `constant` or `local` in front of the type"),
                         );
                         ParamKind::Global

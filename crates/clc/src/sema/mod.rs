@@ -29,6 +29,7 @@ mod unused;
 
 use crate::source::{Diagnostic, Session, Span, Symbol};
 use crate::syntax::ast;
+use cloom_ir::Space;
 use rustc_hash::FxHashMap;
 use scope::Scopes;
 use tree::{FuncId, LabelId, LocalVar, Unit};
@@ -46,6 +47,8 @@ pub struct SemaOptions {
     pub fp64: bool,
     /// Images.
     pub images: bool,
+    /// A pointer without a named address space points to the generic one.
+    pub generic: bool,
     /// Extensions and features that the device has.
     pub features: Vec<String>,
     /// `-cl-single-precision-constant`
@@ -139,10 +142,11 @@ struct SwitchCx {
 /// Analyses a program.
 pub fn analyse(session: &mut Session, unit: &ast::TranslationUnit, opts: SemaOptions) -> (Unit, Types) {
     let contract = opts.contract;
+    let unnamed = if opts.generic { Space::Generic } else { Space::Private };
     let mut sema = Sema {
         session,
         opts,
-        types: Types::default(),
+        types: Types::new(unnamed),
         unit: Unit::default(),
         scopes: Scopes::default(),
         cx: None,

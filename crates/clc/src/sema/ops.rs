@@ -6,11 +6,11 @@
 
 use super::Sema;
 use super::tree::{Cc, Expr, ExprKind};
-use super::types::{Ty, TyKind, elem_signed};
+use super::types::{Ty, TyKind, becomes, elem_signed, overlap};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{self, BinaryOp, UnaryOp};
 use cloom_builtins::Elem;
-use cloom_ir::{BinOp, FloatCc, IntCc, UnOp};
+use cloom_ir::{BinOp, FloatCc, IntCc, Space, UnOp};
 
 impl Sema<'_> {
     /// A unary operator on a value (not on an lvalue: no `&`, `*`, `++`).
@@ -309,7 +309,8 @@ impl Sema<'_> {
             (BinaryOp::Add, Some(_), None) if ib => return self.pointer_add(a, b, false, span),
             (BinaryOp::Add, None, Some(_)) if ia => return self.pointer_add(b, a, false, span),
             (BinaryOp::Sub, Some(_), None) if ib => return self.pointer_add(a, b, true, span),
-            (BinaryOp::Sub, Some(x), Some(y)) if x.ty == y.ty && x.space == y.space => {
+            (BinaryOp::Sub, Some(x), Some(y)) if x.ty == y.ty && overlap(x.space, y.space) => {
+                let (a, b) = self.in_one_space(a, b);
                 let Some(size) = self.stride(a.ty.ty, span) else { return Expr::error(span) };
                 return Expr::value(ExprKind::PtrDiff(Box::new(a), Box::new(b), size), Ty::LONG, span);
             }
@@ -319,7 +320,8 @@ impl Sema<'_> {
             matches!(op, BinaryOp::Lt | BinaryOp::Gt | BinaryOp::Le | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne);
         if is_comparison {
             let pair = match (pa, pb) {
-                (Some(x), Some(y)) if x.space == y.space => {
+                (Some(x), Some(y)) if overlap(x.space, y.space) => {
+                    let (a, b) = self.in_one_space(a, b);
                     let ty = a.ty.ty;
                     let same = b.ty.ty == ty;
                     let b = if same { b } else { Expr::value(ExprKind::PtrCast(Box::new(b)), ty, span) };
@@ -348,6 +350,21 @@ impl Sema<'_> {
         let d = self.bad_operands(op, &a, &b, op_span);
         self.push(d);
         Expr::error(span)
+    }
+
+    /// Two pointers; if one is generic, both are.
+    fn in_one_space(&mut self, a: Expr, b: Expr) -> (Expr, Expr) {
+        let (Some(x), Some(y)) = (self.types.pointee(a.ty.ty), self.types.pointee(b.ty.ty)) else { return (a, b) };
+        let mut as_generic = |e: Expr, to: super::types::QTy| {
+            let ty = self.types.pointer(super::types::QTy { space: Space::Generic, ..to });
+            let span = e.span;
+            Expr::value(ExprKind::PtrCast(Box::new(e)), ty, span)
+        };
+        match (becomes(x.space, y.space), becomes(y.space, x.space)) {
+            (true, _) => (as_generic(a, x), b),
+            (_, true) => (a, as_generic(b, y)),
+            _ => (a, b),
+        }
     }
 
     /// `c ? a : b`.
@@ -397,10 +414,12 @@ impl Sema<'_> {
         match (self.types.pointee(a), self.types.pointee(b)) {
             (Some(x), Some(y)) => {
                 let ty = if x.ty == Ty::VOID || y.ty == Ty::VOID { Ty::VOID } else { x.ty };
+                let space = if becomes(x.space, y.space) { y.space } else { x.space };
                 let merged = super::types::QTy {
                     ty,
                     is_const: x.is_const || y.is_const,
                     is_volatile: x.is_volatile || y.is_volatile,
+                    space,
                     ..x
                 };
                 self.types.pointer(merged)

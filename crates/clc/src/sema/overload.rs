@@ -6,7 +6,7 @@
 
 use super::Sema;
 use super::tree::Expr;
-use super::types::{Ty, TyKind, elem_name};
+use super::types::{Ty, TyKind, becomes, elem_name};
 use cloom_builtins::{Elem, Sig};
 use cloom_ir::Space;
 
@@ -57,17 +57,19 @@ impl Sema<'_> {
             (TyKind::Bool | TyKind::Scalar(_), TyKind::Vector(..)) => Some(3),
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
                 let null = self.is_zero(arg);
-                if a.space != b.space {
+                if a.space != b.space && !becomes(a.space, b.space) {
                     return null.then_some(2);
                 }
+                let to_generic = Rank::from(a.space != b.space);
                 let qualifiers = (a.is_const && !b.is_const) || (a.is_volatile && !b.is_volatile);
-                match (a.ty == b.ty, qualifiers) {
+                let rank = match (a.ty == b.ty, qualifiers) {
                     (true, false) => {
                         Some(if (a.is_const, a.is_volatile) == (b.is_const, b.is_volatile) { 0 } else { 1 })
                     }
                     (_, true) => None,
                     (false, _) => (b.ty == Ty::VOID || null).then_some(2),
-                }
+                };
+                rank.map(|rank| rank + to_generic)
             }
             (TyKind::Scalar(_), TyKind::Pointer(_) | TyKind::Event) => self.is_zero(arg).then_some(2),
             _ => None,
@@ -85,7 +87,9 @@ impl Sema<'_> {
             cloom_builtins::Ty::Ptr(space, elem, lanes) => {
                 let a = self.types.pointee(arg.ty.ty)?;
                 let to = self.types.value(elem, lanes);
-                if a.space != space || a.is_const {
+                // Through a generic pointer the result is stored by the caller: see `lower`.
+                let fits = a.space == space || a.space == Space::Generic && space == Space::Private;
+                if !fits || a.is_const {
                     return None;
                 }
                 if a.ty == to {

@@ -47,6 +47,11 @@ impl Declared {
 }
 
 impl Sema<'_> {
+    /// What a pointer to a declared type points to.
+    fn pointee(&self, d: Declared) -> QTy {
+        QTy { space: d.space.unwrap_or(self.types.unnamed), ..d.ty }
+    }
+
     /// The type of specifiers.
     pub(super) fn specs(&mut self, specs: &ast::DeclSpecs) -> Declared {
         let mut d = self.type_spec(&specs.ty, specs.ty_span);
@@ -100,6 +105,7 @@ impl Sema<'_> {
             SpaceQual::Local => Space::Local,
             SpaceQual::Constant => Space::Constant,
             SpaceQual::Private => Space::Private,
+            SpaceQual::Generic if self.opts.generic => Space::Generic,
             SpaceQual::Generic => {
                 self.unavailable(
                     span,
@@ -220,7 +226,7 @@ impl Sema<'_> {
             }
             match &step.kind {
                 DerivationKind::Pointer { quals, attrs: _ } => {
-                    let to = d.qty();
+                    let to = self.pointee(d);
                     if matches!(self.types.kind(to.ty), TyKind::Function(..)) {
                         self.error("E0211", step.span, "function pointers are not allowed in OpenCL C");
                         d = Declared::plain(Ty::ERROR);
@@ -293,7 +299,7 @@ impl Sema<'_> {
         let d = self.declarator(base, &p.declarator);
         match *self.types.kind(d.ty.ty) {
             TyKind::Array(of, _) => {
-                let to = QTy { ty: of.ty, is_const: d.ty.is_const, is_volatile: d.ty.is_volatile, ..d.qty() };
+                let to = QTy { ty: of.ty, is_const: d.ty.is_const, is_volatile: d.ty.is_volatile, ..self.pointee(d) };
                 return QTy::plain(self.types.pointer(to));
             }
             TyKind::Function(..) => {

@@ -9,7 +9,7 @@ use super::images::ImageOp;
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
 use cloom_builtins::Sig;
-use cloom_ir::{BinOp, FloatCc, GlobalLinkage, IntCc, KernelMeta, Linkage, Order, Query, RmwOp, Scope, UnOp};
+use cloom_ir::{BinOp, FloatCc, GlobalLinkage, IntCc, KernelMeta, Linkage, Order, Query, RmwOp, Scope, Space, UnOp};
 use smallvec::SmallVec;
 
 /// A variable of a function.
@@ -386,6 +386,10 @@ pub enum Special {
     Trap,
     /// An access to an image.
     Image(ImageOp),
+    /// A generic pointer: as one into this address space, or null if it points elsewhere.
+    ToSpace(Space),
+    /// A generic pointer: the flags of a fence for the memory that it points into.
+    GetFence,
     /// An index that is no function of the language: for composing others.
     Query(Query),
 }

@@ -117,6 +117,8 @@ pub struct Types {
     pub records: Vec<Record>,
     /// The name that a `typedef` gave to an anonymous record, for messages.
     pub record_names: FxHashMap<RecordId, Symbol>,
+    /// The address space of what a pointer points to where none is written.
+    pub unnamed: Space,
 }
 
 macro_rules! fixed {
@@ -199,6 +201,16 @@ pub fn ir_scalar(e: Elem) -> cloom_ir::Scalar {
     }
 }
 
+/// Whether pointers into one address space are converted implicitly to pointers into the other.
+pub fn becomes(from: Space, to: Space) -> bool {
+    to == Space::Generic && matches!(from, Space::Private | Space::Global | Space::Local)
+}
+
+/// Whether two address spaces are one, or one holds the other.
+pub fn overlap(a: Space, b: Space) -> bool {
+    a == b || becomes(a, b) || becomes(b, a)
+}
+
 /// The word for an address space.
 pub fn space_name(space: Space) -> &'static str {
     match space {
@@ -206,26 +218,27 @@ pub fn space_name(space: Space) -> &'static str {
         Space::Global => "global",
         Space::Constant => "constant",
         Space::Local => "local",
+        Space::Generic => "generic",
     }
 }
 
-impl Default for Types {
-    fn default() -> Self {
+impl Types {
+    /// The types that every program has. `unnamed` is where pointers without a written address space point.
+    pub fn new(unnamed: Space) -> Self {
         let mut this = Self {
             kinds: Vec::new(),
             index: FxHashMap::default(),
             depths: Vec::new(),
             records: Vec::new(),
             record_names: FxHashMap::default(),
+            unnamed,
         };
         for kind in FIXED {
             this.intern(kind.clone());
         }
         this
     }
-}
 
-impl Types {
     /// The type of a kind.
     pub fn intern(&mut self, kind: TyKind) -> Ty {
         if let Some(&ty) = self.index.get(&kind) {
@@ -457,7 +470,7 @@ impl Types {
         if to.is_volatile {
             s.push_str("volatile ");
         }
-        if to.space != Space::Private {
+        if to.space != Space::Private || self.unnamed != Space::Private {
             s.push_str(space_name(to.space));
             s.push(' ');
         }

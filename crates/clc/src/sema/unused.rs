@@ -64,9 +64,15 @@ fn has_effect(e: &Expr) -> bool {
         ExprKind::Cond(args) | ExprKind::Select(args) => args[1..].iter().any(has_effect),
         ExprKind::Vector(parts) => parts.iter().any(has_effect),
         ExprKind::Builtin(name, sig, _) => !is_pure(name, sig),
-        ExprKind::Special(which, _) => {
-            !matches!(which, Special::Vload { .. } | Special::VloadHalf { .. } | Special::Shuffle | Special::Query(_))
-        }
+        ExprKind::Special(which, _) => !matches!(
+            which,
+            Special::Vload { .. }
+                | Special::VloadHalf { .. }
+                | Special::Shuffle
+                | Special::Query(_)
+                | Special::ToSpace(_)
+                | Special::GetFence
+        ),
         ExprKind::Error
         | ExprKind::FuncName(_)
         | ExprKind::Statements(..)

@@ -49,7 +49,8 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
             | CastOp::Bitcast
             | CastOp::IntToPtr
             | CastOp::PtrToInt
-            | CastOp::Space,
+            | CastOp::Space
+            | CastOp::SpaceOf,
         )
         | Op::Extract
         | Op::Insert

@@ -382,6 +382,7 @@ fn converts(op: CastOp, from: Type, to: Type) -> bool {
         CastOp::IntToPtr => lanes && f == Scalar::I64 && t.is_ptr(),
         CastOp::PtrToInt => lanes && f.is_ptr() && t == Scalar::I64,
         CastOp::Space => lanes && f.is_ptr() && t.is_ptr(),
+        CastOp::SpaceOf => lanes && f == Scalar::Ptr(Space::Generic) && t == Scalar::I64,
         CastOp::Bitcast => {
             let bits = |x: Type| x.scalar.bits() * u32::from(x.lanes);
             !f.is_ptr() && !t.is_ptr() && bits(from) == bits(to) && (f != Scalar::I1) == (t != Scalar::I1)

@@ -69,7 +69,7 @@ fn has_place(g: &Global) -> bool {
     match g.space {
         Space::Constant | Space::Global => true,
         Space::Local => g.init.is_empty() && g.relocs.is_empty(),
-        Space::Private | Space::Context => false,
+        Space::Private | Space::Context | Space::Generic => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rules for arithmetic, conversions, selections and addresses.
 
 use super::{Folded, Folder};
-use cloom_ir::{BinOp, CastOp, Flags, FloatCc, Op, Scalar, Type, UnOp, Value, eval};
+use cloom_ir::{BinOp, CastOp, Flags, FloatCc, Op, Scalar, Space, Type, UnOp, Value, eval};
 use smallvec::smallvec;
 
 /// Whether operands may be exchanged.
@@ -173,6 +173,7 @@ impl Folder<'_> {
             };
         };
         let source = self.func.ty(x);
+        let is_generic = |ty: Type| ty.space() == Some(Space::Generic);
         let cast = |op: CastOp| Folded::Becomes(Op::Cast(op), smallvec![x], flags);
         match (op, inner) {
             (CastOp::Trunc, CastOp::Zext | CastOp::Sext) => match source.scalar.bits().cmp(&ty.scalar.bits()) {
@@ -184,9 +185,10 @@ impl Folder<'_> {
             (CastOp::Zext, CastOp::Zext) | (CastOp::Sext, CastOp::Zext) => cast(CastOp::Zext),
             (CastOp::Sext, CastOp::Sext) => cast(CastOp::Sext),
             (CastOp::Bitcast, CastOp::Bitcast) => cast(CastOp::Bitcast),
-            (CastOp::Space, CastOp::Space) => cast(CastOp::Space),
-            (CastOp::IntToPtr, CastOp::PtrToInt) if source == ty => Folded::Is(x),
-            (CastOp::PtrToInt, CastOp::IntToPtr) => Folded::Is(x),
+            (CastOp::Space, CastOp::Space) if !is_generic(ty) => cast(CastOp::Space),
+            // A generic pointer has a tag, which an integer has not.
+            (CastOp::IntToPtr, CastOp::PtrToInt) if source == ty && !is_generic(ty) => Folded::Is(x),
+            (CastOp::PtrToInt, CastOp::IntToPtr) if !is_generic(from) => Folded::Is(x),
             (CastOp::Ftrunc, CastOp::Fext) if source == ty => Folded::Is(x),
             _ => Folded::Keep,
         }
