@@ -92,11 +92,11 @@ fn round(func: &mut Function) -> usize {
         Origin::Named(space) => Some(space),
         _ => None,
     };
-    let resolved: Vec<Value> = func.values.keys().filter(|&v| named(v).is_some()).collect();
-    if resolved.is_empty() {
+    let gain = gain(func, &named);
+    if gain == 0 {
         return 0;
     }
-    for &v in &resolved {
+    for v in func.values.keys() {
         if let Some(space) = named(v) {
             func.values[v].ty = Type::ptr(space);
         }
@@ -124,7 +124,34 @@ fn round(func: &mut Function) -> usize {
         func.set_term(b, term, span);
     }
     renames.apply(func);
-    resolved.len()
+    gain
+}
+
+/// How many pointers get a named address space, and how many uses of casts need the cast no longer. Casts for uses that
+/// want a generic pointer stay.
+fn gain(func: &Function, named: &dyn Fn(Value) -> Option<Space>) -> usize {
+    let mut gain = 0;
+    for &b in &func.layout {
+        gain += func.blocks[b].params.iter().filter(|&&p| named(p).is_some()).count();
+        for data in func.blocks[b].insts.iter().map(|&i| &func.insts[i]) {
+            let is_cast = matches!(data.op, Op::Cast(_));
+            gain += usize::from(!is_cast && data.result.is_some_and(|r| named(r).is_some()));
+            let is_null = |v: Value| func.const_bits(v) == Some(0);
+            gain += match data.op {
+                Op::Icmp(_) => {
+                    let (x, y) = (data.args[0], data.args[1]);
+                    let agree = named(x) == named(y) || is_null(x) || is_null(y);
+                    usize::from(agree && (named(x).is_some() || named(y).is_some()))
+                }
+                Op::Cast(_) => usize::from(named(data.args[0]).is_some()),
+                ref op => {
+                    let is_gain = |k: usize| is_address(op, k) && named(data.args[k]).is_some();
+                    (0..data.args.len()).filter(|&k| is_gain(k)).count()
+                }
+            };
+        }
+    }
+    gain
 }
 
 /// Puts an instruction back into its block, with operands of the types that it wants now.

@@ -202,16 +202,20 @@ impl Sema<'_> {
         }
         let family = match family(name) {
             Some(Family::Image(_)) if !self.opts.images => Family::Unavailable("images are", IMAGES_HELP),
-            Some(Family::ToSpace(_) | Family::GetFence) if !self.opts.generic => {
-                Family::Unavailable("the generic address space is", "name the address space of each pointer")
-            }
             Some(family) => family,
             None => return Expr::error(span),
         };
-        if let Family::Unavailable(what, help) = family {
+        let needs_generic = matches!(family, Family::ToSpace(_) | Family::GetFence) && !self.opts.generic;
+        if needs_generic || matches!(family, Family::Unavailable(..)) {
             for a in args {
                 self.expr(a);
             }
+        }
+        if needs_generic {
+            self.no_generic(at, &format!("`{name}`: the generic address space"));
+            return Expr::error(span);
+        }
+        if let Family::Unavailable(what, help) = family {
             self.unavailable(at, &format!("`{name}`: {what}"), help);
             return Expr::error(span);
         }

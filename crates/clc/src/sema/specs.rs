@@ -107,14 +107,21 @@ impl Sema<'_> {
             SpaceQual::Private => Space::Private,
             SpaceQual::Generic if self.opts.generic => Space::Generic,
             SpaceQual::Generic => {
-                self.unavailable(
-                    span,
-                    "the generic address space is",
-                    "name the address space: `global`, `local` or `private`",
-                );
+                self.no_generic(span, "the generic address space");
                 return None;
             }
         })
+    }
+
+    /// Reports a use of the generic address space, which the device or the version of the language does not have.
+    pub(super) fn no_generic(&mut self, span: Span, what: &str) {
+        let help = "name the address space: `global`, `local` or `private`";
+        if self.opts.features.iter().any(|f| f == "__opencl_c_generic_address_space") {
+            let message = format!("{what} is not in this version of the language");
+            self.push(Diagnostic::error("E0326", span, message).help(format!("build with `-cl-std=CL3.0`, or {help}")));
+        } else {
+            self.unavailable(span, &format!("{what} is"), help);
+        }
     }
 
     /// Reports something that the device does not have.

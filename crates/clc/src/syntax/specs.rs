@@ -339,7 +339,9 @@ impl Parser<'_> {
         match near {
             _ if text == "pipe" => d = d.help("pipes are not supported by this device: use a buffer"),
             _ if text == "generic" => {
-                d = d.help("the generic address space is not supported by this device: name the address space");
+                d = d.help(
+                    "the generic address space is part of OpenCL C 3.0 (`-cl-std=CL3.0`): name the address space",
+                );
             }
             _ if foreign.is_some() => d = d.help(foreign.unwrap_or_default()),
             _ if self.names.is_tag(t.text) => d = d.suggest(t.span, format!("struct {text}"), "write"),

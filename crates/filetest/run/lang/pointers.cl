@@ -4,9 +4,9 @@
 #define DONE out[get_global_id(0)] = 0
 
 typedef struct node { int value; int next; } node;
-void swap(private int *a, private int *b) { int t = *a; *a = *b; *b = t; }
-int sum(const private int *p, int n) { int s = 0; while (n--) s += *p++; return s; }
-void fill(private int (*m)[3], int rows) { for (int i = 0; i < rows; i++) for (int j = 0; j < 3; j++) m[i][j] = i * 3 + j; }
+void swap(int *a, int *b) { int t = *a; *a = *b; *b = t; }
+int sum(const int *p, int n) { int s = 0; while (n--) s += *p++; return s; }
+void fill(int (*m)[3], int rows) { for (int i = 0; i < rows; i++) for (int j = 0; j < 3; j++) m[i][j] = i * 3 + j; }
 node step(node n) { n.value *= 2; n.next++; return n; }
 kernel void test(global int *out) {
   int a[5] = {1, 2, 3};
