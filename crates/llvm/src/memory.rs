@@ -41,8 +41,8 @@ fn predicate(op: RmwOp) -> LLVMIntPredicate {
 }
 
 impl FunctionCx<'_, '_> {
-    /// A load. What is read from private memory (or may be) is frozen: reading a variable before it is written gives some value,
-    /// and the same to every use, where LLVM would otherwise be free to take a branch on it anywhere.
+    /// A load. What is or may be read from private memory is frozen: reading a variable before it is written gives some
+    /// value, and the same to every use, where LLVM would otherwise be free to take a branch on it anywhere.
     pub fn load(&self, data: &InstData, ty: Type, align: u32) -> LLVMValueRef {
         let load = self.plain_load(data, ty, align);
         let space = self.func.ty(data.args[0]).space();

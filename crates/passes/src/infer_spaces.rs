@@ -28,15 +28,15 @@
 //!
 //! # The analysis
 //!
-//! That of LLVM's pass of this name: a data flow over the pointers of the function, through `ptradd`, `select` and block
-//! parameters. It is optimistic: what is not known yet agrees with everything, so that the pointer that a loop
+//! That of LLVM's pass of this name: a data flow over the pointers of the function, through `ptradd`, `select` and
+//! block parameters. It is optimistic: what is not known yet agrees with everything, so that the pointer that a loop
 //! carries gets the space of its initial value. A null pointer is in every address space. Where a pointer that is now
 //! named meets a generic one, it is cast there. As variables whose addresses were cast are values now, the pass runs
 //! [`mem2reg`] and starts again: a pointer that was in such a variable may have become known.
 
 use crate::mem2reg;
 use crate::util::Renames;
-use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Function, Inst, IntCc, Op, Space, Type, Value, ValueDef};
+use cloom_ir::{BinOp, Block, Builder, CastOp, Entity, Function, Inst, IntCc, Op, Scope, Space, Type, Value, ValueDef};
 
 /// How often variables become values in between: pointers to pointers need a round for each level.
 const ROUNDS: usize = 8;
@@ -197,6 +197,19 @@ fn rewrite(func: &mut Function, b: Block, i: Inst, origins: &[Origin], renames: 
                 if was_generic && !is_address(&data.op, k) {
                     func.insts[i].args[k] = coerce(func, b, a, GENERIC);
                 }
+            }
+            // Only the group sees local memory, as the front end has it where the address space is written.
+            let is_local = data.args.first().is_some_and(|&p| func.ty(p) == Type::ptr(Space::Local));
+            match &mut func.insts[i].op {
+                Op::AtomicRmw { scope, .. }
+                | Op::AtomicCmpXchg { scope, .. }
+                | Op::AtomicLoad { scope, .. }
+                | Op::AtomicStore { scope, .. }
+                    if is_local && *scope > Scope::Group =>
+                {
+                    *scope = Scope::Group;
+                }
+                _ => {}
             }
         }
     }
