@@ -271,7 +271,7 @@ impl Sema<'_> {
             Family::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
             Family::Trap => Some(Expr::value(ExprKind::Special(Special::Trap, values), Ty::VOID, span)),
             Family::Image(f) => self.image_call(f, name, values, at, span),
-            Family::ToSpace(space) => self.to_space(space, values, span),
+            Family::ToSpace(space) => self.qualifier_call(space, values, span),
             Family::GetFence => self.as_generic(values).map(|p| {
                 let kind = ExprKind::Special(Special::GetFence, vec![p]);
                 Expr::value(kind, Ty::UINT, span)
@@ -382,7 +382,7 @@ impl Sema<'_> {
     }
 
     /// `to_global` and its like.
-    fn to_space(&mut self, space: Space, args: Vec<Expr>, span: Span) -> Option<Expr> {
+    fn qualifier_call(&mut self, space: Space, args: Vec<Expr>, span: Span) -> Option<Expr> {
         let p = self.as_generic(args)?;
         let to = self.types.pointee(p.ty.ty)?;
         let ty = self.types.pointer(QTy { space, ..to });
@@ -473,8 +473,8 @@ impl Sema<'_> {
         let p = args.next()?;
         let to = self.pointer_arg(&p, true)?;
         if !matches!(to.space, Space::Global | Space::Local) {
-            let where_ = super::types::space_name(to.space);
-            let message = format!("`{name}` works on global and local memory, not on {where_} memory");
+            let kind = super::types::space_name(to.space);
+            let message = format!("`{name}` works on global and local memory, not on {kind} memory");
             self.error("E0308", p.span, message);
             return None;
         }
