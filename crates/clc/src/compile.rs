@@ -44,6 +44,9 @@ impl Target {
     }
 }
 
+/// The feature of pointers without a named address space.
+const GENERIC: &str = "__opencl_c_generic_address_space";
+
 /// The purpose of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
@@ -110,12 +113,14 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     };
     let c_version = options.std.map_or(120, super::options::ClStd::number);
     let contract = mode == Mode::User && target.fma;
+    let has_generic = mode == Mode::User && c_version >= 200 && target.features.iter().any(|f| f == GENERIC);
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
     let images = if target.images { cloom_builtins::IMAGE_CONSTANTS } else { &[] };
     let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images);
     let pp = PpOptions {
         c_version,
-        features: target.features.clone(),
+        // Programs that ask for the generic address space by its macro then use it, which older versions do not allow.
+        features: target.features.iter().filter(|f| has_generic || *f != GENERIC).cloned().collect(),
         predefined: constants.map(|&(n, t)| (n.to_owned(), t.to_owned())).collect(),
         images: target.images,
         fast_relaxed_math: options.fast_relaxed_math,
@@ -128,9 +133,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     stage("parse");
     let sema = SemaOptions {
         library: mode == Mode::Library,
-        generic: mode == Mode::User
-            && c_version >= 200
-            && target.features.iter().any(|f| f == "__opencl_c_generic_address_space"),
+        generic: has_generic,
         fp16: target.fp16,
         partial_groups: options.partial_groups(),
         fp64: target.fp64,

@@ -49,6 +49,18 @@ fn programs_of_the_language_compile() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+#[test]
+fn the_macro_of_the_generic_address_space_comes_with_it() {
+    let source = b"#ifdef __opencl_c_generic_address_space
+void f(global int *out) { int *p = out; *p = 1; }
+#endif
+void g(global int *out);";
+    for (options, has) in [("", false), ("-cl-std=CL1.2", false), ("-cl-std=CL3.0", true)] {
+        let module = build("macro.cl", source, options, Mode::User).module.expect("no pointer is wrong in any version");
+        assert_eq!(module.to_string().contains("@f("), has, "{options}");
+    }
+}
+
 /// The kernels of real programs say what they mean: warnings about values that are not used, or extensions, would be
 /// wrong there. (Some need macros from their hosts; what they lack gives errors, which do not matter here.)
 #[test]
