@@ -112,6 +112,39 @@ entry_points! {
     ) -> Handle;
     fn clRetainMemObject(memobj: Handle) -> i32;
     fn clReleaseMemObject(memobj: Handle) -> i32;
+    fn clGetImageInfo(image: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
+    fn clReleaseSampler(sampler: Handle) -> i32;
+    fn clGetSamplerInfo(sampler: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
+    fn clCreateSampler(context: Handle, normalized: u32, addressing: u32, filter: u32, code: *mut i32) -> Handle;
+    fn clEnqueueReadImage(
+        queue: Handle, image: Handle, blocking: u32, origin: *const usize, region: *const usize, row_pitch: usize,
+        slice_pitch: usize, ptr: *mut Void, num_events: u32, wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueWriteImage(
+        queue: Handle, image: Handle, blocking: u32, origin: *const usize, region: *const usize, row_pitch: usize,
+        slice_pitch: usize, ptr: *const Void, num_events: u32, wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueCopyImage(
+        queue: Handle, source: Handle, target: Handle, from: *const usize, to: *const usize, region: *const usize,
+        num_events: u32, wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueCopyImageToBuffer(
+        queue: Handle, source: Handle, target: Handle, origin: *const usize, region: *const usize, offset: usize,
+        num_events: u32, wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueCopyBufferToImage(
+        queue: Handle, source: Handle, target: Handle, offset: usize, origin: *const usize, region: *const usize,
+        num_events: u32, wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueFillImage(
+        queue: Handle, image: Handle, color: *const Void, origin: *const usize, region: *const usize, num_events: u32,
+        wait_list: *const Handle, event: *mut Handle
+    ) -> i32;
+    fn clEnqueueMapImage(
+        queue: Handle, image: Handle, blocking: u32, flags: u64, origin: *const usize, region: *const usize,
+        row_pitch: *mut usize, slice_pitch: *mut usize, num_events: u32, wait_list: *const Handle,
+        event: *mut Handle, code: *mut i32
+    ) -> Handle;
     fn clGetSupportedImageFormats(
         context: Handle, flags: u64, image_type: u32, num_entries: u32, image_formats: *const Void,
         num_image_formats: *mut u32

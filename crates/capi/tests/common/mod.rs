@@ -15,6 +15,7 @@
 mod api;
 mod callbacks;
 mod cases;
+pub mod images;
 mod load;
 
 pub use api::{Api, Handle};
@@ -68,6 +69,10 @@ impl Obj {
 
     pub fn mem(h: Handle) -> Obj {
         Obj::new(h, Api::clReleaseMemObject)
+    }
+
+    pub fn sampler(h: Handle) -> Obj {
+        Obj::new(h, Api::clReleaseSampler)
     }
 
     pub fn program(h: Handle) -> Obj {

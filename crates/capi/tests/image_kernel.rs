@@ -1,0 +1,384 @@
+//! Images and samplers in kernels (OpenCL C 6.15.15, 8): against references in double precision.
+
+mod common;
+use common::images::*;
+use common::*;
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as u32
+    }
+
+    /// From 0 to 1.
+    fn unit(&mut self) -> f64 {
+        f64::from(self.next()) / f64::from(u32::MAX >> 1)
+    }
+}
+
+/// The values of the channels of an element, as memory has them.
+fn channels(format: Format, bytes: &[u8]) -> Vec<f64> {
+    let word = bytes.iter().rev().fold(0u64, |all, &b| all << 8 | u64::from(b));
+    let bits = |shift: u32, count: u32| ((word >> shift) & ((1 << count) - 1)) as f64 / ((1 << count) - 1) as f64;
+    match format.channel_type {
+        0x10D4 => return vec![bits(11, 5), bits(5, 6), bits(0, 5)],
+        0x10D5 => return vec![bits(10, 5), bits(5, 5), bits(0, 5)],
+        0x10D6 => return vec![bits(20, 10), bits(10, 10), bits(0, 10)],
+        0x10E0 => return vec![bits(22, 10), bits(12, 10), bits(2, 10), bits(0, 2)],
+        _ => {}
+    }
+    let size = match format.channel_type {
+        0x10D0 | 0x10D2 | 0x10D7 | 0x10DA => 1,
+        0x10D1 | 0x10D3 | 0x10D8 | 0x10DB | 0x10DD => 2,
+        _ => 4,
+    };
+    let one = |b: &[u8]| {
+        let unsigned = b.iter().rev().fold(0u32, |all, &b| all << 8 | u32::from(b));
+        let shift = 32 - 8 * size as u32;
+        let signed = f64::from((unsigned << shift) as i32 >> shift);
+        match format.channel_type {
+            0x10D0 => (signed / 127.0).max(-1.0),
+            0x10D1 => (signed / 32767.0).max(-1.0),
+            0x10D2 => f64::from(unsigned) / 255.0,
+            0x10D3 => f64::from(unsigned) / 65535.0,
+            0x10DD => {
+                let (exponent, fraction) = ((unsigned >> 10) & 31, f64::from(unsigned & 1023));
+                let magnitude = match exponent {
+                    0 => fraction * 2f64.powi(-24),
+                    e => (1024.0 + fraction) * 2f64.powi(e as i32 - 25),
+                };
+                if unsigned >> 15 == 1 { -magnitude } else { magnitude }
+            }
+            0x10DE => f64::from(f32::from_bits(unsigned)),
+            0x10D7..=0x10D9 => signed,
+            _ => f64::from(unsigned),
+        }
+    };
+    bytes.chunks(size).map(one).collect()
+}
+
+/// Red, green, blue, alpha.
+fn color(order: u32, c: &[f64]) -> [f64; 4] {
+    match order {
+        0x10B0 => [c[0], 0.0, 0.0, 1.0],
+        0x10B1 => [0.0, 0.0, 0.0, c[0]],
+        0x10B2 => [c[0], c[1], 0.0, 1.0],
+        0x10B3 => [c[0], 0.0, 0.0, c[1]],
+        0x10B4 => [c[0], c[1], c[2], 1.0],
+        0x10B6 => [c[2], c[1], c[0], c[3]],
+        0x10B7 => [c[1], c[2], c[3], c[0]],
+        0x10B8 => [c[0]; 4],
+        0x10B9 => [c[0], c[0], c[0], 1.0],
+        0x10C3 => [c[3], c[2], c[1], c[0]],
+        _ => [c[0], c[1], c[2], c[3]],
+    }
+}
+
+const COPY: &str = "
+kernel void k(read_only image2d_t from, write_only image2d_t to, global T *values) {
+    int2 at = (int2)(get_global_id(0), get_global_id(1));
+    T v = READ(from, at);
+    values[at.y * get_image_width(from) + at.x] = v;
+    WRITE(to, at, v);
+}";
+
+#[test]
+fn elements_of_every_format_are_read_and_written() {
+    // A profiling queue waits for optimised code; without, the first launch runs baseline code.
+    for properties in [0, CL_QUEUE_PROFILING_ENABLE] {
+        let t = Session::with(properties);
+        let mut random = Random(1);
+        let (w, h) = (37, 3);
+        for (letters, ty, types) in [
+            ("f", "float4", vec![0x10D0..=0x10D6, 0x10DD..=0x10DE, 0x10E0..=0x10E0]),
+            ("i", "int4", vec![0x10D7..=0x10D9]),
+            ("ui", "uint4", vec![0x10DA..=0x10DC]),
+        ] {
+            let names =
+                format!("#define T {ty}\n#define READ read_image{letters}\n#define WRITE write_image{letters}\n");
+            let kernel = t.kernel(&format!("{names}{COPY}"));
+            let fits = |f: &Format| f.order != DEPTH && types.iter().any(|range| range.contains(&f.channel_type));
+            for format in t.formats(CL_MEM_READ_WRITE, D2).into_iter().filter(fits) {
+                let desc = Desc::new(D2, [w, h, 1]);
+                let (from, to) = (t.image(format, &desc), t.image(format, &desc));
+                let size = info::<usize>(|s, v, r| t.clGetImageInfo(from.h, 0x1111, s, v, r));
+                let mut bytes: Vec<u8> = (0..w * h * size).map(|_| random.next() as u8).collect();
+                match format.channel_type {
+                    // Neither NaN nor infinite.
+                    0x10DD => bytes.chunks_mut(2).for_each(|b| b[1] &= 0xbf),
+                    0x10DE => bytes.chunks_mut(4).for_each(|b| b[3] &= 0xbf),
+                    // The least number has two codes.
+                    0x10D0 => bytes.iter_mut().filter(|b| **b == 0x80).for_each(|b| *b = 0x81),
+                    0x10D1 => bytes.chunks_mut(2).for_each(|b| b[0] |= 1),
+                    // Bits that no channel has.
+                    0x10D5 => bytes.chunks_mut(2).for_each(|b| b[1] &= 0x7f),
+                    0x10D6 => bytes.chunks_mut(4).for_each(|b| b[3] &= 0x3f),
+                    _ => {}
+                }
+                t.write_image(&from, [0; 3], [w, h, 1], [0, 0], &bytes);
+                let values = t.buffer(0, w * h * 16);
+                t.arg_mem(&kernel, 0, &from);
+                t.arg_mem(&kernel, 1, &to);
+                t.arg_mem(&kernel, 2, &values);
+                t.launch(&kernel, &[w, h], &[]);
+                assert_eq!(t.read_image::<u8>(&to, [0; 3], [w, h, 1], bytes.len()), bytes, "{format:x?}");
+                let words = t.read::<u32>(&values, w * h * 4);
+                for (element, got) in bytes.chunks(size).zip(words.chunks(4)) {
+                    let wanted = color(format.order, &channels(format, element));
+                    let number = |bits: u32| match letters {
+                        "f" => f64::from(f32::from_bits(bits)),
+                        "i" => f64::from(bits as i32),
+                        _ => f64::from(bits),
+                    };
+                    let right = got.iter().zip(wanted).all(|(&g, w)| (number(g) - w).abs() <= w.abs() * 2e-7);
+                    assert!(right, "{format:x?} {element:?} {got:?} {wanted:?}");
+                }
+            }
+        }
+    }
+}
+
+/// A sampler: normalised, `cl_addressing_mode` less NONE's number, linear.
+#[derive(Clone, Copy, Debug)]
+struct Mode {
+    normalized: bool,
+    addressing: u32,
+    linear: bool,
+}
+
+impl Mode {
+    fn all() -> impl Iterator<Item = Mode> {
+        let modes = (1..5).flat_map(|addressing| [false, true].map(|normalized| (addressing, normalized)));
+        modes
+            .filter(|&(addressing, normalized)| addressing < 3 || normalized)
+            .flat_map(|(addressing, normalized)| [false, true].map(|linear| Mode { normalized, addressing, linear }))
+    }
+
+    fn object(self, t: &Session) -> Obj {
+        let mut code = 1;
+        let (n, a, f) = (u32::from(self.normalized), 0x1130 + self.addressing, 0x1140 + u32::from(self.linear));
+        let sampler = t.clCreateSampler(t.context(), n, a, f, &mut code);
+        ok(code);
+        Obj::sampler(sampler)
+    }
+
+    fn constants(self) -> String {
+        let address = ["NONE", "CLAMP_TO_EDGE", "CLAMP", "REPEAT", "MIRRORED_REPEAT"][self.addressing as usize];
+        let normalized = if self.normalized { "TRUE" } else { "FALSE" };
+        let filter = if self.linear { "LINEAR" } else { "NEAREST" };
+        format!("CLK_NORMALIZED_COORDS_{normalized} | CLK_ADDRESS_{address} | CLK_FILTER_{filter}")
+    }
+
+    /// The weights of elements in one dimension, for a coordinate; `None` is outside. Nothing if it lies on an edge,
+    /// where single precision may decide otherwise.
+    fn weights(self, x: f64, size: usize) -> Option<Vec<(Option<usize>, f64)>> {
+        let n = size as f64;
+        let u = match (self.addressing, self.normalized) {
+            (3, _) => (x - x.floor()) * n,
+            (4, _) => (x - 2.0 * (0.5 * x).round_ties_even()).abs() * n,
+            (_, true) => x * n,
+            _ => x,
+        };
+        let place = |i: i64| match self.addressing {
+            2 => (0..size as i64).contains(&i).then_some(i as usize),
+            3 => Some(i.rem_euclid(size as i64) as usize),
+            _ => Some(i.clamp(0, size as i64 - 1) as usize),
+        };
+        if self.linear {
+            let low = (u - 0.5).floor();
+            let a = u - 0.5 - low;
+            return Some(vec![(place(low as i64), 1.0 - a), (place(low as i64 + 1), a)]);
+        }
+        let near_an_edge = (u - u.round()).abs() < 1e-3;
+        (!near_an_edge).then(|| vec![(place(u.floor() as i64), 1.0)])
+    }
+}
+
+const SAMPLE: &str = "
+kernel void k(read_only image3d_t solid, read_only image2d_t flat, sampler_t s, global float4 *at, global float4 *out) {
+    size_t i = get_global_id(0);
+    out[4 * i] = read_imagef(solid, s, at[i]);
+    out[4 * i + 1] = read_imagef(flat, s, at[i].xy);
+    out[4 * i + 2] = read_imagef(solid, S, at[i]);
+    out[4 * i + 3] = read_imagef(flat, S, at[i].xy);
+}";
+
+#[test]
+fn samplers_address_and_filter() {
+    const SIZE: [usize; 3] = [9, 5, 3];
+    const COUNT: usize = 203;
+    for properties in [0, CL_QUEUE_PROFILING_ENABLE] {
+        let t = Session::with(properties);
+        let mut random = Random(2);
+        let values: Vec<f32> = (0..SIZE.iter().product::<usize>() * 4).map(|_| random.unit() as f32).collect();
+        let (solid, flat) =
+            (t.image(FLOATS, &Desc::new(D3, SIZE)), t.image(FLOATS, &Desc::new(D2, [SIZE[0], SIZE[1], 1])));
+        t.write_image(&solid, [0; 3], SIZE, [0, 0], &values);
+        t.write_image(&flat, [0; 3], [SIZE[0], SIZE[1], 1], [0, 0], &values);
+        for mode in Mode::all() {
+            let kernel = t.kernel(&format!("constant sampler_t S = {};\n{SAMPLE}", mode.constants()));
+            let coordinate = |random: &mut Random, d: usize| {
+                let x = (random.unit() * 4.0 - 1.5) as f32;
+                if mode.normalized || d == 3 { x } else { x * SIZE[d] as f32 }
+            };
+            let at: Vec<f32> = (0..COUNT * 4).map(|i| coordinate(&mut random, i % 4)).collect();
+            let (places, out) = (t.buffer_of(&at), t.buffer(0, COUNT * 64));
+            let sampler = mode.object(&t);
+            t.arg_mem(&kernel, 0, &solid);
+            t.arg_mem(&kernel, 1, &flat);
+            t.arg_mem(&kernel, 2, &sampler);
+            t.arg_mem(&kernel, 3, &places);
+            t.arg_mem(&kernel, 4, &out);
+            t.launch(&kernel, &[COUNT], &[]);
+            let got = t.read::<f32>(&out, COUNT * 16);
+            let mut compared = 0;
+            for (i, at) in at.chunks(4).enumerate() {
+                let weights = |d: usize| mode.weights(f64::from(at[d]), SIZE[d]);
+                let (Some(x), Some(y), Some(z)) = (weights(0), weights(1), weights(2)) else { continue };
+                compared += 1;
+                let layer = vec![(Some(0), 1.0)];
+                for (which, z) in [&z, &layer, &z, &layer].into_iter().enumerate() {
+                    for channel in 0..4 {
+                        let mut wanted = 0.0;
+                        for (k, c) in z {
+                            for (j, b) in &y {
+                                for (i, a) in &x {
+                                    let value = i
+                                        .zip(*j)
+                                        .zip(*k)
+                                        .map(|((i, j), k)| values[((k * SIZE[1] + j) * SIZE[0] + i) * 4 + channel]);
+                                    wanted += f64::from(value.unwrap_or(0.0)) * a * b * c;
+                                }
+                            }
+                        }
+                        let value = f64::from(got[(i * 4 + which) * 4 + channel]);
+                        assert!((value - wanted).abs() < 2e-5, "{mode:?} {at:?} {which}: {value} is not {wanted}");
+                    }
+                }
+            }
+            assert!(compared > COUNT / 2);
+        }
+    }
+}
+
+#[test]
+fn coordinates_of_any_value_stay_inside() {
+    let t = Session::new();
+    let image = t.image(BYTES, &Desc::new(D2, [4, 4, 1]));
+    t.write_image(&image, [0; 3], [4, 4, 1], [0, 0], &[255u8; 64]);
+    let wild = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, 3e9, -3e9, 0.0];
+    let at = t.buffer_of(&wild);
+    for mode in Mode::all() {
+        let kernel = t.kernel(
+            "kernel void k(read_only image2d_t i, sampler_t s, global float *at, global float4 *out) {
+                size_t n = get_global_id(0);
+                out[n] = read_imagef(i, s, (float2)(at[n], at[7 - n]));
+            }",
+        );
+        let (out, sampler) = (t.buffer(0, 8 * 16), mode.object(&t));
+        t.arg_mem(&kernel, 0, &image);
+        t.arg_mem(&kernel, 1, &sampler);
+        t.arg_mem(&kernel, 2, &at);
+        t.arg_mem(&kernel, 3, &out);
+        t.launch(&kernel, &[8], &[]);
+        t.finish();
+    }
+}
+
+#[test]
+fn images_pass_through_functions_and_tell_their_sizes() {
+    let t = Session::new();
+    let kernel = t.kernel(
+        "int area(read_only image2d_t a) { return get_image_width(a) * get_image_height(a); }
+        float4 at(read_only image2d_t a, int x) { return read_imagef(a, (int2)(x, 0)); }
+        float4 sum(read_only image2d_t a, read_only image2d_t b, int x) { return at(a, x) + at(b, x); }
+        kernel void k(read_only image2d_t a, read_only image2d_t b, write_only image2d_array_t c, global float *out) {
+            int x = get_global_id(0);
+            out[x] = sum(a, b, x).x;
+            if (x == 0) {
+                int4 more = (int4)(get_image_dim(c), get_image_array_size(c), get_image_channel_order(a));
+                out[3] = area(a) + area(b);
+                vstore4(convert_float4(more), 1, out);
+                out[8] = get_image_channel_data_type(b) == CLK_FLOAT;
+            }
+        }",
+    );
+    let (a, b) = (t.image(BYTES, &Desc::new(D2, [3, 2, 1])), t.image(FLOATS, &Desc::new(D2, [3, 5, 1])));
+    let layers = t.image(BYTES, &Desc::new(D2_ARRAY, [3, 4, 6]));
+    t.write_image(&a, [0; 3], [3, 2, 1], [0, 0], &[51u8; 24]);
+    t.write_image(&b, [0; 3], [3, 5, 1], [0, 0], &[0.5f32; 60]);
+    let out = t.buffer_of(&[0.0f32; 9]);
+    for (i, object) in [&a, &b, &layers, &out].into_iter().enumerate() {
+        t.arg_mem(&kernel, i as u32, object);
+    }
+    t.launch(&kernel, &[3], &[]);
+    let got = t.read::<f32>(&out, 9);
+    assert!(got[..3].iter().all(|x| (x - 0.7).abs() < 1e-6), "{got:?}");
+    assert_eq!(got[3..], [21.0, 3.0, 4.0, 6.0, 4277.0, 1.0]);
+    // The same kernel object with other formats.
+    t.arg_mem(&kernel, 0, &b);
+    t.arg_mem(&kernel, 1, &a);
+    t.launch(&kernel, &[3], &[]);
+    let got = t.read::<f32>(&out, 9);
+    assert!(got[..3].iter().all(|x| (x - 0.7).abs() < 1e-6) && got[8] == 0.0, "{got:?}");
+}
+
+#[test]
+fn images_of_a_buffer_share_its_bytes() {
+    let t = Session::new();
+    let buffer = t.buffer_of(&(0..64u8).collect::<Vec<_>>());
+    let flat = Desc { row_pitch: 20, parent: buffer.h, ..Desc::new(D2, [3, 3, 1]) };
+    let line = Desc { parent: buffer.h, ..Desc::new(D1_BUFFER, [16, 1, 1]) };
+    let (flat, line) = (t.image(BYTES, &flat), t.image(BYTES, &line));
+    assert_eq!(info::<usize>(|s, v, r| t.clGetImageInfo(flat.h, 0x1118, s, v, r)), buffer.h as usize);
+    let kernel = t.kernel(
+        "kernel void k(read_only image2d_t flat, read_write image1d_buffer_t line, global uint *out) {
+            int i = get_global_id(0);
+            out[i] = as_uint(convert_uchar4(read_imagef(flat, (int2)(i, i)) * 255.0f));
+            write_imagef(line, 15 - i, (float4)(1.0f));
+        }",
+    );
+    let out = t.buffer(0, 12);
+    for (i, object) in [&flat, &line, &out].into_iter().enumerate() {
+        t.arg_mem(&kernel, i as u32, object);
+    }
+    t.launch(&kernel, &[3], &[]);
+    let place = |i: u32| u32::from_le_bytes([0, 1, 2, 3].map(|b| (i * 24) as u8 + b));
+    assert_eq!(t.read::<u32>(&out, 3), [0, 1, 2].map(place));
+    let bytes = t.read::<u8>(&buffer, 64);
+    assert!(bytes[52..].iter().all(|&b| b == 255) && bytes[51] == 51, "{bytes:?}");
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let t = Session::new();
+    let kernel = t.kernel(
+        "kernel void k(read_only image2d_t from, write_only image2d_t to, sampler_t s, global int *out) {
+            write_imagef(to, (int2)(0), read_imagef(from, s, (int2)(0)));
+        }",
+    );
+    let set = |i: u32, size: usize, h: Handle| t.clSetKernelArg(kernel.h, i, size, (&raw const h).cast());
+    let flat = t.image(BYTES, &Desc::new(D2, [4, 4, 1]));
+    let solid = t.image(BYTES, &Desc::new(D3, [4, 4, 4]));
+    let depth = t.image(Format { order: DEPTH, channel_type: FLOAT }, &Desc::new(D2, [4, 4, 1]));
+    let read_only = t.try_image(CL_MEM_READ_ONLY, BYTES, &Desc::new(D2, [4, 4, 1]), null_mut()).expect("an image");
+    let (buffer, mode) = (t.buffer(0, 64), Mode { normalized: false, addressing: 1, linear: false });
+    let sampler = mode.object(&t);
+    ok(set(0, 8, flat.h));
+    ok(set(2, 8, sampler.h));
+    assert_eq!(set(0, 8, solid.h), CL_INVALID_ARG_VALUE);
+    assert_eq!(set(0, 8, depth.h), CL_INVALID_ARG_VALUE);
+    assert_eq!(set(1, 8, read_only.h), CL_INVALID_ARG_VALUE);
+    assert_eq!(set(0, 8, buffer.h), CL_INVALID_MEM_OBJECT);
+    assert_eq!(set(0, 8, null_mut()), CL_INVALID_MEM_OBJECT);
+    assert_eq!(set(0, 4, flat.h), CL_INVALID_ARG_SIZE);
+    assert_eq!(set(2, 8, flat.h), CL_INVALID_SAMPLER);
+    assert_eq!(set(2, 4, sampler.h), CL_INVALID_ARG_SIZE);
+    assert_eq!(set(3, 8, flat.h), CL_INVALID_MEM_OBJECT);
+    let (q, mut bytes) = (t.queue(), [0u8; 16]);
+    let data = bytes.as_mut_ptr().cast();
+    assert_eq!(t.clEnqueueReadBuffer(q, flat.h, 1, 0, 16, data, 0, null(), null_mut()), CL_INVALID_MEM_OBJECT);
+}
