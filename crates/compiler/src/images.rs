@@ -90,7 +90,7 @@ fn inline_accesses(module: &mut Module, kernel: FuncRef) -> Result<(), CompileEr
 /// The number of the kernel's parameter that a value is.
 fn parameter(func: &Function, v: Value) -> Option<u32> {
     match func.values[v].def {
-        ValueDef::Param(block, i) if block == func.entry() => Some(i.into()),
+        ValueDef::Param(block, i) if block == func.entry() => Some(i),
         _ => None,
     }
 }

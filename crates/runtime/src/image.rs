@@ -168,7 +168,7 @@ fn settle_pitches(desc: &ImageDesc, kind: ImageType, row: u64, may_choose: bool)
     );
     let row_pitch = if given_row == 0 { row } else { given_row };
     let rows = if kind.is_1d() { 1 } else { desc.height };
-    let slice = row_pitch.checked_mul(rows).unwrap_or(u64::MAX);
+    let slice = row_pitch.saturating_mul(rows);
     let has_slices = kind.is_array() || kind == ImageType::D3;
     ensure!(
         !has_slices || given_slice == 0 || given_slice >= slice && given_slice.is_multiple_of(row_pitch),
@@ -244,7 +244,7 @@ impl Image {
             ensure!(layer >= row, InvalidValue, "the slice pitch, {slice_pitch}, is less than a row of {row} bytes");
             return Rect::at_start(bytes, layer, layer);
         }
-        let slice = packed.checked_mul(region[1]).unwrap_or(u64::MAX);
+        let slice = packed.saturating_mul(region[1]);
         let slice_pitch = if slice_pitch == 0 { slice } else { slice_pitch };
         ensure!(slice_pitch >= slice, InvalidValue, "the slice pitch is less than a slice of {slice} bytes");
         Rect::at_start(bytes, packed, slice_pitch)
