@@ -390,14 +390,19 @@ mod tests {
 
     #[test]
     fn no_worker_is_woken_for_a_short_job() {
-        let (pool, work) = (pool_of(4), Together::new(1));
-        while pool.shared.mailboxes.iter().any(|m| m.mode() != Mode::Asleep) {
-            thread::yield_now();
-        }
-        pool.run(&work, 5, true, 0, TUNING.long_job - Duration::from_nanos(1));
-        let seen = work.inside.into_inner();
-        assert!(seen.len() == 5 && seen.iter().all(|&id| id == thread::current().id()));
-        assert!(pool.shared.mailboxes.iter().all(|m| m.mode() == Mode::Asleep));
+        let pool = pool_of(4);
+        let stays_asleep = || {
+            let work = Together::new(1);
+            while pool.shared.mailboxes.iter().any(|m| m.mode() != Mode::Asleep) {
+                thread::yield_now();
+            }
+            pool.run(&work, 5, true, 0, TUNING.long_job - Duration::from_nanos(1));
+            let seen = work.inside.into_inner();
+            assert!(seen.len() == 5 && seen.iter().all(|&id| id == thread::current().id()));
+            pool.shared.mailboxes.iter().all(|m| m.mode() == Mode::Asleep)
+        };
+        // A worker may also wake by itself: a parked thread may do so at any time.
+        assert!((0..20).any(|_| stays_asleep()), "it is woken each time");
     }
 
     #[test]

@@ -100,7 +100,11 @@ impl Contention {
 
     /// The thread, if it was woken, has come. `excused` says whether launches have had all cores since a time.
     pub fn came(&self, excused: impl FnOnce(u64) -> bool) {
-        let (woken, now) = (self.woken.swap(0, Ordering::Relaxed), self.clock.now());
+        self.came_at(self.clock.now(), excused);
+    }
+
+    fn came_at(&self, now: u64, excused: impl FnOnce(u64) -> bool) {
+        let woken = self.woken.swap(0, Ordering::Relaxed);
         if woken != 0 {
             self.judge(&self.was_late, is_late(woken, now) && !excused(woken), now);
         }
@@ -234,10 +238,12 @@ mod tests {
         assert_eq!((contention.woken.load(Ordering::Relaxed), until(&contention)), (0, 0));
         contention.came(|_| false);
         assert_eq!(until(&contention), 0, "nobody woke it");
+        // The test's own time: the machine's may pass as it likes.
+        let time = Cell::new(1000);
         let comes_after = |nanos: u64| {
-            contention.woke();
-            std::thread::sleep(Duration::from_nanos(nanos));
-            contention.came(|_| false);
+            contention.woken.store(time.get(), Ordering::Relaxed);
+            time.set(time.get() + nanos);
+            contention.came_at(time.get(), |_| false);
         };
         comes_after(LATE);
         assert_eq!(until(&contention), 0, "once may happen");
