@@ -21,6 +21,11 @@ pub fn registered() -> Result<PathBuf> {
     folder.canonicalize().context("the folder that was just made")
 }
 
+/// Fills `folder` with the `.icd` file of the library and no other.
+pub fn register_alone(library: &Path, folder: &Path) -> Result<()> {
+    register(library, Path::new(""), folder)
+}
+
 /// Fills `folder` with the `.icd` files of `before` and one for the library. Another registration of Cloom is left out:
 /// two copies of it would hide which one a test ran on.
 fn register(library: &Path, before: &Path, folder: &Path) -> Result<()> {

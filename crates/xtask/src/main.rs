@@ -1,4 +1,4 @@
-//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|hashcat|show`.
+//! The habits of the workspace: `cargo xtask demo|test|ci|tidy|bless|aarch64|cts|hashcat|show`.
 //!
 //! Each command first sees to the system packages that building needs, so that a fresh Debian machine with Rust is
 //! enough. Exit codes: 0 fine, 1 findings, 2 wrong use or environment.
@@ -8,6 +8,7 @@
 
 mod aarch64;
 mod ci;
+mod cts;
 mod demo;
 mod driver;
 mod hashcat;
@@ -26,6 +27,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   tidy          check the invariants of the workspace
   bless         run the tests and accept what golden files would change
   aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
+  cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; --json: lines of it
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::run(),
         Some("bless") => tests::bless(rest),
         Some("aarch64") => aarch64::run(rest),
+        Some("cts") => cts::run(rest),
         Some("hashcat") => hashcat::run(rest),
         Some("show") => demo::show(rest),
         Some("help" | "--help" | "-h") => {
