@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "it calls the C interface")]
 
 mod common;
+use common::images::{BYTES, D2, Desc};
 use common::*;
 use std::ffi::CStr;
 
@@ -202,6 +203,8 @@ fn immutable_buffers_are_read_and_never_written() {
         "kernel void k(global const uint *in, global uint *out)
         { out[get_global_id(0)] = in[get_global_id(0)] + 1; }",
     );
+    let draws =
+        t.kernel("kernel void k(read_only image2d_t in, write_only image2d_t out, read_write image2d_t both) {}");
     let plain = t.buffer(0, 256);
     let mut c = Cases::new();
     for source in [CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR] {
@@ -224,6 +227,39 @@ fn immutable_buffers_are_read_and_never_written() {
             let all = flags | source | CL_MEM_IMMUTABLE_EXT;
             c.new_object(&format!("immutable with {flags:#x}"), CL_INVALID_VALUE, |e| make(all, e));
         }
+        // A pointer that is not to const, images that are written.
+        for (what, b) in [("buffer", &buffer), ("part", &part_of_it)] {
+            let code = t.clSetKernelArg(kernel.h, 1, size_of::<Handle>(), std::ptr::from_ref(&b.h).cast());
+            c.code(&format!("{what}: argument to write"), CL_INVALID_ARG_VALUE, code);
+        }
+        let (eight, host) = (Desc::new(D2, [8, 8, 1]), content.as_ptr().cast_mut().cast());
+        let image = t.try_image(CL_MEM_IMMUTABLE_EXT | source, BYTES, &eight, host).map_err(code_name).unwrap();
+        for (index, wanted) in [(0, CL_SUCCESS), (1, CL_INVALID_ARG_VALUE), (2, CL_INVALID_ARG_VALUE)] {
+            let code = t.clSetKernelArg(draws.h, index, size_of::<Handle>(), std::ptr::from_ref(&image.h).cast());
+            c.code(&format!("image as argument {index}"), wanted, code);
+        }
+        let (origin, area) = ([0usize; 3].as_ptr(), [4usize, 4, 1].as_ptr());
+        let code = t.clEnqueueCopyImageToBuffer(t.queue(), image.h, buffer.h, origin, area, 0, 0, null(), null_mut());
+        c.code("copy an image to it", CL_INVALID_OPERATION, code);
+        let map = |code| {
+            let (pitch, slice) = (null_mut(), null_mut());
+            let q = t.queue();
+            t.clEnqueueMapImage(
+                q,
+                image.h,
+                CL_TRUE,
+                CL_MAP_WRITE,
+                origin,
+                area,
+                pitch,
+                slice,
+                0,
+                null(),
+                null_mut(),
+                code,
+            )
+        };
+        c.new_object("image: map to write, with no place for the pitch", CL_INVALID_OPERATION, map);
         // Reading it.
         t.arg_mem(&kernel, 0, &buffer);
         t.arg_mem(&kernel, 1, &plain);

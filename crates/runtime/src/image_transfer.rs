@@ -126,7 +126,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_image(source, MemFlags::empty(), "")?;
-        self.check_buffer(target)?;
+        self.may_change(target)?;
         let (image, buffer) = packed_in_buffer(source, target, at, offset)?;
         self.copy_rows(CommandType::CopyImageToBuffer, (source, image), (target, buffer), wait)
     }

@@ -241,6 +241,13 @@ impl Kernel {
         ensure!(same, InvalidMemObject, "{}: the buffer is of another context", self.what(index, param));
         let is_image = buffer.is_some_and(|b| b.as_image().is_some());
         ensure!(!is_image, InvalidMemObject, "{} is a buffer, not an image", self.what(index, param));
+        let denied = param.kind == ParamKind::Global && !param.is_const && buffer.is_some_and(|b| b.is_immutable());
+        ensure!(
+            !denied,
+            InvalidArgValue,
+            "{}: the buffer is immutable (CL_MEM_IMMUTABLE_EXT), and the kernel's pointer is not to const",
+            self.what(index, param)
+        );
         self.args.set_buffer(index as usize, buffer);
         Ok(())
     }
@@ -254,8 +261,8 @@ impl Kernel {
         ensure!(image.fits(&param.type_name), InvalidArgValue, "{what} is a `{}`: the image is not", param.type_name);
         let excluded = match Access::of(param) {
             Access::ReadOnly | Access::None => MemFlags::WRITE_ONLY,
-            Access::WriteOnly => MemFlags::READ_ONLY,
-            Access::ReadWrite => MemFlags::READ_ONLY | MemFlags::WRITE_ONLY,
+            Access::WriteOnly => MemFlags::READ_ONLY | MemFlags::IMMUTABLE,
+            Access::ReadWrite => MemFlags::READ_ONLY | MemFlags::WRITE_ONLY | MemFlags::IMMUTABLE,
         };
         let denied = object.flags().intersects(excluded);
         ensure!(!denied, InvalidArgValue, "{what}: the image's flags forbid what the kernel does with it");

@@ -107,6 +107,31 @@ fn put(mappings: &mut Vec<Mapping>, mapping: Mapping) {
     }
 }
 
+impl MemObject {
+    /// Whether the object's flags and the bits themselves allow to map it so.
+    pub fn may_map(&self, bits: u64) -> Result<MapFlags> {
+        let Some(flags) = MapFlags::from_bits(bits) else {
+            bail!(InvalidValue, "cl_map_flags {bits:#x} has unknown bits");
+        };
+        let writes = flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
+        let both =
+            flags.contains(MapFlags::WRITE_INVALIDATE_REGION) && flags.intersects(MapFlags::READ | MapFlags::WRITE);
+        ensure!(!both, InvalidValue, "CL_MAP_WRITE_INVALIDATE_REGION excludes CL_MAP_READ and CL_MAP_WRITE");
+        let denied = |f: MemFlags| self.flags().intersects(f | MemFlags::HOST_NO_ACCESS);
+        ensure!(
+            !(flags.contains(MapFlags::READ) && denied(MemFlags::HOST_WRITE_ONLY)),
+            InvalidOperation,
+            "the memory object's flags forbid the host to read it"
+        );
+        ensure!(
+            !(writes && denied(MemFlags::HOST_READ_ONLY | MemFlags::IMMUTABLE)),
+            InvalidOperation,
+            "the memory object's flags forbid the host to write it"
+        );
+        Ok(flags)
+    }
+}
+
 impl Queue {
     // OpenCL 3.0 API, 5.2.4: Mapping Buffer Objects.
     /// Maps bytes of a buffer. Returns their address, which is valid when the event is complete.
@@ -135,25 +160,8 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<(usize, Arc<Event>)> {
         let (offset, size) = target.range();
-        let Some(flags) = MapFlags::from_bits(bits) else {
-            bail!(InvalidValue, "cl_map_flags {bits:#x} has unknown bits");
-        };
+        let flags = buffer.may_map(bits)?;
         let writes = flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
-        let both =
-            flags.contains(MapFlags::WRITE_INVALIDATE_REGION) && flags.intersects(MapFlags::READ | MapFlags::WRITE);
-        ensure!(!both, InvalidValue, "CL_MAP_WRITE_INVALIDATE_REGION excludes CL_MAP_READ and CL_MAP_WRITE");
-        let denied = |f: MemFlags| buffer.flags().intersects(f | MemFlags::HOST_NO_ACCESS);
-        let reads = flags.contains(MapFlags::READ);
-        ensure!(
-            !(reads && denied(MemFlags::HOST_WRITE_ONLY)),
-            InvalidOperation,
-            "the buffer's flags forbid the host to read it"
-        );
-        ensure!(
-            !(writes && denied(MemFlags::HOST_READ_ONLY | MemFlags::IMMUTABLE)),
-            InvalidOperation,
-            "the buffer's flags forbid the host to write it"
-        );
         let address = buffer.host_address()? + offset as usize;
         let ran = Arc::<OnceLock<bool>>::default();
         {

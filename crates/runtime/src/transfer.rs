@@ -52,7 +52,7 @@ impl Queue {
     }
 
     /// Checks a buffer that a command on the device writes.
-    fn may_change(&self, buffer: &MemObject) -> Result<()> {
+    pub(crate) fn may_change(&self, buffer: &MemObject) -> Result<()> {
         self.check_buffer(buffer)?;
         ensure!(!buffer.is_immutable(), InvalidOperation, "the buffer is immutable (CL_MEM_IMMUTABLE_EXT)");
         Ok(())

@@ -159,7 +159,7 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_OPENCL_C_FEATURES => info.names(&offers.c_features)?,
         cl::DEVICE_EXTENSIONS => info.text(&caps::joined(&offers.extensions))?,
         cl::DEVICE_EXTENSIONS_WITH_VERSION => info.names(&offers.extensions)?,
-        cl::DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.text("v0000-00-00-00")?,
+        cl::DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.text("v0000-01-01-00")?,
         cl::DEVICE_PLATFORM => info.value(handle::borrow(process::get())?)?,
         cl::DEVICE_REFERENCE_COUNT => info.value(1u32)?,
         cl::DEVICE_SINGLE_FP_CONFIG => info.value(offers.single_fp)?,

@@ -156,6 +156,7 @@ pub fn map(
 ) -> Result<*mut c_void> {
     let (queue, object, wait) = (queue.get()?, image.get()?, wait_list(count, list)?);
     let image = object.image()?;
+    object.may_map(flags)?;
     if row_pitch.is_null() || slice_pitch.is_null() && image.told_slice_pitch() != 0 {
         return fail(Status::InvalidValue, "a place for a pitch is NULL");
     }

@@ -92,7 +92,9 @@ impl Sema<'_> {
         let is_static = matches!(specs.storage, Some((Storage::Static, _)));
         let is_extern = matches!(specs.storage, Some((Storage::Extern, _)));
         let mut qty = QTy { space, ..d.ty };
-        if self.check_object_type(qty.ty, item.declarator.span).is_none() {
+        // The structure may be completed before the variable is used.
+        let later = is_extern && item.init.is_none() && self.types.record(qty.ty).is_some_and(|r| r.fields.is_none());
+        if !later && self.check_object_type(qty.ty, item.declarator.span).is_none() {
             self.put_error(name);
             return;
         }

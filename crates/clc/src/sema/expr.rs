@@ -118,6 +118,11 @@ impl Sema<'_> {
             Some((Entry::Global(id), _)) => {
                 let id = *id;
                 let ty = self.unit.globals[id.0 as usize].ty;
+                if self.types.record(ty.ty).is_some_and(|r| r.fields.is_none()) {
+                    let message = format!("`{}` is of incomplete type `{}`", self.text(name), self.type_name(ty.ty));
+                    self.error("E0316", span, message);
+                    return Expr::error(span);
+                }
                 Expr { kind: ExprKind::Global(id), ty, lvalue: true, span }
             }
             Some((Entry::Constant(bits, ty), _)) => {

@@ -6,6 +6,11 @@ float step(float a, float b);
 float step(float a, float b) { return b - a; }
 float4 __attribute__((overloadable)) mix(float4 a, int b) { return a * b; }
 constant sampler_t smp = 0;
+// A structure that is never completed, and one that is before its variable is used.
+extern constant struct unknown far;
+extern constant struct bar bar1;
+struct bar { int x; };
+int of_bar(void) { return bar1.x; }
 __kernel __attribute__((vec_type_hint(float4))) __attribute__((work_group_size_hint(8, 1, 1)))
 void f(__global float4 *restrict out, __constant float *w, __local uchar *l, const uint n, float3 v, uint3 w2) {
 }

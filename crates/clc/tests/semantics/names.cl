@@ -5,6 +5,8 @@ constant int size = 5;
 struct point { int x, y; };
 struct point { int z; };
 struct later;
+extern constant struct later far;
+constant struct later near = {1};
 int twice(int a) { return a; }
 int twice(int a) { return a; }
 float twice(float a) { return a; }
@@ -22,6 +24,7 @@ kernel void f(global int *out) {
   out[3] = point;
   later();
   struct later l;
+  out[0] = far.x;
   goto nowhere;
 here:
 here:
