@@ -92,6 +92,7 @@ pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_atomic_scope_device", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_all_devices", version(3, 0, 0)),
     named("__opencl_c_generic_address_space", version(3, 0, 0)),
+    named("__opencl_c_program_scope_global_variables", version(3, 0, 0)),
     named("__opencl_c_subgroups", version(3, 0, 0)),
     named("__opencl_c_work_group_collective_functions", version(3, 0, 0)),
 ];
@@ -116,6 +117,8 @@ pub mod limits {
     pub const LOCAL_MEMORY: u64 = 512 << 10;
     /// Bytes of one constant buffer.
     pub const MAX_CONSTANT_BUFFER: u64 = 64 << 20;
+    /// Bytes of the variables of one program in global memory.
+    pub const MAX_VARIABLES: u64 = 64 << 20;
     /// Arguments in constant memory.
     pub const MAX_CONSTANT_ARGS: u32 = 64;
     /// Bits that a sub-buffer's origin is aligned to.

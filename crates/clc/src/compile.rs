@@ -47,6 +47,9 @@ impl Target {
 /// The feature of pointers without a named address space.
 const GENERIC: &str = "__opencl_c_generic_address_space";
 
+/// The feature of variables of program scope in global memory.
+pub(crate) const VARIABLES: &str = "__opencl_c_program_scope_global_variables";
+
 /// The purpose of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
@@ -113,14 +116,23 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     };
     let c_version = options.std.map_or(120, super::options::ClStd::number);
     let contract = mode == Mode::User && target.fma;
-    let has_generic = mode == Mode::User && c_version >= 200 && target.features.iter().any(|f| f == GENERIC);
+    // Features that change what older versions mean.
+    let newer = |feature| mode == Mode::User && c_version >= 200 && target.features.iter().any(|f| f == feature);
+    let (has_generic, has_variables) = (newer(GENERIC), newer(VARIABLES));
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
     let images = if target.images { cloom_builtins::IMAGE_CONSTANTS } else { &[] };
-    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images);
+    // Gives a value to an atomic variable of program scope.
+    let init: &[(&str, &str)] = if has_variables { &[("ATOMIC_VAR_INIT(value)", "(value)")] } else { &[] };
+    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(init);
     let pp = PpOptions {
         c_version,
-        // Programs that ask for the generic address space by its macro then use it, which older versions do not allow.
-        features: target.features.iter().filter(|f| has_generic || *f != GENERIC).cloned().collect(),
+        // Programs that ask for them by their macros then use them, which older versions do not allow.
+        features: target
+            .features
+            .iter()
+            .filter(|f| (has_generic || *f != GENERIC) && (has_variables || *f != VARIABLES))
+            .cloned()
+            .collect(),
         predefined: constants.map(|&(n, t)| (n.to_owned(), t.to_owned())).collect(),
         images: target.images,
         fast_relaxed_math: options.fast_relaxed_math,
@@ -134,6 +146,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let sema = SemaOptions {
         library: mode == Mode::Library,
         generic: has_generic,
+        variables: has_variables,
         fp16: target.fp16,
         partial_groups: options.partial_groups(),
         fp64: target.fp64,

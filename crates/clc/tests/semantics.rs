@@ -21,7 +21,7 @@ fn diagnostics_are_as_expected() {
         count += 1;
         let source = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
-        let std = (name.starts_with("atomics") || name.starts_with("generic")).then_some(ClStd::Cl3_0);
+        let std = ["atomics", "generic", "variables"].iter().any(|n| name.starts_with(n)).then_some(ClStd::Cl3_0);
         let options = BuildOptions { std, ..BuildOptions::default() };
         let input = Input { name, source: &source, headers: &mut NoIncludes, options: &options, target: &target };
         let output = compile(input, Mode::User);

@@ -244,7 +244,7 @@ fn first_code(
     let mut times = built.times.clone();
     let device = cloom_hal_cpu::CpuDevice::new(1, None);
     let start = Instant::now();
-    if device.load(built.artifact.clone()).is_ok() {
+    if device.load(built.artifact.clone(), None).is_ok() {
         times.push(Timing { stage: "load".into(), time: start.elapsed() });
     }
     Ok((times, total + start.elapsed()))

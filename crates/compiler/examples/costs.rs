@@ -64,13 +64,13 @@ fn main() {
                 executable.kernel("step", Variant::Vector).unwrap_or_else(|e| panic!("{e}")).artifact.clone();
             let compiled = start.elapsed();
             let start = Instant::now();
-            device.load(artifact).unwrap_or_else(|e| panic!("{e}"));
+            device.load(artifact, None).unwrap_or_else(|e| panic!("{e}"));
             (compiled, start.elapsed())
         };
         println!("{round}: front end {front:?}, kernel {compiled:?}, load {load:?}, all {:?}", begin.elapsed());
         if round == "warm" {
             let kernel = executable.kernel("empty", Variant::Vector).unwrap_or_else(|e| panic!("{e}")).artifact.clone();
-            launches(&device, &*device.load(kernel).unwrap_or_else(|e| panic!("{e}")));
+            launches(&device, &*device.load(kernel, None).unwrap_or_else(|e| panic!("{e}")));
             let step = executable.kernel("step", Variant::Vector).unwrap_or_else(|e| panic!("{e}"));
             let times: Vec<String> = step.times.iter().map(|t| format!("{} {:?}", t.stage, t.time)).collect();
             println!("stages of step: {}", times.join(", "));

@@ -83,6 +83,9 @@ impl Program {
         let sets = [OptionSet::Build, OptionSet::Compile, OptionSet::Link];
         let options = sets.into_iter().find_map(|set| front::options(&image.options, set).ok());
         let (options, ..) = options.ok_or_else(|| LoadError::Invalid("its options are not understood".into()))?;
+        // What the binary says of places is not trusted.
+        let mut module = module;
+        module.place_variables();
         Ok(Self { module, kind: image.kind, options, options_text: image.options })
     }
 }
@@ -130,6 +133,7 @@ pub fn link(mut inputs: Vec<Arc<Program>>, kind: ImageKind, options: Option<&Bui
             }
             return failed(log);
         }
+        program.module.place_variables();
     }
     Compilation { result: Ok(Arc::new(program)), log: String::new(), diagnostics: Vec::new(), times: Vec::new() }
 }
@@ -143,5 +147,5 @@ fn undefined(module: &Module) -> Vec<String> {
         .filter(|(r, f)| f.is_declaration() && f.linkage != Linkage::Builtin && called.contains(r))
         .map(|(_, f)| format!("`{}` is called", f.name));
     let globals = module.globals.values().filter(|g| g.linkage == GlobalLinkage::Import);
-    funcs.chain(globals.map(|g| format!("the constant `{}` is declared", g.name))).collect()
+    funcs.chain(globals.map(|g| format!("the variable `{}` is declared", g.name))).collect()
 }

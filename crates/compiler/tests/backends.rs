@@ -76,9 +76,9 @@ fn one_program_runs_on_two_kinds_of_device() {
     assert_ne!(by_ir, input);
 
     // Neither device loads the other's code.
-    assert!(device.load(artifact.artifact.clone()).is_err());
+    assert!(device.load(artifact.artifact.clone(), None).is_err());
     let other = cloom_artifact::KernelArtifact { target: code.target.clone(), ..(*artifact.artifact).clone() };
-    assert!(device.load(Arc::new(other)).is_err(), "it runs work-items");
+    assert!(device.load(Arc::new(other), None).is_err(), "it runs work-items");
 }
 
 #[test]

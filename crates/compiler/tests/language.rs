@@ -20,8 +20,8 @@ fn programs_check_themselves() {
     for path in paths {
         let text = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
-        // A generic pointer takes OpenCL C 3.0.
-        let options: &[&str] = if name.starts_with("generic_") {
+        // Generic pointers and variables of program scope take OpenCL C 3.0.
+        let options: &[&str] = if name.starts_with("generic_") || name.starts_with("variables_") {
             &["-cl-std=CL3.0", "-cl-std=CL3.0 -cl-opt-disable"]
         } else {
             &["", "-cl-opt-disable", "-cl-std=CL3.0"]

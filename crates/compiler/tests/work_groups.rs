@@ -47,7 +47,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         launch: LaunchForm::WorkGroup(group.launch),
     };
     let artifact = KernelArtifact::new(&module, kernel, code).unwrap();
-    let kernel = device.load(Arc::new(artifact)).unwrap();
+    let kernel = device.load(Arc::new(artifact), None).unwrap();
     let out = device.allocate(global * 4).unwrap();
     let args = out.device_address().to_le_bytes();
     let range = NdRange { work_dim: 1, offset: [0; 3], global: [global, 1, 1], local: [local, 1, 1] };

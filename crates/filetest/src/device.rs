@@ -3,6 +3,7 @@
 use cloom_compiler::{Compiler, Config, Executable, Source, Variant};
 use cloom_hal::{Device, Launch, Memory, NdRange, PrintSink};
 use cloom_hal_cpu::CpuDevice;
+use cloom_ir::Module;
 use std::sync::{Arc, LazyLock};
 
 /// This machine with the instructions that `CLOOM_CPU` names, or with all that it has.
@@ -75,7 +76,8 @@ impl Built<'_> {
     pub fn run_range(&self, kernel: &str, range: NdRange, args: &[Data<'_>]) -> Result<Vec<Vec<u8>>, String> {
         let device = &self.bench.device;
         let built = self.executable.kernel(kernel, Variant::Vector).map_err(|e| format!("{kernel}: {e}"))?;
-        let loaded = device.load(built.artifact.clone()).map_err(|e| e.to_string())?;
+        let variables = variables(device, self.executable.program().module())?;
+        let loaded = device.load(built.artifact.clone(), variables).map_err(|e| e.to_string())?;
         let artifact = loaded.artifact();
         if artifact.args.len() != args.len() {
             return Err(format!("{kernel} has {} arguments, {} are given", artifact.args.len(), args.len()));
@@ -116,4 +118,13 @@ impl Built<'_> {
         };
         buffers.iter().map(read).collect()
     }
+}
+
+/// The memory of a program's variables with their initial values, if there are any.
+pub fn variables(device: &dyn Device, module: &Module) -> Result<Option<Arc<dyn Memory>>, String> {
+    let all = module.variables();
+    if all.size == 0 {
+        return Ok(None);
+    }
+    cloom_hal::initialised(device, all.size, &all.init, &all.relocs).map(Some).map_err(|e| e.to_string())
 }

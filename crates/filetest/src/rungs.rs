@@ -1,7 +1,7 @@
 //! The rungs: the ways to run a case. Each takes the original program and does all that its stage needs.
 
 use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
-use crate::device::cpu;
+use crate::device::{cpu, variables};
 use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_caps::cpu::names;
 use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink};
@@ -355,7 +355,8 @@ impl Rung for Cpu {
             launch: LaunchForm::WorkGroup(group.launch),
         };
         let artifact = KernelArtifact::new(&module, kernel, code).map_err(|e| e.to_string())?;
-        let kernel = self.device.load(Arc::new(artifact)).map_err(|e| e.to_string())?;
+        let kernel =
+            self.device.load(Arc::new(artifact), variables(&self.device, &module)?).map_err(|e| e.to_string())?;
         Ok(Box::new(Loaded { cpu: self, module, kernel }))
     }
 }

@@ -110,7 +110,11 @@ impl Device for CpuDevice {
         Ok(Arc::new(CpuMemory::allocate(size).ok_or(HalError::OutOfMemory(size))?))
     }
 
-    fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError> {
+    fn load(
+        &self,
+        artifact: Arc<KernelArtifact>,
+        variables: Option<Arc<dyn Memory>>,
+    ) -> Result<Arc<dyn Kernel>, HalError> {
         if !info::runs(&artifact.target) {
             return Err(HalError::BadCode(format!(
                 "it was compiled for {}, this is {}",
@@ -125,7 +129,7 @@ impl Device for CpuDevice {
         if dim_order != [0, 1, 2] {
             return Err(HalError::BadCode(format!("{:?} is no order of dimensions", cpu.dim_order)));
         }
-        let image = Image::load(&artifact.code, &artifact.entry)?;
+        let image = Image::load(&artifact.code, &artifact.entry, variables)?;
         let max_group = launch::max_group(self, &cpu);
         Ok(Arc::new(CpuKernel { artifact, cpu, image, max_group, item_time: AtomicU64::new(0) }))
     }

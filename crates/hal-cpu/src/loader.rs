@@ -6,7 +6,8 @@
 //! in the object is an error: the bytes may come from a damaged cache.
 
 use crate::relocate::{Machine, Patch, STUB, bad, publish};
-use cloom_hal::HalError;
+use cloom_hal::{HalError, Memory};
+use cloom_ir::abi::VARIABLES;
 use cloom_target::ops::{self, Counts};
 use object::elf::{self, FileHeader64};
 use object::read::elf::{ElfFile64, FileHeader as _};
@@ -16,6 +17,7 @@ use object::{
 };
 use std::collections::HashMap;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 type Elf<'d> = ElfFile64<'d, LittleEndian>;
@@ -30,6 +32,8 @@ pub struct Image {
     data: std::ops::Range<usize>,
     entry: usize,
     counters: Option<Counters>,
+    /// The memory of the program's variables, whose address is in the code.
+    variables: Option<Arc<dyn Memory>>,
 }
 
 /// The counters of code that counts how often each of its basic blocks runs.
@@ -40,8 +44,7 @@ struct Counters {
     blocks: Vec<Counts>,
 }
 
-// SAFETY: after loading, the image is immutable code and constants (and zero-initialised program-scope variables, whose
-// synchronisation is the program's affair).
+// SAFETY: after loading, the image is immutable code and constants, and counters that only atomic operations touch.
 unsafe impl Send for Image {}
 // SAFETY: as above.
 unsafe impl Sync for Image {}
@@ -62,8 +65,8 @@ enum Group {
 }
 
 impl Image {
-    /// Loads an object and finds the function `entry` in it.
-    pub fn load(code: &[u8], entry: &str) -> Result<Image, HalError> {
+    /// Loads an object and finds the function `entry` in it. `variables` is the memory of its program's variables.
+    pub fn load(code: &[u8], entry: &str, variables: Option<Arc<dyn Memory>>) -> Result<Image, HalError> {
         let file = Elf::parse(code).map_err(|e| bad(e.to_string()))?;
         let header: &FileHeader64<LittleEndian> = file.elf_header();
         if header.e_machine(LittleEndian) != Machine::HOST.elf() || header.e_type(LittleEndian) != elf::ET_REL {
@@ -73,6 +76,8 @@ impl Image {
         let mut image = Image::map(layout.size, layout.data.clone())?;
         image.fill(&file, &layout)?;
         image.link(&file, &layout)?;
+        image.variables = variables;
+        image.point_to_variables(&file, &layout)?;
         image.protect(&layout)?;
         let symbol = file
             .symbols()
@@ -105,8 +110,30 @@ impl Image {
         self.base as usize + self.entry
     }
 
-    /// The zero-terminated string at an address, if it lies in the image's constant data.
+    /// The zero-terminated string at an address, if it lies in the image's constant data, or in the memory of the
+    /// program's variables.
     pub fn text(&self, address: u64) -> Option<Vec<u8>> {
+        self.constant_text(address).or_else(|| self.variable_text(address))
+    }
+
+    /// A string of a constant that a variable points to.
+    fn variable_text(&self, address: u64) -> Option<Vec<u8>> {
+        let memory = self.variables.as_ref()?;
+        let mut at = address.checked_sub(memory.device_address()).filter(|&at| at < memory.size())?;
+        let mut text = Vec::new();
+        loop {
+            let mut chunk = vec![0; (memory.size() - at).min(256) as usize];
+            memory.read(at, &mut chunk).ok()?;
+            let end = chunk.iter().position(|&b| b == 0);
+            text.extend_from_slice(&chunk[..end.unwrap_or(chunk.len())]);
+            at += chunk.len() as u64;
+            if end.is_some() || at >= memory.size() {
+                return Some(text);
+            }
+        }
+    }
+
+    fn constant_text(&self, address: u64) -> Option<Vec<u8>> {
         let at = usize::try_from(address).ok()?.checked_sub(self.base as usize)?;
         if !self.data.contains(&at) {
             return None;
@@ -131,7 +158,7 @@ impl Image {
         if base == libc::MAP_FAILED {
             return Err(HalError::OutOfMemory(size as u64));
         }
-        Ok(Image { base: base.cast(), size, data, entry: 0, counters: None })
+        Ok(Image { base: base.cast(), size, data, entry: 0, counters: None, variables: None })
     }
 
     fn bytes(&self, at: usize, len: usize) -> Result<*mut u8, HalError> {
@@ -191,6 +218,15 @@ impl Image {
             }
         }
         Ok(())
+    }
+
+    /// Writes the address of the program's variables where the code reads it.
+    fn point_to_variables(&self, file: &Elf<'_>, layout: &Layout) -> Result<(), HalError> {
+        let Some(symbol) = file.symbols().find(|s| s.name() == Ok(VARIABLES) && s.is_definition()) else {
+            return Ok(());
+        };
+        let variables = self.variables.as_ref().ok_or_else(|| bad("variables without memory"))?;
+        self.write(layout.symbol(&symbol)?, &variables.device_address().to_le_bytes())
     }
 
     fn word(&self, at: usize) -> Result<u32, HalError> {

@@ -115,7 +115,7 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
     let code = object("all");
     for threads in [1, 2, 5] {
         let device = CpuDevice::new(threads, None);
-        let kernel = device.load(artifact(&device, code.clone(), "count", 4)).unwrap();
+        let kernel = device.load(artifact(&device, code.clone(), "count", 4), None).unwrap();
         for (global, local) in [
             ([1, 1, 1], [1, 1, 1]),
             ([1000, 1, 1], [7, 1, 1]),
@@ -147,7 +147,8 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
 #[test]
 fn groups_that_would_keep_most_of_the_memory_are_refused() {
     let device = CpuDevice::new(4, None);
-    let kernel = device.load(artifact(&device, object("all"), "count", device.info().memory_size / 1024)).unwrap();
+    let kernel =
+        device.load(artifact(&device, object("all"), "count", device.info().memory_size / 1024), None).unwrap();
     let sink = Lines(Mutex::default());
     let range = range([4096, 1, 1], [1024, 1, 1]);
     let launch =
@@ -219,8 +220,8 @@ impl TierUp for Awaited<'_> {
 fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
     let code = object("all");
     let device = CpuDevice::new(2, None);
-    let plain = device.load(artifact(&device, code.clone(), "count", 4)).unwrap();
-    let better = device.load(artifact(&device, code, "count_by_ten", 4096)).unwrap();
+    let plain = device.load(artifact(&device, code.clone(), "count", 4), None).unwrap();
+    let better = device.load(artifact(&device, code, "count_by_ten", 4096), None).unwrap();
     let run = |items: u64, code: Option<&Arc<dyn Kernel>>, is_crowded: bool| {
         let out = device.allocate(items * 4).unwrap();
         let sink = Lines(Mutex::default());
@@ -258,12 +259,12 @@ fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
 fn groups_that_begin_after_better_code_is_there_run_it() {
     let code = object("all");
     let device = CpuDevice::new(3, None);
-    let plain = device.load(artifact(&device, code.clone(), "count", 4)).unwrap();
-    let better = device.load(artifact(&device, code.clone(), "count_by_ten", 4096)).unwrap();
+    let plain = device.load(artifact(&device, code.clone(), "count", 4), None).unwrap();
+    let better = device.load(artifact(&device, code.clone(), "count_by_ten", 4096), None).unwrap();
     // It wants other local memory than the launch has.
     let mut unlike = Arc::unwrap_or_clone(artifact(&device, code, "count_by_ten", 4));
     unlike.arg_block = 4;
-    let unlike = device.load(Arc::new(unlike)).unwrap();
+    let unlike = device.load(Arc::new(unlike), None).unwrap();
     let run = |after: u64, better: &Arc<dyn Kernel>| {
         let n = 5 * 333;
         let out = device.allocate(n * 4).unwrap();
@@ -299,7 +300,7 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
 #[test]
 fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
     let device = CpuDevice::new(2, None);
-    let kernel = device.load(artifact(&device, object("all"), "meet", 0)).unwrap();
+    let kernel = device.load(artifact(&device, object("all"), "meet", 0), None).unwrap();
     let met = |rounds: u64| {
         let out = device.allocate(16).unwrap();
         out.write(0, &[0; 16]).unwrap();
@@ -330,7 +331,7 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
 #[test]
 fn constants_strings_and_memory_functions_are_linked() {
     let device = CpuDevice::new(2, None);
-    let kernel = device.load(artifact(&device, object("all"), "lookup", 0)).unwrap();
+    let kernel = device.load(artifact(&device, object("all"), "lookup", 0), None).unwrap();
     let out = device.allocate(16).unwrap();
     let args = out.device_address().to_le_bytes();
     let sink = Lines(Mutex::default());
@@ -353,7 +354,7 @@ fn constants_strings_and_memory_functions_are_linked() {
 #[test]
 fn prints_reach_the_sink_with_their_text() {
     let device = CpuDevice::new(3, None);
-    let kernel = device.load(artifact(&device, object("all"), "print", 0)).unwrap();
+    let kernel = device.load(artifact(&device, object("all"), "print", 0), None).unwrap();
     let sink = Lines(Mutex::default());
     let launch = Launch {
         kernel: &*kernel,
@@ -377,7 +378,7 @@ fn denormals_live_unless_given_up() {
     for flush in [false, true] {
         let mut artifact = Arc::unwrap_or_clone(artifact(&device, object("all"), "denorm", 0));
         artifact.denorms_are_zero = flush;
-        let kernel = device.load(Arc::new(artifact)).unwrap();
+        let kernel = device.load(Arc::new(artifact), None).unwrap();
         let out = device.allocate(8).unwrap();
         let args = out.device_address().to_le_bytes();
         let sink = Lines(Mutex::default());
@@ -400,15 +401,16 @@ fn denormals_live_unless_given_up() {
 #[test]
 fn what_cannot_be_linked_is_an_error() {
     let device = CpuDevice::new(1, None);
-    let load =
-        |code: Vec<u8>, entry| device.load(artifact(&device, code, entry, 0)).map(|_| ()).unwrap_err().to_string();
+    let load = |code: Vec<u8>, entry| {
+        device.load(artifact(&device, code, entry, 0), None).map(|_| ()).unwrap_err().to_string()
+    };
     assert!(load(object("unknown"), "count").contains("unknown symbol nobody"));
     assert!(load(object("all"), "missing").contains("no function missing"));
     assert!(load(object("all"), "table").contains("is not code"));
     assert!(load(b"not an object".to_vec(), "count").contains("does not load"));
     let mut foreign = Arc::unwrap_or_clone(artifact(&device, object("all"), "count", 0));
     foreign.target = LEVELS.iter().find(|l| l.architecture != Architecture::HOST).unwrap().target();
-    assert!(matches!(device.load(Arc::new(foreign)), Err(HalError::BadCode(_))));
+    assert!(matches!(device.load(Arc::new(foreign), None), Err(HalError::BadCode(_))));
 }
 
 #[test]
@@ -424,9 +426,9 @@ fn damaged_objects_are_refused_or_load_but_never_kill() {
             bad[at] = (state >> 20) as u8;
         }
         // Loading runs nothing; a flip in the code itself cannot be seen here (the cache's checksum sees it).
-        let _ = device.load(artifact(&device, bad, "count", 0));
+        let _ = device.load(artifact(&device, bad, "count", 0), None);
     }
     for cut in (0..good.len()).step_by(97) {
-        let _ = device.load(artifact(&device, good[..cut].to_vec(), "count", 0));
+        let _ = device.load(artifact(&device, good[..cut].to_vec(), "count", 0), None);
     }
 }

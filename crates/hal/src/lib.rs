@@ -26,7 +26,7 @@ mod uuid;
 
 pub use abilities::{Assist, HostShared, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, Finish, Kernel, Launch, Pending, PrintSink, TierUp};
-pub use memory::{Memory, copy_through_host};
+pub use memory::{Memory, copy_through_host, initialised};
 pub use tuning::{TUNING, Tuning};
 pub use uuid::{UUID_BYTES, uuid};
 
@@ -87,8 +87,12 @@ pub trait Device: Send + Sync {
     /// Fresh memory, zeroed or not, aligned to at least 128 bytes.
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError>;
 
-    /// Makes code runnable.
-    fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn Kernel>, HalError>;
+    /// Makes code runnable. `variables` is the memory of its program's variables, if there are any; the kernel keeps it.
+    fn load(
+        &self,
+        artifact: Arc<KernelArtifact>,
+        variables: Option<Arc<dyn Memory>>,
+    ) -> Result<Arc<dyn Kernel>, HalError>;
 
     /// The largest work-group that there is memory for if each work-item keeps so many bytes across barriers. `None` if
     /// that depends on the code alone ([`Kernel::max_group_size`]).

@@ -4,7 +4,8 @@
 //! two queues transfer at the same time from two threads. A device with streams copies on a stream of the calling
 //! thread and synchronises with that; a device in the host's memory just copies.
 
-use crate::HalError;
+use crate::{Device, HalError};
+use std::sync::Arc;
 
 /// Device memory. Ranges have been checked against its size by the caller.
 pub trait Memory: Send + Sync {
@@ -29,6 +30,27 @@ pub trait Memory: Send + Sync {
 
     /// Repeats a pattern; `size` is a multiple of its length.
     fn fill(&self, offset: u64, size: u64, pattern: &[u8]) -> Result<(), HalError>;
+}
+
+/// Fresh memory of a device with `init` at its offsets, zeros elsewhere, and then at each offset of `addresses` the
+/// device address of the offset beside it: the variables of a program.
+pub fn initialised(
+    device: &dyn Device,
+    size: u64,
+    init: &[(u64, Vec<u8>)],
+    addresses: &[(u64, i64)],
+) -> Result<Arc<dyn Memory>, HalError> {
+    // Patterns are of 4 bytes at least on some devices.
+    let size = size.next_multiple_of(16);
+    let memory = device.allocate(size)?;
+    memory.fill(0, size, &[0; 16])?;
+    for (offset, bytes) in init {
+        memory.write(*offset, bytes)?;
+    }
+    for &(offset, target) in addresses {
+        memory.write(offset, &memory.device_address().wrapping_add_signed(target).to_le_bytes())?;
+    }
+    Ok(memory)
 }
 
 /// The size in bytes of the staging buffer of [`copy_through_host`].

@@ -29,6 +29,7 @@ pub mod print;
 pub mod subgroup;
 pub mod types;
 pub mod uses;
+pub mod variables;
 pub mod verify;
 
 pub use builder::Builder;

@@ -51,6 +51,9 @@ pub struct Global {
     pub init: Vec<u8>,
     /// Addresses inside the initial bytes.
     pub relocs: Vec<Reloc>,
+    /// Where it lies in the memory of the program's [variables](crate::variables), in bytes. `None`: it is data of the
+    /// code, or the program is not linked yet.
+    pub place: Option<u64>,
 }
 
 /// A relocation: eight bytes of a global that hold the address of a global.

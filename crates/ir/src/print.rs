@@ -155,6 +155,9 @@ fn print_global(f: &mut impl Write, module: &Module, g: &Global) -> fmt::Result 
         GlobalLinkage::Import => "import ",
     };
     write!(f, "global {linkage}{} {} size {} align {}", name_text(&g.name), g.space.name(), g.size, g.align)?;
+    if let Some(place) = g.place {
+        write!(f, " at {place}")?;
+    }
     if !g.init.is_empty() {
         f.write_str(" init x\"")?;
         for b in &g.init {

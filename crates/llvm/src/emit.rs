@@ -4,11 +4,11 @@
 use crate::Error;
 use crate::handles::{Context, IrBuilder, LlvmModule, STACK_REPORT, c_string};
 use cloom_ir::cfg::Cfg;
-use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Op, Scalar, Space, Term, Type, Value};
+use cloom_ir::{Block, Edge, Entity, FuncRef, Function, GlobalRef, Module, Op, Scalar, Space, Term, Type, Value, abi};
 use cloom_target::{Architecture, Target};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMLinkage, LLVMUnnamedAddr};
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMLinkage, LLVMUnnamedAddr, LLVMVisibility};
 use std::collections::{BTreeSet, HashMap};
 
 /// Translates a function and what it calls into an LLVM module.
@@ -32,6 +32,7 @@ pub fn module(
         pending: Vec::new(),
         data_size: 0,
         zeros: None,
+        variables: None,
         fused: HashMap::new(),
     };
     for &f in reachable {
@@ -70,6 +71,7 @@ pub struct Cx<'m> {
     pending: Vec<GlobalRef>,
     data_size: u64,
     /// Zeros that lanes that are off load, made on first use.
+    variables: Option<LLVMValueRef>,
     zeros: Option<LLVMValueRef>,
     /// Functions that are fused operations, with their types, made on first use.
     pub fused: HashMap<Type, (LLVMTypeRef, LLVMValueRef)>,
@@ -255,7 +257,7 @@ impl Cx<'_> {
         let data = &self.module.globals[g];
         if data.space != Space::Constant {
             // Each kernel has an object of its own: a variable would exist once for each.
-            return Err(Error::NotLowered(data.name.clone(), "a variable of program scope"));
+            return Err(Error::NotLowered(data.name.clone(), "a variable without a place"));
         }
         self.data_size = self.data_size.saturating_add(data.size);
         if self.data_size > MAX_DATA {
@@ -274,6 +276,23 @@ impl Cx<'_> {
             self.pending.push(g);
             Ok(value)
         }
+    }
+
+    /// Where the loader puts the address of the memory of the program's variables.
+    pub fn variables(&mut self) -> LLVMValueRef {
+        *self.variables.get_or_insert_with(|| {
+            // SAFETY: see `scalar`.
+            unsafe {
+                let ty = LLVMPointerTypeInContext(self.context, 0);
+                let value = LLVMAddGlobal(self.llvm, ty, c_string(abi::VARIABLES).as_ptr());
+                // A symbol that the loader finds, but that code need not look up in a table.
+                LLVMSetVisibility(value, LLVMVisibility::LLVMHiddenVisibility);
+                LLVMSetInitializer(value, LLVMConstNull(ty));
+                LLVMSetExternallyInitialized(value, 1);
+                LLVMSetAlignment(value, 8);
+                value
+            }
+        })
     }
 
     /// The address of a lane of zeros.

@@ -60,6 +60,26 @@ impl FunctionCx<'_, '_> {
         }
     }
 
+    /// The address of a variable of the program.
+    pub fn variable(&mut self, place: u64) -> LLVMValueRef {
+        let slot = self.cx.variables();
+        // SAFETY: see `load`.
+        unsafe {
+            let ty = LLVMPointerTypeInContext(self.cx.context, 0);
+            let base = LLVMBuildLoad2(self.builder.0, ty, slot, c"".as_ptr());
+            self.mark(base, "invariant.load", LLVMMDNodeInContext2(self.cx.context, std::ptr::null_mut(), 0));
+            let mut by = [LLVMConstInt(LLVMInt64TypeInContext(self.cx.context), place, 0)];
+            LLVMBuildGEP2(
+                self.builder.0,
+                LLVMInt8TypeInContext(self.cx.context),
+                base,
+                by.as_mut_ptr(),
+                1,
+                c"".as_ptr(),
+            )
+        }
+    }
+
     /// Attaches metadata to an instruction.
     fn mark(&self, inst: LLVMValueRef, name: &str, what: LLVMMetadataRef) {
         let context = self.cx.context;

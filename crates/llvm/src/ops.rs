@@ -63,7 +63,10 @@ impl FunctionCx<'_, '_> {
                 Op::MemCopy { size, align } => self.mem_copy(data, *size, *align),
                 Op::MemSet { size, byte, align } => self.mem_set(data, *size, *byte, *align),
                 Op::Prefetch => self.prefetch(arg(0)),
-                Op::GlobalAddr(g) => self.cx.global(*g)?,
+                Op::GlobalAddr(g) => match self.cx.module.globals[*g].place {
+                    Some(place) => self.variable(place),
+                    None => self.cx.global(*g)?,
+                },
                 Op::AtomicRmw { op, order, .. } => self.atomic_rmw(data, *op, *order),
                 Op::AtomicCmpXchg { order, .. } => self.cmpxchg(data, *order),
                 Op::AtomicLoad { order, .. } => self.atomic_load(data, ty, *order),

@@ -267,6 +267,7 @@ fn known(module: &Module, g: GlobalRef, offset: u64, size: u64) -> Option<Vec<u8
 fn table(module: &mut Module, f: FuncRef, array: &Array) -> GlobalRef {
     let used = array.bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     let mut global = Global {
+        place: None,
         name: String::new(),
         linkage: GlobalLinkage::Internal,
         space: Space::Constant,

@@ -2,11 +2,13 @@
 
 use crate::program::{Program, ProgramOrigin};
 use crate::status::{bail, ensure};
+use crate::variables::variables;
 use crate::{Context, Device, Error, Kernel, KernelCode, Result, Status};
 use cloom_artifact::ImageKind;
 use cloom_compiler::{
     self as compiler, BuildTarget, Compilation, Compiler, Diagnostic, Executable, Failure, Header, Source,
 };
+use cloom_hal as hal;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -46,6 +48,8 @@ pub(crate) struct DeviceBuild {
     pub state: BuildState,
     pub unit: Option<Arc<compiler::Program>>,
     pub executable: Option<Arc<Executable>>,
+    /// The memory of the executable's variables.
+    pub variables: Option<Arc<dyn hal::Memory>>,
     pub codes: BTreeMap<String, Arc<KernelCode>>,
 }
 
@@ -314,19 +318,28 @@ impl Program {
             let linked = result.as_ref().ok().filter(|unit| unit.kind() == ImageKind::Executable);
             let target = &self.devices()[i].info().target;
             let executable = linked.map(|unit| engine.compile(|compiler| compiler.executable(unit, target)));
+            let variables = match linked {
+                Some(unit) => variables(&self.devices()[i], unit),
+                None => Ok(None),
+            };
             let remarks = executable.as_ref().map(|e| engine.compile(|_| e.remarks())).unwrap_or_default();
             let mut builds = self.builds.lock();
             let build = &mut builds[i];
             build.state.log = log.clone() + &remarks;
             build.state.diagnostics.clone_from(&diagnostics);
-            match &result {
-                Ok(unit) => {
+            match (&result, variables) {
+                (Ok(_), Err(why)) => {
+                    build.state.status = BuildKind::Error;
+                    return Err(why);
+                }
+                (Ok(unit), Ok(variables)) => {
+                    build.variables = variables;
                     build.state.status = BuildKind::Success;
                     build.state.binary = Some(unit.kind());
                     build.unit = Some(unit.clone());
                     build.executable = executable;
                 }
-                Err(_) => build.state.status = BuildKind::Error,
+                (Err(_), _) => build.state.status = BuildKind::Error,
             }
         }
         result.map(drop).map_err(|failure| match failure {
@@ -357,7 +370,8 @@ impl Program {
             let same = meta.get_or_insert_with(|| found.clone()) == found;
             ensure!(same, InvalidKernelDefinition, "kernel `{name}` differs between the devices");
             let code = build.codes.entry(name.to_owned());
-            let code = code.or_insert_with(|| KernelCode::new(name, device.clone(), executable));
+            let code =
+                code.or_insert_with(|| KernelCode::new(name, device.clone(), executable, build.variables.clone()));
             codes.push(Some(code.clone()));
         }
         let Some(meta) = meta else {

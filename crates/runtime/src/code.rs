@@ -26,6 +26,8 @@ pub struct KernelCode {
     name: String,
     device: Arc<Device>,
     executable: Arc<Executable>,
+    /// The memory of the program's variables.
+    variables: Option<Arc<dyn hal::Memory>>,
     /// For most launches: what each of them looks at.
     vector: OnceLock<Loaded>,
     /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
@@ -101,7 +103,12 @@ impl Cost {
 }
 
 impl KernelCode {
-    pub(crate) fn new(name: &str, device: Arc<Device>, executable: Arc<Executable>) -> Arc<KernelCode> {
+    pub(crate) fn new(
+        name: &str,
+        device: Arc<Device>,
+        executable: Arc<Executable>,
+        variables: Option<Arc<dyn hal::Memory>>,
+    ) -> Arc<KernelCode> {
         if !executable.is_open(name) {
             device.engine().compile(|_| executable.prefetch_kernel(name, Variant::Vector));
         }
@@ -109,6 +116,7 @@ impl KernelCode {
             name: name.to_owned(),
             device,
             executable,
+            variables,
             vector: OnceLock::new(),
             others: Mutex::default(),
             special: Mutex::default(),
@@ -132,7 +140,8 @@ impl KernelCode {
         }
         let mut special = self.special.lock();
         let make = |states: &ArgStates| {
-            KernelCode::new(&self.name, self.device.clone(), self.executable.specialised(states.clone()))
+            let executable = self.executable.specialised(states.clone());
+            KernelCode::new(&self.name, self.device.clone(), executable, self.variables.clone())
         };
         Cow::Owned(special.entry(states).or_insert_with_key(make).clone())
     }
@@ -274,7 +283,7 @@ impl KernelCode {
         let failed = |why: CompileError| {
             Error::new(Status::OutOfResources, format!("no code for kernel `{}`: {why}", self.name))
         };
-        Ok(self.device.hal().load(artifact.map_err(failed)?)?)
+        Ok(self.device.hal().load(artifact.map_err(failed)?, self.variables.clone())?)
     }
 }
 

@@ -40,6 +40,7 @@ mod svm;
 mod tasks;
 mod thread_exit;
 mod transfer;
+mod variables;
 
 pub use build::{BuildKind, BuildState, Notify};
 pub use cloom_artifact::ImageKind;

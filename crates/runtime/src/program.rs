@@ -119,6 +119,11 @@ impl Program {
         self.builds.lock().get(device)?.unit.clone()
     }
 
+    /// Bytes of the executable's variables, for a device by number.
+    pub fn variables_size(&self, device: usize) -> u64 {
+        self.builds.lock().get(device).and_then(|b| b.variables.as_ref()).map_or(0, |memory| memory.size())
+    }
+
     /// The names of its kernels, in order of definition, by the first device that has an executable.
     pub fn kernels(&self) -> Result<Vec<String>> {
         let builds = self.builds.lock();

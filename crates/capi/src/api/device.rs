@@ -156,6 +156,10 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => {
             info.bool(offers.c_features.iter().any(|f| f.name == "__opencl_c_generic_address_space"))?
         }
+        cl::DEVICE_MAX_GLOBAL_VARIABLE_SIZE | cl::DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
+            let has = offers.c_features.iter().any(|f| f.name == "__opencl_c_program_scope_global_variables");
+            info.value(if has { caps::limits::MAX_VARIABLES as usize } else { 0 })?
+        }
         cl::DEVICE_OPENCL_C_FEATURES => info.names(&offers.c_features)?,
         cl::DEVICE_EXTENSIONS => info.text(&caps::joined(&offers.extensions))?,
         cl::DEVICE_EXTENSIONS_WITH_VERSION => info.names(&offers.extensions)?,
@@ -252,7 +256,6 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value(0u32)?,
-        cl::DEVICE_MAX_GLOBAL_VARIABLE_SIZE | cl::DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => info.value(0usize)?,
         cl::DEVICE_PARTITION_AFFINITY_DOMAIN
         | cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES
         | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,

@@ -249,7 +249,7 @@ pub fn build_info(
             Some(ImageKind::Library) => cl::PROGRAM_BINARY_TYPE_LIBRARY,
             Some(ImageKind::Executable) => cl::PROGRAM_BINARY_TYPE_EXECUTABLE,
         }),
-        cl::PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => info.value(0usize),
+        cl::PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => info.value(program.variables_size(index) as usize),
         _ => info.unknown(name),
     }
     .map(drop)

@@ -211,6 +211,7 @@ impl super::Lowering<'_> {
             return g;
         }
         let g = self.module.globals.push(Global {
+            place: None,
             name: SHARED.into(),
             linkage: GlobalLinkage::Internal,
             space: Space::Local,

@@ -180,6 +180,7 @@ impl Lowering<'_> {
             align: g.align as u32,
             init: init.to_vec(),
             relocs: Vec::new(),
+            place: None,
         };
         let r = self.module.globals.push(out);
         self.globals[id.0 as usize] = Some(r);

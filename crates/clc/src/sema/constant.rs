@@ -10,7 +10,7 @@ use super::types::{Ty, TyKind, Types, elem_signed, ir_scalar};
 use super::{Sema, limits};
 use crate::source::Span;
 use cloom_builtins::{Elem, Lower, Sig};
-use cloom_ir::{BinOp, CastOp, Scalar, eval};
+use cloom_ir::{BinOp, CastOp, Scalar, Space, eval};
 use smallvec::smallvec;
 
 /// A known value.
@@ -314,7 +314,7 @@ impl Sema<'_> {
         let (g, at) = self.eval_address(lvalue)?;
         let global = &self.unit.globals[g.0 as usize];
         let Some(data) = &global.data else { return Err(lvalue.span) };
-        if global.ty.is_volatile || data.bytes.is_empty() {
+        if global.ty.is_volatile || global.ty.space != Space::Constant || data.bytes.is_empty() {
             return Err(lvalue.span);
         }
         let at = usize::try_from(at).map_err(|_| lvalue.span)?;

@@ -111,7 +111,10 @@ impl Sema<'_> {
             return;
         }
         if at_file || is_static || is_extern {
-            if qty.space != Space::Constant {
+            if d.space.is_none() && self.opts.variables {
+                qty.space = Space::Global;
+            }
+            if qty.space != Space::Constant && !(qty.space == Space::Global && self.opts.variables) {
                 self.wrong_program_space(name, qty, at_file, specs.span);
                 self.put_error(name);
                 return;
@@ -119,11 +122,11 @@ impl Sema<'_> {
             let external = is_extern || (at_file && !is_static && !self.opts.library);
             return match (external, &item.init) {
                 (true, None) if is_extern => self.extern_declaration(name, qty, attrs),
-                _ => self.constant_variable(name, qty, attrs, item, external),
+                _ => self.data(name, qty, attrs, item, external),
             };
         }
         match space {
-            Space::Constant => self.constant_variable(name, qty, attrs, item, false),
+            Space::Constant => self.data(name, qty, attrs, item, false),
             Space::Local => self.local_memory(name, qty, attrs, item),
             Space::Global => {
                 let message = format!("variable `{}` of a function cannot be in global memory", self.text(name.name));
@@ -146,15 +149,18 @@ impl Sema<'_> {
 
     fn wrong_program_space(&mut self, name: Ident, qty: QTy, at_file: bool, span: Span) {
         let what = if at_file { "variable of program scope" } else { "static variable" };
-        let message = format!("{what} `{}` must be in the constant address space", self.text(name.name));
+        let or_global = if self.opts.variables { "global or " } else { "" };
+        let message = format!("{what} `{}` must be in the {or_global}constant address space", self.text(name.name));
         let mut d = Diagnostic::error("E0319", span, message);
+        let is_offered = self.opts.features.iter().any(|f| f == crate::compile::VARIABLES);
         d = match qty.space {
             Space::Private => d.help("write `constant` in front of the type; such variables cannot be changed"),
-            s => d.note(format!(
-                "program-scope variables in `{}` memory are not supported by this device",
-                space_name(s)
-            )),
+            Space::Global if is_offered => d.note("variables in global memory are a feature of OpenCL C 3.0"),
+            s => d.note(format!("there are no program-scope variables in `{}` memory", space_name(s))),
         };
+        if is_offered && !self.opts.variables {
+            d = d.help("build with `-cl-std=CL3.0` for variables that kernels can change");
+        }
         self.push(d);
     }
 
@@ -262,7 +268,7 @@ impl Sema<'_> {
 
     /// `extern constant T name;`: defined later, or by a program that this one is linked with.
     fn extern_declaration(&mut self, name: Ident, mut qty: QTy, attrs: TypeAttrs) {
-        qty.is_const = true;
+        qty.is_const |= qty.space == Space::Constant;
         let Some(id) = self.external(name, qty, attrs) else { return self.put_error(name) };
         match self.scopes.get_here(name.name) {
             Some((Entry::Global(before), _)) if *before == id => {}
@@ -270,16 +276,11 @@ impl Sema<'_> {
         }
     }
 
-    fn constant_variable(
-        &mut self,
-        name: Ident,
-        mut qty: QTy,
-        attrs: TypeAttrs,
-        item: &ast::InitDeclarator,
-        external: bool,
-    ) {
-        qty.is_const = true;
-        let Some(init) = &item.init else {
+    /// A definition of data: a constant, or a variable in global memory.
+    fn data(&mut self, name: Ident, mut qty: QTy, attrs: TypeAttrs, item: &ast::InitDeclarator, external: bool) {
+        let is_constant = qty.space == Space::Constant;
+        qty.is_const |= is_constant;
+        if item.init.is_none() && is_constant {
             let message = format!("constant `{}` has no initial value", self.text(name.name));
             self.push(
                 Diagnostic::error("E0315", item.span, message)
@@ -288,7 +289,7 @@ impl Sema<'_> {
             );
             self.put_error(name);
             return;
-        };
+        }
         // The name is visible in its own initialiser, for its address and size.
         let id = if external {
             let declared = self.scopes.get_here(name.name).map(|(entry, _)| entry.clone());
@@ -312,17 +313,26 @@ impl Sema<'_> {
             self.declare(name, Entry::Global(id));
             id
         };
-        let init = self.initializer(&mut qty, init);
+        let init = item.init.as_ref().map(|init| self.initializer(&mut qty, init));
         self.unit.globals[id.0 as usize].ty = qty;
         let size = self.types.size(qty.ty);
-        if size > self.data_left {
-            self.error("E0325", item.span, format!("the program's constant data exceeds {} bytes", limits::DATA));
-            return;
+        let (left, limit, what) = match is_constant {
+            true => (&mut self.data_left, limits::DATA, "constant data"),
+            false => (&mut self.variables_left, limits::VARIABLES, "variables in global memory"),
+        };
+        match left.checked_sub(size) {
+            Some(rest) => *left = rest,
+            None => {
+                self.error("E0325", item.span, format!("the program's {what} exceed {limit} bytes"));
+                return;
+            }
         }
-        self.data_left -= size;
         let global = &mut self.unit.globals[id.0 as usize];
         global.align = global.align.max(self.types.align(qty.ty));
-        if let Some(data) = self.eval_init(&init, size) {
+        // A variable without initial value is zero.
+        if let Some(init) = init
+            && let Some(data) = self.eval_init(&init, size)
+        {
             self.unit.globals[id.0 as usize].data = Some(data);
         }
     }

@@ -45,7 +45,8 @@ impl Sema<'_> {
                     }
                     return Self::no_init();
                 }
-                let value = self.assigned(value, qty.ty, "initialise", e.span);
+                let to = self.types.stored(qty.ty);
+                let value = self.assigned(value, to, "initialise", e.span);
                 self.part(0, value, &mut out);
                 out
             }
@@ -340,7 +341,8 @@ impl Sema<'_> {
                     return;
                 }
                 cur.pos += 1;
-                let value = self.assigned(value, ty.ty, "initialise", e.span);
+                let to = self.types.stored(ty.ty);
+                let value = self.assigned(value, to, "initialise", e.span);
                 self.part(offset, value, out);
             }
         }

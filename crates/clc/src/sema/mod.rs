@@ -49,6 +49,8 @@ pub struct SemaOptions {
     pub images: bool,
     /// A pointer without a named address space points to the generic one.
     pub generic: bool,
+    /// Variables of program scope may be in global memory, and are if no address space is named.
+    pub variables: bool,
     /// Extensions and features that the device has.
     pub features: Vec<String>,
     /// `-cl-single-precision-constant`
@@ -69,6 +71,8 @@ pub mod limits {
     pub const PRIVATE: u64 = 8 << 20;
     /// Bytes of the initialised data of a program.
     pub const DATA: u64 = cloom_caps::limits::MAX_CONSTANT_BUFFER;
+    /// Bytes of the variables of a program in global memory.
+    pub const VARIABLES: u64 = cloom_caps::limits::MAX_VARIABLES;
     /// Bytes of the local variables of one kernel.
     pub const LOCAL: u64 = cloom_caps::limits::LOCAL_MEMORY;
     /// Entries that the initialisers of one program may come to have.
@@ -97,6 +101,8 @@ pub struct Sema<'s> {
     init_parts: usize,
     /// What is left of [`limits::DATA`].
     data_left: u64,
+    /// What is left of [`limits::VARIABLES`].
+    variables_left: u64,
     /// Names of globals in the IR that are taken.
     global_names: FxHashMap<String, u32>,
     /// Constants that programs linked with this one can refer to, or define.
@@ -154,6 +160,7 @@ pub fn analyse(session: &mut Session, unit: &ast::TranslationUnit, opts: SemaOpt
         fuel: limits::FUEL,
         init_parts: limits::INIT_PARTS,
         data_left: limits::DATA,
+        variables_left: limits::VARIABLES,
         global_names: FxHashMap::default(),
         externals: FxHashMap::default(),
         strings: FxHashMap::default(),

@@ -264,6 +264,14 @@ impl Types {
         &self.kinds[ty.0 as usize]
     }
 
+    /// The type of the values that initialise an object: of an atomic one, the type that it stands for.
+    pub fn stored(&mut self, ty: Ty) -> Ty {
+        match *self.kind(ty) {
+            TyKind::Atomic(elem) => self.value(elem, 1),
+            _ => ty,
+        }
+    }
+
     /// A scalar (1 lane) or a vector.
     pub fn value(&mut self, elem: Elem, lanes: u8) -> Ty {
         self.intern(if lanes == 1 { TyKind::Scalar(elem) } else { TyKind::Vector(elem, lanes) })

@@ -50,12 +50,27 @@ pub fn launch(
     args: &[Arg<'_>],
 ) {
     let built = executable.kernel(kernel, Variant::Vector).unwrap_or_else(|e| panic!("{kernel}: {e}"));
-    run(device, built.artifact.clone(), global, local, args);
+    let all = executable.program().module().variables();
+    let variables =
+        (all.size > 0).then(|| cloom_hal::initialised(device, all.size, &all.init, &all.relocs).expect("memory"));
+    run_with(device, built.artifact.clone(), variables, global, local, args);
 }
 
 /// Launches a kernel's code.
 pub fn run(device: &CpuDevice, code: Arc<KernelArtifact>, global: [u64; 3], local: [u64; 3], args: &[Arg<'_>]) {
-    let loaded = device.load(code).unwrap();
+    run_with(device, code, None, global, local, args);
+}
+
+/// Launches a kernel's code with the memory of its program's variables.
+fn run_with(
+    device: &CpuDevice,
+    code: Arc<KernelArtifact>,
+    variables: Option<Arc<dyn Memory>>,
+    global: [u64; 3],
+    local: [u64; 3],
+    args: &[Arg<'_>],
+) {
+    let loaded = device.load(code, variables).unwrap();
     let artifact = loaded.artifact();
     assert_eq!(artifact.args.len(), args.len());
     let mut block = vec![0; artifact.arg_block as usize];

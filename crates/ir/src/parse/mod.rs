@@ -318,6 +318,7 @@ impl<'t> Parser<'t> {
         let name = self.name()?;
         let space = self.space()?;
         let (size, align) = (self.field("size")?, self.field("align")?);
+        let place = if self.eat_word("at") { Some(self.int()?) } else { None };
         let init = if self.eat_word("init") {
             self.keyword("x")?;
             let offset = self.offset();
@@ -347,7 +348,7 @@ impl<'t> Parser<'t> {
         if !self.globals.define(&name, offset, self.module.globals.len()) {
             return self.error_at(offset, "a second global of this name");
         }
-        self.module.globals.push(Global { name, linkage, space, size, align, init, relocs });
+        self.module.globals.push(Global { name, linkage, space, size, align, init, relocs, place });
         Ok(())
     }
 

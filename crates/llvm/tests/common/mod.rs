@@ -132,7 +132,7 @@ impl<'d> Prepared<'d> {
             denorms_are_zero: false,
             printf_formats: module.strings.values().cloned().collect(),
         };
-        let kernel = device.load(Arc::new(artifact)).unwrap_or_else(|e| panic!("{e}\n{module}"));
+        let kernel = device.load(Arc::new(artifact), None).unwrap_or_else(|e| panic!("{e}\n{module}"));
         Prepared { device, kernel }
     }
 

@@ -276,7 +276,11 @@ impl hal::Device for StubDevice {
         Ok(memory)
     }
 
-    fn load(&self, artifact: Arc<KernelArtifact>) -> Result<Arc<dyn hal::Kernel>, HalError> {
+    fn load(
+        &self,
+        artifact: Arc<KernelArtifact>,
+        _: Option<Arc<dyn hal::Memory>>,
+    ) -> Result<Arc<dyn hal::Kernel>, HalError> {
         let body = KERNELS.iter().find(|(name, _)| *name == artifact.entry);
         let body = body.ok_or_else(|| HalError::BadCode(format!("no function {}", artifact.entry)))?.1;
         Ok(Arc::new(StubKernel { artifact, body }))

@@ -70,6 +70,7 @@ pub fn module(seed: u64) -> Module {
     let mut rng = Rng::new(seed);
     let mut module = Module::new();
     let tile = module.globals.push(Global {
+        place: None,
         name: "tile".into(),
         linkage: GlobalLinkage::Internal,
         space: Space::Local,
