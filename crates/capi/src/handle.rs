@@ -17,7 +17,8 @@
 use crate::entry::{DISPATCH, Slot};
 use cloom_hal::lock::Mutex;
 use cloom_runtime::{
-    Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, Platform, Program, Queue, Result, Sampler, Status,
+    CommandBuffer, Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, MutableCommand, Platform, Program,
+    Queue, Result, Sampler, Status,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -104,6 +105,8 @@ enum Kind {
     Kernel,
     Event,
     Sampler,
+    CommandBuffer,
+    MutableCommand,
 }
 
 macro_rules! objects {
@@ -145,6 +148,8 @@ objects! {
     Kernel InvalidKernel "kernel" |k| Some(k.program().context().clone());
     Event InvalidEvent "event" |e| Some(e.context().clone());
     Sampler InvalidSampler "sampler" |s| Some(s.context().clone());
+    CommandBuffer InvalidCommandBuffer "command buffer" |b| Some(b.context().clone());
+    MutableCommand InvalidMutableCommand "mutable command" |c| Some(c.command_buffer().ok()?.context().clone());
 }
 
 /// Blocks of the first chunk. Each further one has twice as many.

@@ -52,6 +52,8 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_depth_images", version(1, 0, 0)),
     named("cl_khr_image2d_from_buffer", version(1, 0, 0)),
     named("cl_khr_async_work_group_copy_fence", version(1, 0, 0)),
+    named("cl_khr_command_buffer", version(0, 9, 8)),
+    named("cl_khr_command_buffer_mutable_dispatch", version(0, 9, 5)),
     named("cl_khr_create_command_queue", version(1, 0, 0)),
     named("cl_khr_device_uuid", version(1, 0, 0)),
     named("cl_khr_extended_async_copies", version(1, 0, 0)),

@@ -9,8 +9,10 @@
 mod args;
 mod build;
 mod code;
+mod command_buffer;
 mod context;
 mod device;
+mod dispatch;
 mod engine;
 mod event;
 mod execute;
@@ -46,13 +48,16 @@ pub use cloom_artifact::ImageKind;
 pub use cloom_compiler::{Compiler, Diagnostic, Location};
 pub use cloom_hal::SvmKind;
 pub use code::KernelCode;
+pub use command_buffer::{
+    CommandBuffer, CommandBufferState, DispatchInput, DispatchUpdate, MutableCommand, Recorded, SetKernel, SyncPoint,
+};
 pub use context::{Context, ContextProperty, ErrorCallback};
 pub use device::Device;
 pub use engine::{Engine, EnterFloatEnv, Hooks, Printer};
 pub use event::{Event, Profiling};
 pub use execute::CommandType;
 pub use external::ExternalSlot;
-pub use flags::{MapFlags, MemFlags, MigrationFlags, QueueFlags};
+pub use flags::{CommandBufferFlags, MapFlags, MemFlags, MigrationFlags, MutableFields, QueueFlags};
 pub use image::{Image, ImageDesc, ImageType, supported_formats};
 pub use image_transfer::{ImageBox, Pitches};
 pub use kernel::{Access, ArgInput, ArgSpace, Kernel, WithMemObject, WithSampler};

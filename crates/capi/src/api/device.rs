@@ -1,6 +1,6 @@
 //! Devices and their queries.
 
-use super::{fail, give_all, platform};
+use super::{command_buffer, fail, give_all, platform};
 use crate::args::{Out, OutArray, OutBytes};
 use crate::handle::{self, Handle};
 use crate::info::{Info, Written};
@@ -76,7 +76,10 @@ pub fn info(device: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
             Some(written) => Some(written),
             None => match images(&device, name, info)? {
                 Some(written) => Some(written),
-                None => absent(name, info)?,
+                None => match command_buffer::device_info(name, info)? {
+                    Some(written) => Some(written),
+                    None => absent(name, info)?,
+                },
             },
         },
     };
