@@ -7,7 +7,7 @@
 
 use crate::api::{
     buffer, command_buffer, context, device, event, image, image_transfer, kernel, launch, mutable, platform, program,
-    queue, sampler, svm, transfer, unsupported,
+    queue, sampler, semaphore, svm, transfer, unsupported,
 };
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
 use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify, SvmNotify};
@@ -15,6 +15,7 @@ use crate::guard;
 use crate::handle::{Handle, Hint};
 use cloom_runtime::{
     CommandBuffer, Context, Device, Event, Kernel, MemObject, MutableCommand, Platform, Program, Queue, Sampler,
+    Semaphore,
 };
 use std::ffi::{CStr, c_void};
 
@@ -444,6 +445,19 @@ beside {
         configs: In<In<mutable::DispatchConfig>>) = mutable::update;
     int clGetMutableCommandInfoKHR(command: Handle<MutableCommand>, name: u32, size: usize, value: OutBytes,
         size_ret: Out<usize>) = mutable::info;
+    new clCreateSemaphoreWithPropertiesKHR(context: Handle<Context>, properties: In<u64>) -> Handle<Semaphore>
+        = semaphore::create;
+    int clRetainSemaphoreKHR(semaphore: Handle<Semaphore>) = Handle::<Semaphore>::retain;
+    int clReleaseSemaphoreKHR(semaphore: Handle<Semaphore>) = Handle::<Semaphore>::release;
+    int clEnqueueWaitSemaphoresKHR(queue: Handle<Queue>, num: u32, semaphores: In<Handle<Semaphore>>,
+        payloads: In<u64>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = semaphore::wait;
+    int clEnqueueSignalSemaphoresKHR(queue: Handle<Queue>, num: u32, semaphores: In<Handle<Semaphore>>,
+        payloads: In<u64>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = semaphore::signal;
+    int clGetSemaphoreInfoKHR(semaphore: Handle<Semaphore>, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = semaphore::info;
+    int clGetSemaphoreHandleForTypeKHR(semaphore: Handle<Semaphore>, device: Handle<Device>, kind: u32, size: usize,
+        value: OutBytes, size_ret: Out<usize>) = semaphore::external_handle;
     pointer_result cloomLiveObjects() -> usize = platform::live_objects;
 }
 }

@@ -18,7 +18,7 @@ use crate::entry::{DISPATCH, Slot};
 use cloom_hal::lock::Mutex;
 use cloom_runtime::{
     CommandBuffer, Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, MutableCommand, Platform, Program,
-    Queue, Result, Sampler, Status,
+    Queue, Result, Sampler, Semaphore, Status,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -107,6 +107,7 @@ enum Kind {
     Sampler,
     CommandBuffer,
     MutableCommand,
+    Semaphore,
 }
 
 macro_rules! objects {
@@ -149,6 +150,7 @@ objects! {
     Event InvalidEvent "event" |e| Some(e.context().clone());
     Sampler InvalidSampler "sampler" |s| Some(s.context().clone());
     CommandBuffer InvalidCommandBuffer "command buffer" |b| Some(b.context().clone());
+    Semaphore InvalidSemaphore "semaphore" |s| Some(s.context().clone());
     MutableCommand InvalidMutableCommand "mutable command" |c| Some(c.command_buffer().ok()?.context().clone());
 }
 

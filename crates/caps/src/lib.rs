@@ -59,6 +59,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_extended_async_copies", version(1, 0, 0)),
     named("cl_khr_kernel_clock", version(1, 0, 0)),
     named("cl_khr_priority_hints", version(1, 0, 0)),
+    named("cl_khr_semaphore", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),
     named("cl_khr_throttle_hints", version(1, 0, 0)),
     named("cl_ext_immutable_memory_objects", version(1, 0, 0)),

@@ -49,6 +49,8 @@ pub enum CommandType {
     SvmUnmap = 0x120D,
     SvmMigrateMem = 0x120E,
     CommandBuffer = 0x12A8,
+    SemaphoreWait = 0x2042,
+    SemaphoreSignal = 0x2043,
 }
 
 impl CommandType {

@@ -154,7 +154,7 @@ impl Queue {
 
     // OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
     /// Checks a wait list: its events are of the queue's context.
-    fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
+    pub(crate) fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
         let same = events.iter().all(|e| Arc::ptr_eq(e.context(), &self.context));
         ensure!(same, InvalidContext, "an event of the wait list is of another context than the queue");
         Ok(())

@@ -89,6 +89,7 @@ statuses! {
     InvalidSyncPointWaitList = -1139 "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR",
     IncompatibleCommandQueue = -1140 "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR",
     InvalidMutableCommand = -1141 "CL_INVALID_MUTABLE_COMMAND_KHR",
+    InvalidSemaphore = -1142 "CL_INVALID_SEMAPHORE_KHR",
 }
 
 impl Status {

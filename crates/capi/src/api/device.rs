@@ -259,6 +259,7 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_PARTITION_AFFINITY_DOMAIN
         | cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES
         | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,
+        cl::DEVICE_SEMAPHORE_TYPES_KHR => info.value(cl::SEMAPHORE_TYPE_BINARY_KHR as u32)?,
         cl::DEVICE_PARENT_DEVICE => info.value(Handle::<Device>::NULL)?,
         cl::DEVICE_PARTITION_PROPERTIES => info.value(0isize)?,
         cl::DEVICE_PARTITION_TYPE => info.array::<isize>(&[])?,

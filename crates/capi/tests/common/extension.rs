@@ -88,6 +88,21 @@ extension_functions! {
     }
 }
 
+extension_functions! {
+    /// `cl_khr_semaphore`
+    Semaphores {
+        fn clCreateSemaphoreWithPropertiesKHR(context: Handle, properties: *const u64, code: *mut i32) -> Handle;
+        fn clRetainSemaphoreKHR(semaphore: Handle) -> i32;
+        fn clReleaseSemaphoreKHR(semaphore: Handle) -> i32;
+        fn clEnqueueWaitSemaphoresKHR(queue: Handle, num: u32, semaphores: *const Handle, payloads: *const u64,
+            num_events: u32, wait: *const Handle, event: *mut Handle) -> i32;
+        fn clEnqueueSignalSemaphoresKHR(queue: Handle, num: u32, semaphores: *const Handle, payloads: *const u64,
+            num_events: u32, wait: *const Handle, event: *mut Handle) -> i32;
+        fn clGetSemaphoreInfoKHR(semaphore: Handle, name: u32, size: usize, value: Handle, size_ret: *mut usize)
+            -> i32;
+    }
+}
+
 /// `cl_mutable_dispatch_arg_khr`
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
