@@ -6,8 +6,8 @@
 //! recurse endlessly.
 
 use crate::api::{
-    buffer, command_buffer, context, device, event, image, image_transfer, kernel, launch, mutable, platform, program,
-    queue, sampler, semaphore, svm, transfer, unsupported,
+    buffer, command_buffer, context, device, event, image, image_transfer, kernel, launch, mutable, partition,
+    platform, program, queue, sampler, semaphore, svm, transfer, unsupported,
 };
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
 use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify, SvmNotify};
@@ -280,13 +280,13 @@ table {
         = transfer::copy_rect;
     int clCreateSubDevicesEXT(device: Handle<Device>, properties: In<u64>, num_entries: u32,
         devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = unsupported::sub_devices_ext;
-    int clRetainDeviceEXT(device: Handle<Device>) = device::count;
-    int clReleaseDeviceEXT(device: Handle<Device>) = device::count;
+    int clRetainDeviceEXT(device: Handle<Device>) = partition::retain;
+    int clReleaseDeviceEXT(device: Handle<Device>) = partition::release;
     new clCreateEventFromGLsyncKHR(context: Handle<Context>, sync: UserData) -> Handle<Event> = unsupported::gl_sync;
     int clCreateSubDevices(device: Handle<Device>, properties: In<isize>, num_entries: u32,
-        devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = unsupported::sub_devices;
-    int clRetainDevice(device: Handle<Device>) = device::count;
-    int clReleaseDevice(device: Handle<Device>) = device::count;
+        devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = partition::create;
+    int clRetainDevice(device: Handle<Device>) = partition::retain;
+    int clReleaseDevice(device: Handle<Device>) = partition::release;
     new clCreateImage(context: Handle<Context>, flags: u64, format: In<image::Format>, description: In<image::Desc>,
         host: HostMemory) -> Handle<MemObject> = image::create;
     new clCreateProgramWithBuiltInKernels(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>,

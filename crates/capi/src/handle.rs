@@ -343,11 +343,16 @@ impl<T: Object> Handle<T> {
     }
 }
 
-/// The number of live handles, except of platforms and devices. For tests of leaks.
+/// The number of live handles, except of platforms and root devices. For tests of leaks.
 pub fn live() -> usize {
     let counted = |block: &&Block| {
         let entry = block.entry.lock();
-        entry.as_ref().is_some_and(|e| !matches!(e, Entry::Platform(_) | Entry::Device(_)))
+        entry.as_ref().is_some_and(|e| match e {
+            Entry::Platform(_) => false,
+            // The application has no references to root devices.
+            Entry::Device(references) => references.count > 0,
+            _ => true,
+        })
     };
     CHUNKS.iter().map_while(OnceLock::get).map(|blocks| blocks.iter().filter(counted).count()).sum()
 }

@@ -28,6 +28,7 @@ pub mod log;
 mod map;
 mod memory;
 mod native;
+mod partition;
 mod pending;
 mod platform;
 mod print;
@@ -65,6 +66,7 @@ pub use kernel::{Access, ArgInput, ArgSpace, Kernel, WithMemObject, WithSampler}
 pub use launch::RangeInput;
 pub use memory::MemObject;
 pub use native::{NativeFunction, NativeKernel};
+pub use partition::Partition;
 pub use platform::Platform;
 pub use program::{Program, ProgramOrigin};
 pub use queue::Queue;

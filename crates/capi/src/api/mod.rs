@@ -13,6 +13,7 @@ pub mod image_transfer;
 pub mod kernel;
 pub mod launch;
 pub mod mutable;
+pub mod partition;
 pub mod platform;
 pub mod program;
 pub mod queue;

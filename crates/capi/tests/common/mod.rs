@@ -64,6 +64,11 @@ impl Obj {
         Obj::new(h, Api::clReleaseContext)
     }
 
+    /// A sub-device.
+    pub fn device(h: Handle) -> Obj {
+        Obj::new(h, Api::clReleaseDevice)
+    }
+
     pub fn queue(h: Handle) -> Obj {
         Obj::new(h, Api::clReleaseCommandQueue)
     }
