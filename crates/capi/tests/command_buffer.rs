@@ -496,3 +496,49 @@ fn recording_and_enqueuing_have_their_codes() {
     assert_eq!(t.device_info::<u64>(0x12B0), 31, "everything may be updated");
     t.finish();
 }
+
+#[test]
+fn threads_run_and_update_one_command_buffer_at_the_same_time() {
+    const THREADS: usize = 4;
+    const RUNS: usize = 200;
+    let t = Session::new();
+    let x = CommandBuffers::new(&t);
+    let b = x.buffer(t.queue(), MUTABLE | SIMULTANEOUS_USE);
+    let counts = t.buffer_of(&[0i32; 2]);
+    let kernel = t.kernel("kernel void k(global int *p, int n) { atomic_add(p, n); atomic_inc(p + 1); }");
+    t.arg_mem(&kernel, 0, &counts);
+    t.arg(&kernel, 1, 3);
+    let (mut point, mut commands) = (Vec::new(), Vec::new());
+    for _ in 0..10 {
+        let (next, command) = b.launch(&kernel, 16, &point, Some(ARGUMENTS));
+        point = vec![next];
+        commands.push(command as usize);
+    }
+    b.finalize();
+    std::thread::scope(|scope| {
+        for i in 0..THREADS {
+            let (t, x, b) = (&t, &x, b.h as usize);
+            scope.spawn(move || {
+                let queue = t.another_queue(if i % 2 == 0 { 0 } else { CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE });
+                for _ in 0..RUNS {
+                    let b = std::ptr::with_exposed_provenance_mut(b);
+                    ok(x.clEnqueueCommandBufferKHR(1, &queue.h, b, 0, null(), null_mut()));
+                }
+                ok(t.clFinish(queue.h));
+            });
+        }
+        // Each update leaves the sum of the values as it is.
+        for round in 0..RUNS {
+            let (more, less) = (3 + round as i32, 3 - round as i32);
+            let args = [[arg(1, &more)], [arg(1, &less)]];
+            let command = |i: usize| std::ptr::with_exposed_provenance_mut(commands[(round + i) % 10]);
+            let three = 3;
+            let reset: Vec<[ArgConfig; 1]> = commands.iter().map(|_| [arg(1, &three)]).collect();
+            let of = |(i, args): (usize, &[ArgConfig; 1])| Config::of(command(i)).args(args);
+            let all: Vec<Config> = reset.iter().chain(&args).enumerate().map(of).collect();
+            assert_eq!(b.update(&all), 0);
+        }
+    });
+    let runs = (THREADS * RUNS * 10 * 16) as i32;
+    assert_eq!(t.read::<i32>(&counts, 2), [3 * runs, runs]);
+}

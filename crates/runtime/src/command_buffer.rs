@@ -371,7 +371,9 @@ impl CommandBuffer {
             (state.steps.clone(), state.may_run_inline)
         };
         let known = self.time.load(Ordering::Relaxed).checked_sub(1);
+        // Where memory may have to move between devices, a command takes locks and time.
         let here = calm
+            && !self.context().has_device_memory()
             && queue.device().runs_on_host()
             && !thread_exit::is_exiting()
             && known.is_some_and(|time| queue.is_short(time));
