@@ -1,17 +1,17 @@
 //! Binary semaphores (`cl_khr_semaphore`): a wait in one queue for a signal in another.
 //!
 //! The calls that enqueue signals and waits pair them: the n-th wait is for the n-th signal, whichever of the two is
-//! enqueued first, and whenever they run. A pair has an event of its own ([`Gate`]), which the signal completes when it
-//! runs and for which the wait is enqueued to wait. So waits are edges of the graph of events: no thread is blocked,
-//! other queues go on, and calls never wait for the semaphore to become free. If a signal fails, so does its wait.
+//! enqueued first, and whenever they run. A pair has an event of its own ([`Gate`]), which ends like that of the signal
+//! and for which the wait is enqueued to wait. So waits are edges of the graph of events: no thread is blocked, other
+//! queues go on, and calls never wait for the semaphore to become free. If a signal fails, so does its wait.
 //!
 //! A second signal without a wait in between leaves a binary semaphore as it is: it belongs to the same pair.
 
-use crate::event::COMPLETE;
-use crate::execute::{CommandType, Progress, finish};
+use crate::event::Edge;
+use crate::execute::{Command, CommandType, Progress, start};
 use crate::queue::ExecPolicy;
 use crate::status::{bail, ensure};
-use crate::{Context, Device, Event, ExternalSlot, Queue, Result, Status};
+use crate::{Context, Device, Event, ExternalSlot, Queue, Result};
 use cloom_hal::lock::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,10 +19,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A pair of a signal and a wait.
 struct Gate {
-    /// Completed by the signal.
+    /// Ends after the event of the signal, in the same way.
     event: Arc<Event>,
     /// Whether the signal has run and the wait has not.
     is_signalled: AtomicBool,
+}
+
+impl Gate {
+    /// The signal has this event.
+    fn follow(&self, signal: &Event) {
+        let command = Command::new(self.event.clone(), Box::new(|| Ok(Progress::Done)), None);
+        command.wait_for(Edge::Wait, signal);
+        if command.release() {
+            start(command);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -37,7 +48,10 @@ struct State {
 
 impl State {
     fn add(&mut self, context: &Arc<Context>) -> Arc<Gate> {
-        let gate = Arc::new(Gate { event: Event::user(context), is_signalled: AtomicBool::new(false) });
+        let gate = Arc::new(Gate {
+            event: Event::new(context, None, CommandType::SemaphoreSignal),
+            is_signalled: AtomicBool::new(false),
+        });
         self.pairs.push(gate.clone());
         gate
     }
@@ -139,33 +153,6 @@ impl Semaphore {
     }
 }
 
-/// The signals of a command that has not run. If it never does, what waits for them fails.
-struct Signals(Vec<Arc<Gate>>);
-
-impl Signals {
-    fn run(&mut self) {
-        for gate in self.0.drain(..) {
-            gate.is_signalled.store(true, Ordering::Release);
-            finish(&gate.event, COMPLETE);
-        }
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        let gates = std::mem::take(&mut self.0);
-        let Some(first) = gates.first() else { return };
-        let engine = first.event.context().engine().clone();
-        engine.activate();
-        // Not here: this may be the end of a command whose wait has failed, and a chain of such must not recurse.
-        engine.commands.submit(Box::new(move || {
-            for gate in gates {
-                finish(&gate.event, Status::ExecStatusErrorForEventsInWaitList.code());
-            }
-        }));
-    }
-}
-
 /// The waits of a command that has not run.
 struct Waits(Vec<(Arc<Semaphore>, Arc<Gate>)>);
 
@@ -207,12 +194,15 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait)?;
-        let mut signals = Signals(semaphores.iter().map(|semaphore| semaphore.next_signal()).collect());
+        let gates: Vec<Arc<Gate>> = semaphores.iter().map(|semaphore| semaphore.next_signal()).collect();
+        let signalled = gates.clone();
         let work = Box::new(move || {
-            signals.run();
+            signalled.iter().for_each(|gate| gate.is_signalled.store(true, Ordering::Release));
             Ok(Progress::Done)
         });
-        self.enqueue_as(CommandType::SemaphoreSignal, wait, ExecPolicy::Inline, None, work)
+        let event = self.enqueue_as(CommandType::SemaphoreSignal, wait, ExecPolicy::Inline, None, work)?;
+        gates.iter().for_each(|gate| gate.follow(&event));
+        Ok(event)
     }
 
     /// Ends when the wait list has ended and all semaphores have been signalled; then they are not any more.
