@@ -91,6 +91,35 @@ fn main() {
             t.finish();
         }
     });
+    measure("64 items, queued", 1000, |n| {
+        for _ in 0..n {
+            launch(q, &fill, 64, null_mut());
+        }
+        t.finish();
+    });
+    // Other drivers may have no command buffers.
+    let extensions = text(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_EXTENSIONS, s, v, r));
+    if extensions.split(' ').any(|e| e == "cl_khr_command_buffer") {
+        let x = extension::CommandBuffers::new(&t);
+        let recorded = |kernel: &Obj, count: usize| {
+            let buffer = x.buffer(q, 0);
+            for _ in 0..count {
+                buffer.launch(kernel, 64, &[], None);
+            }
+            buffer.finalize();
+            buffer
+        };
+        let run = |buffer: &extension::Buffer<'_>| {
+            ok(x.clEnqueueCommandBufferKHR(0, null(), buffer.h, 0, null(), null_mut()));
+            t.finish();
+        };
+        for (name, count) in [("a command buffer of one launch, finish each", 1), ("of ten, by launch", 10)] {
+            let buffer = recorded(&fill, count);
+            measure(name, 1000, |n| (0..n / count).for_each(|_| run(&buffer)));
+        }
+        let buffer = recorded(&fill, 1000);
+        measure("a command buffer of 1000 launches, by launch", 1000, |_| run(&buffer));
+    }
     let mut word = 0u32;
     measure("blocking read of 4 bytes", 500, |n| {
         for _ in 0..n {

@@ -127,6 +127,16 @@ impl<T: Copy> In<T> {
         }
     }
 
+    /// Hands over one value after the other, as long as the answer is that another one follows; none if it is null.
+    pub fn walk(self, mut more: impl FnMut(T) -> Result<bool>) -> Result<()> {
+        let mut at = 0;
+        // SAFETY: the caller's promise: a list with an end, which `more` recognises.
+        while !self.0.is_null() && more(unsafe { ptr::read_unaligned(self.0.add(at)) })? {
+            at += 1;
+        }
+        Ok(())
+    }
+
     /// The value, unless it is null.
     pub fn get(self) -> Option<T> {
         // SAFETY: the caller's promise: a value of a type for which all bits are good, aligned or not.

@@ -6,14 +6,17 @@
 //! recurse endlessly.
 
 use crate::api::{
-    buffer, context, device, event, image, image_transfer, kernel, launch, platform, program, queue, sampler, svm,
-    transfer, unsupported,
+    buffer, command_buffer, context, device, event, image, image_transfer, kernel, launch, mutable, partition,
+    platform, program, queue, sampler, semaphore, svm, transfer, unsupported,
 };
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
 use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify, SvmNotify};
 use crate::guard;
 use crate::handle::{Handle, Hint};
-use cloom_runtime::{Context, Device, Event, Kernel, MemObject, Platform, Program, Queue, Sampler};
+use cloom_runtime::{
+    CommandBuffer, Context, Device, Event, Kernel, MemObject, MutableCommand, Platform, Program, Queue, Sampler,
+    Semaphore,
+};
 use std::ffi::{CStr, c_void};
 
 /// A slot of the dispatch table: the address of a function, null for interfaces of other operating systems.
@@ -277,13 +280,13 @@ table {
         = transfer::copy_rect;
     int clCreateSubDevicesEXT(device: Handle<Device>, properties: In<u64>, num_entries: u32,
         devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = unsupported::sub_devices_ext;
-    int clRetainDeviceEXT(device: Handle<Device>) = device::count;
-    int clReleaseDeviceEXT(device: Handle<Device>) = device::count;
+    int clRetainDeviceEXT(device: Handle<Device>) = partition::retain;
+    int clReleaseDeviceEXT(device: Handle<Device>) = partition::release;
     new clCreateEventFromGLsyncKHR(context: Handle<Context>, sync: UserData) -> Handle<Event> = unsupported::gl_sync;
     int clCreateSubDevices(device: Handle<Device>, properties: In<isize>, num_entries: u32,
-        devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = unsupported::sub_devices;
-    int clRetainDevice(device: Handle<Device>) = device::count;
-    int clReleaseDevice(device: Handle<Device>) = device::count;
+        devices: OutArray<Handle<Device>>, num_devices: Out<u32>) = partition::create;
+    int clRetainDevice(device: Handle<Device>) = partition::retain;
+    int clReleaseDevice(device: Handle<Device>) = partition::release;
     new clCreateImage(context: Handle<Context>, flags: u64, format: In<image::Format>, description: In<image::Desc>,
         host: HostMemory) -> Handle<MemObject> = image::create;
     new clCreateProgramWithBuiltInKernels(context: Handle<Context>, num_devices: u32, devices: In<Handle<Device>>,
@@ -386,6 +389,75 @@ beside {
         -> Handle<Queue> = queue::create_with_properties;
     int clGetKernelSuggestedLocalWorkSizeKHR(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>,
         global: In<usize>, local: OutArray<usize>) = launch::suggested_local_size;
+    new clCreateCommandBufferKHR(num_queues: u32, queues: In<Handle<Queue>>, properties: In<u64>)
+        -> Handle<CommandBuffer> = command_buffer::create;
+    int clFinalizeCommandBufferKHR(buffer: Handle<CommandBuffer>) = command_buffer::finalize;
+    int clRetainCommandBufferKHR(buffer: Handle<CommandBuffer>) = Handle::<CommandBuffer>::retain;
+    int clReleaseCommandBufferKHR(buffer: Handle<CommandBuffer>) = Handle::<CommandBuffer>::release;
+    int clEnqueueCommandBufferKHR(num_queues: u32, queues: In<Handle<Queue>>, buffer: Handle<CommandBuffer>,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = command_buffer::enqueue;
+    int clCommandBarrierWithWaitListKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>,
+        num_points: u32, points: In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::barrier;
+    int clCommandCopyBufferKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>, source:
+        Handle<MemObject>, target: Handle<MemObject>, from: usize, to: usize, size: usize, num_points: u32,
+        points: In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::copy;
+    int clCommandCopyBufferRectKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>,
+        source: Handle<MemObject>, target: Handle<MemObject>, from: In<usize>, to: In<usize>, region: In<usize>,
+        source_row: usize, source_slice: usize, target_row: usize, target_slice: usize, num_points: u32, points:
+        In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::copy_rect;
+    int clCommandCopyBufferToImageKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>,
+        source: Handle<MemObject>, target: Handle<MemObject>, offset: usize, origin: In<usize>, region: In<usize>,
+        num_points: u32, points: In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::copy_buffer_to_image;
+    int clCommandCopyImageKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>, source:
+        Handle<MemObject>, target: Handle<MemObject>, from: In<usize>, to: In<usize>, region: In<usize>,
+        num_points: u32, points: In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::copy_image;
+    int clCommandCopyImageToBufferKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>,
+        source: Handle<MemObject>, target: Handle<MemObject>, origin: In<usize>, region: In<usize>, offset: usize,
+        num_points: u32, points: In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::copy_image_to_buffer;
+    int clCommandFillBufferKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>, memory:
+        Handle<MemObject>, pattern: HostMemory, pattern_size: usize, offset: usize, size: usize, num_points: u32,
+        points: In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::fill;
+    int clCommandFillImageKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>, image:
+        Handle<MemObject>, color: HostMemory, origin: In<usize>, region: In<usize>, num_points: u32, points:
+        In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::fill_image;
+    int clCommandSVMMemcpyKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>, to:
+        HostMemory, from: HostMemory, size: usize, num_points: u32, points: In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::svm_copy;
+    int clCommandSVMMemFillKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>, memory:
+        HostMemory, pattern: HostMemory, pattern_size: usize, size: usize, num_points: u32, points: In<u32>,
+        point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = command_buffer::svm_fill;
+    int clCommandNDRangeKernelKHR(buffer: Handle<CommandBuffer>, queue: Handle<Queue>, properties: In<u64>,
+        kernel: Handle<Kernel>, dim: u32, offset: In<usize>, global: In<usize>, local: In<usize>, num_points: u32,
+        points: In<u32>, point: Out<u32>,
+        mutable_handle: Out<Handle<MutableCommand>>) = mutable::nd_range;
+    int clGetCommandBufferInfoKHR(buffer: Handle<CommandBuffer>, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = command_buffer::info;
+    int clUpdateMutableCommandsKHR(buffer: Handle<CommandBuffer>, num_configs: u32, kinds: In<u32>,
+        configs: In<In<mutable::DispatchConfig>>) = mutable::update;
+    int clGetMutableCommandInfoKHR(command: Handle<MutableCommand>, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = mutable::info;
+    new clCreateSemaphoreWithPropertiesKHR(context: Handle<Context>, properties: In<u64>) -> Handle<Semaphore>
+        = semaphore::create;
+    int clRetainSemaphoreKHR(semaphore: Handle<Semaphore>) = Handle::<Semaphore>::retain;
+    int clReleaseSemaphoreKHR(semaphore: Handle<Semaphore>) = Handle::<Semaphore>::release;
+    int clEnqueueWaitSemaphoresKHR(queue: Handle<Queue>, num: u32, semaphores: In<Handle<Semaphore>>,
+        payloads: In<u64>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = semaphore::wait;
+    int clEnqueueSignalSemaphoresKHR(queue: Handle<Queue>, num: u32, semaphores: In<Handle<Semaphore>>,
+        payloads: In<u64>, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>)
+        = semaphore::signal;
+    int clGetSemaphoreInfoKHR(semaphore: Handle<Semaphore>, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = semaphore::info;
+    int clGetSemaphoreHandleForTypeKHR(semaphore: Handle<Semaphore>, device: Handle<Device>, kind: u32, size: usize,
+        value: OutBytes, size_ret: Out<usize>) = semaphore::external_handle;
     pointer_result cloomLiveObjects() -> usize = platform::live_objects;
 }
 }

@@ -17,7 +17,8 @@
 use crate::entry::{DISPATCH, Slot};
 use cloom_hal::lock::Mutex;
 use cloom_runtime::{
-    Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, Platform, Program, Queue, Result, Sampler, Status,
+    CommandBuffer, Context, Device, Error, Event, ExternalSlot, Kernel, MemObject, MutableCommand, Platform, Program,
+    Queue, Result, Sampler, Semaphore, Status,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -104,6 +105,9 @@ enum Kind {
     Kernel,
     Event,
     Sampler,
+    CommandBuffer,
+    MutableCommand,
+    Semaphore,
 }
 
 macro_rules! objects {
@@ -145,6 +149,9 @@ objects! {
     Kernel InvalidKernel "kernel" |k| Some(k.program().context().clone());
     Event InvalidEvent "event" |e| Some(e.context().clone());
     Sampler InvalidSampler "sampler" |s| Some(s.context().clone());
+    CommandBuffer InvalidCommandBuffer "command buffer" |b| Some(b.context().clone());
+    Semaphore InvalidSemaphore "semaphore" |s| Some(s.context().clone());
+    MutableCommand InvalidMutableCommand "mutable command" |c| Some(c.command_buffer().ok()?.context().clone());
 }
 
 /// Blocks of the first chunk. Each further one has twice as many.
@@ -336,11 +343,16 @@ impl<T: Object> Handle<T> {
     }
 }
 
-/// The number of live handles, except of platforms and devices. For tests of leaks.
+/// The number of live handles, except of platforms and root devices. For tests of leaks.
 pub fn live() -> usize {
     let counted = |block: &&Block| {
         let entry = block.entry.lock();
-        entry.as_ref().is_some_and(|e| !matches!(e, Entry::Platform(_) | Entry::Device(_)))
+        entry.as_ref().is_some_and(|e| match e {
+            Entry::Platform(_) => false,
+            // The application has no references to root devices.
+            Entry::Device(references) => references.count > 0,
+            _ => true,
+        })
     };
     CHUNKS.iter().map_while(OnceLock::get).map(|blocks| blocks.iter().filter(counted).count()).sum()
 }

@@ -295,6 +295,10 @@ fn immutable_buffers_are_read_and_never_written() {
             let code =
                 t.clEnqueueWriteBufferRect(q, b.h, CL_TRUE, zero, zero, box_of, 0, 0, 0, 0, data, 0, null(), none);
             c.code(&format!("{what}: write a box"), wanted, code);
+            let desc = images::Desc::new(images::D2, [4, 4, 1]);
+            let image = t.image(images::BYTES, &desc);
+            let code = t.clEnqueueCopyImageToBuffer(q, image.h, b.h, zero, [4usize, 4, 1].as_ptr(), 0, 0, null(), none);
+            c.code(&format!("{what}: copy an image to it"), wanted, code);
         }
         assert_eq!(t.read::<u32>(&buffer, 64), content);
     }

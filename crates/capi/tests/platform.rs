@@ -272,27 +272,3 @@ fn bad_arguments_have_their_codes() {
     c.code("clUnloadCompiler", 0, t.clUnloadCompiler());
     c.end();
 }
-
-#[test]
-fn sub_devices_are_refused_with_a_code() {
-    let t = Session::new();
-    let mut c = Cases::new();
-    let mut n = 0;
-    let equally = [CL_DEVICE_PARTITION_EQUALLY, 1, 0];
-    let create = |d, p: *const isize, n: *mut u32| t.clCreateSubDevices(d, p, 0, null_mut(), n);
-    c.code("null device", CL_INVALID_DEVICE, create(null_mut(), equally.as_ptr(), &mut n));
-    c.code("null properties", CL_INVALID_VALUE, create(t.device, null(), &mut n));
-    c.code("empty properties", CL_INVALID_VALUE, create(t.device, &0, &mut n));
-    c.code("unknown partition", CL_INVALID_VALUE, create(t.device, [0x7777, 1, 0].as_ptr(), &mut n));
-    c.end();
-    // None of the ways to divide a device is listed, so none is valid.
-    let ways: Vec<isize> = list_of(&t, CL_DEVICE_PARTITION_PROPERTIES);
-    if ways == [0] {
-        assert_eq!(t.device_info::<u32>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES), 0);
-        assert_eq!(create(t.device, equally.as_ptr(), &mut n), CL_INVALID_VALUE);
-    }
-}
-
-fn list_of(t: &Session, name: u32) -> Vec<isize> {
-    list(|s, v, r| t.clGetDeviceInfo(t.device, name, s, v, r))
-}

@@ -86,6 +86,14 @@ fn print() {
     println!("|after");
     drop(t.launch(&kernel, &[1], &[]));
     t.finish();
+    println!("|recorded");
+    let x = extension::CommandBuffers::new(&t);
+    let recorded = x.buffer(t.queue(), 0);
+    recorded.launch(&kernel, 1, &[], None);
+    recorded.finalize();
+    (0..2).for_each(|_| drop(recorded.enqueue(&[])));
+    t.finish();
+    println!("|end");
 }
 
 /// Builds twice, the second time from a binary, and tells what the logs say.
@@ -192,7 +200,12 @@ fn launches_are_right_while_their_code_is_replaced() {
 fn what_kernels_print_is_there_when_the_command_is_complete() {
     let output = output(&mut child("print"));
     let mut lines = lines(&output);
-    assert_eq!(lines.len(), 66, "{lines:?}");
+    assert_eq!(lines.len(), 70, "{lines:?}");
+    assert_eq!(lines.pop().unwrap(), "end");
+    for _ in 0..2 {
+        assert_eq!(lines.pop().unwrap(), "item 0 of 64: 1,2,3,0 1.50 end%");
+    }
+    assert_eq!(lines.pop().unwrap(), "recorded");
     assert_eq!(lines.pop().unwrap(), "item 0 of 64: 1,2,3,0 1.50 end%");
     assert_eq!(lines.pop().unwrap(), "after");
     lines.sort();

@@ -7,7 +7,8 @@ use crate::pool::{self, Clock, Contention, Pool};
 use crate::{cgroup, info, launch};
 use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
 use cloom_hal::{
-    Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Svm, SvmKind, TUNING,
+    Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Partition, Svm, SvmKind,
+    TUNING,
 };
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -23,7 +24,7 @@ pub struct CpuDevice {
     /// Whether the runtime's threads, which it wakes for commands, come in time.
     command_threads: Contention,
     /// Where launches of code that counts report.
-    pub(crate) counts: Option<CountsFile>,
+    pub(crate) counts: Option<Arc<CountsFile>>,
 }
 
 /// A kernel in memory.
@@ -57,7 +58,7 @@ impl CpuDevice {
 
     /// Reports the operations of each launch to a file, if the code counts them.
     pub fn with_counts(mut self, file: CountsFile) -> CpuDevice {
-        self.counts = Some(file);
+        self.counts = Some(Arc::new(file));
         self
     }
 
@@ -157,6 +158,10 @@ impl Device for CpuDevice {
         Some(self)
     }
 
+    fn as_partition(&self) -> Option<&dyn Partition> {
+        Some(self)
+    }
+
     fn as_assist(&self) -> Option<&dyn Assist> {
         Some(self)
     }
@@ -179,6 +184,23 @@ impl Svm for CpuDevice {
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError> {
         Device::allocate(self, size)
+    }
+}
+
+impl Partition for CpuDevice {
+    /// As many threads of its own as compute units.
+    fn part(&self, compute_units: u32) -> Arc<dyn Device> {
+        let info = DeviceInfo { compute_units, ..self.info.clone() };
+        let command_threads = Contention::new(self.clock, self.cores <= 1);
+        Arc::new(CpuDevice {
+            info,
+            threads: (compute_units as usize).max(1),
+            pool: OnceLock::new(),
+            cores: self.cores,
+            clock: self.clock,
+            command_threads,
+            counts: self.counts.clone(),
+        })
     }
 }
 

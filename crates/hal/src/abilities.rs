@@ -1,6 +1,6 @@
 //! Abilities: traits for what only some devices can do. See `Device::as_…`.
 
-use crate::{HalError, Memory};
+use crate::{Device, HalError, Memory};
 use std::sync::Arc;
 
 /// Kernels address the host's memory: what the device allocates has a host address, and memory of the application is
@@ -35,6 +35,13 @@ pub trait Svm {
 pub trait Timestamps {
     /// Nanoseconds now, since any moment that stays.
     fn now(&self) -> u64;
+}
+
+/// A part of the device's compute units can be a device of its own (OpenCL's sub-devices).
+pub trait Partition {
+    /// A device with so many compute units, which works in the same memory and runs the same loaded kernels. The
+    /// runtime has checked that the device has so many.
+    fn part(&self, compute_units: u32) -> Arc<dyn Device>;
 }
 
 /// Waiting host threads can run a part of a launch (assist).

@@ -8,6 +8,7 @@
 //! | [`HostShared`] | kernels address the host's memory, so that nothing has to be copied |
 //! | [`Svm`] | allocations that host and device use under one address |
 //! | [`Timestamps`] | a clock of the device's own |
+//! | [`Partition`] | a part of its compute units can be a device of its own |
 //! | [`Assist`] | waiting threads of the host can run a part of a launch |
 //!
 //! Images will be another ability, `as_images`, which makes images and samplers and lists the formats.
@@ -24,7 +25,7 @@ mod memory;
 mod tuning;
 mod uuid;
 
-pub use abilities::{Assist, HostShared, Svm, SvmKind, Timestamps};
+pub use abilities::{Assist, HostShared, Partition, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, Finish, Kernel, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, copy_through_host, initialised};
 pub use tuning::{TUNING, Tuning};
@@ -127,6 +128,11 @@ pub trait Device: Send + Sync {
 
     /// A clock of its own.
     fn as_timestamps(&self) -> Option<&dyn Timestamps> {
+        None
+    }
+
+    /// A part of it can be a device of its own.
+    fn as_partition(&self) -> Option<&dyn Partition> {
         None
     }
 

@@ -79,7 +79,6 @@ fn members(globals: &Arena<GlobalRef, Global>) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::parse;
 
     const TEXT: &str = "\

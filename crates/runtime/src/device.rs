@@ -13,12 +13,38 @@ pub struct Device {
     engine: Arc<Engine>,
     runs_on_host: bool,
     shares_host: bool,
+    /// The device that it is a part of, and how that was divided.
+    parent: Option<(Arc<Device>, Vec<isize>)>,
 }
 
 impl Device {
     pub(crate) fn new(hal: Arc<dyn hal::Device>, engine: Arc<Engine>) -> Arc<Device> {
+        Device::with(hal, engine, None)
+    }
+
+    /// A sub-device.
+    pub(crate) fn part(hal: Arc<dyn hal::Device>, parent: &Arc<Device>, properties: Vec<isize>) -> Arc<Device> {
+        Device::with(hal, parent.engine.clone(), Some((parent.clone(), properties)))
+    }
+
+    fn with(hal: Arc<dyn hal::Device>, engine: Arc<Engine>, parent: Option<(Arc<Device>, Vec<isize>)>) -> Arc<Device> {
         let (runs_on_host, shares_host) = (hal.as_assist().is_some(), hal.as_host_shared().is_some());
-        Arc::new(Device { external: ExternalSlot::default(), hal, engine, runs_on_host, shares_host })
+        Arc::new(Device { external: ExternalSlot::default(), hal, engine, runs_on_host, shares_host, parent })
+    }
+
+    /// The device that it is a part of.
+    pub fn parent(&self) -> Option<&Arc<Device>> {
+        self.parent.as_ref().map(|(parent, _)| parent)
+    }
+
+    /// The devices that it is a part of, the nearest first.
+    pub fn ancestors(&self) -> impl Iterator<Item = &Arc<Device>> {
+        std::iter::successors(self.parent(), |device| device.parent())
+    }
+
+    /// How its parent was divided: the properties as given; none of a root device.
+    pub fn partition(&self) -> &[isize] {
+        self.parent.as_ref().map_or(&[], |(_, properties)| properties)
     }
 
     /// Its description.

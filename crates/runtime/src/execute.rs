@@ -48,6 +48,9 @@ pub enum CommandType {
     SvmMap = 0x120C,
     SvmUnmap = 0x120D,
     SvmMigrateMem = 0x120E,
+    CommandBuffer = 0x12A8,
+    SemaphoreWait = 0x2042,
+    SemaphoreSignal = 0x2043,
 }
 
 impl CommandType {
@@ -59,6 +62,11 @@ impl CommandType {
 
 /// The work of a command.
 pub(crate) type Work = Box<dyn FnOnce() -> Result<Progress> + Send>;
+
+/// Work that ends when it returns, and that may be done again.
+pub(crate) trait Job: Fn() -> Result<()> + Send + Sync + 'static {}
+
+impl<F: Fn() -> Result<()> + Send + Sync + 'static> Job for F {}
 
 /// The state of a command when its work returns.
 pub(crate) enum Progress {

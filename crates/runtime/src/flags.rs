@@ -44,4 +44,21 @@ bitflags! {
         const OUT_OF_ORDER = 1 << 0;
         const PROFILING = 1 << 1;
     }
+
+    /// `cl_command_buffer_flags_khr`
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct CommandBufferFlags: u64 {
+        const SIMULTANEOUS_USE = 1 << 0;
+        const MUTABLE = 1 << 1;
+    }
+
+    /// `cl_mutable_dispatch_fields_khr`
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct MutableFields: u64 {
+        const GLOBAL_OFFSET = 1 << 0;
+        const GLOBAL_SIZE = 1 << 1;
+        const LOCAL_SIZE = 1 << 2;
+        const ARGUMENTS = 1 << 3;
+        const EXEC_INFO = 1 << 4;
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! A box of elements is a set of rows of bytes ([`Image::rect`](crate::Image)); each command moves these.
 
-use crate::execute::{CommandType, Progress};
+use crate::execute::{CommandType, Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::image_color::{Color, element};
 use crate::map::MapTarget;
@@ -102,6 +102,19 @@ impl Queue {
         region: [u64; 3],
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        let job = self.copy_image_job(source, target, from, to, region)?;
+        self.enqueue_job(CommandType::CopyImage, wait, false, job)
+    }
+
+    /// The checked work of [`copy_image`](Self::copy_image), which may be done any number of times.
+    pub(crate) fn copy_image_job(
+        &self,
+        source: &Arc<MemObject>,
+        target: &Arc<MemObject>,
+        from: [u64; 3],
+        to: [u64; 3],
+        region: [u64; 3],
+    ) -> Result<impl Job + use<>> {
         self.check_image(source, MemFlags::empty(), "")?;
         self.check_image(target, MemFlags::IMMUTABLE, "change")?;
         let (a, b) = (source.image()?, target.image()?);
@@ -112,7 +125,7 @@ impl Queue {
             let overlap = shift(a, source.origin()).overlaps(&shift(b, target.origin()));
             ensure!(!overlap, MemCopyOverlap, "the source box overlaps the destination box");
         }
-        self.copy_rows(CommandType::CopyImage, (source, a), (target, b), wait)
+        Ok(self.copy_rows_job((source, a), (target, b)))
     }
 
     // OpenCL 3.0 API, 5.3.4: Copying between Image and Buffer Objects.
@@ -125,10 +138,22 @@ impl Queue {
         offset: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        let job = self.copy_image_to_buffer_job(source, target, at, offset)?;
+        self.enqueue_job(CommandType::CopyImageToBuffer, wait, false, job)
+    }
+
+    /// The checked work of [`copy_image_to_buffer`](Self::copy_image_to_buffer).
+    pub(crate) fn copy_image_to_buffer_job(
+        &self,
+        source: &Arc<MemObject>,
+        target: &Arc<MemObject>,
+        at: ImageBox,
+        offset: u64,
+    ) -> Result<impl Job + use<>> {
         self.check_image(source, MemFlags::empty(), "")?;
         self.may_change(target)?;
         let (image, buffer) = packed_in_buffer(source, target, at, offset)?;
-        self.copy_rows(CommandType::CopyImageToBuffer, (source, image), (target, buffer), wait)
+        Ok(self.copy_rows_job((source, image), (target, buffer)))
     }
 
     // OpenCL 3.0 API, 5.3.4: Copying between Image and Buffer Objects.
@@ -141,30 +166,39 @@ impl Queue {
         at: ImageBox,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        let job = self.copy_buffer_to_image_job(source, target, offset, at)?;
+        self.enqueue_job(CommandType::CopyBufferToImage, wait, false, job)
+    }
+
+    /// The checked work of [`copy_buffer_to_image`](Self::copy_buffer_to_image).
+    pub(crate) fn copy_buffer_to_image_job(
+        &self,
+        source: &Arc<MemObject>,
+        target: &Arc<MemObject>,
+        offset: u64,
+        at: ImageBox,
+    ) -> Result<impl Job + use<>> {
         self.check_buffer(source)?;
         self.check_image(target, MemFlags::IMMUTABLE, "change")?;
         let (image, buffer) = packed_in_buffer(target, source, at, offset)?;
-        self.copy_rows(CommandType::CopyBufferToImage, (source, buffer), (target, image), wait)
+        Ok(self.copy_rows_job((source, buffer), (target, image)))
     }
 
-    fn copy_rows(
-        self: &Arc<Queue>,
-        kind: CommandType,
+    fn copy_rows_job(
+        &self,
         (source, a): (&Arc<MemObject>, Rect),
         (target, b): (&Arc<MemObject>, Rect),
-        wait: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
+    ) -> impl Job + use<> {
         let (source, target, space) = (source.clone(), target.clone(), self.space());
-        let work = Box::new(move || {
+        move || {
             let (from, from_start) = source.acquire(space, a.start, a.end - a.start, AccessMode::Read)?;
             let (to, to_start) = target.acquire(space, b.start, b.end - b.start, AccessMode::Update)?;
             let (a, b) = Rect::merged(&a, &b);
             for (x, y) in a.rows().zip(b.rows()) {
                 to.copy_from(to_start + y - b.start, from, from_start + x - a.start, a.region[0])?;
             }
-            Ok(Progress::Done)
-        });
-        self.enqueue(kind, wait, false, work)
+            Ok(())
+        }
     }
 
     // OpenCL 3.0 API, 5.3.5: Filling Image Objects.
@@ -176,18 +210,28 @@ impl Queue {
         at: ImageBox,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        let job = self.fill_image_job(image, color, at)?;
+        self.enqueue_job(CommandType::FillImage, wait, false, job)
+    }
+
+    /// The checked work of [`fill_image`](Self::fill_image).
+    pub(crate) fn fill_image_job(
+        &self,
+        image: &Arc<MemObject>,
+        color: Color,
+        at: ImageBox,
+    ) -> Result<impl Job + use<>> {
         self.check_image(image, MemFlags::IMMUTABLE, "change")?;
         let rect = image.image()?.rect(at.origin, at.region)?;
         let element = element(image.image()?.format, color);
         let (image, space) = (image.clone(), self.space());
-        let work = Box::new(move || {
+        Ok(move || {
             let (memory, start) = image.acquire(space, rect.start, rect.end - rect.start, AccessMode::Update)?;
             for row in rect.rows() {
                 memory.fill(start + row - rect.start, rect.region[0], &element)?;
             }
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::FillImage, wait, false, work)
+            Ok(())
+        })
     }
 
     // OpenCL 3.0 API, 5.3.6: Mapping Image Objects.

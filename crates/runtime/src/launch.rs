@@ -33,7 +33,7 @@ pub struct RangeInput {
 
 impl Queue {
     /// The kernel's code for this queue, and the range; `None` when there is nothing to run.
-    fn settled<'k>(
+    pub(crate) fn settled<'k>(
         &self,
         kernel: &'k Kernel,
         input: &RangeInput,
@@ -64,6 +64,28 @@ impl Queue {
         Ok(range.local)
     }
 
+    /// The arguments of a launch of this code. Checks that the device has room for a group.
+    pub(crate) fn packed(&self, kernel: &Kernel, loaded: &dyn hal::Kernel, range: &hal::NdRange) -> Result<Packed> {
+        let mut packed = Packed::default();
+        kernel.pack(loaded.artifact(), self, &mut packed)?;
+        let limit = self.device().local_memory();
+        ensure!(
+            packed.local_size <= limit,
+            OutOfResources,
+            "kernel `{}` needs {} bytes of local memory, a group has {limit}",
+            kernel.name(),
+            packed.local_size
+        );
+        let (group, most) = (range.local.iter().product::<u64>(), loaded.max_group_size());
+        ensure!(
+            group <= most,
+            OutOfResources,
+            "a group of {group} work-items of kernel `{}` needs more registers or memory across barriers than there are; {most} fit",
+            kernel.name()
+        );
+        Ok(packed)
+    }
+
     // OpenCL 3.0 API, 5.10: Executing Kernels.
     /// Enqueues a kernel over a range. Returns the event if it is wanted.
     pub fn launch(
@@ -91,23 +113,7 @@ impl Queue {
             None => code.loaded_now(&range)?,
         };
         let artifact = loaded.artifact();
-        let mut packed = Packed::default();
-        kernel.pack(artifact, self, &mut packed)?;
-        let limit = self.device().local_memory();
-        ensure!(
-            packed.local_size <= limit,
-            OutOfResources,
-            "kernel `{}` needs {} bytes of local memory, a group has {limit}",
-            kernel.name(),
-            packed.local_size
-        );
-        let (group, most) = (range.local.iter().product::<u64>(), loaded.max_group_size());
-        ensure!(
-            group <= most,
-            OutOfResources,
-            "a group of {group} work-items of kernel `{}` needs more registers or memory across barriers than there are; {most} fit",
-            kernel.name()
-        );
+        let packed = self.packed(kernel, &*loaded, &range)?;
         // The number of work-items does not overflow if the number of groups does not; else the launch is not short.
         let items = range.global.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
         let is_short = code.cost().expect(items).is_some_and(|time| self.is_short(time));
@@ -122,7 +128,7 @@ impl Queue {
             && artifact.private_size <= TUNING.inline_stack;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
-            if let Some(done) = short.run(wait, || run_here(self.device(), &*loaded, range, &packed))? {
+            if let Some(done) = short.run(wait, || run_here(self.device(), &*loaded, range, &packed, 0))? {
                 return Ok(done);
             }
         }
@@ -203,9 +209,15 @@ impl hal::TierUp for Optimised<'_> {
     }
 }
 
-/// Runs a launch to its end on this thread.
-fn run_here(device: &Device, kernel: &dyn hal::Kernel, range: hal::NdRange, packed: &Packed) -> Result<()> {
-    let (pending, printed) = submit(device, kernel, range, packed, None, 0)?;
+/// Runs a launch to its end on this thread. Threads that wait for the queue of this number may assist.
+pub(crate) fn run_here(
+    device: &Device,
+    kernel: &dyn hal::Kernel,
+    range: hal::NdRange,
+    packed: &Packed,
+    queue: u64,
+) -> Result<()> {
+    let (pending, printed) = submit(device, kernel, range, packed, None, queue)?;
     let Some(pending) = pending else { return Ok(()) };
     let printer = Printer { device, kernel, printed };
     let result = pending.wait(&printer);

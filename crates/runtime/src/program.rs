@@ -146,13 +146,20 @@ impl Program {
         }
     }
 
-    /// Checks the devices of a call: none means all.
+    /// Checks the devices of a call: none means all. What is built for a device is built for those of the program that
+    /// are parts of it.
     pub(crate) fn select(&self, devices: Option<&[Arc<Device>]>) -> Result<Vec<usize>> {
         match devices {
             None => Ok((0..self.devices.len()).collect()),
             Some(list) => {
                 ensure!(!list.is_empty(), InvalidValue, "an empty list of devices");
-                list.iter().map(|d| self.index_of(d)).collect()
+                let named = list.iter().map(|d| self.index_of(d)).collect::<Result<Vec<_>>>()?;
+                let within = |i: &usize| {
+                    let is_named = |d: &Arc<Device>| list.iter().any(|named| Arc::ptr_eq(named, d));
+                    !named.contains(i) && self.devices[*i].ancestors().any(is_named)
+                };
+                let parts: Vec<usize> = (0..self.devices.len()).filter(within).collect();
+                Ok([named, parts].concat())
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use crate::KernelCode;
 use crate::event::{COMPLETE, Edge, Event};
-use crate::execute::{Command, CommandType, Progress, Work, start, start_here};
+use crate::execute::{Command, CommandType, Job, Progress, Work, start, start_here};
 use crate::residency::Space;
 use crate::status::{bail, ensure};
 use crate::thread_exit;
@@ -154,7 +154,7 @@ impl Queue {
 
     // OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
     /// Checks a wait list: its events are of the queue's context.
-    fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
+    pub(crate) fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
         let same = events.iter().all(|e| Arc::ptr_eq(e.context(), &self.context));
         ensure!(same, InvalidContext, "an event of the wait list is of another context than the queue");
         Ok(())
@@ -170,6 +170,17 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         let policy = if blocking { ExecPolicy::Blocking } else { ExecPolicy::Worker };
         self.enqueue_as(kind, wait, policy, None, work)
+    }
+
+    /// [`enqueue`](Self::enqueue) of work that ends when it returns.
+    pub(crate) fn enqueue_job(
+        self: &Arc<Queue>,
+        kind: CommandType,
+        wait: &[Arc<Event>],
+        blocking: bool,
+        job: impl Job,
+    ) -> Result<Arc<Event>> {
+        self.enqueue(kind, wait, blocking, Box::new(move || job().map(|()| Progress::Done)))
     }
 
     /// [`enqueue`](Self::enqueue) with an execution policy.

@@ -85,6 +85,11 @@ statuses! {
     InvalidDevicePartitionCount = -68 "CL_INVALID_DEVICE_PARTITION_COUNT",
     InvalidDeviceQueue = -70 "CL_INVALID_DEVICE_QUEUE",
     PlatformNotFound = -1001 "CL_PLATFORM_NOT_FOUND_KHR",
+    InvalidCommandBuffer = -1138 "CL_INVALID_COMMAND_BUFFER_KHR",
+    InvalidSyncPointWaitList = -1139 "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR",
+    IncompatibleCommandQueue = -1140 "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR",
+    InvalidMutableCommand = -1141 "CL_INVALID_MUTABLE_COMMAND_KHR",
+    InvalidSemaphore = -1142 "CL_INVALID_SEMAPHORE_KHR",
 }
 
 impl Status {

@@ -5,7 +5,7 @@
 //! context of several devices, one with memory of its own allocates, if it can: what it shares with the host, the
 //! devices in the host's memory see too.
 
-use crate::execute::{CommandType, Progress};
+use crate::execute::{CommandType, Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
 use crate::transfer::{check_pattern, need};
@@ -102,14 +102,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        let (to, from) = (need(to, "destination")?, need(from, "source")?);
-        let apart = (to.address().abs_diff(from.address()) as u64) >= size;
-        ensure!(apart, MemCopyOverlap, "the source overlaps the destination");
-        let work = Box::new(move || {
-            from.read(0, size, |bytes| to.write(0, size, |room| room.copy_from_slice(bytes)));
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::SvmMemcpy, wait, blocking, work)
+        self.enqueue_job(CommandType::SvmMemcpy, wait, blocking, svm_copy_job(to, from, size)?)
     }
 
     /// Repeats a pattern of 1, 2, 4, … 128 bytes.
@@ -120,14 +113,7 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        let at = need(at, "pointer")?;
-        check_pattern(pattern, at.address() as u64, size)?;
-        let pattern = pattern.to_vec();
-        let work = Box::new(move || {
-            at.write(0, size, |room| room.chunks_exact_mut(pattern.len()).for_each(|c| c.copy_from_slice(&pattern)));
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::SvmMemFill, wait, false, work)
+        self.enqueue_job(CommandType::SvmMemFill, wait, false, svm_fill_job(at, pattern, size)?)
     }
 
     // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
@@ -172,4 +158,26 @@ impl Queue {
         }
         self.enqueue(CommandType::SvmMigrateMem, wait, false, Box::new(|| Ok(Progress::Done)))
     }
+}
+
+/// The checked work of a copy, which may be done any number of times.
+pub(crate) fn svm_copy_job(to: Option<HostPtr>, from: Option<HostPtr>, size: u64) -> Result<impl Job + use<>> {
+    let (to, from) = (need(to, "destination")?, need(from, "source")?);
+    let apart = (to.address().abs_diff(from.address()) as u64) >= size;
+    ensure!(apart, MemCopyOverlap, "the source overlaps the destination");
+    Ok(move || {
+        from.read(0, size, |bytes| to.write(0, size, |room| room.copy_from_slice(bytes)));
+        Ok(())
+    })
+}
+
+/// The checked work of a fill.
+pub(crate) fn svm_fill_job(at: Option<HostPtr>, pattern: &[u8], size: u64) -> Result<impl Job + use<>> {
+    let at = need(at, "pointer")?;
+    check_pattern(pattern, at.address() as u64, size)?;
+    let pattern = pattern.to_vec();
+    Ok(move || {
+        at.write(0, size, |room| room.chunks_exact_mut(pattern.len()).for_each(|c| c.copy_from_slice(&pattern)));
+        Ok(())
+    })
 }

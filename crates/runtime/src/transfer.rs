@@ -4,7 +4,7 @@
 //! Bytes for the host are read from any valid copy, without making another one. A box counts as the range from its
 //! first to its last byte.
 
-use crate::execute::{CommandType, Progress};
+use crate::execute::{CommandType, Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::region::{Rect, RectSide};
 use crate::residency::{AccessMode, Space};
@@ -138,6 +138,19 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        let job = self.copy_job(source, target, source_offset, target_offset, size)?;
+        self.enqueue_job(CommandType::CopyBuffer, wait, false, job)
+    }
+
+    /// The checked work of [`copy`](Self::copy), which may be done any number of times.
+    pub(crate) fn copy_job(
+        &self,
+        source: &Arc<MemObject>,
+        target: &Arc<MemObject>,
+        source_offset: u64,
+        target_offset: u64,
+        size: u64,
+    ) -> Result<impl Job + use<>> {
         self.check_buffer(source)?;
         self.may_change(target)?;
         source.check_range(source_offset, size)?;
@@ -151,13 +164,11 @@ impl Queue {
             );
         }
         let (source, target, space) = (source.clone(), target.clone(), self.space());
-        let work = Box::new(move || {
+        Ok(move || {
             let (from, a) = source.acquire(space, source_offset, size, AccessMode::Read)?;
             let (to, b) = target.acquire(space, target_offset, size, AccessMode::Overwrite)?;
-            to.copy_from(b, from, a, size)?;
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::CopyBuffer, wait, false, work)
+            Ok(to.copy_from(b, from, a, size)?)
+        })
     }
 
     /// Repeats a pattern of 1, 2, 4, … 128 bytes.
@@ -169,16 +180,26 @@ impl Queue {
         size: u64,
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        let job = self.fill_job(buffer, pattern, offset, size)?;
+        self.enqueue_job(CommandType::FillBuffer, wait, false, job)
+    }
+
+    /// The checked work of [`fill`](Self::fill).
+    pub(crate) fn fill_job(
+        &self,
+        buffer: &Arc<MemObject>,
+        pattern: &[u8],
+        offset: u64,
+        size: u64,
+    ) -> Result<impl Job + use<>> {
         self.may_change(buffer)?;
         check_pattern(pattern, offset, size)?;
         buffer.check_range(offset, size)?;
         let (buffer, pattern, space) = (buffer.clone(), pattern.to_vec(), self.space());
-        let work = Box::new(move || {
+        Ok(move || {
             let (memory, at) = buffer.acquire(space, offset, size, AccessMode::Overwrite)?;
-            memory.fill(at, size, &pattern)?;
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::FillBuffer, wait, false, work)
+            Ok(memory.fill(at, size, &pattern)?)
+        })
     }
 
     /// Copies a box of a buffer to a box of the host's memory.
@@ -245,6 +266,19 @@ impl Queue {
         region: [u64; 3],
         wait: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
+        let job = self.copy_rect_job(source, target, from, to, region)?;
+        self.enqueue_job(CommandType::CopyBufferRect, wait, false, job)
+    }
+
+    /// The checked work of [`copy_rect`](Self::copy_rect).
+    pub(crate) fn copy_rect_job(
+        &self,
+        source: &Arc<MemObject>,
+        target: &Arc<MemObject>,
+        from: &RectSide,
+        to: &RectSide,
+        region: [u64; 3],
+    ) -> Result<impl Job + use<>> {
         self.check_buffer(source)?;
         self.may_change(target)?;
         let (a, b) = (Rect::new(from, region)?, Rect::new(to, region)?);
@@ -259,15 +293,14 @@ impl Queue {
             ensure!(!overlap, MemCopyOverlap, "the source box overlaps the destination box");
         }
         let (source, target, space) = (source.clone(), target.clone(), self.space());
-        let work = Box::new(move || {
+        Ok(move || {
             let (from, from_start) = source.acquire(space, a.start, a.end - a.start, AccessMode::Read)?;
             let (to, to_start) = target.acquire(space, b.start, b.end - b.start, AccessMode::Update)?;
             for (x, y) in a.rows().zip(b.rows()) {
                 to.copy_from(to_start + y - b.start, from, from_start + x - a.start, region[0])?;
             }
-            Ok(Progress::Done)
-        });
-        self.enqueue(CommandType::CopyBufferRect, wait, false, work)
+            Ok(())
+        })
     }
 
     // OpenCL 3.0 API, 5.5.4: Migrating Memory Objects.

@@ -7,8 +7,8 @@ mod stub;
 use cloom_hal::Memory;
 use cloom_runtime::host_mem::HostPtr;
 use cloom_runtime::{
-    CommandType, Context, Device, Event, Kernel, MapFlags, MemFlags, MemObject, MigrationFlags, Program, Queue,
-    QueueFlags, RangeInput, Status,
+    CommandBuffer, CommandBufferFlags, CommandType, Context, Device, DispatchInput, Event, Kernel, MapFlags, MemFlags,
+    MemObject, MigrationFlags, Program, Queue, QueueFlags, RangeInput, Recorded, Status, SyncPoint,
 };
 use std::sync::Arc;
 use stub::{Bench, CLOCK_SHIFT, PROGRAM, STUB_EXTENSION};
@@ -57,6 +57,13 @@ fn run(
     let (offset, global) = (Some([offset as u64, 0, 0]), Some([items as u64, 1, 1]));
     let range = RangeInput { work_dim: 1, offset, global, local: Some([1; 3]) };
     queue.launch(CommandType::NdRangeKernel, &kernel, &range, wait, true).unwrap().unwrap()
+}
+
+/// Records a launch after some sync-points. Returns its own.
+fn record(to: &Arc<CommandBuffer>, kernel: &Arc<Kernel>, range: RangeInput, wait: &[SyncPoint]) -> SyncPoint {
+    let (fields, no_more_groups, properties) = (None, false, None);
+    let input = DispatchInput { kernel, range, fields, no_more_groups, properties };
+    to.record_launch(input, wait, false).unwrap().0
 }
 
 /// The bytes of memory of the host, such as a mapped range.
@@ -334,6 +341,58 @@ fn a_failure_on_one_device_is_the_commands_alone() {
     let error = stub.launch(CommandType::NdRangeKernel, &bump, &too_large, &[], false).err().unwrap();
     assert_eq!(error.status, Status::OutOfResources);
     assert!(stub.native(cloom_runtime::NativeKernel { buffers: vec![], run: Box::new(|_| ()) }, &[]).is_err());
+}
+
+#[test]
+fn each_run_of_a_command_buffer_migrates_what_it_needs() {
+    let bench = Bench::new();
+    let context = bench.context();
+    let program = program(&context, PROGRAM);
+    let bump = program.kernel("bump").unwrap();
+    let (cpu, stub) = (queue(&context, &bench.cpu), queue(&context, &bench.stub));
+    let range = RangeInput { work_dim: 1, global: Some([100, 1, 1]), ..Default::default() };
+    for own in [&stub, &cpu] {
+        let (a, b) = (buffer(&context, 100), buffer(&context, 100));
+        let recorded = CommandBuffer::new(own, CommandBufferFlags::empty(), false, None);
+        let copy = Recorded::Copy { source: &a, target: &b, from: 0, to: 0, size: 400 };
+        let mut point = recorded.record(&copy, &[]).unwrap();
+        bump.set_buffer_arg(0, Some(&b)).unwrap();
+        for value in [3u32, 4] {
+            bump.set_value_arg(1, &value.to_le_bytes()).unwrap();
+            point = record(&recorded, &bump, range, &[point]);
+        }
+        recorded.finalize().unwrap();
+        for round in 0..4u32 {
+            cpu.fill(&a, &(round * 10).to_le_bytes(), 0, 400, &[]).unwrap();
+            cpu.finish();
+            let event = recorded.enqueue(None, &[], true).unwrap().unwrap();
+            assert_eq!(event.wait(), 0);
+            // Both devices see the result, whichever wrote it.
+            assert_eq!(read(&cpu, &b), vec![round * 10 + 7; 100]);
+            run(&cpu, &bump, &[&b], Some(1), (0, 100), &[]).wait();
+            assert_eq!(read(&stub, &b), vec![round * 10 + 8; 100]);
+        }
+        // On the other device it cannot run.
+        let other = if Arc::ptr_eq(own, &cpu) { &stub } else { &cpu };
+        assert_eq!(recorded.enqueue(Some(other), &[], true).err().unwrap().status, Status::InvalidDevice);
+    }
+    // A command that fails ends the run: what comes after it does not run.
+    let a = buffer(&context, 100);
+    cpu.fill(&a, &[0], 0, 400, &[]).unwrap();
+    cpu.finish();
+    let recorded = CommandBuffer::new(&stub, CommandBufferFlags::empty(), false, None);
+    for name in ["bump", "fails", "bump"] {
+        let kernel = program.kernel(name).unwrap();
+        kernel.set_buffer_arg(0, Some(&a)).unwrap();
+        if name == "bump" {
+            kernel.set_value_arg(1, &1u32.to_le_bytes()).unwrap();
+        }
+        record(&recorded, &kernel, range, &[]);
+    }
+    recorded.finalize().unwrap();
+    let event = recorded.enqueue(None, &[], true).unwrap().unwrap();
+    assert_eq!(event.wait(), Status::OutOfResources.code());
+    assert_eq!(read(&cpu, &a), vec![1; 100]);
 }
 
 #[test]

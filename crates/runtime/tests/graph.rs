@@ -19,7 +19,11 @@ impl hal::Device for NoDevice {
         Err(hal::HalError::OutOfMemory(size))
     }
 
-    fn load(&self, _: Arc<cloom_artifact::KernelArtifact>) -> Result<Arc<dyn hal::Kernel>, hal::HalError> {
+    fn load(
+        &self,
+        _: Arc<cloom_artifact::KernelArtifact>,
+        _: Option<Arc<dyn hal::Memory>>,
+    ) -> Result<Arc<dyn hal::Kernel>, hal::HalError> {
         Err(hal::HalError::BadCode("there is no device here".into()))
     }
 

@@ -1,6 +1,6 @@
 //! Devices and their queries.
 
-use super::{fail, give_all, platform};
+use super::{command_buffer, fail, give_all, partition, platform};
 use crate::args::{Out, OutArray, OutBytes};
 use crate::handle::{self, Handle};
 use crate::info::{Info, Written};
@@ -60,30 +60,24 @@ pub fn ids(
     }
 }
 
-// OpenCL 3.0 API, 4.3: Partitioning a Device.
-/// Retaining and releasing: root devices live as long as the process.
-pub fn count(device: Handle<Device>) -> Result<()> {
-    device.get().map(drop)
-}
-
 // OpenCL 3.0 API, 4.2: Querying Devices.
-pub fn info(device: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
-    let device = device.get()?;
+pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
+    let device = handle.get()?;
     let info = Info::new(size, value, size_ret);
-    let written = match limit(&device, name, info)? {
-        Some(written) => Some(written),
-        None => match ability(&device, name, info)? {
-            Some(written) => Some(written),
-            None => match images(&device, name, info)? {
-                Some(written) => Some(written),
-                None => absent(name, info)?,
-            },
-        },
-    };
-    match written {
-        Some(_) => Ok(()),
-        None => info.unknown(name).map(drop),
+    let queries: [&dyn Fn() -> Result<Option<Written>>; 6] = [
+        &|| limit(&device, name, info),
+        &|| ability(&device, name, info),
+        &|| images(&device, name, info),
+        &|| partition::device_info(handle, &device, name, info),
+        &|| command_buffer::device_info(name, info),
+        &|| absent(name, info),
+    ];
+    for query in queries {
+        if query()?.is_some() {
+            return Ok(());
+        }
     }
+    info.unknown(name).map(drop)
 }
 
 /// Sizes and numbers.
@@ -165,7 +159,6 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_EXTENSIONS_WITH_VERSION => info.names(&offers.extensions)?,
         cl::DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.text("v0000-01-01-00")?,
         cl::DEVICE_PLATFORM => info.value(handle::borrow(process::get())?)?,
-        cl::DEVICE_REFERENCE_COUNT => info.value(1u32)?,
         cl::DEVICE_SINGLE_FP_CONFIG => info.value(offers.single_fp)?,
         cl::DEVICE_DOUBLE_FP_CONFIG => info.value(offers.double_fp)?,
         cl::DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value(2u32)?,
@@ -245,7 +238,6 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PIPE_SUPPORT => info.bool(false)?,
         cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF
         | cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF
-        | cl::DEVICE_PARTITION_MAX_SUB_DEVICES
         | cl::DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
         | cl::DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
         | cl::DEVICE_MAX_ON_DEVICE_QUEUES
@@ -259,9 +251,7 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_PARTITION_AFFINITY_DOMAIN
         | cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES
         | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,
-        cl::DEVICE_PARENT_DEVICE => info.value(Handle::<Device>::NULL)?,
-        cl::DEVICE_PARTITION_PROPERTIES => info.value(0isize)?,
-        cl::DEVICE_PARTITION_TYPE => info.array::<isize>(&[])?,
+        cl::DEVICE_SEMAPHORE_TYPES_KHR => info.value(cl::SEMAPHORE_TYPE_BINARY_KHR as u32)?,
         cl::DEVICE_BUILT_IN_KERNELS | cl::DEVICE_IL_VERSION => info.text("")?,
         cl::DEVICE_ILS_WITH_VERSION | cl::DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.names(&[])?,
         _ => return Ok(None),

@@ -7,7 +7,7 @@ use crate::handle::Handle;
 use cloom_runtime::{Event, ImageBox, MemObject, Pitches, Queue, Result, Status};
 use std::ffi::c_void;
 
-fn image_box(origin: In<usize>, region: In<usize>) -> Result<ImageBox> {
+pub(super) fn image_box(origin: In<usize>, region: In<usize>) -> Result<ImageBox> {
     Ok(ImageBox { origin: three(origin, "origin")?, region: three(region, "region")? })
 }
 
@@ -125,18 +125,23 @@ pub fn fill(
 ) -> Result<()> {
     enqueue(queue, count, list, event, |queue, wait| {
         let image = image.get()?;
-        if color.is_null() {
-            return fail(Status::InvalidValue, "the fill colour is NULL");
-        }
-        // The colour of a depth image is one float.
-        let is_depth = image.image()?.format.order == cloom_caps::image::order::DEPTH;
-        let bytes = color.bytes(if is_depth { 4 } else { 16 })?;
-        let mut words = [0; 4];
-        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-            *word = u32::from_ne_bytes(*bytes);
-        }
-        queue.fill_image(&image, words, image_box(origin, region)?, wait)
+        queue.fill_image(&image, fill_color(&image, color)?, image_box(origin, region)?, wait)
     })
+}
+
+/// The colour to fill an image with.
+pub(super) fn fill_color(image: &MemObject, color: HostMemory) -> Result<[u32; 4]> {
+    if color.is_null() {
+        return fail(Status::InvalidValue, "the fill colour is NULL");
+    }
+    // The colour of a depth image is one float.
+    let is_depth = image.image()?.format.order == cloom_caps::image::order::DEPTH;
+    let bytes = color.bytes(if is_depth { 4 } else { 16 })?;
+    let mut words = [0; 4];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u32::from_ne_bytes(*bytes);
+    }
+    Ok(words)
 }
 
 // OpenCL 3.0 API, 5.3.6: Mapping Image Objects.

@@ -52,10 +52,14 @@ pub fn duplicate(kernel: Handle<Kernel>) -> Result<Handle<Kernel>> {
 
 // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
 pub fn set_arg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemory) -> Result<()> {
+    kernel.with(|kernel| set_arg_of(kernel, index, size, value))
+}
+
+/// `clSetKernelArg` on a kernel that may have no handle.
+pub(super) fn set_arg_of(kernel: &Kernel, index: u32, size: usize, value: HostMemory) -> Result<()> {
     let with_mem_object: &WithMemObject<'_> = &|address, set| Handle::<MemObject>::from_address(address).with(set);
     let with_sampler: &WithSampler<'_> = &|address, set| Handle::<Sampler>::from_address(address).with(set);
-    let input = ArgInput { size: size as u64, value: value.get(), with_mem_object, with_sampler };
-    kernel.with(|kernel| kernel.set_arg(index, &input))
+    kernel.set_arg(index, &ArgInput { size: size as u64, value: value.get(), with_mem_object, with_sampler })
 }
 
 // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.

@@ -8,7 +8,7 @@ use cloom_runtime::{CommandType, Event, Kernel, MemObject, NativeKernel, Queue, 
 use std::sync::Arc;
 
 /// The sizes of the used dimensions.
-fn sizes(values: In<usize>, dim: u32) -> Option<[u64; 3]> {
+pub(super) fn sizes(values: In<usize>, dim: u32) -> Option<[u64; 3]> {
     if values.is_null() {
         return None;
     }

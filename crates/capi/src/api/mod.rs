@@ -4,6 +4,7 @@
 //! and titles are those of version 3.0, without the sections of extensions.
 
 pub mod buffer;
+pub mod command_buffer;
 pub mod context;
 pub mod device;
 pub mod event;
@@ -11,10 +12,13 @@ pub mod image;
 pub mod image_transfer;
 pub mod kernel;
 pub mod launch;
+pub mod mutable;
+pub mod partition;
 pub mod platform;
 pub mod program;
 pub mod queue;
 pub mod sampler;
+pub mod semaphore;
 pub mod svm;
 pub mod transfer;
 pub mod unsupported;

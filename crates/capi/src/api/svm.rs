@@ -136,7 +136,11 @@ pub fn set_arg(kernel: Handle<Kernel>, index: u32, value: HostMemory) -> Result<
 /// The host memory that a kernel accesses through pointers in memory. All of it is accessible, so the runtime keeps
 /// only whether there is any. An empty set, 0 bytes at NULL, clears an earlier one.
 pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) -> Result<()> {
-    let kernel = kernel.get()?;
+    set_exec_info(&*kernel.get()?, name, size, value)
+}
+
+/// `clSetKernelExecInfo` on a kernel that has no handle.
+pub(super) fn set_exec_info(kernel: &Kernel, name: u32, size: usize, value: HostMemory) -> Result<()> {
     let (system, good) = match name {
         cl::KERNEL_EXEC_INFO_SVM_PTRS => (false, size.is_multiple_of(size_of::<usize>())),
         cl::KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => (true, size == size_of::<u32>()),

@@ -133,7 +133,7 @@ pub(super) fn three(values: In<usize>, what: &str) -> Result<[u64; 3]> {
     }
 }
 
-fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> Result<RectSide> {
+pub(super) fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> Result<RectSide> {
     let origin = three(origin, "origin")?;
     Ok(RectSide { origin, row_pitch: row_pitch as u64, slice_pitch: slice_pitch as u64 })
 }

@@ -15,6 +15,7 @@
 mod api;
 mod callbacks;
 mod cases;
+pub mod extension;
 pub mod images;
 mod load;
 
@@ -61,6 +62,11 @@ impl Obj {
 
     pub fn context(h: Handle) -> Obj {
         Obj::new(h, Api::clReleaseContext)
+    }
+
+    /// A sub-device.
+    pub fn device(h: Handle) -> Obj {
+        Obj::new(h, Api::clReleaseDevice)
     }
 
     pub fn queue(h: Handle) -> Obj {
