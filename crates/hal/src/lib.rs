@@ -88,7 +88,8 @@ pub trait Device: Send + Sync {
     /// Fresh memory, zeroed or not, aligned to at least 128 bytes.
     fn allocate(&self, size: u64) -> Result<Arc<dyn Memory>, HalError>;
 
-    /// Makes code runnable. `variables` is the memory of its program's variables, if there are any; the kernel keeps it.
+    /// Makes code runnable. `variables` is the memory of its program's variables, if there are any; the kernel
+    /// keeps it.
     fn load(
         &self,
         artifact: Arc<KernelArtifact>,

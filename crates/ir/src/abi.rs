@@ -16,8 +16,8 @@
 //! Offsets below are in bytes; every field is an `i64` unless said otherwise; `[3]` has one per dimension, in the order
 //! in which the function has the dimensions of a launch.
 
-/// The symbol of eight bytes of an object file in which the loader puts the device address of the memory of the program's
-/// [variables](crate::variables). Only code that refers to a variable has it.
+/// The symbol of eight bytes of an object file in which the loader puts the device address of the memory of the
+/// program's [variables](crate::variables). Only code that refers to a variable has it.
 pub const VARIABLES: &str = "cloom.variables";
 
 pub mod image;

@@ -1,13 +1,14 @@
-//! The memory of a program's variables: program-scope variables in global memory, which all kernels of the program share
-//! and which keep their values from launch to launch.
+//! The memory of a program's variables: program-scope variables in global memory, which all kernels of the program
+//! share and which keep their values from launch to launch.
 //!
-//! In comes a linked module; each variable gets its [place](crate::Global::place) in one block of memory, and the block's
-//! initial content comes out. The runtime makes a block for each device when the program is built, and code refers to
-//! a variable by the block's address and the place.
+//! In comes a linked module; each variable gets its [place](crate::Global::place) in one block of memory, and the
+//! block's initial content comes out. The runtime makes a block for each device when the program is built, and code
+//! refers to a variable by the block's address and the place.
 //!
-//! Every kernel has an object of its own, with the constants that it uses, so that a constant has as many addresses as
-//! kernels use it. A variable that holds the address of a constant needs one address, and the content of a constant that
-//! holds the address of a variable is not known before the block exists. Such constants lie in the block, too.
+//! Every kernel has an object of its own, with the constants that it uses, so that a constant has as many addresses
+//! as kernels use it. A variable that holds the address of a constant needs one address, and the content of a
+//! constant that holds the address of a variable is not known before the block exists. Such constants lie in the
+//! block, too.
 
 use crate::entity::{Arena, Entity, GlobalRef};
 use crate::module::{Global, GlobalLinkage, Module};
@@ -25,8 +26,8 @@ pub struct Variables {
 }
 
 impl Module {
-    /// Gives each variable of a linked program its place, and takes it away from all else. A program has the same places
-    /// each time.
+    /// Gives each variable of a linked program its place, and takes it away from all else. A program has the same
+    /// places each time.
     pub fn place_variables(&mut self) {
         let members = members(&self.globals);
         let mut end = 0u64;

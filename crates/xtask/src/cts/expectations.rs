@@ -2,8 +2,8 @@
 //! what it did.
 //!
 //! A test is expected to pass unless the file names it, with a reason: tests of features that the device does not
-//! advertise are skipped. A test that passes against the file's word is a finding too: then the file is out of date, and
-//! the table that users read as well.
+//! advertise are skipped. A test that passes against the file's word is a finding too: then the file is out of
+//! date, and the table that users read as well.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
