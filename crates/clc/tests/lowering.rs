@@ -35,7 +35,8 @@ fn programs_of_the_language_compile() {
     for path in files {
         let source = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy();
-        let options = if name.starts_with("generic") { "-cl-std=CL3.0" } else { "" };
+        let newer = name.starts_with("generic") || name.starts_with("variables");
+        let options = if newer { "-cl-std=CL3.0" } else { "" };
         let output = build(&name, &source, options, Mode::User);
         match &output.module {
             None => wrong += &output.log(),

@@ -4,7 +4,7 @@ use crate::case::{Case, CaseArg, NdRange, Outcome, Print, format_ref};
 use crate::device::{cpu, variables};
 use cloom_artifact::{KernelArtifact, KernelCode, LaunchForm};
 use cloom_caps::cpu::names;
-use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink};
+use cloom_hal::{Device, Kernel, Launch, Memory, PrintSink, initialise};
 use cloom_hal_cpu::CpuDevice;
 use cloom_interp::observe::Log;
 use cloom_interp::{Arg, Machine, Options, Program, WorkGroupLayout};
@@ -355,9 +355,9 @@ impl Rung for Cpu {
             launch: LaunchForm::WorkGroup(group.launch),
         };
         let artifact = KernelArtifact::new(&module, kernel, code).map_err(|e| e.to_string())?;
-        let kernel =
-            self.device.load(Arc::new(artifact), variables(&self.device, &module)?).map_err(|e| e.to_string())?;
-        Ok(Box::new(Loaded { cpu: self, module, kernel }))
+        let variables = variables(&self.device, &module)?;
+        let kernel = self.device.load(Arc::new(artifact), variables.clone()).map_err(|e| e.to_string())?;
+        Ok(Box::new(Loaded { cpu: self, module, kernel, variables }))
     }
 }
 
@@ -365,12 +365,19 @@ struct Loaded<'a> {
     cpu: &'a Cpu,
     module: Module,
     kernel: Arc<dyn Kernel>,
+    /// The memory of the program's variables.
+    variables: Option<Arc<dyn Memory>>,
 }
 
 impl Ready for Loaded<'_> {
     fn run(&self, &range: &NdRange, args: &[CaseArg], _: bool) -> Result<Outcome, String> {
         let device = &self.cpu.device;
         let artifact = self.kernel.artifact();
+        if let Some(memory) = &self.variables {
+            // Each case begins with the initial values.
+            let all = self.module.variables();
+            initialise(&**memory, &all.init, &all.relocs).map_err(|e| e.to_string())?;
+        }
         // A caller's block may have any address; here it is never aligned to more than 8.
         let mut room = vec![0u8; artifact.arg_block as usize + 256];
         let start = room.as_ptr().align_offset(128) + 8;

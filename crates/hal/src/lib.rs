@@ -27,7 +27,7 @@ mod uuid;
 
 pub use abilities::{Assist, HostShared, Partition, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, Finish, Kernel, Launch, Pending, PrintSink, TierUp};
-pub use memory::{Memory, copy_through_host, initialised};
+pub use memory::{Memory, copy_through_host, initialise, initialised};
 pub use tuning::{TUNING, Tuning};
 pub use uuid::{UUID_BYTES, uuid};
 

@@ -41,16 +41,21 @@ pub fn initialised(
     addresses: &[(u64, i64)],
 ) -> Result<Arc<dyn Memory>, HalError> {
     // Patterns are of 4 bytes at least on some devices.
-    let size = size.next_multiple_of(16);
-    let memory = device.allocate(size)?;
-    memory.fill(0, size, &[0; 16])?;
+    let memory = device.allocate(size.next_multiple_of(16))?;
+    initialise(&*memory, init, addresses)?;
+    Ok(memory)
+}
+
+/// Gives memory that was made so its initial content again.
+pub fn initialise(memory: &dyn Memory, init: &[(u64, Vec<u8>)], addresses: &[(u64, i64)]) -> Result<(), HalError> {
+    memory.fill(0, memory.size(), &[0; 16])?;
     for (offset, bytes) in init {
         memory.write(*offset, bytes)?;
     }
     for &(offset, target) in addresses {
         memory.write(offset, &memory.device_address().wrapping_add_signed(target).to_le_bytes())?;
     }
-    Ok(memory)
+    Ok(())
 }
 
 /// The size in bytes of the staging buffer of [`copy_through_host`].
