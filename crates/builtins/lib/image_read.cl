@@ -116,12 +116,15 @@ static int layer_of(float a, int layers)
     return clamp(convert_int(rint(a)), 0, layers - 1);
 }
 
+// A descriptor begins with the address of the first element.
+#define DATA(d) (*(constant source *)(d))
+
 static source address(image d, int x, int y, int z)
 {
     int size = (int)__image_element_size(d);
     if (__image_is_large(d))
-        return (source)d[0] + (long)z * (long)d[2] + (long)y * (long)d[1] + (long)x * size;
-    return (source)d[0] + (z * (int)d[2] + y * (int)d[1] + x * size);
+        return DATA(d) + (long)z * (long)d[2] + (long)y * (long)d[1] + (long)x * size;
+    return DATA(d) + (z * (int)d[2] + y * (int)d[1] + x * size);
 }
 
 #define READS(V, letters, one)                                                                     \

@@ -32,12 +32,15 @@ void FN __image_store_ui(target p, uint order, uint type, uint4 v);
         return v;                                                                                  \
     }
 
+// A descriptor begins with the address of the first element.
+#define DATA(d) (*(constant target *)(d))
+
 static target address(image d, int x, int y, int z)
 {
     int size = (int)__image_element_size(d);
     if (__image_is_large(d))
-        return (target)d[0] + (long)z * (long)d[2] + (long)y * (long)d[1] + (long)x * size;
-    return (target)d[0] + (z * (int)d[2] + y * (int)d[1] + x * size);
+        return DATA(d) + (long)z * (long)d[2] + (long)y * (long)d[1] + (long)x * size;
+    return DATA(d) + (z * (int)d[2] + y * (int)d[1] + x * size);
 }
 
 #define WRITES(V, letters)                                                                         \

@@ -10,9 +10,10 @@
 
 use crate::{CompileError, library};
 use cloom_builtins::{Elem, Ty, images, mangle};
-use cloom_ir::{Entity, Flags, FuncRef, Function, Linkage, Module, Op, Space, Type, Value, ValueDef};
+use cloom_ir::{Args, Entity, Flags, FuncRef, Function, Linkage, Module, Op, Space, Type, Value, ValueDef};
 use cloom_passes::{inline, mem2reg, redundant_params, simplify_cfg};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// What a launch passes for one parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -57,6 +58,7 @@ pub fn specialise(module: &mut Module, kernel: FuncRef, states: &ArgStates) -> R
     replace_samplers(&mut module.funcs[kernel], states);
     replace_formats(module, kernel, states);
     replace_accesses(module, kernel);
+    read_descriptors_once(&mut module.funcs[kernel], states);
     Ok(())
 }
 
@@ -85,6 +87,51 @@ fn inline_accesses(module: &mut Module, kernel: FuncRef) -> Result<(), CompileEr
         }
     }
     Ok(())
+}
+
+/// Reads the fields of descriptors at the kernel's begin. They never change, and what is read there is not in the way
+/// of loops over the pixels of a neighbourhood: these are unrolled.
+fn read_descriptors_once(func: &mut Function, states: &ArgStates) {
+    let is_image = |v: Value| {
+        let state = parameter(func, v).and_then(|p| state_of(states, p));
+        matches!(state, Some(ArgState::Image { .. }))
+    };
+    let field = |address: Value| match func.def_inst(address).map(|i| &func.insts[i]) {
+        Some(data) if data.op == Op::PtrAdd => Some((data.args[0], func.const_bits(data.args[1])?)),
+        Some(_) => None,
+        None => Some((address, 0)),
+    };
+    let mut reads = Vec::new();
+    for (inst, data) in func.insts_in_layout() {
+        if let (Op::Load { align }, Some(result)) = (&data.op, data.result)
+            && let Some((image, offset)) = field(data.args[0]).filter(|f| is_image(f.0))
+        {
+            reads.push((inst, result, image, offset, *align));
+        }
+    }
+    let mut renamed = HashMap::new();
+    let mut known = HashMap::new();
+    let mut first = Vec::new();
+    let span = cloom_ir::Span::NONE;
+    for (_, result, image, offset, align) in &reads {
+        let ty = func.ty(*result);
+        let value = *known.entry((*image, *offset, ty)).or_insert_with(|| {
+            let mut put = |op, args, ty| {
+                let inst = func.make_inst(op, args, Some(ty), Flags::empty(), span);
+                first.push(inst);
+                func.insts[inst].result
+            };
+            let offset = put(Op::Const(*offset), Args::new(), Type::I64)?;
+            let address = put(Op::PtrAdd, Args::from_slice(&[*image, offset]), Type::ptr(Space::Constant))?;
+            put(Op::Load { align: *align }, Args::from_slice(&[address]), ty)
+        });
+        if let Some(value) = value {
+            renamed.insert(*result, value);
+        }
+    }
+    let entry = func.entry();
+    func.blocks[entry].insts.splice(0..0, first);
+    func.map_uses(|v| renamed.get(&v).copied().unwrap_or(v));
 }
 
 /// The number of the kernel's parameter that a value is.

@@ -34,15 +34,7 @@ impl Sema<'_> {
             ast::ExprKind::Bool(b) => self.constant(u64::from(*b), Ty::INT, span),
             ast::ExprKind::Str(s) => {
                 let id = self.string_global(&s.bytes);
-                let global = &self.unit.globals[id.0 as usize];
-                let ty = global.ty;
-                // A sampler is a value, so that code can be made for it.
-                if ty.ty == Ty::SAMPLER
-                    && let Some(bits) = global.data.as_ref().and_then(|d| d.bytes.first_chunk())
-                {
-                    let bits = u64::from(u32::from_le_bytes(*bits));
-                    return self.constant(bits, Ty::SAMPLER, span);
-                }
+                let ty = self.unit.globals[id.0 as usize].ty;
                 Expr { kind: ExprKind::Global(id), ty, lvalue: true, span }
             }
             ast::ExprKind::Paren(inner) => {
@@ -122,6 +114,11 @@ impl Sema<'_> {
                     let message = format!("`{}` is of incomplete type `{}`", self.text(name), self.type_name(ty.ty));
                     self.error("E0316", span, message);
                     return Expr::error(span);
+                }
+                // A sampler is a value, so that code can be made for it.
+                let data = self.unit.globals[id.0 as usize].data.as_ref().filter(|_| ty.ty == Ty::SAMPLER);
+                if let Some(bits) = data.and_then(|d| d.bytes.first_chunk()) {
+                    return self.constant(u64::from(u32::from_le_bytes(*bits)), Ty::SAMPLER, span);
                 }
                 Expr { kind: ExprKind::Global(id), ty, lvalue: true, span }
             }

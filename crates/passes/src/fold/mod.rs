@@ -160,8 +160,13 @@ impl Folder<'_> {
 
     /// An instruction before the one that is being folded. Its result is not used until it is returned by a rule.
     fn emit(&mut self, op: Op, args: Args, ty: Type) -> Value {
+        self.emit_with(op, args, ty, Flags::empty())
+    }
+
+    /// [`Self::emit`] with flags.
+    fn emit_with(&mut self, op: Op, args: Args, ty: Type, flags: Flags) -> Value {
         let span = self.out.last().map_or(cloom_ir::Span::NONE, |&i| self.func.insts[i].span);
-        let inst = self.func.make_inst(op, args, Some(ty), Flags::empty(), span);
+        let inst = self.func.make_inst(op, args, Some(ty), flags, span);
         self.out.push(inst);
         match self.func.insts[inst].result {
             Some(v) => v,

@@ -7,6 +7,14 @@ use smallvec::smallvec;
 /// Vectors longer than OpenCL's are left as they are.
 const MAX_LANES: u16 = 16;
 
+/// How many operations deep a component of a vector is computed alone.
+const MAX_DEPTH: u32 = 4;
+
+/// Whether each component of the result comes from the same components of the operands.
+fn is_lane_wise(op: &Op) -> bool {
+    matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Cast(_) | Op::Fma | Op::Icmp(_) | Op::Fcmp(_) | Op::Select)
+}
+
 impl Folder<'_> {
     /// The index, if it is a constant.
     fn lane_number(&self, v: Value, lanes: u16) -> Option<u16> {
@@ -37,7 +45,38 @@ impl Folder<'_> {
                 let (m, a, b) = (mask[usize::from(k)], args[0], args[1]);
                 self.pick(a, b, m)
             }
+            _ if lanes <= MAX_LANES && self.has_components(v, MAX_DEPTH) => Folded::Is(self.component(v, k)),
             _ => Folded::Keep,
+        }
+    }
+
+    /// Whether a vector is made by lane-wise operations from vectors whose components are values.
+    fn has_components(&self, v: Value, depth: u32) -> bool {
+        match self.def(v) {
+            Some((Op::Build | Op::Splat | Op::Const(_), _)) => true,
+            Some((op, args)) if depth > 0 && is_lane_wise(op) => {
+                let same_lanes = |a: Value| self.func.ty(a).lanes == self.func.ty(v).lanes;
+                args.iter().all(|&a| same_lanes(a) && self.has_components(a, depth - 1))
+            }
+            _ => false,
+        }
+    }
+
+    /// Component `k` of a vector that [has components](Self::has_components), computed alone. (The coordinates of a
+    /// pixel are such a vector: along a row its second component is the same for all work-items, and its address
+    /// consecutive, which a vector of both does not show.)
+    fn component(&mut self, v: Value, k: u16) -> Value {
+        let ty = self.func.ty(v).lane();
+        let Some(inst) = self.func.def_inst(v) else { return v };
+        let data = self.func.insts[inst].clone();
+        match data.op {
+            Op::Build => data.args[usize::from(k)],
+            Op::Splat => data.args[0],
+            Op::Const(bits) => self.iconst(ty, bits),
+            op => {
+                let args = data.args.iter().map(|&a| self.component(a, k)).collect();
+                self.emit_with(op, args, ty, data.flags)
+            }
         }
     }
 

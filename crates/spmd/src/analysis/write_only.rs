@@ -1,7 +1,7 @@
-//! Write-only buffers, and the stores to them that may be non-temporal.
+//! Write-only buffers and images, and the stores to them that may be non-temporal.
 //!
-//! In comes a kernel; out go its buffer parameters that are only written, and the stores to them that each work-item
-//! executes at most once.
+//! In comes a kernel; out go its buffer parameters that are only written, its `write_only` images, and the stores to them
+//! that each work-item executes at most once.
 //!
 //! A launch that writes more than the last-level cache holds evicts its own results before anyone reads them. An
 //! ordinary store would still fetch each line before overwriting it. Non-temporal stores save that third of the
@@ -17,13 +17,16 @@ use crate::split::continuation_fn::Param;
 use cloom_ir::cfg::Cfg;
 use cloom_ir::dom::DomTree;
 use cloom_ir::loops::Loops;
-use cloom_ir::{Flags, Function, Inst, Op, ParamKind, Scope, Space, Value, ValueDef};
+use cloom_ir::{Flags, Function, Inst, KernelParam, Op, ParamKind, Scope, Space, Value, ValueDef};
 use rustc_hash::FxHashSet;
 
-/// The buffers that a kernel only writes.
+/// The access qualifier `write_only` of [`KernelParam`].
+const WRITE_ONLY: u8 = 2;
+
+/// The buffers and images that a kernel only writes.
 #[derive(Default)]
 pub struct WriteOnly {
-    /// For each parameter of the kernel, whether it is a buffer that is only written.
+    /// For each parameter of the kernel, whether it is a buffer or image that is only written.
     buffers: Vec<bool>,
     /// Upper bound of the bytes that a work-item writes there outside of loops.
     pub bytes: u32,
@@ -33,7 +36,9 @@ impl WriteOnly {
     /// Analyses a kernel.
     pub fn of(kernel: &Function) -> WriteOnly {
         let Some(meta) = &kernel.kernel else { return WriteOnly { buffers: Vec::new(), bytes: 0 } };
-        let mut buffers: Vec<bool> = meta.params.iter().map(|p| p.kind == ParamKind::Global).collect();
+        let may_be =
+            |p: &KernelParam| p.kind == ParamKind::Global || (p.kind == ParamKind::Image && p.access == WRITE_ONLY);
+        let mut buffers: Vec<bool> = meta.params.iter().map(may_be).collect();
         let insts = kernel.layout.iter().flat_map(|&b| &kernel.blocks[b].insts).map(|&i| &kernel.insts[i]);
         let read = |buffers: &mut [bool], p: Value| {
             if let Some(only_written) = buffer(kernel, p).and_then(|k| buffers.get_mut(k)) {
@@ -92,11 +97,27 @@ fn synchronises_groups(func: &Function, op: &Op, p: Option<Value>) -> bool {
     }
 }
 
-/// The index of the buffer parameter that an address is derived from.
+/// The index of the buffer or image parameter that an address is derived from.
 fn buffer(func: &Function, p: Value) -> Option<usize> {
     let base = base(func, p);
+    if func.ty(base).space() != Some(Space::Global) {
+        return None;
+    }
     match func.values[base].def {
-        ValueDef::Param(b, k) if func.ty(base).space() == Some(Space::Global) && func.layout.first() == Some(&b) => {
+        ValueDef::Param(b, k) if func.layout.first() == Some(&b) => Some(k as usize),
+        _ => image(func, base),
+    }
+}
+
+/// The index of the image parameter whose elements begin at an address: the pointer that its descriptor
+/// (`ir::abi::image`) begins with.
+fn image(func: &Function, data: Value) -> Option<usize> {
+    let load = &func.insts[func.def_inst(data)?];
+    let descriptor = *load.args.first().filter(|_| matches!(load.op, Op::Load { .. }))?;
+    match func.values[descriptor].def {
+        ValueDef::Param(b, k)
+            if func.ty(descriptor).space() == Some(Space::Constant) && func.layout.first() == Some(&b) =>
+        {
             Some(k as usize)
         }
         _ => None,
