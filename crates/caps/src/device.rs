@@ -106,6 +106,11 @@ impl DeviceCaps {
         &CPU
     }
 
+    /// Whether it has a feature of OpenCL C.
+    pub fn has_feature(&self, name: &str) -> bool {
+        self.c_features.iter().any(|feature| feature.name == name)
+    }
+
     /// The names that are macros of OpenCL C: extensions, then features.
     pub fn macros(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.extensions.iter().chain(self.c_features.iter()).map(|named| named.name)

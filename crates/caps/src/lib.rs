@@ -78,11 +78,23 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
 pub const PLATFORM_EXTENSIONS: &[Named] =
     &[named("cl_khr_icd", version(1, 0, 0)), named("cl_khr_extended_versioning", version(1, 0, 0))];
 
+/// Names of features that more than their macros depend on.
+pub mod feature {
+    /// Pointers without a named address space.
+    pub const GENERIC_ADDRESS_SPACE: &str = "__opencl_c_generic_address_space";
+    /// Variables of program scope in global memory.
+    pub const PROGRAM_SCOPE_VARIABLES: &str = "__opencl_c_program_scope_global_variables";
+    /// `memory_scope_all_devices`, which is another name of one scope.
+    pub const SCOPE_ALL_DEVICES: &str = "__opencl_c_atomic_scope_all_devices";
+    /// Images.
+    pub const IMAGES: &str = "__opencl_c_images";
+}
+
 /// Optional features of OpenCL C 3.0 (`__opencl_c_…`).
 pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_fp64", version(3, 0, 0)),
     named("__opencl_c_int64", version(3, 0, 0)),
-    named("__opencl_c_images", version(3, 0, 0)),
+    named(feature::IMAGES, version(3, 0, 0)),
     named("__opencl_c_read_write_images", version(3, 0, 0)),
     named("__opencl_c_3d_image_writes", version(3, 0, 0)),
     named("__opencl_c_kernel_clock_scope_device", version(3, 0, 0)),
@@ -93,9 +105,9 @@ pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_atomic_order_acq_rel", version(3, 0, 0)),
     named("__opencl_c_atomic_order_seq_cst", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_device", version(3, 0, 0)),
-    named("__opencl_c_atomic_scope_all_devices", version(3, 0, 0)),
-    named("__opencl_c_generic_address_space", version(3, 0, 0)),
-    named("__opencl_c_program_scope_global_variables", version(3, 0, 0)),
+    named(feature::SCOPE_ALL_DEVICES, version(3, 0, 0)),
+    named(feature::GENERIC_ADDRESS_SPACE, version(3, 0, 0)),
+    named(feature::PROGRAM_SCOPE_VARIABLES, version(3, 0, 0)),
     named("__opencl_c_subgroups", version(3, 0, 0)),
     named("__opencl_c_work_group_collective_functions", version(3, 0, 0)),
 ];
