@@ -173,6 +173,9 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ATOMICS)?,
         cl::DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ATOMICS | SCOPE_WORK_ITEM)?,
         cl::DEVICE_SVM_CAPABILITIES => info.value(svm_capabilities(device))?,
+        cl::DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT => info.value(offers.float_atomics(16))?,
+        cl::DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT => info.value(offers.float_atomics(32))?,
+        cl::DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT => info.value(offers.float_atomics(64))?,
         // Packed vectors, vectors.
         cl::DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES => info.value(1u64 | 2)?,
         // Of device, work-group and sub-group.
