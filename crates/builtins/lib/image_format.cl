@@ -10,23 +10,6 @@
 typedef global const uchar *source;
 typedef global uchar *target;
 
-// The host's numbers of channel types.
-#define SNORM_INT8 0x10D0
-#define SNORM_INT16 0x10D1
-#define UNORM_INT8 0x10D2
-#define UNORM_INT16 0x10D3
-#define UNORM_SHORT_565 0x10D4
-#define UNORM_SHORT_555 0x10D5
-#define UNORM_INT_101010 0x10D6
-#define SIGNED_INT8 0x10D7
-#define SIGNED_INT16 0x10D8
-#define SIGNED_INT32 0x10D9
-#define UNSIGNED_INT8 0x10DA
-#define UNSIGNED_INT16 0x10DB
-#define UNSIGNED_INT32 0x10DC
-#define HALF_FLOAT 0x10DD
-#define FLOAT 0x10DE
-#define UNORM_INT_101010_2 0x10E0
 // Of our own: UNORM_INT8 of an sRGB channel order.
 #define SRGB_INT8 0x1FD2
 
@@ -122,15 +105,15 @@ float4 FN __image_load_f_srgb8x4(source p)
 static uint channels(uint order)
 {
     switch (order) {
-    case 0x10B0: // R
-    case 0x10B1: // A
-    case 0x10B8: // INTENSITY
-    case 0x10B9: // LUMINANCE
-    case 0x10BD: // DEPTH
+    case CLK_R:
+    case CLK_A:
+    case CLK_INTENSITY:
+    case CLK_LUMINANCE:
+    case CLK_DEPTH:
         return 1;
-    case 0x10B2: // RG
-    case 0x10B3: // RA
-    case 0x10BA: // Rx
+    case CLK_RG:
+    case CLK_RA:
+    case CLK_Rx:
         return 2;
     default:
         return 4;
@@ -139,7 +122,7 @@ static uint channels(uint order)
 
 static uint is_srgb(uint order)
 {
-    return order >= 0x10BF && order <= 0x10C2;
+    return order >= CLK_sRGB && order <= CLK_sBGRA;
 }
 
 #define BY_CHANNELS(name, ...)                                                                     \
@@ -155,27 +138,27 @@ static uint is_srgb(uint order)
 float4 FN __image_load_f(source p, uint order, uint type)
 {
     switch (type) {
-    case SNORM_INT8:
+    case CLK_SNORM_INT8:
         BY_CHANNELS(__image_load_f_snorm8, p)
-    case SNORM_INT16:
+    case CLK_SNORM_INT16:
         BY_CHANNELS(__image_load_f_snorm16, p)
-    case UNORM_INT8:
+    case CLK_UNORM_INT8:
         if (is_srgb(order))
             return __image_load_f_srgb8x4(p);
         BY_CHANNELS(__image_load_f_unorm8, p)
-    case UNORM_INT16:
+    case CLK_UNORM_INT16:
         BY_CHANNELS(__image_load_f_unorm16, p)
-    case UNORM_SHORT_565:
+    case CLK_UNORM_SHORT_565:
         return __image_load_f_565x4(p);
-    case UNORM_SHORT_555:
+    case CLK_UNORM_SHORT_555:
         return __image_load_f_555x4(p);
-    case UNORM_INT_101010:
+    case CLK_UNORM_INT_101010:
         return __image_load_f_101010x4(p);
-    case UNORM_INT_101010_2:
+    case CLK_UNORM_INT_101010_2:
         return __image_load_f_101010_2x4(p);
-    case HALF_FLOAT:
+    case CLK_HALF_FLOAT:
         BY_CHANNELS(__image_load_f_half, p)
-    case FLOAT:
+    case CLK_FLOAT:
         BY_CHANNELS(__image_load_f_float, p)
     default:
         return 0;
@@ -185,11 +168,11 @@ float4 FN __image_load_f(source p, uint order, uint type)
 int4 FN __image_load_i(source p, uint order, uint type)
 {
     switch (type) {
-    case SIGNED_INT8:
+    case CLK_SIGNED_INT8:
         BY_CHANNELS(__image_load_i_int8, p)
-    case SIGNED_INT16:
+    case CLK_SIGNED_INT16:
         BY_CHANNELS(__image_load_i_int16, p)
-    case SIGNED_INT32:
+    case CLK_SIGNED_INT32:
         BY_CHANNELS(__image_load_i_int32, p)
     default:
         return 0;
@@ -199,11 +182,11 @@ int4 FN __image_load_i(source p, uint order, uint type)
 uint4 FN __image_load_ui(source p, uint order, uint type)
 {
     switch (type) {
-    case UNSIGNED_INT8:
+    case CLK_UNSIGNED_INT8:
         BY_CHANNELS(__image_load_ui_int8, p)
-    case UNSIGNED_INT16:
+    case CLK_UNSIGNED_INT16:
         BY_CHANNELS(__image_load_ui_int16, p)
-    case UNSIGNED_INT32:
+    case CLK_UNSIGNED_INT32:
         BY_CHANNELS(__image_load_ui_int32, p)
     default:
         return 0;
@@ -312,33 +295,33 @@ void FN __image_store_f_srgb8x4(target p, float4 v)
 void FN __image_store_f(target p, uint order, uint type, float4 v)
 {
     switch (type) {
-    case SNORM_INT8:
+    case CLK_SNORM_INT8:
         BY_CHANNELS(__image_store_f_snorm8, p, v)
-    case SNORM_INT16:
+    case CLK_SNORM_INT16:
         BY_CHANNELS(__image_store_f_snorm16, p, v)
-    case UNORM_INT8:
+    case CLK_UNORM_INT8:
         if (is_srgb(order)) {
             __image_store_f_srgb8x4(p, v);
             return;
         }
         BY_CHANNELS(__image_store_f_unorm8, p, v)
-    case UNORM_INT16:
+    case CLK_UNORM_INT16:
         BY_CHANNELS(__image_store_f_unorm16, p, v)
-    case UNORM_SHORT_565:
+    case CLK_UNORM_SHORT_565:
         __image_store_f_565x4(p, v);
         return;
-    case UNORM_SHORT_555:
+    case CLK_UNORM_SHORT_555:
         __image_store_f_555x4(p, v);
         return;
-    case UNORM_INT_101010:
+    case CLK_UNORM_INT_101010:
         __image_store_f_101010x4(p, v);
         return;
-    case UNORM_INT_101010_2:
+    case CLK_UNORM_INT_101010_2:
         __image_store_f_101010_2x4(p, v);
         return;
-    case HALF_FLOAT:
+    case CLK_HALF_FLOAT:
         BY_CHANNELS(__image_store_f_half, p, v)
-    case FLOAT:
+    case CLK_FLOAT:
         BY_CHANNELS(__image_store_f_float, p, v)
     }
 }
@@ -346,11 +329,11 @@ void FN __image_store_f(target p, uint order, uint type, float4 v)
 void FN __image_store_i(target p, uint order, uint type, int4 v)
 {
     switch (type) {
-    case SIGNED_INT8:
+    case CLK_SIGNED_INT8:
         BY_CHANNELS(__image_store_i_int8, p, v)
-    case SIGNED_INT16:
+    case CLK_SIGNED_INT16:
         BY_CHANNELS(__image_store_i_int16, p, v)
-    case SIGNED_INT32:
+    case CLK_SIGNED_INT32:
         BY_CHANNELS(__image_store_i_int32, p, v)
     }
 }
@@ -358,11 +341,11 @@ void FN __image_store_i(target p, uint order, uint type, int4 v)
 void FN __image_store_ui(target p, uint order, uint type, uint4 v)
 {
     switch (type) {
-    case UNSIGNED_INT8:
+    case CLK_UNSIGNED_INT8:
         BY_CHANNELS(__image_store_ui_int8, p, v)
-    case UNSIGNED_INT16:
+    case CLK_UNSIGNED_INT16:
         BY_CHANNELS(__image_store_ui_int16, p, v)
-    case UNSIGNED_INT32:
+    case CLK_UNSIGNED_INT32:
         BY_CHANNELS(__image_store_ui_int32, p, v)
     }
 }

@@ -36,32 +36,32 @@ uint4 FN __image_load_ui(source p, uint order, uint type);
 // Channels in the order of memory to red, green, blue, alpha.
 #define SWIZZLE(V, order, v, one)                                                                  \
     switch (order) {                                                                               \
-    case 0x10B0: /* R */                                                                           \
-    case 0x10BA: /* Rx */                                                                          \
-    case 0x10BD: /* DEPTH */                                                                       \
+    case CLK_R:                                                                                    \
+    case CLK_Rx:                                                                                   \
+    case CLK_DEPTH:                                                                                \
         return (V)(v.x, 0, 0, one);                                                                \
-    case 0x10B1: /* A */                                                                           \
+    case CLK_A:                                                                                    \
         return (V)(0, 0, 0, v.x);                                                                  \
-    case 0x10B2: /* RG */                                                                          \
-    case 0x10BB: /* RGx */                                                                         \
+    case CLK_RG:                                                                                   \
+    case CLK_RGx:                                                                                  \
         return (V)(v.xy, 0, one);                                                                  \
-    case 0x10B3: /* RA */                                                                          \
+    case CLK_RA:                                                                                   \
         return (V)(v.x, 0, 0, v.y);                                                                \
-    case 0x10B4: /* RGB */                                                                         \
-    case 0x10BC: /* RGBx */                                                                        \
-    case 0x10BF: /* sRGB */                                                                        \
-    case 0x10C0: /* sRGBx */                                                                       \
+    case CLK_RGB:                                                                                  \
+    case CLK_RGBx:                                                                                 \
+    case CLK_sRGB:                                                                                 \
+    case CLK_sRGBx:                                                                                \
         return (V)(v.xyz, one);                                                                    \
-    case 0x10B6: /* BGRA */                                                                        \
-    case 0x10C2: /* sBGRA */                                                                       \
+    case CLK_BGRA:                                                                                 \
+    case CLK_sBGRA:                                                                                \
         return v.zyxw;                                                                             \
-    case 0x10B7: /* ARGB */                                                                        \
+    case CLK_ARGB:                                                                                 \
         return v.yzwx;                                                                             \
-    case 0x10C3: /* ABGR */                                                                        \
+    case CLK_ABGR:                                                                                 \
         return v.wzyx;                                                                             \
-    case 0x10B8: /* INTENSITY */                                                                   \
+    case CLK_INTENSITY:                                                                            \
         return v.xxxx;                                                                             \
-    case 0x10B9: /* LUMINANCE */                                                                   \
+    case CLK_LUMINANCE:                                                                            \
         return (V)(v.xxx, one);                                                                    \
     default:                                                                                       \
         return v;                                                                                  \
@@ -71,10 +71,10 @@ uint4 FN __image_load_ui(source p, uint order, uint type);
 static uint border_alpha(uint order)
 {
     switch (order) {
-    case 0x10B0: // R
-    case 0x10B2: // RG
-    case 0x10B4: // RGB
-    case 0x10B9: // LUMINANCE
+    case CLK_R:
+    case CLK_RG:
+    case CLK_RGB:
+    case CLK_LUMINANCE:
         return 1;
     default:
         return 0;

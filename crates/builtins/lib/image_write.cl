@@ -17,16 +17,16 @@ void FN __image_store_ui(target p, uint order, uint type, uint4 v);
 // Red, green, blue, alpha to channels in the order of memory.
 #define CHANNELS(order, v)                                                                         \
     switch (order) {                                                                               \
-    case 0x10B1: /* A */                                                                           \
+    case CLK_A:                                                                                    \
         return v.wwww;                                                                             \
-    case 0x10B3: /* RA */                                                                          \
+    case CLK_RA:                                                                                   \
         return v.xwww;                                                                             \
-    case 0x10B6: /* BGRA */                                                                        \
-    case 0x10C2: /* sBGRA */                                                                       \
+    case CLK_BGRA:                                                                                 \
+    case CLK_sBGRA:                                                                                \
         return v.zyxw;                                                                             \
-    case 0x10B7: /* ARGB */                                                                        \
+    case CLK_ARGB:                                                                                 \
         return v.wxyz;                                                                             \
-    case 0x10C3: /* ABGR */                                                                        \
+    case CLK_ABGR:                                                                                 \
         return v.wzyx;                                                                             \
     default:                                                                                       \
         return v;                                                                                  \

@@ -1,4 +1,5 @@
-//! The predefined constants of OpenCL C (limits, mathematical constants, fence flags, images), which are macros.
+//! The predefined constants of OpenCL C (limits, mathematical constants, fence flags, samplers), which are macros. Formats
+//! of images are in `caps::image`.
 
 /// Name and text of each.
 pub const CONSTANTS: &[(&str, &str)] = &[
@@ -93,8 +94,8 @@ pub const CONSTANTS: &[(&str, &str)] = &[
     ("ATOMIC_FLAG_INIT", "0"),
 ];
 
-/// Name and text of those that only devices with images have. Sampler bits as in `abi::image`; formats are the host's.
-pub const IMAGE_CONSTANTS: &[(&str, &str)] = &[
+/// The modes of samplers, which only devices with images have: bits as in `abi::image`.
+pub const SAMPLER_CONSTANTS: &[(&str, &str)] = &[
     ("CLK_NORMALIZED_COORDS_FALSE", "0"),
     ("CLK_NORMALIZED_COORDS_TRUE", "1"),
     ("CLK_ADDRESS_NONE", "0"),
@@ -104,39 +105,4 @@ pub const IMAGE_CONSTANTS: &[(&str, &str)] = &[
     ("CLK_ADDRESS_MIRRORED_REPEAT", "8"),
     ("CLK_FILTER_NEAREST", "0x10"),
     ("CLK_FILTER_LINEAR", "0x20"),
-    ("CLK_R", "0x10B0"),
-    ("CLK_A", "0x10B1"),
-    ("CLK_RG", "0x10B2"),
-    ("CLK_RA", "0x10B3"),
-    ("CLK_RGB", "0x10B4"),
-    ("CLK_RGBA", "0x10B5"),
-    ("CLK_BGRA", "0x10B6"),
-    ("CLK_ARGB", "0x10B7"),
-    ("CLK_INTENSITY", "0x10B8"),
-    ("CLK_LUMINANCE", "0x10B9"),
-    ("CLK_Rx", "0x10BA"),
-    ("CLK_RGx", "0x10BB"),
-    ("CLK_RGBx", "0x10BC"),
-    ("CLK_DEPTH", "0x10BD"),
-    ("CLK_sRGB", "0x10BF"),
-    ("CLK_sRGBx", "0x10C0"),
-    ("CLK_sRGBA", "0x10C1"),
-    ("CLK_sBGRA", "0x10C2"),
-    ("CLK_ABGR", "0x10C3"),
-    ("CLK_SNORM_INT8", "0x10D0"),
-    ("CLK_SNORM_INT16", "0x10D1"),
-    ("CLK_UNORM_INT8", "0x10D2"),
-    ("CLK_UNORM_INT16", "0x10D3"),
-    ("CLK_UNORM_SHORT_565", "0x10D4"),
-    ("CLK_UNORM_SHORT_555", "0x10D5"),
-    ("CLK_UNORM_INT_101010", "0x10D6"),
-    ("CLK_SIGNED_INT8", "0x10D7"),
-    ("CLK_SIGNED_INT16", "0x10D8"),
-    ("CLK_SIGNED_INT32", "0x10D9"),
-    ("CLK_UNSIGNED_INT8", "0x10DA"),
-    ("CLK_UNSIGNED_INT16", "0x10DB"),
-    ("CLK_UNSIGNED_INT32", "0x10DC"),
-    ("CLK_HALF_FLOAT", "0x10DD"),
-    ("CLK_FLOAT", "0x10DE"),
-    ("CLK_UNORM_INT_101010_2", "0x10E0"),
 ];

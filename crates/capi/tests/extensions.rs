@@ -38,6 +38,45 @@ fn integer_dot_products_are_described() {
 }
 
 #[test]
+fn atomics_on_floats_are_described_and_work_between_groups() {
+    let t = Session::new();
+    let extensions = text(|s, v, r| t.clGetDeviceInfo(t.device, CL_DEVICE_EXTENSIONS, s, v, r));
+    assert!(extensions.split(' ').any(|e| e == "cl_ext_float_atomics"));
+    // Loads and stores, sums, minima and maxima; the same in local memory.
+    let all = 7 | 7 << 16;
+    for (name, wanted) in [
+        (0x4231, all),
+        (0x4232, all),
+        (0x4233, 0),
+    ] {
+        assert_eq!(t.device_info::<u64>(name), wanted, "{name:#x}");
+    }
+    let program = t.source(
+        "kernel void k(global atomic_float *f, global atomic_double *d)
+         {
+             uint i = (uint)get_global_id(0);
+             atomic_fetch_add(&f[0], 1.0f);
+             atomic_fetch_sub_explicit(&f[1], 0.5f, memory_order_relaxed, memory_scope_device);
+             atomic_fetch_min(&f[2], -(float)i);
+             atomic_fetch_max_explicit(&f[3], (float)(i ^ 0x155), memory_order_relaxed, memory_scope_device);
+             atomic_fetch_add(&d[i & 1], (double)i);
+             atomic_fetch_max(&d[2], (double)i * 1e300);
+         }",
+    );
+    ok(t.build(&program, "-cl-std=CL3.0"));
+    let kernel = t.kernel_of(&program, "k");
+    let (floats, doubles) = (t.buffer_of(&[0.0f32; 4]), t.buffer_of(&[0.0f64; 3]));
+    t.arg_mem(&kernel, 0, &floats);
+    t.arg_mem(&kernel, 1, &doubles);
+    let n = 1 << 16;
+    drop(t.launch(&kernel, &[n], &[64]));
+    let n = n as f64;
+    assert_eq!(t.read::<f32>(&floats, 4), [n, -n / 2.0, 1.0 - n, n - 1.0].map(|x| x as f32));
+    let even = n / 2.0 * (n / 2.0 - 1.0);
+    assert_eq!(t.read::<f64>(&doubles, 3), [even, even + n / 2.0, (n - 1.0) * 1e300]);
+}
+
+#[test]
 fn clocks_run_with_the_hosts() {
     let t = Session::new();
     assert_eq!(t.device_info::<u64>(0x1076), 1 | 2 | 4, "of device, work-group and sub-group");

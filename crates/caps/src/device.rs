@@ -4,7 +4,7 @@
 //! queries of the interface, the runtime's checks, and the preprocessor's macros.
 
 use crate::image::{CPU_IMAGES, ImageLimits};
-use crate::{C_FEATURES, DEVICE_EXTENSIONS, Named, limits};
+use crate::{C_FEATURES, DEVICE_EXTENSIONS, Named, feature, limits};
 use std::borrow::Cow;
 
 /// `CL_DEVICE_TYPE` (OpenCL 3.0, section 4.2).
@@ -104,6 +104,32 @@ impl DeviceCaps {
     /// What the CPU offers.
     pub fn cpu() -> &'static DeviceCaps {
         &CPU
+    }
+
+    /// Whether it has a feature of OpenCL C.
+    pub fn has_feature(&self, name: &str) -> bool {
+        self.c_features.iter().any(|feature| feature.name == name)
+    }
+
+    /// Whether it has an extension.
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.extensions.iter().any(|extension| extension.name == name)
+    }
+
+    /// `CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT` and its like, of floats of so many bits: in the low half for global
+    /// memory, in the high half for local memory. Loads and stores of `float` and `double` are of OpenCL C 2.0 and need
+    /// no feature.
+    pub fn float_atomics(&self, bits: u32) -> u64 {
+        let has = |space, what| self.has_feature(&feature::float_atomic(bits, space, what));
+        let in_space = |space| {
+            let loads = match bits {
+                32 => true,
+                64 => self.double_fp != 0,
+                _ => has(space, "load_store"),
+            };
+            u64::from(loads) | u64::from(has(space, "add")) << 1 | u64::from(has(space, "min_max")) << 2
+        };
+        in_space("global") | in_space("local") << 16
     }
 
     /// The names that are macros of OpenCL C: extensions, then features.

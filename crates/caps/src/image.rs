@@ -1,48 +1,66 @@
 //! Images: their formats, written once, and their limits.
 //!
 //! A format is a channel order and a channel type, with the specification's numbers. From the table come the answers of
-//! `clGetSupportedImageFormats`, the checks of new images, and the sizes of elements.
+//! `clGetSupportedImageFormats`, the checks of new images, the sizes of elements, and the macros of OpenCL C.
 
-/// `cl_channel_order`
-#[allow(missing_docs, reason = "the names are those of the specification")]
-pub mod order {
-    pub const R: u32 = 0x10B0;
-    pub const A: u32 = 0x10B1;
-    pub const RG: u32 = 0x10B2;
-    pub const RA: u32 = 0x10B3;
-    pub const RGB: u32 = 0x10B4;
-    pub const RGBA: u32 = 0x10B5;
-    pub const BGRA: u32 = 0x10B6;
-    pub const ARGB: u32 = 0x10B7;
-    pub const INTENSITY: u32 = 0x10B8;
-    pub const LUMINANCE: u32 = 0x10B9;
-    pub const RX: u32 = 0x10BA;
-    pub const DEPTH: u32 = 0x10BD;
-    pub const SRGB: u32 = 0x10BF;
-    pub const SRGBA: u32 = 0x10C1;
-    pub const SBGRA: u32 = 0x10C2;
-    pub const ABGR: u32 = 0x10C3;
+/// Numbers with their names in Rust and in OpenCL C.
+macro_rules! numbers {
+    ($(#[$doc:meta])* $module:ident { $($name:ident = $number:literal $c:literal,)* }) => {
+        $(#[$doc])*
+        #[allow(missing_docs, reason = "the names are those of the specification")]
+        pub mod $module {
+            $(pub const $name: u32 = $number;)*
+            /// The macros of OpenCL C: name and text.
+            pub const MACROS: &[(&str, &str)] = &[$((concat!("CLK_", $c), stringify!($number)),)*];
+        }
+    };
 }
 
-/// `cl_channel_type`
-#[allow(missing_docs, reason = "the names are those of the specification")]
-pub mod channel {
-    pub const SNORM_INT8: u32 = 0x10D0;
-    pub const SNORM_INT16: u32 = 0x10D1;
-    pub const UNORM_INT8: u32 = 0x10D2;
-    pub const UNORM_INT16: u32 = 0x10D3;
-    pub const UNORM_SHORT_565: u32 = 0x10D4;
-    pub const UNORM_SHORT_555: u32 = 0x10D5;
-    pub const UNORM_INT_101010: u32 = 0x10D6;
-    pub const SIGNED_INT8: u32 = 0x10D7;
-    pub const SIGNED_INT16: u32 = 0x10D8;
-    pub const SIGNED_INT32: u32 = 0x10D9;
-    pub const UNSIGNED_INT8: u32 = 0x10DA;
-    pub const UNSIGNED_INT16: u32 = 0x10DB;
-    pub const UNSIGNED_INT32: u32 = 0x10DC;
-    pub const HALF_FLOAT: u32 = 0x10DD;
-    pub const FLOAT: u32 = 0x10DE;
-    pub const UNORM_INT_101010_2: u32 = 0x10E0;
+numbers! {
+    /// `cl_channel_order`
+    order {
+        R = 0x10B0 "R",
+        A = 0x10B1 "A",
+        RG = 0x10B2 "RG",
+        RA = 0x10B3 "RA",
+        RGB = 0x10B4 "RGB",
+        RGBA = 0x10B5 "RGBA",
+        BGRA = 0x10B6 "BGRA",
+        ARGB = 0x10B7 "ARGB",
+        INTENSITY = 0x10B8 "INTENSITY",
+        LUMINANCE = 0x10B9 "LUMINANCE",
+        RX = 0x10BA "Rx",
+        RGX = 0x10BB "RGx",
+        RGBX = 0x10BC "RGBx",
+        DEPTH = 0x10BD "DEPTH",
+        SRGB = 0x10BF "sRGB",
+        SRGBX = 0x10C0 "sRGBx",
+        SRGBA = 0x10C1 "sRGBA",
+        SBGRA = 0x10C2 "sBGRA",
+        ABGR = 0x10C3 "ABGR",
+    }
+}
+
+numbers! {
+    /// `cl_channel_type`
+    channel {
+        SNORM_INT8 = 0x10D0 "SNORM_INT8",
+        SNORM_INT16 = 0x10D1 "SNORM_INT16",
+        UNORM_INT8 = 0x10D2 "UNORM_INT8",
+        UNORM_INT16 = 0x10D3 "UNORM_INT16",
+        UNORM_SHORT_565 = 0x10D4 "UNORM_SHORT_565",
+        UNORM_SHORT_555 = 0x10D5 "UNORM_SHORT_555",
+        UNORM_INT_101010 = 0x10D6 "UNORM_INT_101010",
+        SIGNED_INT8 = 0x10D7 "SIGNED_INT8",
+        SIGNED_INT16 = 0x10D8 "SIGNED_INT16",
+        SIGNED_INT32 = 0x10D9 "SIGNED_INT32",
+        UNSIGNED_INT8 = 0x10DA "UNSIGNED_INT8",
+        UNSIGNED_INT16 = 0x10DB "UNSIGNED_INT16",
+        UNSIGNED_INT32 = 0x10DC "UNSIGNED_INT32",
+        HALF_FLOAT = 0x10DD "HALF_FLOAT",
+        FLOAT = 0x10DE "FLOAT",
+        UNORM_INT_101010_2 = 0x10E0 "UNORM_INT_101010_2",
+    }
 }
 
 use channel::*;
@@ -106,7 +124,7 @@ impl ImageFormat {
     pub fn is_valid(self) -> bool {
         let known = (0x10B0..=0x10C3).contains(&self.order) && (0x10D0..=0x10E3).contains(&self.channel_type);
         let packed = match self.channel_type {
-            UNORM_SHORT_565 | UNORM_SHORT_555 | UNORM_INT_101010 => matches!(self.order, order::RGB | 0x10BC),
+            UNORM_SHORT_565 | UNORM_SHORT_555 | UNORM_INT_101010 => matches!(self.order, order::RGB | order::RGBX),
             UNORM_INT_101010_2 => self.order == order::RGBA,
             _ => true,
         };
@@ -120,12 +138,18 @@ impl ImageFormat {
 
     /// Whether colours are converted from and to the sRGB colour space.
     pub fn is_srgb(self) -> bool {
-        matches!(self.order, 0x10BF..=0x10C2)
+        matches!(self.order, order::SRGB | order::SRGBX | order::SRGBA | order::SBGRA)
+    }
+
+    /// Whether the channels of an element share one number.
+    pub fn is_packed(self) -> bool {
+        matches!(self.channel_type, UNORM_SHORT_565 | UNORM_SHORT_555 | UNORM_INT_101010 | UNORM_INT_101010_2)
     }
 
     /// Channels that an element has in memory. Those of packed types count as four.
     pub fn channels(self) -> u32 {
         match self.order {
+            _ if self.is_packed() => 4,
             order::R | order::A | order::INTENSITY | order::LUMINANCE | order::DEPTH => 1,
             order::RG | order::RA | order::RX => 2,
             _ => 4,

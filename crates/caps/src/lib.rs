@@ -61,6 +61,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_semaphore", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),
     named("cl_khr_throttle_hints", version(1, 0, 0)),
+    named("cl_ext_float_atomics", version(1, 0, 0)),
     named("cl_ext_immutable_memory_objects", version(1, 0, 0)),
     named("cl_khr_extended_bit_ops", version(1, 0, 0)),
     named("cl_khr_integer_dot_product", version(2, 0, 0)),
@@ -78,11 +79,29 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
 pub const PLATFORM_EXTENSIONS: &[Named] =
     &[named("cl_khr_icd", version(1, 0, 0)), named("cl_khr_extended_versioning", version(1, 0, 0))];
 
+/// Names of features that more than their macros depend on.
+pub mod feature {
+    /// Pointers without a named address space.
+    pub const GENERIC_ADDRESS_SPACE: &str = "__opencl_c_generic_address_space";
+    /// Variables of program scope in global memory.
+    pub const PROGRAM_SCOPE_VARIABLES: &str = "__opencl_c_program_scope_global_variables";
+    /// `memory_scope_all_devices`, which is another name of one scope.
+    pub const SCOPE_ALL_DEVICES: &str = "__opencl_c_atomic_scope_all_devices";
+    /// Images.
+    pub const IMAGES: &str = "__opencl_c_images";
+
+    /// A feature of `cl_ext_float_atomics`: the bits of the float, `global` or `local`, and `add`, `min_max` or
+    /// `load_store`.
+    pub fn float_atomic(bits: u32, space: &str, what: &str) -> String {
+        format!("__opencl_c_ext_fp{bits}_{space}_atomic_{what}")
+    }
+}
+
 /// Optional features of OpenCL C 3.0 (`__opencl_c_…`).
 pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_fp64", version(3, 0, 0)),
     named("__opencl_c_int64", version(3, 0, 0)),
-    named("__opencl_c_images", version(3, 0, 0)),
+    named(feature::IMAGES, version(3, 0, 0)),
     named("__opencl_c_read_write_images", version(3, 0, 0)),
     named("__opencl_c_3d_image_writes", version(3, 0, 0)),
     named("__opencl_c_kernel_clock_scope_device", version(3, 0, 0)),
@@ -93,9 +112,17 @@ pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_atomic_order_acq_rel", version(3, 0, 0)),
     named("__opencl_c_atomic_order_seq_cst", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_device", version(3, 0, 0)),
-    named("__opencl_c_atomic_scope_all_devices", version(3, 0, 0)),
-    named("__opencl_c_generic_address_space", version(3, 0, 0)),
-    named("__opencl_c_program_scope_global_variables", version(3, 0, 0)),
+    named(feature::SCOPE_ALL_DEVICES, version(3, 0, 0)),
+    named(feature::GENERIC_ADDRESS_SPACE, version(3, 0, 0)),
+    named(feature::PROGRAM_SCOPE_VARIABLES, version(3, 0, 0)),
+    named("__opencl_c_ext_fp32_global_atomic_add", version(3, 0, 0)),
+    named("__opencl_c_ext_fp32_global_atomic_min_max", version(3, 0, 0)),
+    named("__opencl_c_ext_fp32_local_atomic_add", version(3, 0, 0)),
+    named("__opencl_c_ext_fp32_local_atomic_min_max", version(3, 0, 0)),
+    named("__opencl_c_ext_fp64_global_atomic_add", version(3, 0, 0)),
+    named("__opencl_c_ext_fp64_global_atomic_min_max", version(3, 0, 0)),
+    named("__opencl_c_ext_fp64_local_atomic_add", version(3, 0, 0)),
+    named("__opencl_c_ext_fp64_local_atomic_min_max", version(3, 0, 0)),
     named("__opencl_c_subgroups", version(3, 0, 0)),
     named("__opencl_c_work_group_collective_functions", version(3, 0, 0)),
 ];

@@ -7,7 +7,7 @@ use crate::pp::{IncludeResolver, PpOptions, preprocess};
 use crate::sema::{SemaOptions, analyse};
 use crate::source::{Diagnostic, Diagnostics, Session, SourceMap};
 use crate::syntax::{ParseOptions, parse};
-use cloom_caps::DeviceCaps;
+use cloom_caps::{DeviceCaps, feature, image};
 use cloom_ir::{Flags, Module};
 use std::time::{Duration, Instant};
 
@@ -39,16 +39,10 @@ impl Target {
     pub fn of(caps: &DeviceCaps) -> Self {
         let features: Vec<String> = caps.macros().map(str::to_owned).collect();
         let has = |name: &str| features.iter().any(|f| f == name);
-        let [fp64, fp16, images] = ["cl_khr_fp64", "cl_khr_fp16", "__opencl_c_images"].map(has);
+        let [fp64, fp16, images] = ["cl_khr_fp64", "cl_khr_fp16", feature::IMAGES].map(has);
         Self { fp64, fp16, images, fma: false, features }
     }
 }
-
-/// The feature of pointers without a named address space.
-const GENERIC: &str = "__opencl_c_generic_address_space";
-
-/// The feature of variables of program scope in global memory.
-pub(crate) const VARIABLES: &str = "__opencl_c_program_scope_global_variables";
 
 /// The purpose of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,21 +112,20 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let contract = mode == Mode::User && target.fma;
     // Features that change what older versions mean.
     let newer = |feature| mode == Mode::User && c_version >= 200 && target.features.iter().any(|f| f == feature);
-    let (has_generic, has_variables) = (newer(GENERIC), newer(VARIABLES));
+    let (has_generic, has_variables) = (newer(feature::GENERIC_ADDRESS_SPACE), newer(feature::PROGRAM_SCOPE_VARIABLES));
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
-    let images = if target.images { cloom_builtins::IMAGE_CONSTANTS } else { &[] };
+    let of_images = [cloom_builtins::SAMPLER_CONSTANTS, image::order::MACROS, image::channel::MACROS];
+    let images = of_images.into_iter().filter(|_| target.images).flatten();
     // Gives a value to an atomic variable of program scope.
     let init: &[(&str, &str)] = if has_variables { &[("ATOMIC_VAR_INIT(value)", "(value)")] } else { &[] };
     let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(init);
+    // Programs that ask for them by their macros then use them, which older versions do not allow.
+    let hidden = |f: &str| {
+        !has_generic && f == feature::GENERIC_ADDRESS_SPACE || !has_variables && f == feature::PROGRAM_SCOPE_VARIABLES
+    };
     let pp = PpOptions {
         c_version,
-        // Programs that ask for them by their macros then use them, which older versions do not allow.
-        features: target
-            .features
-            .iter()
-            .filter(|f| (has_generic || *f != GENERIC) && (has_variables || *f != VARIABLES))
-            .cloned()
-            .collect(),
+        features: target.features.iter().filter(|f| !hidden(f)).cloned().collect(),
         predefined: constants.map(|&(n, t)| (n.to_owned(), t.to_owned())).collect(),
         images: target.images,
         fast_relaxed_math: options.fast_relaxed_math,

@@ -10,6 +10,7 @@
 
 use crate::{CompileError, library};
 use cloom_builtins::{Elem, Ty, images, mangle};
+use cloom_caps::image::ImageFormat;
 use cloom_ir::{Args, Entity, Flags, FuncRef, Function, Linkage, Module, Op, Space, Type, Value, ValueDef};
 use cloom_passes::{inline, mem2reg, redundant_params, simplify_cfg};
 use serde::{Deserialize, Serialize};
@@ -177,7 +178,7 @@ fn replace_formats(module: &mut Module, kernel: FuncRef, states: &ArgStates) {
         match name {
             "__image_channel_order" => found.push((inst, order)),
             "__image_channel_type" => found.push((inst, channel_type)),
-            "__image_element_size" => found.push((inst, images::element_size(order, channel_type))),
+            "__image_element_size" => found.push((inst, ImageFormat { order, channel_type }.element_size())),
             "__image_is_large" => found.push((inst, is_large.into())),
             _ => {}
         }
@@ -200,8 +201,8 @@ fn replace_accesses(module: &mut Module, kernel: FuncRef) {
             continue;
         }
         let constant = |k: usize| data.args.get(k).and_then(|&v| func.const_bits(v)).map(|bits| bits as u32);
-        if let (Some(order), Some(ty)) = (constant(1), constant(2))
-            && let Some(special) = images::of_format(name, order, ty)
+        if let (Some(order), Some(channel_type)) = (constant(1), constant(2))
+            && let Some(special) = images::of_format(name, ImageFormat { order, channel_type })
         {
             found.push((inst, f, special));
         }

@@ -624,6 +624,8 @@ fn combine(op: RmwOp, ty: Scalar, old: u64, x: u64) -> u64 {
         RmwOp::Umin => BinOp::Umin,
         RmwOp::Umax => BinOp::Umax,
         RmwOp::Fadd => BinOp::Fadd,
+        RmwOp::Fmin => BinOp::Fmin,
+        RmwOp::Fmax => BinOp::Fmax,
     };
     eval::binary(op, ty, old, x)
 }

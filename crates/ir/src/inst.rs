@@ -550,6 +550,10 @@ named! {
         Umax "umax",
         /// Sum of floats.
         Fadd "fadd",
+        /// Smaller of floats; a NaN is no number.
+        Fmin "fmin",
+        /// Larger of floats; a NaN is no number.
+        Fmax "fmax",
     }
 }
 

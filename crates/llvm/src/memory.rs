@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::emit::FunctionCx;
+use crate::ops::int_of;
 use cloom_ir::{BinOp, Flags, InstData, Order, RmwOp, Scalar, Space, Type, Value, abi};
 use cloom_target::Architecture;
 use llvm_sys::core::*;
@@ -163,6 +164,7 @@ impl FunctionCx<'_, '_> {
                 RmwOp::Umin => named("llvm.umin"),
                 RmwOp::Umax => named("llvm.umax"),
                 RmwOp::Fadd => self.arithmetic(BinOp::Fadd, old, x),
+                RmwOp::Fmin | RmwOp::Fmax => self.extremum(op == RmwOp::Fmin, ty, old, x),
             }
         };
         self.own_store(data, ty, new);
@@ -202,6 +204,46 @@ impl FunctionCx<'_, '_> {
         }
     }
 
+    /// A minimum or maximum of floats, by compare and exchange: LLVM's own leaves it to the target which zero it is.
+    /// One that no other access is ordered by does not write where memory stays as it is, like `relaxed_extremum`.
+    fn float_extremum(&self, data: &InstData, smaller: bool, order: Order) -> LLVMValueRef {
+        let ty = self.func.ty(data.args[1]);
+        let (float, int) = (self.cx.ty(ty), self.cx.ty(ty.with_scalar(int_of(ty.scalar))));
+        let (p, x, b) = (self.value(data.args[0]), self.value(data.args[1]), self.builder.0);
+        let may_skip = order == Order::Relaxed && !data.flags.contains(Flags::VOLATILE);
+        // SAFETY: see `load`; each block that is made here ends with a branch or is where the builder stays.
+        unsafe {
+            let seen = LLVMBuildBitCast(b, self.atomic_load(data, ty, Order::Relaxed), int, c"".as_ptr());
+            let block =
+                |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(self.cx.context, self.llvm, name.as_ptr());
+            let (from, again, end) = (LLVMGetInsertBlock(b), block(c"extremum"), block(c"extremum.end"));
+            LLVMBuildBr(b, again);
+            LLVMPositionBuilderAtEnd(b, again);
+            let old = LLVMBuildPhi(b, int, c"".as_ptr());
+            let new = self.extremum(smaller, ty, LLVMBuildBitCast(b, old, float, c"".as_ptr()), x);
+            let new = LLVMBuildBitCast(b, new, int, c"".as_ptr());
+            let exchange = if may_skip { block(c"extremum.exchange") } else { again };
+            if may_skip {
+                let is_same = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, new, old, c"".as_ptr());
+                LLVMBuildCondBr(b, is_same, end, exchange);
+                LLVMPositionBuilderAtEnd(b, exchange);
+            }
+            let (success, failure) = (ordering(order, Access::ReadWrite), ordering(order, Access::Load));
+            let pair = LLVMBuildAtomicCmpXchg(b, p, old, new, success, failure, 0);
+            let (found, done) =
+                (LLVMBuildExtractValue(b, pair, 0, c"".as_ptr()), LLVMBuildExtractValue(b, pair, 1, c"".as_ptr()));
+            LLVMBuildCondBr(b, done, end, again);
+            LLVMAddIncoming(old, [seen, found].as_mut_ptr(), [from, exchange].as_mut_ptr(), 2);
+            LLVMPositionBuilderAtEnd(b, end);
+            let result = LLVMBuildPhi(b, int, c"".as_ptr());
+            LLVMAddIncoming(result, [old].as_mut_ptr(), [exchange].as_mut_ptr(), 1);
+            if may_skip {
+                LLVMAddIncoming(result, [old].as_mut_ptr(), [again].as_mut_ptr(), 1);
+            }
+            LLVMBuildBitCast(b, result, float, c"".as_ptr())
+        }
+    }
+
     pub fn atomic_rmw(&self, data: &InstData, op: RmwOp, order: Order) -> LLVMValueRef {
         match op {
             _ if self.is_own(data) => self.own_rmw(data, op),
@@ -210,6 +252,7 @@ impl FunctionCx<'_, '_> {
             {
                 self.relaxed_extremum(data, op)
             }
+            RmwOp::Fmin | RmwOp::Fmax => self.float_extremum(data, op == RmwOp::Fmin, order),
             _ => self.locked_rmw(data, op, order),
         }
     }
@@ -228,6 +271,9 @@ impl FunctionCx<'_, '_> {
             RmwOp::Umin => LLVMAtomicRMWBinOpUMin,
             RmwOp::Umax => LLVMAtomicRMWBinOpUMax,
             RmwOp::Fadd => LLVMAtomicRMWBinOpFAdd,
+            // Not used: see `float_extremum`.
+            RmwOp::Fmin => LLVMAtomicRMWBinOpFMin,
+            RmwOp::Fmax => LLVMAtomicRMWBinOpFMax,
         };
         let (p, x) = (self.value(data.args[0]), self.value(data.args[1]));
         // SAFETY: see `load`.

@@ -274,7 +274,7 @@ impl FunctionCx<'_, '_> {
     }
 
     /// Minimum or maximum: of a number and NaN the number, and -0 is less than +0.
-    fn extremum(&self, smaller: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
+    pub fn extremum(&self, smaller: bool, ty: Type, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = self.cx.ty(ty.with_scalar(int_of(ty.scalar)));
         let (xc, yc) = (self.comparable(ty, x), self.comparable(ty, y));
@@ -384,7 +384,7 @@ impl FunctionCx<'_, '_> {
     }
 }
 
-fn int_of(scalar: Scalar) -> Scalar {
+pub fn int_of(scalar: Scalar) -> Scalar {
     Scalar::int(scalar.bits()).unwrap_or(Scalar::I64)
 }
 

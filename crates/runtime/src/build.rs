@@ -10,6 +10,7 @@ use cloom_compiler::{
 };
 use cloom_hal as hal;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// `CL_PROGRAM_BUILD_STATUS`; the numbers are the specification's.
@@ -241,11 +242,12 @@ impl Program {
         let work = move || {
             let unfinished = Unfinished { program: &this, selected: &selected };
             let outcomes = this.execute(&selected, &options, &job);
-            std::mem::forget(unfinished);
+            // All of them are concluded before the first error is returned.
             let results = outcomes
                 .into_iter()
                 .map(|(devices, outcome)| this.conclude(&devices, outcome, bad_options, bad_program))
                 .collect::<Vec<_>>();
+            drop(unfinished);
             results.into_iter().collect()
         };
         let Some(notify) = notify else { return work() };
@@ -314,6 +316,7 @@ impl Program {
     ) -> Result<()> {
         let engine = self.context().engine();
         let Compilation { result, log, diagnostics, .. } = outcome;
+        let mut without_memory = None;
         for &i in selected {
             let linked = result.as_ref().ok().filter(|unit| unit.kind() == ImageKind::Executable);
             let target = &self.devices()[i].info().target;
@@ -328,9 +331,11 @@ impl Program {
             build.state.log = log.clone() + &remarks;
             build.state.diagnostics.clone_from(&diagnostics);
             match (&result, variables) {
-                (Ok(_), Err(why)) => {
+                (Ok(_), Err(error)) => {
                     build.state.status = BuildKind::Error;
-                    return Err(why);
+                    let _ = writeln!(build.state.log, "error: no memory for the program's variables: {}", error.why);
+                    // The devices that follow are concluded all the same.
+                    without_memory.get_or_insert(error);
                 }
                 (Ok(unit), Ok(variables)) => {
                     build.variables = variables;
@@ -342,10 +347,12 @@ impl Program {
                 (Err(_), _) => build.state.status = BuildKind::Error,
             }
         }
-        result.map(drop).map_err(|failure| match failure {
-            Failure::Options => Error::new(bad_options, log),
-            Failure::Program => Error::new(bad_program, log),
-        })
+        match (result, without_memory) {
+            (Err(Failure::Options), _) => Err(Error::new(bad_options, log)),
+            (Err(Failure::Program), _) => Err(Error::new(bad_program, log)),
+            (Ok(_), Some(error)) => Err(error),
+            (Ok(_), None) => Ok(()),
+        }
     }
 
     // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
@@ -382,7 +389,7 @@ impl Program {
     }
 }
 
-/// Ends a build that panicked, so that no waiting thread hangs.
+/// Ends a build that panicked before all devices were concluded, so that no waiting thread hangs.
 struct Unfinished<'a> {
     program: &'a Program,
     selected: &'a [usize],
@@ -391,7 +398,8 @@ struct Unfinished<'a> {
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         let mut builds = self.program.builds.lock();
-        for &i in self.selected {
+        let in_progress = |&&i: &&usize| builds[i].state.status == BuildKind::InProgress;
+        for i in self.selected.iter().filter(in_progress).copied().collect::<Vec<_>>() {
             builds[i].state.status = BuildKind::Error;
             builds[i].state.log = "error: the compiler failed; this is a bug of Cloom\n".into();
         }

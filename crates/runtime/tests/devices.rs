@@ -130,6 +130,31 @@ fn what_is_overwritten_is_not_copied_before() {
 }
 
 #[test]
+fn a_device_without_memory_for_variables_does_not_keep_the_others_from_being_built() {
+    use cloom_runtime::BuildKind::{Error, Success};
+    let bench = Bench::new();
+    let text = "global uint total = 5; kernel void bump(global uint *p, uint v) { p[get_global_id(0)] += v + total; }";
+    bench.stub_hal.is_full.store(true, std::sync::atomic::Ordering::Relaxed);
+    // The two stubs share one compilation, so that the second comes after the failure of the first.
+    for (order, in_order) in [([&bench.stub, &bench.twin, &bench.cpu], 0), ([&bench.cpu, &bench.twin, &bench.stub], 2)]
+    {
+        let context = Context::new(&order.map(Arc::clone), None, None).unwrap();
+        let program = Program::with_source(&context, text.into());
+        let error = program.build_for(None, Some("-cl-std=CL3.0"), None).unwrap_err();
+        assert_eq!(error.status, Status::MemObjectAllocationFailure, "{}", error.why);
+        let states = [0, 1, 2].map(|i| program.build(i));
+        for (i, state) in states.iter().enumerate() {
+            assert_eq!(state.status, if i == in_order { Error } else { Success }, "device {i}");
+        }
+        let log = &states[in_order].log;
+        assert!(log.contains("no memory for the program's variables"), "{log}");
+        // It can be built again, and there are kernels where it is built.
+        assert_eq!(program.kernel("bump").map(drop).map_err(|e| e.status), Ok(()));
+        assert!(program.build_for(Some(&[bench.twin.clone()]), Some("-cl-std=CL3.0"), None).is_ok());
+    }
+}
+
+#[test]
 fn content_of_the_host_is_there_on_each_device() {
     let bench = Bench::new();
     for devices in [vec![&bench.cpu, &bench.stub], vec![&bench.stub, &bench.cpu], vec![&bench.stub]] {

@@ -148,10 +148,10 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(caps::version(1, 2, 0))?,
         cl::DEVICE_OPENCL_C_ALL_VERSIONS => info.names(caps::C_VERSIONS)?,
         cl::DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => {
-            info.bool(offers.c_features.iter().any(|f| f.name == "__opencl_c_generic_address_space"))?
+            info.bool(offers.has_feature(caps::feature::GENERIC_ADDRESS_SPACE))?
         }
         cl::DEVICE_MAX_GLOBAL_VARIABLE_SIZE | cl::DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
-            let has = offers.c_features.iter().any(|f| f.name == "__opencl_c_program_scope_global_variables");
+            let has = offers.has_feature(caps::feature::PROGRAM_SCOPE_VARIABLES);
             info.value(if has { caps::limits::MAX_VARIABLES as usize } else { 0 })?
         }
         cl::DEVICE_OPENCL_C_FEATURES => info.names(&offers.c_features)?,
@@ -173,6 +173,9 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ATOMICS)?,
         cl::DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ATOMICS | SCOPE_WORK_ITEM)?,
         cl::DEVICE_SVM_CAPABILITIES => info.value(svm_capabilities(device))?,
+        cl::DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT => info.value(offers.float_atomics(16))?,
+        cl::DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT => info.value(offers.float_atomics(32))?,
+        cl::DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT => info.value(offers.float_atomics(64))?,
         // Packed vectors, vectors.
         cl::DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES => info.value(1u64 | 2)?,
         // Of device, work-group and sub-group.

@@ -135,9 +135,12 @@ impl Fn<'_, '_> {
         }
     }
 
-    /// A read-modify-write. Floats are only exchanged: as bits.
+    /// A read-modify-write. Floats are exchanged as bits.
     fn atomic(&mut self, op: RmwOp, order: Order, v: &[Value], ty: Type) -> Value {
         let scope = self.scope_of(v[0]);
+        if matches!(op, RmwOp::Fadd | RmwOp::Fmin | RmwOp::Fmax) {
+            return self.b().atomic_rmw(op, v[0], v[1], order, scope);
+        }
         let bits = self.bits_of(v[1]);
         let old = self.b().atomic_rmw(op, v[0], bits, order, scope);
         self.value_of_bits(old, ty)

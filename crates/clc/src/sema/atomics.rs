@@ -7,9 +7,11 @@
 use super::Sema;
 use super::constant::CVal;
 use super::tree::{Expr, ExprKind, Special};
-use super::types::{Ty, TyKind, elem_signed};
+use super::types::{QTy, Ty, TyKind, elem_signed};
 use crate::source::Span;
+use crate::syntax::ast::UnaryOp;
 use cloom_builtins::Elem;
+use cloom_caps::feature;
 use cloom_ir::{Order, RmwOp, Scope, Space};
 
 /// What a function does.
@@ -132,12 +134,14 @@ impl Sema<'_> {
             Op::Exchange => (Special::Atomic(RmwOp::Xchg, order), ty),
             Op::CompareExchange => (Special::CompareExchange(order), Ty::BOOL),
             Op::Fetch(what) => {
-                if elem.is_float() {
-                    let message = format!("`{name}` works on atomic integers, not on `{}`", self.type_name(to.ty));
-                    self.error("E0308", span, message);
-                    return None;
+                self.check_float_fetch(what, name, elem, &to, span)?;
+                // x - y is x + -y.
+                if elem.is_float() && what == "sub" {
+                    let operand = all.pop()?;
+                    let at = operand.span;
+                    all.push(self.unary(UnaryOp::Minus, operand, at));
                 }
-                (Special::Atomic(fetch(what, elem_signed(elem)), order), ty)
+                (Special::Atomic(fetch(what, elem), order), ty)
             }
             Op::TestAndSet => {
                 all.push(self.constant(1, ty, span));
@@ -151,6 +155,31 @@ impl Sema<'_> {
             Op::Fence => return None,
         };
         Some(Expr::value(ExprKind::Special(special, all), result, span))
+    }
+
+    /// Whether there is a function for an element, which floats have by the features of `cl_ext_float_atomics`.
+    fn check_float_fetch(&mut self, what: &str, name: &str, elem: Elem, to: &QTy, span: Span) -> Option<()> {
+        let kind = match what {
+            _ if !elem.is_float() => return Some(()),
+            "add" | "sub" => "add",
+            "min" | "max" => "min_max",
+            _ => {
+                let message = format!("`{name}` works on atomic integers, not on `{}`", self.type_name(to.ty));
+                self.error("E0308", span, message);
+                return None;
+            }
+        };
+        let has = |space| self.has_feature(&feature::float_atomic(elem.bits(), space, kind));
+        let is_there = match to.space {
+            Space::Global => has("global"),
+            Space::Generic => has("global") && has("local"),
+            _ => has("local"),
+        };
+        if !is_there {
+            let what = format!("`{name}` on `{}` is", self.type_name(to.ty));
+            self.unavailable(span, &what, "use `atomic_compare_exchange_weak` in a loop");
+        }
+        is_there.then_some(())
     }
 
     /// The value of a constant expression.
@@ -172,8 +201,11 @@ impl Sema<'_> {
     }
 }
 
-fn fetch(what: &str, signed: bool) -> RmwOp {
-    match (what, signed) {
+fn fetch(what: &str, elem: Elem) -> RmwOp {
+    match (what, elem_signed(elem)) {
+        ("add" | "sub", _) if elem.is_float() => RmwOp::Fadd,
+        ("min", _) if elem.is_float() => RmwOp::Fmin,
+        ("max", _) if elem.is_float() => RmwOp::Fmax,
         ("add", _) => RmwOp::Add,
         ("sub", _) => RmwOp::Sub,
         ("or", _) => RmwOp::Or,

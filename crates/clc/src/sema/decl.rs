@@ -152,7 +152,7 @@ impl Sema<'_> {
         let or_global = if self.opts.variables { "global or " } else { "" };
         let message = format!("{what} `{}` must be in the {or_global}constant address space", self.text(name.name));
         let mut d = Diagnostic::error("E0319", span, message);
-        let is_offered = self.opts.features.iter().any(|f| f == crate::compile::VARIABLES);
+        let is_offered = self.has_feature(cloom_caps::feature::PROGRAM_SCOPE_VARIABLES);
         d = match qty.space {
             Space::Private => d.help("write `constant` in front of the type; such variables cannot be changed"),
             Space::Global if is_offered => d.note("variables in global memory are a feature of OpenCL C 3.0"),

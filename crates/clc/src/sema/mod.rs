@@ -198,7 +198,7 @@ impl Sema<'_> {
     }
 
     /// Whether the device has an extension or feature.
-    fn has_feature(&self, name: &str) -> bool {
+    pub(crate) fn has_feature(&self, name: &str) -> bool {
         self.opts.features.iter().any(|f| f == name)
     }
 

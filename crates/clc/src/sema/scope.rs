@@ -4,6 +4,7 @@ use super::Sema;
 use super::tree::{FuncId, GlobalId, LocalId};
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
+use cloom_caps::feature;
 use cloom_ir::Space;
 use rustc_hash::FxHashMap;
 
@@ -131,7 +132,7 @@ impl Sema<'_> {
         let scopes = [("work_item", 0), ("sub_group", 1), ("work_group", 2), ("device", 3)];
         // Two names of one scope, of an optional feature (`__opencl_c_atomic_scope_all_devices`).
         let all = [("all_svm_devices", 4), ("all_devices", 4)];
-        let all = if self.has_feature("__opencl_c_atomic_scope_all_devices") { &all[..] } else { &[] };
+        let all = if self.has_feature(feature::SCOPE_ALL_DEVICES) { &all[..] } else { &[] };
         for (name, value) in scopes.iter().chain(all) {
             let name = self.session.names.intern(&format!("memory_scope_{name}"));
             self.scopes.put(name, Entry::Constant(*value, Ty::INT), span);

@@ -9,6 +9,7 @@ use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{self, AccessQual, DerivationKind, SpaceQual, TypeSpec};
 use crate::syntax::{AtomicType, BuiltinType};
 use cloom_builtins::Elem;
+use cloom_caps::feature;
 use cloom_ir::Space;
 
 /// The type that specifiers or a declarator name.
@@ -116,7 +117,7 @@ impl Sema<'_> {
     /// Reports a use of the generic address space, which the device or the version of the language does not have.
     pub(super) fn no_generic(&mut self, span: Span, what: &str) {
         let help = "name the address space: `global`, `local` or `private`";
-        if self.opts.features.iter().any(|f| f == "__opencl_c_generic_address_space") {
+        if self.has_feature(feature::GENERIC_ADDRESS_SPACE) {
             let message = format!("{what} is not in this version of the language");
             self.push(Diagnostic::error("E0326", span, message).help(format!("build with `-cl-std=CL3.0`, or {help}")));
         } else {

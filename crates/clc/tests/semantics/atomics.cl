@@ -14,5 +14,7 @@ kernel void f(global int *out, global atomic_int *a, global atomic_float *x, loc
   out[1] = atomic_load(a, memory_order_relaxed);
   atomic_fetch_min(a, (int2)(0));
   _Atomic int b;
+  atomic_fetch_xor(x, 1.0f);
+  atomic_fetch_sub_explicit(x, a, memory_order_relaxed);
 }
 kernel void g(atomic_int a) {}

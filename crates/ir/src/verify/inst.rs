@@ -287,7 +287,7 @@ impl Check<'_, '_> {
             }
             Op::AtomicRmw { op, .. } => {
                 let combines = match op {
-                    RmwOp::Fadd => r.is_float(),
+                    RmwOp::Fadd | RmwOp::Fmin | RmwOp::Fmax => r.is_float(),
                     RmwOp::Xchg => true,
                     _ => r.is_int(),
                 };

@@ -14,7 +14,7 @@ use cloom_hal_cpu::CpuDevice;
 use cloom_runtime::{Context, Device, Engine, Hooks, Platform};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::Duration;
@@ -217,6 +217,8 @@ pub struct StubDevice {
     pub transferred: Arc<AtomicU64>,
     /// Allocations so far.
     pub allocations: AtomicU64,
+    /// Whether there is no memory left.
+    pub is_full: AtomicBool,
 }
 
 impl StubDevice {
@@ -257,6 +259,7 @@ impl StubDevice {
             jobs: Mutex::new(send),
             transferred: Arc::default(),
             allocations: AtomicU64::new(0),
+            is_full: AtomicBool::new(false),
         })
     }
 }
@@ -267,6 +270,9 @@ impl hal::Device for StubDevice {
     }
 
     fn allocate(&self, size: u64) -> Result<Arc<dyn hal::Memory>, HalError> {
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err(HalError::OutOfMemory(size));
+        }
         self.allocations.fetch_add(1, Ordering::Relaxed);
         // Blocks are apart, so that an access past the end is seen.
         let address = self.next_address.fetch_add(size.next_multiple_of(4096) + 4096, Ordering::Relaxed);
@@ -335,10 +341,12 @@ impl hal::Timestamps for StubDevice {
     }
 }
 
-/// A platform with the CPU and the stub.
+/// A platform with the CPU and two stubs.
 pub struct Bench {
     pub cpu: Arc<Device>,
     pub stub: Arc<Device>,
+    /// A second stub, of the same kind.
+    pub twin: Arc<Device>,
     pub stub_hal: Arc<StubDevice>,
     /// What kernels have printed.
     pub printed: Arc<Mutex<Vec<u8>>>,
@@ -354,10 +362,11 @@ impl Bench {
         let compiler = Compiler::with_extensions(Config::default(), extensions);
         let engine = Engine::new(compiler, Hooks { print, enter_float_env: || Box::new(()) });
         let stub_hal = StubDevice::new();
-        let devices: Vec<Arc<dyn hal::Device>> = vec![Arc::new(CpuDevice::new(2, None)), stub_hal.clone()];
+        let devices: Vec<Arc<dyn hal::Device>> =
+            vec![Arc::new(CpuDevice::new(2, None)), stub_hal.clone(), StubDevice::new()];
         let platform = Platform::new(engine, devices);
-        let [cpu, stub] = [0, 1].map(|i| platform.devices()[i].clone());
-        Bench { cpu, stub, stub_hal, printed }
+        let [cpu, stub, twin] = [0, 1, 2].map(|i| platform.devices()[i].clone());
+        Bench { cpu, stub, twin, stub_hal, printed }
     }
 
     /// A context of both devices.

@@ -208,6 +208,10 @@ fn reduction(op: RmwOp, scalar: Scalar) -> Option<(BinOp, u64)> {
         RmwOp::Smax => (BinOp::Smax, sign),
         RmwOp::Umin => (BinOp::Umin, ones),
         RmwOp::Umax => (BinOp::Umax, 0),
+        // The bits of a NaN, which changes nothing.
+        RmwOp::Fmin => (BinOp::Fmin, ones >> 1),
+        RmwOp::Fmax => (BinOp::Fmax, ones >> 1),
+        // A sum depends on the order.
         RmwOp::Xchg | RmwOp::Fadd => return None,
     })
 }
@@ -226,5 +230,7 @@ fn non_atomic(op: RmwOp) -> Option<Option<BinOp>> {
         RmwOp::Umin => Some(BinOp::Umin),
         RmwOp::Umax => Some(BinOp::Umax),
         RmwOp::Fadd => Some(BinOp::Fadd),
+        RmwOp::Fmin => Some(BinOp::Fmin),
+        RmwOp::Fmax => Some(BinOp::Fmax),
     })
 }
