@@ -14,7 +14,7 @@
 #define REDUCE(T, name, COMBINE)                                                                   \
     T FN __work_group_reduce_##name(T x, local ulong *shared)                                      \
     {                                                                                              \
-        PLACE(T, get_sub_group_id()) = sub_group_reduce_##name(x);                                 \
+        PLACE(T, get_sub_group_id()) = sub_group_non_uniform_reduce_##name(x);                     \
         barrier(CLK_LOCAL_MEM_FENCE);                                                              \
         if (get_sub_group_id() == 0) {                                                             \
             uint n = get_num_sub_groups();                                                         \
@@ -32,8 +32,8 @@
     T FN __work_group_scan_##kind##_##name(T x, local ulong *shared)                               \
     {                                                                                              \
         uint id = get_sub_group_id();                                                              \
-        PLACE(T, id) = sub_group_reduce_##name(x);                                                 \
-        T own = sub_group_scan_##kind##_##name(x);                                                 \
+        PLACE(T, id) = sub_group_non_uniform_reduce_##name(x);                                     \
+        T own = sub_group_non_uniform_scan_##kind##_##name(x);                                     \
         barrier(CLK_LOCAL_MEM_FENCE);                                                              \
         if (id == 0 && get_sub_group_local_id() == 0) {                                            \
             uint n = get_num_sub_groups();                                                         \
@@ -65,8 +65,13 @@
     SCAN(T, exclusive, name, COMBINE)
 
 #define ADD(a, b) ((a) + (b))
+#define MUL(a, b) ((a) * (b))
+#define AND(a, b) ((a) & (b))
+#define OR(a, b) ((a) | (b))
+#define XOR(a, b) ((a) ^ (b))
 #define ALL(T, MIN, MAX)                                                                           \
     ONE(T, add, ADD)                                                                               \
+    ONE(T, mul, MUL)                                                                               \
     ONE(T, min, MIN)                                                                               \
     ONE(T, max, MAX)                                                                               \
     SEND(T, (T x, size_t i, local ulong *shared), get_local_id(0) == i)                            \
@@ -81,6 +86,21 @@ ALL(long, __cl_min, __cl_max)
 ALL(ulong, __cl_min, __cl_max)
 ALL(float, __cl_fmin, __cl_fmax)
 ALL(double, __cl_fmin, __cl_fmax)
+
+#define BITS(T)                                                                                    \
+    ONE(T, and, AND)                                                                               \
+    ONE(T, or, OR)                                                                                 \
+    ONE(T, xor, XOR)
+
+BITS(int)
+BITS(uint)
+BITS(long)
+BITS(ulong)
+
+// The values of sub-groups are 0 or 1.
+ONE(int, logical_and, AND)
+ONE(int, logical_or, OR)
+ONE(int, logical_xor, XOR)
 
 int FN __work_group_all(int predicate, local ulong *shared)
 {

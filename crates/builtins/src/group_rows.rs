@@ -26,6 +26,8 @@ const BALLOT: &[u8] = &[1, 4];
 /// The types of work-group functions.
 const WHOLE: &[Elem] = &[Elem::I32, Elem::U32, Elem::I64, Elem::U64, Elem::F32, Elem::F64];
 
+const INTS: &[Elem] = &[Elem::I32, Elem::U32, Elem::I64, Elem::U64];
+
 const WORK_GROUP: Lower = Lower::Special(Special::WorkGroup);
 
 /// All rows.
@@ -40,6 +42,18 @@ pub const ROWS: &[Row] = &[
          work_group_scan_inclusive_add work_group_scan_inclusive_min work_group_scan_inclusive_max \
          work_group_scan_exclusive_add work_group_scan_exclusive_min work_group_scan_exclusive_max",
         WHOLE, V1, "T(T)", WORK_GROUP),
+    // Uniform arithmetic of work-groups (cl_khr_work_group_uniform_arithmetic).
+    row("work_group_reduce_mul work_group_scan_inclusive_mul work_group_scan_exclusive_mul",
+        WHOLE, V1, "T(T)", WORK_GROUP),
+    row("work_group_reduce_and work_group_reduce_or work_group_reduce_xor \
+         work_group_scan_inclusive_and work_group_scan_inclusive_or work_group_scan_inclusive_xor \
+         work_group_scan_exclusive_and work_group_scan_exclusive_or work_group_scan_exclusive_xor",
+        INTS, V1, "T(T)", WORK_GROUP),
+    row("work_group_reduce_logical_and work_group_reduce_logical_or work_group_reduce_logical_xor \
+         work_group_scan_inclusive_logical_and work_group_scan_inclusive_logical_or \
+         work_group_scan_inclusive_logical_xor work_group_scan_exclusive_logical_and \
+         work_group_scan_exclusive_logical_or work_group_scan_exclusive_logical_xor",
+        NONE, V1, "n(n)", WORK_GROUP),
 
     // Sub-groups.
     query("get_sub_group_size", Query::SubgroupSize),

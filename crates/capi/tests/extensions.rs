@@ -44,11 +44,7 @@ fn atomics_on_floats_are_described_and_work_between_groups() {
     assert!(extensions.split(' ').any(|e| e == "cl_ext_float_atomics"));
     // Loads and stores, sums, minima and maxima; the same in local memory.
     let all = 7 | 7 << 16;
-    for (name, wanted) in [
-        (0x4231, all),
-        (0x4232, all),
-        (0x4233, 0),
-    ] {
+    for (name, wanted) in [(0x4231, all), (0x4232, all), (0x4233, 0)] {
         assert_eq!(t.device_info::<u64>(name), wanted, "{name:#x}");
     }
     let program = t.source(

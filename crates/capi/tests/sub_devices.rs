@@ -7,6 +7,9 @@ mod common;
 use common::*;
 
 const BY_COUNTS: isize = 0x1087;
+const BY_AFFINITY: isize = 0x1088;
+/// `CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE`
+const NEXT: isize = 1 << 5;
 
 /// A reference to a sub-device.
 fn part(h: Handle) -> Obj {
@@ -51,7 +54,8 @@ fn session() -> (Session, Option<u32>) {
 #[test]
 fn parts_have_the_compute_units_that_were_asked_for() {
     let (t, Some(units)) = session() else { return };
-    assert_eq!(ask_list(&t, t.device, CL_DEVICE_PARTITION_PROPERTIES), [CL_DEVICE_PARTITION_EQUALLY, BY_COUNTS]);
+    let schemes = ask_list(&t, t.device, CL_DEVICE_PARTITION_PROPERTIES);
+    assert_eq!(schemes[..2], [CL_DEVICE_PARTITION_EQUALLY, BY_COUNTS]);
     assert_eq!(t.device_info::<u32>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES), units);
     for each in 1..units {
         let properties = [CL_DEVICE_PARTITION_EQUALLY, each as isize, 0];
@@ -74,6 +78,78 @@ fn parts_have_the_compute_units_that_were_asked_for() {
     assert_eq!(ask_list(&t, t.device, CL_DEVICE_PARTITION_TYPE), [0; 0]);
     assert_eq!(t.device_info::<usize>(CL_DEVICE_PARENT_DEVICE), 0);
     assert_eq!(t.device_info::<u32>(CL_DEVICE_REFERENCE_COUNT), 1);
+}
+
+#[test]
+fn parts_by_affinity_are_all_cores_in_sets() {
+    let (t, units) = session();
+    let domains: u64 = t.device_info(CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
+    let schemes = ask_list(&t, t.device, CL_DEVICE_PARTITION_PROPERTIES);
+    assert_eq!(domains != 0, schemes.contains(&BY_AFFINITY));
+    assert_eq!(domains != 0, domains & NEXT as u64 != 0);
+    let mut first = None;
+    for bit in 0..5 {
+        let properties = [BY_AFFINITY, 1 << bit, 0];
+        let parts = divide(&t, t.device, &properties);
+        if domains >> bit & 1 == 0 {
+            assert_eq!(parts.err(), Some(CL_DEVICE_PARTITION_FAILED), "domain {bit}");
+            continue;
+        }
+        first.get_or_insert(1 << bit);
+        let parts = parts.unwrap();
+        let sizes: Vec<u32> = parts.iter().map(|p| ask(&t, p, CL_DEVICE_MAX_COMPUTE_UNITS)).collect();
+        assert!(sizes.len() > 1 && sizes.iter().all(|&n| n > 0));
+        assert_eq!(sizes.iter().sum::<u32>(), units.unwrap());
+        assert_eq!(ask_list(&t, parts[0].h, CL_DEVICE_PARTITION_TYPE), properties);
+        // What divided it does not divide its parts.
+        assert_eq!(divide(&t, parts[0].h, &properties).err(), Some(CL_DEVICE_PARTITION_FAILED));
+        assert_eq!(ask::<u64>(&t, &parts[0], CL_DEVICE_PARTITION_AFFINITY_DOMAIN) & 1 << bit, 0);
+    }
+    match (divide(&t, t.device, &[BY_AFFINITY, NEXT, 0]), first) {
+        (Err(code), None) => assert_eq!(code, CL_DEVICE_PARTITION_FAILED),
+        (parts, first) => {
+            let part = parts.unwrap().swap_remove(0);
+            assert_eq!(ask_list(&t, part.h, CL_DEVICE_PARTITION_TYPE), [BY_AFFINITY, first.unwrap(), 0]);
+        }
+    }
+}
+
+/// The cores that the calling thread may use, as the system writes them.
+fn allowed() -> String {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().to_owned()
+}
+
+#[test]
+fn a_queue_on_a_part_by_affinity_leaves_the_applications_thread_alone() {
+    let (t, _) = session();
+    let Ok(parts) = divide(&t, t.device, &[BY_AFFINITY, NEXT, 0]) else { return };
+    let before = allowed();
+    for part in &parts {
+        let mut code = 1;
+        let context = Obj::context(t.clCreateContext(null(), 1, &part.h, None, null_mut(), &mut code));
+        ok(code);
+        let queue = Obj::queue(t.clCreateCommandQueue(context.h, part.h, 0, &mut code));
+        ok(code);
+        let source = "kernel void k(global uint *p) { p[get_global_id(0)] = get_global_id(0) * 3; }";
+        let (text, length) = (source.as_ptr().cast(), source.len());
+        let program = Obj::program(t.clCreateProgramWithSource(context.h, 1, &text, &length, &mut code));
+        ok(code);
+        ok(t.build(&program, ""));
+        let kernel = t.kernel_of(&program, "k");
+        let memory = Obj::mem(t.clCreateBuffer(context.h, 0, 4 << 16, null_mut(), &mut code));
+        ok(code);
+        t.arg_mem(&kernel, 0, &memory);
+        for _ in 0..5 {
+            drop(t.launch_on(queue.h, &kernel, &[1 << 16], &[64], &[]));
+            ok(t.clFinish(queue.h));
+        }
+        let mut values = vec![0u32; 1 << 16];
+        let data = values.as_mut_ptr().cast();
+        ok(t.clEnqueueReadBuffer(queue.h, memory.h, CL_TRUE, 0, 4 << 16, data, 0, null(), null_mut()));
+        assert!(values.iter().enumerate().all(|(i, &v)| v == 3 * i as u32));
+        assert_eq!(allowed(), before);
+    }
 }
 
 #[test]
@@ -203,7 +279,9 @@ fn impossible_divisions_have_their_codes() {
     c.code("null properties", CL_INVALID_VALUE, t.clCreateSubDevices(t.device, null(), 0, null_mut(), &mut n));
     c.code("empty properties", CL_INVALID_VALUE, create(t.device, &[0], &mut n));
     c.code("unknown partition", CL_INVALID_VALUE, create(t.device, &[0x7777, 1, 0], &mut n));
-    c.code("affinity domain", CL_INVALID_VALUE, create(t.device, &[0x1088, 1, 0], &mut n));
+    for domain in [0, 3, 1 << 6, -1] {
+        c.code("affinity domain", CL_INVALID_VALUE, create(t.device, &[BY_AFFINITY, domain, 0], &mut n));
+    }
     if let Some(units) = units.map(|units| units as isize) {
         let mut case = |what: &str, wanted, properties: &[isize]| {
             c.code(what, wanted, create(t.device, properties, &mut n));

@@ -61,6 +61,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_semaphore", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),
     named("cl_khr_throttle_hints", version(1, 0, 0)),
+    named("cl_khr_work_group_uniform_arithmetic", version(1, 0, 0)),
     named("cl_ext_float_atomics", version(1, 0, 0)),
     named("cl_ext_immutable_memory_objects", version(1, 0, 0)),
     named("cl_khr_extended_bit_ops", version(1, 0, 0)),

@@ -5,8 +5,9 @@
 //! and another core stays idle until the next timer tick, long after a launch of some hundred microseconds has ended.
 //! Before it is woken, such a worker is therefore allowed to run on every core but that one.
 
-/// The cores that the process may use.
+/// The cores that the process, or a part of the device, may use.
 #[cfg(target_os = "linux")]
+#[derive(Clone)]
 pub struct Cores(libc::cpu_set_t);
 
 /// The core that the calling thread is on; -1 if the system does not tell.
@@ -35,6 +36,36 @@ impl Cores {
         (got == 0 && unsafe { libc::CPU_COUNT(&set) } > 1).then_some(Cores(set))
     }
 
+    /// Those with these numbers.
+    pub fn of(numbers: &[u32]) -> Cores {
+        // SAFETY: as in `allowed`.
+        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        for &core in numbers.iter().filter(|&&core| (core as usize) < 8 * size_of::<libc::cpu_set_t>()) {
+            // SAFETY: the bit lies in the set.
+            unsafe { libc::CPU_SET(core as usize, &mut set) };
+        }
+        Cores(set)
+    }
+
+    /// Their numbers, in ascending order.
+    pub fn numbers(&self) -> Vec<u32> {
+        // SAFETY: the bit lies in the set.
+        let has = |core: &usize| unsafe { libc::CPU_ISSET(*core, &self.0) };
+        (0..8 * size_of_val(&self.0)).filter(has).map(|core| core as u32).collect()
+    }
+
+    /// Binds the calling thread to them until the result is dropped.
+    pub fn bind(&self) -> Bound {
+        // SAFETY: as in `allowed`.
+        let mut before: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the sets are as large as they are said to be and live through the calls; thread 0 is the calling one.
+        let is_bound = unsafe {
+            libc::sched_getaffinity(0, size_of_val(&before), &mut before) == 0
+                && libc::sched_setaffinity(0, size_of_val(&self.0), &self.0) == 0
+        };
+        Bound(is_bound.then_some(before))
+    }
+
     /// Lets a thread of this process run on all of them but one. It may fail: then the thread runs where it did.
     pub fn keep_off(&self, thread: i32, core: i32) {
         let Ok(core) = usize::try_from(core) else { return };
@@ -48,8 +79,27 @@ impl Cores {
     }
 }
 
+/// A thread that is bound to some cores; where it could run before.
+#[cfg(target_os = "linux")]
+pub struct Bound(Option<libc::cpu_set_t>);
+
+#[cfg(target_os = "linux")]
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if let Some(before) = self.0 {
+            // SAFETY: as in `Cores::bind`.
+            unsafe { libc::sched_setaffinity(0, size_of_val(&before), &before) };
+        }
+    }
+}
+
+/// A thread that is bound to some cores: on this system, none.
+#[cfg(not(target_os = "linux"))]
+pub struct Bound(());
+
 /// The cores that the process may use: unknown on this system.
 #[cfg(not(target_os = "linux"))]
+#[derive(Clone)]
 pub struct Cores(());
 
 /// The core that the calling thread is on: unknown on this system.
@@ -71,6 +121,21 @@ impl Cores {
         None
     }
 
+    /// None that are known.
+    pub fn of(_: &[u32]) -> Cores {
+        Cores(())
+    }
+
+    /// None that are known.
+    pub fn numbers(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Does nothing.
+    pub fn bind(&self) -> Bound {
+        Bound(())
+    }
+
     /// Does nothing.
     pub fn keep_off(&self, _thread: i32, _core: i32) {}
 }
@@ -79,6 +144,26 @@ impl Cores {
 mod tests {
     use super::*;
     use std::sync::mpsc;
+
+    #[test]
+    fn a_bound_thread_runs_where_it_is_bound_and_is_free_again() {
+        let Some(cores) = Cores::allowed() else { return };
+        let numbers = cores.numbers();
+        assert_eq!(Cores::of(&numbers).numbers(), numbers);
+        std::thread::spawn(move || {
+            for &core in &numbers {
+                let bound = Cores::of(&[core]).bind();
+                assert_eq!((here(), Cores::allowed().is_none()), (core as i32, true));
+                drop(bound);
+                assert_eq!(Cores::allowed().map(|c| c.numbers()), Some(numbers.clone()));
+            }
+            // No such core: the thread stays where it was.
+            drop(Cores::of(&[u32::MAX]).bind());
+            assert_eq!(Cores::allowed().map(|c| c.numbers()), Some(numbers));
+        })
+        .join()
+        .unwrap();
+    }
 
     #[test]
     fn a_thread_leaves_the_core_that_it_is_kept_off() {

@@ -1,14 +1,15 @@
 //! The device: ties memory, loader and pool to the traits of `cloom_hal`.
 
+use crate::cores::Cores;
 use crate::counts::CountsFile;
 use crate::loader::Image;
 use crate::memory::CpuMemory;
 use crate::pool::{self, Clock, Contention, Pool};
-use crate::{cgroup, info, launch};
+use crate::{cgroup, info, launch, topology};
 use cloom_artifact::{CpuLaunch, KernelArtifact, LaunchForm};
 use cloom_hal::{
-    Assist, Completion, Device, DeviceInfo, HalError, HostShared, Kernel, Launch, Memory, Partition, Svm, SvmKind,
-    TUNING,
+    Assist, Completion, Device, DeviceInfo, Domain, HalError, HostShared, Kernel, Launch, Memory, Partition, Svm,
+    SvmKind, TUNING,
 };
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -20,6 +21,8 @@ pub struct CpuDevice {
     pool: OnceLock<Pool>,
     /// How many cores the process may use.
     cores: usize,
+    /// The cores whose compute units it has, of a part that is made by affinity.
+    bound: Option<Cores>,
     clock: Clock,
     /// Whether the runtime's threads, which it wakes for commands, come in time.
     command_threads: Contention,
@@ -53,7 +56,7 @@ impl CpuDevice {
         let info = info::detect(threads, info::target(cpu));
         let clock = Clock::new();
         let command_threads = Contention::new(clock, cores <= 1);
-        CpuDevice { info, threads, pool: OnceLock::new(), cores, clock, command_threads, counts: None }
+        CpuDevice { info, threads, pool: OnceLock::new(), cores, bound: None, clock, command_threads, counts: None }
     }
 
     /// Reports the operations of each launch to a file, if the code counts them.
@@ -83,12 +86,26 @@ impl CpuDevice {
         self.pool.get().is_some_and(|pool| pool.had_all_cores(since))
     }
 
+    /// A device in the same memory with so many threads.
+    fn with_threads(&self, compute_units: u32, bound: Option<Cores>) -> CpuDevice {
+        CpuDevice {
+            info: DeviceInfo { compute_units, ..self.info.clone() },
+            threads: (compute_units as usize).max(1),
+            pool: OnceLock::new(),
+            cores: self.cores,
+            bound,
+            clock: self.clock,
+            command_threads: Contention::new(self.clock, self.cores <= 1),
+            counts: self.counts.clone(),
+        }
+    }
+
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
     pub(crate) fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::new(self.threads, self.cores, self.clock))
+        self.pool.get_or_init(|| Pool::new(self.threads, self.cores, self.bound.clone(), self.clock))
     }
 }
 
@@ -146,7 +163,11 @@ impl Device for CpuDevice {
         if launch.args.len() < kernel.artifact.arg_block as usize || launch.local_size < kernel.artifact.local_size {
             return Err(HalError::Device("the argument block or local memory is too small".into()));
         }
-        launch::run(self, kernel, launch)?;
+        // The calling thread runs groups, too.
+        let bound = self.bound.as_ref().map(Cores::bind);
+        let result = launch::run(self, kernel, launch);
+        drop(bound);
+        result?;
         Ok(Completion::Done)
     }
 
@@ -188,19 +209,19 @@ impl Svm for CpuDevice {
 }
 
 impl Partition for CpuDevice {
-    /// As many threads of its own as compute units.
+    /// As many threads of its own as compute units. They run where those of the whole do.
     fn part(&self, compute_units: u32) -> Arc<dyn Device> {
-        let info = DeviceInfo { compute_units, ..self.info.clone() };
-        let command_threads = Contention::new(self.clock, self.cores <= 1);
-        Arc::new(CpuDevice {
-            info,
-            threads: (compute_units as usize).max(1),
-            pool: OnceLock::new(),
-            cores: self.cores,
-            clock: self.clock,
-            command_threads,
-            counts: self.counts.clone(),
-        })
+        Arc::new(self.with_threads(compute_units, self.bound.clone()))
+    }
+
+    fn split(&self, domain: Domain) -> Vec<Vec<u32>> {
+        // Threads have a core each only where there are as many.
+        let cores = self.bound.clone().or_else(Cores::allowed).map_or_else(Vec::new, |cores| cores.numbers());
+        if cores.len() == self.threads { topology::split(&cores, domain) } else { Vec::new() }
+    }
+
+    fn part_on(&self, cores: &[u32]) -> Arc<dyn Device> {
+        Arc::new(self.with_threads(cores.len() as u32, Some(Cores::of(cores))))
     }
 }
 
@@ -209,7 +230,8 @@ impl Assist for CpuDevice {
         // An application's thread spins for what it needs; one of the runtime's only for what may come.
         let time = if may_migrate { self.command_threads.spin_time() } else { TUNING.spin_time };
         match self.pool.get() {
-            Some(pool) => pool.assist(queue, done, may_migrate, time),
+            // A thread that is bound for this device would stay so when it works for another.
+            Some(pool) => pool.assist(queue, done, may_migrate && self.bound.is_none(), time),
             // Nothing has been launched yet.
             None => pool::spin(time, done),
         }

@@ -24,6 +24,7 @@ mod memory;
 mod next_tier;
 mod pool;
 mod relocate;
+mod topology;
 
 pub use choice::Choice;
 pub use counts::CountsFile;

@@ -96,16 +96,22 @@ impl Burst {
 
 impl Pool {
     /// A pool in which `threads` threads work on a job, its owner included. There is always one worker, for jobs that
-    /// need its stack. The process may use `cores` cores.
-    pub fn new(threads: usize, cores: usize, clock: Clock) -> Pool {
-        let shared = Arc::new(Shared::new(threads.max(2) - 1, Cores::allowed(), cores, clock));
+    /// need its stack. The process may use `cores` cores; if the pool is `bound` to some, its workers run there alone.
+    pub fn new(threads: usize, cores: usize, bound: Option<Cores>, clock: Clock) -> Pool {
+        let is_bound = bound.is_some();
+        let shared = Arc::new(Shared::new(threads.max(2) - 1, bound.or_else(Cores::allowed), cores, clock));
         let burst = Burst { owner: thread::current().id(), core: -1, end: Instant::now(), alone: Duration::ZERO };
         let workers = (0..shared.mailboxes.len())
             .filter_map(|i| {
                 let shared = shared.clone();
                 // If the system refuses a thread, there is one worker less; without any, the owner does all work.
                 let builder = thread::Builder::new().name(format!("cloom-{i}")).stack_size(TUNING.worker_stack);
-                builder.spawn(move || shared.work(&shared.mailboxes[i])).ok()
+                let work = move || {
+                    let bound = shared.cores.as_ref().filter(|_| is_bound).map(Cores::bind);
+                    shared.work(&shared.mailboxes[i]);
+                    drop(bound);
+                };
+                builder.spawn(work).ok()
             })
             .collect();
         Pool { shared, burst: Mutex::new(burst), workers, threads: threads.max(1), process: std::process::id() }
@@ -218,7 +224,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     fn pool_of(threads: usize) -> Pool {
-        Pool::new(threads, threads.max(2), Clock::new())
+        Pool::new(threads, threads.max(2), None, Clock::new())
     }
 
     const UNKNOWN: Duration = Duration::MAX;
@@ -423,7 +429,7 @@ mod tests {
     #[test]
     fn a_thread_whose_core_others_want_is_woken_only_for_long_jobs() {
         // On one core, every thread's core is wanted by the asking thread.
-        let pool = Pool::new(3, 1, Clock::new());
+        let pool = Pool::new(3, 1, None, Clock::new());
         while pool.shared.mailboxes.iter().any(|m| m.mode() != Mode::Asleep) {
             thread::yield_now();
         }

@@ -37,11 +37,40 @@ pub trait Timestamps {
     fn now(&self) -> u64;
 }
 
+/// What the compute units of a part can share (`CL_DEVICE_AFFINITY_DOMAIN_…`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "caches by their level")]
+pub enum Domain {
+    /// Memory that is near.
+    Numa,
+    L4,
+    L3,
+    L2,
+    L1,
+}
+
+impl Domain {
+    /// All of them, the widest first.
+    pub const ALL: [Domain; 5] = [Domain::Numa, Domain::L4, Domain::L3, Domain::L2, Domain::L1];
+}
+
 /// A part of the device's compute units can be a device of its own (OpenCL's sub-devices).
 pub trait Partition {
     /// A device with so many compute units, which works in the same memory and runs the same loaded kernels. The
     /// runtime has checked that the device has so many.
     fn part(&self, compute_units: u32) -> Arc<dyn Device>;
+
+    /// The device's cores in sets of those that share something. Empty unless there are several sets, and as many
+    /// compute units as cores.
+    fn split(&self, domain: Domain) -> Vec<Vec<u32>> {
+        let _ = domain;
+        Vec::new()
+    }
+
+    /// A device whose compute units are these cores, a set of [`Partition::split`].
+    fn part_on(&self, cores: &[u32]) -> Arc<dyn Device> {
+        self.part(cores.len() as u32)
+    }
 }
 
 /// Waiting host threads can run a part of a launch (assist).

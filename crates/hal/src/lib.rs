@@ -25,7 +25,7 @@ mod memory;
 mod tuning;
 mod uuid;
 
-pub use abilities::{Assist, HostShared, Partition, Svm, SvmKind, Timestamps};
+pub use abilities::{Assist, Domain, HostShared, Partition, Svm, SvmKind, Timestamps};
 pub use launch::{Completion, Finish, Kernel, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, copy_through_host, initialise, initialised};
 pub use tuning::{TUNING, Tuning};

@@ -5,6 +5,7 @@
 
 use crate::status::{bail, ensure};
 use crate::{Device, Result};
+use cloom_hal::Domain;
 use std::sync::Arc;
 
 /// `CL_DEVICE_PARTITION_EQUALLY`
@@ -12,11 +13,36 @@ const EQUALLY: isize = 0x1086;
 /// `CL_DEVICE_PARTITION_BY_COUNTS`
 const BY_COUNTS: isize = 0x1087;
 
+/// `CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN`
+const BY_AFFINITY_DOMAIN: isize = 0x1088;
+
+/// `CL_DEVICE_AFFINITY_DOMAIN_…`
+fn bit(domain: Domain) -> u64 {
+    match domain {
+        Domain::Numa => 1 << 0,
+        Domain::L4 => 1 << 1,
+        Domain::L3 => 1 << 2,
+        Domain::L2 => 1 << 3,
+        Domain::L1 => 1 << 4,
+    }
+}
+
+/// `CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE`
+const NEXT_PARTITIONABLE: u64 = 1 << 5;
+
+/// The compute units of a sub-device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Part {
+    /// So many, wherever they are.
+    Units(u32),
+    /// These cores.
+    Cores(Vec<u32>),
+}
+
 /// A way to divide a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Partition {
-    /// The compute units of each sub-device.
-    units: Vec<u32>,
+    parts: Vec<Part>,
     /// The properties as given, with the terminating zeros.
     properties: Vec<isize>,
 }
@@ -24,7 +50,7 @@ pub struct Partition {
 impl Partition {
     /// The number of sub-devices.
     pub fn count(&self) -> usize {
-        self.units.len()
+        self.parts.len()
     }
 }
 
@@ -37,7 +63,23 @@ impl Device {
 
     /// `CL_DEVICE_PARTITION_PROPERTIES`: the ways in which it can be divided.
     pub fn partition_schemes(&self) -> &'static [isize] {
-        if self.divisible().is_some() { &[EQUALLY, BY_COUNTS] } else { &[0] }
+        match self.divisible() {
+            None => &[0],
+            Some(_) if self.affinity_domains() == 0 => &[EQUALLY, BY_COUNTS],
+            Some(_) => &[EQUALLY, BY_COUNTS, BY_AFFINITY_DOMAIN],
+        }
+    }
+
+    /// `CL_DEVICE_PARTITION_AFFINITY_DOMAIN`: what divides it.
+    pub fn affinity_domains(&self) -> u64 {
+        let domains = Domain::ALL.iter().filter(|&&domain| !self.split(domain).is_empty());
+        let all = domains.fold(0, |all, &domain| all | bit(domain));
+        if all == 0 { 0 } else { all | NEXT_PARTITIONABLE }
+    }
+
+    /// Its cores in sets of those that share something, if there are several.
+    fn split(&self, domain: Domain) -> Vec<Vec<u32>> {
+        self.hal().as_partition().map_or_else(Vec::new, |hal| hal.split(domain))
     }
 
     /// `CL_DEVICE_PARTITION_MAX_SUB_DEVICES`
@@ -55,7 +97,7 @@ impl Device {
         ensure!(each > 0, InvalidValue, "parts of no compute units");
         ensure!(each < all, DevicePartitionFailed, "a part of all {all} compute units is no part");
         let parts = (all / each) as usize;
-        Ok(Partition { units: vec![each; parts], properties: vec![EQUALLY, units, 0] })
+        Ok(Partition { parts: vec![Part::Units(each); parts], properties: vec![EQUALLY, units, 0] })
     }
 
     // OpenCL 3.0 API, 4.3: Partitioning a Device.
@@ -68,7 +110,23 @@ impl Device {
         let fits = units.len() == counts.len() && sum <= u64::from(all);
         ensure!(fits, InvalidDevicePartitionCount, "parts of {counts:?} compute units of a device that has {all}");
         let properties = [&[BY_COUNTS], counts, &[0, 0]].concat();
-        Ok(Partition { units, properties })
+        Ok(Partition { parts: units.into_iter().map(Part::Units).collect(), properties })
+    }
+
+    // OpenCL 3.0 API, 4.3: Partitioning a Device.
+    /// Checks a way to divide the device into parts whose compute units share something: a bit of
+    /// `cl_device_affinity_domain`.
+    pub fn partition_by_affinity(&self, domain: isize) -> Result<Partition> {
+        let wanted = |d: &Domain| bit(*d) == domain as u64 || NEXT_PARTITIONABLE == domain as u64;
+        ensure!(Domain::ALL.iter().any(wanted), InvalidValue, "{domain:#x} is no affinity domain");
+        self.units_to_divide()?;
+        let split = |&domain: &Domain| Some((domain, self.split(domain))).filter(|(_, sets)| !sets.is_empty());
+        let Some((domain, sets)) = Domain::ALL.iter().filter(|d| wanted(d)).find_map(split) else {
+            bail!(DevicePartitionFailed, "the compute units of the device share one such domain, or it is not known");
+        };
+        // Which one it is, if it was the next.
+        let properties = vec![BY_AFFINITY_DOMAIN, bit(domain) as isize, 0];
+        Ok(Partition { parts: sets.into_iter().map(Part::Cores).collect(), properties })
     }
 
     fn units_to_divide(&self) -> Result<u32> {
@@ -83,7 +141,11 @@ impl Device {
         let Some(hal) = self.hal().as_partition() else {
             bail!(DevicePartitionFailed, "the device cannot be divided");
         };
-        let part = |&units: &u32| Device::part(hal.part(units), self, partition.properties.clone());
-        Ok(partition.units.iter().map(part).collect())
+        let part = |part: &Part| match part {
+            Part::Units(units) => hal.part(*units),
+            Part::Cores(cores) => hal.part_on(cores),
+        };
+        let device = |p: &Part| Device::part(part(p), self, partition.properties.clone());
+        Ok(partition.parts.iter().map(device).collect())
     }
 }

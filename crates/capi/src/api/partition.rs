@@ -34,6 +34,7 @@ pub fn create(
     let partition = match list[..] {
         [cl::DEVICE_PARTITION_EQUALLY, units, 0] => device.partition_equally(units)?,
         [cl::DEVICE_PARTITION_BY_COUNTS, ref counts @ .., 0] => device.partition_by_counts(counts)?,
+        [cl::DEVICE_PARTITION_BY_AFFINITY_DOMAIN, domain, 0] => device.partition_by_affinity(domain)?,
         [] | [0] => return fail(Status::InvalidValue, "there are no properties"),
         [scheme, ..] => {
             return fail(Status::InvalidValue, format!("the device cannot be partitioned in the way {scheme:#x}"));
@@ -76,6 +77,7 @@ pub(super) fn device_info(
             info.value(device.parent().map(handle::borrow).transpose()?.unwrap_or(Handle::NULL))?
         }
         cl::DEVICE_PARTITION_PROPERTIES => info.array(device.partition_schemes())?,
+        cl::DEVICE_PARTITION_AFFINITY_DOMAIN => info.value(device.affinity_domains())?,
         cl::DEVICE_PARTITION_MAX_SUB_DEVICES => info.value(device.max_sub_devices())?,
         cl::DEVICE_PARTITION_TYPE => info.array(device.partition())?,
         _ => return Ok(None),
