@@ -81,6 +81,7 @@ ALL(long, __cl_min, __cl_max)
 ALL(ulong, __cl_min, __cl_max)
 ALL(float, __cl_fmin, __cl_fmax)
 ALL(double, __cl_fmin, __cl_fmax)
+ALL(half, __cl_fmin, __cl_fmax)
 
 int FN __work_group_all(int predicate, local ulong *shared)
 {

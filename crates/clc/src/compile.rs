@@ -121,9 +121,10 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let (has_generic, has_variables) = (newer(GENERIC), newer(VARIABLES));
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
     let images = if target.images { cloom_builtins::IMAGE_CONSTANTS } else { &[] };
+    let halves = if target.fp16 { cloom_builtins::HALF_CONSTANTS } else { &[] };
     // Gives a value to an atomic variable of program scope.
     let init: &[(&str, &str)] = if has_variables { &[("ATOMIC_VAR_INIT(value)", "(value)")] } else { &[] };
-    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(init);
+    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(halves).chain(init);
     let pp = PpOptions {
         c_version,
         // Programs that ask for them by their macros then use them, which older versions do not allow.

@@ -181,7 +181,7 @@ fn extensions_that_are_not_there_are_warned_about() {
     for (text, code, words) in [
         ("cl_khr_fancy : enable", "W0309", "not supported by this device"),
         ("cl_khr_fancy : disable", "W0309", "not supported by this device"),
-        ("cl_khr_fp46 : enable", "W0309", "did you mean `cl_khr_fp64`"),
+        ("cl_khr_pf64 : enable", "W0309", "did you mean `cl_khr_fp64`"),
         ("fancy : enable", "W0309", "unknown extension `fancy`"),
         ("all : enable", "W0309", "cannot be enabled"),
         ("cl_khr_fp64 : require", "W0103", "neither `enable` nor `disable`"),

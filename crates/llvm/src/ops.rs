@@ -384,7 +384,8 @@ impl FunctionCx<'_, '_> {
     }
 }
 
-fn int_of(scalar: Scalar) -> Scalar {
+/// The integer as wide as a scalar.
+pub fn int_of(scalar: Scalar) -> Scalar {
     Scalar::int(scalar.bits()).unwrap_or(Scalar::I64)
 }
 
