@@ -83,7 +83,7 @@ pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
 /// Sizes and numbers.
 fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     let hal = device.info();
-    let limits = &device.caps().limits;
+    let (limits, has_half) = (&device.caps().limits, device.caps().half_fp != 0);
     let group = device.max_group_size() as usize;
     let lanes = |bytes: u32| info.value(hal.vector_bits / 8 / bytes);
     Ok(Some(match name {
@@ -100,9 +100,9 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT
         | cl::DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE => info.value(1u32)?,
         cl::DEVICE_NATIVE_VECTOR_WIDTH_CHAR => lanes(1)?,
-        cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF => info.value(u32::from(offers.half_fp != 0))?,
+        cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF => info.value(u32::from(has_half))?,
         // Halves are computed as floats.
-        cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF if offers.half_fp == 0 => info.value(0u32)?,
+        cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF if !has_half => info.value(0u32)?,
         cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF => lanes(4)?,
         cl::DEVICE_NATIVE_VECTOR_WIDTH_SHORT => lanes(2)?,
         cl::DEVICE_NATIVE_VECTOR_WIDTH_INT | cl::DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => lanes(4)?,
