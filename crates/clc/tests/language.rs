@@ -311,7 +311,8 @@ fn without_the_extension_halves_are_stored_and_loaded_only() {
 #[test]
 fn sums_of_products_of_halves_are_not_contracted() {
     let target = Target { fma: true, ..with_halves(true) };
-    let source = "kernel void k(global half *h, global float *f) { h[0] = h[1] * h[2] + h[3]; f[0] = f[1] * f[2] + f[3]; }";
+    let source =
+        "kernel void k(global half *h, global float *f) { h[0] = h[1] * h[2] + h[3]; f[0] = f[1] * f[2] + f[3]; }";
     let ir = build_for(&target, source, "").module.unwrap().to_string();
     assert!(ir.contains("fmul") && ir.contains("fadd") && ir.matches(" fma").count() == 1, "{ir}");
 }
