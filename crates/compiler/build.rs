@@ -92,7 +92,7 @@ fn library() -> (String, Vec<u8>) {
 
 fn compile(name: &str, text: &str) -> Module {
     let options = BuildOptions { std: Some(ClStd::Cl3_0), ..BuildOptions::default() };
-    let target = Target::default();
+    let target = Target { fp16: true, ..Target::default() };
     let input = Input { name, source: text.as_bytes(), headers: &mut NoIncludes, options: &options, target: &target };
     let output = cloom_clc::compile(input, Mode::Library);
     let log = output.log();

@@ -1,6 +1,6 @@
 // Geometric functions: dot length distance normalize cross and their fast_ versions.
 //
-// In: floats or doubles, scalars and vectors of up to four; out: results within the limits of the specification, with
+// In: floats, doubles or halves, scalars and vectors of up to four; out: results within the limits of the specification, with
 // lengths that neither overflow nor vanish where the result can be told: components are scaled by a power of two first.
 
 #define FN __attribute__((overloadable))
@@ -114,3 +114,36 @@ FAST(float4, 4)
 
 CROSS(float)
 CROSS(double)
+
+// Halves are computed as floats, where no square overflows or vanishes, and rounded once.
+#define HALVES(V, WIDE)                                             \
+    FN half dot(V a, V b)                                           \
+    {                                                               \
+        return (half)dot(WIDE(a), WIDE(b));                         \
+    }                                                               \
+    FN half length(V a)                                             \
+    {                                                               \
+        return (half)length(WIDE(a));                               \
+    }                                                               \
+    FN half distance(V a, V b)                                      \
+    {                                                               \
+        return (half)distance(WIDE(a), WIDE(b));                    \
+    }                                                               \
+    FN V normalize(V a)                                             \
+    {                                                               \
+        return convert_##V(normalize(WIDE(a)));                     \
+    }
+
+HALVES(half, convert_float)
+HALVES(half2, convert_float2)
+HALVES(half3, convert_float3)
+HALVES(half4, convert_float4)
+
+FN half3 cross(half3 a, half3 b)
+{
+    return convert_half3(cross(convert_float3(a), convert_float3(b)));
+}
+FN half4 cross(half4 a, half4 b)
+{
+    return convert_half4(cross(convert_float4(a), convert_float4(b)));
+}

@@ -86,6 +86,7 @@ ALL(long, __cl_min, __cl_max)
 ALL(ulong, __cl_min, __cl_max)
 ALL(float, __cl_fmin, __cl_fmax)
 ALL(double, __cl_fmin, __cl_fmax)
+ALL(half, __cl_fmin, __cl_fmax)
 
 #define BITS(T)                                                                                    \
     ONE(T, and, AND)                                                                               \

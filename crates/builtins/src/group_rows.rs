@@ -24,7 +24,7 @@ const fn ballot(names: &'static str, sig: &'static str) -> Row {
 const BALLOT: &[u8] = &[1, 4];
 
 /// The types of work-group functions.
-const WHOLE: &[Elem] = &[Elem::I32, Elem::U32, Elem::I64, Elem::U64, Elem::F32, Elem::F64];
+const WHOLE: &[Elem] = &[Elem::I32, Elem::U32, Elem::I64, Elem::U64, Elem::F32, Elem::F64, Elem::F16];
 
 const INTS: &[Elem] = &[Elem::I32, Elem::U32, Elem::I64, Elem::U64];
 

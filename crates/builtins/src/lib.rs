@@ -16,7 +16,7 @@ mod rows;
 pub mod table;
 pub mod ulp;
 
-pub use constants::{CONSTANTS, SAMPLER_CONSTANTS};
+pub use constants::{CONSTANTS, HALF_CONSTANTS, SAMPLER_CONSTANTS};
 pub use table::{
     Common, Elem, Integer, Lower, Relational, Row, Sig, Special, Subgroup, Ty, WorkItem, lookup, mangle, names,
     space_digit,

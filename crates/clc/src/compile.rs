@@ -116,9 +116,10 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
     let of_images = [cloom_builtins::SAMPLER_CONSTANTS, image::order::MACROS, image::channel::MACROS];
     let images = of_images.into_iter().filter(|_| target.images).flatten();
+    let halves = if target.fp16 { cloom_builtins::HALF_CONSTANTS } else { &[] };
     // Gives a value to an atomic variable of program scope.
     let init: &[(&str, &str)] = if has_variables { &[("ATOMIC_VAR_INIT(value)", "(value)")] } else { &[] };
-    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(init);
+    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(halves).chain(init);
     // Programs that ask for them by their macros then use them, which older versions do not allow.
     let hidden = |f: &str| {
         !has_generic && f == feature::GENERIC_ADDRESS_SPACE || !has_variables && f == feature::PROGRAM_SCOPE_VARIABLES

@@ -181,7 +181,7 @@ fn extensions_that_are_not_there_are_warned_about() {
     for (text, code, words) in [
         ("cl_khr_fancy : enable", "W0309", "not supported by this device"),
         ("cl_khr_fancy : disable", "W0309", "not supported by this device"),
-        ("cl_khr_fp46 : enable", "W0309", "did you mean `cl_khr_fp64`"),
+        ("cl_khr_pf64 : enable", "W0309", "did you mean `cl_khr_fp64`"),
         ("fancy : enable", "W0309", "unknown extension `fancy`"),
         ("all : enable", "W0309", "cannot be enabled"),
         ("cl_khr_fp64 : require", "W0103", "neither `enable` nor `disable`"),
@@ -266,4 +266,53 @@ fn values_that_nobody_uses_are_warned_about() {
         let output = body(used);
         assert!(codes(&output).is_empty(), "{used}\n{}", output.log());
     }
+}
+
+/// The default target, with or without arithmetic on `half`.
+fn with_halves(fp16: bool) -> Target {
+    let mut target = Target { fp16, ..Target::default() };
+    target.features.retain(|f| f != "cl_khr_fp16");
+    if fp16 {
+        target.features.push("cl_khr_fp16".into());
+    }
+    target
+}
+
+#[test]
+fn without_the_extension_halves_are_stored_and_loaded_only() {
+    let (without, with) = (with_halves(false), with_halves(true));
+    for (statement, code) in [
+        ("half h;", "E0326"),
+        ("half2 h;", "E0326"),
+        ("f[0] = 1.0h;", "E0326"),
+        ("f[0] = p[0];", "E0326"),
+        ("f[0] = *p + 1;", "E0326"),
+        ("p[0] = 1;", "E0326"),
+        ("f[0] = (half)f[0];", "E0326"),
+        ("f[0] = convert_half(f[0]);", "E0326"),
+        ("f[0] = as_half(1);", "E0326"),
+        ("f[0] = read_imageh(i, 0).x;", "E0326"),
+        ("f[0] = M_PI_H;", "E0300"),
+    ] {
+        let source = format!("kernel void k(global half *p, global float *f, image1d_t i) {{ {statement} }}");
+        let output = build_for(&without, &source, "");
+        assert!(codes(&output).contains(&code) && output.module.is_none(), "{statement}: {}", output.log());
+        let output = build_for(&with, &source, "");
+        let wanted: &[&str] = if statement.contains("as_half") { &["E0330"] } else { &[] };
+        assert_eq!(codes(&output), wanted, "{statement}: {}", output.log());
+    }
+    let memory = "kernel void k(global half *p) { vstore_half(vload_half(0, p), 1, p); }";
+    assert!(codes(&build_for(&without, memory, "")).is_empty());
+    let macros = "#if defined(cl_khr_fp16) || defined(HALF_MAX) || defined(M_PI_H)\n#error\n#endif";
+    assert!(codes(&build_for(&without, macros, "")).is_empty());
+    assert!(!codes(&build_for(&with, macros, "")).is_empty());
+}
+
+#[test]
+fn sums_of_products_of_halves_are_not_contracted() {
+    let target = Target { fma: true, ..with_halves(true) };
+    let source =
+        "kernel void k(global half *h, global float *f) { h[0] = h[1] * h[2] + h[3]; f[0] = f[1] * f[2] + f[3]; }";
+    let ir = build_for(&target, source, "").module.unwrap().to_string();
+    assert!(ir.contains("fmul") && ir.contains("fadd") && ir.matches(" fma").count() == 1, "{ir}");
 }

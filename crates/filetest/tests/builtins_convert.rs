@@ -7,8 +7,19 @@ use cloom_filetest::builtins::{from_bytes, load, same, scalar_name, store, to_by
 use cloom_filetest::device::{Bench, Data};
 use std::fmt::Write;
 
-const TYPES: [Elem; 10] =
-    [Elem::I8, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32, Elem::I64, Elem::U64, Elem::F32, Elem::F64];
+const TYPES: [Elem; 11] = [
+    Elem::I8,
+    Elem::U8,
+    Elem::I16,
+    Elem::U16,
+    Elem::I32,
+    Elem::U32,
+    Elem::I64,
+    Elem::U64,
+    Elem::F16,
+    Elem::F32,
+    Elem::F64,
+];
 
 /// Numbers of a type: small integers and halves, the ends of every integer type and their neighbours, random ones.
 fn numbers(from: Elem, count: usize) -> Vec<u64> {
@@ -29,8 +40,27 @@ fn numbers(from: Elem, count: usize) -> Vec<u64> {
         ends.extend((-10..10).map(|i| f64::from(i) / 2.0));
         // Between two floats, and between two denormal ones.
         ends.extend([1.0 + 2f64.powi(-24), 1.0 + 3.0 * 2f64.powi(-24), 1.5 * 2f64.powi(-149), 2.5 * 2f64.powi(-149)]);
+        // The same of halves, and next to where they end.
+        ends.extend([
+            1.0 + 2f64.powi(-11),
+            1.0 + 2f64.powi(-11) + 2f64.powi(-24),
+            1.0 + 2f64.powi(-11) + 2f64.powi(-50),
+        ]);
+        ends.extend([
+            2f64.powi(-24),
+            2f64.powi(-25),
+            2f64.powi(-26),
+            2.5 * 2f64.powi(-24),
+            2.5 * 2f64.powi(-24) + 1e-20,
+        ]);
+        ends.extend([2049.0, 2050.0, 2051.0, 4098.0, 4099.0, 65504.0, 65519.0, 65519.99, 65520.0, 65521.0]);
         ends.extend([2f64.powi(-150), 2f64.powi(-151), 2f64.powi(128) * (1.0 - 2f64.powi(-25)), 1e300, 1e-300]);
         list.extend(ends.iter().flat_map(|&x| [x, -x]).map(|x| values::float(from, x)));
+    }
+    if !from.is_float() {
+        // Between two halves, and next to where they end.
+        let near = [2047i64, 2049, 2050, 2051, 4097, 4098, 4099, 4102, 32760, 65503, 65504, 65519, 65520, 65521, 70000];
+        list.extend(near.iter().flat_map(|&x| [x, -x]).map(|x| x as u64 & values::mask(from)));
     }
     while list.len() < count {
         list.push(match random.below(3) {

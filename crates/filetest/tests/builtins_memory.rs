@@ -7,8 +7,19 @@ use cloom_filetest::builtins::{from_bytes, load, scalar_name, store, to_bytes, t
 use cloom_filetest::device::{Bench, Data};
 use std::fmt::Write;
 
-const TYPES: [Elem; 10] =
-    [Elem::I8, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32, Elem::I64, Elem::U64, Elem::F32, Elem::F64];
+const TYPES: [Elem; 11] = [
+    Elem::I8,
+    Elem::U8,
+    Elem::I16,
+    Elem::U16,
+    Elem::I32,
+    Elem::U32,
+    Elem::I64,
+    Elem::U64,
+    Elem::F16,
+    Elem::F32,
+    Elem::F64,
+];
 const WIDTHS: [u8; 5] = [2, 3, 4, 8, 16];
 
 fn random_bytes(count: usize, seed: u64) -> Vec<u8> {

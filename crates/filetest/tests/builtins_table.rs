@@ -136,14 +136,19 @@ fn other_files_test_the_other_functions() {
 #[test]
 fn nan_is_quiet_and_carries_its_code() {
     let bench = Bench::new(1);
-    let call = |wide: bool| {
+    let call = |bits: u32| {
         let calls = Call::all("nan", 1).into_iter();
-        calls.filter(move |c| c.inputs().any(|(elem, _)| (elem.bits() == 64) == wide)).collect::<Vec<_>>()
+        calls.filter(move |c| c.inputs().any(|(elem, _)| elem.bits() == bits)).collect::<Vec<_>>()
     };
-    for (wide, quiet, payload) in [(false, 0x7fc0_0000, 0x3f_ffff), (true, 0x7ff8 << 48, (1u64 << 51) - 1)] {
-        for call in call(wide) {
+    let codes = [0, 1, 2, 77, 0x1234, 0x3f_ffff];
+    for (bits, quiet, payload) in
+        [(16, 0x7e00, 0x1ff), (32, 0x7fc0_0000, 0x3f_ffff), (64, 0x7ff8 << 48, (1u64 << 51) - 1)]
+    {
+        let calls = call(bits);
+        assert_eq!(calls.len(), 1);
+        for call in calls {
             let built = bench.build(&call.source(), "").unwrap();
-            let codes = vec![0, 1, 2, 77, 0x1234, 0x3f_ffff];
+            let codes: Vec<u64> = codes.iter().map(|c| c & (u64::MAX >> (64 - bits))).collect();
             let got = call.run(&built, std::slice::from_ref(&codes), codes.len()).unwrap();
             let want: Vec<u64> = codes.iter().map(|c| quiet | (c & payload)).collect();
             assert_eq!(got[0], want);

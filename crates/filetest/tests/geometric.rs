@@ -94,7 +94,7 @@ fn distance(a: &[f64], b: &[f64]) -> Float {
     a.iter().zip(b).fold(real(0.0), squares).sqrt()
 }
 
-const PRECISIONS: [Precision; 2] = [Precision::Single, Precision::Double];
+const PRECISIONS: [Precision; 3] = [Precision::Single, Precision::Double, Precision::Half];
 
 #[test]
 fn lengths_and_distances_are_within_the_limits() {
@@ -106,6 +106,7 @@ fn lengths_and_distances_are_within_the_limits() {
             let limits = match p {
                 Precision::Single => (2.75 + 0.5 * n, 2.5 + 2.0 * n),
                 Precision::Double => (5.5 + n, 5.5 + 2.0 * n),
+                Precision::Half => (0.25 + 0.5 * n, 2.0 * n),
             };
             for ((a, _), got) in pairs.iter().zip(call(&bench, "length", p, width, &pairs)) {
                 let error = p.ulps(&length(a), got[0]);
@@ -125,8 +126,13 @@ fn normalized_vectors_keep_their_direction() {
     for p in PRECISIONS {
         for width in WIDTHS {
             let mut pairs = pairs(p, width, 2000);
-            pairs.retain(|(a, _)| a.iter().any(|&x| x != 0.0));
-            let limit = width as f64 + if p == Precision::Single { 2.0 } else { 4.5 };
+            pairs.retain(|(a, _)| a.iter().any(|&x| x != 0.0) && a.iter().all(|x| x.is_finite()));
+            let limit = width as f64
+                + match p {
+                    Precision::Single => 2.0,
+                    Precision::Double => 4.5,
+                    Precision::Half => 1.0,
+                };
             for ((a, _), got) in pairs.iter().zip(call(&bench, "normalize", p, width, &pairs)) {
                 let length = length(a);
                 for (&x, &y) in a.iter().zip(&got) {
@@ -163,7 +169,7 @@ fn normalizing_keeps_zero_and_looks_along_infinities() {
         let pairs: Vec<Pair> = cases.iter().map(|c| (c.to_vec(), c.to_vec())).collect();
         for ((got, want), case) in call(&bench, "normalize", p, 4, &pairs).iter().zip(want).zip(cases) {
             for (&g, w) in got.iter().zip(want) {
-                let close = (g - w).abs() < 1e-6 && g.is_sign_negative() == w.is_sign_negative();
+                let close = (g - w).abs() < 2f64.powi(-11) && g.is_sign_negative() == w.is_sign_negative();
                 assert!(close || (g.is_nan() && w.is_nan()), "normalize({case:?}) is {got:?}");
             }
         }

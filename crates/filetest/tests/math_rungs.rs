@@ -32,7 +32,7 @@ fn every_math_function_gives_the_same_bits_on_every_rung() {
         if name.starts_with("half_") || name.starts_with("native_") {
             continue;
         }
-        for p in [Precision::Single, Precision::Double] {
+        for p in [Precision::Single, Precision::Double, Precision::Half] {
             let special = sample::samples(name, sig, p, 0, 1);
             let random = sample::samples(name, sig, p, special.len() + ITEMS / 2, 3);
             let step = special.len().div_ceil(ITEMS / 2);
@@ -84,7 +84,7 @@ fn folded_calls_give_what_calls_at_run_time_give() {
         if !["T(T)", "T(T,T)", "T(T,N)"].contains(&sig) || name.starts_with("half_") || name.starts_with("native_") {
             continue;
         }
-        for p in [Precision::Single, Precision::Double] {
+        for p in [Precision::Single, Precision::Double, Precision::Half] {
             let special = sample::samples(name, sig, p, 0, 1);
             let all = sample::samples(name, sig, p, special.len() + 10, 5);
             let step = special.len() / 30;

@@ -3,13 +3,14 @@
 //! The product of two floats is exact in `f64`. The sum is not, and rounding it to a float rounds twice, which goes
 //! wrong only where the first rounding made a tie for the second, or where the float is denormal and so has fewer bits.
 //! Most vectors have no such lane: a test of the bits of their sums shows it. For the rest, the sum is rounded to odd,
-//! which never makes a tie.
+//! which never makes a tie. The sum of a product of halves, in floats, always is.
 //!
 //! The product of two doubles is the exact sum of two doubles unless it is very large or very small. Vectors with such
 //! a lane call the host's function for each lane, and so do scalar doubles.
 
 use crate::emit::FunctionCx;
 use crate::handles::c_string;
+use crate::ops::int_of;
 use cloom_ir::{CastOp, Scalar, Type};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -26,7 +27,8 @@ impl FunctionCx<'_, '_> {
             Scalar::F64 => return self.call_of_doubles(ty, args),
             _ => {}
         }
-        let wide = ty.with_scalar(Scalar::F64);
+        // The product of two halves is exact in a float already.
+        let wide = ty.with_scalar(if ty.scalar == Scalar::F16 { Scalar::F32 } else { Scalar::F64 });
         let [x, y, z] = args.map(|a| self.cast(CastOp::Fext, ty, wide, a));
         let product = self.product(x, y);
         let exact = || self.cast(CastOp::Ftrunc, wide, ty, self.odd_sum(wide, product, z));
@@ -218,12 +220,12 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// The sum of doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last bit is set.
+    /// The sum of two floats or doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last bit is set.
     /// (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd",
     /// 2008.)
     fn odd_sum(&self, ty: Type, p: LLVMValueRef, z: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
-        let int = ty.with_scalar(Scalar::I64);
+        let int = ty.with_scalar(int_of(ty.scalar));
         // SAFETY: see `fma`.
         unsafe {
             let (sum, error) = self.exact_sum(p, z);
@@ -241,7 +243,7 @@ impl FunctionCx<'_, '_> {
     /// other side.
     pub fn to_odd(&self, ty: Type, x: LLVMValueRef, inexact: LLVMValueRef, too_large: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
-        let int = ty.with_scalar(if ty.scalar == Scalar::F64 { Scalar::I64 } else { Scalar::I32 });
+        let int = ty.with_scalar(int_of(ty.scalar));
         // Adding the mask `too_large` and setting the bit by `inexact` would be fewer instructions, but LLVM 19 does
         // not terminate on them for AVX-512.
         // SAFETY: see `fma`.

@@ -384,6 +384,7 @@ impl FunctionCx<'_, '_> {
     }
 }
 
+/// The integer as wide as a scalar.
 pub fn int_of(scalar: Scalar) -> Scalar {
     Scalar::int(scalar.bits()).unwrap_or(Scalar::I64)
 }

@@ -83,7 +83,7 @@ pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
 /// Sizes and numbers.
 fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     let hal = device.info();
-    let limits = &device.caps().limits;
+    let (limits, has_half) = (&device.caps().limits, device.caps().half_fp != 0);
     let group = device.max_group_size() as usize;
     let lanes = |bytes: u32| info.value(hal.vector_bits / 8 / bytes);
     Ok(Some(match name {
@@ -100,6 +100,10 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT
         | cl::DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE => info.value(1u32)?,
         cl::DEVICE_NATIVE_VECTOR_WIDTH_CHAR => lanes(1)?,
+        cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF => info.value(u32::from(has_half))?,
+        // Halves are computed as floats.
+        cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF if !has_half => info.value(0u32)?,
+        cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF => lanes(4)?,
         cl::DEVICE_NATIVE_VECTOR_WIDTH_SHORT => lanes(2)?,
         cl::DEVICE_NATIVE_VECTOR_WIDTH_INT | cl::DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => lanes(4)?,
         cl::DEVICE_NATIVE_VECTOR_WIDTH_LONG | cl::DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => lanes(8)?,
@@ -161,6 +165,7 @@ fn ability(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_PLATFORM => info.value(handle::borrow(process::get())?)?,
         cl::DEVICE_SINGLE_FP_CONFIG => info.value(offers.single_fp)?,
         cl::DEVICE_DOUBLE_FP_CONFIG => info.value(offers.double_fp)?,
+        cl::DEVICE_HALF_FP_CONFIG => info.value(offers.half_fp)?,
         cl::DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value(2u32)?,
         // CL_LOCAL or CL_GLOBAL.
         cl::DEVICE_LOCAL_MEM_TYPE => info.value(if offers.dedicated_local_memory { 1u32 } else { 2 })?,
@@ -239,9 +244,7 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         cl::DEVICE_ERROR_CORRECTION_SUPPORT
         | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS
         | cl::DEVICE_PIPE_SUPPORT => info.bool(false)?,
-        cl::DEVICE_PREFERRED_VECTOR_WIDTH_HALF
-        | cl::DEVICE_NATIVE_VECTOR_WIDTH_HALF
-        | cl::DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
+        cl::DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
         | cl::DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
         | cl::DEVICE_MAX_ON_DEVICE_QUEUES
         | cl::DEVICE_MAX_ON_DEVICE_EVENTS

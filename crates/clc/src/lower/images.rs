@@ -1,5 +1,5 @@
 //! Functions of images: queries load fields of the image's descriptor ([`cloom_ir::abi::image`]), reads and writes call
-//! the library, with each coordinate an argument of its own.
+//! the library, with each coordinate an argument of its own. Colours of halves are the library's floats, converted.
 
 use super::func::Fn;
 use crate::sema::images::{ImageOp, ImageQuery, Shape};
@@ -27,6 +27,11 @@ fn elem_letters(elem: Elem) -> &'static str {
     }
 }
 
+/// The elements of a colour that the library reads and writes for those of a program.
+fn in_library(elem: Elem) -> Elem {
+    if elem == Elem::F16 { Elem::F32 } else { elem }
+}
+
 impl Fn<'_, '_> {
     /// An access to an image, whose descriptor is the first value; `ty` is the result's type.
     pub fn image(&mut self, op: ImageOp, v: &[Value], ty: Type) -> Value {
@@ -41,17 +46,20 @@ impl Fn<'_, '_> {
                 }
                 self.coordinates(shape, coordinate, v[1 + usize::from(sampled)], &mut params, &mut args);
                 let name = format!("__read_image{}_{}", elem_letters(elem), shape_name(shape));
-                let colour = Type::vector(crate::sema::types::ir_scalar(elem), 4);
+                let of = in_library(elem);
+                let colour = Type::vector(crate::sema::types::ir_scalar(of), 4);
                 let Some(colour) = self.image_function(&name, &params, &args, Some(colour)) else {
                     return self.zero(ty);
                 };
+                let colour = self.convert_elem(colour, of, elem);
                 if shape.is_depth { self.b().extract_lane(colour, 0) } else { colour }
             }
             ImageOp::Write { shape, elem } => {
                 let (mut params, mut args) = (vec![Ty::Ptr(Space::Constant, Elem::U64, 1)], vec![v[0]]);
                 self.coordinates(shape, Elem::I32, v[1], &mut params, &mut args);
-                params.push(Ty::Value(elem, 4));
-                args.push(if shape.is_depth { self.b().splat(v[2], 4) } else { v[2] });
+                params.push(Ty::Value(in_library(elem), 4));
+                let colour = self.convert_elem(v[2], elem, in_library(elem));
+                args.push(if shape.is_depth { self.b().splat(colour, 4) } else { colour });
                 let name = format!("__write_image{}_{}", elem_letters(elem), shape_name(shape));
                 self.image_function(&name, &params, &args, None);
                 self.zero(ty)

@@ -107,6 +107,9 @@ impl Fn<'_, '_> {
 
     /// Common functions; clamp, min and max of integers too.
     pub fn common(&mut self, f: Common, v: &[Value], elem: Elem, ty: Type) -> Value {
+        if elem == Elem::F16 && matches!(f, Common::Mix | Common::Smoothstep | Common::Degrees | Common::Radians) {
+            return self.in_float(v, ty, |this, v, ty| this.common(f, v, Elem::F32, ty));
+        }
         let (signed, float) = (elem_signed(elem), elem.is_float());
         let pick = |s: BinOp, u: BinOp| if signed { s } else { u };
         match f {
@@ -276,8 +279,19 @@ impl Fn<'_, '_> {
         self.b().icmp(IntCc::Slt, v, zero)
     }
 
+    /// A function of halves by that of floats, rounded once.
+    fn in_float(&mut self, v: &[Value], ty: Type, f: impl FnOnce(&mut Self, &[Value], Type) -> Value) -> Value {
+        let float = ty.with_scalar(Scalar::F32);
+        let wide: Vec<Value> = v.iter().map(|&x| self.convert_elem(x, Elem::F16, Elem::F32)).collect();
+        let result = f(self, &wide, float);
+        self.convert_elem(result, Elem::F32, Elem::F16)
+    }
+
     /// `a * b + c`, rounded once or twice, whichever is faster on the target.
     pub fn mad(&mut self, [a, b, c]: [Value; 3], ty: Type) -> Value {
+        if ty.scalar == Scalar::F16 {
+            return self.in_float(&[a, b, c], ty, |this, v, ty| this.mad([v[0], v[1], v[2]], ty));
+        }
         if self.lw.opts.contract {
             return self.push_fast(Op::Fma, &[a, b, c], ty);
         }

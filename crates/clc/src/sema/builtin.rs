@@ -290,7 +290,8 @@ impl Sema<'_> {
         None
     }
 
-    fn check_half(&mut self, elem: Elem, span: Span) -> Option<()> {
+    /// Reports `half` where the device does not compute with it.
+    pub(super) fn check_half(&mut self, elem: Elem, span: Span) -> Option<()> {
         if elem == Elem::F16 && !self.opts.fp16 {
             self.no_half(span);
             return None;

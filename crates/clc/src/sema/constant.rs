@@ -203,6 +203,13 @@ impl Sema<'_> {
                 Lower::Unary(op) => eval::unary(op, s, lane(0, i)),
                 Lower::Binary(op) => eval::binary(op, s, lane(0, i), lane(1, i)),
                 Lower::BinarySign(so, uo) => eval::binary(if signed { so } else { uo }, s, lane(0, i), lane(1, i)),
+                Lower::Mad if s == Scalar::F16 => {
+                    // As it is lowered: the product of halves is exact in floats.
+                    let wide = |k| eval::cast(CastOp::Fext, s, Scalar::F32, lane(k, i));
+                    let product = eval::binary(BinOp::Fmul, Scalar::F32, wide(0), wide(1));
+                    let sum = eval::binary(BinOp::Fadd, Scalar::F32, product, wide(2));
+                    eval::cast(CastOp::Ftrunc, Scalar::F32, s, sum)
+                }
                 Lower::Mad if !self.opts.contract => {
                     let product = eval::binary(BinOp::Fmul, s, lane(0, i), lane(1, i));
                     eval::binary(BinOp::Fadd, s, product, lane(2, i))

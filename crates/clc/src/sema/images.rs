@@ -123,6 +123,7 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "f" => Some(Elem::F32),
         "i" => Some(Elem::I32),
         "ui" => Some(Elem::U32),
+        "h" => Some(Elem::F16),
         _ => None,
     };
     if let Some(suffix) = name.strip_prefix("read_image") {
@@ -141,8 +142,17 @@ pub(super) fn is_library_function(name: &str) -> bool {
 
 /// Names for suggestions.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    let accesses = ["read_imagef", "read_imagei", "read_imageui", "write_imagef", "write_imagei", "write_imageui"];
-    accesses.into_iter().chain(QUERIES.iter().map(|q| q.0))
+    const ACCESSES: [&str; 8] = [
+        "read_imagef",
+        "read_imageh",
+        "read_imagei",
+        "read_imageui",
+        "write_imagef",
+        "write_imageh",
+        "write_imagei",
+        "write_imageui",
+    ];
+    ACCESSES.into_iter().chain(QUERIES.iter().map(|q| q.0))
 }
 
 impl Sema<'_> {
@@ -177,12 +187,14 @@ impl Sema<'_> {
         match f {
             Function::Query(query) => self.image_query(query, name, shape, args, span),
             Function::Read(elem) => {
+                self.check_half(elem, at)?;
                 let sampled = args.len() == 3;
                 self.may_access(access, AccessQual::ReadOnly, sampled, &args[0])?;
                 self.image_colour(shape, elem, name, at)?;
                 self.read_image(shape, kind, elem, args, span)
             }
             Function::Write(elem) => {
+                self.check_half(elem, at)?;
                 self.may_access(access, AccessQual::WriteOnly, false, &args[0])?;
                 self.image_colour(shape, elem, name, at)?;
                 self.write_image(shape, elem, args, span)

@@ -143,7 +143,9 @@ impl Sema<'_> {
             let span = e.span;
             Expr::value(ExprKind::Unary(UnOp::Fneg, Box::new(e)), ty, span)
         };
-        if self.contract && matches!(op, BinOp::Fadd | BinOp::Fsub) {
+        // One fused operation on halves takes longer than two.
+        let is_half = self.types.numeric(ty).is_some_and(|(elem, _)| elem == Elem::F16);
+        if self.contract && !is_half && matches!(op, BinOp::Fadd | BinOp::Fsub) {
             if is_product(&a) {
                 let ExprKind::Binary(_, x, y) = a.kind else { return Expr::error(span) };
                 let c = if op == BinOp::Fsub { negated(b) } else { b };

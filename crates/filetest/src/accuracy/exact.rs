@@ -1,7 +1,7 @@
 //! Functions with one right answer (or two, where the sign of a zero is free), written with the arithmetic of Rust and
 //! integers. None of it is taken from the library's sources.
 
-use super::Precision::{Double, Single};
+use super::Precision::{Double, Half, Single};
 use super::{Outcome, Precision, Sample};
 use crate::device;
 
@@ -26,6 +26,7 @@ pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
         "sqrt" => value(match precision {
             Single => f64::from((x as f32).sqrt()),
             Double => x.sqrt(),
+            Half => precision.round(x.sqrt()),
         }),
         "copysign" => value(x.copysign(y)),
         "sign" => value(if x.is_nan() || x == 0.0 { if x.is_nan() { 0.0 } else { x } } else { 1f64.copysign(x) }),
@@ -44,19 +45,22 @@ pub fn exact(name: &str, precision: Precision, s: &Sample) -> Option<Outcome> {
                 neither
             })
         }
+        // Computed in floats, where the product is exact.
+        "mad" if precision == Half => value(precision.round(f64::from((x * y) as f32 + z as f32))),
+        "fma" if precision == Half => value(precision.round(fused_halves(x, y, z))),
         "mad" if !device::multiplies_and_adds() => value(match precision {
             Single => f64::from(x as f32 * y as f32 + z as f32),
-            Double => x * y + z,
+            _ => x * y + z,
         }),
         "fma" | "mad" => value(match precision {
             Single => f64::from((x as f32).mul_add(y as f32, z as f32)),
-            Double => x.mul_add(y, z),
+            _ => x.mul_add(y, z),
         }),
         "fdim" => value(match precision {
             _ if x.is_nan() || y.is_nan() => f64::NAN,
             _ if x <= y => 0.0,
             Single => f64::from(x as f32 - y as f32),
-            Double => x - y,
+            _ => precision.round(x - y),
         }),
         "fmod" => value(x % y),
         "remainder" => value(divide(x, y).map_or(f64::NAN, |d| d.0)),
@@ -133,6 +137,21 @@ fn scale(x: f64, n: i32) -> f64 {
     x * power(third) * power(third) * power(n - 2 * third)
 }
 
+/// `x * y + z` of halves, as a number that rounds to the same half: the sum is a number of units of 2^-48, of which the
+/// upper 40 bits are kept and, in the last one, whether there are others.
+fn fused_halves(x: f64, y: f64, z: f64) -> f64 {
+    let sum = x * y + z;
+    if !sum.is_finite() || sum == 0.0 {
+        return sum;
+    }
+    let units = |v: f64| (v * 2f64.powi(48)) as i128;
+    let exact = units(x * y) + units(z);
+    let size = exact.unsigned_abs();
+    let dropped = (128 - size.leading_zeros()).saturating_sub(40);
+    let kept = (size >> dropped) | u128::from(size & ((1 << dropped) - 1) != 0);
+    scale(kept as f64, dropped as i32 - 48).copysign(sum)
+}
+
 fn ldexp(precision: Precision, x: f64, n: i32) -> f64 {
     let Some(e) = exponent(x) else { return x };
     let to = e.saturating_add(n);
@@ -148,6 +167,9 @@ fn ldexp(precision: Precision, x: f64, n: i32) -> f64 {
         Single if to > 200 => f64::INFINITY.copysign(x),
         Single if to < -200 => 0f64.copysign(x),
         Single => f64::from(scale(x, n) as f32),
+        Half if to > 100 => f64::INFINITY.copysign(x),
+        Half if to < -100 => 0f64.copysign(x),
+        Half => precision.round(scale(x, n)),
         // All but the last factor are exact when the significand is brought to [1, 2) first.
         Double => {
             let m = scale(x, -e);
@@ -172,6 +194,8 @@ fn nextafter(precision: Precision, x: f64, y: f64) -> f64 {
         Single => f64::from((x as f32).next_down()),
         Double if y > x => x.next_up(),
         Double => x.next_down(),
+        Half if x == 0.0 => precision.from_bits(1).copysign(y),
+        Half => precision.step(x, if (y > x) == (x > 0.0) { 1 } else { -1 }),
     }
 }
 
@@ -179,6 +203,7 @@ fn fract(precision: Precision, x: f64) -> Outcome {
     let below_one = match precision {
         Single => f64::from(1f32.next_down()),
         Double => 1f64.next_down(),
+        Half => 1.0 - 2f64.powi(-11),
     };
     let whole = x.floor();
     let rest = if x.is_infinite() { 0.0 } else { precision.round(x - whole).min(below_one) };

@@ -1,13 +1,13 @@
 //! How exact the math functions are: each through the compiled path, measured against results that share nothing with
 //! the library.
 //!
-//! * [`precision`]: `float` and `double`, and the error of a result in units in the last place.
+//! * [`precision`]: `float`, `double` and `half`, and the error of a result in units in the last place.
 //! * [`oracle`]: the expected result of a function: a real number from MPFR, or one exact value ([`exact`]).
 //! * [`sample`]: the arguments of the samples.
 //! * [`measure`]: kernels, runs, and the worst error found.
 //! * [`sweep`]: all values of `float`.
 //!
-//! Values of either precision travel as `f64`, which holds every `float`.
+//! Values of every precision travel as `f64`, which holds every `float` and `half`.
 
 pub mod exact;
 pub mod measure;
@@ -72,6 +72,7 @@ pub fn limit(name: &str, precision: Precision) -> f64 {
     let of = |l: &Limit| match precision {
         Precision::Single => l.single,
         Precision::Double => l.double,
+        Precision::Half => l.half,
     };
     match name {
         "degrees" | "radians" => 2.0,

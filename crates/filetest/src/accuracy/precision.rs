@@ -1,17 +1,20 @@
-//! The two precisions: values to bytes and back, and the error of a result in units in the last place (ULP).
+//! The precisions: values to bytes and back, and the error of a result in units in the last place (ULP).
 
+use cloom_ir::{Scalar, eval};
 use rug::Float;
 
-/// `float` or `double`.
+/// A type of floating-point numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Precision {
     /// `float`
     Single,
     /// `double`
     Double,
+    /// `half`
+    Half,
 }
 
-use Precision::{Double, Single};
+use Precision::{Double, Half, Single};
 
 impl Precision {
     /// How the language calls it.
@@ -19,6 +22,7 @@ impl Precision {
         match self {
             Single => "float",
             Double => "double",
+            Half => "half",
         }
     }
 
@@ -27,6 +31,7 @@ impl Precision {
         match self {
             Single => "int",
             Double => "long",
+            Half => "short",
         }
     }
 
@@ -35,6 +40,7 @@ impl Precision {
         match self {
             Single => 4,
             Double => 8,
+            Half => 2,
         }
     }
 
@@ -43,6 +49,7 @@ impl Precision {
         match self {
             Single => 24,
             Double => 53,
+            Half => 11,
         }
     }
 
@@ -51,6 +58,7 @@ impl Precision {
         match self {
             Single => -126,
             Double => -1022,
+            Half => -14,
         }
     }
 
@@ -59,6 +67,7 @@ impl Precision {
         match self {
             Single => 128,
             Double => 1024,
+            Half => 16,
         }
     }
 
@@ -67,14 +76,16 @@ impl Precision {
         match self {
             Single => f64::from(f32::MIN_POSITIVE),
             Double => f64::MIN_POSITIVE,
+            Half => 2f64.powi(-14),
         }
     }
 
-    /// The value with these bits, of which `float` takes the lower half.
+    /// The value with these bits, of which narrower types take the low ones.
     pub fn from_bits(self, bits: u64) -> f64 {
         match self {
             Single => f64::from(f32::from_bits(bits as u32)),
             Double => f64::from_bits(bits),
+            Half => eval::to_f64(Scalar::F16, bits & 0xffff),
         }
     }
 
@@ -83,6 +94,7 @@ impl Precision {
         match self {
             Single => u64::from((x as f32).to_bits()),
             Double => x.to_bits(),
+            Half => eval::from_f64(Scalar::F16, x),
         }
     }
 
@@ -91,6 +103,7 @@ impl Precision {
         match self {
             Single => f64::from(x as f32),
             Double => x,
+            Half => self.from_bits(self.to_bits(x)),
         }
     }
 
@@ -109,6 +122,7 @@ impl Precision {
         match self {
             Single => bytes.extend((x as f32).to_le_bytes()),
             Double => bytes.extend(x.to_le_bytes()),
+            Half => bytes.extend((self.to_bits(x) as u16).to_le_bytes()),
         }
     }
 
@@ -117,13 +131,17 @@ impl Precision {
         match self {
             Single => bytes.as_chunks::<4>().0.iter().map(|&b| f64::from(f32::from_le_bytes(b))).collect(),
             Double => bytes.as_chunks::<8>().0.iter().map(|&b| f64::from_le_bytes(b)).collect(),
+            Half => {
+                let bits = bytes.as_chunks::<2>().0.iter().map(|&b| u64::from(u16::from_le_bytes(b)));
+                bits.map(|b| self.from_bits(b)).collect()
+            }
         }
     }
 
     /// Bits that a real number needs so that its own error does not matter.
     pub fn oracle_bits(self) -> u32 {
         match self {
-            Single => 64,
+            Single | Half => 64,
             Double => 96,
         }
     }
@@ -161,9 +179,10 @@ impl Precision {
         }
         let unit = exponent.max(self.least_exponent()) - (self.digits() - 1);
         // An infinity stands for the power of two that is too large.
-        if self == Single && want.get_exp().is_some_and(|e| e.abs() < 1000) {
+        if self != Double && want.get_exp().is_some_and(|e| e.abs() < 1000) {
             // A double holds both well enough.
-            let reached = if got.is_finite() { got } else { got.signum() * 2f64.powi(128) };
+            let largest = 2f64.powi(self.overflow_exponent());
+            let reached = if got.is_finite() { got } else { got.signum() * largest };
             return (reached - want.to_f64()).abs() * 2f64.powi(-unit);
         }
         let bits = self.oracle_bits() + 64;
@@ -194,6 +213,8 @@ mod tests {
         assert!((Double.ulps(&exact(1.5), Double.step(1.5, -2)) - 2.0).abs() < 1e-9);
         assert_eq!(Single.ulps(&exact(1.0), f64::from(1.0f32 - f32::EPSILON / 2.0)), 1.0, "below a power of two");
         assert_eq!(Double.ulps(&(exact(f64::MIN_POSITIVE) >> 3), 0.0), 2f64.powi(49), "denormals have one unit");
+        assert_eq!(Half.ulps(&exact(1.5), 1.5 + 3.0 / 1024.0), 3.0);
+        assert_eq!(Half.ulps(&exact(2f64.powi(-20)), 0.0), 16.0, "denormals have one unit");
     }
 
     #[test]
@@ -205,6 +226,8 @@ mod tests {
         assert_eq!(Single.ulps(&exact(1e300), f64::INFINITY), 0.0, "beyond the range");
         let most = exact(f64::from(f32::MAX));
         assert_eq!(Single.ulps(&most, f64::INFINITY), 1.0);
+        assert_eq!(Half.ulps(&exact(65504.0), f64::INFINITY), 1.0);
+        assert_eq!(Half.ulps(&exact(1e5), f64::INFINITY), 0.0);
         assert_eq!(Single.ulps(&exact(1e38), f64::NEG_INFINITY), f64::INFINITY);
     }
 }

@@ -63,6 +63,8 @@ pub fn convert(from: Elem, to: Elem, saturate: bool, rounding: Rounding, bits: u
         (false, true) => {
             let v = to_int(from, bits);
             Some(match to {
+                // Integers that are no doubles are beyond the halves.
+                Elem::F16 => u64::from(to_half(v as f64, rounding)),
                 Elem::F32 => {
                     let near = v as f32;
                     let fixed = direct(rounding, (near as i128).cmp(&v), v < 0, near, f32::next_up, f32::next_down);
@@ -77,6 +79,7 @@ pub fn convert(from: Elem, to: Elem, saturate: bool, rounding: Rounding, bits: u
         (true, true) => {
             let x = to_f64(from, bits);
             Some(match to {
+                Elem::F16 => u64::from(to_half(x, rounding)),
                 Elem::F32 => u64::from(narrow(x, rounding).to_bits()),
                 _ => x.to_bits(),
             })
@@ -104,7 +107,7 @@ fn direct<F>(rounding: Rounding, order: Ordering, negative: bool, near: F, up: f
     }
 }
 
-/// The bits of the `half` that `vstore_half` with a rounding stores.
+/// The bits of a number as a `half`.
 pub fn to_half(x: f64, rounding: Rounding) -> u16 {
     if x.is_nan() || x.is_infinite() || x == 0.0 {
         return half::f16::from_f64(x).to_bits();

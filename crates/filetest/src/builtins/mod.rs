@@ -82,12 +82,10 @@ pub struct Call {
 const GROUP: usize = 32;
 
 impl Call {
-    /// Every overload of a function with a result whose lanes are `lanes`, without those that compute with `half`.
+    /// Every overload of a function with a result whose lanes are `lanes`.
     pub fn all(name: &'static str, lanes: u8) -> Vec<Call> {
         let sigs = cloom_builtins::lookup(name).iter().flat_map(|row| row.instances(lanes));
-        let storage_only = |ty: &Ty| matches!(ty, Ty::Value(Elem::F16, _) | Ty::Ptr(_, Elem::F16, _));
-        let fits = |sig: &Sig| !storage_only(&sig.ret) && !sig.params.iter().any(storage_only);
-        sigs.filter(fits).map(|sig| Call { name, sig }).collect()
+        sigs.map(|sig| Call { name, sig }).collect()
     }
 
     /// The same overload on scalars, storing to private memory. `None`: there is none.
@@ -182,10 +180,6 @@ impl Call {
 
 /// Whether two numbers are the same: the bits, but any NaN is like another.
 pub fn same(elem: Elem, a: u64, b: u64) -> bool {
-    let nan = |x: u64| match elem {
-        Elem::F32 => f32::from_bits(x as u32).is_nan(),
-        Elem::F64 => f64::from_bits(x).is_nan(),
-        _ => false,
-    };
+    let nan = |x: u64| elem.is_float() && values::to_f64(elem, x).is_nan();
     a == b || (nan(a) && nan(b))
 }

@@ -64,7 +64,11 @@ fn lane(call: &Call, t: Elem, lanes: u8, x: [u64; 4]) -> Option<Want> {
 }
 
 fn relation(name: &str, t: Elem, [x, y, _]: [f64; 3], bits: u64) -> Option<bool> {
-    let least = if t == Elem::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    let least = match t {
+        Elem::F16 => 2f64.powi(-14),
+        Elem::F32 => f64::from(f32::MIN_POSITIVE),
+        _ => f64::MIN_POSITIVE,
+    };
     Some(match name {
         "isequal" => x == y,
         "isnotequal" => x != y,
@@ -85,7 +89,12 @@ fn relation(name: &str, t: Elem, [x, y, _]: [f64; 3], bits: u64) -> Option<bool>
 }
 
 fn common(name: &str, t: Elem, [x, y, z]: [f64; 3]) -> Option<Want> {
-    let small = if t == Elem::F32 { 1e-6 } else { 1e-14 };
+    let small = match t {
+        // Computed as floats, and rounded once; results are at most one.
+        Elem::F16 => 2.5e-4,
+        Elem::F32 => 1e-6,
+        _ => 1e-14,
+    };
     Some(match name {
         "max" => Want::Number(if x < y { y } else { x }),
         "min" => Want::Number(if y < x { y } else { x }),
@@ -93,7 +102,7 @@ fn common(name: &str, t: Elem, [x, y, z]: [f64; 3]) -> Option<Want> {
         "mix" => Want::Near(x + (y - x) * z, small),
         "smoothstep" => {
             let s = ((z - x) / (y - x)).clamp(0.0, 1.0);
-            Want::Near(s * s * (3.0 - 2.0 * s), small * 10.0)
+            Want::Near(s * s * (3.0 - 2.0 * s), if t == Elem::F16 { small } else { small * 10.0 })
         }
         _ => return None,
     })

@@ -25,9 +25,18 @@ fn integer(elem: Elem, random: &mut Random) -> u64 {
     bits & mask(elem)
 }
 
+/// A floating-point type.
+fn precision(elem: Elem) -> Precision {
+    match elem {
+        Elem::F16 => Precision::Half,
+        Elem::F32 => Precision::Single,
+        _ => Precision::Double,
+    }
+}
+
 /// The bits of a value of a floating-point type.
 pub fn float(elem: Elem, x: f64) -> u64 {
-    if elem == Elem::F32 { Precision::Single.to_bits(x) } else { Precision::Double.to_bits(x) }
+    precision(elem).to_bits(x)
 }
 
 /// A number of a type.
@@ -45,11 +54,7 @@ pub fn any(elem: Elem, specials: &[f64], random: &mut Random) -> u64 {
 
 /// The special values of a type, if it is a floating-point type.
 pub fn specials(elem: Elem) -> Vec<f64> {
-    match elem {
-        Elem::F32 => special(Precision::Single),
-        Elem::F64 => special(Precision::Double),
-        _ => Vec::new(),
-    }
+    if elem.is_float() { special(precision(elem)) } else { Vec::new() }
 }
 
 /// Arguments for `count` calls, within the domain where the specification defines the result.
@@ -125,7 +130,7 @@ fn small(elem: Elem, bits: u64) -> u64 {
 
 /// The value of a floating-point number.
 pub fn to_f64(elem: Elem, bits: u64) -> f64 {
-    if elem == Elem::F32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) }
+    precision(elem).from_bits(bits)
 }
 
 /// Whether an integer type has a sign.
