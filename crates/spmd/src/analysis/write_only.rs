@@ -1,7 +1,7 @@
 //! Write-only buffers and images, and the stores to them that may be non-temporal.
 //!
-//! In comes a kernel; out go its buffer parameters that are only written, its `write_only` images, and the stores to them
-//! that each work-item executes at most once.
+//! In comes a kernel; out go its buffer parameters that are only written, its `write_only` images, and the stores to
+//! them that each work-item executes at most once.
 //!
 //! A launch that writes more than the last-level cache holds evicts its own results before anyone reads them. An
 //! ordinary store would still fetch each line before overwriting it. Non-temporal stores save that third of the
