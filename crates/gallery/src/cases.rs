@@ -160,6 +160,15 @@ fn conv(program: &dyn Program) -> Vec<Row> {
     rows
 }
 
+/// Every format with every filter.
+fn sampler(program: &dyn Program) -> Vec<Row> {
+    let formats = crate::programs::sampler::FORMATS.iter().map(|f| f.0);
+    let of = |format: &str| {
+        each(program, &[(2048, 2048)]).into_iter().map(|r| r.with(format, format!("format={format}"))).collect()
+    };
+    formats.flat_map(|format| -> Vec<Row> { of(format) }).collect()
+}
+
 fn nbody(program: &dyn Program) -> Vec<Row> {
     let mut rows = Vec::new();
     for root in ["rsqrt", "native", "divide"] {
@@ -178,7 +187,7 @@ fn particles() -> Vec<Row> {
 
 fn gauss() -> Vec<Row> {
     let mut rows = vec![Row::of("direct", &[(512, 512)]).long()];
-    rows.extend(["separable", "recursive", "transposed"].map(|v| Row::of(v, &[(512, 512), (2048, 2048)])));
+    rows.extend(["separable", "image", "recursive", "transposed"].map(|v| Row::of(v, &[(512, 512), (2048, 2048)])));
     rows
 }
 
@@ -229,6 +238,7 @@ fn rows(program: &dyn Program) -> Vec<Row> {
         "gauss" => gauss(),
         "nbody" => nbody(program),
         "particles" => particles(),
+        "sampler" => sampler(program),
         "resample" => each(program, &[(512, 512), (1023, 767)]),
         "wavelet" => each(program, &[(512, 512), (1024, 1024)]),
         "lu" => each(program, &[(4096, 1), (65536, 1)]),

@@ -6,6 +6,8 @@
 //! as in any OpenCL program.
 #![allow(unsafe_code, reason = "it makes opencl3's calls safe to use")]
 
+pub mod image;
+
 use crate::error::{Error, Result};
 use crate::pace::Turn;
 use crate::stopwatch::{self, Spent, Stopwatch};

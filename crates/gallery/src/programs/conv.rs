@@ -1,9 +1,8 @@
 //! `conv`: separable convolution with kernels generated for their filter, of batches of pictures with one, two or four
-//! floats a pixel: along rows directly, through local memory and with work-items that only load; along columns directly
+//! floats a pixel, in buffers or images: along rows directly, through local memory and with work-items that only load; along columns directly
 //! and with a rolling window.
 
-use crate::args;
-use crate::cl::{Session, round_up};
+use crate::cl::{Arg, Session, round_up};
 use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
@@ -13,6 +12,7 @@ use crate::random::Random;
 pub struct Conv;
 
 const SOURCE: &str = include_str!("../../kernels/conv.cl");
+const IMAGE_SOURCE: &str = include_str!("../../kernels/conv_image.cl");
 /// Rows that a work-item of the rolling window goes down.
 const ROLL: usize = 32;
 
@@ -119,6 +119,8 @@ impl Program for Conv {
             Variant { name: "x_extra", about: "the same, with work-items that only load" },
             Variant { name: "y_direct", about: "along columns, from global memory" },
             Variant { name: "y_rolling", about: "along columns, with a rolling window a work-item" },
+            Variant { name: "x_image", about: "along rows, on an image" },
+            Variant { name: "y_image", about: "along columns, on an image" },
             Variant { name: "both", about: "x_local, then y_direct" },
         ]
     }
@@ -131,8 +133,8 @@ impl Program for Conv {
         ]
     }
 
-    fn source(&self, _: &Params) -> &'static str {
-        SOURCE
+    fn source(&self, params: &Params) -> &'static str {
+        if params.variant.ends_with("image") { IMAGE_SOURCE } else { SOURCE }
     }
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
@@ -153,20 +155,34 @@ impl Program for Conv {
             "both" => &["x_local", "y_direct"],
             v => &[v],
         };
-        let built = session.build("conv", SOURCE, &setup.options())?;
-        let kernels: Vec<_> = names.iter().map(|k| built.kernel(&format!("conv_{k}"))).collect::<Result<_>>()?;
-        let mut buffers = vec![session.upload(&data)?];
-        for _ in names {
-            buffers.push(session.zeroed::<f32>(n)?);
+        let is_image = variant.ends_with("image");
+        if is_image && setup.batch > 1 {
+            return Err(Error::Params("-c batch: an image is one picture; give 1, or a variant on buffers".into()));
         }
+        let built = session.build("conv", self.source(params), &setup.options())?;
+        let kernels: Vec<_> = names.iter().map(|k| built.kernel(&format!("conv_{k}"))).collect::<Result<_>>()?;
+        let (mut buffers, mut images) = (Vec::new(), Vec::new());
+        let empty = vec![0.0; n];
+        for pixels in std::iter::once(&data).chain(names.iter().map(|_| &empty)) {
+            if is_image {
+                images.push(session.upload_floats(setup.channels, setup.w, setup.h, pixels)?);
+            } else {
+                buffers.push(session.upload(pixels)?);
+            }
+        }
+        let pictures: Vec<Arg> = buffers.iter().map(Arg::from).chain(images.iter().map(Arg::from)).collect();
         let times = session.measure(params.iterations, |_| {
             for (i, (kernel, name)) in kernels.iter().zip(names).enumerate() {
                 let (global, local) = setup.shape(name);
-                session.launch(kernel, args![&buffers[i], &buffers[i + 1]], &global, &local)?;
+                session.launch(kernel, &pictures[i..i + 2], &global, &local)?;
             }
             Ok(true)
         })?;
-        let got = session.read(&buffers[names.len()])?;
+        let got = match (buffers.last(), images.last()) {
+            (_, Some(image)) => session.read_floats(image)?,
+            (Some(buffer), None) => session.read(buffer)?,
+            (None, None) => Vec::new(),
+        };
         let mut want: Vec<f64> = data.iter().map(|&v| f64::from(v)).collect();
         for name in names {
             want = setup.reference(&want, name.starts_with('x'));

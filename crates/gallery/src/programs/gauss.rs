@@ -1,17 +1,19 @@
-//! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns, and by a recursive filter
-//! whose cost does not depend on sigma, with rows as they are and with transposed ones.
+//! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns (of buffers and of images), and by
+//! a recursive filter whose cost does not depend on sigma, with rows as they are and with transposed ones.
 
 use crate::args;
-use crate::cl::{Buffer, Session, round_up};
+use crate::cl::{Buffer, Session, Times, round_up};
 use crate::error::Result;
 use crate::inputs;
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
 use crate::program::{Answer, Outcome, Program, Variant, Work, close};
+use std::time::Duration;
 
 pub struct Gauss;
 
 const SOURCE: &str = include_str!("../../kernels/gauss.cl");
+const IMAGE_SOURCE: &str = include_str!("../../kernels/gauss_image.cl");
 const SIGMA: f64 = 5.0;
 const RADIUS: usize = 15;
 /// The side of a group that transposes.
@@ -76,11 +78,78 @@ fn costs(variant: &str) -> (usize, usize, usize) {
     let taps = 2 * RADIUS + 1;
     match variant {
         "direct" => (taps * taps + 1, 2, taps * 2 * taps),
-        "separable" => (2 * (taps + 1), 4, 2 * (2 * taps - 1)),
+        "separable" | "image" => (2 * (taps + 1), 4, 2 * (2 * taps - 1)),
         // Twice there and back, seven operations each time.
         "recursive" => (8, 8, 28),
         _ => (12, 12, 28),
     }
+}
+
+/// How long building took, how long the iterations, and the result.
+type Blurred = (Duration, Times, Vec<f32>);
+
+/// The picture in buffers.
+fn on_buffers(session: &Session, params: &Params, variant: &str, options: &str, data: &[f32]) -> Result<Blurred> {
+    let (w, h) = params.size_or(512, 512)?;
+    let built = session.build("gauss", SOURCE, options)?;
+    let kernel = |name: &str| built.kernel(&format!("gauss_{name}"));
+    let (direct, rows, columns) = (kernel("direct")?, kernel("rows")?, kernel("columns")?);
+    let (down, along, transpose) = (kernel("down")?, kernel("along")?, kernel("transpose")?);
+    let input = session.upload(data)?;
+    let (middle, output) = (session.zeroed::<f32>(w * h)?, session.zeroed::<f32>(w * h)?);
+    let (tw, th) = params.tile_or(64, 4)?;
+    let group = params.group_or(64)?;
+    let square = |kernel, from: &Buffer<f32>, to: &Buffer<f32>| {
+        session.launch(kernel, args![from, to], &[round_up(w, tw), round_up(h, th)], &[tw, th])
+    };
+    let lines = |kernel, from: &Buffer<f32>, to: &Buffer<f32>, (w, h): (usize, usize), lines: usize| {
+        session.launch(kernel, args![from, to, w as i32, h as i32], &[round_up(lines, group)], &[group])
+    };
+    let turn = |from: &Buffer<f32>, to: &Buffer<f32>, (w, h): (usize, usize)| {
+        let global = [round_up(w, SIDE), round_up(h, SIDE)];
+        session.launch(&transpose, args![from, to, w as i32, h as i32], &global, &[SIDE, SIDE])
+    };
+    let times = session.measure(params.iterations, |_| {
+        match variant {
+            "direct" => square(&direct, &input, &output)?,
+            "separable" => {
+                square(&rows, &input, &middle)?;
+                square(&columns, &middle, &output)?;
+            }
+            "recursive" => {
+                lines(&down, &input, &middle, (w, h), w)?;
+                lines(&along, &middle, &output, (w, h), h)?;
+            }
+            _ => {
+                lines(&down, &input, &output, (w, h), w)?;
+                turn(&output, &middle, (w, h))?;
+                // What were rows are columns now. The filter can work in place: a pixel is read before it is
+                // written.
+                lines(&down, &middle, &middle, (h, w), h)?;
+                turn(&middle, &output, (h, w))?;
+            }
+        }
+        Ok(true)
+    })?;
+    Ok((built.time, times, session.read(&output)?))
+}
+
+/// The picture in images.
+fn on_images(session: &Session, params: &Params, _: &str, options: &str, data: &[f32]) -> Result<Blurred> {
+    let (w, h) = params.size_or(512, 512)?;
+    let empty = vec![0.0; data.len()];
+    let [input, middle, output] = [data, &empty, &empty].map(|pixels| session.upload_floats(1, w, h, pixels));
+    let (input, middle, output) = (input?, middle?, output?);
+    let built = session.build("gauss", IMAGE_SOURCE, options)?;
+    let (rows, columns) = (built.kernel("gauss_rows_image")?, built.kernel("gauss_columns_image")?);
+    let (tw, th) = params.tile_or(64, 4)?;
+    let (global, local) = ([round_up(w, tw), round_up(h, th)], [tw, th]);
+    let times = session.measure(params.iterations, |_| {
+        session.launch(&rows, args![&input, &middle], &global, &local)?;
+        session.launch(&columns, args![&middle, &output], &global, &local)?;
+        Ok(true)
+    })?;
+    Ok((built.time, times, session.read_floats(&output)?))
 }
 
 impl Program for Gauss {
@@ -96,13 +165,14 @@ impl Program for Gauss {
         &[
             Variant { name: "direct", about: "the sum over 31x31 neighbours" },
             Variant { name: "separable", about: "31 neighbours of the row, then of the column" },
+            Variant { name: "image", about: "the same on images, whose sampler repeats the edge" },
             Variant { name: "recursive", about: "a work-item a column, then one a row, there and back" },
             Variant { name: "transposed", about: "the same, with transposed pictures instead of rows" },
         ]
     }
 
-    fn source(&self, _: &Params) -> &'static str {
-        SOURCE
+    fn source(&self, params: &Params) -> &'static str {
+        if params.variant == "image" { IMAGE_SOURCE } else { SOURCE }
     }
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
@@ -116,6 +186,7 @@ impl Program for Gauss {
         );
         let name = match self.variant(params)? {
             "separable" => "rows",
+            "image" => "rows_image",
             "recursive" | "transposed" => "down",
             v => v,
         };
@@ -128,47 +199,8 @@ impl Program for Gauss {
         let (w, h) = params.size_or(512, 512)?;
         let picture = inputs::picture(&Params { size: Some((w, h)), ..params.clone() })?;
         let data: Vec<f32> = picture.luma().iter().map(|&v| f32::from(v) / 255.0).collect();
-        let built = session.build("gauss", SOURCE, &options)?;
-        let kernel = |name: &str| built.kernel(&format!("gauss_{name}"));
-        let (direct, rows, columns) = (kernel("direct")?, kernel("rows")?, kernel("columns")?);
-        let (down, along, transpose) = (kernel("down")?, kernel("along")?, kernel("transpose")?);
-        let input = session.upload(&data)?;
-        let (middle, output) = (session.zeroed::<f32>(w * h)?, session.zeroed::<f32>(w * h)?);
-        let (tw, th) = params.tile_or(64, 4)?;
-        let group = params.group_or(64)?;
-        let square = |kernel, from: &Buffer<f32>, to: &Buffer<f32>| {
-            session.launch(kernel, args![from, to], &[round_up(w, tw), round_up(h, th)], &[tw, th])
-        };
-        let lines = |kernel, from: &Buffer<f32>, to: &Buffer<f32>, (w, h): (usize, usize), lines: usize| {
-            session.launch(kernel, args![from, to, w as i32, h as i32], &[round_up(lines, group)], &[group])
-        };
-        let turn = |from: &Buffer<f32>, to: &Buffer<f32>, (w, h): (usize, usize)| {
-            let global = [round_up(w, SIDE), round_up(h, SIDE)];
-            session.launch(&transpose, args![from, to, w as i32, h as i32], &global, &[SIDE, SIDE])
-        };
-        let times = session.measure(params.iterations, |_| {
-            match variant {
-                "direct" => square(&direct, &input, &output)?,
-                "separable" => {
-                    square(&rows, &input, &middle)?;
-                    square(&columns, &middle, &output)?;
-                }
-                "recursive" => {
-                    lines(&down, &input, &middle, (w, h), w)?;
-                    lines(&along, &middle, &output, (w, h), h)?;
-                }
-                _ => {
-                    lines(&down, &input, &output, (w, h), w)?;
-                    turn(&output, &middle, (w, h))?;
-                    // What were rows are columns now. The filter can work in place: a pixel is read before it is
-                    // written.
-                    lines(&down, &middle, &middle, (h, w), h)?;
-                    turn(&middle, &output, (h, w))?;
-                }
-            }
-            Ok(true)
-        })?;
-        let got = session.read(&output)?;
+        let run = if variant == "image" { on_images } else { on_buffers };
+        let (build, times, got) = run(session, params, variant, &options, &data)?;
         let exact: Vec<f64> = data.iter().map(|&v| f64::from(v)).collect();
         let recursive = matches!(variant, "recursive" | "transposed");
         let [weights, factors] =
@@ -189,7 +221,7 @@ impl Program for Gauss {
         Ok(Outcome {
             variant,
             size: format!("{w}x{h}"),
-            build: built.time,
+            build,
             times,
             work: Some(
                 Work::new((w * h) as f64, "pixel").moving(w * h * floats * 4).computing((w * h * operations) as f64),

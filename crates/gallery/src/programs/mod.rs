@@ -19,6 +19,7 @@ mod pixelize;
 pub(crate) mod reduce;
 mod resample;
 mod sample;
+pub(crate) mod sampler;
 pub(crate) mod scalvec;
 mod shape;
 mod stripes;
@@ -51,6 +52,7 @@ pub(crate) const ALL: &[&dyn Program] = &[
     &conv::Conv,
     &gauss::Gauss,
     &resample::Resample,
+    &sampler::Sampler,
     &wavelet::Wavelet,
     &lu::Lu,
     &lcs::Lcs,

@@ -1,9 +1,9 @@
-//! `resample`: a picture at another size, from an array: bilinear; bicubic out of four linear fetches and a table of 64
+//! `resample`: a picture at another size, from an array or an image: bilinear; bicubic out of four linear fetches and a table of 64
 //! rows; bicubic with sixteen weights from a table.
 
 use super::threads;
 use crate::args;
-use crate::cl::{Session, round_up};
+use crate::cl::{Arg, Session, round_up};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::params::Params;
@@ -13,6 +13,7 @@ use crate::program::{Answer, Outcome, Program, Variant, Work, close};
 pub struct Resample;
 
 const SOURCE: &str = include_str!("../../kernels/resample.cl");
+const IMAGE_SOURCE: &str = include_str!("../../kernels/resample_image.cl");
 /// Rows of a table: the number of positions between two pixels.
 const PHASES: usize = 64;
 
@@ -32,7 +33,7 @@ fn through(t: f64) -> [f64; 4] {
 fn table(variant: &str) -> Vec<f32> {
     let row = |phase: usize| {
         let t = phase as f64 / PHASES as f64;
-        if variant == "fast" {
+        if variant.starts_with("fast") {
             let [a, b, c, d] = spline(t);
             [b / (a + b), d / (c + d), a + b, 0.0]
         } else {
@@ -53,8 +54,8 @@ fn neighbours(variant: &str, i: usize, step: u32, n: usize) -> [(usize, f64); 4]
     let (first, rest) = (place.div_euclid(1 << 16) - 1, place.rem_euclid(1 << 16) as f64 / 65536.0);
     let phase = (rest * PHASES as f64).floor() / PHASES as f64;
     let weights = match variant {
-        "bilinear" => [0.0, 1.0 - rest, rest, 0.0],
-        "fast" => spline(phase),
+        "bilinear" | "image" => [0.0, 1.0 - rest, rest, 0.0],
+        "fast" | "fast_image" => spline(phase),
         _ => through(phase),
     };
     let mut k = first;
@@ -94,6 +95,8 @@ impl Program for Resample {
             Variant { name: "bilinear", about: "between four neighbours" },
             Variant { name: "fast", about: "bicubic: four linear fetches and a table of places" },
             Variant { name: "table", about: "bicubic: sixteen neighbours, weights from a table" },
+            Variant { name: "image", about: "between four neighbours, which a sampler does" },
+            Variant { name: "fast_image", about: "fast, with fetches that a sampler does" },
         ]
     }
 
@@ -101,8 +104,8 @@ impl Program for Resample {
         &["percent=400: how large the result is, 1 to 3200"]
     }
 
-    fn source(&self, _: &Params) -> &'static str {
-        SOURCE
+    fn source(&self, params: &Params) -> &'static str {
+        if params.variant.ends_with("image") { IMAGE_SOURCE } else { SOURCE }
     }
 
     fn build_options(&self, params: &Params) -> Result<(String, String)> {
@@ -116,15 +119,18 @@ impl Program for Resample {
         let [w, h, ow, oh] = Resample::sizes(params)?;
         let picture = inputs::picture(&Params { size: Some((w, h)), ..params.clone() })?;
         let data: Vec<f32> = picture.luma().iter().map(|&v| f32::from(v) / 255.0).collect();
-        let built = session.build("resample", SOURCE, &options)?;
+        let is_image = variant.ends_with("image");
+        let image = if is_image { Some(session.upload_floats(1, w, h, &data)?) } else { None };
+        let built = session.build("resample", self.source(params), &options)?;
         let kernel = built.kernel(&name)?;
         let (input, output) = (session.upload(&data)?, session.zeroed::<f32>(ow * oh)?);
+        let from = image.as_ref().map_or_else(|| Arg::from(&input), Arg::from);
         let table = session.upload(&table(variant))?;
         let (tw, th) = params.tile_or(16, 16)?;
         let [step_x, step_y] = [step(w, ow), step(h, oh)];
         let times = session.measure(params.iterations, |_| {
             let (sizes, result) = ([w as i32, h as i32], [ow as i32, oh as i32]);
-            let args = args![&input, sizes[0], sizes[1], &output, result[0], result[1], step_x, step_y, &table];
+            let args = args![from, sizes[0], sizes[1], &output, result[0], result[1], step_x, step_y, &table];
             session.launch(&kernel, args, &[round_up(ow, tw), round_up(oh, th)], &[tw, th])?;
             Ok(true)
         })?;
@@ -145,10 +151,12 @@ impl Program for Resample {
             let v = shade(got[y * ow + x]);
             rgb(v, v, v)
         });
+        // A sampler rounds the position to as many bits as its size leaves to a float.
+        let tolerance = if is_image { 4e-6 + (w + h) as f64 * 2f64.powi(-23) } else { 4e-6 };
         // Of mix: a difference, a product and a sum.
         let operations = match variant {
-            "bilinear" => 3 * 3,
-            "fast" => 4 * 9 + 9,
+            "bilinear" | "image" => 3 * 3,
+            "fast" | "fast_image" => 4 * 9 + 9,
             _ => 5 * 7,
         };
         Ok(Outcome {
@@ -161,8 +169,8 @@ impl Program for Resample {
                     .moving((w * h + ow * oh) * 4)
                     .computing((ow * oh * operations) as f64),
             ),
-            verdict: close(&got, &want, |_| 4e-6, "pixels"),
-            answer: Answer::close(got, |_| 4e-6),
+            verdict: close(&got, &want, |_| tolerance, "pixels"),
+            answer: Answer::close(got, |_| tolerance),
             picture: Some(result),
             notes: Vec::new(),
         })

@@ -12,6 +12,7 @@ pub const UNSAFE_CRATES: &[&str] = &["llvm", "capi", "hal-cpu", "hal-cuda"];
 pub const UNSAFE_FILES: &[&str] = &[
     "runtime/src/host_mem.rs",
     "gallery/src/cl.rs",
+    "gallery/src/cl/image.rs",
     "fuzzing/src/targets/api/calls.rs",
     // A launch from Rust is declared unsafe; its examples and tests call it.
     "cloom/src/kernel.rs",
