@@ -63,6 +63,9 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_throttle_hints", version(1, 0, 0)),
     named("cl_khr_work_group_uniform_arithmetic", version(1, 0, 0)),
     named("cl_ext_float_atomics", version(1, 0, 0)),
+    named("cl_khr_srgb_image_writes", version(1, 0, 0)),
+    named("cl_ext_image_unorm_int_2_101010", version(1, 0, 0)),
+    named("cl_ext_image_unsigned_10x6_12x4_14x2", version(1, 0, 0)),
     named("cl_ext_immutable_memory_objects", version(1, 0, 0)),
     named("cl_khr_extended_bit_ops", version(1, 0, 0)),
     named("cl_khr_integer_dot_product", version(2, 0, 0)),
@@ -124,6 +127,8 @@ pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_ext_fp64_global_atomic_min_max", version(3, 0, 0)),
     named("__opencl_c_ext_fp64_local_atomic_add", version(3, 0, 0)),
     named("__opencl_c_ext_fp64_local_atomic_min_max", version(3, 0, 0)),
+    named("__opencl_c_ext_image_unorm_int_2_101010", version(3, 0, 0)),
+    named("__opencl_c_ext_image_unsigned_10x6_12x4_14x2", version(3, 0, 0)),
     named("__opencl_c_subgroups", version(3, 0, 0)),
     named("__opencl_c_work_group_collective_functions", version(3, 0, 0)),
 ];

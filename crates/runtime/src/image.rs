@@ -145,10 +145,10 @@ fn check_format(format: ImageFormat, kind: ImageType, flags: MemFlags) -> Result
 
 /// The formats of images of a type with these flags.
 pub fn supported_formats(kind: ImageType, flags: MemFlags) -> impl Iterator<Item = ImageFormat> {
-    let only_read = flags & (KERNEL_ACCESS | MemFlags::KERNEL_READ_AND_WRITE) == MemFlags::READ_ONLY;
+    let in_one_kernel = flags.contains(MemFlags::KERNEL_READ_AND_WRITE);
     formats().filter(move |f| match f.order {
         order::DEPTH => matches!(kind, ImageType::D2 | ImageType::D2Array),
-        _ => !f.is_srgb() || only_read && kind != ImageType::D1Buffer,
+        _ => !f.is_srgb() || !in_one_kernel && kind != ImageType::D1Buffer,
     })
 }
 
