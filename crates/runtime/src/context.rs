@@ -3,9 +3,9 @@
 use crate::residency::Space;
 use crate::status::ensure;
 use crate::svm::Allocations;
-use crate::{Device, Engine, Error, ExternalSlot, Result};
+use crate::{Device, Engine, Error, ExternalSlot, Queue, Result};
 use cloom_hal::lock::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Called with a message when something went wrong, perhaps later and from another thread.
 pub type ErrorCallback = Box<dyn Fn(&str) + Send + Sync>;
@@ -23,6 +23,7 @@ pub struct Context {
     notify: Option<ErrorCallback>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
     svm: Allocations,
+    queues: Mutex<Vec<Weak<Queue>>>,
     /// The memory space of each device.
     device_spaces: Vec<Space>,
     /// For each space a device that allocates there; `None` for the host's memory if no device works in it.
@@ -62,6 +63,7 @@ impl Context {
             notify,
             destructors: Mutex::default(),
             svm: Allocations::default(),
+            queues: Mutex::default(),
             device_spaces,
             allocators,
         }))
@@ -95,6 +97,18 @@ impl Context {
     /// The device that allocates in a space.
     pub(crate) fn allocator(&self, space: Space) -> Option<&Arc<Device>> {
         self.allocators.get(usize::from(space.0))?.as_ref()
+    }
+
+    /// The queues that there are.
+    pub(crate) fn queues(&self) -> Vec<Arc<Queue>> {
+        self.queues.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Keeps account of a new queue.
+    pub(crate) fn add_queue(&self, queue: &Arc<Queue>) {
+        let mut queues = self.queues.lock();
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Arc::downgrade(queue));
     }
 
     pub(crate) fn svm(&self) -> &Allocations {
