@@ -1,5 +1,5 @@
-//! The predefined constants of OpenCL C (limits, mathematical constants, fence flags, samplers), which are macros. Formats
-//! of images are in `caps::image`.
+//! The predefined constants of OpenCL C (limits, mathematical constants, fence flags, samplers), which are macros.
+//! Formats of images are in `caps::image`.
 
 /// Name and text of each.
 pub const CONSTANTS: &[(&str, &str)] = &[

@@ -56,6 +56,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_create_command_queue", version(1, 0, 0)),
     named("cl_khr_device_uuid", version(1, 0, 0)),
     named("cl_khr_extended_async_copies", version(1, 0, 0)),
+    named("cl_khr_initialize_memory", version(1, 0, 0)),
     named("cl_khr_kernel_clock", version(1, 0, 0)),
     named("cl_khr_priority_hints", version(1, 0, 0)),
     named("cl_khr_semaphore", version(1, 0, 0)),

@@ -1,6 +1,7 @@
 //! Kernels: the arguments set so far, and packing them into the argument block of a launch.
 
 use crate::args::{Arg, Args};
+use crate::context::ZeroedMemory;
 use crate::host_mem::HostPtr;
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
@@ -425,6 +426,7 @@ impl Kernel {
         packed.space = queue.space();
         packed.migrates = self.program.context().has_device_memory();
         packed.local_size = artifact.local_size;
+        packed.zero_local = self.program.context().zeroes(ZeroedMemory::LOCAL);
         packed.shares = self.indirect.load(Ordering::Relaxed) != 0;
         packed.block.resize(artifact.arg_block as usize, 0);
         let mut args = self.args.read();
@@ -526,6 +528,8 @@ pub(crate) struct Packed {
     pub block: SmallVec<[u8; 128]>,
     /// Local memory of a group.
     pub local_size: u64,
+    /// Whether local memory begins as zeros.
+    pub zero_local: bool,
     /// The buffers among the arguments, which must live until the kernel is done, and how it accesses them.
     pub buffers: SmallVec<[(Arc<MemObject>, AccessMode); 4]>,
     /// Where the kernel runs.

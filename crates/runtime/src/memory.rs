@@ -302,7 +302,7 @@ impl MemObject {
     /// The device address of its copy in a space. The copy is allocated if there is none, and need not be valid.
     /// `CL_MEM_DEVICE_ADDRESS_EXT`: the address on each device of the context.
     pub fn device_addresses(&self) -> Result<Vec<u64>> {
-        let has = self.properties().is_some_and(|list| has_device_address(list));
+        let has = self.properties().is_some_and(has_device_address);
         ensure!(has, InvalidOperation, "the memory object was not made with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT");
         self.context.check_buffer_addresses()?;
         self.context.devices().iter().map(|d| self.device_address(self.context.space_of(d))).collect()

@@ -16,9 +16,12 @@ use cloom_hal::{Memory, SvmKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The allocations of a context by address. Those of unified shared memory say what they are.
+/// The allocations of a context by address.
 #[derive(Default)]
-pub(crate) struct Allocations(Mutex<BTreeMap<usize, (Arc<dyn Memory>, Option<Usm>)>>);
+pub(crate) struct Allocations(Mutex<BTreeMap<usize, Allocation>>);
+
+/// The memory of an allocation; one of unified shared memory says what it is.
+type Allocation = (Arc<dyn Memory>, Option<Usm>);
 
 impl Allocations {
     /// Keeps an allocation. Returns its address.
