@@ -458,6 +458,9 @@ beside {
         size_ret: Out<usize>) = semaphore::info;
     int clGetSemaphoreHandleForTypeKHR(semaphore: Handle<Semaphore>, device: Handle<Device>, kind: u32, size: usize,
         value: OutBytes, size_ret: Out<usize>) = semaphore::external_handle;
+    int clGetImageRequirementsInfoEXT(context: Handle<Context>, properties: In<u64>, flags: u64,
+        format: In<image::Format>, description: In<image::Desc>, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = image::requirements;
     int clSetKernelArgDevicePointerEXT(kernel: Handle<Kernel>, index: u32, address: u64) = svm::set_device_address;
     new clHostMemAllocINTEL(context: Handle<Context>, properties: In<u64>, size: usize, alignment: u32) -> *mut c_void
         = usm::host_alloc;

@@ -417,6 +417,49 @@ fn images_of_a_buffer_share_its_bytes() {
 }
 
 #[test]
+fn images_of_every_type_lie_in_buffers_with_pitches() {
+    let t = Session::new();
+    let values: Vec<u32> = (0..1024).collect();
+    let buffer = t.buffer_of(&values);
+    let format = Format { order: R, channel_type: 0x10DC };
+    // Pitches in elements, then the place of x, y, z.
+    for (kind, image, coordinates, pitches) in [
+        (D1, "image1d_t", "x", [0, 0]),
+        (D1_ARRAY, "image1d_array_t", "(int2)(x, y)", [0, 20]),
+        (D2, "image2d_t", "(int2)(x, y)", [10, 0]),
+        (D2_ARRAY, "image2d_array_t", "(int4)(x, y, z, 0)", [10, 50]),
+        (D3, "image3d_t", "(int4)(x, y, z, 0)", [10, 50]),
+    ] {
+        let size = match kind {
+            D1 => [5, 1, 1],
+            D1_ARRAY | D2 => [5, 3, 1],
+            _ => [5, 3, 4],
+        };
+        let [row_pitch, slice_pitch] = pitches.map(|n| 4 * n);
+        // A 1D array has rows that are layers: its slices are multiples of its rows.
+        let row_pitch = if kind == D1_ARRAY { 40 } else { row_pitch };
+        let image_object = t.image(format, &Desc { parent: buffer.h, row_pitch, slice_pitch, ..Desc::new(kind, size) });
+        let kernel = t.kernel(&format!(
+            "kernel void k(read_only {image} from, global uint *out) {{
+                int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+                out[(z * {} + y) * {} + x] = read_imageui(from, {coordinates}).x;
+            }}",
+            size[1], size[0]
+        ));
+        let out = t.buffer(0, 4 * size.iter().product::<usize>());
+        t.arg_mem(&kernel, 0, &image_object);
+        t.arg_mem(&kernel, 1, &out);
+        t.launch(&kernel, &size, &[]);
+        let from_row = if kind == D1_ARRAY { pitches[1] } else { pitches[0] };
+        let place = |x: usize, y: usize, z: usize| (x + from_row * y + pitches[1] * z) as u32;
+        let wanted: Vec<u32> = (0..size[2])
+            .flat_map(|z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| place(x, y, z))))
+            .collect();
+        assert_eq!(t.read::<u32>(&out, wanted.len()), wanted, "{image}");
+    }
+}
+
+#[test]
 fn wrong_arguments_are_refused() {
     let t = Session::new();
     let kernel = t.kernel(

@@ -260,7 +260,7 @@ fn buffers_have_addresses_that_kernels_use() {
     let addresses: Vec<u64> = list(|s, v, r| t.clGetMemObjectInfo(buffer.h, address, s, v, r));
     assert!(addresses.len() == 1 && addresses[0] != 0);
     let kernel = t.kernel(
-        "kernel void k(global int *p, global ulong *table, int n)
+        "kernel void k(global int *p, constant ulong *table, int n)
         { p[get_global_id(0)] += n; ((global int *)table[0])[63] = 5; }",
     );
     t.write(&buffer, 0, &(0..64).collect::<Vec<i32>>());
@@ -296,6 +296,7 @@ fn buffers_have_addresses_that_kernels_use() {
     }
     c.code("null kernel", CL_INVALID_KERNEL, f.clSetKernelArgDevicePointerEXT(null_mut(), 0, addresses[0]));
     c.code("index", CL_INVALID_ARG_INDEX, f.clSetKernelArgDevicePointerEXT(kernel.h, 3, addresses[0]));
+    c.code("constant", CL_INVALID_ARG_INDEX, f.clSetKernelArgDevicePointerEXT(kernel.h, 1, addresses[0]));
     c.code("no pointer", CL_INVALID_ARG_INDEX, f.clSetKernelArgDevicePointerEXT(kernel.h, 2, addresses[0]));
     c.code("any address", 0, f.clSetKernelArgDevicePointerEXT(kernel.h, 0, 1));
     c.end();

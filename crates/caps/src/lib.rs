@@ -66,6 +66,8 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_ext_buffer_device_address", version(1, 0, 2)),
     named("cl_ext_float_atomics", version(1, 0, 0)),
     named("cl_khr_srgb_image_writes", version(1, 0, 0)),
+    named("cl_ext_image_from_buffer", version(1, 0, 0)),
+    named("cl_ext_image_requirements_info", version(0, 5, 0)),
     named("cl_ext_image_unorm_int_2_101010", version(1, 0, 0)),
     named("cl_ext_image_unsigned_10x6_12x4_14x2", version(1, 0, 0)),
     named("cl_ext_immutable_memory_objects", version(1, 0, 0)),

@@ -177,7 +177,7 @@ impl Kernel {
     /// `clSetKernelArgDevicePointerEXT`: the address of memory in a buffer that has one.
     pub fn set_device_address_arg(&self, index: u32, address: u64) -> Result<()> {
         self.program.context().check_buffer_addresses()?;
-        let pointer = |param: &KernelParam| matches!(param.kind, ParamKind::Global | ParamKind::Constant);
+        let pointer = |param: &KernelParam| param.kind == ParamKind::Global;
         let param = self.param(index)?;
         ensure!(
             pointer(param),

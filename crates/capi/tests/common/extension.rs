@@ -104,6 +104,15 @@ extension_functions! {
 }
 
 extension_functions! {
+    /// `cl_ext_image_requirements_info`
+    Requirements {
+        fn clGetImageRequirementsInfoEXT(context: Handle, properties: *const u64, flags: u64,
+            format: *const images::Format, desc: *const images::Desc, name: u32, size: usize, value: Handle,
+            size_ret: *mut usize) -> i32;
+    }
+}
+
+extension_functions! {
     /// `cl_intel_unified_shared_memory` and `cl_ext_buffer_device_address`
     UnifiedMemory {
         fn clHostMemAllocINTEL(context: Handle, properties: *const u64, size: usize, alignment: u32, code: *mut i32)
