@@ -117,8 +117,7 @@ impl DeviceCaps {
     }
 
     /// `CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT` and its like, of floats of so many bits: in the low half for
-    /// global memory, in the high half for local memory. Loads and stores of `float` and `double` are of OpenCL C 2.0 and
-    /// need no feature.
+    /// global memory, in the high half for local memory. `float` and `double` are loaded and stored by OpenCL C 2.0.
     pub fn float_atomics(&self, bits: u32) -> u64 {
         let has = |space, what| self.has_feature(&feature::float_atomic(bits, space, what));
         let in_space = |space| {

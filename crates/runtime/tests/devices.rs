@@ -150,7 +150,7 @@ fn a_device_without_memory_for_variables_does_not_keep_the_others_from_being_bui
         assert!(log.contains("no memory for the program's variables"), "{log}");
         // It can be built again, and there are kernels where it is built.
         assert_eq!(program.kernel("bump").map(drop).map_err(|e| e.status), Ok(()));
-        assert!(program.build_for(Some(&[bench.twin.clone()]), Some("-cl-std=CL3.0"), None).is_ok());
+        assert!(program.build_for(Some(std::slice::from_ref(&bench.twin)), Some("-cl-std=CL3.0"), None).is_ok());
     }
 }
 
