@@ -44,7 +44,7 @@ fn each(t: &Session, f: &UnifiedMemory, size: usize) -> [Handle; 3] {
     ok(code);
     let shared = f.clSharedMemAllocINTEL(t.context(), t.device, null(), size, 0, &mut code);
     ok(code);
-    assert!([host, device, shared].iter().all(|p| !p.is_null() && *p as usize % 128 == 0));
+    assert!([host, device, shared].iter().all(|p| !p.is_null() && (*p as usize).is_multiple_of(128)));
     [host, device, shared]
 }
 
