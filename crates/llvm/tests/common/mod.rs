@@ -126,7 +126,6 @@ impl<'d> Prepared<'d> {
             args: vec![argument(0), argument(8)],
             arg_block: 16,
             local_size: 256,
-            zero_local: false,
             launch: LaunchForm::WorkGroup(CpuLaunch { scratch_fixed: 256, ..CpuLaunch::SCALAR }),
             private_size: compiled.private_size,
             reqd_group_size: None,
