@@ -40,6 +40,14 @@ typedef global uchar *target;
 #define SNORM8(V, TO, x) max(TO(x) * (1.0f / 127.0f), (V)(-1.0f))
 #define SNORM16(V, TO, x) max(TO(x) * (1.0f / 32767.0f), (V)(-1.0f))
 
+// Numbers in the high bits of 16.
+#define UNORM10X6(V, TO, x) (TO((x) >> 6) * (1.0f / 1023.0f))
+#define UNORM12X4(V, TO, x) (TO((x) >> 4) * (1.0f / 4095.0f))
+#define UNORM14X2(V, TO, x) (TO((x) >> 2) * (1.0f / 16383.0f))
+#define INT10X6(V, TO, x) TO((x) >> 6)
+#define INT12X4(V, TO, x) TO((x) >> 4)
+#define INT14X2(V, TO, x) TO((x) >> 2)
+
 LOADS(float4, float, f, unorm8, uchar, UNORM8)
 LOADS(float4, float, f, unorm16, ushort, UNORM16)
 LOADS(float4, float, f, snorm8, char, SNORM8)
@@ -51,6 +59,12 @@ LOADS(int4, int, i, int32, int, AS_IS)
 LOADS(uint4, uint, ui, int8, uchar, AS_IS)
 LOADS(uint4, uint, ui, int16, ushort, AS_IS)
 LOADS(uint4, uint, ui, int32, uint, AS_IS)
+LOADS(float4, float, f, unorm10x6, ushort, UNORM10X6)
+LOADS(float4, float, f, unorm12x4, ushort, UNORM12X4)
+LOADS(float4, float, f, unorm14x2, ushort, UNORM14X2)
+LOADS(uint4, uint, ui, int10x6, ushort, INT10X6)
+LOADS(uint4, uint, ui, int12x4, ushort, INT12X4)
+LOADS(uint4, uint, ui, int14x2, ushort, INT14X2)
 
 float4 FN __image_load_f_halfx1(source p)
 {
@@ -91,6 +105,14 @@ float4 FN __image_load_f_101010_2x4(source p)
     uint v = *(global const uint *)p;
     uint4 bits = (uint4)(v >> 22, v >> 12 & 1023, v >> 2 & 1023, v & 3);
     return convert_float4(bits) * (float4)((float3)(1.0f / 1023.0f), 1.0f / 3.0f);
+}
+
+// The highest bits are the first channel's.
+float4 FN __image_load_f_2_101010x4(source p)
+{
+    uint v = *(global const uint *)p;
+    uint4 bits = (uint4)(v >> 30, v >> 20 & 1023, v >> 10 & 1023, v & 1023);
+    return convert_float4(bits) * (float4)(1.0f / 3.0f, (float3)(1.0f / 1023.0f));
 }
 
 float4 FN __image_load_f_srgb8x4(source p)
@@ -156,6 +178,14 @@ float4 FN __image_load_f(source p, uint order, uint type)
         return __image_load_f_101010x4(p);
     case CLK_UNORM_INT_101010_2:
         return __image_load_f_101010_2x4(p);
+    case CLK_UNORM_INT_2_101010_EXT:
+        return __image_load_f_2_101010x4(p);
+    case CLK_UNORM_INT10X6_EXT:
+        BY_CHANNELS(__image_load_f_unorm10x6, p)
+    case CLK_UNORM_INT12X4_EXT:
+        BY_CHANNELS(__image_load_f_unorm12x4, p)
+    case CLK_UNORM_INT14X2_EXT:
+        BY_CHANNELS(__image_load_f_unorm14x2, p)
     case CLK_HALF_FLOAT:
         BY_CHANNELS(__image_load_f_half, p)
     case CLK_FLOAT:
@@ -188,6 +218,12 @@ uint4 FN __image_load_ui(source p, uint order, uint type)
         BY_CHANNELS(__image_load_ui_int16, p)
     case CLK_UNSIGNED_INT32:
         BY_CHANNELS(__image_load_ui_int32, p)
+    case CLK_UNSIGNED_INT10X6_EXT:
+        BY_CHANNELS(__image_load_ui_int10x6, p)
+    case CLK_UNSIGNED_INT12X4_EXT:
+        BY_CHANNELS(__image_load_ui_int12x4, p)
+    case CLK_UNSIGNED_INT14X2_EXT:
+        BY_CHANNELS(__image_load_ui_int14x2, p)
     default:
         return 0;
     }
@@ -213,6 +249,12 @@ uint4 FN __image_load_ui(source p, uint order, uint type)
 #define TO_UNORM16(TO, x) TO##_rte((x)*65535.0f)
 #define TO_SNORM8(TO, x) TO##_rte((x)*127.0f)
 #define TO_SNORM16(TO, x) TO##_rte((x)*32767.0f)
+#define TO_UNORM10X6(TO, x) (TO##_rte(clamp((x), 0.0f, 1.0f) * 1023.0f) << 6)
+#define TO_UNORM12X4(TO, x) (TO##_rte(clamp((x), 0.0f, 1.0f) * 4095.0f) << 4)
+#define TO_UNORM14X2(TO, x) (TO##_rte(clamp((x), 0.0f, 1.0f) * 16383.0f) << 2)
+#define TO_INT10X6(TO, x) (TO(min((x), 1023u)) << 6)
+#define TO_INT12X4(TO, x) (TO(min((x), 4095u)) << 4)
+#define TO_INT14X2(TO, x) (TO(min((x), 16383u)) << 2)
 
 STORES(float4, f, unorm8, uchar, TO_UNORM8)
 STORES(float4, f, unorm16, ushort, TO_UNORM16)
@@ -224,6 +266,12 @@ STORES(int4, i, int32, int, TO_INT)
 STORES(uint4, ui, int8, uchar, TO_INT)
 STORES(uint4, ui, int16, ushort, TO_INT)
 STORES(uint4, ui, int32, uint, TO_INT)
+STORES(float4, f, unorm10x6, ushort, TO_UNORM10X6)
+STORES(float4, f, unorm12x4, ushort, TO_UNORM12X4)
+STORES(float4, f, unorm14x2, ushort, TO_UNORM14X2)
+STORES(uint4, ui, int10x6, ushort, TO_INT10X6)
+STORES(uint4, ui, int12x4, ushort, TO_INT12X4)
+STORES(uint4, ui, int14x2, ushort, TO_INT14X2)
 
 void FN __image_store_f_floatx1(target p, float4 v)
 {
@@ -284,6 +332,12 @@ void FN __image_store_f_101010_2x4(target p, float4 v)
     *(global uint *)p = c.x << 22 | c.y << 12 | c.z << 2 | c.w;
 }
 
+void FN __image_store_f_2_101010x4(target p, float4 v)
+{
+    uint4 c = scaled(v, (float4)(3.0f, (float3)1023.0f));
+    *(global uint *)p = c.x << 30 | c.y << 20 | c.z << 10 | c.w;
+}
+
 void FN __image_store_f_srgb8x4(target p, float4 v)
 {
     float3 linear = clamp(v.xyz, 0.0f, 1.0f);
@@ -319,6 +373,15 @@ void FN __image_store_f(target p, uint order, uint type, float4 v)
     case CLK_UNORM_INT_101010_2:
         __image_store_f_101010_2x4(p, v);
         return;
+    case CLK_UNORM_INT_2_101010_EXT:
+        __image_store_f_2_101010x4(p, v);
+        return;
+    case CLK_UNORM_INT10X6_EXT:
+        BY_CHANNELS(__image_store_f_unorm10x6, p, v)
+    case CLK_UNORM_INT12X4_EXT:
+        BY_CHANNELS(__image_store_f_unorm12x4, p, v)
+    case CLK_UNORM_INT14X2_EXT:
+        BY_CHANNELS(__image_store_f_unorm14x2, p, v)
     case CLK_HALF_FLOAT:
         BY_CHANNELS(__image_store_f_half, p, v)
     case CLK_FLOAT:
@@ -347,5 +410,11 @@ void FN __image_store_ui(target p, uint order, uint type, uint4 v)
         BY_CHANNELS(__image_store_ui_int16, p, v)
     case CLK_UNSIGNED_INT32:
         BY_CHANNELS(__image_store_ui_int32, p, v)
+    case CLK_UNSIGNED_INT10X6_EXT:
+        BY_CHANNELS(__image_store_ui_int10x6, p, v)
+    case CLK_UNSIGNED_INT12X4_EXT:
+        BY_CHANNELS(__image_store_ui_int12x4, p, v)
+    case CLK_UNSIGNED_INT14X2_EXT:
+        BY_CHANNELS(__image_store_ui_int14x2, p, v)
     }
 }

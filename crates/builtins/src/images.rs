@@ -20,6 +20,13 @@ const TYPES: &[(u32, &str, &str)] = &[
     (channel::HALF_FLOAT, "f", "half"),
     (channel::FLOAT, "f", "float"),
     (channel::UNORM_INT_101010_2, "f", "101010_2"),
+    (channel::UNORM_INT_2_101010, "f", "2_101010"),
+    (channel::UNORM_INT10X6, "f", "unorm10x6"),
+    (channel::UNORM_INT12X4, "f", "unorm12x4"),
+    (channel::UNORM_INT14X2, "f", "unorm14x2"),
+    (channel::UNSIGNED_INT10X6, "ui", "int10x6"),
+    (channel::UNSIGNED_INT12X4, "ui", "int12x4"),
+    (channel::UNSIGNED_INT14X2, "ui", "int14x2"),
 ];
 
 /// The library's function for the elements of one format: in place of `__image_load_f` `__image_load_f_unorm8x4`, for

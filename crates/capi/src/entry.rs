@@ -7,7 +7,7 @@
 
 use crate::api::{
     buffer, command_buffer, context, device, event, image, image_transfer, kernel, launch, mutable, partition,
-    platform, program, queue, sampler, semaphore, svm, transfer, unsupported,
+    platform, program, queue, sampler, semaphore, svm, transfer, unsupported, usm,
 };
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
 use crate::callback::{ContextNotify, EventNotify, NativeFn, ObjectNotify, SvmNotify};
@@ -458,6 +458,29 @@ beside {
         size_ret: Out<usize>) = semaphore::info;
     int clGetSemaphoreHandleForTypeKHR(semaphore: Handle<Semaphore>, device: Handle<Device>, kind: u32, size: usize,
         value: OutBytes, size_ret: Out<usize>) = semaphore::external_handle;
+    int clGetImageRequirementsInfoEXT(context: Handle<Context>, properties: In<u64>, flags: u64,
+        format: In<image::Format>, description: In<image::Desc>, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = image::requirements;
+    int clSetKernelArgDevicePointerEXT(kernel: Handle<Kernel>, index: u32, address: u64) = svm::set_device_address;
+    new clHostMemAllocINTEL(context: Handle<Context>, properties: In<u64>, size: usize, alignment: u32) -> *mut c_void
+        = usm::host_alloc;
+    new clDeviceMemAllocINTEL(context: Handle<Context>, device: Handle<Device>, properties: In<u64>, size: usize,
+        alignment: u32) -> *mut c_void = usm::device_alloc;
+    new clSharedMemAllocINTEL(context: Handle<Context>, device: Handle<Device>, properties: In<u64>, size: usize,
+        alignment: u32) -> *mut c_void = usm::shared_alloc;
+    int clMemFreeINTEL(context: Handle<Context>, memory: HostMemory) = usm::free;
+    int clMemBlockingFreeINTEL(context: Handle<Context>, memory: HostMemory) = usm::blocking_free;
+    int clGetMemAllocInfoINTEL(context: Handle<Context>, memory: HostMemory, name: u32, size: usize, value: OutBytes,
+        size_ret: Out<usize>) = usm::info;
+    int clSetKernelArgMemPointerINTEL(kernel: Handle<Kernel>, index: u32, value: HostMemory) = usm::set_arg;
+    int clEnqueueMemFillINTEL(queue: Handle<Queue>, memory: HostMemory, pattern: HostMemory, pattern_size: usize,
+        size: usize, num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = usm::fill;
+    int clEnqueueMemcpyINTEL(queue: Handle<Queue>, blocking: u32, to: HostMemory, from: HostMemory, size: usize,
+        num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = usm::memcpy;
+    int clEnqueueMigrateMemINTEL(queue: Handle<Queue>, memory: HostMemory, size: usize, flags: u64, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = usm::migrate;
+    int clEnqueueMemAdviseINTEL(queue: Handle<Queue>, memory: HostMemory, size: usize, advice: u32, num_events: u32,
+        events: In<Handle<Event>>, event: Out<Handle<Event>>) = usm::advise;
     pointer_result cloomLiveObjects() -> usize = platform::live_objects;
 }
 }

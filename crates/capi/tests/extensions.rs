@@ -72,6 +72,68 @@ fn atomics_on_floats_are_described_and_work_between_groups() {
     assert_eq!(t.read::<f64>(&doubles, 3), [even, even + n / 2.0, (n - 1.0) * 1e300]);
 }
 
+/// A kernel that sums what it finds in memory that it has not written, then writes there.
+const UNWRITTEN: &str = "
+    int sum(const int *p, int n) { int all = 0; for (int i = 0; i < n; i++) all |= p[i]; return all; }
+    kernel void k(global int *out, local int *argument, int n, int at)
+    {
+        local int variable[64];
+        size_t l = get_local_id(0), i = get_global_id(0);
+        int found = argument[l] | variable[l];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        argument[l] = variable[l] = -1;
+        int array[16], scalar;
+        struct { char c; int i; } record;
+        for (int k = at; k < n; k++) array[k & 15] = k;
+        if (n == 99) scalar = record.i = 7;
+        out[2 * i] = found;
+        out[2 * i + 1] = scalar | record.i | sum(array, 16) | (n < at ? array[n] : 0);
+    }";
+
+#[test]
+fn local_and_private_memory_begin_as_zeros_if_asked() {
+    let t = Session::new();
+    let key = 0x2030isize;
+    for (bits, properties) in [(1, 0), (2, 0), (3, 0), (3, CL_QUEUE_PROFILING_ENABLE)] {
+        let list_given = [key, bits, 0];
+        let mut code = 1;
+        let context = Obj::context(t.clCreateContext(list_given.as_ptr(), 1, &t.device, None, null_mut(), &mut code));
+        ok(code);
+        let got = list::<isize>(|s, v, r| t.clGetContextInfo(context.h, CL_CONTEXT_PROPERTIES, s, v, r));
+        assert_eq!(got, list_given);
+        let queue = Obj::queue(t.clCreateCommandQueue(context.h, t.device, properties, &mut code));
+        ok(code);
+        let (source, length) = (UNWRITTEN.as_ptr().cast(), UNWRITTEN.len());
+        let program = Obj::program(t.clCreateProgramWithSource(context.h, 1, &source, &length, &mut code));
+        ok(code);
+        ok(t.build(&program, ""));
+        let kernel = t.kernel_of(&program, "k");
+        let n = 64 * 40;
+        let memory = Obj::mem(t.clCreateBuffer(context.h, 0, 8 * n, null_mut(), &mut code));
+        ok(code);
+        t.arg_mem(&kernel, 0, &memory);
+        ok(t.clSetKernelArg(kernel.h, 1, 64 * 4, null()));
+        t.arg(&kernel, 2, 3);
+        t.arg(&kernel, 3, 5);
+        for _ in 0..3 {
+            drop(t.launch_on(queue.h, &kernel, &[n], &[64], &[]));
+            let mut out = vec![[9i32; 2]; n];
+            let to = out.as_mut_ptr().cast();
+            ok(t.clEnqueueReadBuffer(queue.h, memory.h, CL_TRUE, 0, 8 * n, to, 0, null(), null_mut()));
+            assert!(bits & 1 == 0 || out.iter().all(|found| found[0] == 0), "local memory");
+            assert!(bits & 2 == 0 || out.iter().all(|found| found[1] == 0), "private memory");
+        }
+    }
+    let mut c = Cases::new();
+    for wrong in [4, -1] {
+        let given = [key, wrong, 0];
+        c.new_object("unknown memory", CL_INVALID_PROPERTY, |e| {
+            t.clCreateContext(given.as_ptr(), 1, &t.device, None, null_mut(), e)
+        });
+    }
+    c.end();
+}
+
 #[test]
 fn clocks_run_with_the_hosts() {
     let t = Session::new();

@@ -1,6 +1,7 @@
 //! Chapter 5.3 of the specification: images, their formats, queries, errors and transfers.
 
 mod common;
+use common::extension::Requirements;
 use common::images::*;
 use common::*;
 
@@ -64,8 +65,12 @@ fn the_minimum_list_of_formats_is_supported() {
             assert!(has(BGRA, UNORM_INT8));
             let is_2d = matches!(kind, D2 | D2_ARRAY);
             assert_eq!([0x10D3, FLOAT].iter().all(|&ty| has(DEPTH, ty)), is_2d);
-            let reads_only = flags == CL_MEM_READ_ONLY && kind != D1_BUFFER;
-            assert_eq!(has(0x10C1, UNORM_INT8), reads_only, "sRGB images are read only");
+            // `cl_khr_srgb_image_writes`; in one kernel they are read or written.
+            let either = flags != CL_MEM_KERNEL_READ_AND_WRITE && kind != D1_BUFFER;
+            assert_eq!(has(0x10C1, UNORM_INT8), either, "{kind:#x} {flags}");
+            assert!(has(0x10C3, 0x10E5), "of `cl_ext_image_unorm_int_2_101010`");
+            let high = [0x10E1, 0x10E6, 0x10E7, 0x10E8, 0x10E9, 0x10EA];
+            assert!(high.iter().all(|&ty| [R, RG, RGBA].iter().all(|&order| has(order, ty))), "{kind:#x} {flags}");
         }
     }
     let mut count = 7;
@@ -107,7 +112,7 @@ fn wrong_images_are_refused() {
     let wrong_format = Format { order: 7, channel_type: FLOAT };
     let absent = Format { order: 0x10C1, channel_type: UNORM_INT8 };
     assert_eq!(fails(0, wrong_format, &good, null_mut()), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-    assert_eq!(fails(CL_MEM_WRITE_ONLY, absent, &good, null_mut()), CL_IMAGE_FORMAT_NOT_SUPPORTED);
+    assert_eq!(fails(CL_MEM_KERNEL_READ_AND_WRITE, absent, &good, null_mut()), CL_IMAGE_FORMAT_NOT_SUPPORTED);
     assert_eq!(fails(0, BYTES, &Desc { image_type: 0x10F0, ..good }, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(fails(0, BYTES, &Desc { width: 0, ..good }, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(fails(0, BYTES, &Desc { width: 1 << 20, ..good }, null_mut()), CL_INVALID_IMAGE_SIZE);
@@ -126,6 +131,99 @@ fn wrong_images_are_refused() {
     let format = BYTES;
     t.clCreateImage(t.context(), 0, (&raw const format).cast(), null(), null_mut(), &mut code);
     assert_eq!(code, CL_INVALID_IMAGE_DESCRIPTOR);
+}
+
+/// `CL_IMAGE_REQUIREMENTS_…_EXT`
+const ALIGNMENTS: [u32; 3] = [0x1290, 0x1291, 0x1292];
+const BYTES_NEEDED: u32 = 0x12B2;
+const MOST: [u32; 4] = [0x12B3, 0x12B4, 0x12B5, 0x12B6];
+
+/// A query about an image with these arguments.
+fn ask<'a>(
+    (t, f): &'a (Session, Requirements),
+    flags: u64,
+    format: Option<&'a Format>,
+    desc: Option<&'a Desc>,
+    name: u32,
+) -> impl Fn(usize, Handle, *mut usize) -> i32 + 'a {
+    let format = format.map_or(null(), std::ptr::from_ref);
+    let desc = desc.map_or(null(), std::ptr::from_ref);
+    move |s, v, r| f.clGetImageRequirementsInfoEXT(t.context(), null(), flags, format, desc, name, s, v, r)
+}
+
+#[test]
+fn what_images_need_is_told_before() {
+    let t = Session::new();
+    let f = Requirements::new(&t);
+    let q = (t, f);
+    let (t, f) = &q;
+    for (kind, size) in TYPES {
+        let desc = Desc::new(kind, size);
+        for format in t.formats(CL_MEM_READ_ONLY, kind) {
+            let image = t.try_image(CL_MEM_READ_ONLY, format, &desc, null_mut()).expect("an image");
+            let element: usize = info(|s, v, r| t.clGetImageInfo(image.h, 0x1111, s, v, r));
+            let bytes: usize = info(|s, v, r| t.clGetMemObjectInfo(image.h, CL_MEM_SIZE, s, v, r));
+            assert_eq!(info::<usize>(ask(&q, CL_MEM_READ_ONLY, Some(&format), Some(&desc), BYTES_NEEDED)), bytes);
+            for name in ALIGNMENTS {
+                assert_eq!(info::<usize>(ask(&q, 0, Some(&format), Some(&desc), name)), element);
+                assert_eq!(info::<usize>(ask(&q, 0, None, None, name)), 16);
+            }
+            // A buffer of so many bytes is enough, one byte less is not.
+            for (bytes, wanted) in [(bytes, 0), (bytes - 1, CL_INVALID_IMAGE_SIZE)] {
+                let buffer = t.buffer(CL_MEM_READ_ONLY, bytes);
+                let made = t.try_image(CL_MEM_READ_ONLY, format, &Desc { parent: buffer.h, ..desc }, null_mut());
+                assert_eq!(made.as_ref().err().copied().unwrap_or(0), wanted, "{kind:#x} {format:x?}");
+                if let Ok(image) = made {
+                    let parent = |s, v, r| t.clGetMemObjectInfo(image.h, CL_MEM_ASSOCIATED_MEMOBJECT, s, v, r);
+                    assert_eq!(info::<usize>(parent), buffer.h as usize);
+                }
+            }
+        }
+        let limit = |name| t.device_info::<usize>(name) as u32;
+        let is_3d = kind == D3;
+        let most = [
+            (true, limit(if is_3d { CL_DEVICE_IMAGE3D_MAX_WIDTH } else { CL_DEVICE_IMAGE2D_MAX_WIDTH })),
+            (
+                !matches!(kind, D1 | D1_ARRAY),
+                limit(if is_3d { CL_DEVICE_IMAGE3D_MAX_HEIGHT } else { CL_DEVICE_IMAGE2D_MAX_HEIGHT }),
+            ),
+            (is_3d, limit(CL_DEVICE_IMAGE3D_MAX_DEPTH)),
+            (matches!(kind, D1_ARRAY | D2_ARRAY), limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE)),
+        ];
+        let open = Desc::new(kind, [0; 3]);
+        for (name, (has, limit)) in MOST.into_iter().zip(most) {
+            if has {
+                assert_eq!(info::<u32>(ask(&q, 0, Some(&BYTES), Some(&desc), name)), limit, "the others are small");
+                let any = info::<u32>(ask(&q, 0, Some(&BYTES), Some(&open), name));
+                assert!(any > 0 && any <= limit && info::<u32>(ask(&q, 0, None, None, name)) <= any);
+            } else {
+                let code = ask(&q, 0, Some(&BYTES), Some(&desc), name)(0, null_mut(), null_mut());
+                assert_eq!(code, CL_INVALID_IMAGE_DESCRIPTOR, "{kind:#x} {name:#x}");
+            }
+        }
+    }
+    let mut c = Cases::new();
+    let good = Desc::new(D2, [4, 4, 1]);
+    let code = |flags, format, desc, name| ask(&q, flags, format, desc, name)(0, null_mut(), null_mut());
+    c.query("requirements", BYTES_NEEDED, |n, s, v, r| ask(&q, 0, Some(&BYTES), Some(&good), n)(s, v, r));
+    c.code("no format", CL_INVALID_VALUE, code(0, None, Some(&good), BYTES_NEEDED));
+    c.code("no sizes", CL_INVALID_VALUE, code(0, Some(&BYTES), None, BYTES_NEEDED));
+    c.code("flags", CL_INVALID_VALUE, code(1 << 40, Some(&BYTES), Some(&good), BYTES_NEEDED));
+    let wrong = Format { order: 7, channel_type: FLOAT };
+    c.code("format", CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, code(0, Some(&wrong), Some(&good), MOST[0]));
+    for wrong in &[Desc { image_type: 0x10F0, ..good }, Desc { samples: 2, ..good }] {
+        let code = ask(&q, 0, Some(&BYTES), Some(wrong), ALIGNMENTS[0])(0, null_mut(), null_mut());
+        c.code("description", CL_INVALID_IMAGE_DESCRIPTOR, code);
+    }
+    let (format, list) = (BYTES, [0x7777u64, 1, 0]);
+    let mut call = |what: &str, wanted, context, list| {
+        let code =
+            f.clGetImageRequirementsInfoEXT(context, list, 0, &format, &good, MOST[0], 0, null_mut(), null_mut());
+        c.code(what, wanted, code);
+    };
+    call("context", CL_INVALID_CONTEXT, null_mut(), null());
+    call("property", CL_INVALID_PROPERTY, t.context(), list.as_ptr());
+    c.end();
 }
 
 #[test]

@@ -28,11 +28,16 @@ fn channels(format: Format, bytes: &[u8]) -> Vec<f64> {
         0x10D5 => return vec![bits(10, 5), bits(5, 5), bits(0, 5)],
         0x10D6 => return vec![bits(20, 10), bits(10, 10), bits(0, 10)],
         0x10E0 => return vec![bits(22, 10), bits(12, 10), bits(2, 10), bits(0, 2)],
+        0x10E5 => return vec![bits(30, 2), bits(20, 10), bits(10, 10), bits(0, 10)],
         _ => {}
+    }
+    if format.channel_type == UNORM_INT8 && matches!(format.order, 0x10C1 | 0x10C2) {
+        let part = |i: usize| f64::from(bytes[i]) / 255.0;
+        return vec![linear(part(0)), linear(part(1)), linear(part(2)), part(3)];
     }
     let size = match format.channel_type {
         0x10D0 | 0x10D2 | 0x10D7 | 0x10DA => 1,
-        0x10D1 | 0x10D3 | 0x10D8 | 0x10DB | 0x10DD => 2,
+        0x10D1 | 0x10D3 | 0x10D8 | 0x10DB | 0x10DD | 0x10E1 | 0x10E6..=0x10EA => 2,
         _ => 4,
     };
     let one = |b: &[u8]| {
@@ -54,6 +59,12 @@ fn channels(format: Format, bytes: &[u8]) -> Vec<f64> {
             }
             0x10DE => f64::from(f32::from_bits(unsigned)),
             0x10D7..=0x10D9 => signed,
+            0x10E1 => f64::from(unsigned >> 6) / 1023.0,
+            0x10E9 => f64::from(unsigned >> 4) / 4095.0,
+            0x10EA => f64::from(unsigned >> 2) / 16383.0,
+            0x10E6 => f64::from(unsigned >> 6),
+            0x10E7 => f64::from(unsigned >> 4),
+            0x10E8 => f64::from(unsigned >> 2),
             _ => f64::from(unsigned),
         }
     };
@@ -68,12 +79,61 @@ fn color(order: u32, c: &[f64]) -> [f64; 4] {
         0x10B2 => [c[0], c[1], 0.0, 1.0],
         0x10B3 => [c[0], 0.0, 0.0, c[1]],
         0x10B4 => [c[0], c[1], c[2], 1.0],
-        0x10B6 => [c[2], c[1], c[0], c[3]],
+        0x10B6 | 0x10C2 => [c[2], c[1], c[0], c[3]],
         0x10B7 => [c[1], c[2], c[3], c[0]],
         0x10B8 => [c[0]; 4],
         0x10B9 => [c[0], c[0], c[0], 1.0],
         0x10C3 => [c[3], c[2], c[1], c[0]],
         _ => [c[0], c[1], c[2], c[3]],
+    }
+}
+
+/// A channel of the sRGB colour space as a linear one.
+fn linear(c: f64) -> f64 {
+    if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+}
+
+/// What sRGB images may differ by, in units of the code (OpenCL C 8.3.1.1): by rounding, and a tenth.
+const SRGB_ERROR: f64 = 0.6;
+
+#[test]
+fn srgb_images_are_written_in_their_colour_space() {
+    for properties in [0, CL_QUEUE_PROFILING_ENABLE] {
+        let t = Session::with(properties);
+        let program = "kernel void k(write_only image2d_t to, global const float4 *colors) {
+            int2 at = (int2)(get_global_id(0), get_global_id(1));
+            write_imagef(to, at, colors[at.y * get_image_width(to) + at.x]);
+        }";
+        let kernel = t.kernel(program);
+        let (w, h) = (61, 5);
+        let mut random = Random(9);
+        let mut colors: Vec<[f32; 4]> =
+            (0..w * h).map(|_| std::array::from_fn(|_| (random.unit() * 1.2 - 0.1) as f32)).collect();
+        // The least codes, and where the curve begins.
+        for (i, c) in colors.iter_mut().take(60).enumerate() {
+            c[i % 3] = i as f32 * 0.0001;
+        }
+        colors[60] = [0.0, 1.0, f32::INFINITY, 0.5];
+        let buffer = t.buffer_of(colors.as_flattened());
+        for order in [0x10C1, 0x10C2] {
+            let to = t.image(Format { order, channel_type: UNORM_INT8 }, &Desc::new(D2, [w, h, 1]));
+            t.arg_mem(&kernel, 0, &to);
+            t.arg_mem(&kernel, 1, &buffer);
+            t.launch(&kernel, &[w, h], &[]);
+            let bytes = t.read_image::<u8>(&to, [0; 3], [w, h, 1], w * h * 4);
+            for (color, got) in colors.iter().zip(bytes.chunks(4)) {
+                let mut wanted = color.map(|c| {
+                    let c = f64::from(c).clamp(0.0, 1.0);
+                    255.0 * if c < 0.003_130_8 { c * 12.92 } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 }
+                });
+                wanted[3] = 255.0 * f64::from(color[3]).clamp(0.0, 1.0);
+                if order == 0x10C2 {
+                    wanted.swap(0, 2);
+                }
+                let near = got.iter().zip(wanted).all(|(&g, w)| (f64::from(g) - w).abs() <= SRGB_ERROR);
+                assert!(near, "{order:#x} {color:?}: {got:?}, {wanted:?}");
+            }
+        }
     }
 }
 
@@ -93,9 +153,9 @@ fn elements_of_every_format_are_read_and_written() {
         let mut random = Random(1);
         let (w, h) = (37, 3);
         for (letters, ty, types) in [
-            ("f", "float4", vec![0x10D0..=0x10D6, 0x10DD..=0x10DE, 0x10E0..=0x10E0]),
+            ("f", "float4", vec![0x10D0..=0x10D6, 0x10DD..=0x10DE, 0x10E0..=0x10E1, 0x10E5..=0x10E5, 0x10E9..=0x10EA]),
             ("i", "int4", vec![0x10D7..=0x10D9]),
-            ("ui", "uint4", vec![0x10DA..=0x10DC]),
+            ("ui", "uint4", vec![0x10DA..=0x10DC, 0x10E6..=0x10E8]),
         ] {
             let names =
                 format!("#define T {ty}\n#define READ read_image{letters}\n#define WRITE write_image{letters}\n");
@@ -114,10 +174,14 @@ fn elements_of_every_format_are_read_and_written() {
                     0x10D0 => bytes.iter_mut().filter(|b| **b == 0x80).for_each(|b| *b = 0x81),
                     0x10D1 => bytes.chunks_mut(2).for_each(|b| b[0] |= 1),
                     // Bits that no channel has.
+                    0x10E1 | 0x10E6 => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xc0),
+                    0x10E7 | 0x10E9 => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xf0),
+                    0x10E8 | 0x10EA => bytes.chunks_mut(2).for_each(|b| b[0] &= 0xfc),
                     0x10D5 => bytes.chunks_mut(2).for_each(|b| b[1] &= 0x7f),
                     0x10D6 => bytes.chunks_mut(4).for_each(|b| b[3] &= 0x3f),
                     _ => {}
                 }
+                let tolerance = if matches!(format.order, 0x10C1 | 0x10C2) { 2e-5 } else { 2e-7 };
                 t.write_image(&from, [0; 3], [w, h, 1], [0, 0], &bytes);
                 let values = t.buffer(0, w * h * 16);
                 t.arg_mem(&kernel, 0, &from);
@@ -133,7 +197,7 @@ fn elements_of_every_format_are_read_and_written() {
                         "i" => f64::from(bits as i32),
                         _ => f64::from(bits),
                     };
-                    let right = got.iter().zip(wanted).all(|(&g, w)| (number(g) - w).abs() <= w.abs() * 2e-7);
+                    let right = got.iter().zip(wanted).all(|(&g, w)| (number(g) - w).abs() <= w.abs() * tolerance);
                     assert!(right, "{format:x?} {element:?} {got:?} {wanted:?}");
                 }
             }
@@ -350,6 +414,49 @@ fn images_of_a_buffer_share_its_bytes() {
     assert_eq!(t.read::<u32>(&out, 3), [0, 1, 2].map(place));
     let bytes = t.read::<u8>(&buffer, 64);
     assert!(bytes[52..].iter().all(|&b| b == 255) && bytes[51] == 51, "{bytes:?}");
+}
+
+#[test]
+fn images_of_every_type_lie_in_buffers_with_pitches() {
+    let t = Session::new();
+    let values: Vec<u32> = (0..1024).collect();
+    let buffer = t.buffer_of(&values);
+    let format = Format { order: R, channel_type: 0x10DC };
+    // Pitches in elements, then the place of x, y, z.
+    for (kind, image, coordinates, pitches) in [
+        (D1, "image1d_t", "x", [0, 0]),
+        (D1_ARRAY, "image1d_array_t", "(int2)(x, y)", [0, 20]),
+        (D2, "image2d_t", "(int2)(x, y)", [10, 0]),
+        (D2_ARRAY, "image2d_array_t", "(int4)(x, y, z, 0)", [10, 50]),
+        (D3, "image3d_t", "(int4)(x, y, z, 0)", [10, 50]),
+    ] {
+        let size = match kind {
+            D1 => [5, 1, 1],
+            D1_ARRAY | D2 => [5, 3, 1],
+            _ => [5, 3, 4],
+        };
+        let [row_pitch, slice_pitch] = pitches.map(|n| 4 * n);
+        // A 1D array has rows that are layers: its slices are multiples of its rows.
+        let row_pitch = if kind == D1_ARRAY { 40 } else { row_pitch };
+        let image_object = t.image(format, &Desc { parent: buffer.h, row_pitch, slice_pitch, ..Desc::new(kind, size) });
+        let kernel = t.kernel(&format!(
+            "kernel void k(read_only {image} from, global uint *out) {{
+                int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+                out[(z * {} + y) * {} + x] = read_imageui(from, {coordinates}).x;
+            }}",
+            size[1], size[0]
+        ));
+        let out = t.buffer(0, 4 * size.iter().product::<usize>());
+        t.arg_mem(&kernel, 0, &image_object);
+        t.arg_mem(&kernel, 1, &out);
+        t.launch(&kernel, &size, &[]);
+        let from_row = if kind == D1_ARRAY { pitches[1] } else { pitches[0] };
+        let place = |x: usize, y: usize, z: usize| (x + from_row * y + pitches[1] * z) as u32;
+        let wanted: Vec<u32> = (0..size[2])
+            .flat_map(|z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| place(x, y, z))))
+            .collect();
+        assert_eq!(t.read::<u32>(&out, wanted.len()), wanted, "{image}");
+    }
 }
 
 #[test]

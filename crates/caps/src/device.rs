@@ -72,8 +72,6 @@ pub struct DeviceCaps {
     pub single_fp: u64,
     /// Arithmetic on `double`: bits of [`fp`]; 0 where there is none.
     pub double_fp: u64,
-    /// Arithmetic on `half`: bits of [`fp`]; 0 where there is none.
-    pub half_fp: u64,
     /// Whether local memory is a memory of its own, and not a part of global memory.
     pub dedicated_local_memory: bool,
     /// Whether functions of the host can be commands (`CL_EXEC_NATIVE_KERNEL`).
@@ -98,7 +96,6 @@ static CPU: DeviceCaps = DeviceCaps {
     single_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::FMA | fp::CORRECTLY_ROUNDED_DIVIDE_SQRT,
     // Conversions have the other roundings.
     double_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::ROUND_TO_ZERO | fp::ROUND_TO_INF | fp::FMA,
-    half_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::FMA,
     dedicated_local_memory: false,
     native_kernels: true,
 };
@@ -120,8 +117,7 @@ impl DeviceCaps {
     }
 
     /// `CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT` and its like, of floats of so many bits: in the low half for
-    /// global memory, in the high half for local memory. Loads and stores of `float` and `double` are of OpenCL C 2.0
-    /// and need no feature.
+    /// global memory, in the high half for local memory. `float` and `double` are loaded and stored by OpenCL C 2.0.
     pub fn float_atomics(&self, bits: u32) -> u64 {
         let has = |space, what| self.has_feature(&feature::float_atomic(bits, space, what));
         let in_space = |space| {

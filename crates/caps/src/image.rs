@@ -60,6 +60,13 @@ numbers! {
         HALF_FLOAT = 0x10DD "HALF_FLOAT",
         FLOAT = 0x10DE "FLOAT",
         UNORM_INT_101010_2 = 0x10E0 "UNORM_INT_101010_2",
+        UNORM_INT10X6 = 0x10E1 "UNORM_INT10X6_EXT",
+        UNORM_INT_2_101010 = 0x10E5 "UNORM_INT_2_101010_EXT",
+        UNSIGNED_INT10X6 = 0x10E6 "UNSIGNED_INT10X6_EXT",
+        UNSIGNED_INT12X4 = 0x10E7 "UNSIGNED_INT12X4_EXT",
+        UNSIGNED_INT14X2 = 0x10E8 "UNSIGNED_INT14X2_EXT",
+        UNORM_INT12X4 = 0x10E9 "UNORM_INT12X4_EXT",
+        UNORM_INT14X2 = 0x10EA "UNORM_INT14X2_EXT",
     }
 }
 
@@ -92,6 +99,10 @@ const PLAIN: &[u32] = &[
 const BYTES: &[u32] = &[SNORM_INT8, UNORM_INT8, SIGNED_INT8, UNSIGNED_INT8];
 const NORMALISED: &[u32] = &[SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16, HALF_FLOAT, FLOAT];
 
+/// Numbers of 10, 12 or 14 bits, each in the high bits of 16.
+const HIGH_BITS: &[u32] =
+    &[UNORM_INT10X6, UNORM_INT12X4, UNORM_INT14X2, UNSIGNED_INT10X6, UNSIGNED_INT12X4, UNSIGNED_INT14X2];
+
 /// The channel types of each channel order.
 const FORMATS: &[(u32, &[u32])] = &[
     (order::RGBA, PLAIN),
@@ -99,9 +110,13 @@ const FORMATS: &[(u32, &[u32])] = &[
     (order::BGRA, BYTES),
     (order::ARGB, BYTES),
     (order::ABGR, BYTES),
+    (order::ABGR, &[UNORM_INT_2_101010]),
+    (order::RGBA, HIGH_BITS),
     (order::RG, PLAIN),
+    (order::RG, HIGH_BITS),
     (order::RA, PLAIN),
     (order::R, PLAIN),
+    (order::R, HIGH_BITS),
     (order::A, PLAIN),
     (order::RGB, &[UNORM_SHORT_565, UNORM_SHORT_555, UNORM_INT_101010]),
     (order::INTENSITY, NORMALISED),
@@ -122,10 +137,12 @@ pub fn formats() -> impl Iterator<Item = ImageFormat> {
 impl ImageFormat {
     /// Whether order and type are numbers of the specification, and may stand together.
     pub fn is_valid(self) -> bool {
-        let known = (0x10B0..=0x10C3).contains(&self.order) && (0x10D0..=0x10E3).contains(&self.channel_type);
+        let known = (0x10B0..=0x10C3).contains(&self.order) && (0x10D0..=0x10EA).contains(&self.channel_type);
         let packed = match self.channel_type {
             UNORM_SHORT_565 | UNORM_SHORT_555 | UNORM_INT_101010 => matches!(self.order, order::RGB | order::RGBX),
             UNORM_INT_101010_2 => self.order == order::RGBA,
+            UNORM_INT_2_101010 => self.order == order::ABGR,
+            high if HIGH_BITS.contains(&high) => matches!(self.order, order::R | order::RG | order::RGBA),
             _ => true,
         };
         let only_normalised = matches!(self.order, order::INTENSITY | order::LUMINANCE);
@@ -133,7 +150,7 @@ impl ImageFormat {
         known
             && packed
             && (!only_normalised || NORMALISED.contains(&self.channel_type))
-            && (!only_bytes || BYTES.contains(&self.channel_type))
+            && (!only_bytes || BYTES.contains(&self.channel_type) || self.channel_type == UNORM_INT_2_101010)
     }
 
     /// Whether colours are converted from and to the sRGB colour space.
@@ -143,7 +160,8 @@ impl ImageFormat {
 
     /// Whether the channels of an element share one number.
     pub fn is_packed(self) -> bool {
-        matches!(self.channel_type, UNORM_SHORT_565 | UNORM_SHORT_555 | UNORM_INT_101010 | UNORM_INT_101010_2)
+        let types = [UNORM_SHORT_565, UNORM_SHORT_555, UNORM_INT_101010, UNORM_INT_101010_2, UNORM_INT_2_101010];
+        types.contains(&self.channel_type)
     }
 
     /// Channels that an element has in memory. Those of packed types count as four.
@@ -160,9 +178,10 @@ impl ImageFormat {
     pub fn element_size(self) -> u32 {
         match self.channel_type {
             UNORM_SHORT_565 | UNORM_SHORT_555 => 2,
-            UNORM_INT_101010 | UNORM_INT_101010_2 => 4,
+            UNORM_INT_101010 | UNORM_INT_101010_2 | UNORM_INT_2_101010 => 4,
             SNORM_INT8 | UNORM_INT8 | SIGNED_INT8 | UNSIGNED_INT8 => self.channels(),
             SNORM_INT16 | UNORM_INT16 | SIGNED_INT16 | UNSIGNED_INT16 | HALF_FLOAT => self.channels() * 2,
+            high if HIGH_BITS.contains(&high) => self.channels() * 2,
             _ => self.channels() * 4,
         }
     }
@@ -216,7 +235,15 @@ mod tests {
         let all: Vec<ImageFormat> = formats().collect();
         assert!(all.iter().all(|f| f.is_valid()) && all.len() > 70, "{}", all.len());
         assert!(all.iter().enumerate().all(|(i, f)| !all[..i].contains(f)));
-        let wrong = [(order::R, UNORM_SHORT_565), (order::INTENSITY, SIGNED_INT8), (order::ARGB, FLOAT), (7, FLOAT)];
+        let wrong = [
+            (order::R, UNORM_SHORT_565),
+            (order::INTENSITY, SIGNED_INT8),
+            (order::ARGB, FLOAT),
+            (7, FLOAT),
+            (order::RGBA, UNORM_INT_2_101010),
+            (order::ARGB, UNORM_INT_2_101010),
+            (order::BGRA, UNORM_INT10X6),
+        ];
         assert!(wrong.iter().all(|&(order, channel_type)| !ImageFormat { order, channel_type }.is_valid()));
     }
 
@@ -229,6 +256,8 @@ mod tests {
             (order::RG, HALF_FLOAT, 4),
             (order::R, SIGNED_INT8, 1),
             (order::DEPTH, FLOAT, 4),
+            (order::RG, UNSIGNED_INT12X4, 4),
+            (order::ABGR, UNORM_INT_2_101010, 4),
         ];
         for (order, channel_type, size) in formats {
             assert_eq!(ImageFormat { order, channel_type }.element_size(), size);

@@ -2,7 +2,7 @@
 
 use crate::{BuildOptions, Compilation, Failure, OptionSet, front};
 use cloom_artifact::{DecodeError, ImageKind, ProgramImage};
-use cloom_ir::{GlobalLinkage, KernelMeta, Linkage, Module, parse, verify};
+use cloom_ir::{Flags, GlobalLinkage, KernelMeta, Linkage, Module, Op, parse, verify};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -58,6 +58,29 @@ impl Program {
             let func = &self.module.funcs[k];
             Some((func.name.as_str(), func.kernel.as_deref()?))
         })
+    }
+
+    /// The same program with private memory that begins as zeros (`cl_khr_initialize_memory`).
+    #[must_use]
+    pub fn with_zeroed_private(&self) -> Program {
+        let mut program = self.clone();
+        for func in program.module.funcs.values_mut() {
+            for block in func.blocks.keys().collect::<Vec<_>>() {
+                let old = std::mem::take(&mut func.blocks[block].insts);
+                for inst in old {
+                    func.blocks[block].insts.push(inst);
+                    let data = &func.insts[inst];
+                    if let (Op::Alloca { size, align }, Some(p)) = (data.op.clone(), data.result)
+                        && size > 0
+                    {
+                        let op = Op::MemSet { size, byte: 0, align };
+                        let zeros = func.make_inst(op, [p].into_iter().collect(), None, Flags::empty(), data.span);
+                        func.blocks[block].insts.push(zeros);
+                    }
+                }
+            }
+        }
+        program
     }
 
     /// As bytes, for `CL_PROGRAM_BINARIES`. A binary computes the same on every machine: contraction that was decided

@@ -108,8 +108,16 @@ impl Built<'_> {
             }
             block[place.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
-        let launch =
-            Launch { kernel: &*loaded, range, args: &block, local_size, print: &NoPrints, tier_up: None, queue: 0 };
+        let launch = Launch {
+            kernel: &*loaded,
+            range,
+            args: &block,
+            local_size,
+            zero_local: false,
+            print: &NoPrints,
+            tier_up: None,
+            queue: 0,
+        };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |memory: &Arc<dyn Memory>| -> Result<Vec<u8>, String> {
             let mut bytes = vec![0; memory.size() as usize];

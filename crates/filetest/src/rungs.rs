@@ -407,8 +407,16 @@ impl Ready for Loaded<'_> {
             }
         }
         let prints = Prints(Mutex::default());
-        let launch =
-            Launch { kernel: &*self.kernel, range, args: bytes, local_size, print: &prints, tier_up: None, queue: 0 };
+        let launch = Launch {
+            kernel: &*self.kernel,
+            range,
+            args: bytes,
+            local_size,
+            zero_local: false,
+            print: &prints,
+            tier_up: None,
+            queue: 0,
+        };
         device.launch(&launch).map_err(|e| e.to_string())?;
         let read = |(memory, size): &(Arc<dyn Memory>, usize)| -> Result<Vec<u8>, String> {
             let mut bytes = vec![0; *size];

@@ -141,6 +141,7 @@ pub struct Running<'a> {
     /// The chunks of the others.
     division: Division,
     local: u64,
+    zero_local: bool,
     denorms_are_zero: bool,
     /// How many threads share the launch, at most.
     threads: u64,
@@ -262,6 +263,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
         count,
         division: Division::new(0, count, 1, 1, 1),
         local: launch.local_size,
+        zero_local: launch.zero_local,
         denorms_are_zero: artifact.denorms_are_zero,
         out_of_memory: AtomicBool::new(false),
     };
@@ -390,7 +392,12 @@ impl Running<'_> {
             let next = self.tier_up.as_ref();
             let next_code = next.and_then(|n| n.code_or_wait(&self.range, self.count, self.threads - 1));
             let code = next_code.unwrap_or(self.code);
-            let row = row.min(to - at).min(if self.tier_up.is_some() { code.batch } else { u64::MAX });
+            let most = match self.zero_local {
+                true => 1,
+                false if self.tier_up.is_some() => code.batch,
+                false => u64::MAX,
+            };
+            let row = row.min(to - at).min(most);
             let batch = code.batch.min(row);
             let strides = [self.local, code.scratch].map(|size| size.next_multiple_of(u64::from(abi::BLOCK_ALIGN)));
             let local = memory.local.get(strides[0] * batch + 2 * abi::LOCAL_MARGIN);
@@ -400,6 +407,10 @@ impl Running<'_> {
             };
             // Inside of the block.
             let local = local.wrapping_add(abi::LOCAL_MARGIN as usize);
+            if self.zero_local {
+                // SAFETY: there is as much from here on, of this thread alone, for the one group that runs next.
+                unsafe { local.write_bytes(0, self.local as usize) };
+            }
             match next.filter(|_| next_code.is_none()) {
                 None => self.row(&code, id, row, (local, scratch), strides),
                 Some(next) => {

@@ -132,6 +132,7 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
                 range: range(global, local),
                 args: &args,
                 local_size: local.iter().product::<u64>() * 4,
+                zero_local: false,
                 print: &sink,
                 tier_up: None,
                 queue: 0,
@@ -151,8 +152,16 @@ fn groups_that_would_keep_most_of_the_memory_are_refused() {
         device.load(artifact(&device, object("all"), "count", device.info().memory_size / 1024), None).unwrap();
     let sink = Lines(Mutex::default());
     let range = range([4096, 1, 1], [1024, 1, 1]);
-    let launch =
-        Launch { kernel: &*kernel, range, args: &[0; 8], local_size: 4096, print: &sink, tier_up: None, queue: 0 };
+    let launch = Launch {
+        kernel: &*kernel,
+        range,
+        args: &[0; 8],
+        local_size: 4096,
+        zero_local: false,
+        print: &sink,
+        tier_up: None,
+        queue: 0,
+    };
     assert!(matches!(device.launch(&launch), Err(HalError::OutOfMemory(_))));
 }
 
@@ -232,6 +241,7 @@ fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
                 range: range([items, 1, 1], [10, 1, 1]),
                 args: &out.device_address().to_le_bytes(),
                 local_size: 40,
+                zero_local: false,
                 print: &sink,
                 tier_up: Some(&tier_up),
                 queue: 0,
@@ -277,6 +287,7 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
                 range: range([333, 5, 1], [10, 1, 1]),
                 args: &args,
                 local_size: 40,
+                zero_local: false,
                 print: &sink,
                 tier_up: Some(&tier_up),
                 queue: 0,
@@ -313,6 +324,7 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
                 range,
                 args: &args,
                 local_size: 0,
+                zero_local: false,
                 print: &sink,
                 tier_up: None,
                 queue: 0,
@@ -340,6 +352,7 @@ fn constants_strings_and_memory_functions_are_linked() {
         range: range([4, 1, 1], [1, 1, 1]),
         args: &args,
         local_size: 0,
+        zero_local: false,
         print: &sink,
         tier_up: None,
         queue: 0,
@@ -361,6 +374,7 @@ fn prints_reach_the_sink_with_their_text() {
         range: range([50, 1, 1], [1, 1, 1]),
         args: &[0; 8],
         local_size: 0,
+        zero_local: false,
         print: &sink,
         tier_up: None,
         queue: 0,
@@ -387,6 +401,7 @@ fn denormals_live_unless_given_up() {
             range: range([1; 3], [1; 3]),
             args: &args,
             local_size: 0,
+            zero_local: false,
             print: &sink,
             tier_up: None,
             queue: 0,

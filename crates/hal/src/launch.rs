@@ -52,6 +52,8 @@ pub struct Launch<'a> {
     pub args: &'a [u8],
     /// Local memory of a group, static and arguments.
     pub local_size: u64,
+    /// Whether each group finds zeros in it.
+    pub zero_local: bool,
     /// The sink of prints while [`Device::submit`](crate::Device::submit) runs; later ones go to the sink of the
     /// [`Pending`] launch.
     pub print: &'a dyn PrintSink,

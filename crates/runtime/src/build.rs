@@ -1,5 +1,6 @@
 //! Building, compiling and linking programs, at once or in the background with a callback.
 
+use crate::context::ZeroedMemory;
 use crate::program::{Program, ProgramOrigin};
 use crate::status::{bail, ensure};
 use crate::variables::variables;
@@ -320,7 +321,10 @@ impl Program {
         for &i in selected {
             let linked = result.as_ref().ok().filter(|unit| unit.kind() == ImageKind::Executable);
             let target = &self.devices()[i].info().target;
-            let executable = linked.map(|unit| engine.compile(|compiler| compiler.executable(unit, target)));
+            let zeroed = linked.filter(|_| self.context().zeroes(ZeroedMemory::PRIVATE));
+            let zeroed = zeroed.map(|unit| Arc::new(unit.with_zeroed_private()));
+            let code = zeroed.as_ref().or(linked);
+            let executable = code.map(|unit| engine.compile(|compiler| compiler.executable(unit, target)));
             let variables = match linked {
                 Some(unit) => variables(&self.devices()[i], unit),
                 None => Ok(None),

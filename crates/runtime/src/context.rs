@@ -1,17 +1,31 @@
 //! Contexts: the devices that share objects, and the callback for errors.
 
 use crate::residency::Space;
-use crate::status::ensure;
+use crate::status::{bail, ensure};
 use crate::svm::Allocations;
-use crate::{Device, Engine, Error, ExternalSlot, Result};
+use crate::{Device, Engine, Error, ExternalSlot, Queue, Result};
 use cloom_hal::lock::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Called with a message when something went wrong, perhaps later and from another thread.
 pub type ErrorCallback = Box<dyn Fn(&str) + Send + Sync>;
 
 /// A property as the application gave it: key and value.
 pub type ContextProperty = (isize, isize);
+
+/// `CL_CONTEXT_MEMORY_INITIALIZE_KHR`
+const MEMORY_INITIALIZE: isize = 0x2030;
+
+bitflags::bitflags! {
+    /// Memory that begins as zeros (`cl_context_memory_initialize_khr`).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct ZeroedMemory: u64 {
+        /// That of work-groups.
+        const LOCAL = 1 << 0;
+        /// That of work-items.
+        const PRIVATE = 1 << 1;
+    }
+}
 
 /// A context.
 pub struct Context {
@@ -20,9 +34,11 @@ pub struct Context {
     engine: Arc<Engine>,
     devices: Vec<Arc<Device>>,
     properties: Option<Vec<ContextProperty>>,
+    zeroed: ZeroedMemory,
     notify: Option<ErrorCallback>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
     svm: Allocations,
+    queues: Mutex<Vec<Weak<Queue>>>,
     /// The memory space of each device.
     device_spaces: Vec<Space>,
     /// For each space a device that allocates there; `None` for the host's memory if no device works in it.
@@ -43,6 +59,9 @@ impl Context {
             }
         }
         ensure!(!unique.is_empty(), InvalidValue, "a context needs a device");
+        let wanted = properties.iter().flatten().find(|(key, _)| *key == MEMORY_INITIALIZE);
+        let zeroed = ZeroedMemory::from_bits(wanted.map_or(0, |(_, bits)| *bits as u64));
+        let Some(zeroed) = zeroed else { bail!(InvalidProperty, "no such memory is initialised: {wanted:x?}") };
         let mut allocators = vec![unique.iter().find(|d| d.shares_host()).cloned()];
         let mut space_of = |device: &Arc<Device>| {
             if device.shares_host() {
@@ -59,9 +78,11 @@ impl Context {
             engine: unique[0].engine().clone(),
             devices: unique,
             properties,
+            zeroed,
             notify,
             destructors: Mutex::default(),
             svm: Allocations::default(),
+            queues: Mutex::default(),
             device_spaces,
             allocators,
         }))
@@ -75,6 +96,11 @@ impl Context {
     /// The properties, in the order given; `None` if none were given at all.
     pub fn properties(&self) -> Option<&[ContextProperty]> {
         self.properties.as_deref()
+    }
+
+    /// Whether kernels find zeros in memory of a kind (`cl_khr_initialize_memory`).
+    pub fn zeroes(&self, memory: ZeroedMemory) -> bool {
+        self.zeroed.contains(memory)
     }
 
     /// How many memory spaces there are: the host's, and one for each device with memory of its own.
@@ -95,6 +121,18 @@ impl Context {
     /// The device that allocates in a space.
     pub(crate) fn allocator(&self, space: Space) -> Option<&Arc<Device>> {
         self.allocators.get(usize::from(space.0))?.as_ref()
+    }
+
+    /// The queues that there are.
+    pub(crate) fn queues(&self) -> Vec<Arc<Queue>> {
+        self.queues.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Keeps account of a new queue.
+    pub(crate) fn add_queue(&self, queue: &Arc<Queue>) {
+        let mut queues = self.queues.lock();
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Arc::downgrade(queue));
     }
 
     pub(crate) fn svm(&self) -> &Allocations {

@@ -94,20 +94,25 @@ pub struct Image {
     descriptor: OnceLock<Box<[u64; abi::SIZE / 8]>>,
 }
 
-// OpenCL 3.0 API, 5.3.1: Creating Image Objects.
-/// The type and sizes of a new image, checked against the limits of the devices.
-fn check_sizes(desc: &ImageDesc, limits: &ImageLimits) -> Result<ImageType> {
-    let Some(kind) = ImageType::from_number(desc.image_type) else {
-        bail!(InvalidImageDescriptor, "{:#x} is not a type of image", desc.image_type);
-    };
-    let most = match kind {
+/// The limits of an image's width, height, depth and layers; 1 for what its type does not have.
+pub(crate) fn most_sizes(kind: ImageType, limits: &ImageLimits) -> [u64; 4] {
+    match kind {
         ImageType::D1Buffer => [limits.max_buffer, 1, 1, 1],
         ImageType::D1 => [limits.max_2d, 1, 1, 1],
         ImageType::D1Array => [limits.max_2d, 1, 1, limits.max_array],
         ImageType::D2 => [limits.max_2d, limits.max_2d, 1, 1],
         ImageType::D2Array => [limits.max_2d, limits.max_2d, 1, limits.max_array],
         ImageType::D3 => [limits.max_3d, limits.max_3d, limits.max_3d, 1],
+    }
+}
+
+// OpenCL 3.0 API, 5.3.1: Creating Image Objects.
+/// The type and sizes of a new image, checked against the limits of the devices.
+fn check_sizes(desc: &ImageDesc, limits: &ImageLimits) -> Result<ImageType> {
+    let Some(kind) = ImageType::from_number(desc.image_type) else {
+        bail!(InvalidImageDescriptor, "{:#x} is not a type of image", desc.image_type);
     };
+    let most = most_sizes(kind, limits);
     let sizes = [desc.width, desc.height, desc.depth, desc.array_size];
     for ((size, most), what) in sizes.into_iter().zip(most).zip(["wide", "high", "deep", "layers"]) {
         // Sizes that the type does not have are ignored.
@@ -145,10 +150,10 @@ fn check_format(format: ImageFormat, kind: ImageType, flags: MemFlags) -> Result
 
 /// The formats of images of a type with these flags.
 pub fn supported_formats(kind: ImageType, flags: MemFlags) -> impl Iterator<Item = ImageFormat> {
-    let only_read = flags & (KERNEL_ACCESS | MemFlags::KERNEL_READ_AND_WRITE) == MemFlags::READ_ONLY;
+    let in_one_kernel = flags.contains(MemFlags::KERNEL_READ_AND_WRITE);
     formats().filter(move |f| match f.order {
         order::DEPTH => matches!(kind, ImageType::D2 | ImageType::D2Array),
-        _ => !f.is_srgb() || only_read && kind != ImageType::D1Buffer,
+        _ => !f.is_srgb() || !in_one_kernel && kind != ImageType::D1Buffer,
     })
 }
 
@@ -286,6 +291,52 @@ impl Image {
     }
 }
 
+// OpenCL 3.0 API, 5.3.1: Creating Image Objects.
+/// A new image with its sizes and pitches, all checked, and its bytes. `has_pitches`: the application may give them.
+pub(crate) fn layout(
+    context: &Context,
+    limits: &ImageLimits,
+    flags: MemFlags,
+    format: ImageFormat,
+    desc: &ImageDesc,
+    has_pitches: bool,
+) -> Result<(Image, u64)> {
+    ensure!(
+        format.is_valid(),
+        InvalidImageFormatDescriptor,
+        "channel order {:#x} and channel type {:#x} are no image format",
+        format.order,
+        format.channel_type
+    );
+    let kind = check_sizes(desc, limits)?;
+    check_format(format, kind, flags)?;
+    let row = desc.width * u64::from(format.element_size());
+    let (row_pitch, slice_pitch) = match &desc.parent {
+        None => settle_pitches(desc, kind, row, has_pitches)?,
+        Some(parent) => match &parent.kind {
+            MemKind::Image { image, .. } => (image.row_pitch, image.slice_pitch),
+            _ => settle_pitches(desc, kind, row, true)?,
+        },
+    };
+    let size = |has: bool, size: u64| if has { size } else { 1 };
+    let image = Image {
+        format,
+        image_type: kind,
+        width: desc.width,
+        height: size(!kind.is_1d(), desc.height),
+        depth: size(kind == ImageType::D3, desc.depth),
+        array_size: size(kind.is_array(), desc.array_size),
+        row_pitch,
+        slice_pitch,
+        descriptor: OnceLock::new(),
+    };
+    let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
+    let Some(bytes) = image.size().filter(|&size| size <= largest) else {
+        bail!(InvalidImageSize, "the image has more bytes than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
+    };
+    Ok((image, bytes))
+}
+
 impl MemObject {
     // OpenCL 3.0 API, 5.3.1: Creating Image Objects.
     /// An image. With `USE_HOST_PTR` and `COPY_HOST_PTR`, `host_ptr` has as many bytes as the description says.
@@ -310,40 +361,7 @@ impl MemObject {
                 MemFlags::READ_WRITE
             };
         }
-        ensure!(
-            format.is_valid(),
-            InvalidImageFormatDescriptor,
-            "channel order {:#x} and channel type {:#x} are no image format",
-            format.order,
-            format.channel_type
-        );
-        let kind = check_sizes(desc, &limits)?;
-        check_format(format, kind, flags)?;
-        let row = desc.width * u64::from(format.element_size());
-        let (row_pitch, slice_pitch) = match &desc.parent {
-            None => settle_pitches(desc, kind, row, host_ptr.is_some())?,
-            Some(parent) => match &parent.kind {
-                MemKind::Image { image, .. } => (image.row_pitch, image.slice_pitch),
-                _ => settle_pitches(desc, kind, row, true)?,
-            },
-        };
-        let size = |has: bool, size: u64| if has { size } else { 1 };
-        let image = Image {
-            format,
-            image_type: kind,
-            width: desc.width,
-            height: size(!kind.is_1d(), desc.height),
-            depth: size(kind == ImageType::D3, desc.depth),
-            array_size: size(kind.is_array(), desc.array_size),
-            row_pitch,
-            slice_pitch,
-            descriptor: OnceLock::new(),
-        };
-        let largest = context.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
-        let bytes = image.size().filter(|&size| size <= largest);
-        let Some(bytes) = bytes else {
-            bail!(InvalidImageSize, "the image has more bytes than CL_DEVICE_MAX_MEM_ALLOC_SIZE, {largest}");
-        };
+        let (image, bytes) = layout(context, &limits, flags, format, desc, host_ptr.is_some())?;
         match &desc.parent {
             Some(parent) => Self::image_in(context, parent, image, bytes, flags, properties),
             None => Self::image_alone(context, image, bytes, flags, host_ptr, properties),
@@ -407,9 +425,6 @@ impl MemObject {
                 ensure!(compatible, InvalidImageFormatDescriptor, "the formats of the images do not fit together");
             }
             MemKind::Buffer | MemKind::SubBuffer { .. } => {
-                let kind = image.image_type;
-                let fits = matches!(kind, ImageType::D1Buffer | ImageType::D2);
-                ensure!(fits, InvalidImageDescriptor, "an image of a buffer is a 1D image of a buffer or a 2D image");
                 ensure!(
                     bytes <= parent.size(),
                     InvalidImageSize,

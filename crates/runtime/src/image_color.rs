@@ -37,6 +37,9 @@ pub(crate) fn element(format: ImageFormat, color: Color) -> Vec<u8> {
         channel::UNORM_INT_101010_2 => {
             packed(&[(1023.0, 22), (1023.0, 12), (1023.0, 2), (3.0, 0)]).to_le_bytes().to_vec()
         }
+        channel::UNORM_INT_2_101010 => {
+            packed(&[(3.0, 30), (1023.0, 20), (1023.0, 10), (1023.0, 0)]).to_le_bytes().to_vec()
+        }
         _ => {
             let is_alpha = |i: usize| i + 1 == channels.len() && channels.len() == 4;
             let each = channels.iter().enumerate();
@@ -62,9 +65,20 @@ fn one(channel_type: u32, bits: u32) -> Vec<u8> {
         channel::UNSIGNED_INT8 => vec![bits.min(255) as u8],
         channel::SIGNED_INT16 => (signed.clamp(-32768, 32767) as i16).to_le_bytes().to_vec(),
         channel::UNSIGNED_INT16 => (bits.min(65535) as u16).to_le_bytes().to_vec(),
+        channel::UNORM_INT10X6 => high(scaled(x, 0.0, 1023.0), 6),
+        channel::UNORM_INT12X4 => high(scaled(x, 0.0, 4095.0), 4),
+        channel::UNORM_INT14X2 => high(scaled(x, 0.0, 16383.0), 2),
+        channel::UNSIGNED_INT10X6 => high(bits.min(1023).into(), 6),
+        channel::UNSIGNED_INT12X4 => high(bits.min(4095).into(), 4),
+        channel::UNSIGNED_INT14X2 => high(bits.min(16383).into(), 2),
         channel::HALF_FLOAT => (from_f64(Scalar::F16, x) as u16).to_le_bytes().to_vec(),
         _ => bits.to_le_bytes().to_vec(),
     }
+}
+
+/// A number in the high bits of 16.
+fn high(number: i64, by: u32) -> Vec<u8> {
+    ((number << by) as u16).to_le_bytes().to_vec()
 }
 
 /// A normalised number as an integer, to nearest even; no number is 0.
@@ -95,6 +109,11 @@ mod tests {
         assert_eq!(filled(order::ARGB, channel::UNORM_INT8, color), [64, 0, 255, 128]);
         assert_eq!(filled(order::A, channel::UNORM_INT8, color), [64]);
         assert_eq!(filled(order::RA, channel::FLOAT, color), [0, 0, 0, 0, 0, 0, 0x80, 0x3e]);
+        assert_eq!(
+            filled(order::ABGR, channel::UNORM_INT_2_101010, color),
+            (1u32 << 30 | 512 << 20 | 1023 << 10).to_le_bytes()
+        );
+        assert_eq!(filled(order::RG, channel::UNORM_INT10X6, color), [0, 0, 0xc0, 0xff]);
         assert_eq!(filled(order::RGB, channel::UNORM_SHORT_565, [1.0, 0.0, 1.0, 0.0]), [0x1f, 0xf8]);
     }
 

@@ -1,6 +1,7 @@
 //! Kernels: the arguments set so far, and packing them into the argument block of a launch.
 
 use crate::args::{Arg, Args};
+use crate::context::ZeroedMemory;
 use crate::host_mem::HostPtr;
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
@@ -8,12 +9,13 @@ use crate::{Device, Error, ExternalSlot, KernelCode, MemFlags, MemObject, Progra
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_caps::image::ImageFormat;
 use cloom_compiler::{ArgState, ArgStates};
+use cloom_hal::SvmKind;
 use cloom_ir::abi::BLOCK_ALIGN;
 use cloom_ir::{KernelMeta, KernelParam, ParamKind};
 use smallvec::SmallVec;
 use std::fmt::{self, Display};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The address space of a parameter, as the application sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,8 +104,27 @@ pub struct Kernel {
     args: Args,
     /// Whether it has images or samplers.
     is_special: bool,
-    /// Whether it accesses SVM allocations through pointers in memory, and whether other host memory.
-    indirect: [AtomicBool; 2],
+    /// What it accesses through pointers in memory: bits of [`Indirect`].
+    indirect: AtomicU8,
+}
+
+/// Memory that a kernel accesses through pointers in memory (`clSetKernelExecInfo`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Indirect {
+    /// Allocations of shared virtual memory.
+    Svm,
+    /// Any memory of the host.
+    System,
+    /// Allocations of unified shared memory, from a list.
+    Usm,
+    /// Those of the host.
+    UsmHost,
+    /// Those of devices.
+    UsmDevice,
+    /// Those that are shared.
+    UsmShared,
+    /// Buffers, by their addresses.
+    Buffers,
 }
 
 impl Kernel {
@@ -124,16 +145,48 @@ impl Kernel {
     pub fn duplicate(&self) -> Arc<Kernel> {
         let copy = Kernel::new(self.program.clone(), &self.name, self.meta.clone(), self.codes.clone());
         copy.args.copy_from(&self.args);
-        for (to, from) in copy.indirect.iter().zip(&self.indirect) {
-            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-        }
+        copy.indirect.store(self.indirect.load(Ordering::Relaxed), Ordering::Relaxed);
         copy
     }
 
-    /// Sets whether it accesses host memory through pointers in memory (`clSetKernelExecInfo`): SVM allocations or,
-    /// with `system`, other memory.
-    pub fn set_indirect(&self, system: bool, any: bool) {
-        self.indirect[usize::from(system)].store(any, Ordering::Relaxed);
+    // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
+    /// Sets whether it accesses such memory through pointers in memory.
+    pub fn set_indirect(&self, what: Indirect, any: bool) -> Result<()> {
+        let context = self.program.context();
+        let some = |has: fn(&Device) -> bool| context.devices().iter().any(|d| has(d));
+        let is_possible = match what {
+            Indirect::Svm => some(|d| d.svm().is_some()),
+            Indirect::System => !any || some(|d| matches!(d.svm(), Some((SvmKind::FineGrainSystem, _)))),
+            Indirect::Buffers => return context.check_buffer_addresses().map(|()| self.note_indirect(what, any)),
+            _ => some(|d| d.usm_capabilities() != 0),
+        };
+        ensure!(is_possible, InvalidOperation, "no device of the context has such memory");
+        self.note_indirect(what, any);
+        Ok(())
+    }
+
+    fn note_indirect(&self, what: Indirect, any: bool) {
+        let bit = 1 << what as u8;
+        match any {
+            true => self.indirect.fetch_or(bit, Ordering::Relaxed),
+            false => self.indirect.fetch_and(!bit, Ordering::Relaxed),
+        };
+    }
+
+    // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
+    /// `clSetKernelArgDevicePointerEXT`: the address of memory in a buffer that has one.
+    pub fn set_device_address_arg(&self, index: u32, address: u64) -> Result<()> {
+        self.program.context().check_buffer_addresses()?;
+        let pointer = |param: &KernelParam| param.kind == ParamKind::Global;
+        let param = self.param(index)?;
+        ensure!(
+            pointer(param),
+            InvalidArgIndex,
+            "argument {index} (`{}`) is not a pointer to global memory",
+            param.name
+        );
+        self.args.set_address(index as usize, address);
+        Ok(())
     }
 
     /// The program.
@@ -373,7 +426,8 @@ impl Kernel {
         packed.space = queue.space();
         packed.migrates = self.program.context().has_device_memory();
         packed.local_size = artifact.local_size;
-        packed.shares = self.indirect.iter().any(|i| i.load(Ordering::Relaxed));
+        packed.zero_local = self.program.context().zeroes(ZeroedMemory::LOCAL);
+        packed.shares = self.indirect.load(Ordering::Relaxed) != 0;
         packed.block.resize(artifact.arg_block as usize, 0);
         let mut args = self.args.read();
         ensure!(
@@ -474,6 +528,8 @@ pub(crate) struct Packed {
     pub block: SmallVec<[u8; 128]>,
     /// Local memory of a group.
     pub local_size: u64,
+    /// Whether local memory begins as zeros.
+    pub zero_local: bool,
     /// The buffers among the arguments, which must live until the kernel is done, and how it accesses them.
     pub buffers: SmallVec<[(Arc<MemObject>, AccessMode); 4]>,
     /// Where the kernel runs.

@@ -166,7 +166,8 @@ fn submit(
     let tier_up = optimised.as_ref().map(|o| o as &dyn hal::TierUp);
     let (args, local_size) = (&packed.block, packed.local_size);
     packed.make_resident()?;
-    let launch = hal::Launch { kernel, range, args, local_size, print: &printer, tier_up, queue };
+    let zero_local = packed.zero_local;
+    let launch = hal::Launch { kernel, range, args, local_size, zero_local, print: &printer, tier_up, queue };
     let result = device.hal().submit(&launch);
     match result {
         Ok(hal::Completion::Pending(pending)) => Ok((Some(pending), printer.printed)),

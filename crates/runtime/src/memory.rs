@@ -122,6 +122,23 @@ pub(crate) fn check_host_pointer(flags: MemFlags, host_ptr: Option<HostPtr>) -> 
     Ok(())
 }
 
+/// `CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT`
+const DEVICE_PRIVATE_ADDRESS: u64 = 0x5000;
+
+/// Whether a list of properties asks for an address on each device.
+fn has_device_address(list: &[u64]) -> bool {
+    list.chunks_exact(2).any(|pair| pair[0] == DEVICE_PRIVATE_ADDRESS && pair[1] != 0)
+}
+
+impl Context {
+    /// Whether kernels may access buffers by address (`cl_ext_buffer_device_address`). In a context with memories that
+    /// are kept equal, the runtime would have to know which buffers these are.
+    pub(crate) fn check_buffer_addresses(&self) -> Result<()> {
+        ensure!(!self.has_device_memory(), InvalidOperation, "the devices of the context do not share one memory");
+        Ok(())
+    }
+}
+
 impl MemObject {
     /// A buffer. With `USE_HOST_PTR` and `COPY_HOST_PTR`, `host_ptr` is `size` bytes.
     pub fn buffer(
@@ -132,6 +149,9 @@ impl MemObject {
         properties: Option<Vec<u64>>,
     ) -> Result<Arc<MemObject>> {
         let flags = check_new(context, flags, size, host_ptr)?;
+        if properties.as_deref().is_some_and(has_device_address) {
+            context.check_buffer_addresses()?;
+        }
         let used = host_ptr.filter(|_| flags.contains(MemFlags::USE_HOST_PTR));
         let fails = |e: Error| Error::new(Status::MemObjectAllocationFailure, e.why);
         let residency = match (used, host_ptr) {
@@ -280,6 +300,14 @@ impl MemObject {
     }
 
     /// The device address of its copy in a space. The copy is allocated if there is none, and need not be valid.
+    /// `CL_MEM_DEVICE_ADDRESS_EXT`: the address on each device of the context.
+    pub fn device_addresses(&self) -> Result<Vec<u64>> {
+        let has = self.properties().is_some_and(has_device_address);
+        ensure!(has, InvalidOperation, "the memory object was not made with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT");
+        self.context.check_buffer_addresses()?;
+        self.context.devices().iter().map(|d| self.device_address(self.context.space_of(d))).collect()
+    }
+
     pub(crate) fn device_address(&self, space: Space) -> Result<u64> {
         Ok(self.residency.copy(&self.context, space)?.device_address() + self.origin())
     }

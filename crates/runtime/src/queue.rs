@@ -79,7 +79,7 @@ impl Queue {
         properties: Option<Vec<u64>>,
     ) -> Result<Arc<Queue>> {
         ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
-        Ok(Arc::new(Queue {
+        let queue = Arc::new(Queue {
             external: ExternalSlot::default(),
             id: context.engine().id(),
             context: context.clone(),
@@ -90,7 +90,9 @@ impl Queue {
             state: Mutex::default(),
             ready: Mutex::default(),
             active_waiters: AtomicUsize::new(0),
-        }))
+        });
+        context.add_queue(&queue);
+        Ok(queue)
     }
 
     /// The context.

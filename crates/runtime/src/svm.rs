@@ -9,6 +9,7 @@ use crate::execute::{CommandType, Job, Progress};
 use crate::host_mem::HostPtr;
 use crate::status::{bail, ensure};
 use crate::transfer::{check_pattern, need};
+use crate::usm::Usm;
 use crate::{Context, Event, MapFlags, MemFlags, Queue, Result};
 use cloom_hal::lock::Mutex;
 use cloom_hal::{Memory, SvmKind};
@@ -17,13 +18,35 @@ use std::sync::Arc;
 
 /// The allocations of a context by address.
 #[derive(Default)]
-pub(crate) struct Allocations(Mutex<BTreeMap<usize, Arc<dyn Memory>>>);
+pub(crate) struct Allocations(Mutex<BTreeMap<usize, Allocation>>);
+
+/// The memory of an allocation; one of unified shared memory says what it is.
+type Allocation = (Arc<dyn Memory>, Option<Usm>);
+
+impl Allocations {
+    /// Keeps an allocation. Returns its address.
+    pub fn add(&self, memory: Arc<dyn Memory>, usm: Option<Usm>) -> Result<usize> {
+        let Some(address) = memory.host_address() else {
+            bail!(OutOfResources, "the device gave shared memory without an address");
+        };
+        self.0.lock().insert(address, (memory, usm));
+        Ok(address)
+    }
+
+    /// The allocation of unified shared memory that an address lies in, and where it begins.
+    pub fn usm_at(&self, address: usize) -> Option<(usize, Usm)> {
+        let allocations = self.0.lock();
+        let (&begin, (_, usm)) = allocations.range(..=address).next_back()?;
+        let usm = usm.as_ref().filter(|usm| ((address - begin) as u64) < usm.size)?;
+        Some((begin, usm.clone()))
+    }
+}
 
 /// What `clEnqueueSVMFree` calls to free, if the application wants to do that itself.
 pub type SvmFree = Box<dyn FnOnce(Vec<usize>) + Send>;
 
 /// Alignment of every allocation.
-const ALIGNMENT: u32 = 128;
+pub(crate) const MAX_ALIGNMENT: u32 = 128;
 
 impl Context {
     // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
@@ -36,8 +59,8 @@ impl Context {
         ensure!((flags & access).bits().count_ones() <= 1, InvalidValue, "the flags {bits:#x} exclude each other");
         let lonely = flags.contains(MemFlags::SVM_ATOMICS) && !flags.contains(MemFlags::SVM_FINE_GRAIN_BUFFER);
         ensure!(!lonely, InvalidValue, "CL_MEM_SVM_ATOMICS needs CL_MEM_SVM_FINE_GRAIN_BUFFER");
-        let fits = alignment == 0 || (alignment.is_power_of_two() && alignment <= ALIGNMENT);
-        ensure!(fits, InvalidValue, "the alignment {alignment} is not a power of two of at most {ALIGNMENT}");
+        let fits = alignment == 0 || (alignment.is_power_of_two() && alignment <= MAX_ALIGNMENT);
+        ensure!(fits, InvalidValue, "the alignment {alignment} is not a power of two of at most {MAX_ALIGNMENT}");
         let largest = self.devices().iter().map(|d| d.max_allocation()).max().unwrap_or(0);
         ensure!(size > 0 && size <= largest, InvalidBufferSize, "{size} bytes; 1 to {largest} are possible");
         let able = || self.devices().iter().filter(|d| d.svm().is_some());
@@ -48,12 +71,7 @@ impl Context {
         let Some(svm) = device.and_then(|d| d.hal().as_svm()) else {
             bail!(InvalidOperation, "no device of the context has shared virtual memory");
         };
-        let memory = svm.allocate(size)?;
-        let Some(address) = memory.host_address() else {
-            bail!(OutOfResources, "the device gave shared memory without an address");
-        };
-        self.svm().0.lock().insert(address, memory);
-        Ok(address)
+        self.svm().add(svm.allocate(size)?, None)
     }
 
     // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
@@ -66,7 +84,7 @@ impl Context {
     /// Bytes from an address to the end of its allocation; `None` if it is in none.
     pub fn svm_room(&self, address: usize) -> Option<u64> {
         let allocations = self.svm().0.lock();
-        let (begin, memory) = allocations.range(..=address).next_back()?;
+        let (begin, (memory, _)) = allocations.range(..=address).next_back()?;
         memory.size().checked_sub((address - begin) as u64).filter(|&room| room > 0)
     }
 }

@@ -13,7 +13,24 @@ pub fn create(context: Handle<Context>, flags: u64, size: usize, host: HostMemor
     handle::create(MemObject::buffer(&context.get()?, flags, size as u64, host.get(), None)?)
 }
 
-/// Only extensions define properties, and none of these is supported.
+/// More than there are properties: the list has no end.
+const MOST_PROPERTIES: usize = 16;
+
+/// The properties of a buffer, with the terminating zero.
+fn properties(list: In<u64>) -> Result<Option<Vec<u64>>> {
+    let Some(mut flat) = list.until(2, MOST_PROPERTIES, |key| *key == 0) else { return no_properties(list) };
+    for (i, pair) in flat.chunks_exact(2).enumerate() {
+        let is_known = pair[0] == cl::MEM_DEVICE_PRIVATE_ADDRESS_EXT && matches!(pair[1], 0 | 1);
+        if !is_known || flat[..2 * i].chunks_exact(2).any(|earlier| earlier[0] == pair[0]) {
+            let why = format!("the property {:#x} is unknown, given twice or has no value {:#x}", pair[0], pair[1]);
+            return fail(Status::InvalidProperty, why);
+        }
+    }
+    flat.push(0);
+    Ok(Some(flat))
+}
+
+/// The properties of an object that has none.
 pub fn no_properties(list: In<u64>) -> Result<Option<Vec<u64>>> {
     match list.get() {
         None => Ok(None),
@@ -31,7 +48,7 @@ pub fn create_with_properties(
     host: HostMemory,
 ) -> Result<Handle<MemObject>> {
     let context = context.get()?;
-    let properties = no_properties(list)?;
+    let properties = properties(list)?;
     handle::create(MemObject::buffer(&context, flags, size as u64, host.get(), properties)?)
 }
 
@@ -71,6 +88,7 @@ pub fn info(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, 
         cl::MEM_USES_SVM_POINTER => {
             info.bool(object.host_ptr().is_some_and(|p| object.context().svm_room(p).is_some()))
         }
+        cl::MEM_DEVICE_ADDRESS_EXT => info.array(&object.device_addresses()?),
         cl::MEM_PROPERTIES => info.array(object.properties().unwrap_or_default()),
         _ => info.unknown(name),
     }

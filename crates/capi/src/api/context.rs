@@ -26,6 +26,8 @@ fn properties(list: In<isize>) -> Result<Option<Vec<ContextProperty>>> {
                 Handle::<Platform>::from_address(value as usize).get()?;
             }
             Ok(cl::CONTEXT_INTEROP_USER_SYNC) if matches!(value, 0 | 1) => {}
+            // The runtime looks at it.
+            Ok(cl::CONTEXT_MEMORY_INITIALIZE_KHR) => {}
             _ => {
                 return fail(
                     Status::InvalidProperty,

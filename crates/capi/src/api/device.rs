@@ -1,6 +1,6 @@
 //! Devices and their queries.
 
-use super::{command_buffer, fail, give_all, partition, platform};
+use super::{command_buffer, fail, give_all, partition, platform, usm};
 use crate::args::{Out, OutArray, OutBytes};
 use crate::handle::{self, Handle};
 use crate::info::{Info, Written};
@@ -64,12 +64,13 @@ pub fn ids(
 pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let device = handle.get()?;
     let info = Info::new(size, value, size_ret);
-    let queries: [&dyn Fn() -> Result<Option<Written>>; 6] = [
+    let queries: [&dyn Fn() -> Result<Option<Written>>; 7] = [
         &|| limit(&device, name, info),
         &|| ability(&device, name, info),
         &|| images(&device, name, info),
         &|| partition::device_info(handle, &device, name, info),
         &|| command_buffer::device_info(name, info),
+        &|| usm::device_info(&device, name, info),
         &|| absent(name, info),
     ];
     for query in queries {

@@ -6,7 +6,10 @@ use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_caps::image::ImageFormat;
-use cloom_runtime::{Context, ImageDesc, ImageType, MemFlags, MemObject, Result, Status, supported_formats};
+use cloom_runtime::{
+    Context, ImageDesc, ImageRequirement, ImageType, MemFlags, MemObject, Result, Status, image_requirement,
+    supported_formats,
+};
 
 /// `cl_image_format`
 #[derive(Clone, Copy)]
@@ -166,6 +169,39 @@ pub fn supported(
     formats.write(&bytes);
     count.set(all.len() as u32);
     Ok(())
+}
+
+/// `clGetImageRequirementsInfoEXT`
+#[allow(clippy::too_many_arguments, reason = "the specification's")]
+pub fn requirements(
+    context: Handle<Context>,
+    list: In<u64>,
+    flags: u64,
+    format: In<Format>,
+    desc: In<Desc>,
+    name: u32,
+    size: usize,
+    value: OutBytes,
+    size_ret: Out<usize>,
+) -> Result<()> {
+    let context = context.get()?;
+    super::buffer::no_properties(list)?;
+    let format = if format.is_null() { None } else { Some(format_of(format)?) };
+    let desc = if desc.is_null() { None } else { Some(desc_of(desc)?) };
+    let info = Info::new(size, value, size_ret);
+    let ask = |what| image_requirement(&context, flags, format, desc.as_ref(), what);
+    match name {
+        cl::IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT
+        | cl::IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT
+        | cl::IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT => info.value(ask(ImageRequirement::Alignment)? as usize),
+        cl::IMAGE_REQUIREMENTS_SIZE_EXT => info.value(ask(ImageRequirement::Size)? as usize),
+        cl::IMAGE_REQUIREMENTS_MAX_WIDTH_EXT => info.value(ask(ImageRequirement::Most(0))? as u32),
+        cl::IMAGE_REQUIREMENTS_MAX_HEIGHT_EXT => info.value(ask(ImageRequirement::Most(1))? as u32),
+        cl::IMAGE_REQUIREMENTS_MAX_DEPTH_EXT => info.value(ask(ImageRequirement::Most(2))? as u32),
+        cl::IMAGE_REQUIREMENTS_MAX_ARRAY_SIZE_EXT => info.value(ask(ImageRequirement::Most(3))? as u32),
+        _ => info.unknown(name),
+    }
+    .map(drop)
 }
 
 // OpenCL 3.0 API, 5.3.7: Image Object Queries.

@@ -22,6 +22,7 @@ pub mod semaphore;
 pub mod svm;
 pub mod transfer;
 pub mod unsupported;
+pub mod usm;
 
 use crate::args::{HostMemory, In, Out};
 use crate::handle::{self, Handle, Object};

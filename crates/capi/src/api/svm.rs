@@ -5,7 +5,7 @@ use crate::args::{HostMemory, In, Out, UserData};
 use crate::callback::{self, SvmNotify};
 use crate::cl;
 use crate::handle::Handle;
-use cloom_runtime::{Context, Event, Kernel, Queue, Result, Status};
+use cloom_runtime::{Context, Event, Indirect, Kernel, Queue, Result, Status};
 use std::ffi::c_void;
 
 // OpenCL 3.0 API, 5.6: Shared Virtual Memory.
@@ -133,6 +133,11 @@ pub fn set_arg(kernel: Handle<Kernel>, index: u32, value: HostMemory) -> Result<
 }
 
 // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
+pub fn set_device_address(kernel: Handle<Kernel>, index: u32, address: u64) -> Result<()> {
+    kernel.with(|kernel| kernel.set_device_address_arg(index, address))
+}
+
+// OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
 /// The host memory that a kernel accesses through pointers in memory. All of it is accessible, so the runtime keeps
 /// only whether there is any. An empty set, 0 bytes at NULL, clears an earlier one.
 pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemory) -> Result<()> {
@@ -141,16 +146,21 @@ pub fn exec_info(kernel: Handle<Kernel>, name: u32, size: usize, value: HostMemo
 
 /// `clSetKernelExecInfo` on a kernel that has no handle.
 pub(super) fn set_exec_info(kernel: &Kernel, name: u32, size: usize, value: HostMemory) -> Result<()> {
-    let (system, good) = match name {
-        cl::KERNEL_EXEC_INFO_SVM_PTRS => (false, size.is_multiple_of(size_of::<usize>())),
-        cl::KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => (true, size == size_of::<u32>()),
+    let (what, is_list) = match name {
+        cl::KERNEL_EXEC_INFO_SVM_PTRS => (Indirect::Svm, true),
+        cl::KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => (Indirect::System, false),
+        cl::KERNEL_EXEC_INFO_USM_PTRS_INTEL => (Indirect::Usm, true),
+        cl::KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL => (Indirect::UsmHost, false),
+        cl::KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL => (Indirect::UsmDevice, false),
+        cl::KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => (Indirect::UsmShared, false),
+        cl::KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => (Indirect::Buffers, true),
         _ => return fail(Status::InvalidValue, format!("there is no parameter {name:#x}")),
     };
+    let good = if is_list { size.is_multiple_of(size_of::<usize>()) } else { size == size_of::<u32>() };
     if !good || value.is_null() && size > 0 {
         return fail(Status::InvalidValue, format!("a value that is NULL or of {size} bytes"));
     }
     // Of the pointers only their number matters.
-    let any = size > 0 && (!system || value.bytes(size)?.iter().any(|&b| b != 0));
-    kernel.set_indirect(system, any);
-    Ok(())
+    let any = size > 0 && (is_list || value.bytes(size)?.iter().any(|&b| b != 0));
+    kernel.set_indirect(what, any)
 }

@@ -103,6 +103,41 @@ extension_functions! {
     }
 }
 
+extension_functions! {
+    /// `cl_ext_image_requirements_info`
+    Requirements {
+        fn clGetImageRequirementsInfoEXT(context: Handle, properties: *const u64, flags: u64,
+            format: *const images::Format, desc: *const images::Desc, name: u32, size: usize, value: Handle,
+            size_ret: *mut usize) -> i32;
+    }
+}
+
+extension_functions! {
+    /// `cl_intel_unified_shared_memory` and `cl_ext_buffer_device_address`
+    UnifiedMemory {
+        fn clHostMemAllocINTEL(context: Handle, properties: *const u64, size: usize, alignment: u32, code: *mut i32)
+            -> Handle;
+        fn clDeviceMemAllocINTEL(context: Handle, device: Handle, properties: *const u64, size: usize, alignment: u32,
+            code: *mut i32) -> Handle;
+        fn clSharedMemAllocINTEL(context: Handle, device: Handle, properties: *const u64, size: usize, alignment: u32,
+            code: *mut i32) -> Handle;
+        fn clMemFreeINTEL(context: Handle, memory: Handle) -> i32;
+        fn clMemBlockingFreeINTEL(context: Handle, memory: Handle) -> i32;
+        fn clGetMemAllocInfoINTEL(context: Handle, memory: Handle, name: u32, size: usize, value: Handle,
+            size_ret: *mut usize) -> i32;
+        fn clSetKernelArgMemPointerINTEL(kernel: Handle, index: u32, value: Handle) -> i32;
+        fn clEnqueueMemFillINTEL(queue: Handle, memory: Handle, pattern: Handle, pattern_size: usize, size: usize,
+            num: u32, wait: *const Handle, event: *mut Handle) -> i32;
+        fn clEnqueueMemcpyINTEL(queue: Handle, blocking: u32, to: Handle, from: Handle, size: usize, num: u32,
+            wait: *const Handle, event: *mut Handle) -> i32;
+        fn clEnqueueMigrateMemINTEL(queue: Handle, memory: Handle, size: usize, flags: u64, num: u32,
+            wait: *const Handle, event: *mut Handle) -> i32;
+        fn clEnqueueMemAdviseINTEL(queue: Handle, memory: Handle, size: usize, advice: u32, num: u32,
+            wait: *const Handle, event: *mut Handle) -> i32;
+        fn clSetKernelArgDevicePointerEXT(kernel: Handle, index: u32, address: u64) -> i32;
+    }
+}
+
 /// `cl_mutable_dispatch_arg_khr`
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

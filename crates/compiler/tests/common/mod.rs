@@ -92,7 +92,16 @@ fn run_with(
     let work_dim = 1 + u32::from(global[1] > 1 || global[2] > 1) + u32::from(global[2] > 1);
     let range = NdRange { work_dim, offset: [0; 3], global, local };
     device
-        .launch(&Launch { kernel: &*loaded, range, args: &block, local_size, print: &prints, tier_up: None, queue: 0 })
+        .launch(&Launch {
+            kernel: &*loaded,
+            range,
+            args: &block,
+            local_size,
+            zero_local: false,
+            print: &prints,
+            tier_up: None,
+            queue: 0,
+        })
         .unwrap();
 }
 

@@ -150,6 +150,7 @@ impl<'d> Prepared<'d> {
                 range,
                 args: &args,
                 local_size: 256,
+                zero_local: false,
                 print: &prints,
                 tier_up: None,
                 queue: 0,
