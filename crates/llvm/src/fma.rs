@@ -220,9 +220,9 @@ impl FunctionCx<'_, '_> {
         }
     }
 
-    /// The sum of two floats or doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last bit is set.
-    /// (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd",
-    /// 2008.)
+    /// The sum of two floats or doubles, rounded to odd: if it is not exact, the one of its two neighbours whose last
+    /// bit is set. (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using
+    /// rounding to odd", 2008.)
     fn odd_sum(&self, ty: Type, p: LLVMValueRef, z: LLVMValueRef) -> LLVMValueRef {
         let b = self.builder.0;
         let int = ty.with_scalar(int_of(ty.scalar));
