@@ -19,6 +19,16 @@ impl Random {
     }
 }
 
+/// The value of a finite `half`.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (bits >> 10 & 31, f64::from(bits & 1023));
+    let magnitude = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        e => (1024.0 + fraction) * 2f64.powi(i32::from(e) - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
 /// The values of the channels of an element, as memory has them.
 fn channels(format: Format, bytes: &[u8]) -> Vec<f64> {
     let word = bytes.iter().rev().fold(0u64, |all, &b| all << 8 | u64::from(b));
@@ -49,14 +59,7 @@ fn channels(format: Format, bytes: &[u8]) -> Vec<f64> {
             0x10D1 => (signed / 32767.0).max(-1.0),
             0x10D2 => f64::from(unsigned) / 255.0,
             0x10D3 => f64::from(unsigned) / 65535.0,
-            0x10DD => {
-                let (exponent, fraction) = ((unsigned >> 10) & 31, f64::from(unsigned & 1023));
-                let magnitude = match exponent {
-                    0 => fraction * 2f64.powi(-24),
-                    e => (1024.0 + fraction) * 2f64.powi(e as i32 - 25),
-                };
-                if unsigned >> 15 == 1 { -magnitude } else { magnitude }
-            }
+            0x10DD => half(unsigned as u16),
             0x10DE => f64::from(f32::from_bits(unsigned)),
             0x10D7..=0x10D9 => signed,
             0x10E1 => f64::from(unsigned >> 6) / 1023.0,
@@ -156,6 +159,8 @@ fn elements_of_every_format_are_read_and_written() {
             ("f", "float4", vec![0x10D0..=0x10D6, 0x10DD..=0x10DE, 0x10E0..=0x10E1, 0x10E5..=0x10E5, 0x10E9..=0x10EA]),
             ("i", "int4", vec![0x10D7..=0x10D9]),
             ("ui", "uint4", vec![0x10DA..=0x10DC, 0x10E6..=0x10E8]),
+            // Of those whose channels halves can tell apart.
+            ("h", "half4", vec![0x10D0..=0x10D0, 0x10D2..=0x10D2, 0x10D4..=0x10D6, 0x10DD..=0x10DD, 0x10E0..=0x10E0]),
         ] {
             let names =
                 format!("#define T {ty}\n#define READ read_image{letters}\n#define WRITE write_image{letters}\n");
@@ -189,15 +194,22 @@ fn elements_of_every_format_are_read_and_written() {
                 t.arg_mem(&kernel, 2, &values);
                 t.launch(&kernel, &[w, h], &[]);
                 assert_eq!(t.read_image::<u8>(&to, [0; 3], [w, h, 1], bytes.len()), bytes, "{format:x?}");
-                let words = t.read::<u32>(&values, w * h * 4);
+                let words: Vec<u32> = match letters {
+                    "h" => t.read::<u16>(&values, w * h * 4).into_iter().map(u32::from).collect(),
+                    _ => t.read::<u32>(&values, w * h * 4),
+                };
                 for (element, got) in bytes.chunks(size).zip(words.chunks(4)) {
                     let wanted = color(format.order, &channels(format, element));
                     let number = |bits: u32| match letters {
                         "f" => f64::from(f32::from_bits(bits)),
+                        "h" => half(bits as u16),
                         "i" => f64::from(bits as i32),
                         _ => f64::from(bits),
                     };
-                    let right = got.iter().zip(wanted).all(|(&g, w)| (number(g) - w).abs() <= w.abs() * tolerance);
+                    let (relative, least) =
+                        if letters == "h" { (2f64.powi(-11) + 2e-7, 2f64.powi(-25)) } else { (tolerance, 0.0) };
+                    let near = |(&g, w): (&u32, f64)| (number(g) - w).abs() <= w.abs() * relative + least;
+                    let right = got.iter().zip(wanted).all(near);
                     assert!(right, "{format:x?} {element:?} {got:?} {wanted:?}");
                 }
             }

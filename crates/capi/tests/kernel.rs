@@ -46,6 +46,36 @@ fn a_kernel_describes_itself() {
 }
 
 #[test]
+fn halves_are_passed_by_value() {
+    let t = Session::new();
+    let program = t.source(
+        "typedef struct { char c; half h; half3 v; } record;
+         kernel void k(half a, half4 v, half3 w, record r, global half *out) {
+             out[0] = a + v.w; out[1] = w.z * r.h; out[2] = r.v.y - r.c; vstore4(v * a, 1, out);
+         }",
+    );
+    assert_eq!(t.build(&program, "-cl-kernel-arg-info"), 0);
+    let kernel = t.kernel_of(&program, "k");
+    let names = ["half", "half4", "half3", "record", "half*"];
+    for (i, name) in (0..).zip(names) {
+        assert_eq!(arg_text(&t, &kernel, i, CL_KERNEL_ARG_TYPE_NAME), name);
+    }
+    let out = t.buffer(0, 16);
+    t.arg(&kernel, 0, 0x3e00u16);
+    // Vectors of three and records of them have the sizes of the C types: 8 and 16 bytes.
+    t.arg(&kernel, 1, 0x4400_4200_4000_3c00u64);
+    t.arg(&kernel, 2, 0xffff_4500_0000_0000u64);
+    let record = [2u16, 0x4000, 0, 0, 0, 0x4700, 0, 0];
+    ok(t.clSetKernelArg(kernel.h, 3, 16, record.as_ptr().cast()));
+    t.arg_mem(&kernel, 4, &out);
+    t.launch(&kernel, &[1], &[]);
+    assert_eq!(t.read::<u16>(&out, 3), [0x4580, 0x4900, 0x4500]);
+    assert_eq!(t.read::<u16>(&out, 8)[4..], [0x3e00, 0x4200, 0x4480, 0x4600]);
+    let wrong = [0u8; 4];
+    assert_eq!(t.clSetKernelArg(kernel.h, 0, 4, wrong.as_ptr().cast()), CL_INVALID_ARG_SIZE);
+}
+
+#[test]
 fn arguments_describe_themselves() {
     let t = Session::new();
     let program = t.source(ALL);

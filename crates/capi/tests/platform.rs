@@ -134,6 +134,13 @@ fn what_opencl_3_asks_of_a_device_is_there() {
     if features.iter().any(|(n, _)| n == "__opencl_c_fp64") {
         assert_ne!(t.device_info::<u64>(CL_DEVICE_DOUBLE_FP_CONFIG), 0);
     }
+    // CL_DEVICE_HALF_FP_CONFIG
+    let halves = extensions.iter().any(|e| e == "cl_khr_fp16");
+    let least = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
+    assert_eq!(t.device_info::<u64>(0x1033) & least, if halves { least } else { 0 });
+    for width in [CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF] {
+        assert_eq!(t.device_info::<u32>(width) > 0, halves);
+    }
     let generic = features.iter().any(|(n, _)| n == "__opencl_c_generic_address_space");
     assert_eq!(t.device_info::<u32>(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT) == CL_TRUE, generic);
     assert!(names(CL_DEVICE_ILS_WITH_VERSION).is_empty() == get(CL_DEVICE_IL_VERSION).is_empty());

@@ -78,6 +78,8 @@ fn print() {
             size_t i = get_global_id(0);
             printf("|item %d of %d: ", (int)i, n);
             printf("%v4hlx %.2f %s%%\n", (int4)(1, 2, 3, (int)i), 1.5f, "end");
+            if (i == 5)
+                printf("|halves %a %.4f %v4hf %.3v2he\n", (half)n, 0.1h, (half4)(1, -0.5h, 65504, n) / 2, (half2)i);
         }"#,
     );
     t.arg(&kernel, 0, 64);
@@ -200,7 +202,7 @@ fn launches_are_right_while_their_code_is_replaced() {
 fn what_kernels_print_is_there_when_the_command_is_complete() {
     let output = output(&mut child("print"));
     let mut lines = lines(&output);
-    assert_eq!(lines.len(), 70, "{lines:?}");
+    assert_eq!(lines.len(), 71, "{lines:?}");
     assert_eq!(lines.pop().unwrap(), "end");
     for _ in 0..2 {
         assert_eq!(lines.pop().unwrap(), "item 0 of 64: 1,2,3,0 1.50 end%");
@@ -210,6 +212,8 @@ fn what_kernels_print_is_there_when_the_command_is_complete() {
     assert_eq!(lines.pop().unwrap(), "after");
     lines.sort();
     let mut wanted: Vec<String> = (0..64).map(|i| format!("item {i} of 64: 1,2,3,{i:x} 1.50 end%")).collect();
+    let halves = "0x1p+6 0.1000 0.500000,-0.250000,32752.000000,32.000000 5.000e+00,5.000e+00";
+    wanted.push(format!("halves {halves}"));
     wanted.sort();
     assert_eq!(lines, wanted, "each line is whole");
 }

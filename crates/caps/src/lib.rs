@@ -46,6 +46,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_local_int32_extended_atomics", version(1, 0, 0)),
     named("cl_khr_int64_base_atomics", version(1, 0, 0)),
     named("cl_khr_int64_extended_atomics", version(1, 0, 0)),
+    named("cl_khr_fp16", version(1, 0, 0)),
     named("cl_khr_fp64", version(1, 0, 0)),
     named("cl_khr_extended_versioning", version(1, 0, 0)),
     named("cl_khr_3d_image_writes", version(1, 0, 0)),

@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "it prints its measurements")]
 
 use clap::Parser;
-use cloom_filetest::accuracy::{self, Precision, Report, limit, measure, sample, sweep};
+use cloom_filetest::accuracy::{self, Precision, Report, Sample, limit, measure, sample, sweep};
 use cloom_filetest::device::Bench;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -31,7 +31,7 @@ struct Args {
     /// Print where each worst error was found.
     #[arg(long)]
     places: bool,
-    /// Only `float`, or only `double`.
+    /// Only `float`, `double` or `half`.
     #[arg(long)]
     only: Option<String>,
     /// The functions; all if none is named.
@@ -45,7 +45,11 @@ enum Piece {
     Samples(usize),
     /// The floats with these upper four bits.
     Floats(u64),
+    /// Every half.
+    Halves,
 }
+
+const PRECISIONS: [Precision; 3] = [Precision::Single, Precision::Double, Precision::Half];
 
 /// Samples of one piece of work.
 const CHUNK: usize = 50_000;
@@ -65,9 +69,12 @@ fn main() -> anyhow::Result<()> {
     let mut work = Vec::new();
     for (name, sig) in accuracy::functions() {
         if args.functions.is_empty() || args.functions.iter().any(|f| f == name) {
-            for p in [Precision::Single, Precision::Double] {
+            for p in PRECISIONS {
                 if accuracy::has(name, p) && args.only.as_ref().is_none_or(|o| o == p.name()) {
                     work.extend((0..chunks).map(|chunk| (name, sig, p, Piece::Samples(chunk))));
+                    if p == Precision::Half && sig == "T(T)" {
+                        work.push((name, sig, p, Piece::Halves));
+                    }
                     if args.stride.is_some() && p == Precision::Single && sig == "T(T)" {
                         work.extend((0..16).map(|part| (name, sig, p, Piece::Floats(part))));
                     }
@@ -76,7 +83,7 @@ fn main() -> anyhow::Result<()> {
         }
     }
     let next = AtomicUsize::new(0);
-    let reports: Mutex<BTreeMap<(&str, bool), Report>> = Mutex::default();
+    let reports: Mutex<BTreeMap<(&str, Precision), Report>> = Mutex::default();
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..args.threads {
@@ -91,6 +98,10 @@ fn main() -> anyhow::Result<()> {
                             let samples = sample::samples(name, sig, p, count, args.seed + chunk as u64);
                             measure(&bench, (name, sig), p, &samples)
                         }
+                        Piece::Halves => {
+                            let one = |bits| Sample { x: [p.from_bits(bits), 0.0, 0.0], n: 0 };
+                            measure(&bench, (name, sig), p, &(0..1 << 16).map(one).collect::<Vec<_>>())
+                        }
                         Piece::Floats(part) => {
                             let range = part << 28..(part + 1) << 28;
                             let stride = args.stride.unwrap_or(1) * if sweep::is_slow(name) { 64 } else { 1 };
@@ -100,7 +111,7 @@ fn main() -> anyhow::Result<()> {
                     match result {
                         Ok(report) => {
                             let mut reports = reports.lock().unwrap();
-                            let entry = reports.entry((name, p == Precision::Double)).or_default();
+                            let entry = reports.entry((name, p)).or_default();
                             *entry = std::mem::take(entry).merge(report);
                             eprint!("\r{} of {}: {name} ({})        ", i + 1, work.len(), p.name());
                         }
@@ -114,21 +125,21 @@ fn main() -> anyhow::Result<()> {
     let failures = failures.into_inner()?;
     anyhow::ensure!(failures.is_empty(), "{}", failures.join("\n"));
     let reports = reports.into_inner()?;
-    println!("| function | limit | worst, `float` | limit | worst, `double` |\n|---|--:|--:|--:|--:|");
+    println!("| function | limit | worst, `float` | limit | worst, `double` | limit | worst, `half` |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
     for (name, _) in accuracy::functions() {
         let column = |p: Precision| {
-            let worst = reports.get(&(name, p == Precision::Double)).map_or(-1.0, |r| r.worst);
-            let has = accuracy::has(name, p);
-            (if has { show(limit(name, p)) } else { show(-1.0) }, show(worst))
+            let worst = reports.get(&(name, p)).map_or(-1.0, |r| r.worst);
+            let limit = if accuracy::has(name, p) { limit(name, p) } else { -1.0 };
+            format!("{} | {}", show(limit), show(worst))
         };
-        let (single, double) = (column(Precision::Single), column(Precision::Double));
         if reports.keys().any(|k| k.0 == name) {
-            println!("| `{name}` | {} | {} | {} | {} |", single.0, single.1, double.0, double.1);
+            println!("| `{name}` | {} |", PRECISIONS.map(column).join(" | "));
         }
     }
     if args.places {
-        for ((name, double), r) in &reports {
-            let t = if *double { "double" } else { "float" };
+        for ((name, p), r) in &reports {
+            let t = p.name();
             println!("{name} ({t}): {} at {:?}: {:?}, want {}", show(r.worst), r.at, r.got, r.want);
         }
     }

@@ -2,10 +2,10 @@
 #define CHECK(c) do { int ok_ = (c); if (!ok_ && !bad) bad = __LINE__; } while (0)
 #define HASH(i) (((uint)(i) * 2654435761u) >> 7 ^ (uint)(i) * 40503u)
 
-#define TYPE(T)                                                                    \
+#define TYPE(T, BITS)                                                              \
   {                                                                                \
     local T *v = (local T *)memory;                                                \
-    T x = (T)HASH(me + 11);                                                        \
+    T x = (T)(HASH(me + 11) & BITS);                                                \
     barrier(CLK_LOCAL_MEM_FENCE);                                                  \
     v[me] = x;                                                                     \
     barrier(CLK_LOCAL_MEM_FENCE);                                                  \
@@ -47,11 +47,12 @@ kernel void test(global int *out) {
   int bad = 0, me = get_local_linear_id();
   int own = get_sub_group_local_id(), size = get_sub_group_size(), most = get_max_sub_group_size();
   int first = me - own;
-  TYPE(char)
-  TYPE(ushort)
-  TYPE(int)
-  TYPE(long)
-  TYPE(float)
-  TYPE(double)
+  TYPE(char, ~0)
+  TYPE(ushort, ~0)
+  TYPE(int, ~0)
+  TYPE(long, ~0)
+  TYPE(float, ~0)
+  TYPE(double, ~0)
+  TYPE(half, 0x7ff)
   out[get_global_linear_id()] = bad;
 }

@@ -99,6 +99,7 @@ kernel void test(global int *out) {
   INTS(ulong, 0, ULONG_MAX)
   FLOATS(float)
   FLOATS(double)
+  FLOATS(half)
   {
     BEGIN(int, HASH(me + 9) & 1)
     if (part(me)) {

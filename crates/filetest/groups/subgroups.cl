@@ -16,10 +16,10 @@
     CHECK(sub_group_scan_exclusive_##name(x) == before);                           \
   }
 
-#define TYPE(T, LEAST, MOST)                                                       \
+#define TYPE(T, RANGE, LEAST, MOST)                                                \
   {                                                                                \
     local T *v = (local T *)memory;                                                \
-    T x = (T)((T)(HASH(get_global_id(0) + 3 * get_global_id(1)) % 1000) - (T)300); \
+    T x = (T)((T)(HASH(get_global_id(0) + 3 * get_global_id(1)) % RANGE) - (T)(RANGE * 3 / 10)); \
     barrier(CLK_LOCAL_MEM_FENCE);                                                  \
     v[me] = x;                                                                     \
     barrier(CLK_LOCAL_MEM_FENCE);                                                  \
@@ -56,12 +56,13 @@ kernel void test(global int *out) {
   CHECK(work_group_reduce_max(id) == count - 1);
   CHECK(work_group_reduce_add(own == 0) == count);
 
-  TYPE(char, CHAR_MIN, CHAR_MAX)
-  TYPE(ushort, 0, USHRT_MAX)
-  TYPE(int, INT_MIN, INT_MAX)
-  TYPE(ulong, 0, ULONG_MAX)
-  TYPE(float, -INFINITY, INFINITY)
-  TYPE(double, -INFINITY, INFINITY)
+  TYPE(char, 1000, CHAR_MIN, CHAR_MAX)
+  TYPE(ushort, 1000, 0, USHRT_MAX)
+  TYPE(int, 1000, INT_MIN, INT_MAX)
+  TYPE(ulong, 1000, 0, ULONG_MAX)
+  TYPE(float, 1000, -INFINITY, INFINITY)
+  TYPE(double, 1000, -INFINITY, INFINITY)
+  TYPE(half, 20, -INFINITY, INFINITY)
 
   CHECK(sub_group_all(1) && sub_group_all(me - 1000) && !sub_group_all(own != size - 1));
   CHECK(!sub_group_any(0) && sub_group_any(own == 0) && sub_group_any(own == size - 1));

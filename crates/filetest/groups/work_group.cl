@@ -22,10 +22,10 @@
   }
 
 // Small whole numbers, so that sums of floats are exact in any order.
-#define TYPE(T, LEAST, MOST)                                                       \
+#define TYPE(T, RANGE, LEAST, MOST)                                                \
   {                                                                                \
     local T *v = (local T *)memory;                                                \
-    T x = (T)(HASH(get_global_id(0) + 3 * get_global_id(1)) % 1000) - (T)300;      \
+    T x = (T)(HASH(get_global_id(0) + 3 * get_global_id(1)) % RANGE) - (T)(RANGE * 3 / 10); \
     barrier(CLK_LOCAL_MEM_FENCE);                                                  \
     v[me] = x;                                                                     \
     barrier(CLK_LOCAL_MEM_FENCE);                                                  \
@@ -47,12 +47,13 @@
 kernel void test(global int *out) {
   local ulong memory[128];
   int bad = 0, me = LINEAR, n = COUNT;
-  TYPE(int, INT_MIN, INT_MAX)
-  TYPE(uint, 0, UINT_MAX)
-  TYPE(long, LONG_MIN, LONG_MAX)
-  TYPE(ulong, 0, ULONG_MAX)
-  TYPE(float, -INFINITY, INFINITY)
-  TYPE(double, -INFINITY, INFINITY)
+  TYPE(int, 1000, INT_MIN, INT_MAX)
+  TYPE(uint, 1000, 0, UINT_MAX)
+  TYPE(long, 1000, LONG_MIN, LONG_MAX)
+  TYPE(ulong, 1000, 0, ULONG_MAX)
+  TYPE(float, 1000, -INFINITY, INFINITY)
+  TYPE(double, 1000, -INFINITY, INFINITY)
+  TYPE(half, 20, -INFINITY, INFINITY)
   CHECK(work_group_all(1));
   CHECK(work_group_all(n));
   CHECK(!work_group_all(me != n - 1));

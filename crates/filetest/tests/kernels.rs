@@ -190,7 +190,7 @@ const CONSTRUCTS: [(Family, &[&str]); 12] = [
             "value from the other file",
         ],
     ),
-    (Family::Half, &["vload_half", "vloada_half", "vstore_half", "vstorea_half", "vstore_half of double"]),
+    (Family::Half, &["vload_half", "half", "vloada_half", "vstore_half", "vstorea_half", "vstore_half of double"]),
     (
         Family::Initialisers,
         &[

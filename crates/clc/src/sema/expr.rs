@@ -175,9 +175,7 @@ impl Sema<'_> {
     fn float_literal(&mut self, lit: &ast::FloatLit, span: Span) -> Expr {
         use ast::FloatSuffix as S;
         match lit.suffix {
-            S::Half if self.opts.fp16 => {
-                self.constant(cloom_ir::eval::from_f64(cloom_ir::Scalar::F16, lit.double), Ty::HALF, span)
-            }
+            S::Half if self.opts.fp16 => self.constant(lit.half.into(), Ty::HALF, span),
             S::Half => {
                 self.no_half(span);
                 Expr::error(span)

@@ -90,9 +90,9 @@ fn float(lower: &str, hex: bool) -> Result<FloatLit, Malformed> {
         _ => (lower, FloatSuffix::None),
     };
     if hex {
-        let (double, single) =
+        let (double, single, half) =
             hex_float(&body[2..]).ok_or_else(|| bad(format!("invalid hexadecimal number `{lower}`")))?;
-        return Ok(FloatLit { double, single, suffix });
+        return Ok(FloatLit { double, single, half, suffix });
     }
     // The grammar first: the library's parser also takes what C does not have.
     let (mantissa, exponent) = match body.split_once('e') {
@@ -111,13 +111,38 @@ fn float(lower: &str, hex: bool) -> Result<FloatLit, Malformed> {
         });
     }
     match (body.parse::<f64>(), body.parse::<f32>()) {
-        (Ok(double), Ok(single)) => Ok(FloatLit { double, single, suffix }),
+        (Ok(double), Ok(single)) => Ok(FloatLit { double, single, half: decimal_half(body, double), suffix }),
         _ => Err(bad(format!("invalid number or suffix `{lower}`"))),
     }
 }
 
-/// `h.hhhp±d` to both types, each rounded once, to nearest even.
-fn hex_float(body: &str) -> Option<(f64, f32)> {
+/// The bits of the half nearest to a decimal number, given the nearest double.
+///
+/// Halves and the middles between them are multiples of 2⁻²⁵. If the double is one, the digits tell on which side of it
+/// the number is; else no middle lies between the two.
+fn decimal_half(body: &str, double: f64) -> u16 {
+    // Digits without zeros around them, and where the point is before them.
+    let parts = |text: &str| {
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = format!("{whole}{fraction}");
+        let significant = digits.trim_start_matches('0');
+        let point = whole.len() as i64 - (digits.len() - significant.len()) as i64;
+        (point + exponent.parse::<i64>().unwrap_or(0), significant.trim_end_matches('0').to_owned())
+    };
+    let mut near = double;
+    if double > 0.0 && double < 65536.0 && (double * 2f64.powi(25)).fract() == 0.0 {
+        near = match parts(body).cmp(&parts(&format!("{double:.25}"))) {
+            std::cmp::Ordering::Less => double.next_down(),
+            std::cmp::Ordering::Equal => double,
+            std::cmp::Ordering::Greater => double.next_up(),
+        };
+    }
+    cloom_ir::eval::from_f64(cloom_ir::Scalar::F16, near) as u16
+}
+
+/// `h.hhhp±d` to double, float and the bits of a half, each rounded once, to nearest even.
+fn hex_float(body: &str) -> Option<(f64, f32, u16)> {
     let (mantissa, exponent) = body.split_once('p')?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
@@ -142,6 +167,7 @@ fn hex_float(body: &str) -> Option<(f64, f32)> {
     Some((
         f64::from_bits(round_binary(m, sticky, exp, 52, 1023)),
         f32::from_bits(round_binary(m, sticky, exp, 23, 127) as u32),
+        round_binary(m, sticky, exp, 10, 15) as u16,
     ))
 }
 
@@ -289,6 +315,31 @@ mod tests {
         assert_eq!(f("0x.0000000000000000000000001p100").double, 1.0);
         assert_eq!(f("1e400").double, f64::INFINITY);
         assert_eq!(f("1.h").suffix, FloatSuffix::Half);
+        // Next to the middles between two halves, by less than a double can tell: below one and a bit, below the
+        // smallest number, and where the range ends.
+        for (text, bits) in [
+            ("1.00048828125h", 0x3c00),
+            ("1.0004882812500000000000000000001h", 0x3c01),
+            ("1.0004882812499999999999999999999h", 0x3c00),
+            ("1.00146484375h", 0x3c02),
+            ("00.00100146484374999999999999999999e3h", 0x3c01),
+            ("2.98023223876953125e-8h", 0),
+            ("2.980232238769531250000000000000001e-8h", 1),
+            ("65519.99999999999999999999999999h", 0x7bff),
+            ("65520.h", 0x7c00),
+            ("0e99999999999999999999h", 0),
+            ("1e99999999999999999999h", 0x7c00),
+            ("1e-99999999999999999999h", 0),
+            ("0x1.002p0h", 0x3c00),
+            ("0x1.00200000000000000000001p0h", 0x3c01),
+            ("0x1.006p0h", 0x3c02),
+            ("0x1p-25h", 0),
+            ("0x1.000000000000000000001p-25h", 1),
+            ("0x1.ffdffffffffffffffffffffp15h", 0x7bff),
+            ("0x1.ffep15h", 0x7c00),
+        ] {
+            assert_eq!(f(text).half, bits, "{text}");
+        }
     }
 
     #[test]

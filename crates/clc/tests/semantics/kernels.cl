@@ -3,7 +3,7 @@ typedef struct { int a; global int *p; } holds;
 typedef struct { int a; bool b; } flags;
 kernel int result(global int *out) { return 1; }
 kernel void pointers(int *a, global int **b, holds c, flags d) {}
-kernel void scalars(bool a, size_t b, event_t c, half d, image2d_t e) {}
+kernel void scalars(bool a, size_t b, event_t c, image2d_t e) {}
 kernel void spaces(local int a, global int b) {}
 __attribute__((reqd_work_group_size(8, 8))) kernel void two(void) {}
 __attribute__((reqd_work_group_size(0, 1, 1))) kernel void zero(void) {}
@@ -20,9 +20,6 @@ kernel void f(global int *out, int n) {
   local char huge[1 << 20];
   static int s = 0;
   constant int c = n;
-  half h = 1;
-  half *hp = 0;
-  out[0] = *hp;
   generic int *gp;
   atomic_int a;
 }

@@ -3,9 +3,6 @@
 #define CHECK(c) do { if (!(c)) { out[get_global_id(0)] = __LINE__; return; } } while (0)
 #define DONE out[get_global_id(0)] = 0
 
-#ifndef cl_khr_fp16
-kernel void test(global int *out) { DONE; }
-#else
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 int __attribute__((overloadable)) kind(int x) { return 1; }
@@ -125,4 +122,3 @@ kernel void test(global int *out) {
   CHECK(M_2_SQRTPI_H == (half)M_2_SQRTPI && M_SQRT2_H == (half)M_SQRT2);
   DONE;
 }
-#endif

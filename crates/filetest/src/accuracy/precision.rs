@@ -4,7 +4,7 @@ use cloom_ir::{Scalar, eval};
 use rug::Float;
 
 /// A type of floating-point numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Precision {
     /// `float`
     Single,

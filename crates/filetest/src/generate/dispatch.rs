@@ -3,8 +3,7 @@
 use super::families::Family;
 use super::stmt::At;
 use super::tree::Stmt;
-use super::types::Ty;
-use super::{Gen, Profile, alias, atomics, pointers};
+use super::{Gen, Profile, alias, atomics, half, pointers};
 
 impl Gen {
     /// Whether the program has a family.
@@ -33,6 +32,9 @@ impl Gen {
             lines.extend(alias::PRELUDE);
         }
         tree.extend(lines.into_iter().map(Stmt::line));
+        if self.has_half() {
+            tree.extend(half::PRELUDE.map(Stmt::line));
+        }
         if self.has(Family::Link) {
             self.far_functions(tree);
         }
@@ -105,7 +107,7 @@ impl Gen {
             add(self, "work_group_size_hint", format!("{x}, 1, 1"));
         }
         if self.rng.chance(60) {
-            let ty = Ty::any(&mut self.rng).name();
+            let ty = self.any_type().name();
             add(self, "vec_type_hint", ty);
         }
         text

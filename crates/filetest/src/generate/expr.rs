@@ -143,6 +143,14 @@ impl Gen {
                 4 if !self.plain => format!("as_float({:#x}u)", bits as u32),
                 _ => format!("0x1.{:x}p{}f", bits as u16, (bits >> 16) % 40),
             },
+            Scalar::Half => match self.rng.below(6) {
+                0 => "0.0h".into(),
+                1 => "1.5h".into(),
+                2 => "(-0x1.8p-3h)".into(),
+                3 => format!("{}.25h", bits % 1000),
+                4 => format!("as_half((ushort){:#x})", bits as u16),
+                _ => format!("0x1.{:x}p{}h", bits as u16, (bits >> 16) as i64 % 40 - 24),
+            },
             Scalar::Double => match self.rng.below(5) {
                 0 => "0.0".into(),
                 1 => "(-2.5)".into(),
@@ -223,7 +231,7 @@ impl Gen {
                 format!("(({e} & {}) != 0)", 1 << self.rng.below(5))
             }
             n => {
-                let ty = if n < 6 { Ty::INT } else { Ty::new(self.rng.pick(&Scalar::LIST), 1) };
+                let ty = if n < 6 { Ty::INT } else { Ty::new(self.any_scalar(), 1) };
                 let (a, b) = (self.expr(ty, d), self.expr(ty, d));
                 let op = self.rng.pick(&["<", "<=", ">", ">=", "==", "!="]);
                 format!("({a} {op} {b})")
@@ -330,7 +338,7 @@ impl Gen {
 
     fn conversion(&mut self, ty: Ty, d: u32) -> String {
         if ty.s.is_float() || self.rng.chance(70) {
-            let from = Ty::new(self.rng.pick(&Scalar::LIST), ty.n);
+            let from = Ty::new(self.any_scalar(), ty.n);
             let e = self.expr(from, d);
             return self.convert(&e, from, ty);
         }

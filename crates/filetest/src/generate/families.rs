@@ -18,7 +18,7 @@
 //! | `records` | local arrays of structures, member by member |
 //! | `link` | two source files, compiled apart and linked |
 //! | `initialisers` | private arrays and structures with long lists of initial values, constant, partial, nested |
-//! | `half` | `vload_half`, `vstore_half`, the aligned forms; no arithmetic, as there is no `cl_khr_fp16` |
+//! | `half` | `half` as a type, if the program is not portable; `vload_half`, `vstore_half`, the aligned forms |
 //!
 //! Pointers of the generic address space are in no family, as the front end does not support them.
 

@@ -38,7 +38,7 @@ impl Gen {
         }
         let mut list = vec![("tile".to_owned(), Ty::UINT), ("dyn".to_owned(), Ty::UINT)];
         for _ in 0..self.rng.below(3) {
-            let (name, ty) = (self.name("l"), Ty::any(&mut self.rng));
+            let (name, ty) = (self.name("l"), self.any_type());
             out.push(Stmt::Line(format!("local {} {name}[{local}];", ty.name())));
             list.push((name, ty));
         }

@@ -1,13 +1,45 @@
-//! `half` in memory: loads and stores of vectors, aligned or not. Nothing computes with it, as there is no
-//! `cl_khr_fp16`.
+//! `half`: as a type of every other construct, in programs that need not be portable; and in memory, loads and stores
+//! of vectors, aligned or not.
 
-use super::Gen;
 use super::expr::Place;
 use super::families::Family::Half;
 use super::tree::Stmt;
 use super::types::{Scalar, Ty};
+use super::{Gen, Profile};
+
+/// What [`super::PRELUDE`] has for the other floats.
+pub const PRELUDE: [&str; 2] = [
+    "uint __attribute__((overloadable)) fold(half x) { return isnan(x) ? 0x7e00u : as_ushort(x); }",
+    "half __attribute__((overloadable)) num(half x) { return isnan(x) ? 0.0h : x; }",
+];
 
 impl Gen {
+    /// Whether the program computes with `half`: not all platforms do.
+    pub fn has_half(&self) -> bool {
+        self.has(Half) && self.profile == Profile::Total
+    }
+
+    /// A type, or `half` where programs have it.
+    pub fn or_half(&mut self, scalar: Scalar) -> Scalar {
+        if self.has_half() && self.rng.chance(20) {
+            self.count(Half, "half");
+            return Scalar::Half;
+        }
+        scalar
+    }
+
+    /// Any scalar type.
+    pub fn any_scalar(&mut self) -> Scalar {
+        let scalar = self.rng.pick(&Scalar::LIST);
+        self.or_half(scalar)
+    }
+
+    /// Any type.
+    pub fn any_type(&mut self) -> Ty {
+        let n = self.rng.pick(&[1, 1, 1, 1, 1, 1, 2, 3, 4, 4, 8, 16]);
+        Ty::new(self.any_scalar(), n)
+    }
+
     /// A load from `in`, or a store to the words of this work-item in `out`.
     pub fn half_statement(&mut self, out: &mut Vec<Stmt>) {
         let n = self.rng.pick(&[2u8, 3, 4, 8, 16]);

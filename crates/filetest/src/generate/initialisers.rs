@@ -8,11 +8,11 @@ use super::expr::Place;
 use super::families::Family::Initialisers;
 use super::stmt::At;
 use super::tree::Stmt;
-use super::types::{Rng, Scalar, Ty};
+use super::types::Ty;
 
 /// A type that a long array may have.
-fn element(rng: &mut Rng) -> Ty {
-    Ty::new(rng.pick(&Scalar::LIST), rng.pick(&[1, 1, 1, 1, 2, 3, 4]))
+fn element(g: &mut Gen) -> Ty {
+    Ty::new(g.any_scalar(), g.rng.pick(&[1, 1, 1, 1, 2, 3, 4]))
 }
 
 /// The largest mask for indices of an array of so many elements.
@@ -43,7 +43,7 @@ impl Gen {
     }
 
     fn initialised_array(&mut self, at: At, out: &mut Vec<Stmt>) {
-        let ty = element(&mut self.rng);
+        let ty = element(self);
         let count = self.rng.pick(&[3u64, 9, 16, 17, 25, 40, 70]);
         let (construct, constants) = match self.rng.below(3) {
             0 => ("array of constants", 100),
@@ -87,7 +87,7 @@ impl Gen {
     /// Designators, ranges, and zeros between them.
     fn partly_initialised(&mut self, out: &mut Vec<Stmt>) {
         self.count(Initialisers, "array in part");
-        let ty = element(&mut self.rng);
+        let ty = element(self);
         let name = self.name("t");
         let mut parts = Vec::new();
         let mut next = self.rng.below(4);
@@ -108,7 +108,7 @@ impl Gen {
     /// Each iteration begins with the same values.
     fn initialised_in_loop(&mut self, out: &mut Vec<Stmt>) {
         self.count(Initialisers, "array in a loop");
-        let ty = element(&mut self.rng);
+        let ty = element(self);
         let (name, sum) = (self.name("t"), self.name("v"));
         let (count, constants) = (self.rng.pick(&[4u64, 8, 20, 33]), self.rng.pick(&[100, 100, 80]));
         let place =
@@ -139,7 +139,7 @@ impl Gen {
         let (tag, name) = (self.name("T"), self.name("t"));
         let (mut fields, mut values, mut leaves) = (String::new(), Vec::new(), Vec::new());
         for f in 0..2 + self.rng.below(3) {
-            let ty = element(&mut self.rng);
+            let ty = element(self);
             let constants = self.rng.pick(&[100, 50]);
             match self.rng.below(4) {
                 0 => {

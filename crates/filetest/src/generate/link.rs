@@ -61,7 +61,7 @@ impl Gen {
         }
         far.extend(BODIES.map(Stmt::line));
         for i in 0..1 + self.rng.below(2) {
-            let (ret, params) = (Ty::any(&mut self.rng), [Ty::any(&mut self.rng), Ty::any(&mut self.rng)]);
+            let (ret, params) = (self.any_type(), [self.any_type(), self.any_type()]);
             let list = format!("{} x0, {} x1", params[0].name(), params[1].name());
             for (p, &ty) in params.iter().enumerate() {
                 self.places.push(Place { text: format!("x{p}"), ty, writable: true, uniform: false, private: true });

@@ -90,7 +90,11 @@ impl Gen {
         let int = ty.of(Scalar::Int);
         let e = self.expr(int, d);
         let (scale, from) = self.rng.pick(&[("0.03125", "4"), ("0.00390625", "0"), ("0.5", "60"), ("0.0078125", "1")]);
-        let suffix = if ty.s == Scalar::Float { "f" } else { "" };
+        let suffix = match ty.s {
+            Scalar::Half => "h",
+            Scalar::Float => "f",
+            _ => "",
+        };
         let whole = format!("convert_{}({e} & ({})(255))", ty.name(), int.name());
         format!("({whole} * {scale}{suffix} - {from}.0{suffix})")
     }
@@ -108,7 +112,8 @@ impl Gen {
         self.math_left -= i32::from(ty.n);
         let name = ty.name();
         if !ty.s.is_float() {
-            let from = Ty::new(self.rng.pick(&[Scalar::Float, Scalar::Double]), 1);
+            let from = self.rng.pick(&[Scalar::Float, Scalar::Double]);
+            let from = Ty::new(self.or_half(from), 1);
             let (a, b) = (self.math_argument(from, d), self.math_argument(from, d));
             let e = if self.rng.chance(80) {
                 let f = self.rng.pick(&RELATIONAL);
@@ -190,7 +195,8 @@ impl Gen {
         if self.profile == Profile::Portable {
             return self.portable_math(out);
         }
-        let ty = Ty::new(self.rng.pick(&[Scalar::Float, Scalar::Float, Scalar::Double]), self.rng.pick(&[1, 1, 2, 4]));
+        let scalar = self.rng.pick(&[Scalar::Float, Scalar::Float, Scalar::Double]);
+        let ty = Ty::new(self.or_half(scalar), self.rng.pick(&[1, 1, 2, 4]));
         if self.math_left < i32::from(ty.n) {
             return;
         }

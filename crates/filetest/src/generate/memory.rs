@@ -59,7 +59,7 @@ impl Gen {
 
     /// A pointer that moves over an array.
     fn walk(&mut self, out: &mut Vec<Stmt>) {
-        let ty = Ty::any(&mut self.rng);
+        let ty = self.any_type();
         let (a, p) = (self.name("a"), self.name("p"));
         let t = ty.name();
         let list: Vec<String> = (0..8).map(|_| self.expr(ty, 1)).collect();

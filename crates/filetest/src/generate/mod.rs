@@ -316,7 +316,7 @@ impl Gen {
     /// Program-scope constants.
     fn tables(&mut self, tree: &mut Vec<Stmt>) {
         for i in 0..1 + self.rng.below(2) {
-            let ty = Ty::any(&mut self.rng);
+            let ty = self.any_type();
             self.plain = self.profile == Profile::Portable;
             let values: Vec<String> = (0..8).map(|_| self.literal(ty)).collect();
             self.plain = false;
@@ -353,7 +353,7 @@ impl Gen {
         }
         let (mut fields, mut patterns, mut packed) = (String::new(), Vec::new(), false);
         for f in 0..1 + self.rng.below(4) {
-            let mut ty = Ty::any(&mut self.rng);
+            let mut ty = self.any_type();
             if index == 0 && self.local == LOCAL {
                 // Each work-item has one in local memory.
                 ty = Ty::new(ty.s, ty.n.min(2));
@@ -408,8 +408,8 @@ impl Gen {
 
     /// A function with any statements except those of the whole group.
     fn helper(&mut self, index: u64, tree: &mut Vec<Stmt>) {
-        let ret = Ty::any(&mut self.rng);
-        let params: Vec<Ty> = (0..1 + self.rng.below(3)).map(|_| Ty::any(&mut self.rng)).collect();
+        let ret = self.any_type();
+        let params: Vec<Ty> = (0..1 + self.rng.below(3)).map(|_| self.any_type()).collect();
         let name = format!("helper{index}");
         let places = self.places.len();
         let mut list = Vec::new();

@@ -67,7 +67,7 @@ impl Gen {
     fn variables(&mut self, out: &mut Vec<Stmt>) -> (Ty, [String; 3]) {
         let list: Vec<Place> = self.places.iter().filter(|p| p.private && p.writable).cloned().collect();
         let Some(first) = (!list.is_empty() && self.rng.chance(75)).then(|| self.rng.pick(&list)) else {
-            let ty = Ty::any(&mut self.rng);
+            let ty = self.any_type();
             let names = [self.name("v"), self.name("v"), self.name("v")];
             for name in &names {
                 let e = self.expr(ty, 2);

@@ -139,7 +139,7 @@ impl Gen {
     }
 
     fn declare(&mut self, at: At, out: &mut Vec<Stmt>) {
-        let ty = Ty::any(&mut self.rng);
+        let ty = self.any_type();
         let uniform = at.uniform && self.rng.chance(30);
         let e = self.as_same(uniform, |g| g.expr(ty, 3));
         let name = self.name(if uniform { "u" } else { "v" });
@@ -200,7 +200,7 @@ impl Gen {
     }
 
     fn declare_array(&mut self, out: &mut Vec<Stmt>) {
-        let ty = Ty::any(&mut self.rng);
+        let ty = self.any_type();
         let name = self.name("a");
         let (shape, places, count) = match self.rng.below(3) {
             0 => ("[4]", "[{3}]", 4),

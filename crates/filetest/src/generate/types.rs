@@ -48,6 +48,7 @@ pub enum Scalar {
     UInt,
     Long,
     ULong,
+    Half,
     Float,
     Double,
 }
@@ -55,7 +56,7 @@ pub enum Scalar {
 use Scalar::*;
 
 impl Scalar {
-    /// All of them; the common ones are there more than once.
+    /// All but `half`, which not all programs may have; the common ones are there more than once.
     pub const LIST: [Scalar; 17] =
         [Char, UChar, Short, UShort, Int, UInt, Int, UInt, Int, UInt, Int, Long, ULong, Float, Float, Float, Double];
 
@@ -70,6 +71,7 @@ impl Scalar {
             UInt => "uint",
             Long => "long",
             ULong => "ulong",
+            Half => "half",
             Float => "float",
             Double => "double",
         }
@@ -79,7 +81,7 @@ impl Scalar {
     pub fn bits(self) -> u32 {
         match self {
             Char | UChar => 8,
-            Short | UShort => 16,
+            Short | UShort | Half => 16,
             Int | UInt | Float => 32,
             Long | ULong | Double => 64,
         }
@@ -87,7 +89,7 @@ impl Scalar {
 
     /// Whether it is a floating-point type.
     pub fn is_float(self) -> bool {
-        matches!(self, Float | Double)
+        matches!(self, Half | Float | Double)
     }
 
     /// Whether it is an integer type with a sign.
@@ -149,11 +151,5 @@ impl Ty {
     /// With components of another type.
     pub fn of(self, s: Scalar) -> Ty {
         Ty::new(s, self.n)
-    }
-
-    /// Any type.
-    pub fn any(rng: &mut Rng) -> Ty {
-        let n = rng.pick(&[1, 1, 1, 1, 1, 1, 2, 3, 4, 4, 8, 16]);
-        Ty::new(rng.pick(&Scalar::LIST), n)
     }
 }

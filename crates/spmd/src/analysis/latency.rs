@@ -170,6 +170,9 @@ fn cost(item: &VectorInput, op: &Op, first: Option<Value>, result: Value) -> (u3
         },
         _ => (2, 1),
     };
+    // Halves are computed as floats: operands and results are converted.
+    let converted = ty.scalar == Scalar::F16 && matches!(op, Op::Binary(_) | Op::Unary(_) | Op::Fma);
+    let (latency, work) = if converted { (latency + 24, work + 4) } else { (latency, work) };
     (latency, work * words(ty))
 }
 

@@ -252,6 +252,8 @@ pub struct FloatLit {
     pub double: f64,
     /// The nearest `float`; not the same as rounding `double` once more.
     pub single: f32,
+    /// The bits of the nearest `half`.
+    pub half: u16,
     /// The suffix.
     pub suffix: FloatSuffix,
 }
