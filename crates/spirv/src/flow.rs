@@ -162,7 +162,7 @@ fn lower(cx: &mut Context<'_, '_>, f: &Func<'_>, func: Function) -> Result<Funct
         let source = &blocks[label];
         let Some(block) = source.block else { continue };
         this.block = block;
-        // Translators write phis behind other instructions, too; wherever they are, they stand for the block's beginning.
+        // Translators write phis behind other instructions, too: all of them stand for the beginning of the block.
         for inst in source.insts.iter().filter(|i| i.op != Op::Phi) {
             this.inst(inst).map_err(|e| e.at(inst))?;
         }
