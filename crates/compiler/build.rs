@@ -15,7 +15,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// The crates whose sources are hashed: this one and those that it uses. `cargo xtask tidy` checks the list.
-const PARTS: &[&str] = &["target", "caps", "ir", "builtins", "clc", "passes", "spmd", "llvm", "artifact", "compiler"];
+const PARTS: &[&str] =
+    &["target", "caps", "ir", "builtins", "clc", "spirv", "passes", "spmd", "llvm", "artifact", "compiler"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

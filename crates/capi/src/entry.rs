@@ -361,7 +361,7 @@ table {
         input: HostMemory, size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::sub_group_info;
     new clCloneKernel(kernel: Handle<Kernel>) -> Handle<Kernel> = kernel::duplicate;
     new clCreateProgramWithIL(context: Handle<Context>, il: HostMemory, length: usize) -> Handle<Program>
-        = unsupported::il;
+        = program::with_il;
     int clEnqueueSVMMigrateMem(queue: Handle<Queue>, num: u32, memory: In<usize>, sizes: In<usize>, flags: u64,
         num_events: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) = svm::migrate;
     int clGetDeviceAndHostTimer(device: Handle<Device>, device_time: Out<u64>, host_time: Out<u64>) = device::timers;
@@ -373,7 +373,7 @@ table {
     int clSetProgramReleaseCallback(program: Handle<Program>, notify: Option<ObjectNotify>, user_data: UserData)
         = program::set_release_callback;
     int clSetProgramSpecializationConstant(program: Handle<Program>, id: u32, size: usize, value: HostMemory)
-        = unsupported::specialization_constant;
+        = program::set_specialization_constant;
     new clCreateBufferWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, size: usize,
         host: HostMemory) -> Handle<MemObject> = buffer::create_with_properties;
     new clCreateImageWithProperties(context: Handle<Context>, properties: In<u64>, flags: u64, format: In<image::Format>,
@@ -389,6 +389,8 @@ beside {
         -> Handle<Queue> = queue::create_with_properties;
     int clGetKernelSuggestedLocalWorkSizeKHR(queue: Handle<Queue>, kernel: Handle<Kernel>, dim: u32, offset: In<usize>,
         global: In<usize>, local: OutArray<usize>) = launch::suggested_local_size;
+    new clCreateProgramWithILKHR(context: Handle<Context>, il: HostMemory, length: usize) -> Handle<Program>
+        = program::with_il;
     new clCreateCommandBufferKHR(num_queues: u32, queues: In<Handle<Queue>>, properties: In<u64>)
         -> Handle<CommandBuffer> = command_buffer::create;
     int clFinalizeCommandBufferKHR(buffer: Handle<CommandBuffer>) = command_buffer::finalize;

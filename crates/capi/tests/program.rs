@@ -538,7 +538,7 @@ fn bad_arguments_have_their_codes() {
     if t.ours() {
         let il = [0u32; 8];
         let (il, size) = (il.as_ptr().cast(), 32);
-        c.new_object("il", CL_INVALID_OPERATION, |e| t.clCreateProgramWithIL(context, il, size, e));
+        c.new_object("il", CL_INVALID_VALUE, |e| t.clCreateProgramWithIL(context, il, size, e));
     }
 
     let data = c"x".as_ptr().cast_mut().cast();

@@ -131,6 +131,11 @@ impl DeviceCaps {
         in_space("global") | in_space("local") << 16
     }
 
+    /// Whether programs may come as SPIR-V: of the versions [`crate::IL_VERSIONS`].
+    pub fn takes_il(&self) -> bool {
+        self.extensions.iter().any(|e| e.name == "cl_khr_il_program")
+    }
+
     /// The names that are macros of OpenCL C: extensions, then features.
     pub fn macros(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.extensions.iter().chain(self.c_features.iter()).map(|named| named.name)

@@ -56,11 +56,15 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_command_buffer_mutable_dispatch", version(0, 9, 5)),
     named("cl_khr_create_command_queue", version(1, 0, 0)),
     named("cl_khr_device_uuid", version(1, 0, 0)),
+    named("cl_khr_expect_assume", version(1, 0, 0)),
     named("cl_khr_extended_async_copies", version(1, 0, 0)),
     named("cl_khr_initialize_memory", version(1, 0, 0)),
+    named("cl_khr_il_program", version(1, 0, 0)),
     named("cl_khr_kernel_clock", version(1, 0, 0)),
     named("cl_khr_priority_hints", version(1, 0, 0)),
     named("cl_khr_semaphore", version(1, 0, 0)),
+    named("cl_khr_spirv_no_integer_wrap_decoration", version(1, 0, 0)),
+    named("cl_khr_spirv_queries", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),
     named("cl_khr_throttle_hints", version(1, 0, 0)),
     named("cl_khr_work_group_uniform_arithmetic", version(1, 0, 0)),
@@ -145,6 +149,17 @@ pub const C_VERSIONS: &[Named] = &[
     named("OpenCL C", version(1, 1, 0)),
     named("OpenCL C", version(1, 2, 0)),
     named("OpenCL C", version(3, 0, 0)),
+];
+
+/// The versions of SPIR-V that the compiler takes.
+pub const IL_VERSIONS: &[Named] = &[
+    named("SPIR-V", version(1, 0, 0)),
+    named("SPIR-V", version(1, 1, 0)),
+    named("SPIR-V", version(1, 2, 0)),
+    named("SPIR-V", version(1, 3, 0)),
+    named("SPIR-V", version(1, 4, 0)),
+    named("SPIR-V", version(1, 5, 0)),
+    named("SPIR-V", version(1, 6, 0)),
 ];
 
 /// Limits of the CPU device. The front end holds every program to those of constant and local memory.

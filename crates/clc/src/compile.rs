@@ -164,7 +164,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
 }
 
 /// The permissions that the options give to floating-point instructions.
-fn fast_math(options: &BuildOptions) -> Flags {
+pub fn fast_math(options: &BuildOptions) -> Flags {
     let mut flags = Flags::empty();
     if options.fast_relaxed_math || options.finite_math_only {
         flags |= Flags::NNAN | Flags::NINF;

@@ -13,7 +13,7 @@ pub mod sema;
 pub mod source;
 pub mod syntax;
 
-pub use compile::{Input, Mode, Output, Target, compile};
+pub use compile::{Input, Mode, Output, Target, compile, fast_math};
 pub use source::render;
 
 /// Runs a part of the front end with a stack that no accepted program can exhaust, on any thread: threads of

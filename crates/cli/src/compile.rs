@@ -7,7 +7,7 @@ use crate::options::BuildOptions;
 use crate::outcome::{Answer, Exit, Failure};
 use crate::source;
 use clap::ValueEnum;
-use cloom_compiler::{Compilation, Compiler, Config, Failure as BuildFailure, Program, Source};
+use cloom_compiler::{Compilation, Compiler, Config, Failure as BuildFailure, Program};
 use cloom_target::Target;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[command(after_help = "Build options may stand anywhere: cloom compile a.cl -DN=4 -I include -cl-mad-enable.
 A binary can be given back to clCreateProgramWithBinary on Cloom's platform, on any CPU.")]
 pub struct Options {
-    /// Sources (- is the standard input) and binaries of compiled programs; several are linked
+    /// Sources or SPIR-V (- is the standard input) and binaries of compiled programs; several are linked
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Writes the result here; - is the standard output. By default a binary is written to FILE.clbin, a text to the
@@ -172,16 +172,15 @@ fn build(compiler: &Compiler, target: &Target, options: &Options) -> Result<Comp
     let mut parts = Vec::new();
     for path in &options.files {
         let file = source::read(path)?;
-        if looks_binary(&file.bytes) {
+        if !file.is_spirv() && looks_binary(&file.bytes) {
             let program = compiler.load(&file.bytes);
             parts.push(program.map_err(|e| Failure::wrong(format!("{}: {e}; compile its source again", file.name)))?);
             continue;
         }
-        let source = Source { name: &file.name, text: &file.bytes };
         if options.files.len() == 1 && !options.no_link && !options.library {
-            return Ok(compiler.build(&source, &text, target));
+            return Ok(file.build(compiler, &text, target));
         }
-        let compiled = compiler.compile(&source, &text, &[], target);
+        let compiled = file.compile(compiler, &text, target);
         log += &compiled.log;
         match compiled.result {
             Ok(program) => parts.push(program),

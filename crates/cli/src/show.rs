@@ -10,7 +10,7 @@ use crate::source::{self, Text};
 use crate::stats;
 use cloom_compiler::passes::Statistics;
 use cloom_compiler::{
-    ArgState, ArgStates, Compiler, Failure as BuildFailure, Program, Source, SpecializationKey, Stage, Timing, Variant,
+    ArgState, ArgStates, Compiler, Failure as BuildFailure, Program, SpecializationKey, Stage, Timing, Variant,
 };
 use cloom_gallery::Params;
 use cloom_hal::Device;
@@ -141,14 +141,21 @@ fn states(program: &Program, kernel: &str) -> ArgStates {
     images.map(|(_, i)| (i, state)).collect()
 }
 
+/// The source as it is shown.
+fn source_text(text: &Text) -> String {
+    match text.is_spirv() {
+        true => format!("SPIR-V of {} bytes: spirv-dis shows it\n", text.bytes.len()),
+        false => String::from_utf8_lossy(&text.bytes).into_owned(),
+    }
+}
+
 /// Runs `show`.
 pub fn run(options: &Options) -> Result<Answer, Failure> {
     let target = cpu::target(options.cpu.as_deref())?;
     let subject = subject(options)?;
     let compiler = compile::compiler();
-    let source = Source { name: &subject.text.name, text: &subject.text.bytes };
     let start = Instant::now();
-    let built = compiler.build(&source, &subject.options, &target);
+    let built = subject.text.build(&compiler, &subject.options, &target);
     let front = start.elapsed();
     let program = built.result.map_err(|kind| match kind {
         BuildFailure::Options => Failure::wrong(&built.log),
@@ -165,8 +172,7 @@ pub fn run(options: &Options) -> Result<Answer, Failure> {
     let shown = compiler.stages(&program, &kernel, &target, key).map_err(finding)?;
     let (lanes, long) = shown.artifact.cpu().map_or((1, None), |cpu| (cpu.lanes, cpu.long_row_width));
 
-    let mut stages =
-        vec![Stage { name: "source".into(), text: String::from_utf8_lossy(&subject.text.bytes).into_owned() }];
+    let mut stages = vec![Stage { name: "source".into(), text: source_text(&subject.text) }];
     stages.extend(shown.stages);
     stages.push(Stage { name: "passes".into(), text: passes(&shown.statistics) });
     let files = compiler.linked(&program, &kernel).map_err(finding)?.files;

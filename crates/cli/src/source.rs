@@ -1,6 +1,8 @@
-//! Reads OpenCL C sources: a file, or the standard input for `-`.
+//! Reads programs, OpenCL C or SPIR-V: a file, or the standard input for `-`.
 
 use crate::outcome::Failure;
+use cloom_compiler::{Compilation, Compiler, Il, Source, is_spirv};
+use cloom_target::Target;
 use std::io::Read;
 use std::path::Path;
 
@@ -16,6 +18,37 @@ pub struct Text {
     pub bytes: Vec<u8>,
 }
 
+impl Text {
+    /// Whether it is SPIR-V.
+    pub fn is_spirv(&self) -> bool {
+        is_spirv(&self.bytes)
+    }
+
+    /// Compiles and links it alone.
+    pub fn build(&self, compiler: &Compiler, options: &str, target: &Target) -> Compilation {
+        match self.is_spirv() {
+            true => compiler.build_il(self.il(), options, target),
+            false => compiler.build(&self.source(), options, target),
+        }
+    }
+
+    /// Compiles it.
+    pub fn compile(&self, compiler: &Compiler, options: &str, target: &Target) -> Compilation {
+        match self.is_spirv() {
+            true => compiler.compile_il(self.il(), options, target),
+            false => compiler.compile(&self.source(), options, &[], target),
+        }
+    }
+
+    fn il(&self) -> Il<'_> {
+        Il { binary: &self.bytes, constants: &[] }
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source { name: &self.name, text: &self.bytes }
+    }
+}
+
 /// Reads a file that should exist.
 pub fn read(path: &Path) -> Result<Text, Failure> {
     let name = path.display().to_string();
@@ -26,9 +59,9 @@ pub fn read(path: &Path) -> Result<Text, Failure> {
         input.map_err(|e| Failure::wrong(format!("the standard input: {e}")))?;
     } else {
         let meta = std::fs::metadata(path)
-            .map_err(|e| fail(format!("{e}; give the path of a .cl file, or - for the standard input")))?;
+            .map_err(|e| fail(format!("{e}; give the path of a .cl or .spv file, or - for the standard input")))?;
         if meta.is_dir() {
-            return Err(fail("a folder; give the path of a .cl file".into()));
+            return Err(fail("a folder; give the path of a .cl or .spv file".into()));
         }
         let file = std::fs::File::open(path).map_err(|e| fail(e.to_string()))?;
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| fail(e.to_string()))?;

@@ -24,6 +24,21 @@ fn compiling_writes_a_binary_that_links_and_compiles_again() {
 }
 
 #[test]
+fn spirv_is_taken_where_source_is() {
+    let b = Bench::new();
+    let modules = concat!(env!("CARGO_MANIFEST_DIR"), "/../spirv/tests/modules");
+    std::fs::copy(format!("{modules}/arith.spv"), b.path("arith.spv")).unwrap();
+    let ran = b.cloom("compile arith.spv").expect(0);
+    assert!(ran.out.contains("5 kernels: integers, floats, vectors, control, records; wrote arith.clbin"), "{ran:?}");
+    let shown = b.cloom("show arith.spv -k control --stage source --stage ir").expect(0);
+    assert!(shown.out.contains("SPIR-V of ") && shown.out.contains("func external @control"), "{}", shown.out);
+    let mut bytes = std::fs::read(b.path("arith.spv")).unwrap();
+    bytes.truncate(bytes.len() / 8 * 4);
+    std::fs::write(b.path("cut.spv"), bytes).unwrap();
+    assert!(b.cloom("compile cut.spv --emit none").expect(1).err.contains("error: "));
+}
+
+#[test]
 fn the_environment_that_changes_code_changes_what_is_written() {
     const ROWS: &str = "kernel void rows(global const float *a, global float *out, int n) {
         float sum = 0;

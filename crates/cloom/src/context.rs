@@ -152,6 +152,14 @@ impl Context {
         Program::build(self, source, options)
     }
 
+    /// Compiles and links a module of SPIR-V, with the options of `clBuildProgram`.
+    ///
+    /// # Errors
+    /// A [`BuildError`] with the reason.
+    pub fn build_il(&self, il: &[u8], options: &str) -> Result<Program, BuildError> {
+        Program::build_il(self, il, options)
+    }
+
     /// Waits until all commands have ended.
     pub fn finish(&self) {
         self.queue.finish();

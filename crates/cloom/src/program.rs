@@ -1,4 +1,4 @@
-//! Programs: compiled OpenCL C. In comes source; out come kernels by name, or the diagnostics.
+//! Programs: compiled OpenCL C or SPIR-V. In comes source or a module; out come kernels by name, or the diagnostics.
 
 use crate::{Context, Diagnostic, Error, Kernel};
 use cloom_runtime as rt;
@@ -31,7 +31,17 @@ impl std::error::Error for BuildError {}
 
 impl Program {
     pub(crate) fn build(context: &Context, source: &str, options: &str) -> Result<Program, BuildError> {
-        let runtime = rt::Program::with_source(&context.runtime, source.as_bytes().to_vec());
+        Program::finish(context, rt::Program::with_source(&context.runtime, source.as_bytes().to_vec()), options)
+    }
+
+    pub(crate) fn build_il(context: &Context, il: &[u8], options: &str) -> Result<Program, BuildError> {
+        match rt::Program::with_il(&context.runtime, il.to_vec()) {
+            Ok(runtime) => Program::finish(context, runtime, options),
+            Err(error) => Err(BuildError { diagnostics: Vec::new(), log: error.to_string() }),
+        }
+    }
+
+    fn finish(context: &Context, runtime: Arc<rt::Program>, options: &str) -> Result<Program, BuildError> {
         match runtime.build_for(None, Some(options), None) {
             Ok(()) => Ok(Program { runtime, context: context.clone() }),
             Err(error) => {

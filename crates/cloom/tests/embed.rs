@@ -31,6 +31,17 @@ fn a_group_reverses_its_elements_through_local_memory() {
 }
 
 #[test]
+fn a_module_of_spirv_is_a_program() {
+    let context = Context::new().unwrap();
+    let program = context.build_il(include_bytes!("../../spirv/tests/modules/exact.spv"), "").unwrap();
+    let out = context.buffer::<i32>(5).unwrap();
+    // SAFETY: each work-item writes the same five elements.
+    unsafe { program.kernel("specialised").unwrap().launch(Range::new([4, 2]), (&out,)).unwrap() };
+    assert_eq!(out.to_vec().unwrap(), [11, 14, 5_000_000_000u64 as i32, 14, 16]);
+    assert!(context.build_il(b"no module", "").err().unwrap().log.contains("no SPIR-V"));
+}
+
+#[test]
 fn ranges_have_offsets_and_three_dimensions() {
     let context = Context::new().unwrap();
     let mark = kernel(

@@ -1,10 +1,11 @@
-//! The front end with its surroundings: included files, option errors, and verification of its output.
+//! The front ends with their surroundings: included files, option errors, and verification of their output.
 
 use crate::includes::{Header, Resolver};
 use crate::program::Program;
 use crate::{BuildOptions, Compilation, Diagnostic, Failure, OptionSet, Timing, diagnostic};
 use cloom_artifact::ImageKind;
 use cloom_caps::DeviceCaps;
+use cloom_clc::options::ClStd;
 use cloom_clc::pp::IncludeResolver;
 use cloom_clc::source::{Diagnostics, SourceMap};
 use cloom_clc::{Input, Mode};
@@ -20,6 +21,15 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// Its bytes; UTF-8 or anything like it.
     pub text: &'a [u8],
+}
+
+/// A module of SPIR-V.
+#[derive(Clone, Copy, Debug)]
+pub struct Il<'a> {
+    /// Its bytes.
+    pub binary: &'a [u8],
+    /// Values of specialisation constants: number and bytes.
+    pub constants: &'a [(u32, Vec<u8>)],
 }
 
 /// Target and device of a program: they decide about contraction and the predefined macros.
@@ -72,14 +82,45 @@ pub fn compile(
     Compilation { result, log: warnings + &log, diagnostics, times }
 }
 
+/// Compiles a module of SPIR-V. Options that are about source do nothing.
+pub fn compile_il(il: Il<'_>, text: &str, set: OptionSet, target: BuildTarget<'_>) -> Compilation {
+    let (mut build, log, diagnostics) = match options(text, set) {
+        Ok(parsed) => parsed,
+        Err((log, diagnostics)) => return Compilation::failed(Failure::Options, log, diagnostics),
+    };
+    // The rules of OpenCL 3.0 apply, such as those of partial groups; the text says so to who reads the binary.
+    build.std = Some(ClStd::Cl3_0);
+    let since = Instant::now();
+    let front = front_target(target);
+    let input = cloom_spirv::Input { binary: il.binary, constants: il.constants, options: &build, target: &front };
+    let result = cloom_spirv::compile(input);
+    let times = vec![Timing::new("spirv", since.elapsed())];
+    match result {
+        Ok(module) => {
+            let text = format!("{text} -cl-std=CL3.0").trim_start().to_owned();
+            let program = Program::new(module, ImageKind::Object, build, text);
+            Compilation { result: Ok(Arc::new(program)), log, diagnostics, times }
+        }
+        Err(why) => {
+            let log = format!("{log}error: {why}\n");
+            Compilation { times, ..Compilation::failed(Failure::Program, log, diagnostics) }
+        }
+    }
+}
+
+/// What the front ends know of a target.
+pub fn front_target(target: BuildTarget<'_>) -> cloom_clc::Target {
+    let contracts = target.target.features().fma;
+    cloom_clc::Target { fma: contracts, ..cloom_clc::Target::of(target.caps) }
+}
+
 fn run(
     source: &Source<'_>,
     options: &BuildOptions,
     headers: &mut (dyn IncludeResolver + Send),
     target: BuildTarget<'_>,
 ) -> (Option<Module>, Log, Vec<Timing>) {
-    let contracts = target.target.features().fma;
-    let target = cloom_clc::Target { fma: contracts, ..cloom_clc::Target::of(target.caps) };
+    let target = front_target(target);
     let input = Input { name: source.name, source: source.text, headers, options, target: &target };
     let output = cloom_clc::compile(input, Mode::User);
     let log = output.log();

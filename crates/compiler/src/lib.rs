@@ -1,4 +1,4 @@
-//! Source, options and target to artifact: the one pipeline.
+//! Source or SPIR-V, options and target to artifact: the one pipeline.
 //!
 //! ```text
 //! source ─ front ─▶ Program (IR) ─ link ─▶ Program ─ executable ─▶ kernel: library ▸ Backend ─▶ KernelArtifact
@@ -36,10 +36,11 @@ pub mod testing;
 pub use backend::{Backend, Capabilities, Explanation, Extensions, Generated, IrHook, KernelInput, Position, StageLog};
 pub use cache::bugs;
 pub use cloom_clc::options::{BuildOptions, OptionSet};
+pub use cloom_spirv::{SpecConstant, Spirv, is_spirv, spec_constants};
 pub use cpu_backend::CpuBackend;
 pub use diagnostic::{Diagnostic, Location};
 pub use executable::Executable;
-pub use front::{BuildTarget, Source};
+pub use front::{BuildTarget, Il, Source};
 pub use images::{ArgState, ArgStates};
 pub use includes::Header;
 pub use kernel::{Built, Stage};
@@ -235,8 +236,19 @@ impl Compiler {
     pub fn build<'a>(&self, source: &Source<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
         let target = target.into();
         let front = || front::compile(source, options, OptionSet::Build, &[], target);
+        self.build_by(&front, source.text.len(), target)
+    }
+
+    /// Compiles a module of SPIR-V and links it alone; of the target see [`Compiler::build`].
+    pub fn build_il<'a>(&self, il: Il<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
+        let target = target.into();
+        self.build_by(&|| front::compile_il(il, options, OptionSet::Build, target), il.binary.len(), target)
+    }
+
+    /// Compiles by a front end, and links. Of a large program, LLVM is initialised meanwhile.
+    fn build_by(&self, front: &dyn Fn() -> Compilation, size: usize, target: BuildTarget<'_>) -> Compilation {
         let compiled = match self.backend(target.target) {
-            Ok(backend) if source.text.len() > SMALL => {
+            Ok(backend) if size > SMALL => {
                 let mut compiled = None;
                 backend.prepare_meanwhile(&mut || compiled = Some(front()));
                 compiled.unwrap_or_else(front)
@@ -261,6 +273,11 @@ impl Compiler {
         target: impl Into<BuildTarget<'a>>,
     ) -> Compilation {
         front::compile(source, options, OptionSet::Compile, headers, target.into())
+    }
+
+    /// Compiles a module of SPIR-V (`clCompileProgram`); of the target see [`Compiler::build`].
+    pub fn compile_il<'a>(&self, il: Il<'_>, options: &str, target: impl Into<BuildTarget<'a>>) -> Compilation {
+        front::compile_il(il, options, OptionSet::Compile, target.into())
     }
 
     /// Links compiled programs and libraries (`clLinkProgram`).

@@ -33,6 +33,11 @@ fn compile() {
 }
 
 #[test]
+fn spirv() {
+    session("spirv", "200", "60", 5);
+}
+
+#[test]
 fn ir() {
     session("ir", "300", "60", 12);
 }

@@ -455,8 +455,26 @@ impl Session {
             return Err(Error::Params(format!("{name}: a zero byte in the source or in the options; remove it")));
         }
         let watch = Stopwatch::start();
-        let mut program = opencl3::program::Program::create_from_source(&self.context, source)
+        let program = opencl3::program::Program::create_from_source(&self.context, source)
             .map_err(Error::call("clCreateProgramWithSource"))?;
+        self.finish_build(name, program, watch, options)
+    }
+
+    /// Builds a program from SPIR-V; the error holds the log.
+    pub fn build_il(&self, name: &str, il: &[u8], options: &str) -> Result<Built> {
+        let watch = Stopwatch::start();
+        let program = opencl3::program::Program::create_from_il(&self.context, il)
+            .map_err(Error::call("clCreateProgramWithIL"))?;
+        self.finish_build(name, program, watch, options)
+    }
+
+    fn finish_build(
+        &self,
+        name: &str,
+        mut program: opencl3::program::Program,
+        watch: Stopwatch,
+        options: &str,
+    ) -> Result<Built> {
         let built = program.build(self.context.devices(), options);
         let time = watch.wall();
         if matches!(self.first.get(), Way::Nothing) {

@@ -96,12 +96,12 @@ impl Program {
     ) -> Result<()> {
         let selected = self.select(devices)?;
         ensure!(
-            *self.origin() != ProgramOrigin::Linked,
+            !matches!(self.origin(), ProgramOrigin::Linked),
             InvalidOperation,
             "the program comes from clLinkProgram: it is built"
         );
         let mut text = options.unwrap_or("").to_owned();
-        if *self.origin() == ProgramOrigin::Binary {
+        if self.is_binary() {
             for &i in &selected {
                 let unit = self.unit(i);
                 let good = unit.as_ref().is_some_and(|u| u.kind() == ImageKind::Executable);
@@ -125,8 +125,11 @@ impl Program {
         notify: Option<Notify>,
     ) -> Result<()> {
         let selected = self.select(devices)?;
-        ensure!(matches!(self.origin(), ProgramOrigin::Source(_)), InvalidOperation, "the program has no source");
+        let has_text = matches!(self.origin(), ProgramOrigin::Source(_) | ProgramOrigin::Il(_));
+        ensure!(has_text, InvalidOperation, "the program has neither source nor SPIR-V");
         let mut texts = Vec::new();
+        // A module of SPIR-V includes nothing.
+        let headers = if self.il().is_some() { &[] } else { headers };
         for (name, header) in headers {
             let same = Arc::ptr_eq(header.context(), self.context());
             ensure!(same, InvalidContext, "header `{name}` is of another context than the program");
@@ -214,7 +217,7 @@ impl Program {
             InvalidOperation,
             "the program has {kernels} kernel objects; release them before building again"
         );
-        let binary = *self.origin() == ProgramOrigin::Binary;
+        let binary = self.is_binary();
         for &i in selected {
             let unit = builds[i].unit.take().filter(|_| binary);
             let kind = unit.as_ref().map(|u| u.kind());
@@ -276,7 +279,7 @@ impl Program {
         for &i in selected {
             let alike = |kind: &&mut Vec<usize>| is_alike(&self.devices()[kind[0]], &self.devices()[i]);
             // Each device has a binary of its own.
-            let binary = *self.origin() == ProgramOrigin::Binary;
+            let binary = self.is_binary();
             match kinds.iter_mut().find(alike).filter(|_| !binary) {
                 Some(kind) => kind.push(i),
                 None => kinds.push(vec![i]),
@@ -293,14 +296,21 @@ impl Program {
     fn execute_for(&self, index: usize, options: &str, job: &Job, compiler: &Compiler) -> Compilation {
         let text = match self.origin() {
             ProgramOrigin::Source(text) => text.as_slice(),
-            ProgramOrigin::Binary | ProgramOrigin::Linked => &[],
+            ProgramOrigin::Il(_) | ProgramOrigin::Binary | ProgramOrigin::Linked => &[],
         };
         let device = &self.devices()[index];
         let source = Source { name: SOURCE_NAME, text };
         let target = BuildTarget { target: &device.info().target, caps: device.caps() };
+        if let (Some(il), Job::Build | Job::Compile(_)) = (self.il(), job) {
+            if !device.takes_il() {
+                let log = "error: the device takes no intermediate language\n".to_owned();
+                return Compilation::failed(Failure::Program, log, Vec::new());
+            }
+            return il.compile(compiler, options, target, matches!(job, Job::Build));
+        }
         match job {
             Job::Build => match self.unit(index) {
-                Some(unit) if *self.origin() == ProgramOrigin::Binary => Compilation::of(unit),
+                Some(unit) if self.is_binary() => Compilation::of(unit),
                 _ => compiler.build(&source, options, target),
             },
             Job::Compile(headers) => compiler.compile(&source, options, headers, target),

@@ -2,6 +2,7 @@
 
 use crate::{Engine, ExternalSlot};
 use cloom_caps::DeviceCaps;
+use cloom_compiler::Spirv;
 use cloom_hal as hal;
 use std::sync::Arc;
 
@@ -55,6 +56,16 @@ impl Device {
     /// Its capabilities.
     pub fn caps(&self) -> &DeviceCaps {
         &self.hal.info().caps
+    }
+
+    /// Whether programs for it may come as SPIR-V.
+    pub fn takes_il(&self) -> bool {
+        self.caps().takes_il()
+    }
+
+    /// What modules of SPIR-V may declare.
+    pub fn spirv(&self) -> Spirv {
+        Spirv::of(self.caps())
     }
 
     /// The device itself.

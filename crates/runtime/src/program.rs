@@ -1,6 +1,7 @@
 //! Programs: where they come from, and their state for each device.
 
 use crate::build::{BuildState, DeviceBuild};
+use crate::il::Il;
 use crate::status::{bail, ensure};
 use crate::{Context, Device, Error, ExternalSlot, Result, Status};
 use cloom_compiler as compiler;
@@ -9,10 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Where a program comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ProgramOrigin {
     /// `clCreateProgramWithSource`: the pieces, joined.
     Source(Vec<u8>),
+    /// `clCreateProgramWithIL`
+    Il(Il),
     /// `clCreateProgramWithBinary`.
     Binary,
     /// `clLinkProgram`.
@@ -54,6 +56,29 @@ impl Program {
         let devices = context.devices().to_vec();
         let builds = devices.iter().map(|_| DeviceBuild::default()).collect();
         Program::new(context, devices, ProgramOrigin::Source(source), builds)
+    }
+
+    // OpenCL 3.0 API, 5.8.1: Creating Program Objects.
+    /// A program from a module of SPIR-V.
+    pub fn with_il(context: &Arc<Context>, binary: Vec<u8>) -> Result<Arc<Program>> {
+        let devices = context.devices().to_vec();
+        let any = devices.iter().any(|d| d.takes_il());
+        ensure!(any, InvalidOperation, "no device of the context takes an intermediate language");
+        let builds = devices.iter().map(|_| DeviceBuild::default()).collect();
+        Ok(Program::new(context, devices, ProgramOrigin::Il(Il::new(binary)?), builds))
+    }
+
+    /// Its module, if it was made from one.
+    pub fn il(&self) -> Option<&Il> {
+        match &self.origin {
+            ProgramOrigin::Il(il) => Some(il),
+            _ => None,
+        }
+    }
+
+    /// Whether it was made from binaries.
+    pub(crate) fn is_binary(&self) -> bool {
+        matches!(self.origin, ProgramOrigin::Binary)
     }
 
     // OpenCL 3.0 API, 5.8.1: Creating Program Objects.

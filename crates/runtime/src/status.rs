@@ -84,6 +84,7 @@ statuses! {
     InvalidLinkerOptions = -67 "CL_INVALID_LINKER_OPTIONS",
     InvalidDevicePartitionCount = -68 "CL_INVALID_DEVICE_PARTITION_COUNT",
     InvalidDeviceQueue = -70 "CL_INVALID_DEVICE_QUEUE",
+    InvalidSpecId = -71 "CL_INVALID_SPEC_ID",
     PlatformNotFound = -1001 "CL_PLATFORM_NOT_FOUND_KHR",
     InvalidCommandBuffer = -1138 "CL_INVALID_COMMAND_BUFFER_KHR",
     InvalidSyncPointWaitList = -1139 "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR",

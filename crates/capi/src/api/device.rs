@@ -9,6 +9,7 @@ use cloom_caps::image::ImageLimits;
 use cloom_caps::{self as caps, DeviceKind};
 use cloom_hal::uuid;
 use cloom_runtime::{Device, Platform, Result, Status, SvmKind};
+use std::ffi::CStr;
 use std::sync::Arc;
 
 /// The devices of these types.
@@ -71,6 +72,7 @@ pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, siz
         &|| partition::device_info(handle, &device, name, info),
         &|| command_buffer::device_info(name, info),
         &|| usm::device_info(&device, name, info),
+        &|| il(&device, name, info),
         &|| absent(name, info),
     ];
     for query in queries {
@@ -257,8 +259,27 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value(0u32)?,
         cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,
         cl::DEVICE_SEMAPHORE_TYPES_KHR => info.value(cl::SEMAPHORE_TYPE_BINARY_KHR as u32)?,
-        cl::DEVICE_BUILT_IN_KERNELS | cl::DEVICE_IL_VERSION => info.text("")?,
-        cl::DEVICE_ILS_WITH_VERSION | cl::DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.names(&[])?,
+        cl::DEVICE_BUILT_IN_KERNELS => info.text("")?,
+        cl::DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.names(&[])?,
+        _ => return Ok(None),
+    }))
+}
+
+/// Intermediate languages.
+fn il(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
+    let versions = if device.takes_il() { caps::IL_VERSIONS } else { &[] };
+    // Strings that live for ever, as an array of their addresses.
+    let pointers = |list: &[&'static CStr]| list.iter().map(|s| s.as_ptr().expose_provenance()).collect::<Vec<_>>();
+    Ok(Some(match name {
+        cl::DEVICE_IL_VERSION => {
+            let number = |v: u32| format!("{}.{}", v >> 22, v >> 12 & 0x3ff);
+            let names: Vec<String> = versions.iter().map(|n| format!("{}_{}", n.name, number(n.version))).collect();
+            info.text(&names.join(" "))?
+        }
+        cl::DEVICE_ILS_WITH_VERSION => info.names(versions)?,
+        cl::DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS_KHR => info.array(&pointers(&device.spirv().instruction_sets))?,
+        cl::DEVICE_SPIRV_EXTENSIONS_KHR => info.array(&pointers(&device.spirv().extensions))?,
+        cl::DEVICE_SPIRV_CAPABILITIES_KHR => info.array(&device.spirv().capabilities)?,
         _ => return Ok(None),
     }))
 }

@@ -1,7 +1,7 @@
 //! Programs: creating, building and queries.
 
 use super::{devices, fail, list, platform};
-use crate::args::{In, Out, OutArray, OutBytes, Text, UserData};
+use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
 use crate::callback::{self, ObjectNotify};
 use crate::cl;
 use crate::handle::{self, Handle};
@@ -68,6 +68,24 @@ pub fn with_binary(
         statuses.set(i, if valid { 0 } else { Status::InvalidBinary.code() });
     }
     handle::create(program?)
+}
+
+// OpenCL 3.0 API, 5.8.1: Creating Program Objects.
+pub fn with_il(context: Handle<Context>, il: HostMemory, length: usize) -> Result<Handle<Program>> {
+    let context = context.get()?;
+    if il.is_null() || length == 0 {
+        return fail(Status::InvalidValue, "il is NULL, or its length is 0");
+    }
+    handle::create(Program::with_il(&context, il.bytes(length)?)?)
+}
+
+// OpenCL 3.0 API, 5.8.3: Setting SPIR-V Specialization Constants.
+pub fn set_specialization_constant(program: Handle<Program>, id: u32, size: usize, value: HostMemory) -> Result<()> {
+    let program = program.get()?;
+    if value.is_null() {
+        return fail(Status::InvalidValue, "the value is NULL");
+    }
+    program.set_specialization_constant(id, &value.bytes(size.min(9))?)
 }
 
 fn of_context(context: &Context, devices: &[Arc<Device>]) -> Result<()> {
@@ -213,13 +231,13 @@ pub fn info(program: Handle<Program>, name: u32, size: usize, value: OutBytes, s
         cl::PROGRAM_DEVICES => info.array(&object.devices().iter().map(handle::borrow).collect::<Result<Vec<_>>>()?),
         cl::PROGRAM_SOURCE => match object.origin() {
             ProgramOrigin::Source(text) => info.text(&String::from_utf8_lossy(text)),
-            ProgramOrigin::Binary | ProgramOrigin::Linked => info.text(""),
+            ProgramOrigin::Il(_) | ProgramOrigin::Binary | ProgramOrigin::Linked => info.text(""),
         },
         cl::PROGRAM_BINARY_SIZES => info.array(&binaries().iter().map(Vec::len).collect::<Vec<_>>()),
         cl::PROGRAM_BINARIES => info.scatter(&binaries()),
         cl::PROGRAM_NUM_KERNELS => info.value(object.kernels()?.len()),
         cl::PROGRAM_KERNEL_NAMES => info.text(&object.kernels()?.join(";")),
-        cl::PROGRAM_IL => info.array::<u8>(&[]),
+        cl::PROGRAM_IL => info.array(object.il().map_or(&[][..], |il| il.binary())),
         cl::PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | cl::PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => info.bool(false),
         _ => info.unknown(name),
     }

@@ -1,11 +1,10 @@
-//! Features that no device has so far: pipes, on-device queues, intermediate languages
-//! and sharing with graphics. These entry points check the handles, and then return the error that the specification
-//! names.
+//! Features that no device has so far: pipes, on-device queues and sharing with graphics. These entry points check the
+//! handles, and then return the error that the specification names.
 
 use super::fail;
-use crate::args::{HostMemory, In, Out, OutArray, OutBytes, UserData};
+use crate::args::{In, Out, OutArray, OutBytes, UserData};
 use crate::handle::Handle;
-use cloom_runtime::{Context, Device, Event, MemObject, Program, Queue, Result, Status};
+use cloom_runtime::{Context, Device, Event, MemObject, Queue, Result, Status};
 
 /// Entry points that check the handles, which are their first arguments, ignore the others, and fail.
 macro_rules! not_supported {
@@ -25,13 +24,9 @@ not_supported! {
     pipe_info(pipe: MemObject; u32, usize, OutBytes, Out<usize>) -> ()
         = InvalidMemObject "the memory object is a buffer, not a pipe";
 
-    // Queues on the device, 5.1: Command-Queues; intermediate languages, 5.8: Program Objects.
+    // Queues on the device, 5.1: Command-Queues.
     default_device_queue(context: Context, device: Device; Handle<Queue>) -> ()
         = InvalidOperation "the device has no queues of its own";
-    il(context: Context; HostMemory, usize) -> Handle<Program>
-        = InvalidOperation "no device of the context takes an intermediate language";
-    specialization_constant(program: Program; u32, usize, HostMemory) -> ()
-        = InvalidOperation "no device of the program takes an intermediate language";
 
     // Sharing with graphics: extensions.
     gl_buffer(context: Context; u64, u32) -> Handle<MemObject>

@@ -165,6 +165,7 @@ entry_points! {
         context: Handle, num_devices: u32, device_list: *const Handle, kernel_names: *const c_char, code: *mut i32
     ) -> Handle;
     fn clCreateProgramWithIL(context: Handle, il: *const Void, length: usize, code: *mut i32) -> Handle;
+    fn clSetProgramSpecializationConstant(program: Handle, id: u32, size: usize, value: *const Void) -> i32;
     fn clRetainProgram(program: Handle) -> i32;
     fn clReleaseProgram(program: Handle) -> i32;
     fn clBuildProgram(

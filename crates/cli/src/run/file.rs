@@ -9,7 +9,7 @@ use super::{Options, reference, supervise};
 use crate::outcome::{Answer, Exit, Failure};
 use crate::stats::{self, Summary};
 use crate::{cpu, driver, source};
-use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program, Source};
+use cloom_compiler::{Compiler, Config, Failure as BuildFailure, Program};
 use cloom_gallery::{Arg, Buffer, Picture, Session};
 use cloom_ir::KernelMeta;
 use serde::Serialize;
@@ -68,8 +68,7 @@ pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
     let compiler = Compiler::new(Config::default());
     let build_options = options.build.text();
     // Cloom's front end says what the parameters are, whatever platform runs the kernel.
-    let source = Source { name: &text.name, text: &text.bytes };
-    let compiled = compiler.build(&source, &build_options, &cpu::target(None)?);
+    let compiled = text.build(&compiler, &build_options, &cpu::target(None)?);
     let program = compiled.result.map_err(|kind| match kind {
         BuildFailure::Options => Failure::wrong(&compiled.log),
         BuildFailure::Program => Failure::finding(&compiled.log),
@@ -85,8 +84,10 @@ pub fn run(options: &Options, path: &Path) -> Result<Answer, Failure> {
 
     supervise::note(options, &format!("building {}", text.name));
     let session = Session::open(&choice)?;
-    let source = String::from_utf8_lossy(&text.bytes);
-    let built = session.build(&text.name, &source, &build_options)?;
+    let built = match text.is_spirv() {
+        true => session.build_il(&text.name, &text.bytes, &build_options)?,
+        false => session.build(&text.name, &String::from_utf8_lossy(&text.bytes), &build_options)?,
+    };
     let code = built.kernel(kernel)?;
     let (buffers, args) = upload(&session, &values)?;
     let local_sizes = local.as_ref().map_or(&[][..], |l| &l.0);

@@ -9,6 +9,7 @@ mod ir;
 mod kernels;
 mod options;
 mod source;
+mod spirv;
 
 use cloom_compiler::{Compiler, Config};
 use cloom_filetest::files;
@@ -47,8 +48,16 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: &[Target] =
-    &[source::SOURCE, source::COMPILE, ir::TARGET, binary::TARGET, options::TARGET, api::TARGET, kernels::TARGET];
+pub const TARGETS: &[Target] = &[
+    source::SOURCE,
+    source::COMPILE,
+    spirv::TARGET,
+    ir::TARGET,
+    binary::TARGET,
+    options::TARGET,
+    api::TARGET,
+    kernels::TARGET,
+];
 
 /// The compiler of this process, with its library of built-in functions.
 fn compiler() -> &'static Arc<Compiler> {

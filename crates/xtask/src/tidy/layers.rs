@@ -14,7 +14,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("ir", &[]),
     ("builtins", &["caps", "ir"]),
     ("clc", &["caps", "ir", "builtins"]),
-    ("spirv", &["caps", "ir", "builtins"]),
+    ("spirv", &["caps", "ir", "builtins", "clc"]),
     ("passes", &["ir"]),
     ("spmd", &["target", "ir", "passes"]),
     ("interp", &["ir", "builtins"]),

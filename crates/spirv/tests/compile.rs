@@ -1,0 +1,136 @@
+//! Modules to IR: what comes out, and that nothing that goes in does harm.
+
+use cloom_clc::Target;
+use cloom_clc::options::BuildOptions;
+use cloom_ir::{Flags, Module};
+use cloom_spirv::{Error, Input, compile, is_spirv, spec_constants};
+
+const EXACT: &[u8] = include_bytes!("modules/exact.spv");
+
+fn run(binary: &[u8], options: &BuildOptions, fma: bool) -> Result<Module, Error> {
+    let target = Target { fma, ..Target::default() };
+    compile(Input { binary, constants: &[], options, target: &target })
+}
+
+/// The module, assembled: each instruction is its number and operands.
+fn assembled(insts: &[&[u32]]) -> Vec<u8> {
+    let mut words = vec![0x0723_0203, 0x0001_0000, 0, 1000, 0];
+    for inst in insts {
+        words.push(((inst.len() as u32) << 16) | inst[0]);
+        words.extend(&inst[1..]);
+    }
+    words.iter().flat_map(|w: &u32| w.to_le_bytes()).collect()
+}
+
+/// Capabilities Kernel, Addresses and Linkage, and the memory model.
+const HEAD: [&[u32]; 4] = [&[17, 6], &[17, 4], &[17, 5], &[14, 2, 2]];
+
+/// What is wrong with a module that begins with [`HEAD`].
+fn refused(insts: &[&[u32]]) -> String {
+    let all: Vec<&[u32]> = HEAD.iter().chain(insts).copied().collect();
+    run(&assembled(&all), &BuildOptions::default(), true).expect_err("it should be refused").to_string()
+}
+
+/// A function of the module, as text.
+fn function(module: &Module, name: &str) -> String {
+    let text = module.to_string();
+    let from = text.find(&format!("@{name}(")).or_else(|| text.find(&format!("@\"{name}\"("))).expect("the function");
+    text[from..].split_once("\n}\n").map_or(text[from..].to_owned(), |f| f.0.to_owned())
+}
+
+#[test]
+fn products_are_contracted_where_that_is_allowed() {
+    let options = BuildOptions::default();
+    let fmas = |m: &Module| function(m, "sum.of it").matches("= fma ").count();
+    assert_eq!(fmas(&run(EXACT, &options, true).unwrap()), 3);
+    assert_eq!(fmas(&run(EXACT, &options, false).unwrap()), 0);
+    // With ContractionOff in place of LocalSizeHint, and padding.
+    let mut off = EXACT.to_vec();
+    let mode = off.chunks_exact(4).position(|w| w == (6u32 << 16 | 16).to_le_bytes()).unwrap();
+    let is_hint = |at: &usize| off[4 * (at + 2)] == 18;
+    let at = (mode..off.len() / 4).find(|at| off[4 * at..4 * at + 4] == (6u32 << 16 | 16).to_le_bytes() && is_hint(at));
+    let at = 4 * at.unwrap();
+    off[at..at + 4].copy_from_slice(&(3u32 << 16 | 16).to_le_bytes());
+    off[at + 8] = 31;
+    for k in 3..6 {
+        off[at + 4 * k..at + 4 * k + 4].copy_from_slice(&(1u32 << 16).to_le_bytes());
+    }
+    assert_eq!(fmas(&run(&off, &options, true).unwrap()), 0);
+}
+
+#[test]
+fn build_options_give_permissions() {
+    let fast = BuildOptions { fast_relaxed_math: true, ..BuildOptions::default() };
+    let text = function(&run(EXACT, &fast, false).unwrap(), "sum.of it");
+    let all = Flags::NAMES.iter().filter(|f| ["nnan", "ninf", "nsz", "reassoc"].contains(&f.1));
+    assert!(all.clone().count() == 4 && all.clone().all(|f| text.contains(f.1)), "{text}");
+    assert!(!function(&run(EXACT, &BuildOptions::default(), false).unwrap(), "sum.of it").contains("nnan"));
+}
+
+#[test]
+fn lines_and_promises_come_along() {
+    let module = run(EXACT, &BuildOptions::default(), true).unwrap();
+    assert_eq!(module.files[0], "made/up.cl");
+    let text = function(&module, "integers");
+    assert!(text.contains("!0:12:3"), "{text}");
+    // The decoration is that of a group.
+    assert!(text.contains("= add nsw "), "{text}");
+    assert!(!function(&module, "loops").contains("!0:"), "a line ends with its function");
+}
+
+#[test]
+fn specialisation_constants_are_found() {
+    let found: Vec<(u32, usize)> = spec_constants(EXACT).unwrap().iter().map(|c| (c.number, c.size)).collect();
+    assert_eq!(found, [(7, 4), (8, 1), (9, 8), (10, 2)]);
+    assert!(is_spirv(EXACT) && !is_spirv(&EXACT[4..]) && !is_spirv(b""));
+}
+
+#[test]
+fn every_cut_and_every_changed_word_is_survived() {
+    let options = BuildOptions::default();
+    for words in (0..EXACT.len() / 4).step_by(7) {
+        drop(run(&EXACT[..4 * words], &options, true));
+    }
+    let mut accepted = 0;
+    for at in (5..EXACT.len() / 4).step_by(3) {
+        for value in [0u32, 1, 0xffff_ffff, 0x7fff, 40] {
+            let mut bytes = EXACT.to_vec();
+            bytes[4 * at..4 * at + 4].copy_from_slice(&value.to_le_bytes());
+            accepted += u32::from(run(&bytes, &options, true).is_ok());
+        }
+    }
+    assert!(accepted > 50, "{accepted}");
+}
+
+#[test]
+fn huge_types_and_values_are_refused() {
+    let int: &[u32] = &[21, 1, 32, 0];
+    // An array of 65536 arrays of 65536 arrays.
+    let arrays: [&[u32]; 5] = [int, &[43, 1, 2, 65536], &[28, 3, 1, 2], &[28, 4, 3, 2], &[28, 5, 4, 2]];
+    assert!(refused(&arrays).contains("bytes"), "{}", refused(&arrays));
+    // A structure in a structure in a structure …
+    let nested: Vec<Vec<u32>> = (0..300).map(|i| vec![30, i + 2, i + 1]).collect();
+    let mut all = vec![int];
+    all.extend(nested.iter().map(Vec::as_slice));
+    assert!(refused(&all).contains("nested"), "{}", refused(&all));
+    // Empty structures have no size, but two of each take twice the time: 2^60.
+    let mut twice: Vec<Vec<u32>> = vec![vec![30, 1], vec![30, 100]];
+    twice.extend((0..60).flat_map(|i| [vec![30, i + 2, i + 1, i + 1], vec![30, i + 101, i + 100, i + 100]]));
+    twice.extend([vec![46, 61, 300], vec![32, 301, 4, 160], vec![59, 301, 302, 4, 300]]);
+    let insts: Vec<&[u32]> = twice.iter().map(Vec::as_slice).collect();
+    assert!(!refused(&insts).is_empty());
+}
+
+#[test]
+fn what_the_device_lacks_has_a_reason() {
+    let module = |insts: &[&[u32]]| run(&assembled(insts), &BuildOptions::default(), true).unwrap_err().to_string();
+    assert!(module(&[&[17, 6], &[14, 1, 2]]).contains("addresses of 32 bits"));
+    assert!(module(&[&[17, 1]]).contains("graphics"));
+    assert!(module(&[&[17, 17]]).contains("no pipes"));
+    assert!(module(&[&[17, 19]]).contains("no queues of its own"));
+    assert!(module(&[&[17, 9]]).contains("Float16"));
+    assert!(module(&[&[14, 2, 2]]).contains("capability Kernel"));
+    assert!(module(&[&[17, 6]]).contains("no memory model"));
+    assert!(refused(&[&[21, 1, 24, 0]]).contains("24 bits"));
+    assert!(refused(&[&[15, 6, 9, 0x6b, 0]]).contains("no function"));
+}
