@@ -72,6 +72,8 @@ pub struct DeviceCaps {
     pub single_fp: u64,
     /// Arithmetic on `double`: bits of [`fp`]; 0 where there is none.
     pub double_fp: u64,
+    /// Arithmetic on `half`: bits of [`fp`]; 0 where there is none.
+    pub half_fp: u64,
     /// Whether local memory is a memory of its own, and not a part of global memory.
     pub dedicated_local_memory: bool,
     /// Whether functions of the host can be commands (`CL_EXEC_NATIVE_KERNEL`).
@@ -96,6 +98,7 @@ static CPU: DeviceCaps = DeviceCaps {
     single_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::FMA | fp::CORRECTLY_ROUNDED_DIVIDE_SQRT,
     // Conversions have the other roundings.
     double_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::ROUND_TO_ZERO | fp::ROUND_TO_INF | fp::FMA,
+    half_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::FMA,
     dedicated_local_memory: false,
     native_kernels: true,
 };

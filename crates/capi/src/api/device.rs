@@ -65,7 +65,7 @@ pub fn ids(
 pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let device = handle.get()?;
     let info = Info::new(size, value, size_ret);
-    let queries: [&dyn Fn() -> Result<Option<Written>>; 7] = [
+    let queries: [&dyn Fn() -> Result<Option<Written>>; 8] = [
         &|| limit(&device, name, info),
         &|| ability(&device, name, info),
         &|| images(&device, name, info),

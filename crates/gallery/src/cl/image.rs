@@ -98,7 +98,7 @@ impl Session {
         let mut memory = made.map_err(Error::call(format!("clCreateImage of {width}x{height}")))?;
         let number = self.buffers.replace(self.buffers.get().wrapping_add(1));
         let (origin, region) = ([0; 3], [width, height, 1]);
-        // SAFETY: the region is the whole image, for which there are as many bytes, and the call returns after the copy.
+        // SAFETY: the region is the whole image, which has as many bytes, and the call returns after the copy.
         unsafe {
             self.queue.enqueue_write_image(
                 &mut memory,

@@ -1,6 +1,6 @@
 //! `conv`: separable convolution with kernels generated for their filter, of batches of pictures with one, two or four
-//! floats a pixel, in buffers or images: along rows directly, through local memory and with work-items that only load; along columns directly
-//! and with a rolling window.
+//! floats a pixel, in buffers or images: along rows directly, through local memory and with work-items that only load;
+//! along columns directly and with a rolling window.
 
 use crate::cl::{Arg, Session, round_up};
 use crate::error::{Error, Result};

@@ -1,5 +1,5 @@
-//! `resample`: a picture at another size, from an array or an image: bilinear; bicubic out of four linear fetches and a table of 64
-//! rows; bicubic with sixteen weights from a table.
+//! `resample`: a picture at another size, from an array or an image: bilinear; bicubic out of four linear fetches and
+//! a table of 64 rows; bicubic with sixteen weights from a table.
 
 use super::threads;
 use crate::args;
