@@ -1,5 +1,5 @@
-//! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns (of buffers and of images), and
-//! by a recursive filter whose cost does not depend on sigma, with rows as they are and with transposed ones.
+//! `gauss`: a Gaussian blur of sigma 5: over a square of 31 by 31, along rows and columns (of buffers and of images),
+//! and by a recursive filter whose cost does not depend on sigma, with rows as they are and with transposed ones.
 
 use crate::args;
 use crate::cl::{Buffer, Session, Times, round_up};
