@@ -211,7 +211,7 @@ fn what_images_need_is_told_before() {
     c.code("flags", CL_INVALID_VALUE, code(1 << 40, Some(&BYTES), Some(&good), BYTES_NEEDED));
     let wrong = Format { order: 7, channel_type: FLOAT };
     c.code("format", CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, code(0, Some(&wrong), Some(&good), MOST[0]));
-    for wrong in &[Desc { image_type: 0x10F0, ..good }, Desc { samples: 2, ..good }] {
+    for wrong in &[Desc { image_type: 0x10F0, ..good }, Desc { samples: 2, ..good }, Desc::new(D1, [0; 3])] {
         let code = ask(&q, 0, Some(&BYTES), Some(wrong), ALIGNMENTS[0])(0, null_mut(), null_mut());
         c.code("description", CL_INVALID_IMAGE_DESCRIPTOR, code);
     }

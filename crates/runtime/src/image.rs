@@ -166,6 +166,12 @@ fn settle_pitches(desc: &ImageDesc, kind: ImageType, row: u64, may_choose: bool)
         "pitches without a host_ptr or a buffer that has them"
     );
     let element = row / desc.width.max(1);
+    // Of the pitches in a buffer, the alignment has an error code of its own.
+    ensure!(
+        desc.parent.is_none() || given_row.is_multiple_of(element) && given_slice.is_multiple_of(element),
+        InvalidImageFormatDescriptor,
+        "the row pitch, {given_row}, or the slice pitch, {given_slice}, is not a multiple of an element's {element} bytes"
+    );
     ensure!(
         given_row == 0 || given_row >= row && given_row.is_multiple_of(element),
         InvalidImageDescriptor,
@@ -430,6 +436,14 @@ impl MemObject {
                     InvalidImageSize,
                     "the image has {bytes} bytes, its buffer {}",
                     parent.size()
+                );
+                // Memory of our own is aligned to more than any element; an application's need not be.
+                let address = parent.host_ptr().map_or(parent.origin(), |address| address as u64);
+                ensure!(
+                    address.is_multiple_of(image.element_size()),
+                    InvalidImageFormatDescriptor,
+                    "the buffer's memory is not aligned to the {} bytes of an element",
+                    image.element_size()
                 );
             }
         }

@@ -47,6 +47,9 @@ pub fn image_requirement(
     };
     let samples = desc.is_some_and(|d| d.num_mip_levels != 0 || d.num_samples != 0);
     ensure!(!samples, InvalidImageDescriptor, "num_mip_levels and num_samples must be 0");
+    let has_sizes = desc.is_none_or(|d| d.image_type == 0 || d.width > 0);
+    let is_most = matches!(what, ImageRequirement::Most(_));
+    ensure!(has_sizes || is_most, InvalidImageDescriptor, "an image that is 0 wide");
     let element = u64::from(match format {
         Some(format) => format.element_size(),
         None => formats().map(ImageFormat::element_size).max().unwrap_or(1),

@@ -128,7 +128,6 @@ fn what_the_device_lacks_has_a_reason() {
     assert!(module(&[&[17, 1]]).contains("graphics"));
     assert!(module(&[&[17, 17]]).contains("no pipes"));
     assert!(module(&[&[17, 19]]).contains("no queues of its own"));
-    assert!(module(&[&[17, 9]]).contains("Float16"));
     assert!(module(&[&[14, 2, 2]]).contains("capability Kernel"));
     assert!(module(&[&[17, 6]]).contains("no memory model"));
     assert!(refused(&[&[21, 1, 24, 0]]).contains("24 bits"));

@@ -2,7 +2,8 @@
 //! floats a pixel, in buffers or images: along rows directly, through local memory and with work-items that only load;
 //! along columns directly and with a rolling window.
 
-use crate::cl::{Arg, Session, round_up};
+use crate::args;
+use crate::cl::{Session, round_up};
 use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::picture::{Picture, rgb};
@@ -156,33 +157,42 @@ impl Program for Conv {
             v => &[v],
         };
         let is_image = variant.ends_with("image");
-        if is_image && setup.batch > 1 {
-            return Err(Error::Params("-c batch: an image is one picture; give 1, or a variant on buffers".into()));
-        }
         let built = session.build("conv", self.source(params), &setup.options())?;
         let kernels: Vec<_> = names.iter().map(|k| built.kernel(&format!("conv_{k}"))).collect::<Result<_>>()?;
-        let (mut buffers, mut images) = (Vec::new(), Vec::new());
         let empty = vec![0.0; n];
-        for pixels in std::iter::once(&data).chain(names.iter().map(|_| &empty)) {
+        let contents = std::iter::once(&data).chain(names.iter().map(|_| &empty));
+        let (mut buffers, mut images) = (Vec::new(), Vec::new());
+        for pixels in contents {
             if is_image {
-                images.push(session.upload_floats(setup.channels, setup.w, setup.h, pixels)?);
+                // One for each picture of the batch.
+                let pictures = pixels.chunks(n / setup.batch);
+                let upload = |pixels| session.upload_floats(setup.channels, setup.w, setup.h, pixels);
+                images.push(pictures.map(upload).collect::<Result<Vec<_>>>()?);
             } else {
                 buffers.push(session.upload(pixels)?);
             }
         }
-        let pictures: Vec<Arg> = buffers.iter().map(Arg::from).chain(images.iter().map(Arg::from)).collect();
         let times = session.measure(params.iterations, |_| {
             for (i, (kernel, name)) in kernels.iter().zip(names).enumerate() {
-                let (global, local) = setup.shape(name);
-                session.launch(kernel, &pictures[i..i + 2], &global, &local)?;
+                let (mut global, local) = setup.shape(name);
+                if is_image {
+                    global[2] = 1;
+                    for (from, to) in images[i].iter().zip(&images[i + 1]) {
+                        session.launch(kernel, args![from, to], &global, &local)?;
+                    }
+                } else {
+                    session.launch(kernel, args![&buffers[i], &buffers[i + 1]], &global, &local)?;
+                }
             }
             Ok(true)
         })?;
-        let got = match (buffers.last(), images.last()) {
-            (_, Some(image)) => session.read_floats(image)?,
-            (Some(buffer), None) => session.read(buffer)?,
-            (None, None) => Vec::new(),
-        };
+        let mut got = Vec::with_capacity(n);
+        for image in images.last().into_iter().flatten() {
+            got.extend(session.read_floats(image)?);
+        }
+        if let Some(buffer) = buffers.last() {
+            got = session.read(buffer)?;
+        }
         let mut want: Vec<f64> = data.iter().map(|&v| f64::from(v)).collect();
         for name in names {
             want = setup.reference(&want, name.starts_with('x'));
