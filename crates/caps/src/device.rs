@@ -136,7 +136,7 @@ impl DeviceCaps {
 
     /// Whether programs may come as SPIR-V: of the versions [`crate::IL_VERSIONS`].
     pub fn takes_il(&self) -> bool {
-        self.extensions.iter().any(|e| e.name == "cl_khr_il_program")
+        self.has_extension("cl_khr_il_program")
     }
 
     /// The names that are macros of OpenCL C: extensions, then features.

@@ -7,20 +7,6 @@ use cloom_filetest::builtins::{from_bytes, load, same, scalar_name, store, to_by
 use cloom_filetest::device::{Bench, Data};
 use std::fmt::Write;
 
-const TYPES: [Elem; 11] = [
-    Elem::I8,
-    Elem::U8,
-    Elem::I16,
-    Elem::U16,
-    Elem::I32,
-    Elem::U32,
-    Elem::I64,
-    Elem::U64,
-    Elem::F16,
-    Elem::F32,
-    Elem::F64,
-];
-
 /// Numbers of a type: small integers and halves, the ends of every integer type and their neighbours, random ones.
 fn numbers(from: Elem, count: usize) -> Vec<u64> {
     let mut random = Random::new(from.bits().into());
@@ -92,12 +78,12 @@ fn forms(from: Elem, to: Elem) -> Vec<(String, bool, Rounding)> {
 fn check(widths: &[u8], count: usize) {
     let bench = Bench::new(1);
     let mut wrong = Vec::new();
-    for from in TYPES {
+    for from in Elem::ALL {
         let numbers = numbers(from, count);
         let bytes = to_bytes(from, &numbers);
         for &lanes in widths {
             let mut source = String::new();
-            for to in TYPES {
+            for to in Elem::ALL {
                 let forms = forms(from, to);
                 let outs: Vec<String> = (0..forms.len()).map(|k| format!("global {} *r{k}", scalar_name(to))).collect();
                 let body: Vec<String> = forms
@@ -120,7 +106,7 @@ fn check(widths: &[u8], count: usize) {
                 );
             }
             let built = bench.build(&source, "").unwrap_or_else(|e| panic!("{e}"));
-            for to in TYPES {
+            for to in Elem::ALL {
                 let forms = forms(from, to);
                 let size = numbers.len() * to.bits() as usize / 8;
                 let mut args = vec![Data::Bytes(&bytes)];
@@ -159,13 +145,13 @@ fn vectors_convert_like_scalars() {
 fn the_bits_of_a_value_are_read_as_another_type() {
     let bench = Bench::new(1);
     let widths = [1u8, 2, 3, 4, 8, 16];
-    for from in TYPES {
+    for from in Elem::ALL {
         for lanes in widths {
             let input: Vec<u8> = (0..48 * 16 * 8).map(|i| (i * 73 % 251) as u8).collect();
             let bits = from.bits() * u32::from(lanes);
             let mut source = String::new();
             let mut kernels = Vec::new();
-            for to in TYPES {
+            for to in Elem::ALL {
                 // Vectors of three have a fourth lane that holds nothing.
                 let other = widths.into_iter().find(|&w| to.bits() * u32::from(w) == bits && (w == 3) == (lanes == 3));
                 let Some(w) = other else { continue };

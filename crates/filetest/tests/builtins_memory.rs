@@ -7,19 +7,6 @@ use cloom_filetest::builtins::{from_bytes, load, scalar_name, store, to_bytes, t
 use cloom_filetest::device::{Bench, Data};
 use std::fmt::Write;
 
-const TYPES: [Elem; 11] = [
-    Elem::I8,
-    Elem::U8,
-    Elem::I16,
-    Elem::U16,
-    Elem::I32,
-    Elem::U32,
-    Elem::I64,
-    Elem::U64,
-    Elem::F16,
-    Elem::F32,
-    Elem::F64,
-];
 const WIDTHS: [u8; 5] = [2, 3, 4, 8, 16];
 
 fn random_bytes(count: usize, seed: u64) -> Vec<u8> {
@@ -30,7 +17,7 @@ fn random_bytes(count: usize, seed: u64) -> Vec<u8> {
 #[test]
 fn vectors_are_loaded_and_stored_unaligned_in_every_memory() {
     let bench = Bench::new(1);
-    for elem in TYPES {
+    for elem in Elem::ALL {
         let t = scalar_name(elem);
         let size = elem.bits() as usize / 8;
         let mut source = String::new();
@@ -170,7 +157,7 @@ fn halves_are_stored_in_each_rounding() {
 fn shuffles_pick_lanes_modulo_their_number() {
     let bench = Bench::new(1);
     let items = 24;
-    for elem in TYPES {
+    for elem in Elem::ALL {
         let mask = Elem::int(elem.bits(), false);
         let (t, m) = (scalar_name(elem), scalar_name(mask));
         let widths = [2u8, 4, 8, 16];
@@ -214,7 +201,7 @@ fn shuffles_pick_lanes_modulo_their_number() {
 #[test]
 fn asynchronous_copies_move_whole_groups() {
     let bench = Bench::new(2);
-    for elem in TYPES {
+    for elem in Elem::ALL {
         for lanes in [1u8, 2, 3, 4, 8, 16] {
             let t = type_name(elem, lanes);
             // Vectors of three lie like vectors of four.

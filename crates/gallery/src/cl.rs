@@ -345,7 +345,7 @@ pub struct Session {
     queue: CommandQueue,
     // The kernels of the iteration that is being measured.
     events: RefCell<Vec<Event>>,
-    // How many buffers have been made.
+    // How many buffers and images have been made.
     buffers: Cell<u32>,
     // When several measure in turns.
     turn: Option<Turn>,
@@ -515,7 +515,7 @@ impl Session {
         let len = data.len() + GUARDS;
         // SAFETY: no host pointer is given.
         let memory = unsafe { memory::Buffer::<T>::create(&self.context, CL_MEM_READ_WRITE, len, ptr::null_mut()) };
-        let number = self.buffers.replace(self.buffers.get().wrapping_add(1));
+        let number = self.next_number();
         let buffer = Buffer {
             memory: memory.map_err(Error::call(format!("clCreateBuffer of {len} elements")))?,
             len: data.len(),
@@ -524,6 +524,11 @@ impl Session {
         self.write(&buffer, data)?;
         self.write_at(&buffer, data.len(), &[T::guard(number); GUARDS])?;
         Ok(buffer)
+    }
+
+    /// Which one of the session's buffers and images the next one is.
+    fn next_number(&self) -> u32 {
+        self.buffers.replace(self.buffers.get().wrapping_add(1))
     }
 
     /// Overwrites the start of a buffer.

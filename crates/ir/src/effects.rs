@@ -101,6 +101,11 @@ impl Op {
         self.effects().is_empty()
     }
 
+    /// Whether each lane of the result comes from that lane of the operands alone.
+    pub fn is_lane_wise(&self) -> bool {
+        matches!(self, Op::Unary(_) | Op::Binary(_) | Op::Cast(_) | Op::Fma | Op::Icmp(_) | Op::Fcmp(_) | Op::Select)
+    }
+
     /// Whether it reads or writes memory atomically.
     pub fn is_atomic(&self) -> bool {
         self.effects().contains(Effects::ATOMIC)

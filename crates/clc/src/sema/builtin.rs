@@ -39,20 +39,6 @@ enum Family {
     Unavailable(&'static str, &'static str),
 }
 
-const ELEMS: [Elem; 11] = [
-    Elem::I8,
-    Elem::U8,
-    Elem::I16,
-    Elem::U16,
-    Elem::I32,
-    Elem::U32,
-    Elem::I64,
-    Elem::U64,
-    Elem::F16,
-    Elem::F32,
-    Elem::F64,
-];
-
 const ATOMICS: [&str; 11] = ["add", "sub", "xchg", "inc", "dec", "cmpxchg", "min", "max", "and", "or", "xor"];
 
 /// Names of this file that do not follow a scheme, for suggestions.
@@ -74,7 +60,7 @@ pub(super) const IMAGES_HELP: &str =
 
 /// The type at the start of a text, longest name first, and what follows it.
 fn type_prefix(text: &str) -> Option<(Elem, u8, &str)> {
-    let (elem, rest) = ELEMS.iter().find_map(|&e| {
+    let (elem, rest) = Elem::ALL.iter().find_map(|&e| {
         let rest = text.strip_prefix(super::types::elem_name(e))?;
         Some((e, rest))
     })?;

@@ -96,7 +96,7 @@ impl Session {
         // SAFETY: no host pointer is given.
         let made = unsafe { memory::Image::create(&self.context, CL_MEM_READ_WRITE, wanted, &shape, ptr::null_mut()) };
         let mut memory = made.map_err(Error::call(format!("clCreateImage of {width}x{height}")))?;
-        let number = self.buffers.replace(self.buffers.get().wrapping_add(1));
+        let number = self.next_number();
         let (origin, region) = ([0; 3], [width, height, 1]);
         // SAFETY: the region is the whole image, which has as many bytes, and the call returns after the copy.
         unsafe {

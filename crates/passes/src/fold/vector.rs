@@ -10,11 +10,6 @@ const MAX_LANES: u16 = 16;
 /// How many operations deep a component of a vector is computed alone.
 const MAX_DEPTH: u32 = 4;
 
-/// Whether each component of the result comes from the same components of the operands.
-fn is_lane_wise(op: &Op) -> bool {
-    matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Cast(_) | Op::Fma | Op::Icmp(_) | Op::Fcmp(_) | Op::Select)
-}
-
 impl Folder<'_> {
     /// The index, if it is a constant.
     fn lane_number(&self, v: Value, lanes: u16) -> Option<u16> {
@@ -54,7 +49,7 @@ impl Folder<'_> {
     fn has_components(&self, v: Value, depth: u32) -> bool {
         match self.def(v) {
             Some((Op::Build | Op::Splat | Op::Const(_), _)) => true,
-            Some((op, args)) if depth > 0 && is_lane_wise(op) => {
+            Some((op, args)) if depth > 0 && op.is_lane_wise() => {
                 let same_lanes = |a: Value| self.func.ty(a).lanes == self.func.ty(v).lanes;
                 args.iter().all(|&a| same_lanes(a) && self.has_components(a, depth - 1))
             }

@@ -97,29 +97,23 @@ fn synchronises_groups(func: &Function, op: &Op, p: Option<Value>) -> bool {
     }
 }
 
-/// The index of the buffer or image parameter that an address is derived from.
+/// The index of the buffer or image parameter that an address is derived from: of an image, whose descriptor
+/// (`ir::abi::image`) begins with the address of its elements.
 fn buffer(func: &Function, p: Value) -> Option<usize> {
     let base = base(func, p);
     if func.ty(base).space() != Some(Space::Global) {
         return None;
     }
-    match func.values[base].def {
-        ValueDef::Param(b, k) if func.layout.first() == Some(&b) => Some(k as usize),
-        _ => image(func, base),
-    }
+    let Some(inst) = func.def_inst(base) else { return parameter(func, base) };
+    let data = &func.insts[inst];
+    let descriptor = *data.args.first().filter(|_| matches!(data.op, Op::Load { .. }))?;
+    parameter(func, descriptor).filter(|_| func.ty(descriptor).space() == Some(Space::Constant))
 }
 
-/// The index of the image parameter whose elements begin at an address: the pointer that its descriptor
-/// (`ir::abi::image`) begins with.
-fn image(func: &Function, data: Value) -> Option<usize> {
-    let load = &func.insts[func.def_inst(data)?];
-    let descriptor = *load.args.first().filter(|_| matches!(load.op, Op::Load { .. }))?;
-    match func.values[descriptor].def {
-        ValueDef::Param(b, k)
-            if func.ty(descriptor).space() == Some(Space::Constant) && func.layout.first() == Some(&b) =>
-        {
-            Some(k as usize)
-        }
+/// The index of the function's parameter that a value is.
+fn parameter(func: &Function, v: Value) -> Option<usize> {
+    match func.values[v].def {
+        ValueDef::Param(b, k) if func.layout.first() == Some(&b) => Some(k as usize),
         _ => None,
     }
 }

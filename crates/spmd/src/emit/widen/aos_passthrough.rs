@@ -33,13 +33,10 @@ const MAX_PARAMS: usize = 64;
 /// Lists of components, with the interleaved vector of each.
 type Interleaved = SmallVec<[(Lanes, Value); 8]>;
 
-/// Whether an operation is elementwise.
+/// Whether an operation is lane-wise, and of numbers.
 fn is_lanewise(op: &Op) -> bool {
-    match op {
-        Op::Unary(_) | Op::Binary(_) | Op::Fma | Op::Icmp(_) | Op::Fcmp(_) | Op::Select => true,
-        Op::Cast(op) => !matches!(op, CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Space),
-        _ => false,
-    }
+    let of_pointers = matches!(op, Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Space));
+    op.is_lane_wise() && !of_pointers
 }
 
 /// The leaves of an interleaved expression.
