@@ -27,7 +27,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   tidy          check the invariants of the workspace
   bless         run the tests and accept what golden files would change
   aarch64 [A…]  run the tests that run machine code, made for Arm and emulated; ARGS go to `cargo test`
-  cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; --json: lines of it
+  cts DIR [S…]  run the conformance tests that were built in DIR, or the suites whose names begin so; `cts` tells its options
   hashcat [A…]  build all kernels of hashcat, or of the sources whose names begin so; takes hours of processor time
   show ARGS     every stage of one kernel: `cloom show ARGS`";
 

@@ -5,72 +5,73 @@
 //! expected, and the output of each program under `target/cts`. `docs/conformance.md` says how to build the tests.
 
 mod expectations;
+mod options;
 mod table;
 
 use crate::tools::{cargo, must, root, target};
 use crate::{Outcome, driver};
 use anyhow::{Context, Result, bail, ensure};
 use expectations::{Results, Suite, Verdict};
+use options::{Options, RunOptions};
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest that a suite may take. One that hangs loses its results, as the programs write them at their end.
 const LIMIT: Duration = Duration::from_secs(1200);
 
-/// Runs all suites of the folder that the first argument names, or those whose names begin with one of the others.
+/// The longest that a suite may take in its full form.
+const FULL_LIMIT: Duration = Duration::from_secs(12 * 3600);
+
+/// The argument with which the programs of images try few sizes.
+const SMALL_IMAGES: &str = "small_images";
+
+/// Runs the suites that the arguments name, all without any.
 pub fn run(args: &[String]) -> Result<Outcome> {
     let file = root().join("crates/xtask/conformance.toml");
     let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let suites = expectations::parse(&text).with_context(|| format!("{} is wrong", file.display()))?;
-    if args.iter().any(|a| a == "--table") {
-        return write_table(&suites);
-    }
-    let json = args.iter().any(|a| a == "--json");
-    let mut names = args.iter().filter(|a| *a != "--json");
-    let Some(folder) = names.next() else {
-        bail!(
-            "usage: cargo xtask cts DIR [--json] [SUITE…]; DIR is where the conformance tests were built\n       \
-               cargo xtask cts --table, to write what is expected to docs/conformance.md"
-        )
+    let options = match options::parse(args)? {
+        Options::Table => return write_table(&suites),
+        Options::Run(options) => options,
     };
-    let names: Vec<&String> = names.collect();
-    let programs = Path::new(folder).join("test_conformance");
-    let programs = programs.canonicalize().with_context(|| {
-        format!("{} is no folder; docs/conformance.md says how to build the tests", programs.display())
-    })?;
+    let names = &options.names;
     let chosen: Vec<&Suite> =
         suites.iter().filter(|s| names.is_empty() || names.iter().any(|n| s.name.starts_with(n.as_str()))).collect();
     ensure!(!chosen.is_empty(), "no suite has such a name; {} lists them", file.display());
+    let place = Place::new(&options)?;
 
-    must(&mut cargo(&["build", "--release", "--package", "cloom-capi", "--lib"]))?;
-    let library = target().join("release/libcloom.so");
-    let vendors = target().join("cts-vendors");
-    driver::register_alone(&library.canonicalize().context("libcloom.so was not built")?, &vendors)?;
-    let place = Place { programs, vendors: vendors.canonicalize()?, logs: target().join("cts") };
-    fs::create_dir_all(&place.logs).with_context(|| format!("cannot make {}", place.logs.display()))?;
-
-    let mut sum = Counts::default();
-    let mut good = true;
-    for suite in chosen {
-        let start = Instant::now();
-        let results = place.run(suite)?;
-        let surprises = suite.surprises(&results);
-        let counts = Counts::of(&results);
-        if json {
-            println!("{}", counts.json(suite, &surprises, start.elapsed()));
-        } else {
-            let how = if suite.wimpy { " (wimpy)" } else { "" };
+    let state = Mutex::new((chosen.iter(), Counts::default(), true));
+    let worker = || -> Result<()> {
+        loop {
+            let Some(suite) = state.lock().ok().and_then(|mut s| s.0.next().copied()) else { return Ok(()) };
+            let start = Instant::now();
+            let results = place.run(suite, options.full)?;
+            let surprises = suite.surprises(&results);
+            let counts = Counts::of(&results);
+            // Held while it prints, so that the lines of a suite stay together.
+            let Ok(mut state) = state.lock() else { return Ok(()) };
+            state.1.add(counts);
+            state.2 &= surprises.is_empty();
+            if options.json {
+                println!("{}", counts.json(suite, options.full, &surprises, start.elapsed()));
+                continue;
+            }
+            let how = if suite.wimpy && !options.full { " (wimpy)" } else { "" };
             println!("{:<36} {counts} in {:.0} s{how}", suite.name, start.elapsed().as_secs_f64());
             for line in &surprises {
                 println!("    {line}");
             }
         }
-        good &= surprises.is_empty();
-        sum.add(counts);
-    }
-    if !json {
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..options.jobs).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|w| w.join().unwrap_or_else(|_| bail!("a thread of the runner panicked")))
+    })?;
+    let (_, sum, good) = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !options.json {
         println!("{:<36} {sum}", "all");
         if !good {
             println!("what the programs wrote is in {}", place.logs.display());
@@ -99,8 +100,29 @@ struct Place {
 }
 
 impl Place {
+    /// Finds the programs and the driver, which is built first if none is named.
+    fn new(options: &RunOptions) -> Result<Place> {
+        let programs = options.folder.join("test_conformance");
+        let programs = programs.canonicalize().with_context(|| {
+            format!("{} is no folder; docs/conformance.md says how to build the tests", programs.display())
+        })?;
+        let library = options.driver.clone().map_or_else(
+            || {
+                must(&mut cargo(&["build", "--release", "--package", "cloom-capi", "--lib"]))?;
+                Ok(target().join("release/libcloom.so"))
+            },
+            anyhow::Ok,
+        )?;
+        let library = library.canonicalize().with_context(|| format!("{} is not there", library.display()))?;
+        let vendors = target().join("cts-vendors");
+        driver::register_alone(&library, &vendors)?;
+        let logs = target().join("cts");
+        fs::create_dir_all(&logs).with_context(|| format!("cannot make {}", logs.display()))?;
+        Ok(Place { programs, vendors: vendors.canonicalize()?, logs })
+    }
+
     /// Runs a suite to its end or its limit.
-    fn run(&self, suite: &Suite) -> Result<Results> {
+    fn run(&self, suite: &Suite, full: bool) -> Result<Results> {
         let program = self.programs.join(&suite.program);
         ensure!(program.is_file(), "{} is not there: was it built?", program.display());
         let log = self.logs.join(format!("{}.log", suite.name));
@@ -110,7 +132,7 @@ impl Place {
         let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut command = Command::new(&program);
         command
-            .args(&suite.args)
+            .args(suite.args.iter().filter(|a| !full || *a != SMALL_IMAGES))
             // Some programs include files that lie beside them.
             .current_dir(program.parent().unwrap_or(&self.programs))
             .env(driver::VENDORS, &self.vendors)
@@ -118,16 +140,17 @@ impl Place {
             .stdin(Stdio::null())
             .stderr(output.try_clone()?)
             .stdout(output);
-        if suite.wimpy {
+        if suite.wimpy && !full {
             command.env("CL_WIMPY_MODE", "1");
         }
         let mut child = command.spawn().with_context(|| format!("cannot run {}", program.display()))?;
+        let limit = if full { FULL_LIMIT } else { LIMIT };
         let start = Instant::now();
         while child.try_wait()?.is_none() {
-            if start.elapsed() > LIMIT {
+            if start.elapsed() > limit {
                 child.kill()?;
                 child.wait()?;
-                println!("{}: ended after {} s", suite.name, LIMIT.as_secs());
+                println!("{}: ended after {} s", suite.name, limit.as_secs());
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -160,9 +183,9 @@ impl Counts {
     }
 
     /// A line for scripts.
-    fn json(self, suite: &Suite, surprises: &[String], time: Duration) -> serde_json::Value {
+    fn json(self, suite: &Suite, full: bool, surprises: &[String], time: Duration) -> serde_json::Value {
         serde_json::json!({
-            "suite": suite.name, "wimpy": suite.wimpy, "pass": self.pass, "fail": self.fail, "skip": self.skip,
+            "suite": suite.name, "wimpy": suite.wimpy && !full, "pass": self.pass, "fail": self.fail, "skip": self.skip,
             "seconds": time.as_secs_f64(), "unexpected": surprises,
         })
     }
