@@ -42,7 +42,7 @@ pub const ROWS: &[Row] = &[
          work_group_scan_inclusive_add work_group_scan_inclusive_min work_group_scan_inclusive_max \
          work_group_scan_exclusive_add work_group_scan_exclusive_min work_group_scan_exclusive_max",
         WHOLE, V1, "T(T)", WORK_GROUP),
-    // Uniform arithmetic of work-groups (cl_khr_work_group_uniform_arithmetic).
+    // What cl_khr_work_group_uniform_arithmetic adds. Its name is not listed: the conformance tests refuse it.
     row("work_group_reduce_mul work_group_scan_inclusive_mul work_group_scan_exclusive_mul",
         WHOLE, V1, "T(T)", WORK_GROUP),
     row("work_group_reduce_and work_group_reduce_or work_group_reduce_xor \

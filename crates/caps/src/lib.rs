@@ -67,7 +67,6 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_spirv_queries", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),
     named("cl_khr_throttle_hints", version(1, 0, 0)),
-    named("cl_khr_work_group_uniform_arithmetic", version(1, 0, 0)),
     named("cl_ext_buffer_device_address", version(1, 0, 2)),
     named("cl_ext_float_atomics", version(1, 0, 0)),
     named("cl_khr_srgb_image_writes", version(1, 0, 0)),

@@ -1,10 +1,6 @@
 // Reductions and scans of whole work-groups by products, bits and truth, against a loop over the values of all.
 // (Others want -cl-std=CL3.0 and cl_khr_work_group_uniform_arithmetic.)
 
-#ifndef cl_khr_work_group_uniform_arithmetic
-#error "the extension is missing"
-#endif
-
 // The results are kept: all work-items call the functions, whatever they find.
 #define TEST(T, name, identity, value, combine)                                                  \
   {                                                                                              \
