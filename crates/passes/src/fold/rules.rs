@@ -167,6 +167,7 @@ impl Folder<'_> {
         }
         let Some((inner, x)) = self.cast_of(a) else {
             return match op {
+                CastOp::FtoU => self.scaled_forth_and_back(a, ty).map_or(Folded::Keep, Folded::Is),
                 CastOp::Trunc => self.cut_off(a, ty),
                 CastOp::Bitcast => self.constant_bytes(a, ty),
                 _ => Folded::Keep,
@@ -192,6 +193,24 @@ impl Folder<'_> {
             (CastOp::Ftrunc, CastOp::Fext) if source == ty => Folded::Is(x),
             _ => Folded::Keep,
         }
+    }
+
+    /// The small integer that a float is: one that was scaled, scaled back and rounded to the nearest, as a pixel of
+    /// a normalised format that is read and written. With both products rounded and a factor that is the other's
+    /// reciprocal but for its own rounding, the error is below 2^16 · 2^-21, far from a half.
+    fn scaled_forth_and_back(&self, rounded: Value, ty: Type) -> Option<Value> {
+        let product = |v: Value| match self.def(v)? {
+            (Op::Binary(BinOp::Fmul), &[a, b]) => Some((a, f64::from(f32::from_bits(self.bits(b)? as u32)))),
+            _ => None,
+        };
+        let (Op::Unary(UnOp::Rint), &[outer]) = self.def(rounded)? else { return None };
+        let (inner, back) = product(outer)?;
+        let (float, forth) = product(inner)?;
+        let (CastOp::UtoF, x) = self.cast_of(float)? else { return None };
+        // The exponents keep both products normal.
+        let is_reciprocal = (f64::exp2(-24.0)..=1.0).contains(&forth) && (forth * back - 1.0).abs() < f64::exp2(-22.0);
+        let is_small = ty.scalar.bits() <= 16 && self.func.ty(x) == ty;
+        (self.func.ty(float).scalar == Scalar::F32 && is_small && is_reciprocal).then_some(x)
     }
 
     /// The low half of a sum with a number that was widened: `i += get_global_size(0)` for an `i` of 32 bits. It
