@@ -202,25 +202,22 @@ impl Sema<'_> {
         }
         let family = match family(name) {
             Some(Family::Image(_)) if !self.opts.images => Family::Unavailable("images are", IMAGES_HELP),
-            Some(Family::Pipe(_)) if !self.opts.pipes => {
-                let is_old = self.has_feature(cloom_caps::feature::PIPES);
-                let help = if is_old { "build with `-cl-std=CL3.0`" } else { pipes::HELP };
-                Family::Unavailable(
-                    if is_old { "in this version of the language pipes are" } else { "pipes are" },
-                    help,
-                )
-            }
             Some(family) => family,
             None => return Expr::error(span),
         };
         let needs_generic = matches!(family, Family::ToSpace(_) | Family::GetFence) && !self.opts.generic;
-        if needs_generic || matches!(family, Family::Unavailable(..)) {
+        let needs_pipes = matches!(family, Family::Pipe(_)) && !self.opts.pipes;
+        if needs_generic || needs_pipes || matches!(family, Family::Unavailable(..)) {
             for a in args {
                 self.expr(a);
             }
         }
         if needs_generic {
             self.no_generic(at, &format!("`{name}`: the generic address space"));
+            return Expr::error(span);
+        }
+        if needs_pipes {
+            self.no_pipes(at, &format!("`{name}`: pipes"));
             return Expr::error(span);
         }
         if let Family::Unavailable(what, help) = family {

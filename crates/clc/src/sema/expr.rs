@@ -69,6 +69,9 @@ impl Sema<'_> {
                     self.warn_unused(&a);
                 }
                 let b = self.rvalue_of(rhs);
+                if self.is_operand_pipe(&b) {
+                    return Expr::error(span);
+                }
                 let ty = b.ty.ty;
                 Expr::value(ExprKind::Comma(Box::new(a), Box::new(b)), ty, span)
             }

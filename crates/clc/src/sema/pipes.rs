@@ -73,9 +73,6 @@ const NAMES: [&str; 17] = [
     "get_pipe_max_packets",
 ];
 
-/// What to do without pipes.
-pub(super) const HELP: &str = "use a buffer and an atomic counter";
-
 /// The function of a name.
 pub(super) fn function(name: &str) -> Option<PipeOp> {
     match name {
@@ -118,7 +115,7 @@ impl Sema<'_> {
             return ty;
         }
         if !self.opts.pipes {
-            self.unavailable(span, "pipes are", HELP);
+            self.no_pipes(span, "pipes");
             return Ty::ERROR;
         }
         if let Some(space) = packet.space {
@@ -159,6 +156,16 @@ impl Sema<'_> {
             return Ty::ERROR;
         }
         self.types.intern(TyKind::Pipe(ty, AccessQual::ReadOnly))
+    }
+
+    /// Reports a use of pipes, which the device or the version of the language does not have.
+    pub(super) fn no_pipes(&mut self, span: Span, what: &str) {
+        if self.has_feature(feature::PIPES) {
+            let d = Diagnostic::error("E0326", span, format!("{what} are not in this version of the language"));
+            self.push(d.help("build with `-cl-std=CL3.0`, or use a buffer and an atomic counter"));
+        } else {
+            self.unavailable(span, &format!("{what} are"), "use a buffer and an atomic counter");
+        }
     }
 
     /// Reports an operator on a pipe; false if it is none.

@@ -211,7 +211,7 @@ impl Sema<'_> {
             }
             BuiltinType::ReserveId if self.opts.pipes => Ty::RESERVE_ID,
             BuiltinType::ReserveId => {
-                self.unavailable(span, "pipes are", super::pipes::HELP);
+                self.no_pipes(span, "`reserve_id_t`: pipes");
                 Ty::ERROR
             }
         }
