@@ -107,7 +107,7 @@ fn arguments(meta: &KernelMeta) -> (Vec<KernelArg>, u32) {
     let (offsets, size) = meta.layout();
     let args = meta.params.iter().zip(offsets).map(|(p, offset)| {
         let kind = match p.kind {
-            ParamKind::Global | ParamKind::Constant => KernelArgKind::Buffer,
+            ParamKind::Global | ParamKind::Constant | ParamKind::Pipe => KernelArgKind::Buffer,
             ParamKind::Local => KernelArgKind::Local,
             ParamKind::Value | ParamKind::Struct => KernelArgKind::Bytes,
             ParamKind::Image => KernelArgKind::Image,

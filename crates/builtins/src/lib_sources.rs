@@ -20,6 +20,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("log_f32.cl", include_str!("../lib/log_f32.cl")),
     ("log_f64.cl", include_str!("../lib/log_f64.cl")),
     ("math_f16.cl", include_str!("../lib/math_f16.cl")),
+    ("pipe.cl", include_str!("../lib/pipe.cl")),
     ("pow_f32.cl", include_str!("../lib/pow_f32.cl")),
     ("pow_f64.cl", include_str!("../lib/pow_f64.cl")),
     ("special_f32.cl", include_str!("../lib/special_f32.cl")),

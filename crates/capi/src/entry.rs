@@ -6,7 +6,7 @@
 //! recurse endlessly.
 
 use crate::api::{
-    buffer, command_buffer, context, device, event, image, image_transfer, kernel, launch, mutable, partition,
+    buffer, command_buffer, context, device, event, image, image_transfer, kernel, launch, mutable, partition, pipe,
     platform, program, queue, sampler, semaphore, svm, transfer, unsupported, usm,
 };
 use crate::args::{HostMemory, In, Out, OutArray, OutBytes, Text, UserData};
@@ -337,9 +337,9 @@ table {
     new clCreateCommandQueueWithProperties(context: Handle<Context>, device: Handle<Device>, properties: In<u64>)
         -> Handle<Queue> = queue::create_with_properties;
     new clCreatePipe(context: Handle<Context>, flags: u64, packet_size: u32, max_packets: u32, properties: In<isize>)
-        -> Handle<MemObject> = unsupported::pipe;
+        -> Handle<MemObject> = pipe::create;
     int clGetPipeInfo(pipe: Handle<MemObject>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>)
-        = unsupported::pipe_info;
+        = pipe::info;
     pointer_result clSVMAlloc(context: Handle<Context>, flags: u64, size: usize, alignment: u32) -> *mut c_void
         = svm::alloc;
     pointer_result clSVMFree(context: Handle<Context>, memory: HostMemory) -> () = svm::free;

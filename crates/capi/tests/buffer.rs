@@ -326,7 +326,7 @@ fn bad_arguments_have_their_codes() {
 }
 
 #[test]
-fn images_samplers_and_pipes_are_refused_while_the_device_has_none() {
+fn images_and_samplers_are_refused_while_the_device_has_none() {
     let t = Session::new();
     if t.device_info::<u32>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE {
         return;
@@ -339,9 +339,6 @@ fn images_samplers_and_pipes_are_refused_while_the_device_has_none() {
     c.new_object("an image", CL_INVALID_OPERATION, image);
     let image = |e| t.clCreateImage(null_mut(), 0, format, desc, null_mut(), e);
     c.new_object("an image of no context", CL_INVALID_CONTEXT, image);
-    let pipe = |context, e| t.clCreatePipe(context, 0, 4, 4, null(), e);
-    c.new_object("a pipe", CL_INVALID_OPERATION, |e| pipe(t.context(), e));
-    c.new_object("a pipe of no context", CL_INVALID_CONTEXT, |e| pipe(null_mut(), e));
     c.new_object("a sampler", CL_INVALID_OPERATION, |e| t.clCreateSamplerWithProperties(t.context(), null(), e));
     c.end();
     let mut n = 77;

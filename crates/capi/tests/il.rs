@@ -110,6 +110,63 @@ fn work_items_work_together() {
 }
 
 #[test]
+fn packets_pass_through_pipes() {
+    let t = Session::new();
+    if t.device_info::<u32>(CL_DEVICE_PIPE_SUPPORT) == CL_FALSE {
+        return;
+    }
+    let program = built(&t, include_bytes!("../../spirv/tests/modules/pipes.spv"), "");
+    let pipe = |size: u32, count: usize| {
+        let mut code = 1;
+        let pipe = t.clCreatePipe(t.context(), 0, size, count as u32, null(), &mut code);
+        ok(code);
+        Obj::mem(pipe)
+    };
+    // Runs a kernel of (memory, pipe, results); gives the results.
+    let run = |name: &str, memory: &Obj, pipe: &Obj| {
+        let (kernel, out) = (t.kernel_of(&program, name), t.buffer_of(&[77i32; ITEMS]));
+        t.arg_mem(&kernel, 0, memory);
+        t.arg_mem(&kernel, 1, pipe);
+        t.arg_mem(&kernel, 2, &out);
+        drop(t.launch(&kernel, &[ITEMS], &[16]));
+        t.read::<i32>(&out, ITEMS)
+    };
+    let sorted = |mut list: Vec<i32>| {
+        list.sort_unstable();
+        list
+    };
+    let (small, large) = (pipe(4, 2 * ITEMS), pipe(12, ITEMS));
+    let ask = || {
+        let (kernel, out) = (t.kernel_of(&program, "ask"), t.buffer_of(&[0i32; 4]));
+        t.arg_mem(&kernel, 0, &out);
+        t.arg_mem(&kernel, 1, &small);
+        t.arg_mem(&kernel, 2, &large);
+        drop(t.launch(&kernel, &[1], &[]));
+        t.read::<i32>(&out, 4)
+    };
+    let (from, into) = (t.buffer_of(&numbers(ITEMS)), t.buffer_of(&[0i32; 2 * ITEMS]));
+    // The reservation is one, the null one is none, and both packets are written.
+    assert_eq!(run("write", &from, &small), [1; ITEMS]);
+    assert_eq!(ask(), [2 * ITEMS as i32, 2 * ITEMS as i32, 0, ITEMS as i32]);
+    // Both packets are read, and none from behind the reservation.
+    assert_eq!(run("read", &into, &small), [-1; ITEMS]);
+    assert_eq!(sorted(t.read(&into, 2 * ITEMS)), sorted([numbers(ITEMS), numbers(ITEMS)].concat()));
+    for (write, read) in [("group_write", "sub_group_read"), ("sub_group_write", "group_read")] {
+        let (from, into) = (t.buffer_of(&numbers(3 * ITEMS)), t.buffer_of(&[0i32; 3 * ITEMS]));
+        assert_eq!(run(write, &from, &large), [0; ITEMS]);
+        assert_eq!(ask()[2..], [ITEMS as i32; 2]);
+        assert_eq!(run(read, &into, &large), [0; ITEMS]);
+        assert_eq!(ask()[2], 0);
+        let records = |list: Vec<i32>| {
+            let mut records: Vec<[i32; 3]> = list.as_chunks().0.to_vec();
+            records.sort_unstable();
+            records
+        };
+        assert_eq!(records(t.read(&into, 3 * ITEMS)), records(numbers(3 * ITEMS)), "{write}, {read}");
+    }
+}
+
+#[test]
 fn specialisation_constants_have_values() {
     let t = Session::new();
     let program = create(&t, EXACT);
@@ -301,7 +358,7 @@ fn patched(op: u32, change: impl Fn(&mut [u32])) -> Vec<u8> {
 fn a_bad_module_fails_with_a_reason() {
     let t = Session::new();
     let cases: [(Vec<u8>, &str); 6] = [
-        (patched(17, |w| w[1] = 17), "OpCapability at word 5: the device has no pipes"),
+        (patched(17, |w| w[1] = 60), "OpCapability at word 5: pipes of a program are not supported"),
         (patched(14, |w| w[1] = 1), "addresses of 32 bits"),
         (patched(21, |w| w[2] = 24), "OpTypeInt"),
         (patched(57, |w| w[3] = w[2]), "OpFunctionCall"),

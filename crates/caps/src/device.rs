@@ -37,6 +37,17 @@ pub struct Limits {
     pub mem_base_addr_align: u32,
 }
 
+/// Sizes and counts of pipes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PipeLimits {
+    /// Arguments of a kernel that are pipes.
+    pub args: u32,
+    /// Reservations of a work-item that are not committed, in one pipe.
+    pub active_reservations: u32,
+    /// Bytes of a packet.
+    pub packet_size: u32,
+}
+
 /// The bits of `cl_device_fp_config`.
 pub mod fp {
     /// Denormals are kept.
@@ -68,6 +79,8 @@ pub struct DeviceCaps {
     pub limits: Limits,
     /// Images, if it has them.
     pub images: Option<ImageLimits>,
+    /// Pipes, if it has them.
+    pub pipes: Option<PipeLimits>,
     /// Arithmetic on `float`: bits of [`fp`].
     pub single_fp: u64,
     /// Arithmetic on `double`: bits of [`fp`]; 0 where there is none.
@@ -95,6 +108,11 @@ static CPU: DeviceCaps = DeviceCaps {
         mem_base_addr_align: limits::MEM_BASE_ADDR_ALIGN,
     },
     images: Some(CPU_IMAGES),
+    pipes: Some(PipeLimits {
+        args: limits::MAX_PIPE_ARGS,
+        active_reservations: limits::PIPE_MAX_ACTIVE_RESERVATIONS,
+        packet_size: limits::PIPE_MAX_PACKET_SIZE,
+    }),
     single_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::FMA | fp::CORRECTLY_ROUNDED_DIVIDE_SQRT,
     // Conversions have the other roundings.
     double_fp: fp::DENORM | fp::INF_NAN | fp::ROUND_TO_NEAREST | fp::ROUND_TO_ZERO | fp::ROUND_TO_INF | fp::FMA,

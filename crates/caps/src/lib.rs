@@ -10,7 +10,7 @@ mod device;
 pub mod env;
 pub mod image;
 
-pub use device::{DeviceCaps, DeviceKind, Limits, fp};
+pub use device::{DeviceCaps, DeviceKind, Limits, PipeLimits, fp};
 
 /// A version as OpenCL packs it: major in the top 10 bits, minor in the next 10, patch in the low 12.
 pub const fn version(major: u32, minor: u32, patch: u32) -> u32 {
@@ -102,6 +102,10 @@ pub mod feature {
     pub const SCOPE_ALL_DEVICES: &str = "__opencl_c_atomic_scope_all_devices";
     /// Images.
     pub const IMAGES: &str = "__opencl_c_images";
+    /// Pipes.
+    pub const PIPES: &str = "__opencl_c_pipes";
+    /// Sub-groups.
+    pub const SUBGROUPS: &str = "__opencl_c_subgroups";
 
     /// A feature of `cl_ext_float_atomics`: the bits of the float, `global` or `local`, and `add`, `min_max` or
     /// `load_store`.
@@ -138,7 +142,8 @@ pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_ext_fp64_local_atomic_min_max", version(3, 0, 0)),
     named("__opencl_c_ext_image_unorm_int_2_101010", version(3, 0, 0)),
     named("__opencl_c_ext_image_unsigned_10x6_12x4_14x2", version(3, 0, 0)),
-    named("__opencl_c_subgroups", version(3, 0, 0)),
+    named(feature::PIPES, version(3, 0, 0)),
+    named(feature::SUBGROUPS, version(3, 0, 0)),
     named("__opencl_c_work_group_collective_functions", version(3, 0, 0)),
 ];
 
@@ -177,6 +182,12 @@ pub mod limits {
     pub const MAX_VARIABLES: u64 = 64 << 20;
     /// Arguments in constant memory.
     pub const MAX_CONSTANT_ARGS: u32 = 64;
+    /// Arguments of one kernel that are pipes.
+    pub const MAX_PIPE_ARGS: u32 = 64;
+    /// Reservations of a work-item in one pipe that are not committed. Only the packets of the pipe bound them in fact.
+    pub const PIPE_MAX_ACTIVE_RESERVATIONS: u32 = 1 << 16;
+    /// Bytes of a packet of a pipe.
+    pub const PIPE_MAX_PACKET_SIZE: u32 = 64 << 10;
     /// Bits that a sub-buffer's origin is aligned to.
     pub const MEM_BASE_ADDR_ALIGN: u32 = 1024;
 }

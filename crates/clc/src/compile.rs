@@ -113,16 +113,24 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     // Features that change what older versions mean.
     let newer = |feature| mode == Mode::User && c_version >= 200 && target.features.iter().any(|f| f == feature);
     let (has_generic, has_variables) = (newer(feature::GENERIC_ADDRESS_SPACE), newer(feature::PROGRAM_SCOPE_VARIABLES));
+    let has_pipes = newer(feature::PIPES);
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
     let of_images = [cloom_builtins::SAMPLER_CONSTANTS, image::order::MACROS, image::channel::MACROS];
     let images = of_images.into_iter().filter(|_| target.images).flatten();
     let halves = if target.fp16 { cloom_builtins::HALF_CONSTANTS } else { &[] };
     // Gives a value to an atomic variable of program scope.
     let init: &[(&str, &str)] = if has_variables { &[("ATOMIC_VAR_INIT(value)", "(value)")] } else { &[] };
-    let constants = cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(halves).chain(init);
+    let pipes: &[(&str, &str)] = if has_pipes { &[("CLK_NULL_RESERVE_ID", "((reserve_id_t)0)")] } else { &[] };
+    let constants =
+        cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(halves).chain(init).chain(pipes);
     // Programs that ask for them by their macros then use them, which older versions do not allow.
     let hidden = |f: &str| {
-        !has_generic && f == feature::GENERIC_ADDRESS_SPACE || !has_variables && f == feature::PROGRAM_SCOPE_VARIABLES
+        let newer = [
+            (has_generic, feature::GENERIC_ADDRESS_SPACE),
+            (has_variables, feature::PROGRAM_SCOPE_VARIABLES),
+            (has_pipes, feature::PIPES),
+        ];
+        newer.into_iter().any(|(has, name)| !has && f == name)
     };
     let pp = PpOptions {
         c_version,
@@ -145,6 +153,7 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
         partial_groups: options.partial_groups(),
         fp64: target.fp64,
         images: target.images,
+        pipes: has_pipes,
         features: target.features.clone(),
         single_precision_constant: options.single_precision_constant,
         contract,

@@ -5,14 +5,18 @@
 //! // arg: buffer int 64 = iota
 //! // arg: value float 2.5
 //! // arg: local 256
+//! // arg: pipe 4 16
+//! // arg: again 3
 //! // expect: 0 int = 0 1 2 3
 //! ```
 //!
 //! Several `run:` lines are several runs. A buffer is filled with `zero`, `iota` (0, 1, 2, …), `random SEED` or a list
-//! of numbers, which is repeated. `expect:` names an argument and the first elements that it must hold; without any,
+//! of numbers, which is repeated. A pipe has the bytes of a packet and how many packets it holds; `again` passes the
+//! buffer or pipe of an earlier argument once more. `expect:` names an argument and the first elements that it must hold; without any,
 //! the rungs must only agree. In IR, comments begin with `;`.
 
 use crate::case::{CaseArg, NdRange};
+use cloom_ir::abi::pipe;
 
 /// The content of a header.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -74,6 +78,13 @@ fn arg(text: &str) -> Option<CaseArg> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words[..] {
         ["local", size] => Some(CaseArg::Local(size.parse().ok()?)),
+        ["again", number] => Some(CaseArg::Again(number.parse().ok()?)),
+        ["pipe", packet, count] => {
+            let layout = pipe::layout(packet.parse().ok()?, count.parse().ok()?);
+            let mut bytes = layout.header().to_vec();
+            bytes.resize(usize::try_from(layout.size).ok().filter(|&size| size < 1 << 24)?, 0);
+            Some(CaseArg::Buffer(bytes))
+        }
         ["value", ty, ref values @ ..] => Some(CaseArg::Bytes(elements(ty, values)?)),
         ["buffer", ty, count, "=", ref fill @ ..] => {
             let count: usize = count.parse().ok()?;
@@ -138,7 +149,7 @@ mod tests {
     #[test]
     fn a_header_says_what_to_run() {
         let text = "// run: global=6x5 local=2 offset=1x2\n// run: global=4 kernel=k\n// arg: buffer short 3 = 1 -1\n
-            // arg: value float 1.5\n// arg: local 16\n// arg: buffer int 2 = iota\n\
+            // arg: value float 1.5\n// arg: local 16\n// arg: buffer int 2 = iota\n// arg: pipe 2 3\n// arg: again 4\n\
             // expect: 0 uchar = 0xff 2\nint x;";
         let h = parse(text, "//").unwrap();
         let range = NdRange { work_dim: 2, offset: [1, 2, 0], global: [6, 5, 1], local: [2, 1, 1] };
@@ -146,6 +157,9 @@ mod tests {
         assert_eq!(h.args[0], CaseArg::Buffer(vec![1, 0, 255, 255, 1, 0]));
         assert_eq!(h.args[1], CaseArg::Bytes(1.5f32.to_le_bytes().to_vec()));
         assert_eq!(h.args[3], CaseArg::Buffer(vec![0, 0, 0, 0, 1, 0, 0, 0]));
+        let CaseArg::Buffer(pipe) = &h.args[4] else { panic!("a pipe is memory") };
+        assert_eq!((pipe.len(), &pipe[..9]), (512 + 2 * 4, &[2, 0, 0, 0, 0, 0, 0, 0, 3][..]));
+        assert_eq!(h.args[5], CaseArg::Again(4));
         assert_eq!(h.expect, [(0, vec![255, 2])]);
         assert_eq!(parse("// run: globl=3", "//").unwrap_err(), "cannot read `run: globl=3`");
     }

@@ -66,7 +66,7 @@ fn ranges(in_subgroups: bool) -> Vec<NdRange> {
 
 /// Runs a file. Without a `run:` line, it checks itself: its kernel `test` gets a buffer of `int` with one element for
 /// each work-item, and must store zero in all; anything else is the number of a line with a failed check. Each is -1
-/// before.
+/// before. Arguments of `arg:` lines follow the buffer, which is number 0.
 pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
     let header = header::parse(text, "//")?;
     if header.runs.is_empty() {
@@ -83,6 +83,7 @@ pub fn test(compiler: &Compiler, text: &str, cpu: &Cpu) -> Result<(), String> {
 
 /// Runs a program that checks itself, see [`test`], on these rungs; if it can tell its sub-groups, on more ranges.
 pub fn check_itself(compiler: &Compiler, text: &str, target: &Target, rungs: &[&dyn Rung]) -> Result<(), String> {
+    let others = header::parse(text, "//")?.args;
     let (module, kernel) = compile(compiler, text, "-cl-std=CL3.0", target, Some("test"))?;
     let in_subgroups = cloom_ir::subgroup::module_uses(&module);
     let list: Vec<(&&dyn Rung, Box<dyn Ready + '_>)> = rungs
@@ -91,7 +92,8 @@ pub fn check_itself(compiler: &Compiler, text: &str, target: &Target, rungs: &[&
         .collect::<Result<_, String>>()?;
     for range in ranges(in_subgroups) {
         let NdRange { global, local, .. } = range;
-        let args = [CaseArg::Buffer(vec![0xff; 4 * global.iter().product::<u64>() as usize])];
+        let mut args = vec![CaseArg::Buffer(vec![0xff; 4 * global.iter().product::<u64>() as usize])];
+        args.extend(others.iter().cloned());
         for (rung, ready) in &list {
             let failed = |e: String| format!("{}, {global:?} work-items in groups of {local:?}: {e}", rung.name());
             let outcome = ready.run(&range, &args, false).map_err(failed)?;

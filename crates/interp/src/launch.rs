@@ -327,7 +327,9 @@ fn check<'f>(func: &'f Function, range: &NdRange, args: &[Arg]) -> Result<&'f Ke
         let good = match (arg, p.kind) {
             (Arg::Bytes(b), ParamKind::Value) => b.len() == p.size as usize && p.size >= ty.bytes() && !ty.is_ptr(),
             (Arg::Bytes(b), ParamKind::Struct) => b.len() == p.size as usize && ty.is_ptr(),
-            (Arg::Buffer(_), ParamKind::Global | ParamKind::Constant) => p.size == 8 && ty.is_ptr() && !ty.is_vector(),
+            (Arg::Buffer(_), ParamKind::Global | ParamKind::Constant | ParamKind::Pipe) => {
+                p.size == 8 && ty.is_ptr() && !ty.is_vector()
+            }
             (Arg::Local(_), ParamKind::Local) => p.size == 8 && ty.is_ptr() && !ty.is_vector(),
             _ => false,
         };

@@ -22,6 +22,7 @@ pub const VARIABLES: &str = "cloom.variables";
 
 pub mod image;
 mod launch;
+pub mod pipe;
 
 pub use launch::{CpuLaunch, NdRange};
 

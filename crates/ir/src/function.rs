@@ -134,6 +134,8 @@ pub enum ParamKind {
     Sampler,
     /// An image.
     Image,
+    /// A pipe: the address of its header, `ptr<global>`.
+    Pipe,
 }
 
 impl KernelMeta {

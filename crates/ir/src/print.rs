@@ -321,6 +321,7 @@ pub fn param_kind_name(kind: ParamKind) -> &'static str {
         ParamKind::Local => "local",
         ParamKind::Sampler => "sampler",
         ParamKind::Image => "image",
+        ParamKind::Pipe => "pipe",
     }
 }
 

@@ -430,6 +430,7 @@ impl MemObject {
                     && image.format.channels() == other.format.channels();
                 ensure!(compatible, InvalidImageFormatDescriptor, "the formats of the images do not fit together");
             }
+            MemKind::Pipe(_) => bail!(InvalidImageDescriptor, "a pipe has no bytes for an image"),
             MemKind::Buffer | MemKind::SubBuffer { .. } => {
                 ensure!(
                     bytes <= parent.size(),
@@ -464,7 +465,7 @@ impl MemObject {
     pub fn image(&self) -> Result<&Image> {
         match self.as_image() {
             Some(image) => Ok(image),
-            None => bail!(InvalidMemObject, "the memory object is a buffer, not an image"),
+            None => bail!(InvalidMemObject, "the memory object is {}, not an image", self.noun()),
         }
     }
 

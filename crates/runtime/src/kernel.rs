@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// The address space of a parameter, as the application sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgSpace {
-    /// A buffer or an image.
+    /// A buffer, an image or a pipe.
     Global,
     /// Local memory.
     Local,
@@ -34,7 +34,7 @@ impl ArgSpace {
     /// Of a parameter.
     pub fn of(param: &KernelParam) -> ArgSpace {
         match param.kind {
-            ParamKind::Global | ParamKind::Image => ArgSpace::Global,
+            ParamKind::Global | ParamKind::Image | ParamKind::Pipe => ArgSpace::Global,
             ParamKind::Local => ArgSpace::Local,
             ParamKind::Constant => ArgSpace::Constant,
             ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => ArgSpace::Private,
@@ -45,7 +45,7 @@ impl ArgSpace {
 /// The access qualifier of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// It is not an image.
+    /// It is no image and no pipe.
     None,
     /// `read_only`
     ReadOnly,
@@ -266,6 +266,10 @@ impl Kernel {
                 ensure!(size == 8, InvalidArgSize, "{what} is an image: its size is that of a cl_mem, 8, not {size}");
                 (input.with_mem_object)(input.handle(), &|image| self.store_image(index, param, image))
             }
+            ParamKind::Pipe => {
+                ensure!(size == 8, InvalidArgSize, "{what} is a pipe: its size is that of a cl_mem, 8, not {size}");
+                (input.with_mem_object)(input.handle(), &|pipe| self.store_pipe(index, param, pipe))
+            }
         }
     }
 
@@ -292,8 +296,14 @@ impl Kernel {
     fn store_buffer(&self, index: u32, param: &KernelParam, buffer: Option<&Arc<MemObject>>) -> Result<()> {
         let same = buffer.is_none_or(|b| Arc::ptr_eq(b.context(), self.program.context()));
         ensure!(same, InvalidMemObject, "{}: the buffer is of another context", self.what(index, param));
-        let is_image = buffer.is_some_and(|b| b.as_image().is_some());
-        ensure!(!is_image, InvalidMemObject, "{} is a buffer, not an image", self.what(index, param));
+        let other = buffer.filter(|b| b.check_is_buffer().is_err());
+        ensure!(
+            other.is_none(),
+            InvalidMemObject,
+            "{} is a buffer, not {}",
+            self.what(index, param),
+            other.map_or("", |b| b.noun())
+        );
         let denied = param.kind == ParamKind::Global && !param.is_const && buffer.is_some_and(|b| b.is_immutable());
         ensure!(
             !denied,
@@ -319,6 +329,15 @@ impl Kernel {
         };
         let denied = object.flags().intersects(excluded);
         ensure!(!denied, InvalidArgValue, "{what}: the image's flags forbid what the kernel does with it");
+        self.args.set_buffer(index as usize, Some(object));
+        Ok(())
+    }
+
+    // OpenCL 3.0 API, 5.9.2: Setting Kernel Arguments.
+    fn store_pipe(&self, index: u32, param: &KernelParam, object: &Arc<MemObject>) -> Result<()> {
+        let same = Arc::ptr_eq(object.context(), self.program.context());
+        ensure!(same, InvalidMemObject, "{}: the pipe is of another context", self.what(index, param));
+        object.pipe()?;
         self.args.set_buffer(index as usize, Some(object));
         Ok(())
     }

@@ -226,8 +226,7 @@ impl Queue {
     /// Checks that a memory object is a buffer of the queue's context.
     pub(crate) fn check_buffer(&self, buffer: &MemObject) -> Result<()> {
         self.check_object(buffer)?;
-        ensure!(buffer.as_image().is_none(), InvalidMemObject, "the memory object is an image, not a buffer");
-        Ok(())
+        buffer.check_is_buffer()
     }
 }
 

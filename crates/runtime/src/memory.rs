@@ -1,4 +1,4 @@
-//! Memory objects: buffers, sub-buffers and images. Pipes will be one more kind.
+//! Memory objects: buffers, sub-buffers, images and pipes.
 //!
 //! A memory object belongs to its context. [`Residency`] tracks its copies on the host and on devices; a sub-buffer
 //! shares that of its parent. With `CL_MEM_USE_HOST_PTR` the copy on the host is the application's own memory: devices
@@ -8,6 +8,7 @@
 use crate::host_mem::{HostBlock, HostPtr};
 use crate::image::Image;
 use crate::map::Mapping;
+use crate::pipe::Pipe;
 use crate::residency::{AccessMode, Residency, Space};
 use crate::status::{bail, ensure};
 use crate::{Context, Error, ExternalSlot, MemFlags, Result, Status};
@@ -24,6 +25,8 @@ pub(crate) enum MemKind {
     SubBuffer { parent: Arc<MemObject>, origin: u64 },
     /// An image, perhaps of the bytes of a buffer or of another image.
     Image { image: Image, parent: Option<Arc<MemObject>> },
+    /// A pipe.
+    Pipe(Pipe),
 }
 
 /// A memory object.
@@ -196,7 +199,11 @@ impl MemObject {
     // OpenCL 3.0 API, 5.2.1: Creating Buffer Objects.
     /// A part of a buffer (OpenCL 3.0, section 5.2.1, `clCreateSubBuffer`).
     pub fn sub_buffer(self: &Arc<MemObject>, bits: u64, origin: u64, size: u64) -> Result<Arc<MemObject>> {
-        ensure!(matches!(self.kind, MemKind::Buffer), InvalidMemObject, "a sub-buffer of a sub-buffer");
+        let what = match self.kind {
+            MemKind::SubBuffer { .. } => "a sub-buffer",
+            _ => self.noun(),
+        };
+        ensure!(matches!(self.kind, MemKind::Buffer), InvalidMemObject, "a sub-buffer of {what}");
         let flags = parse_flags(bits)?;
         let flags = self.inherited(flags)?;
         ensure!(size > 0, InvalidBufferSize, "a sub-buffer of 0 bytes");
@@ -248,7 +255,7 @@ impl MemObject {
     /// The object that has its bytes, if it is another one.
     pub fn parent(&self) -> Option<&Arc<MemObject>> {
         match &self.kind {
-            MemKind::Buffer | MemKind::Image { parent: None, .. } => None,
+            MemKind::Buffer | MemKind::Pipe(_) | MemKind::Image { parent: None, .. } => None,
             MemKind::SubBuffer { parent, .. } | MemKind::Image { parent: Some(parent), .. } => Some(parent),
         }
     }
@@ -259,6 +266,27 @@ impl MemObject {
             MemKind::SubBuffer { origin, .. } => *origin,
             _ => self.parent().map_or(0, |parent| parent.origin()),
         }
+    }
+
+    /// What it is, in words.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self.kind {
+            MemKind::Buffer | MemKind::SubBuffer { .. } => "a buffer",
+            MemKind::Image { .. } => "an image",
+            MemKind::Pipe(_) => "a pipe",
+        }
+    }
+
+    /// Checks that it is a buffer or a part of one.
+    pub(crate) fn check_is_buffer(&self) -> Result<()> {
+        let is_buffer = matches!(self.kind, MemKind::Buffer | MemKind::SubBuffer { .. });
+        ensure!(is_buffer, InvalidMemObject, "the memory object is {}, not a buffer", self.noun());
+        Ok(())
+    }
+
+    /// Whether a command may not give up its content: nothing writes it again as a whole.
+    pub(crate) fn keeps_content(&self) -> bool {
+        self.is_immutable() || matches!(self.kind, MemKind::Pipe(_))
     }
 
     /// Bytes.

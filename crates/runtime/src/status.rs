@@ -83,6 +83,7 @@ statuses! {
     InvalidCompilerOptions = -66 "CL_INVALID_COMPILER_OPTIONS",
     InvalidLinkerOptions = -67 "CL_INVALID_LINKER_OPTIONS",
     InvalidDevicePartitionCount = -68 "CL_INVALID_DEVICE_PARTITION_COUNT",
+    InvalidPipeSize = -69 "CL_INVALID_PIPE_SIZE",
     InvalidDeviceQueue = -70 "CL_INVALID_DEVICE_QUEUE",
     InvalidSpecId = -71 "CL_INVALID_SPEC_ID",
     PlatformNotFound = -1001 "CL_PLATFORM_NOT_FOUND_KHR",

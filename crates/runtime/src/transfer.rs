@@ -323,7 +323,7 @@ impl Queue {
         let buffers = buffers.to_vec();
         let work = Box::new(move || {
             for buffer in &buffers {
-                let access = if buffer.is_immutable() { AccessMode::Read } else { access };
+                let access = if buffer.keeps_content() { AccessMode::Read } else { access };
                 buffer.acquire(space, 0, buffer.size(), access)?;
             }
             Ok(Progress::Done)

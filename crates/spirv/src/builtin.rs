@@ -11,7 +11,7 @@ use cloom_clc::options::{BuildOptions, ClStd};
 use cloom_clc::pp::NoIncludes;
 use cloom_clc::{Mode, Target};
 use cloom_ir::{CastOp, FuncRef, Function, Linkage, Space, Type, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
 /// How the names begin.
@@ -23,6 +23,8 @@ pub(crate) struct Wrappers {
     source: String,
     /// By types and text.
     known: FxHashMap<String, FuncRef>,
+    /// The structures that stand in the source.
+    records: FxHashSet<String>,
     all: Vec<FuncRef>,
 }
 
@@ -96,6 +98,18 @@ impl Context<'_, '_> {
         self.wrappers.known.insert(key, func);
         self.wrappers.all.push(func);
         Ok(func)
+    }
+
+    /// The name of a structure of so many of an element, for parameters of such functions.
+    pub fn record_of(&mut self, element: &str, count: u64) -> Result<String> {
+        let name = format!("struct {PREFIX}{element}_{count}");
+        self.charge(4)?;
+        if self.wrappers.records.insert(name.clone()) {
+            let source = &mut self.wrappers.source;
+            let _ = writeln!(source, "{name} {{ {element} x[{count}]; }};");
+            ensure!(source.len() <= limits::WRAPPERS, "too many different uses of built-in functions");
+        }
+        Ok(name)
     }
 
     /// Compiles what [`Context::wrapper`] has collected, and gives the functions their bodies.

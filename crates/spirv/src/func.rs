@@ -85,6 +85,7 @@ impl<'c, 'a, 'w> Fn<'c, 'a, 'w> {
                     || self.atomic(inst)?
                     || self.group(inst)?
                     || self.image(inst)?
+                    || self.pipe(inst)?
             }
         };
         ensure!(known, "the instruction is not supported");

@@ -162,7 +162,7 @@ impl Fn<'_, '_, '_> {
         Ok(())
     }
 
-    fn uint(&mut self, id: Id) -> Result<Value> {
+    pub fn uint(&mut self, id: Id) -> Result<Value> {
         let v = self.scalar_int(id)?;
         Ok(self.resized(v, Type::I32, false))
     }

@@ -142,6 +142,10 @@ impl<'a, 'w> Context<'a, 'w> {
                 (out.kind, out.access) = (ParamKind::Image, image.access);
                 self.types.value(ty)?
             }
+            Kind::Pipe(access) => {
+                (out.kind, out.access) = (ParamKind::Pipe, access);
+                self.types.value(ty)?
+            }
             Kind::Sampler => {
                 out.kind = ParamKind::Sampler;
                 self.types.value(ty)?
@@ -168,6 +172,7 @@ impl<'a, 'w> Context<'a, 'w> {
             }
             Kind::Image(image) => image.name.into(),
             Kind::Sampler => "sampler_t".into(),
+            Kind::Pipe(_) => "pipe".into(),
             _ => String::new(),
         }
     }

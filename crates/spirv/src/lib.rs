@@ -31,6 +31,7 @@ mod limits;
 mod logic;
 mod memory;
 mod module;
+mod pipe;
 mod printf;
 mod reader;
 mod specialize;

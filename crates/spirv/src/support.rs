@@ -4,7 +4,7 @@
 //! same rows. A row may need something of the device.
 
 use crate::error::{Result, bail};
-use cloom_caps::DeviceCaps;
+use cloom_caps::{DeviceCaps, feature};
 use cloom_clc::Target;
 use spirv::Capability;
 use std::ffi::CStr;
@@ -58,6 +58,7 @@ const CAPABILITIES: &[(Capability, Needs)] = &[
     (Capability::GroupNonUniformClustered, Feature("cl_khr_subgroup_clustered_reduce")),
     (Capability::UniformDecoration, Nothing),
     (Capability::ShaderClockKHR, Feature("cl_khr_kernel_clock")),
+    (Capability::Pipes, Feature(feature::PIPES)),
     (Capability::ExpectAssumeKHR, Nothing),
     (Capability::DotProductInput4x8Bit, Feature("cl_khr_integer_dot_product")),
     (Capability::DotProductInput4x8BitPacked, Feature("cl_khr_integer_dot_product")),
@@ -121,7 +122,7 @@ pub(crate) fn check_capability(number: u32, target: &Target) -> Result<()> {
         Some(&(_, needs)) if has(target, needs) => Ok(()),
         Some(_) => bail!("the device lacks what the capability {capability:?} needs"),
         None => match capability {
-            Capability::Pipes | Capability::PipeStorage => bail!("the device has no pipes (capability {capability:?})"),
+            Capability::PipeStorage => bail!("pipes of a program are not supported (capability PipeStorage)"),
             Capability::DeviceEnqueue => bail!("the device has no queues of its own (capability DeviceEnqueue)"),
             Capability::Shader => bail!("the module is for graphics (capability Shader), not for OpenCL"),
             _ => bail!("the capability {capability:?} is not supported"),

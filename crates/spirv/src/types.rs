@@ -56,6 +56,10 @@ pub(crate) enum Kind {
     /// An image and a sampler, its two parts.
     SampledImage(Image),
     Event,
+    /// 1 `read_only`, 2 `write_only`.
+    Pipe(u8),
+    /// A reservation in a pipe.
+    ReserveId,
 }
 
 /// A type with its layout.
@@ -117,7 +121,7 @@ impl Types {
                 let lanes = if *lanes == 3 { 4 } else { u64::from(*lanes) };
                 natural(self[*element].size * lanes)
             }
-            Kind::Pointer(..) | Kind::Event | Kind::Image(_) => (8, 8),
+            Kind::Pointer(..) | Kind::Event | Kind::Image(_) | Kind::Pipe(_) | Kind::ReserveId => (8, 8),
             Kind::Sampler => (4, 4),
             Kind::SampledImage(_) => {
                 data.parts = 2;
@@ -196,7 +200,8 @@ impl Types {
             Kind::Pointer(space, _) => Type::ptr(*space),
             Kind::Image(_) => Type::ptr(Space::Constant),
             Kind::Sampler => Type::I32,
-            Kind::Event => Type::I64,
+            Kind::Pipe(_) => Type::ptr(Space::Global),
+            Kind::Event | Kind::ReserveId => Type::I64,
             _ => bail!("the type %{} is not that of a number, a vector or a pointer", self.id(ty)),
         })
     }

@@ -6,6 +6,7 @@ use cloom_ir::{Flags, Module};
 use cloom_spirv::{Error, Input, compile, is_spirv, spec_constants};
 
 const EXACT: &[u8] = include_bytes!("modules/exact.spv");
+const PIPES: &[u8] = include_bytes!("modules/pipes.spv");
 
 fn run(binary: &[u8], options: &BuildOptions, fma: bool) -> Result<Module, Error> {
     let target = Target { fma, ..Target::default() };
@@ -122,11 +123,46 @@ fn huge_types_and_values_are_refused() {
 }
 
 #[test]
+fn pipes_are_checked() {
+    run(PIPES, &BuildOptions::default(), true).unwrap();
+    // A pipe for reading and writing; packets of no bytes, of too many, of an alignment that is none.
+    assert!(refused(&[&[38, 1, 2]]).contains("read-only or write-only"));
+    let patched = |op: u32, at: usize, word: u32| {
+        let mut words: Vec<u32> = PIPES.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
+        let mut i = 5;
+        while words[i] & 0xffff != op {
+            i += (words[i] >> 16) as usize;
+        }
+        words[i + at] = word;
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        run(&bytes, &BuildOptions::default(), true).unwrap_err().to_string()
+    };
+    // OpWritePipe: type, result, pipe, pointer, size, alignment; OpCommitWritePipe: pipe, id, …
+    let operand = |op: u32, at: usize| {
+        let mut i = 5;
+        let words = PIPES.as_chunks::<4>().0;
+        while u32::from_le_bytes(words[i]) & 0xffff != op {
+            i += (u32::from_le_bytes(words[i]) >> 16) as usize;
+        }
+        u32::from_le_bytes(words[i + at])
+    };
+    let (pointer, id) = (operand(275, 4), operand(281, 2));
+    assert!(patched(275, 3, pointer).contains("is no pipe"));
+    assert!(patched(281, 2, pointer).contains("is no reservation"));
+    assert!(patched(275, 4, id).contains("is no pointer"));
+    let zero = operand(277, 5);
+    assert!(patched(275, 5, zero).contains("packets have 1 to"));
+    assert!(patched(275, 6, zero).contains("no power of two"));
+    // The pipe of the kernel is declared for the other purpose.
+    assert!(patched(38, 2, 1).contains("a write-only pipe is read"));
+}
+
+#[test]
 fn what_the_device_lacks_has_a_reason() {
     let module = |insts: &[&[u32]]| run(&assembled(insts), &BuildOptions::default(), true).unwrap_err().to_string();
     assert!(module(&[&[17, 6], &[14, 1, 2]]).contains("addresses of 32 bits"));
     assert!(module(&[&[17, 1]]).contains("graphics"));
-    assert!(module(&[&[17, 17]]).contains("no pipes"));
+    assert!(module(&[&[17, 60]]).contains("pipes of a program"));
     assert!(module(&[&[17, 19]]).contains("no queues of its own"));
     assert!(module(&[&[14, 2, 2]]).contains("capability Kernel"));
     assert!(module(&[&[17, 6]]).contains("no memory model"));

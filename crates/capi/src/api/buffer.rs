@@ -74,7 +74,11 @@ pub fn info(memory: Handle<MemObject>, name: u32, size: usize, value: OutBytes, 
     let object = memory.get()?;
     let info = Info::new(size, value, size_ret);
     match name {
-        cl::MEM_TYPE => info.value(object.as_image().map_or(cl::MEM_OBJECT_BUFFER, |image| image.image_type as u32)),
+        cl::MEM_TYPE => info.value(match (object.as_image(), object.as_pipe()) {
+            (Some(image), _) => image.image_type as u32,
+            (None, Some(_)) => cl::MEM_OBJECT_PIPE,
+            (None, None) => cl::MEM_OBJECT_BUFFER,
+        }),
         cl::MEM_FLAGS => info.value(object.flags().bits()),
         cl::MEM_SIZE => info.value(object.size() as usize),
         cl::MEM_HOST_PTR => info.value(object.host_ptr().unwrap_or(0)),

@@ -1,6 +1,6 @@
 //! Devices and their queries.
 
-use super::{command_buffer, fail, give_all, partition, platform, usm};
+use super::{command_buffer, fail, give_all, partition, pipe, platform, usm};
 use crate::args::{Out, OutArray, OutBytes};
 use crate::handle::{self, Handle};
 use crate::info::{Info, Written};
@@ -65,13 +65,14 @@ pub fn ids(
 pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let device = handle.get()?;
     let info = Info::new(size, value, size_ret);
-    let queries: [&dyn Fn() -> Result<Option<Written>>; 8] = [
+    let queries: [&dyn Fn() -> Result<Option<Written>>; 9] = [
         &|| limit(&device, name, info),
         &|| ability(&device, name, info),
         &|| images(&device, name, info),
         &|| partition::device_info(handle, &device, name, info),
         &|| command_buffer::device_info(name, info),
         &|| usm::device_info(&device, name, info),
+        &|| pipe::device_info(&device, name, info),
         &|| il(&device, name, info),
         &|| absent(name, info),
     ];
@@ -244,16 +245,11 @@ const SCOPE_WORK_ITEM: u64 = 1 << 3;
 /// Queries of features that no device has so far.
 fn absent(name: u32, info: Info) -> Result<Option<Written>> {
     Ok(Some(match name {
-        cl::DEVICE_ERROR_CORRECTION_SUPPORT
-        | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS
-        | cl::DEVICE_PIPE_SUPPORT => info.bool(false)?,
+        cl::DEVICE_ERROR_CORRECTION_SUPPORT | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.bool(false)?,
         cl::DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
         | cl::DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
         | cl::DEVICE_MAX_ON_DEVICE_QUEUES
         | cl::DEVICE_MAX_ON_DEVICE_EVENTS
-        | cl::DEVICE_MAX_PIPE_ARGS
-        | cl::DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
-        | cl::DEVICE_PIPE_MAX_PACKET_SIZE
         | cl::DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value(0u32)?,

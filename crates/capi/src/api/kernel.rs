@@ -6,7 +6,7 @@ use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_runtime::{
-    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Program, Result, Sampler, Status, WithMemObject,
+    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Pipe, Program, Result, Sampler, Status, WithMemObject,
     WithSampler, subgroup,
 };
 
@@ -123,7 +123,8 @@ pub fn arg_info(
         cl::KERNEL_ARG_TYPE_QUALIFIER => {
             // Pointees in constant memory count as const without the qualifier.
             let constant = param.is_const || space == ArgSpace::Constant;
-            let bits = [(constant, 1u64), (param.is_restrict, 2), (param.is_volatile, 4)];
+            let is_pipe = Pipe::is_parameter(param);
+            let bits = [(constant, 1u64), (param.is_restrict, 2), (param.is_volatile, 4), (is_pipe, 8)];
             info.value(bits.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum::<u64>())
         }
         _ => info.unknown(name),

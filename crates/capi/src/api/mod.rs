@@ -14,6 +14,7 @@ pub mod kernel;
 pub mod launch;
 pub mod mutable;
 pub mod partition;
+pub mod pipe;
 pub mod platform;
 pub mod program;
 pub mod queue;

@@ -315,4 +315,5 @@ entry_points! {
     fn clCreatePipe(
         context: Handle, flags: u64, packet_size: u32, max_packets: u32, properties: *const isize, code: *mut i32
     ) -> Handle;
+    fn clGetPipeInfo(pipe: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
 }

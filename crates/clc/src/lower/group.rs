@@ -206,7 +206,7 @@ impl Fn<'_, '_> {
 
 impl super::Lowering<'_> {
     /// The variable that groups exchange values through, made when it is first asked for.
-    fn shared_memory(&mut self) -> cloom_ir::GlobalRef {
+    pub fn shared_memory(&mut self) -> cloom_ir::GlobalRef {
         if let Some(g) = self.shared {
             return g;
         }

@@ -18,6 +18,7 @@ mod images;
 mod init;
 mod lvalue;
 mod numeric;
+mod pipes;
 mod special;
 mod stmt;
 

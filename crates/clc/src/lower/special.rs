@@ -12,6 +12,7 @@ impl Fn<'_, '_> {
         self.at(e.span);
         let ty = self.ir(e.ty.ty);
         match which {
+            Special::Pipe(op) => self.pipe(op, args[0].ty.ty, &v, ty),
             Special::Vload { .. } => {
                 let (p, align) = self.vector_address(v[1], v[0], ty, false);
                 self.b().load(ty, p, align, Flags::empty())

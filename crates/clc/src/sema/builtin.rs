@@ -7,6 +7,7 @@
 use super::Sema;
 use super::atomics;
 use super::images;
+use super::pipes;
 use super::tree::{Expr, ExprKind, Rounding, Special};
 use super::types::{QTy, Ty, TyKind, elem_signed};
 use crate::source::{Diagnostic, Span};
@@ -34,6 +35,7 @@ enum Family {
     Expect,
     Trap,
     Image(images::Function),
+    Pipe(pipes::PipeOp),
     ToSpace(Space),
     GetFence,
     Unavailable(&'static str, &'static str),
@@ -151,15 +153,13 @@ fn family(name: &str) -> Option<Family> {
         "to_local" => Family::ToSpace(Space::Local),
         "to_private" => Family::ToSpace(Space::Private),
         "get_fence" => Family::GetFence,
-        _ if name.contains("_pipe") || name.ends_with("_reserve_id") => {
-            Family::Unavailable("pipes are", "use a buffer and an atomic counter")
-        }
         "enqueue_kernel" | "enqueue_marker" | "get_default_queue" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D" => {
             Family::Unavailable("device-side enqueue is", "enqueue kernels from the host")
         }
         _ => {
             let image = || images::function(name).map(Family::Image);
-            return atomics::function(name).map(Family::C11).or_else(image);
+            let pipe = || pipes::function(name).map(Family::Pipe);
+            return atomics::function(name).map(Family::C11).or_else(image).or_else(pipe);
         }
     })
 }
@@ -176,7 +176,7 @@ pub(super) fn static_name(name: &str) -> Option<&'static str> {
 
 /// Names for suggestions.
 pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
-    cloom_builtins::names().filter(|n| !n.starts_with("__")).chain(OTHERS).chain(images::names())
+    cloom_builtins::names().filter(|n| !n.starts_with("__")).chain(OTHERS).chain(images::names()).chain(pipes::names())
 }
 
 impl Sema<'_> {
@@ -192,13 +192,18 @@ impl Sema<'_> {
             None => return Expr::error(span),
         };
         let needs_generic = matches!(family, Family::ToSpace(_) | Family::GetFence) && !self.opts.generic;
-        if needs_generic || matches!(family, Family::Unavailable(..)) {
+        let needs_pipes = matches!(family, Family::Pipe(_)) && !self.opts.pipes;
+        if needs_generic || needs_pipes || matches!(family, Family::Unavailable(..)) {
             for a in args {
                 self.expr(a);
             }
         }
         if needs_generic {
             self.no_generic(at, &format!("`{name}`: the generic address space"));
+            return Expr::error(span);
+        }
+        if needs_pipes {
+            self.no_pipes(at, &format!("`{name}`: pipes"));
             return Expr::error(span);
         }
         if let Family::Unavailable(what, help) = family {
@@ -231,7 +236,7 @@ impl Sema<'_> {
             Family::Trap => &[0],
             Family::C11(f) if f.arity().contains(&values.len()) => &[],
             Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
-            Family::Printf | Family::Image(_) | Family::Unavailable(..) => &[],
+            Family::Printf | Family::Image(_) | Family::Pipe(_) | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
             let plural = if arity[0] == 1 { "" } else { "s" };
@@ -257,6 +262,7 @@ impl Sema<'_> {
             Family::Expect => values.into_iter().next().map(|e| self.convert(e, Ty::LONG)),
             Family::Trap => Some(Expr::value(ExprKind::Special(Special::Trap, values), Ty::VOID, span)),
             Family::Image(f) => self.image_call(f, name, values, at, span),
+            Family::Pipe(op) => self.pipe_call(op, name, values, at, span),
             Family::ToSpace(space) => self.qualifier_call(space, values, span),
             Family::GetFence => self.as_generic(values).map(|p| {
                 let kind = ExprKind::Special(Special::GetFence, vec![p]);

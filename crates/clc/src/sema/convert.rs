@@ -198,7 +198,9 @@ impl Sema<'_> {
                 );
                 return Expr::error(span);
             }
-            (TyKind::Scalar(_), TyKind::Event) if self.is_zero(&e) => return self.constant(0, to, span),
+            (TyKind::Scalar(_), TyKind::Event | TyKind::ReserveId) if self.is_zero(&e) => {
+                return self.constant(0, to, span);
+            }
             (TyKind::Scalar(_), TyKind::Sampler) => {
                 let Some(bits) = self.eval_int(&e) else {
                     self.not_constant(span, "a sampler");
@@ -352,7 +354,9 @@ impl Sema<'_> {
             (TyKind::Bool | TyKind::Scalar(_), TyKind::Pointer(_)) if self.types.is_integer(from) => {
                 Expr::value(ExprKind::PtrCast(Box::new(e)), to, span)
             }
-            (TyKind::Scalar(_), TyKind::Event | TyKind::Sampler) => return self.assigned(e, to, "cast", span),
+            (TyKind::Scalar(_), TyKind::Event | TyKind::ReserveId | TyKind::Sampler) => {
+                return self.assigned(e, to, "cast", span);
+            }
             (a, b) => {
                 let (from_name, to_name) = (self.type_name(from), self.type_name(to));
                 let mut d = Diagnostic::error("E0330", span, format!("cannot cast `{from_name}` to `{to_name}`"));

@@ -110,6 +110,13 @@ impl Sema<'_> {
             self.put_error(name);
             return;
         }
+        if at_file && self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::ReserveId)) {
+            let message = format!("variable `{}` of program scope holds a `reserve_id_t`", self.text(name.name));
+            let note = "a reservation belongs to the kernel that made it";
+            self.push(Diagnostic::error("E0319", item.span, message).note(note));
+            self.put_error(name);
+            return;
+        }
         if at_file || is_static || is_extern {
             if d.space.is_none() && self.opts.variables {
                 qty.space = Space::Global;
@@ -175,6 +182,11 @@ impl Sema<'_> {
         }
         if self.types.any_part(ty, &mut |k| matches!(k, TyKind::Image(..))) {
             let message = format!("variable of type `{}`: an image can only be a parameter", self.type_name(ty));
+            self.error("E0319", span, message);
+            return None;
+        }
+        if let TyKind::Pipe(..) = self.types.kind(ty) {
+            let message = format!("variable of type `{}`: a pipe can only be a parameter", self.type_name(ty));
             self.error("E0319", span, message);
             return None;
         }

@@ -69,6 +69,9 @@ impl Sema<'_> {
                     self.warn_unused(&a);
                 }
                 let b = self.rvalue_of(rhs);
+                if self.is_operand_pipe(&b) {
+                    return Expr::error(span);
+                }
                 let ty = b.ty.ty;
                 Expr::value(ExprKind::Comma(Box::new(a), Box::new(b)), ty, span)
             }
@@ -235,7 +238,7 @@ impl Sema<'_> {
 
     fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Expr {
         let object = self.expr(operand);
-        if object.is_error() {
+        if object.is_error() || self.is_operand_pipe(&object) {
             return Expr::error(span);
         }
         if matches!(object.kind, ExprKind::FuncName(_)) {
@@ -269,6 +272,9 @@ impl Sema<'_> {
             return false;
         }
         let span = target.span;
+        if self.is_operand_pipe(target) {
+            return false;
+        }
         if !target.lvalue {
             self.push(Diagnostic::error("E0305", span, "this cannot be assigned").label("only a value, not an object"));
             return false;

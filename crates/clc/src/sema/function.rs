@@ -50,7 +50,7 @@ impl Sema<'_> {
         if is_kernel && internal && specs.inline.is_none() {
             self.error("E0318", specs.span, "a kernel cannot be `static`");
         }
-        if matches!(self.types.kind(ret.ty), TyKind::Image(..)) {
+        if matches!(self.types.kind(ret.ty), TyKind::Image(..) | TyKind::Pipe(..)) {
             let message = format!("a function cannot return a `{}`", self.type_name(ret.ty));
             self.error("E0319", specs.ty_span, message);
         }
@@ -65,7 +65,11 @@ impl Sema<'_> {
         let text = self.text(h.name.name).to_owned();
         // A library function may call its internal version: `__name` of `name`.
         let public = text.strip_prefix("__").unwrap_or(&text);
-        let is_library = |name| super::builtin::is_builtin(name) || super::images::is_library_function(name);
+        let is_library = |name| {
+            super::builtin::is_builtin(name)
+                || super::images::is_library_function(name)
+                || super::pipes::is_library_function(name)
+        };
         let library = self.opts.library && (is_library(&text) || is_library(public));
         let existing = match self.scopes.get_file(h.name.name) {
             Some((Entry::Funcs(list), _)) => list.clone(),
@@ -316,6 +320,10 @@ impl Sema<'_> {
                             .help("pass the buffer as an argument of its own"),
                     );
                 }
+                if self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::ReserveId)) {
+                    let help = "reservations are made in kernels";
+                    self.bad_kernel_type(p.span, &out.name, "holds a `reserve_id_t`", help);
+                }
                 if self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::Bool)) {
                     self.bad_kernel_type(p.span, &out.name, "holds a `bool`", "use `int` or `uchar`");
                 }
@@ -323,6 +331,10 @@ impl Sema<'_> {
             TyKind::Bool => self.bad_kernel_type(p.span, &out.name, "is a `bool`", "use `int` or `uchar`"),
             TyKind::Atomic(_) => self.bad_kernel_type(p.span, &out.name, "is an atomic object", "pass a pointer to it"),
             TyKind::Event => self.bad_kernel_type(p.span, &out.name, "is an `event_t`", "events are made in kernels"),
+            TyKind::ReserveId => {
+                let help = "reservations are made in kernels";
+                self.bad_kernel_type(p.span, &out.name, "is a `reserve_id_t`", help);
+            }
             TyKind::Scalar(_) if self.names_host_sized(&p.specs) => {
                 self.bad_kernel_type(
                     p.span,
@@ -335,6 +347,10 @@ impl Sema<'_> {
             TyKind::Sampler => out.kind = ParamKind::Sampler,
             TyKind::Image(_, access) => {
                 out.kind = ParamKind::Image;
+                out.access = access.number();
+            }
+            TyKind::Pipe(_, access) => {
+                out.kind = ParamKind::Pipe;
                 out.access = access.number();
             }
             TyKind::Void | TyKind::Array(..) | TyKind::Function(..) => {}
@@ -358,6 +374,7 @@ impl Sema<'_> {
     fn argument_type_name(&self, ty: Ty) -> String {
         match self.types.kind(ty) {
             TyKind::Pointer(to) => format!("{}*", self.argument_type_name(to.ty)),
+            TyKind::Pipe(packet, _) => self.argument_type_name(*packet),
             _ => self.type_name(ty),
         }
     }

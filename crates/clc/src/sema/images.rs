@@ -204,15 +204,15 @@ impl Sema<'_> {
 
     /// Checks the access qualifier.
     fn may_access(&mut self, has: AccessQual, needs: AccessQual, sampled: bool, image: &Expr) -> Option<()> {
-        let (word, verb) = match has {
-            AccessQual::ReadOnly => ("read_only", "written"),
-            AccessQual::WriteOnly => ("write_only", "read"),
-            AccessQual::ReadWrite => ("read_write", "read with a sampler"),
+        let verb = match has {
+            AccessQual::ReadOnly => "written",
+            AccessQual::WriteOnly => "read",
+            AccessQual::ReadWrite => "read with a sampler",
         };
         if has == needs || has == AccessQual::ReadWrite && !sampled {
             return Some(());
         }
-        self.error("E0306", image.span, format!("a `{word}` image cannot be {verb}"));
+        self.error("E0306", image.span, format!("a `{}` image cannot be {verb}", has.word()));
         None
     }
 

@@ -19,6 +19,7 @@ mod init;
 mod init_template;
 mod ops;
 mod overload;
+pub mod pipes;
 mod scope;
 mod specs;
 mod stmt;
@@ -47,6 +48,8 @@ pub struct SemaOptions {
     pub fp64: bool,
     /// Images.
     pub images: bool,
+    /// Pipes.
+    pub pipes: bool,
     /// A pointer without a named address space points to the generic one.
     pub generic: bool,
     /// Variables of program scope may be in global memory, and are if no address space is named.

@@ -371,7 +371,7 @@ impl Sema<'_> {
 
     /// `c ? a : b`.
     pub(super) fn conditional(&mut self, c: Expr, a: Expr, b: Expr, span: Span) -> Expr {
-        if c.is_error() || a.is_error() || b.is_error() {
+        if c.is_error() || a.is_error() || b.is_error() || self.is_operand_pipe(&a) {
             return Expr::error(span);
         }
         if let TyKind::Vector(e, n) = *self.types.kind(c.ty.ty) {

@@ -71,7 +71,9 @@ impl Sema<'_> {
                 };
                 rank.map(|rank| rank + to_generic)
             }
-            (TyKind::Scalar(_), TyKind::Pointer(_) | TyKind::Event) => self.is_zero(arg).then_some(2),
+            (TyKind::Scalar(_), TyKind::Pointer(_) | TyKind::Event | TyKind::ReserveId) => {
+                self.is_zero(arg).then_some(2)
+            }
             _ => None,
         }
     }

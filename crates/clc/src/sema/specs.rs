@@ -57,6 +57,9 @@ impl Sema<'_> {
     pub(super) fn specs(&mut self, specs: &ast::DeclSpecs) -> Declared {
         let mut d = self.type_spec(&specs.ty, specs.ty_span);
         d.ty.ty = self.vector_attribute(d.ty.ty, &specs.attrs);
+        if let Some(span) = specs.pipe {
+            d = Declared::plain(self.pipe_type(d, span));
+        }
         self.qualify(&mut d, &specs.quals);
         d
     }
@@ -95,8 +98,13 @@ impl Sema<'_> {
     fn access_qualifier(&mut self, d: &mut Declared, access: AccessQual, span: Span) {
         match *self.types.kind(d.ty.ty) {
             TyKind::Image(kind, _) => d.ty.ty = self.types.intern(TyKind::Image(kind, access)),
+            TyKind::Pipe(..) if access == AccessQual::ReadWrite => {
+                let d = Diagnostic::error("E0304", span, "a pipe cannot be `read_write`");
+                self.push(d.note("a kernel either reads from a pipe or writes to it"));
+            }
+            TyKind::Pipe(packet, _) => d.ty.ty = self.types.intern(TyKind::Pipe(packet, access)),
             TyKind::Error => {}
-            _ => self.error("E0304", span, "access qualifiers are for images only"),
+            _ => self.error("E0304", span, "access qualifiers are for images and pipes only"),
         }
     }
 
@@ -201,8 +209,9 @@ impl Sema<'_> {
                 self.unavailable(span, "device-side enqueue is", "enqueue kernels from the host");
                 Ty::ERROR
             }
+            BuiltinType::ReserveId if self.opts.pipes => Ty::RESERVE_ID,
             BuiltinType::ReserveId => {
-                self.unavailable(span, "pipes are", "use a buffer");
+                self.no_pipes(span, "`reserve_id_t`: pipes");
                 Ty::ERROR
             }
         }
@@ -240,6 +249,10 @@ impl Sema<'_> {
                         d = Declared::plain(Ty::ERROR);
                         continue;
                     }
+                    if self.is_part_pipe(to.ty, "a pointer cannot point to", step.span) {
+                        d = Declared::plain(Ty::ERROR);
+                        continue;
+                    }
                     let ty = if to.ty == Ty::ERROR { Ty::ERROR } else { self.types.pointer(to) };
                     d = Declared::plain(ty);
                     self.qualify(&mut d, quals);
@@ -256,6 +269,10 @@ impl Sema<'_> {
                         },
                     };
                     if d.ty.ty == Ty::ERROR {
+                        continue;
+                    }
+                    if self.is_part_pipe(d.ty.ty, "an array cannot have elements of type", step.span) {
+                        d = Declared::plain(Ty::ERROR);
                         continue;
                     }
                     if self.types.layout(d.ty.ty).is_none() {
@@ -501,7 +518,7 @@ impl Sema<'_> {
             self.error("E0316", span, message);
             return QTy::plain(Ty::ERROR);
         }
-        if matches!(self.types.kind(ty.ty), TyKind::Event | TyKind::Sampler | TyKind::Image(..)) {
+        if matches!(self.types.kind(ty.ty), TyKind::Event | TyKind::Sampler | TyKind::Image(..) | TyKind::Pipe(..)) {
             let message = format!("`{}` cannot be a member", self.type_name(ty.ty));
             self.error("E0326", span, message);
             return QTy::plain(Ty::ERROR);

@@ -6,6 +6,7 @@
 //! would compute.
 
 use super::images::ImageOp;
+use super::pipes::PipeOp;
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
 use cloom_builtins::Sig;
@@ -386,6 +387,8 @@ pub enum Special {
     Trap,
     /// An access to an image.
     Image(ImageOp),
+    /// A function of pipes.
+    Pipe(PipeOp),
     /// A generic pointer: as one into this address space, or null if it points elsewhere.
     ToSpace(Space),
     /// A generic pointer: the flags of a fence for the memory that it points into.

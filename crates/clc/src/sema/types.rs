@@ -70,8 +70,12 @@ pub enum TyKind {
     Event,
     /// `sampler_t`
     Sampler,
+    /// `reserve_id_t`
+    ReserveId,
     /// An image, and what the program may do with it.
     Image(ImageKind, AccessQual),
+    /// A pipe of packets of a type, and what the program may do with it.
+    Pipe(Ty, AccessQual),
     /// A function: result and parameters.
     Function(QTy, Vec<QTy>),
 }
@@ -146,6 +150,7 @@ fixed! {
     DOUBLE 13 TyKind::Scalar(Elem::F64);
     EVENT 14 TyKind::Event;
     SAMPLER 15 TyKind::Sampler;
+    RESERVE_ID 16 TyKind::ReserveId;
 }
 
 /// The scalar of the syntax tree as that of the table of built-ins.
@@ -247,6 +252,7 @@ impl Types {
         let ty = Ty(self.kinds.len() as u32);
         self.depths.push(match &kind {
             TyKind::Pointer(of) | TyKind::Array(of, _) => self.depth(of.ty) + 1,
+            TyKind::Pipe(of, _) => self.depth(*of),
             _ => 0,
         });
         self.kinds.push(kind.clone());
@@ -351,7 +357,7 @@ impl Types {
                 let size = u64::from(e.bits() / 8) * if n == 3 { 4 } else { u64::from(n) };
                 (size, size)
             }
-            TyKind::Pointer(_) | TyKind::Event | TyKind::Image(..) => (8, 8),
+            TyKind::Pointer(_) | TyKind::Event | TyKind::ReserveId | TyKind::Image(..) | TyKind::Pipe(..) => (8, 8),
             TyKind::Sampler => (4, 4),
             TyKind::Array(of, Some(n)) => {
                 let (size, align) = self.layout(of.ty)?;
@@ -386,9 +392,11 @@ impl Types {
             TyKind::Scalar(e) | TyKind::Atomic(e) => Type::scalar(ir_scalar(e)),
             TyKind::Vector(e, n) => Type::vector(ir_scalar(e), u16::from(n)),
             TyKind::Pointer(to) => Type::ptr(to.space),
-            TyKind::Event => Type::I64,
+            TyKind::Event | TyKind::ReserveId => Type::I64,
             // The address of its descriptor.
             TyKind::Image(..) => Type::ptr(Space::Constant),
+            // The address of its header.
+            TyKind::Pipe(..) => Type::ptr(Space::Global),
             TyKind::Sampler => Type::I32,
             TyKind::Record(_) | TyKind::Array(..) => Type::ptr(Space::Private),
             TyKind::Bool | TyKind::Error | TyKind::Void | TyKind::Function(..) => Type::I8,
@@ -461,7 +469,9 @@ impl Types {
             TyKind::Atomic(e) => super::atomics::type_name(*e).into(),
             TyKind::Event => "event_t".into(),
             TyKind::Sampler => "sampler_t".into(),
+            TyKind::ReserveId => "reserve_id_t".into(),
             TyKind::Image(kind, _) => image_name(*kind).into(),
+            TyKind::Pipe(packet, access) => format!("{} pipe {}", access.word(), self.name(*packet, names)),
             TyKind::Function(ret, params) => {
                 let params: Vec<String> = params.iter().map(|p| self.name(p.ty, names)).collect();
                 format!("{} ({})", self.name(ret.ty, names), params.join(", "))
@@ -496,7 +506,9 @@ impl Types {
             TyKind::Atomic(e) => super::atomics::type_name(*e).into(),
             TyKind::Event => "event".into(),
             TyKind::Sampler => "sampler".into(),
+            TyKind::ReserveId => "reserve".into(),
             TyKind::Image(kind, access) => format!("{}.{}", image_name(*kind), access.number()),
+            TyKind::Pipe(packet, access) => format!("pipe{}.{}", self.code(*packet), access.number()),
             TyKind::Array(of, n) => format!("a{}{}", n.unwrap_or(0), self.code(of.ty)),
             TyKind::Record(id) => format!("s{}", id.0),
             TyKind::Error | TyKind::Function(..) => "e".into(),

@@ -63,6 +63,7 @@ fn empty_specs(span: Span) -> DeclSpecs {
         ty: TypeSpec::Error,
         ty_span: span,
         quals: Qualifiers::default(),
+        pipe: None,
         kernel: None,
         inline: None,
         noreturn: None,
@@ -175,9 +176,13 @@ impl Parser<'_> {
                     Some((_, before)) => self.second_type(t, before),
                     None => words.base = Some((kw, t.span)),
                 },
-                Kw::Pipe => {
-                    self.mistake(Diagnostic::error("E0209", t.span, "pipes are not supported"));
-                }
+                Kw::Pipe => match specs.pipe {
+                    Some(before) => {
+                        let message = "`pipe` is written twice: a pipe has no packets that are pipes";
+                        self.mistake(Diagnostic::error("E0207", t.span, message).also(before, "the first one"));
+                    }
+                    None => specs.pipe = Some(t.span),
+                },
                 Kw::Struct | Kw::Union => {
                     ty = Some(TypeSpec::Record(Box::new(self.record())));
                     any = true;
@@ -337,7 +342,7 @@ impl Parser<'_> {
         let foreign = crate::source::foreign(&text);
         let is_image = text.starts_with("image") || text.starts_with("sampler");
         match near {
-            _ if text == "pipe" => d = d.help("pipes are not supported by this device: use a buffer"),
+            _ if text == "pipe" => d = d.help("pipes are part of OpenCL C 2.0: build with `-cl-std=CL3.0`"),
             _ if text == "generic" => {
                 d = d.help(
                     "the generic address space is part of OpenCL C 3.0 (`-cl-std=CL3.0`): name the address space",

@@ -200,10 +200,12 @@ fn interpret(module: &Module, kernel: FuncRef, group: Option<&WorkGroupLayout>) 
     for p in &meta.params {
         args.push(match p.kind {
             ParamKind::Local => Arg::Local(256),
-            ParamKind::Global | ParamKind::Constant | ParamKind::Image => match machine.buffer(&[1; 256]) {
-                Ok(address) => Arg::Buffer(address),
-                Err(_) => return,
-            },
+            ParamKind::Global | ParamKind::Constant | ParamKind::Image | ParamKind::Pipe => {
+                match machine.buffer(&[1; 256]) {
+                    Ok(address) => Arg::Buffer(address),
+                    Err(_) => return,
+                }
+            }
             ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => {
                 if p.size > 1 << 16 {
                     return;

@@ -398,7 +398,7 @@ impl<'t> Parser<'t> {
     }
 
     fn kernel(&mut self) -> Result<KernelMeta> {
-        const KINDS: [ParamKind; 7] = [
+        const KINDS: [ParamKind; 8] = [
             ParamKind::Value,
             ParamKind::Struct,
             ParamKind::Global,
@@ -406,6 +406,7 @@ impl<'t> Parser<'t> {
             ParamKind::Local,
             ParamKind::Sampler,
             ParamKind::Image,
+            ParamKind::Pipe,
         ];
         let mut meta = KernelMeta::default();
         self.punct(b'{')?;

@@ -55,7 +55,7 @@ fn param_fits(p: &KernelParam, ty: Type) -> bool {
     match p.kind {
         ParamKind::Value => !ty.is_ptr() && ty.scalar != Scalar::I1 && u64::from(p.size) >= bytes(ty),
         ParamKind::Struct => pointer(Space::Constant),
-        ParamKind::Global => pointer(Space::Global) && p.size == 8,
+        ParamKind::Global | ParamKind::Pipe => pointer(Space::Global) && p.size == 8,
         ParamKind::Constant | ParamKind::Image => pointer(Space::Constant) && p.size == 8,
         ParamKind::Local => pointer(Space::Local) && p.size == 8,
         ParamKind::Sampler => ty == Type::I32 && p.size >= 4,

@@ -39,6 +39,8 @@ pub struct DeclSpecs {
     pub ty_span: Span,
     /// Qualifiers of the type, address space among them.
     pub quals: Qualifiers,
+    /// `pipe`: the type is that of the packets.
+    pub pipe: Option<Span>,
     /// `kernel`
     pub kernel: Option<Span>,
     /// `inline`
@@ -105,6 +107,15 @@ impl AccessQual {
     /// The number that kernel metadata has for it: 0 means none.
     pub fn number(self) -> u8 {
         self as u8 + 1
+    }
+
+    /// The qualifier as it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            AccessQual::ReadOnly => "read_only",
+            AccessQual::WriteOnly => "write_only",
+            AccessQual::ReadWrite => "read_write",
+        }
     }
 }
 

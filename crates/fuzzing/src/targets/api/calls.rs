@@ -82,6 +82,8 @@ functions! {
     fn clGetCommandQueueInfo(h: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
     fn clCreateBuffer(h: Handle, flags: u64, size: usize, host: *mut Void, code: *mut i32) -> Handle;
     fn clCreateSubBuffer(h: Handle, flags: u64, kind: u32, region: *const [usize; 2], code: *mut i32) -> Handle;
+    fn clCreatePipe(h: Handle, flags: u64, packet: u32, count: u32, props: *const isize, code: *mut i32) -> Handle;
+    fn clGetPipeInfo(h: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;
     fn clRetainMemObject(h: Handle) -> i32;
     fn clReleaseMemObject(h: Handle) -> i32;
     fn clGetMemObjectInfo(h: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;

@@ -61,7 +61,7 @@ struct Player<'a> {
     platform: usize,
 }
 
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "kernel void k(global int *p, int n) { size_t i = get_global_linear_id(); if (p && i < 16) p[i] += n; }",
     "kernel void a(global int *p, local int *l, float4 v) { size_t i = get_local_linear_id(); if (l && i < 4) l[i] = v.x; \
      barrier(CLK_LOCAL_MEM_FENCE); if (p && i < 4 && l) p[i] = l[i]; } kernel void b() { }",
@@ -70,10 +70,12 @@ const SOURCES: [&str; 6] = [
     "kernel void d() { printf(\"\"); }",
     "int f(int); kernel void e(global int *p) { if (p) p[0] = f(1); }",
     "int f(int x) { return x + 1; }",
+    "#if __OPENCL_C_VERSION__ >= 200\nkernel void g(read_only pipe int p, write_only pipe int q, global int *o) \
+     { int x; if (!read_pipe(p, &x)) write_pipe(q, &x); if (o) o[0] = get_pipe_num_packets(q); }\n#endif",
 ];
 const OPTIONS: [&str; 7] =
     ["", "-w -cl-std=CL3.0", "-DN=3", "-cl-std=nonsense", "-create-library", "-cl-kernel-arg-info", "\""];
-const NAMES: [&str; 8] = ["k", "a", "b", "c", "d", "e", "f", ""];
+const NAMES: [&str; 9] = ["k", "a", "b", "c", "d", "e", "f", "g", ""];
 
 impl Player<'_> {
     fn pools(&self) -> std::sync::MutexGuard<'_, Pools> {
@@ -179,6 +181,15 @@ impl Player<'_> {
                 };
                 self.keep(Kind::Queue, h);
             }
+            // A pipe is a memory object too, which what works on buffers must refuse.
+            2 if self.rng.chance(15) => {
+                let context = self.any(Kind::Context);
+                let (flags, packet) =
+                    (self.rng.pick(&[0, 1, 512, 513, 2, 8]), self.rng.pick(&[4, 4, 8, 1, 0, 1 << 17]));
+                let count = if self.rng.chance(90) { self.rng.below(100) as u32 } else { u32::MAX };
+                let h = clCreatePipe(context, flags, packet, count, null(), code);
+                self.keep(Kind::Buffer, h);
+            }
             2..=4 => {
                 let context = self.any(Kind::Context);
                 let flags = self.rng.pick(&[0, 1, 2, 4, 1 | 8, 8, 32, 16, 16 | 32, 1 | 128, 256, 7, 1 << 33]);
@@ -274,6 +285,9 @@ impl Player<'_> {
             1 => ignore(clGetDeviceInfo(self.device(), 0x1000 + self.rng.below(0x80) as u32, size, value, out)),
             2 => ignore(clGetContextInfo(self.any(Kind::Context), 0x1080 + low % 8, size, value, out)),
             3 => ignore(clGetCommandQueueInfo(self.any(Kind::Queue), 0x1090 + low % 12, size, value, out)),
+            4 if self.rng.chance(20) => {
+                ignore(clGetPipeInfo(self.any(Kind::Buffer), 0x1120 + low % 4, size, value, out));
+            }
             4 => ignore(clGetMemObjectInfo(self.any(Kind::Buffer), 0x1100 + low % 16, size, value, out)),
             5 => {
                 // The binaries themselves are a list of pointers that must be good.
