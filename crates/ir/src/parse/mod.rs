@@ -398,7 +398,7 @@ impl<'t> Parser<'t> {
     }
 
     fn kernel(&mut self) -> Result<KernelMeta> {
-        const KINDS: [ParamKind; 7] = [
+        const KINDS: [ParamKind; 8] = [
             ParamKind::Value,
             ParamKind::Struct,
             ParamKind::Global,
@@ -406,6 +406,7 @@ impl<'t> Parser<'t> {
             ParamKind::Local,
             ParamKind::Sampler,
             ParamKind::Image,
+            ParamKind::Queue,
         ];
         let mut meta = KernelMeta::default();
         self.punct(b'{')?;
@@ -434,6 +435,7 @@ impl<'t> Parser<'t> {
             meta.vec_type_hint = Some(self.string()?);
         }
         meta.partial_groups = self.eat_word("partial_groups");
+        meta.is_block = self.eat_word("block");
         self.punct(b'}')?;
         Ok(meta)
     }
