@@ -1,4 +1,4 @@
-//! Features that no device has so far: pipes, on-device queues and sharing with graphics. These entry points check the
+//! Features that no device has so far: pipes and sharing with graphics. These entry points check the
 //! handles, and then return the error that the specification names.
 
 use super::fail;
@@ -23,10 +23,6 @@ not_supported! {
         = InvalidOperation "no device of the context has pipes";
     pipe_info(pipe: MemObject; u32, usize, OutBytes, Out<usize>) -> ()
         = InvalidMemObject "the memory object is a buffer, not a pipe";
-
-    // Queues on the device, 5.1: Command-Queues.
-    default_device_queue(context: Context, device: Device; Handle<Queue>) -> ()
-        = InvalidOperation "the device has no queues of its own";
 
     // Sharing with graphics: extensions.
     gl_buffer(context: Context; u64, u32) -> Handle<MemObject>

@@ -78,6 +78,7 @@ fn usage(kernel: &str, meta: &KernelMeta) -> String {
             ParamKind::Struct => "@file",
             ParamKind::Value => "1",
             ParamKind::Image | ParamKind::Sampler => "(images cannot be described yet)",
+            ParamKind::Queue => "(queues cannot be described yet)",
         };
         text += &format!("\n  --arg {:<24} for {} {}", format!("{}={example}", p.name), p.type_name, p.name);
     }
@@ -106,6 +107,7 @@ fn one(param: &KernelParam, text: &str) -> Result<Value, String> {
             Ok(Value::Bytes(bytes))
         }
         ParamKind::Image | ParamKind::Sampler => Err("images and samplers cannot be described yet".into()),
+        ParamKind::Queue => Err("queues cannot be described yet".into()),
     }
 }
 

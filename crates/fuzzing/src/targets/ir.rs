@@ -204,7 +204,7 @@ fn interpret(module: &Module, kernel: FuncRef, group: Option<&WorkGroupLayout>) 
                 Ok(address) => Arg::Buffer(address),
                 Err(_) => return,
             },
-            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => {
+            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler | ParamKind::Queue => {
                 if p.size > 1 << 16 {
                     return;
                 }
