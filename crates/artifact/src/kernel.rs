@@ -1,7 +1,7 @@
 //! A kernel compiled for one target.
 
 use cloom_ir::abi::CpuLaunch;
-use cloom_ir::{FuncRef, KernelMeta, Module, ParamKind};
+use cloom_ir::{FuncRef, Function, KernelMeta, Module, Op, ParamKind};
 use cloom_target::Target;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,8 @@ pub struct KernelArtifact {
     pub denorms_are_zero: bool,
     /// Formats of printf, by number.
     pub printf_formats: Vec<Vec<u8>>,
+    /// Whether it calls its launcher, as kernels that enqueue others do.
+    pub enqueues: bool,
     /// What one call of the code runs.
     pub launch: LaunchForm,
 }
@@ -89,6 +91,7 @@ impl KernelArtifact {
             reqd_group_size: meta.reqd_group_size,
             denorms_are_zero,
             printf_formats: module.strings.values().cloned().collect(),
+            enqueues: module.funcs.values().any(calls_launcher),
             launch,
         })
     }
@@ -102,6 +105,11 @@ impl KernelArtifact {
     }
 }
 
+/// Whether a function calls the launcher.
+fn calls_launcher(func: &Function) -> bool {
+    func.insts_in_layout().any(|(_, data)| matches!(data.op, Op::DeviceCall(_)))
+}
+
 /// The layout of a kernel's argument block, and its size.
 fn arguments(meta: &KernelMeta) -> (Vec<KernelArg>, u32) {
     let (offsets, size) = meta.layout();
@@ -109,7 +117,7 @@ fn arguments(meta: &KernelMeta) -> (Vec<KernelArg>, u32) {
         let kind = match p.kind {
             ParamKind::Global | ParamKind::Constant | ParamKind::Pipe => KernelArgKind::Buffer,
             ParamKind::Local => KernelArgKind::Local,
-            ParamKind::Value | ParamKind::Struct => KernelArgKind::Bytes,
+            ParamKind::Value | ParamKind::Struct | ParamKind::Queue => KernelArgKind::Bytes,
             ParamKind::Image => KernelArgKind::Image,
             ParamKind::Sampler => KernelArgKind::Sampler,
         };

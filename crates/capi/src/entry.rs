@@ -369,7 +369,7 @@ table {
     int clGetKernelSubGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize,
         input: HostMemory, size: usize, value: OutBytes, size_ret: Out<usize>) = kernel::sub_group_info;
     int clSetDefaultDeviceCommandQueue(context: Handle<Context>, device: Handle<Device>, queue: Handle<Queue>)
-        = unsupported::default_device_queue;
+        = queue::set_default;
     int clSetProgramReleaseCallback(program: Handle<Program>, notify: Option<ObjectNotify>, user_data: UserData)
         = program::set_release_callback;
     int clSetProgramSpecializationConstant(program: Handle<Program>, id: u32, size: usize, value: HostMemory)

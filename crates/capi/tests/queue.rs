@@ -227,6 +227,8 @@ fn bad_arguments_have_their_codes() {
         c.new_object(&format!("{what} as device"), CL_INVALID_DEVICE, |e| create(t.context(), bad, 0, e));
     }
     c.new_object("unknown bits", CL_INVALID_VALUE, |e| create(t.context(), t.device, 1 << 40, e));
+    let device_bits = CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    c.new_object("on the device", CL_INVALID_VALUE, |e| create(t.context(), t.device, device_bits, e));
     let with =
         |context, device, p: &[u64], code| t.clCreateCommandQueueWithProperties(context, device, p.as_ptr(), code);
     c.new_object("with: null context", CL_INVALID_CONTEXT, |e| with(null_mut(), t.device, &[0], e));

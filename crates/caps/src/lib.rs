@@ -55,6 +55,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_command_buffer", version(0, 9, 8)),
     named("cl_khr_command_buffer_mutable_dispatch", version(0, 9, 5)),
     named("cl_khr_create_command_queue", version(1, 0, 0)),
+    named("cl_khr_device_enqueue_local_arg_types", version(1, 0, 0)),
     named("cl_khr_device_uuid", version(1, 0, 0)),
     named("cl_khr_expect_assume", version(1, 0, 0)),
     named("cl_khr_extended_async_copies", version(1, 0, 0)),
@@ -100,6 +101,8 @@ pub mod feature {
     pub const PROGRAM_SCOPE_VARIABLES: &str = "__opencl_c_program_scope_global_variables";
     /// `memory_scope_all_devices`, which is another name of one scope.
     pub const SCOPE_ALL_DEVICES: &str = "__opencl_c_atomic_scope_all_devices";
+    /// Blocks and queues on the device.
+    pub const DEVICE_ENQUEUE: &str = "__opencl_c_device_enqueue";
     /// Images.
     pub const IMAGES: &str = "__opencl_c_images";
     /// Pipes.
@@ -130,6 +133,7 @@ pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_atomic_order_seq_cst", version(3, 0, 0)),
     named("__opencl_c_atomic_scope_device", version(3, 0, 0)),
     named(feature::SCOPE_ALL_DEVICES, version(3, 0, 0)),
+    named(feature::DEVICE_ENQUEUE, version(3, 0, 0)),
     named(feature::GENERIC_ADDRESS_SPACE, version(3, 0, 0)),
     named(feature::PROGRAM_SCOPE_VARIABLES, version(3, 0, 0)),
     named("__opencl_c_ext_fp32_global_atomic_add", version(3, 0, 0)),
@@ -180,6 +184,14 @@ pub mod limits {
     pub const MAX_CONSTANT_BUFFER: u64 = 64 << 20;
     /// Bytes of the variables of one program in global memory.
     pub const MAX_VARIABLES: u64 = 64 << 20;
+    /// Bytes of a queue on the device if the application leaves it open,
+    pub const DEVICE_QUEUE_SIZE: u32 = 4 << 20;
+    /// and at most.
+    pub const MAX_DEVICE_QUEUE_SIZE: u32 = 64 << 20;
+    /// Queues on a device in one context, besides the default one. A kernel can take them all as arguments.
+    pub const MAX_DEVICE_QUEUES: u32 = 512;
+    /// Events that the kernels of one command of the host have in use.
+    pub const MAX_DEVICE_EVENTS: u32 = 1 << 20;
     /// Arguments in constant memory.
     pub const MAX_CONSTANT_ARGS: u32 = 64;
     /// Arguments of one kernel that are pipes.

@@ -114,21 +114,24 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     let newer = |feature| mode == Mode::User && c_version >= 200 && target.features.iter().any(|f| f == feature);
     let (has_generic, has_variables) = (newer(feature::GENERIC_ADDRESS_SPACE), newer(feature::PROGRAM_SCOPE_VARIABLES));
     let has_pipes = newer(feature::PIPES);
+    let has_blocks = newer(feature::DEVICE_ENQUEUE) && has_generic;
     let fast_fma: &[(&str, &str)] = if target.fma { &[("FP_FAST_FMAF", "1"), ("FP_FAST_FMA", "1")] } else { &[] };
     let of_images = [cloom_builtins::SAMPLER_CONSTANTS, image::order::MACROS, image::channel::MACROS];
     let images = of_images.into_iter().filter(|_| target.images).flatten();
     let halves = if target.fp16 { cloom_builtins::HALF_CONSTANTS } else { &[] };
     // Gives a value to an atomic variable of program scope.
     let init: &[(&str, &str)] = if has_variables { &[("ATOMIC_VAR_INIT(value)", "(value)")] } else { &[] };
+    let enqueue = if has_blocks { crate::sema::ENQUEUE_CONSTANTS } else { &[] };
     let pipes: &[(&str, &str)] = if has_pipes { &[("CLK_NULL_RESERVE_ID", "((reserve_id_t)0)")] } else { &[] };
-    let constants =
-        cloom_builtins::CONSTANTS.iter().chain(fast_fma).chain(images).chain(halves).chain(init).chain(pipes);
+    let constants = cloom_builtins::CONSTANTS.iter().chain(enqueue).chain(fast_fma).chain(images);
+    let constants = constants.chain(halves).chain(init).chain(pipes);
     // Programs that ask for them by their macros then use them, which older versions do not allow.
     let hidden = |f: &str| {
         let newer = [
             (has_generic, feature::GENERIC_ADDRESS_SPACE),
             (has_variables, feature::PROGRAM_SCOPE_VARIABLES),
             (has_pipes, feature::PIPES),
+            (has_blocks, feature::DEVICE_ENQUEUE),
         ];
         newer.into_iter().any(|(has, name)| !has && f == name)
     };
@@ -143,12 +146,14 @@ fn run(input: Input<'_>, mode: Mode) -> Output {
     };
     let tokens = preprocess(&mut session, file, &pp, headers);
     stage("preprocess");
-    let unit = parse(&mut session, &tokens, ParseOptions { c_version });
+    let unit = parse(&mut session, &tokens, ParseOptions { c_version, blocks: has_blocks });
     stage("parse");
     let sema = SemaOptions {
         library: mode == Mode::Library,
         generic: has_generic,
         variables: has_variables,
+        blocks: has_blocks,
+        debug_info: options.debug_info,
         fp16: target.fp16,
         partial_groups: options.partial_groups(),
         fp64: target.fp64,

@@ -32,7 +32,7 @@ fn diagnose(path: &Path) -> String {
     let pp_options = PpOptions { macros: options.macros, c_version, ..PpOptions::default() };
     let mut resolver = Folder(path.parent().unwrap().to_owned());
     let program = pp::preprocess(&mut session, file, &pp_options, &mut resolver);
-    syntax::parse(&mut session, &program, ParseOptions { c_version });
+    syntax::parse(&mut session, &program, ParseOptions { c_version, ..ParseOptions::default() });
     cloom_clc::render(&session.sources, &session.diags)
 }
 

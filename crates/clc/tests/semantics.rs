@@ -21,8 +21,10 @@ fn diagnostics_are_as_expected() {
         count += 1;
         let source = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
-        let std =
-            ["atomics", "generic", "pipes", "variables"].iter().any(|n| name.starts_with(n)).then_some(ClStd::Cl3_0);
+        let std = ["atomics", "blocks", "enqueue", "generic", "pipes", "variables"]
+            .iter()
+            .any(|n| name.starts_with(n))
+            .then_some(ClStd::Cl3_0);
         let options = BuildOptions { std, ..BuildOptions::default() };
         let input = Input { name, source: &source, headers: &mut NoIncludes, options: &options, target: &target };
         let output = compile(input, Mode::User);

@@ -49,6 +49,10 @@ impl Show<'_> {
             ExprKind::Query { query, arg } => format!("{query:?}({})", self.arg(arg)),
             ExprKind::Offsetof { ty, path } => format!("offsetof({}{})", self.type_name(ty), self.path(path)),
             ExprKind::Statements(block) => format!("({{{}}})", block.stmts.len()),
+            ExprKind::Block(literal) => {
+                let ret = literal.ret.as_ref().map_or(String::new(), |ty| self.type_name(ty));
+                format!("^{ret}({}){{{}}}", literal.params.len(), literal.body.stmts.len())
+            }
             ExprKind::Error => "<error>".into(),
         }
     }
@@ -156,6 +160,7 @@ impl Show<'_> {
         for step in &d.derivations {
             out += &match &step.kind {
                 DerivationKind::Pointer { quals, .. } => format!(" *{}", self.quals(quals).trim_end()),
+                DerivationKind::Block { quals } => format!(" ^{}", self.quals(quals).trim_end()),
                 DerivationKind::Array { size, .. } => {
                     format!(" [{}]", size.as_ref().map_or(String::new(), |s| self.expr(s)))
                 }

@@ -230,7 +230,8 @@ fn choose(program: &Program, wanted: Option<&str>) -> Result<String, Failure> {
         (_, []) => Err(Failure::wrong("the source has no kernel")),
         (None, [one]) => Ok((*one).to_owned()),
         (None, _) => Err(Failure::wrong(format!("choose one of the kernels with -k: {}", all.join(", ")))),
-        (Some(k), _) if all.contains(&k) => Ok(k.to_owned()),
+        // Also that of a block, which `--stage ir` names.
+        (Some(k), _) if program.all_kernels().any(|(name, _)| name == k) => Ok(k.to_owned()),
         (Some(k), _) => Err(Failure::wrong(format!("there is no kernel `{k}`; there are: {}", all.join(", ")))),
     }
 }

@@ -180,6 +180,7 @@ mod tests {
             reqd_group_size: None,
             denorms_are_zero: false,
             printf_formats: vec![],
+            enqueues: false,
         }
     }
 

@@ -77,7 +77,7 @@ impl Executable {
         states: ArgStates,
     ) -> Arc<Self> {
         let kernel = |name: &str| Kernel { name: name.to_owned(), cells: Mutex::default(), tier_up: OnceLock::new() };
-        let kernels = program.kernels().map(|(name, _)| kernel(name)).collect();
+        let kernels = program.all_kernels().map(|(name, _)| kernel(name)).collect();
         Arc::new(Self { compiler, program, target, backend, kernels, states, made: Default::default() })
     }
 
@@ -92,7 +92,7 @@ impl Executable {
     pub fn is_open(&self, name: &str) -> bool {
         let takes =
             |meta: &KernelMeta| meta.params.iter().any(|p| matches!(p.kind, ParamKind::Image | ParamKind::Sampler));
-        self.states.is_empty() && self.program.kernels().any(|(kernel, meta)| kernel == name && takes(meta))
+        self.states.is_empty() && self.program.all_kernels().any(|(kernel, meta)| kernel == name && takes(meta))
     }
 
     /// The program.

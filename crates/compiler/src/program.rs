@@ -52,8 +52,13 @@ impl Program {
         &self.options_text
     }
 
-    /// Name and description of each kernel, in order of definition.
+    /// Name and description of each kernel that the host sees, in order of definition.
     pub fn kernels(&self) -> impl Iterator<Item = (&str, &KernelMeta)> {
+        self.all_kernels().filter(|(_, meta)| !meta.is_block)
+    }
+
+    /// The same of each kernel, also of those of blocks.
+    pub fn all_kernels(&self) -> impl Iterator<Item = (&str, &KernelMeta)> {
         self.module.kernels().filter_map(|k| {
             let func = &self.module.funcs[k];
             Some((func.name.as_str(), func.kernel.as_deref()?))

@@ -115,6 +115,7 @@ impl Built<'_> {
             local_size,
             zero_local: false,
             print: &NoPrints,
+            device: None,
             tier_up: None,
             queue: 0,
         };

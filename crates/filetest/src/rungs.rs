@@ -414,6 +414,7 @@ impl Ready for Loaded<'_> {
             local_size,
             zero_local: false,
             print: &prints,
+            device: None,
             tier_up: None,
             queue: 0,
         };

@@ -10,6 +10,7 @@
 
 use crate::arena::{ALIGN, Arena, Block};
 use crate::device::CpuKernel;
+use crate::device_calls::{DeviceState, device_hook};
 use crate::division::Division;
 use crate::fpenv;
 use crate::grouping::{PICO, batch, position, product, regroup};
@@ -38,6 +39,8 @@ struct LaunchDescriptor {
     num_groups: [u64; 3],
     print: unsafe extern "C" fn(*const c_void, u32, u64, *const u8, u32),
     print_state: *const c_void,
+    device: unsafe extern "C" fn(*const c_void, u32, *const u64, u32) -> u64,
+    device_state: *const c_void,
 }
 
 /// The group descriptor.
@@ -60,6 +63,8 @@ const _: () = {
     assert!(offset_of!(LaunchDescriptor, num_groups) as u64 == abi::LAUNCH_NUM_GROUPS);
     assert!(offset_of!(LaunchDescriptor, print) as u64 == abi::LAUNCH_PRINTF);
     assert!(offset_of!(LaunchDescriptor, print_state) as u64 == abi::LAUNCH_PRINTF_STATE);
+    assert!(offset_of!(LaunchDescriptor, device) as u64 == abi::LAUNCH_DEVICE);
+    assert!(offset_of!(LaunchDescriptor, device_state) as u64 == abi::LAUNCH_DEVICE_STATE);
     assert!(size_of::<LaunchDescriptor>() as u64 == abi::LAUNCH_SIZE);
     assert!(offset_of!(GroupDescriptor, id) as u64 == abi::GROUP_ID);
     assert!(offset_of!(GroupDescriptor, local_size) as u64 == abi::GROUP_LOCAL_SIZE);
@@ -234,6 +239,7 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
     let written = product(range.global).map_or(u64::MAX, |items| items.saturating_mul(u64::from(cpu.write_only_bytes)));
     let nontemporal = cpu.write_only_bytes > 0 && written >= device.cache_size();
     let state = PrintState { image: &kernel.image, optimised: OnceLock::new(), sink: launch.print };
+    let device_calls = DeviceState(launch.device);
     let mut running = Running {
         code,
         tier_up: launch.tier_up.map(|up| {
@@ -250,6 +256,8 @@ fn run_aligned(device: &crate::CpuDevice, kernel: &CpuKernel, launch: &Launch<'_
             num_groups: groups,
             print: print_hook,
             print_state: (&raw const state).cast(),
+            device: device_hook,
+            device_state: (&raw const device_calls).cast(),
         },
         args: launch.args,
         range,

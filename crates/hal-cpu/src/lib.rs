@@ -14,6 +14,7 @@ mod choice;
 mod cores;
 mod counts;
 mod device;
+mod device_calls;
 mod division;
 pub mod fpenv;
 mod grouping;

@@ -103,6 +103,7 @@ fn artifact(device: &CpuDevice, code: Vec<u8>, entry: &str, per_item: u64) -> Ar
         reqd_group_size: None,
         denorms_are_zero: false,
         printf_formats: vec![],
+        enqueues: false,
     })
 }
 
@@ -134,6 +135,7 @@ fn every_item_of_whole_and_partial_groups_runs_once() {
                 local_size: local.iter().product::<u64>() * 4,
                 zero_local: false,
                 print: &sink,
+                device: None,
                 tier_up: None,
                 queue: 0,
             };
@@ -159,6 +161,7 @@ fn groups_that_would_keep_most_of_the_memory_are_refused() {
         local_size: 4096,
         zero_local: false,
         print: &sink,
+        device: None,
         tier_up: None,
         queue: 0,
     };
@@ -243,6 +246,7 @@ fn a_launch_waits_for_better_code_if_that_is_sooner_there_than_its_end() {
                 local_size: 40,
                 zero_local: false,
                 print: &sink,
+                device: None,
                 tier_up: Some(&tier_up),
                 queue: 0,
             })
@@ -289,6 +293,7 @@ fn groups_that_begin_after_better_code_is_there_run_it() {
                 local_size: 40,
                 zero_local: false,
                 print: &sink,
+                device: None,
                 tier_up: Some(&tier_up),
                 queue: 0,
             })
@@ -326,6 +331,7 @@ fn groups_that_take_long_run_side_by_side_from_the_second_launch_on() {
                 local_size: 0,
                 zero_local: false,
                 print: &sink,
+                device: None,
                 tier_up: None,
                 queue: 0,
             })
@@ -354,6 +360,7 @@ fn constants_strings_and_memory_functions_are_linked() {
         local_size: 0,
         zero_local: false,
         print: &sink,
+        device: None,
         tier_up: None,
         queue: 0,
     };
@@ -376,6 +383,7 @@ fn prints_reach_the_sink_with_their_text() {
         local_size: 0,
         zero_local: false,
         print: &sink,
+        device: None,
         tier_up: None,
         queue: 0,
     };
@@ -403,6 +411,7 @@ fn denormals_live_unless_given_up() {
             local_size: 0,
             zero_local: false,
             print: &sink,
+            device: None,
             tier_up: None,
             queue: 0,
         };

@@ -1,7 +1,7 @@
 //! Launches: what is run, and how completion is reported.
 
 use crate::HalError;
-use cloom_artifact::{KernelArtifact, NdRange};
+use cloom_artifact::{DeviceCall, KernelArtifact, NdRange};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +22,23 @@ pub trait PrintSink: Send + Sync {
     /// One `printf` of the work-item with this global linear id. `args` as `cloom_ir::abi::printf_layout` says; `text`
     /// reads a zero-terminated string of the kernel's constant data (a `%s` argument).
     fn print(&self, format: u32, item: u64, args: &[u8], text: &dyn Fn(u64) -> Option<Vec<u8>>);
+}
+
+/// Answers what kernels ask their launcher for, for device-side enqueue. Called from many threads.
+pub trait DeviceCalls: Send + Sync {
+    /// One call: its operands and its result are those of `cloom_ir::abi::device`. What operands point to is read and
+    /// written through `memory`, perhaps later.
+    fn call(&self, call: DeviceCall, words: &[u64], memory: &'static dyn KernelMemory) -> u64;
+}
+
+/// The memory that a kernel which calls its launcher addresses. The kernel vouches for the addresses, as it does for
+/// those of its own accesses.
+pub trait KernelMemory: Sync {
+    /// So many bytes at an address.
+    fn read(&self, address: u64, size: usize) -> Vec<u8>;
+
+    /// Writes bytes at an address.
+    fn write(&self, address: u64, bytes: &[u8]);
 }
 
 /// Code of a higher tier for the same kernel, which is being compiled.
@@ -57,6 +74,8 @@ pub struct Launch<'a> {
     /// The sink of prints while [`Device::submit`](crate::Device::submit) runs; later ones go to the sink of the
     /// [`Pending`] launch.
     pub print: &'a dyn PrintSink,
+    /// Answers the calls of the kernel, if it may enqueue ([`KernelArtifact::enqueues`]).
+    pub device: Option<&'a dyn DeviceCalls>,
     /// Tier-up code, if the kernel's code is of the baseline tier. Groups that begin after it exists run it, if the
     /// device supports that.
     pub tier_up: Option<&'a dyn TierUp>,

@@ -26,13 +26,13 @@ mod tuning;
 mod uuid;
 
 pub use abilities::{Assist, Domain, HostShared, Partition, Svm, SvmKind, Timestamps};
-pub use launch::{Completion, Finish, Kernel, Launch, Pending, PrintSink, TierUp};
+pub use launch::{Completion, DeviceCalls, Finish, Kernel, KernelMemory, Launch, Pending, PrintSink, TierUp};
 pub use memory::{Memory, copy_through_host, initialise, initialised};
 pub use tuning::{TUNING, Tuning};
 pub use uuid::{UUID_BYTES, uuid};
 
 use cloom_artifact::KernelArtifact;
-pub use cloom_artifact::NdRange;
+pub use cloom_artifact::{DeviceCall, NdRange};
 use cloom_caps::DeviceCaps;
 use cloom_target::Target;
 use std::sync::Arc;

@@ -223,6 +223,8 @@ pub enum Code {
         args: Box<[(Reg, u32)]>,
         d: Reg,
     },
+    /// A call of the launcher, which there is none of.
+    DeviceCall,
     Printf {
         format: StrRef,
         item: Reg,
@@ -543,6 +545,7 @@ impl Decoder<'_> {
                 // A result that the caller does not take has no register.
                 Code::Call { func: *func, args, d: data.result.map_or(Reg::MAX, |r| self.reg(r)) }
             }
+            Op::DeviceCall(_) => Code::DeviceCall,
             Op::Printf(s) => {
                 let args = data.args[1..].iter().map(|&v| (self.reg(v), self.func.ty(v))).collect();
                 Code::Printf { format: *s, item: a, args }

@@ -579,6 +579,7 @@ impl<O: Observer> Running<'_, '_, O> {
                 let printed = Printed { format, item: self.get(item), args: self.pack(args) };
                 self.shared.observer.printf(printed);
             }
+            Code::DeviceCall => return Err(FaultKind::NoLauncher),
             // The other instructions are executed in the main loop.
             _ => return Err(FaultKind::Unreachable),
         }

@@ -79,6 +79,9 @@ pub enum FaultKind {
     /// A barrier or a query of work-item ids in a work-group function.
     #[error("a barrier or a query in a function that runs outside of a work-item")]
     NotInItem,
+    /// Device-side enqueue, which needs queues.
+    #[error("the interpreter has no queues: device-side enqueue needs a device")]
+    NoLauncher,
     /// The kernel does not exist.
     #[error("no kernel is named `{0}`")]
     NoKernel(String),

@@ -20,6 +20,7 @@
 /// program's [variables](crate::variables). Only code that refers to a variable has it.
 pub const VARIABLES: &str = "cloom.variables";
 
+pub mod device;
 pub mod image;
 mod launch;
 pub mod pipe;
@@ -43,8 +44,12 @@ pub const LAUNCH_NUM_GROUPS: u64 = 80;
 pub const LAUNCH_PRINTF: u64 = 104;
 /// First argument of the print hook.
 pub const LAUNCH_PRINTF_STATE: u64 = 112;
+/// Address of the hook of [`device`] calls.
+pub const LAUNCH_DEVICE: u64 = 120;
+/// First argument of that hook.
+pub const LAUNCH_DEVICE_STATE: u64 = 128;
 /// Bytes of the launch descriptor.
-pub const LAUNCH_SIZE: u64 = 120;
+pub const LAUNCH_SIZE: u64 = 136;
 
 /// `[3]`: group id.
 pub const GROUP_ID: u64 = 0;

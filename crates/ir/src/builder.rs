@@ -5,7 +5,7 @@
 use crate::entity::{Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 use crate::function::{Function, ValueData, ValueDef};
 use crate::inst::{
-    Args, BinOp, CastOp, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+    Args, BinOp, CastOp, DeviceCall, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };
 use crate::module::Span;
 use crate::types::{Scalar, Space, Type};
@@ -317,6 +317,11 @@ impl<'f> Builder<'f> {
     /// Prints; `args[0]` is the work-item's global linear id.
     pub fn printf(&mut self, format: StrRef, args: &[Value]) {
         self.push(Op::Printf(format), args.iter().copied().collect(), None, Flags::empty());
+    }
+
+    /// Calls the launcher, for device-side enqueue.
+    pub fn device_call(&mut self, what: DeviceCall, args: &[Value]) -> Value {
+        self.value(Op::DeviceCall(what), args.iter().copied().collect(), Type::I64, Flags::empty())
     }
 
     /// Ends the block with a jump.

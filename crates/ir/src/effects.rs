@@ -85,7 +85,8 @@ impl Op {
             Op::SubgroupBallot | Op::SubgroupShuffle | Op::SubgroupReduce { .. } | Op::SubgroupScan { .. } => {
                 Effects::SUBGROUP
             }
-            Op::Call(_) => Effects::READS | Effects::WRITES | Effects::CALL,
+            // The launcher may do anything with what the operands point to.
+            Op::Call(_) | Op::DeviceCall(_) => Effects::READS | Effects::WRITES | Effects::CALL,
             // A `%s` is read from memory.
             Op::Printf(_) => Effects::READS | Effects::OUTPUT,
         }
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(
             words(&|op| op.has_effect()),
             "store memcopy memset barrier subgroup_ballot subgroup_shuffle subgroup_reduce subgroup_scan atomic_add cmpxchg \
-             atomic_load atomic_store fence prefetch printf call maskedstore scatter clock"
+             atomic_load atomic_store fence prefetch printf call maskedstore scatter clock device_call"
         );
         assert_eq!(words(&|op| !op.has_effect() && !op.is_pure()), "load alloca maskedload gather");
         assert_eq!(words(&|op| op.is_subgroup()), "subgroup_ballot subgroup_shuffle subgroup_reduce subgroup_scan");

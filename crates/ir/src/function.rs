@@ -92,6 +92,9 @@ pub struct KernelMeta {
     /// Whether the last group of a dimension may be smaller than the others: from OpenCL C 2.0 on, unless
     /// `-cl-uniform-work-group-size` says otherwise.
     pub partial_groups: bool,
+    /// It is a block that kernels enqueue ([`crate::abi::device`]): the host does not see it. Its parameters are those
+    /// of the block, pointers to local memory, and then what it captures.
+    pub is_block: bool,
 }
 
 /// One parameter of a kernel.
@@ -136,6 +139,8 @@ pub enum ParamKind {
     Image,
     /// A pipe: the address of its header, `ptr<global>`.
     Pipe,
+    /// A queue on the device, an `i64`: its number ([`crate::abi::device`]).
+    Queue,
 }
 
 impl KernelMeta {

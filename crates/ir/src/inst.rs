@@ -262,6 +262,9 @@ pub enum Op {
     /// the front end (`i32`, `i64`, `f64`, pointers, and vectors of any scalar). A `%s` argument is the address of
     /// constant data.
     Printf(StrRef),
+    /// Calls the launcher, for device-side enqueue: what the operands are, `i64`s and pointers, [`crate::abi::device`]
+    /// says. Gives an `i64`. It may read and write what the operands point to.
+    DeviceCall(DeviceCall),
 }
 
 macro_rules! named {
@@ -285,6 +288,38 @@ macro_rules! named {
             }
         }
     };
+}
+
+named! {
+    /// What a kernel asks its launcher for; [`crate::abi::device`] has the operands.
+    DeviceCall {
+        /// `enqueue_kernel`
+        EnqueueKernel "enqueue_kernel",
+        /// `enqueue_marker`
+        EnqueueMarker "enqueue_marker",
+        /// `get_default_queue`
+        DefaultQueue "default_queue",
+        /// `create_user_event`
+        CreateUserEvent "create_user_event",
+        /// `retain_event`
+        RetainEvent "retain_event",
+        /// `release_event`
+        ReleaseEvent "release_event",
+        /// `is_valid_event`
+        IsValidEvent "is_valid_event",
+        /// `set_user_event_status`
+        SetUserEventStatus "set_user_event_status",
+        /// `capture_event_profiling_info`
+        CaptureProfiling "capture_profiling",
+        /// `get_kernel_work_group_size`
+        WorkGroupSize "work_group_size",
+        /// `get_kernel_preferred_work_group_size_multiple`
+        PreferredMultiple "preferred_multiple",
+        /// `get_kernel_max_sub_group_size_for_ndrange`
+        MaxSubgroupSize "max_subgroup_size",
+        /// `get_kernel_sub_group_count_for_ndrange`
+        SubgroupCount "subgroup_count",
+    }
 }
 
 named! {

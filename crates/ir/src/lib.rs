@@ -39,7 +39,7 @@ pub use entity::{Arena, Block, Entity, FuncRef, GlobalRef, Inst, StrRef, Value};
 pub use function::{BlockData, Function, KernelMeta, KernelParam, Linkage, ParamKind, ValueData, ValueDef};
 pub use import::ImportError;
 pub use inst::{
-    Args, BinOp, CastOp, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+    Args, BinOp, CastOp, DeviceCall, Edge, Flags, FloatCc, InstData, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
 };
 pub use module::{Global, GlobalLinkage, Module, Reloc, Span};
 pub use parse::{ParseError, parse};

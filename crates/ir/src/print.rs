@@ -308,6 +308,9 @@ fn print_kernel(f: &mut impl Write, meta: &KernelMeta) -> fmt::Result {
     if meta.partial_groups {
         writeln!(f, "  partial_groups")?;
     }
+    if meta.is_block {
+        writeln!(f, "  block")?;
+    }
     f.write_char('}')
 }
 
@@ -320,6 +323,7 @@ pub fn param_kind_name(kind: ParamKind) -> &'static str {
         ParamKind::Constant => "constant",
         ParamKind::Local => "local",
         ParamKind::Sampler => "sampler",
+        ParamKind::Queue => "queue",
         ParamKind::Image => "image",
         ParamKind::Pipe => "pipe",
     }
@@ -396,6 +400,7 @@ fn print_inst(f: &mut impl Write, module: &Module, func: &Function, names: &Name
             write!(f, "{word} {}", name_text(name))?;
         }
         Op::Printf(s) => write!(f, "printf {s}")?,
+        Op::DeviceCall(what) => write!(f, "device_call {}", what.name())?,
     }
     for (flag, name) in Flags::NAMES {
         if inst.flags.contains(flag) {

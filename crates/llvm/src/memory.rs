@@ -385,19 +385,52 @@ impl FunctionCx<'_, '_> {
                 let store = LLVMBuildStore(b, self.value(arg), p);
                 LLVMSetAlignment(store, 8);
             }
-            let launch = LLVMGetParam(self.llvm, 0);
             let ptr = LLVMPointerTypeInContext(self.cx.context, 0);
-            let field = |at: u64| {
-                let p = self.offset(launch, offset_of(at));
-                LLVMBuildLoad2(b, ptr, p, c"".as_ptr())
-            };
-            let (hook, state) = (field(abi::LAUNCH_PRINTF), field(abi::LAUNCH_PRINTF_STATE));
+            let [hook, state] = [abi::LAUNCH_PRINTF, abi::LAUNCH_PRINTF_STATE].map(|at| self.launch_address(at));
             let (i32, i64) = (self.cx.ty(Type::I32), self.cx.ty(Type::I64));
             let mut params = [ptr, i32, i64, ptr, i32];
             let ty = LLVMFunctionType(LLVMVoidTypeInContext(self.cx.context), params.as_mut_ptr(), 5, 0);
             let number = |n: u32| self.cx.constant(Type::I32, u64::from(n));
             let mut values = [state, number(format), self.value(item), block, number(size)];
             Ok(LLVMBuildCall2(b, ty, hook, values.as_mut_ptr(), 5, c"".as_ptr()))
+        }
+    }
+
+    /// An address in the launch descriptor.
+    fn launch_address(&self, at: u64) -> LLVMValueRef {
+        // SAFETY: see `load`; the first parameter of a root is the descriptor.
+        unsafe {
+            let p = self.offset(LLVMGetParam(self.llvm, 0), self.cx.constant(Type::I64, at));
+            LLVMBuildLoad2(self.builder.0, LLVMPointerTypeInContext(self.cx.context, 0), p, c"".as_ptr())
+        }
+    }
+
+    /// Calls the device hook of the launch descriptor, with the operands in a block of private memory.
+    pub fn device_call(&self, data: &InstData, what: u32) -> Result<LLVMValueRef, Error> {
+        if !self.root {
+            return Err(Error::NotLowered(
+                self.func.name.clone(),
+                "a call of the launcher in a function that was not inlined",
+            ));
+        }
+        let count = data.args.len() as u32;
+        let block = self.alloca(u64::from(count.max(1)) * 8, 64);
+        // SAFETY: see `load`; the hook's type is the one that `cloom_ir::abi::device` fixes.
+        unsafe {
+            let b = self.builder.0;
+            for (&arg, at) in data.args.iter().zip(0u64..) {
+                let p = self.offset(block, self.cx.constant(Type::I64, 8 * at));
+                let store = LLVMBuildStore(b, self.value(arg), p);
+                LLVMSetAlignment(store, 8);
+            }
+            let ptr = LLVMPointerTypeInContext(self.cx.context, 0);
+            let [hook, state] = [abi::LAUNCH_DEVICE, abi::LAUNCH_DEVICE_STATE].map(|at| self.launch_address(at));
+            let i32 = self.cx.ty(Type::I32);
+            let mut params = [ptr, i32, ptr, i32];
+            let ty = LLVMFunctionType(self.cx.ty(Type::I64), params.as_mut_ptr(), 4, 0);
+            let number = |n: u32| self.cx.constant(Type::I32, u64::from(n));
+            let mut values = [state, number(what), block, number(count)];
+            Ok(LLVMBuildCall2(b, ty, hook, values.as_mut_ptr(), 4, c"".as_ptr()))
         }
     }
 }

@@ -86,6 +86,7 @@ impl FunctionCx<'_, '_> {
                     call
                 }
                 Op::Printf(s) => self.printf(data, s.index() as u32)?,
+                Op::DeviceCall(what) => self.device_call(data, *what as u32)?,
             }
         };
         self.permit(value, data.flags);

@@ -100,7 +100,7 @@ pub fn must_inline(module: &Module, order: &[FuncRef]) -> Vec<bool> {
         let func = &module.funcs[f];
         must[f.index()] = is_asked && has_generic(func);
         must[f.index()] |= func.insts_in_layout().any(|(_, data)| match &data.op {
-            Op::Query { .. } | Op::Barrier | Op::Printf(_) => true,
+            Op::Query { .. } | Op::Barrier | Op::Printf(_) | Op::DeviceCall(_) => true,
             Op::GlobalAddr(g) => module.globals[*g].space == Space::Local,
             Op::Call(callee) | Op::PureCall(callee) => must[callee.index()],
             op => op.is_subgroup(),

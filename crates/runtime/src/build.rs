@@ -1,5 +1,6 @@
 //! Building, compiling and linking programs, at once or in the background with a callback.
 
+use crate::blocks::Blocks;
 use crate::context::ZeroedMemory;
 use crate::program::{Program, ProgramOrigin};
 use crate::status::{bail, ensure};
@@ -53,6 +54,8 @@ pub(crate) struct DeviceBuild {
     /// The memory of the executable's variables.
     pub variables: Option<Arc<dyn hal::Memory>>,
     pub codes: BTreeMap<String, Arc<KernelCode>>,
+    /// The blocks that its kernels enqueue.
+    pub blocks: Option<Arc<Blocks>>,
 }
 
 impl DeviceBuild {
@@ -352,6 +355,9 @@ impl Program {
                     without_memory.get_or_insert(error);
                 }
                 (Ok(unit), Ok(variables)) => {
+                    build.blocks = executable
+                        .as_ref()
+                        .and_then(|executable| Blocks::of(&self.devices()[i], executable, variables.as_ref()));
                     build.variables = variables;
                     build.state.status = BuildKind::Success;
                     build.state.binary = Some(unit.kind());
@@ -391,8 +397,8 @@ impl Program {
             let same = meta.get_or_insert_with(|| found.clone()) == found;
             ensure!(same, InvalidKernelDefinition, "kernel `{name}` differs between the devices");
             let code = build.codes.entry(name.to_owned());
-            let code =
-                code.or_insert_with(|| KernelCode::new(name, device.clone(), executable, build.variables.clone()));
+            let (variables, blocks) = (build.variables.clone(), build.blocks.clone());
+            let code = code.or_insert_with(|| KernelCode::new(name, device.clone(), executable, variables, blocks));
             codes.push(Some(code.clone()));
         }
         let Some(meta) = meta else {

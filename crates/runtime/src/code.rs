@@ -6,6 +6,7 @@
 //! the background when a launch would profit; and code of the baseline tier, which is compiled fast and replaced during
 //! the launch (tier-up).
 
+use crate::blocks::Blocks;
 use crate::{Device, Error, Result, Status};
 use cloom_artifact::KernelArtifact;
 use cloom_compiler::{ArgStates, CompileError, Executable, SpecializationKey, Variant};
@@ -28,6 +29,8 @@ pub struct KernelCode {
     executable: Arc<Executable>,
     /// The memory of the program's variables.
     variables: Option<Arc<dyn hal::Memory>>,
+    /// What kernels of the program may enqueue.
+    blocks: Option<Arc<Blocks>>,
     /// For most launches: what each of them looks at.
     vector: OnceLock<Loaded>,
     /// Other code that has been asked for; a cell is empty while its code is made, perhaps in the background.
@@ -108,6 +111,7 @@ impl KernelCode {
         device: Arc<Device>,
         executable: Arc<Executable>,
         variables: Option<Arc<dyn hal::Memory>>,
+        blocks: Option<Arc<Blocks>>,
     ) -> Arc<KernelCode> {
         if !executable.is_open(name) {
             device.engine().compile(|_| executable.prefetch_kernel(name, Variant::Vector));
@@ -117,11 +121,17 @@ impl KernelCode {
             device,
             executable,
             variables,
+            blocks,
             vector: OnceLock::new(),
             others: Mutex::default(),
             special: Mutex::default(),
             cost: Cost::default(),
         })
+    }
+
+    /// The blocks of its program, if there are any; those of a block's kernel are the enqueuing command's.
+    pub(crate) fn blocks(&self) -> Option<&Arc<Blocks>> {
+        self.blocks.as_ref()
     }
 
     pub(crate) fn cost(&self) -> &Cost {
@@ -141,7 +151,7 @@ impl KernelCode {
         let mut special = self.special.lock();
         let make = |states: &ArgStates| {
             let executable = self.executable.specialised(states.clone());
-            KernelCode::new(&self.name, self.device.clone(), executable, self.variables.clone())
+            KernelCode::new(&self.name, self.device.clone(), executable, self.variables.clone(), self.blocks.clone())
         };
         Cow::Owned(special.entry(states).or_insert_with_key(make).clone())
     }
@@ -379,6 +389,7 @@ mod tests {
             reqd_group_size: None,
             denorms_are_zero: false,
             printf_formats: Vec::new(),
+            enqueues: false,
         }
     }
 

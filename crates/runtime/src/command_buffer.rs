@@ -398,7 +398,7 @@ impl CommandBuffer {
         });
         let end = device.engine().now();
         self.time.store(end.saturating_sub(begin).saturating_add(1), Ordering::Relaxed);
-        (outcome, Profiling { queued: begin, submit: begin, start: begin, end })
+        (outcome, Profiling { queued: begin, submit: begin, start: begin, end, complete: end })
     }
 
     /// Checks that recorded launches may be changed.

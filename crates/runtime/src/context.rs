@@ -4,7 +4,7 @@ use crate::residency::Space;
 use crate::status::{bail, ensure};
 use crate::svm::Allocations;
 use crate::{Device, Engine, Error, ExternalSlot, Queue, Result};
-use cloom_hal::lock::Mutex;
+use cloom_hal::lock::{Mutex, MutexGuard};
 use std::sync::{Arc, Weak};
 
 /// Called with a message when something went wrong, perhaps later and from another thread.
@@ -39,6 +39,8 @@ pub struct Context {
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
     svm: Allocations,
     queues: Mutex<Vec<Weak<Queue>>>,
+    /// The default queue on each device that has one.
+    default_queues: Mutex<Vec<Weak<Queue>>>,
     /// The memory space of each device.
     device_spaces: Vec<Space>,
     /// For each space a device that allocates there; `None` for the host's memory if no device works in it.
@@ -83,6 +85,7 @@ impl Context {
             destructors: Mutex::default(),
             svm: Allocations::default(),
             queues: Mutex::default(),
+            default_queues: Mutex::default(),
             device_spaces,
             allocators,
         }))
@@ -133,6 +136,11 @@ impl Context {
         let mut queues = self.queues.lock();
         queues.retain(|queue| queue.strong_count() > 0);
         queues.push(Arc::downgrade(queue));
+    }
+
+    /// The default queues on devices.
+    pub(crate) fn default_queues(&self) -> MutexGuard<'_, Vec<Weak<Queue>>> {
+        self.default_queues.lock()
     }
 
     pub(crate) fn svm(&self) -> &Allocations {

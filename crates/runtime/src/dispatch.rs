@@ -70,7 +70,10 @@ impl Dispatch {
     pub fn may_run_inline(&self) -> bool {
         let Form::Ready(ready) = &self.form else { return true };
         let stack = ready.loaded.artifact().private_size;
-        !ready.packed.shares && !ready.packed.migrates && stack <= TUNING.inline_stack
+        !ready.loaded.artifact().enqueues
+            && !ready.packed.shares
+            && !ready.packed.migrates
+            && stack <= TUNING.inline_stack
     }
 
     /// Whether all groups have the same size.

@@ -32,6 +32,8 @@ pub struct Profiling {
     pub start: u64,
     /// It ended.
     pub end: u64,
+    /// The commands that it enqueued on the device have ended too.
+    pub complete: u64,
 }
 
 /// How a command depends on an event.
@@ -221,6 +223,11 @@ impl Event {
         Some(now)
     }
 
+    /// Notes when the command itself ended, if that is before those that it enqueued on the device end.
+    pub(crate) fn note_end(&self, now: u64) {
+        self.state.lock().times.end = now;
+    }
+
     /// Sets the final status with its time; returns the dependent commands. `None` if the event was done already.
     pub(crate) fn settle(self: &Arc<Event>, status: i32, now: u64) -> Option<Dependents> {
         let mut state = self.state.lock();
@@ -228,7 +235,10 @@ impl Event {
             return None;
         }
         let times = &mut state.times;
-        times.end = now;
+        times.complete = now;
+        if times.end == 0 {
+            times.end = now;
+        }
         for time in [&mut times.submit, &mut times.start] {
             if *time == 0 {
                 *time = now;

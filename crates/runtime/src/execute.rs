@@ -76,6 +76,8 @@ impl<F: Fn() -> Result<()> + Send + Sync + 'static> Job for F {}
 pub(crate) enum Progress {
     /// It has ended.
     Done,
+    /// It ended at this time, and the kernels that it enqueued have ended too.
+    Parent(u64),
     /// It is still running on a device.
     Pending(Box<PendingLaunch>),
 }
@@ -133,6 +135,10 @@ impl Command {
         let begin = self.event.advance(RUNNING);
         match attempt(work) {
             Ok(Progress::Done) => self.conclude(Ok(()), begin, next_of),
+            Ok(Progress::Parent(end)) => {
+                self.event.note_end(end);
+                self.conclude(Ok(()), begin, next_of);
+            }
             Ok(Progress::Pending(launch)) => launch.conclude_at_end(self.clone(), begin),
             Err(error) => self.conclude(Err(error), begin, next_of),
         }

@@ -43,6 +43,8 @@ bitflags! {
     pub struct QueueFlags: u64 {
         const OUT_OF_ORDER = 1 << 0;
         const PROFILING = 1 << 1;
+        const ON_DEVICE = 1 << 2;
+        const ON_DEVICE_DEFAULT = 1 << 3;
     }
 
     /// `cl_command_buffer_flags_khr`

@@ -1,11 +1,14 @@
 //! Kernels: the arguments set so far, and packing them into the argument block of a launch.
 
 use crate::args::{Arg, Args};
+use crate::blocks::Blocks;
 use crate::context::ZeroedMemory;
 use crate::host_mem::HostPtr;
 use crate::residency::{AccessMode, Space};
 use crate::status::{bail, ensure};
-use crate::{Device, Error, ExternalSlot, KernelCode, MemFlags, MemObject, Program, Queue, Result, Sampler, Status};
+use crate::{
+    Context, Device, Error, ExternalSlot, KernelCode, MemFlags, MemObject, Program, Queue, Result, Sampler, Status,
+};
 use cloom_artifact::{KernelArgKind, KernelArtifact};
 use cloom_caps::image::ImageFormat;
 use cloom_compiler::{ArgState, ArgStates};
@@ -37,7 +40,7 @@ impl ArgSpace {
             ParamKind::Global | ParamKind::Image | ParamKind::Pipe => ArgSpace::Global,
             ParamKind::Local => ArgSpace::Local,
             ParamKind::Constant => ArgSpace::Constant,
-            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => ArgSpace::Private,
+            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler | ParamKind::Queue => ArgSpace::Private,
         }
     }
 }
@@ -73,6 +76,9 @@ pub type WithMemObject<'a> = dyn Fn(usize, &dyn Fn(&Arc<MemObject>) -> Result<()
 /// Calls a function with the sampler of a handle, or fails if there is none.
 pub type WithSampler<'a> = dyn Fn(usize, &dyn Fn(&Arc<Sampler>) -> Result<()>) -> Result<()> + 'a;
 
+/// Calls a function with the queue of a handle, or fails if there is none.
+pub type WithQueue<'a> = dyn Fn(usize, &dyn Fn(&Arc<Queue>) -> Result<()>) -> Result<()> + 'a;
+
 /// The arguments of `clSetKernelArg`.
 pub struct ArgInput<'a> {
     /// `arg_size`
@@ -83,6 +89,8 @@ pub struct ArgInput<'a> {
     pub with_mem_object: &'a WithMemObject<'a>,
     /// Calls a function with the sampler of a handle.
     pub with_sampler: &'a WithSampler<'a>,
+    /// Calls a function with the queue of a handle.
+    pub with_queue: &'a WithQueue<'a>,
 }
 
 impl ArgInput<'_> {
@@ -262,6 +270,15 @@ impl Kernel {
                 );
                 (input.with_sampler)(input.handle(), &|sampler| self.store_sampler(index, param, sampler))
             }
+            ParamKind::Queue => {
+                ensure!(
+                    size == 8,
+                    InvalidArgSize,
+                    "{what} is a queue: its size is that of a cl_command_queue, 8, not {size}"
+                );
+                let invalid = |e: Error| Error::new(Status::InvalidDeviceQueue, e.why);
+                (input.with_queue)(input.handle(), &|queue| self.store_queue(index, param, queue)).map_err(invalid)
+            }
             ParamKind::Image => {
                 ensure!(size == 8, InvalidArgSize, "{what} is an image: its size is that of a cl_mem, 8, not {size}");
                 (input.with_mem_object)(input.handle(), &|image| self.store_image(index, param, image))
@@ -346,6 +363,15 @@ impl Kernel {
         let same = Arc::ptr_eq(sampler.context(), self.program.context());
         ensure!(same, InvalidSampler, "{}: the sampler is of another context", self.what(index, param));
         self.args.set_bytes(index as usize, &sampler.bits().to_le_bytes());
+        Ok(())
+    }
+
+    fn store_queue(&self, index: u32, param: &KernelParam, queue: &Arc<Queue>) -> Result<()> {
+        let what = self.what(index, param);
+        let same = Arc::ptr_eq(queue.context(), self.program.context());
+        ensure!(same, InvalidDeviceQueue, "{what}: the queue is of another context");
+        ensure!(queue.on_device().is_some(), InvalidDeviceQueue, "{what}: the queue is one of the host");
+        self.args.set_bytes(index as usize, &queue.id().to_le_bytes());
         Ok(())
     }
 
@@ -557,6 +583,8 @@ pub(crate) struct Packed {
     pub migrates: bool,
     /// Whether there is memory among them that the host may use at the same time.
     pub shares: bool,
+    /// What the kernel may enqueue, if it enqueues.
+    pub blocks: Option<(Arc<Context>, Arc<Blocks>)>,
 }
 
 impl Packed {

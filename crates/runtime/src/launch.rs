@@ -4,6 +4,7 @@
 //! A short launch that waits for nothing runs at once on the calling thread, without a command and an event; any other
 //! launch is a command of the queue.
 
+use crate::children::Family;
 use crate::event::Profiling;
 use crate::execute::{CommandType, Progress, attempt, status};
 use crate::kernel::Packed;
@@ -68,6 +69,10 @@ impl Queue {
     pub(crate) fn packed(&self, kernel: &Kernel, loaded: &dyn hal::Kernel, range: &hal::NdRange) -> Result<Packed> {
         let mut packed = Packed::default();
         kernel.pack(loaded.artifact(), self, &mut packed)?;
+        if loaded.artifact().enqueues {
+            let blocks = kernel.code_for_launch(self.device())?.blocks().cloned();
+            packed.blocks = blocks.map(|blocks| (self.context().clone(), blocks));
+        }
         let limit = self.device().local_memory();
         ensure!(
             packed.local_size <= limit,
@@ -125,6 +130,7 @@ impl Queue {
             && !is_baseline
             && !packed.shares
             && !packed.migrates
+            && !artifact.enqueues
             && artifact.private_size <= TUNING.inline_stack;
         if here {
             let short = Short { queue: self, code, items, kind, wanted };
@@ -141,14 +147,25 @@ impl Queue {
             let (pending, printed) = submit(&device, &*kernel, range, &packed, tier_up.as_deref(), queue)?;
             // Kernel and buffers are held until it is done.
             Ok(match pending {
-                None => Progress::Done,
-                Some(pending) => {
+                Running::Ended => Progress::Done,
+                Running::Parent(end) => Progress::Parent(end),
+                Running::Pending(pending) => {
                     Progress::Pending(Box::new(PendingLaunch { pending, device, kernel, packed, printed }))
                 }
             })
         });
         self.enqueue_as(kind, wait, policy, measured, work).map(Some)
     }
+}
+
+/// What becomes of a launch that was submitted.
+enum Running {
+    /// It has ended.
+    Ended,
+    /// It ended at this time, and what it enqueued has ended too.
+    Parent(u64),
+    /// It is still running on a device.
+    Pending(Box<dyn hal::Pending>),
 }
 
 /// Submits a launch. Returns it with its output so far, if it is still running. `code` is given for code of the
@@ -160,24 +177,39 @@ fn submit(
     packed: &Packed,
     code: Option<&KernelCode>,
     queue: u64,
-) -> Result<(Option<Box<dyn hal::Pending>>, Printed)> {
+) -> Result<(Running, Printed)> {
     let printer = Printer { device, kernel, printed: Printed::default() };
     let optimised = code.map(|code| Optimised { code, range });
     let tier_up = optimised.as_ref().map(|o| o as &dyn hal::TierUp);
     let (args, local_size) = (&packed.block, packed.local_size);
     packed.make_resident()?;
     let zero_local = packed.zero_local;
-    let launch = hal::Launch { kernel, range, args, local_size, zero_local, print: &printer, tier_up, queue };
+    let family = packed.blocks.as_ref().map(|(context, blocks)| Family::new(context, device, blocks, queue));
+    let parent = family.as_ref().map(Family::root);
+    let launch = hal::Launch {
+        kernel,
+        range,
+        args,
+        local_size,
+        zero_local,
+        print: &printer,
+        device: parent.as_ref().map(|p| p as &dyn hal::DeviceCalls),
+        tier_up,
+        queue,
+    };
     let result = device.hal().submit(&launch);
     match result {
-        Ok(hal::Completion::Pending(pending)) => Ok((Some(pending), printer.printed)),
+        Ok(hal::Completion::Pending(pending)) => Ok((Running::Pending(pending), printer.printed)),
         Ok(hal::Completion::Done) => {
             printer.printed.flush(device, kernel);
-            Ok((None, printer.printed))
+            let Some(family) = &family else { return Ok((Running::Ended, printer.printed)) };
+            let end = device.engine().now();
+            family.run()?;
+            Ok((Running::Parent(end), printer.printed))
         }
         Err(error) => {
             printer.printed.flush(device, kernel);
-            outcome(Err(error)).map(|()| (None, printer.printed))
+            outcome(Err(error)).map(|()| (Running::Ended, printer.printed))
         }
     }
 }
@@ -218,8 +250,8 @@ pub(crate) fn run_here(
     packed: &Packed,
     queue: u64,
 ) -> Result<()> {
-    let (pending, printed) = submit(device, kernel, range, packed, None, queue)?;
-    let Some(pending) = pending else { return Ok(()) };
+    let (running, printed) = submit(device, kernel, range, packed, None, queue)?;
+    let Running::Pending(pending) = running else { return Ok(()) };
     let printer = Printer { device, kernel, printed };
     let result = pending.wait(&printer);
     printer.printed.flush(device, kernel);
@@ -253,7 +285,7 @@ impl Short<'_> {
         }
         let status = status(queue.context(), outcome);
         let times = match profiles {
-            true => Profiling { queued: begin, submit: begin, start: begin, end },
+            true => Profiling { queued: begin, submit: begin, start: begin, end, complete: end },
             false => Profiling::default(),
         };
         Ok(Some(self.wanted.then(|| Event::ended(queue, self.kind, status, times))))
@@ -262,19 +294,19 @@ impl Short<'_> {
 
 /// What the groups of a kernel must be like.
 #[derive(Clone, Copy, Debug)]
-struct GroupRules {
+pub(crate) struct GroupRules {
     /// The local size that the kernel requires.
-    required: Option<[u64; 3]>,
+    pub required: Option<[u64; 3]>,
     /// Whether the last group of a dimension may be smaller.
-    partial: bool,
+    pub partial: bool,
     /// Work-items of the largest group, in total and in each dimension.
-    most: u64,
+    pub most: u64,
 }
 
 // OpenCL 3.0 API, 5.10: Executing Kernels.
 /// Checks a range; `None` when there is nothing to run. If the local size is chosen, it is for code with the dimensions
 /// in this order.
-fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3]) -> Result<Option<hal::NdRange>> {
+pub(crate) fn settle(input: &RangeInput, rules: &GroupRules, dim_order: [u8; 3]) -> Result<Option<hal::NdRange>> {
     let GroupRules { required, partial, most: max_group } = *rules;
     let dim = input.work_dim as usize;
     ensure!((1..=3).contains(&dim), InvalidWorkDimension, "work_dim is {dim}, not 1, 2 or 3");

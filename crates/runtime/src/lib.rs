@@ -7,11 +7,14 @@
 //! that wait for it.
 
 mod args;
+mod blocks;
 mod build;
+mod children;
 mod code;
 mod command_buffer;
 mod context;
 mod device;
+mod device_queue;
 mod dispatch;
 mod engine;
 mod event;
@@ -60,6 +63,7 @@ pub use command_buffer::{
 };
 pub use context::{Context, ContextProperty, ErrorCallback};
 pub use device::Device;
+pub use device_queue::DeviceQueue;
 pub use engine::{Engine, EnterFloatEnv, Hooks, Printer};
 pub use event::{Event, Profiling};
 pub use execute::CommandType;
@@ -69,7 +73,7 @@ pub use il::Il;
 pub use image::{Image, ImageDesc, ImageType, supported_formats};
 pub use image_requirements::{ImageRequirement, image_requirement};
 pub use image_transfer::{ImageBox, Pitches};
-pub use kernel::{Access, ArgInput, ArgSpace, Indirect, Kernel, WithMemObject, WithSampler};
+pub use kernel::{Access, ArgInput, ArgSpace, Indirect, Kernel, WithMemObject, WithQueue, WithSampler};
 pub use launch::RangeInput;
 pub use memory::MemObject;
 pub use native::{NativeFunction, NativeKernel};

@@ -8,6 +8,7 @@
 //! thread that waits for a queue runs its commands too.
 
 use crate::KernelCode;
+use crate::device_queue::DeviceQueue;
 use crate::event::{COMPLETE, Edge, Event};
 use crate::execute::{Command, CommandType, Job, Progress, Work, start, start_here};
 use crate::residency::Space;
@@ -63,6 +64,8 @@ pub struct Queue {
     /// The bits of [`QueueFlags`].
     flags: AtomicU64,
     properties: Option<Vec<u64>>,
+    /// Of a queue on the device.
+    on_device: Option<DeviceQueue>,
     state: Mutex<State>,
     ready: Mutex<VecDeque<Arc<Command>>>,
     /// The number of threads that will look for ready commands, so that no worker has to be woken.
@@ -78,6 +81,16 @@ impl Queue {
         flags: QueueFlags,
         properties: Option<Vec<u64>>,
     ) -> Result<Arc<Queue>> {
+        Queue::with(context, device, flags, properties, None)
+    }
+
+    pub(crate) fn with(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        flags: QueueFlags,
+        properties: Option<Vec<u64>>,
+        on_device: Option<DeviceQueue>,
+    ) -> Result<Arc<Queue>> {
         ensure!(context.index_of(device).is_some(), InvalidDevice, "the device is not of this context");
         let queue = Arc::new(Queue {
             external: ExternalSlot::default(),
@@ -87,6 +100,7 @@ impl Queue {
             space: context.space_of(device),
             flags: AtomicU64::new(flags.bits()),
             properties,
+            on_device,
             state: Mutex::default(),
             ready: Mutex::default(),
             active_waiters: AtomicUsize::new(0),
@@ -118,6 +132,18 @@ impl Queue {
     /// The properties as the application gave them.
     pub fn properties(&self) -> Option<&[u64]> {
         self.properties.as_deref()
+    }
+
+    /// What a queue on the device has; nothing of one of the host.
+    pub fn on_device(&self) -> Option<&DeviceQueue> {
+        self.on_device.as_ref()
+    }
+
+    /// Checks that the host may put commands into it.
+    pub fn check_host(&self) -> Result<()> {
+        let is_host = self.on_device.is_none();
+        ensure!(is_host, InvalidCommandQueue, "the queue is one on the device: only kernels put commands into it");
+        Ok(())
     }
 
     /// Whether commands run in the order in which they are enqueued.
@@ -157,6 +183,7 @@ impl Queue {
     // OpenCL 3.0 API, 5.12: Markers, Barriers and Waiting for Events.
     /// Checks a wait list: its events are of the queue's context.
     pub(crate) fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
+        self.check_host()?;
         let same = events.iter().all(|e| Arc::ptr_eq(e.context(), &self.context));
         ensure!(same, InvalidContext, "an event of the wait list is of another context than the queue");
         Ok(())

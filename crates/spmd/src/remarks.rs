@@ -238,6 +238,7 @@ fn lane_by_lane(item: &VectorInput, i: Inst) -> Option<Remark> {
         },
         Op::Call(_) if varies => ("call: lane by lane", "the function was too large to be inlined"),
         Op::Printf(_) => ("printf: lane by lane", "each work-item prints"),
+        Op::DeviceCall(_) => ("call of the launcher: lane by lane", "each work-item enqueues"),
         _ => return None,
     };
     Some(Remark { code: RemarkCode::LaneByLane, span: data.span, what: what.into(), why: why.into() })

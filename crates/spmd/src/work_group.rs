@@ -96,7 +96,9 @@ fn check_callees(module: &Module, kernel: FuncRef) -> Result<(), Error> {
         let func = &module.funcs[f];
         let mut ops = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).map(|&i| &func.insts[i].op);
         let is_local = |op: &Op| matches!(op, Op::GlobalAddr(g) if module.globals[*g].space == Space::Local);
-        let is_per_item = |op: &Op| matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_)) || op.is_subgroup();
+        let is_per_item = |op: &Op| {
+            matches!(op, Op::Query { .. } | Op::Barrier | Op::Printf(_) | Op::DeviceCall(_)) || op.is_subgroup()
+        };
         if ops.any(|op| is_per_item(op) || is_local(op)) {
             return Err(Error::NotInlined(func.name.clone()));
         }

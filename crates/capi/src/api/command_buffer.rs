@@ -11,8 +11,8 @@ use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::{Info, Written};
 use cloom_runtime::{
-    CommandBuffer, CommandBufferFlags, Event, MemObject, MutableCommand, MutableFields, Queue, QueueFlags, Recorded,
-    Result, Status, SyncPoint,
+    CommandBuffer, CommandBufferFlags, Device, Event, MemObject, MutableCommand, MutableFields, Queue, QueueFlags,
+    Recorded, Result, Status, SyncPoint,
 };
 use std::sync::Arc;
 
@@ -66,6 +66,7 @@ pub fn create(count: u32, queues: In<Handle<Queue>>, list: In<u64>) -> Result<Ha
             _ => return fail(Status::InvalidValue, format!("the property {name:#x} is unknown")),
         }
     }
+    queue.check_host()?;
     handle::create(CommandBuffer::new(&queue, flags, no_more_groups, given))
 }
 
@@ -225,13 +226,18 @@ pub fn info(
     .map(drop)
 }
 
-/// Queries of a device: what command buffers can do is the runtime's, and the same for all devices.
-pub(super) fn device_info(name: u32, info: Info) -> Result<Option<Written>> {
+/// Queries of a device: what command buffers can do is the runtime's, and the same for all devices that can do it.
+pub(super) fn device_info(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
     Ok(Some(match name {
-        cl::DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => info.value(
-            cl::COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | cl::COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR,
-        )?,
-        cl::DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR => info.value(QueueFlags::all().bits())?,
+        cl::DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => {
+            let all =
+                cl::COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | cl::COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR;
+            let enqueue = cl::COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR;
+            info.value(all | if device.has_device_queues() { enqueue } else { 0 })?
+        }
+        cl::DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR => {
+            info.value((QueueFlags::OUT_OF_ORDER | QueueFlags::PROFILING).bits())?
+        }
         cl::DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => info.value(QueueFlags::empty().bits())?,
         cl::DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR => info.value(MutableFields::all().bits())?,
         _ => return Ok(None),

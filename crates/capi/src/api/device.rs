@@ -65,15 +65,16 @@ pub fn ids(
 pub fn info(handle: Handle<Device>, name: u32, size: usize, value: OutBytes, size_ret: Out<usize>) -> Result<()> {
     let device = handle.get()?;
     let info = Info::new(size, value, size_ret);
-    let queries: [&dyn Fn() -> Result<Option<Written>>; 9] = [
+    let queries: [&dyn Fn() -> Result<Option<Written>>; 10] = [
         &|| limit(&device, name, info),
         &|| ability(&device, name, info),
         &|| images(&device, name, info),
         &|| partition::device_info(handle, &device, name, info),
-        &|| command_buffer::device_info(name, info),
+        &|| command_buffer::device_info(&device, name, info),
         &|| usm::device_info(&device, name, info),
         &|| pipe::device_info(&device, name, info),
         &|| il(&device, name, info),
+        &|| queues(&device, name, info),
         &|| absent(name, info),
     ];
     for query in queries {
@@ -132,7 +133,7 @@ fn limit(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
 
 /// The preferred multiple of the local size: groups of a multiple fill the vector registers.
 pub fn group_multiple(device: &Device) -> usize {
-    (device.info().vector_bits / 32).max(1) as usize
+    device.group_multiple() as usize
 }
 
 /// Queries of its description and abilities.
@@ -242,18 +243,31 @@ fn svm_capabilities(device: &Device) -> u64 {
 const ATOMICS: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 6;
 const SCOPE_WORK_ITEM: u64 = 1 << 3;
 
+/// Queues on the device: zeros where there are none.
+fn queues(device: &Device, name: u32, info: Info) -> Result<Option<Written>> {
+    let has = device.has_device_queues();
+    let number = |n: u32| info.value(if has { n } else { 0 });
+    let bits = |n: u64| info.value(if has { n } else { 0 });
+    Ok(Some(match name {
+        cl::DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE => number(caps::limits::DEVICE_QUEUE_SIZE)?,
+        cl::DEVICE_QUEUE_ON_DEVICE_MAX_SIZE => number(caps::limits::MAX_DEVICE_QUEUE_SIZE)?,
+        cl::DEVICE_MAX_ON_DEVICE_QUEUES => number(caps::limits::MAX_DEVICE_QUEUES)?,
+        cl::DEVICE_MAX_ON_DEVICE_EVENTS => number(caps::limits::MAX_DEVICE_EVENTS)?,
+        // Out of order, profiling.
+        cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES => bits(1 | 2)?,
+        // There are some, and the default one can be replaced.
+        cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => bits(1 | 2)?,
+        _ => return Ok(None),
+    }))
+}
+
 /// Queries of features that no device has so far.
 fn absent(name: u32, info: Info) -> Result<Option<Written>> {
     Ok(Some(match name {
         cl::DEVICE_ERROR_CORRECTION_SUPPORT | cl::DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.bool(false)?,
-        cl::DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
-        | cl::DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
-        | cl::DEVICE_MAX_ON_DEVICE_QUEUES
-        | cl::DEVICE_MAX_ON_DEVICE_EVENTS
-        | cl::DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
+        cl::DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
         | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value(0u32)?,
-        cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,
         cl::DEVICE_SEMAPHORE_TYPES_KHR => info.value(cl::SEMAPHORE_TYPE_BINARY_KHR as u32)?,
         cl::DEVICE_BUILT_IN_KERNELS => info.text("")?,
         cl::DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.names(&[])?,

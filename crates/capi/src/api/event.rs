@@ -45,8 +45,8 @@ pub fn profiling(event: Handle<Event>, name: u32, size: usize, value: OutBytes, 
         cl::PROFILING_COMMAND_QUEUED => |p: cloom_runtime::Profiling| p.queued,
         cl::PROFILING_COMMAND_SUBMIT => |p: cloom_runtime::Profiling| p.submit,
         cl::PROFILING_COMMAND_START => |p: cloom_runtime::Profiling| p.start,
-        // CL_PROFILING_COMMAND_COMPLETE equals END: no command enqueues child kernels.
-        cl::PROFILING_COMMAND_END | cl::PROFILING_COMMAND_COMPLETE => |p: cloom_runtime::Profiling| p.end,
+        cl::PROFILING_COMMAND_END => |p: cloom_runtime::Profiling| p.end,
+        cl::PROFILING_COMMAND_COMPLETE => |p: cloom_runtime::Profiling| p.complete,
         _ => return info.unknown(name).map(drop),
     };
     info.value(time(object.profiling()?)).map(drop)

@@ -6,8 +6,8 @@ use crate::cl;
 use crate::handle::{self, Handle};
 use crate::info::Info;
 use cloom_runtime::{
-    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Pipe, Program, Result, Sampler, Status, WithMemObject,
-    WithSampler, subgroup,
+    Access, ArgInput, ArgSpace, Device, Kernel, MemObject, Pipe, Program, Queue, Result, Sampler, Status,
+    WithMemObject, WithQueue, WithSampler, subgroup,
 };
 
 // OpenCL 3.0 API, 5.9.1: Creating Kernel Objects.
@@ -59,7 +59,9 @@ pub fn set_arg(kernel: Handle<Kernel>, index: u32, size: usize, value: HostMemor
 pub(super) fn set_arg_of(kernel: &Kernel, index: u32, size: usize, value: HostMemory) -> Result<()> {
     let with_mem_object: &WithMemObject<'_> = &|address, set| Handle::<MemObject>::from_address(address).with(set);
     let with_sampler: &WithSampler<'_> = &|address, set| Handle::<Sampler>::from_address(address).with(set);
-    kernel.set_arg(index, &ArgInput { size: size as u64, value: value.get(), with_mem_object, with_sampler })
+    let with_queue: &WithQueue<'_> = &|address, set| Handle::<Queue>::from_address(address).with(set);
+    kernel
+        .set_arg(index, &ArgInput { size: size as u64, value: value.get(), with_mem_object, with_sampler, with_queue })
 }
 
 // OpenCL 3.0 API, 5.9.4: Kernel Object Queries.

@@ -1,4 +1,4 @@
-//! Features that no device has so far: on-device queues and sharing with graphics. These entry points check the
+//! Features that no device has so far: sharing with graphics. These entry points check the
 //! handles, and then return the error that the specification names.
 
 use super::fail;
@@ -18,9 +18,6 @@ macro_rules! not_supported {
 }
 
 not_supported! {
-    // Queues on the device, 5.1: Command-Queues.
-    default_device_queue(context: Context, device: Device; Handle<Queue>) -> ()
-        = InvalidOperation "the device has no queues of its own";
 
     // Sharing with graphics: extensions.
     gl_buffer(context: Context; u64, u32) -> Handle<MemObject>

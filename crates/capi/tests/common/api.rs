@@ -96,6 +96,7 @@ entry_points! {
     fn clCreateCommandQueueWithProperties(
         context: Handle, device: Handle, properties: *const u64, code: *mut i32
     ) -> Handle;
+    fn clSetDefaultDeviceCommandQueue(context: Handle, device: Handle, queue: Handle) -> i32;
     fn clRetainCommandQueue(queue: Handle) -> i32;
     fn clReleaseCommandQueue(queue: Handle) -> i32;
     fn clGetCommandQueueInfo(queue: Handle, name: u32, size: usize, value: *mut Void, size_ret: *mut usize) -> i32;

@@ -12,7 +12,7 @@ impl Fn<'_, '_> {
     pub fn effect(&mut self, e: &Expr) {
         self.at(e.span);
         match &e.kind {
-            ExprKind::Error | ExprKind::Const(_) | ExprKind::FuncName(_) => {}
+            ExprKind::Error | ExprKind::Const(_) | ExprKind::FuncName(_) | ExprKind::Block(..) => {}
             ExprKind::Comma(a, b) => {
                 self.effect(a);
                 self.effect(b);
@@ -57,7 +57,7 @@ impl Fn<'_, '_> {
         self.at(e.span);
         let ty = self.ir(e.ty.ty);
         match &e.kind {
-            ExprKind::Error | ExprKind::FuncName(_) => self.zero(ty),
+            ExprKind::Error | ExprKind::FuncName(_) | ExprKind::Block(..) => self.zero(ty),
             ExprKind::Const(lanes) => self.lanes(lanes, ty),
             ExprKind::Local(_)
             | ExprKind::Global(_)

@@ -61,13 +61,18 @@ pub(super) fn lower_function<'a>(lw: &mut Lowering<'a>, id: FuncId, body: &'a Bo
     if f.lw.is_record(decl.ret.ty) {
         f.ret_room = params.next();
     }
-    let count = decl.params.len();
+    // The parameters are the first variables; a block has those that it captures behind them.
+    let declared = decl.params.len().saturating_sub(decl.captures.len());
+    let mut given = vec![None; body.locals.len()];
+    let captures = decl.captures.iter().map(|local| local.0 as usize);
+    for (local, param) in (0..declared).chain(captures).zip(params) {
+        given[local] = Some(param);
+    }
     for (i, var) in body.locals.iter().enumerate() {
         let ty = var.ty.ty;
         let size = f.lw.types.size(ty).max(1);
         let align = var.align.max(1) as u32;
-        let param = if i < count { params.next() } else { None };
-        let address = match param {
+        let address = match given[i] {
             // The caller's copy is this function's own.
             Some(p) if f.lw.is_record(ty) && !is_kernel => p,
             Some(p) => {

@@ -11,6 +11,7 @@
 
 mod builtin;
 mod convert;
+mod device;
 mod expr;
 mod func;
 mod group;

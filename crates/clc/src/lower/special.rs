@@ -8,6 +8,9 @@ use cloom_ir::{BinOp, CastOp, Flags, IntCc, Op, Order, Query, RmwOp, Scalar, Sco
 
 impl Fn<'_, '_> {
     pub fn special(&mut self, which: Special, args: &[Expr], e: &Expr) -> Value {
+        if let Special::Device { call, block, captured } = which {
+            return self.device_call(call, block, captured as usize, args, e);
+        }
         let v: Vec<Value> = args.iter().map(|a| self.value(a)).collect();
         self.at(e.span);
         let ty = self.ir(e.ty.ty);
@@ -95,6 +98,8 @@ impl Fn<'_, '_> {
                 self.zero(ty)
             }
             Special::Prefetch => self.zero(ty),
+            // Above.
+            Special::Device { .. } => self.zero(ty),
             Special::Trap => {
                 self.set_term(Term::Unreachable);
                 self.dead();

@@ -6,6 +6,7 @@
 
 use super::Sema;
 use super::atomics;
+use super::enqueue;
 use super::images;
 use super::pipes;
 use super::tree::{Expr, ExprKind, Rounding, Special};
@@ -38,6 +39,7 @@ enum Family {
     Pipe(pipes::PipeOp),
     ToSpace(Space),
     GetFence,
+    Enqueue(enqueue::Function),
     Unavailable(&'static str, &'static str),
 }
 
@@ -153,10 +155,10 @@ fn family(name: &str) -> Option<Family> {
         "to_local" => Family::ToSpace(Space::Local),
         "to_private" => Family::ToSpace(Space::Private),
         "get_fence" => Family::GetFence,
-        "enqueue_kernel" | "enqueue_marker" | "get_default_queue" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D" => {
-            Family::Unavailable("device-side enqueue is", "enqueue kernels from the host")
-        }
         _ => {
+            if let Some(f) = enqueue::function(name) {
+                return Some(Family::Enqueue(f));
+            }
             let image = || images::function(name).map(Family::Image);
             let pipe = || pipes::function(name).map(Family::Pipe);
             return atomics::function(name).map(Family::C11).or_else(image).or_else(pipe);
@@ -176,7 +178,12 @@ pub(super) fn static_name(name: &str) -> Option<&'static str> {
 
 /// Names for suggestions.
 pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
-    cloom_builtins::names().filter(|n| !n.starts_with("__")).chain(OTHERS).chain(images::names()).chain(pipes::names())
+    cloom_builtins::names()
+        .filter(|n| !n.starts_with("__"))
+        .chain(OTHERS)
+        .chain(images::names())
+        .chain(pipes::names())
+        .chain(enqueue::names())
 }
 
 impl Sema<'_> {
@@ -210,6 +217,9 @@ impl Sema<'_> {
             self.unavailable(at, &format!("`{name}`: {what}"), help);
             return Expr::error(span);
         }
+        if let Family::Enqueue(f) = family {
+            return self.enqueue_call(f, name, at, args, span);
+        }
         let values: Vec<Expr> = args.iter().map(|a| self.rvalue_of(a)).collect();
         if values.iter().any(Expr::is_error) {
             return Expr::error(span);
@@ -236,7 +246,7 @@ impl Sema<'_> {
             Family::Trap => &[0],
             Family::C11(f) if f.arity().contains(&values.len()) => &[],
             Family::C11(f) => &[[0, 1, 2, 3, 4, 5, 6][*f.arity().end()]],
-            Family::Printf | Family::Image(_) | Family::Pipe(_) | Family::Unavailable(..) => &[],
+            Family::Printf | Family::Image(_) | Family::Pipe(_) | Family::Enqueue(_) | Family::Unavailable(..) => &[],
         };
         if !arity.is_empty() && !arity.contains(&values.len()) {
             let plural = if arity[0] == 1 { "" } else { "s" };
@@ -268,7 +278,7 @@ impl Sema<'_> {
                 let kind = ExprKind::Special(Special::GetFence, vec![p]);
                 Expr::value(kind, Ty::UINT, span)
             }),
-            Family::Unavailable(..) => None,
+            Family::Enqueue(_) | Family::Unavailable(..) => None,
         };
         if let Some(e) = result {
             return e;

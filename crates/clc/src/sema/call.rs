@@ -14,6 +14,9 @@ impl Sema<'_> {
     pub(super) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
         let ast::ExprKind::Ident(name) = callee.unparenthesised().kind else {
             let e = self.expr(callee);
+            if let ExprKind::Block(..) = e.kind {
+                return self.block_call(e, args, span);
+            }
             for a in args {
                 self.expr(a);
             }
@@ -32,6 +35,14 @@ impl Sema<'_> {
                     self.expr(a);
                 }
                 return Expr::error(span);
+            }
+            Some((Entry::Template, _)) => {
+                let args = args.iter().map(|a| self.rvalue_of(a)).collect();
+                return self.template_call(name, args, callee.span, span);
+            }
+            Some((Entry::Block(..), _)) => {
+                let e = self.expr(callee);
+                return self.block_call(e, args, span);
             }
             Some((_, at)) => {
                 let at = *at;

@@ -72,6 +72,10 @@ impl Sema<'_> {
         d: Declared,
         stmts: &mut Vec<Stmt>,
     ) {
+        if self.types.block(d.ty.ty).is_some() {
+            let is_extern = matches!(specs.storage, Some((Storage::Extern, _)));
+            return self.block_variable(item, name, d.ty.ty, is_extern, stmts);
+        }
         let mut attrs = TypeAttrs::read(self, &specs.attrs).and(TypeAttrs::read(self, &item.attrs));
         for a in &specs.alignas {
             let align = match a {
@@ -117,6 +121,15 @@ impl Sema<'_> {
             self.put_error(name);
             return;
         }
+        if (at_file || is_static || is_extern)
+            && let Some(what) =
+                [Ty::CLK_EVENT, Ty::QUEUE, self.range_type].into_iter().find(|&ty| ty == qty.ty && ty != Ty::ERROR)
+        {
+            let message = format!("a variable of type `{}` cannot be in program scope", self.type_name(what));
+            self.error("E0319", item.span, message);
+            self.put_error(name);
+            return;
+        }
         if at_file || is_static || is_extern {
             if d.space.is_none() && self.opts.variables {
                 qty.space = Space::Global;
@@ -148,7 +161,7 @@ impl Sema<'_> {
         }
     }
 
-    fn put_error(&mut self, name: Ident) {
+    pub(super) fn put_error(&mut self, name: Ident) {
         if self.scopes.get_here(name.name).is_none() {
             self.scopes.put(name.name, Entry::Error, name.span);
         }
@@ -418,7 +431,7 @@ impl Sema<'_> {
         self.count_private(id, size, align.max(attrs.align.unwrap_or(1)), item.span);
     }
 
-    fn count_private(&mut self, id: LocalId, size: u64, align: u64, span: Span) {
+    pub(super) fn count_private(&mut self, id: LocalId, size: u64, align: u64, span: Span) {
         let Some(cx) = &mut self.cx else { return };
         cx.locals[id.0 as usize].align = align;
         let before = cx.private_bytes;

@@ -95,6 +95,7 @@ impl Sema<'_> {
             ast::ExprKind::Query { query, arg } => self.type_query(*query, arg, span),
             ast::ExprKind::Offsetof { ty, path } => self.offset_of(ty, path, span),
             ast::ExprKind::Statements(block) => self.statements_expr(block, span),
+            ast::ExprKind::Block(literal) => self.block_literal(literal, span),
             ast::ExprKind::Error => Expr::error(span),
         }
     }
@@ -102,7 +103,7 @@ impl Sema<'_> {
     fn name(&mut self, name: Symbol, span: Span) -> Expr {
         match self.scopes.get(name) {
             Some((Entry::Local(id), _)) => {
-                let id = *id;
+                let Some(id) = self.own_local(name, *id, span) else { return Expr::error(span) };
                 let ty = match &self.cx {
                     Some(cx) => cx.locals[id.0 as usize].ty,
                     None => return Expr::error(span),
@@ -129,7 +130,7 @@ impl Sema<'_> {
                 let (bits, ty) = (*bits, *ty);
                 self.constant(bits, ty, span)
             }
-            Some((Entry::Funcs(_), _)) => {
+            Some((Entry::Funcs(_) | Entry::Template, _)) => {
                 let ty = Ty::INT;
                 Expr::value(ExprKind::FuncName(name), ty, span)
             }
@@ -139,6 +140,10 @@ impl Sema<'_> {
                 Expr::error(span)
             }
             Some((Entry::Error, _)) => Expr::error(span),
+            Some((Entry::Block(func, ty, captured), _)) => {
+                let (func, ty, captured) = (*func, *ty, captured.clone());
+                self.block_name(name, func, ty, &captured, span)
+            }
             None => {
                 if super::builtin::is_builtin(self.text(name)) {
                     return Expr::value(ExprKind::FuncName(name), Ty::INT, span);
@@ -245,6 +250,10 @@ impl Sema<'_> {
             self.error("E0211", span, "the address of a function cannot be taken in OpenCL C");
             return Expr::error(span);
         }
+        if let ExprKind::Block(..) = object.kind {
+            self.error("E0332", span, "the address of a block cannot be taken");
+            return Expr::error(span);
+        }
         if let ExprKind::Swizzle(..) = object.kind {
             self.push(
                 Diagnostic::error("E0305", span, "the address of a component of a vector cannot be taken")
@@ -273,6 +282,13 @@ impl Sema<'_> {
         }
         let span = target.span;
         if self.is_operand_pipe(target) {
+            return false;
+        }
+        if let ExprKind::Block(..) = target.kind {
+            self.push(
+                Diagnostic::error("E0332", span, "a block variable cannot be assigned")
+                    .note("it is `const`: its block must be known when the program is built"),
+            );
             return false;
         }
         if !target.lvalue {
@@ -435,13 +451,15 @@ impl Sema<'_> {
         if let Some(record) = self.types.record(ty) {
             match &record.fields {
                 Some(fields) => {
-                    let names: Vec<&str> = fields.iter().filter_map(|f| f.name).map(|n| self.text(n)).collect();
+                    let names = fields.iter().filter_map(|f| f.name).map(|n| self.text(n));
+                    // Those of the language's own structures are nobody's business.
+                    let names: Vec<&str> = names.filter(|name| !name.starts_with('@')).collect();
                     let text = self.text(name.name);
                     if let Some(similar) =
                         crate::source::nearest(text, names.iter().copied()).filter(|_| text.len() > 1)
                     {
                         d = d.suggest(name.span, similar.to_owned(), "did you mean");
-                    } else if names.len() <= 12 {
+                    } else if (1..=12).contains(&names.len()) {
                         d = d.note(format!("its members are: {}", names.join(", ")));
                     }
                 }

@@ -8,7 +8,6 @@ use super::{FnCx, Sema, limits};
 use crate::source::{Diagnostic, Span, Symbol};
 use crate::syntax::ast::{self, DerivationKind, Storage};
 use cloom_ir::{KernelMeta, KernelParam, Linkage, ParamKind, Space};
-use rustc_hash::FxHashMap;
 
 struct Header {
     name: ast::Ident,
@@ -19,7 +18,7 @@ struct Header {
     internal: bool,
 }
 
-impl Sema<'_> {
+impl<'s> Sema<'s> {
     pub(super) fn prototype(&mut self, specs: &ast::DeclSpecs, item: &ast::InitDeclarator, ty: QTy) {
         if let Some(init) = &item.init {
             let span = match init {
@@ -30,6 +29,9 @@ impl Sema<'_> {
         }
         let attrs = specs.attrs.iter().chain(&item.attrs);
         let Some(header) = self.header(specs, &item.declarator, attrs, ty.ty) else { return };
+        if self.takes_blocks(&header.params) {
+            return self.block_function(header, None);
+        }
         if let Some(DerivationKind::Function { params, .. }) = item.declarator.derivations.first().map(|d| &d.kind) {
             self.declare_function(header, params);
         }
@@ -58,6 +60,17 @@ impl Sema<'_> {
             self.no_half(specs.ty_span);
         }
         Some(Header { name, ret, params, attrs, is_kernel, internal })
+    }
+
+    /// A function with a block as a parameter.
+    fn block_function(&mut self, h: Header, def: Option<&'s ast::FunctionDef>) {
+        if h.is_kernel {
+            let message = format!("kernel `{}` takes a block", self.text(h.name.name));
+            let d = Diagnostic::error("E0318", h.name.span, message);
+            self.push(d.note("the host has no blocks to pass"));
+            return;
+        }
+        self.template(h.name, (h.ret, h.params), h.attrs.noinline, def);
     }
 
     /// The function that a header declares: a known one if it agrees.
@@ -143,6 +156,7 @@ impl Sema<'_> {
             body: None,
             calls: Vec::new(),
             used: None,
+            captures: Vec::new(),
         });
         match self.scopes.get_file(h.name.name) {
             Some((Entry::Funcs(list), _)) => list.push(id),
@@ -151,11 +165,14 @@ impl Sema<'_> {
         Some(id)
     }
 
-    pub(super) fn function_def(&mut self, def: &ast::FunctionDef) {
+    pub(super) fn function_def(&mut self, def: &'s ast::FunctionDef) {
         let base = self.specs(&def.specs);
         let declared = self.declarator(base, &def.declarator);
         let attrs = def.specs.attrs.iter().chain(&def.attrs);
         let Some(header) = self.header(&def.specs, &def.declarator, attrs, declared.ty.ty) else { return };
+        if self.takes_blocks(&header.params) {
+            return self.block_function(header, Some(def));
+        }
         let is_kernel = header.is_kernel;
         let (ret, name) = (header.ret, header.name);
         let param_types = header.params.clone();
@@ -180,22 +197,8 @@ impl Sema<'_> {
             meta.group_size_hint = attrs.meta.group_size_hint.or(meta.group_size_hint);
             meta.vec_type_hint = attrs.meta.vec_type_hint.or(meta.vec_type_hint.take());
         }
-        self.cx = Some(FnCx {
-            id,
-            name: name.name,
-            ret,
-            ret_span: def.specs.span,
-            is_kernel,
-            locals: Vec::new(),
-            private_bytes: 0,
-            local_bytes: 0,
-            labels: FxHashMap::default(),
-            label_count: 0,
-            loops: 0,
-            switches: Vec::new(),
-            in_expression: 0,
-            breakable: 0,
-        });
+        let base = self.scopes.depth();
+        self.cx = Some(FnCx { is_kernel, ..FnCx::new(id, name.name, ret, def.specs.span, base) });
         self.scopes.open();
         for (p, &ty) in def.params().iter().zip(&param_types) {
             let name = p.declarator.name;
@@ -230,7 +233,7 @@ impl Sema<'_> {
         self.unit.funcs[id.0 as usize].body = Some(Body { locals: cx.locals, stmts, labels: cx.label_count, end });
     }
 
-    fn check_labels(&mut self, cx: &FnCx) {
+    pub(super) fn check_labels(&mut self, cx: &FnCx) {
         let mut missing: Vec<(Symbol, Span)> =
             cx.labels.iter().filter(|(_, l)| l.defined.is_none()).filter_map(|(n, l)| Some((*n, l.used?))).collect();
         missing.sort_by_key(|m| m.1.lo);
@@ -311,7 +314,7 @@ impl Sema<'_> {
                     );
                 }
             }
-            TyKind::Record(_) => {
+            TyKind::Record(_) if qty.ty != self.range_type => {
                 out.kind = ParamKind::Struct;
                 if self.types.any_part(qty.ty, &mut |k| matches!(k, TyKind::Pointer(_))) {
                     self.push(
@@ -335,6 +338,13 @@ impl Sema<'_> {
                 let help = "reservations are made in kernels";
                 self.bad_kernel_type(p.span, &out.name, "is a `reserve_id_t`", help);
             }
+            TyKind::ClkEvent => {
+                self.bad_kernel_type(p.span, &out.name, "is a `clk_event_t`", "events are made in kernels");
+            }
+            TyKind::Record(_) => {
+                self.bad_kernel_type(p.span, &out.name, "is an `ndrange_t`", "pass its sizes");
+            }
+            TyKind::Queue => out.kind = ParamKind::Queue,
             TyKind::Scalar(_) if self.names_host_sized(&p.specs) => {
                 self.bad_kernel_type(
                     p.span,
@@ -353,7 +363,7 @@ impl Sema<'_> {
                 out.kind = ParamKind::Pipe;
                 out.access = access.number();
             }
-            TyKind::Void | TyKind::Array(..) | TyKind::Function(..) => {}
+            TyKind::Void | TyKind::Array(..) | TyKind::Function(..) | TyKind::Block(..) => {}
         }
         out
     }
@@ -409,7 +419,11 @@ impl Sema<'_> {
                             .iter()
                             .map(|s| s.0)
                             .chain([callee])
-                            .map(|i| format!("`{}`", self.text(self.unit.funcs[i].name)))
+                            .map(|i| {
+                                let (name, is_block) =
+                                    (self.unit.funcs[i].name, self.blocks.contains(&FuncId(i as u32)));
+                                format!("{}`{}`", if is_block { "a block of " } else { "" }, self.text(name))
+                            })
                             .collect();
                         let message = match path.len() {
                             2 => format!("{} calls itself", path[0]),

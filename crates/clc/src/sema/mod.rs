@@ -6,11 +6,14 @@
 
 mod atomics;
 mod attrs;
+mod block_params;
+mod blocks;
 mod builtin;
 mod call;
 pub mod constant;
 mod convert;
 mod decl;
+mod enqueue;
 mod expr;
 mod format;
 mod function;
@@ -27,6 +30,8 @@ mod swizzle;
 pub mod tree;
 pub mod types;
 mod unused;
+
+pub use enqueue::CONSTANTS as ENQUEUE_CONSTANTS;
 
 use crate::source::{Diagnostic, Session, Span, Symbol};
 use crate::syntax::ast;
@@ -52,6 +57,10 @@ pub struct SemaOptions {
     pub pipes: bool,
     /// A pointer without a named address space points to the generic one.
     pub generic: bool,
+    /// Blocks and device-side enqueue.
+    pub blocks: bool,
+    /// `-g`: functions that enqueue say why they fail.
+    pub debug_info: bool,
     /// Variables of program scope may be in global memory, and are if no address space is named.
     pub variables: bool,
     /// Extensions and features that the device has.
@@ -96,6 +105,20 @@ pub struct Sema<'s> {
     pub(crate) unit: Unit,
     scopes: Scopes,
     cx: Option<FnCx>,
+    /// The functions around the block that is being analysed, the outermost first.
+    outer: Vec<FnCx>,
+    /// The functions of blocks.
+    blocks: rustc_hash::FxHashSet<FuncId>,
+    /// The kernels of blocks that are enqueued.
+    block_kernels: FxHashMap<FuncId, FuncId>,
+    /// Functions with block parameters.
+    templates: FxHashMap<Symbol, block_params::Template<'s>>,
+    /// Their copies, by the functions of the blocks.
+    copies: FxHashMap<(Symbol, Vec<FuncId>), FuncId>,
+    /// How many copies are being analysed.
+    copying: u32,
+    /// `ndrange_t`
+    range_type: Ty,
     /// `FP_CONTRACT` here.
     contract: bool,
     /// What is left of [`limits::FUEL`].
@@ -134,6 +157,37 @@ struct FnCx {
     in_expression: u32,
     /// How many loops and switches a `break` could leave.
     breakable: u32,
+    /// How many scopes were open around it.
+    scope_base: usize,
+    /// What a block captures.
+    captures: Vec<blocks::Capture>,
+    /// The type of the result follows from the `return` statements, of which this was the first.
+    inferred: Option<Option<(Ty, Span)>>,
+}
+
+impl FnCx {
+    /// At the begin of a function, in this scope.
+    fn new(id: FuncId, name: Symbol, ret: QTy, ret_span: Span, scope_base: usize) -> FnCx {
+        FnCx {
+            id,
+            name,
+            ret,
+            ret_span,
+            is_kernel: false,
+            locals: Vec::new(),
+            private_bytes: 0,
+            local_bytes: 0,
+            labels: FxHashMap::default(),
+            label_count: 0,
+            loops: 0,
+            switches: Vec::new(),
+            in_expression: 0,
+            breakable: 0,
+            scope_base,
+            captures: Vec::new(),
+            inferred: None,
+        }
+    }
 }
 
 struct Label {
@@ -149,7 +203,7 @@ struct SwitchCx {
 }
 
 /// Analyses a program.
-pub fn analyse(session: &mut Session, unit: &ast::TranslationUnit, opts: SemaOptions) -> (Unit, Types) {
+pub fn analyse<'s>(session: &'s mut Session, unit: &'s ast::TranslationUnit, opts: SemaOptions) -> (Unit, Types) {
     let contract = opts.contract;
     let unnamed = if opts.generic { Space::Generic } else { Space::Private };
     let mut sema = Sema {
@@ -159,6 +213,13 @@ pub fn analyse(session: &mut Session, unit: &ast::TranslationUnit, opts: SemaOpt
         unit: Unit::default(),
         scopes: Scopes::default(),
         cx: None,
+        outer: Vec::new(),
+        blocks: rustc_hash::FxHashSet::default(),
+        block_kernels: FxHashMap::default(),
+        templates: FxHashMap::default(),
+        copies: FxHashMap::default(),
+        copying: 0,
+        range_type: Ty::ERROR,
         contract,
         fuel: limits::FUEL,
         init_parts: limits::INIT_PARTS,
@@ -180,8 +241,8 @@ pub fn analyse(session: &mut Session, unit: &ast::TranslationUnit, opts: SemaOpt
     (sema.unit, sema.types)
 }
 
-impl Sema<'_> {
-    fn item(&mut self, item: &ast::Item) {
+impl<'s> Sema<'s> {
+    fn item(&mut self, item: &'s ast::Item) {
         match &item.kind {
             ast::ItemKind::Function(def) => self.function_def(def),
             ast::ItemKind::Declaration(d) => {

@@ -383,6 +383,14 @@ impl Sema<'_> {
             return Expr::error(span);
         }
         let (ta, tb) = (a.ty.ty, b.ty.ty);
+        if self.types.block(ta).or(self.types.block(tb)).is_some() {
+            self.push(
+                Diagnostic::error("E0332", span, "`?:` cannot choose between blocks")
+                    .note("which block a call means must be known when the program is built")
+                    .help("write an `if` with a call in each branch"),
+            );
+            return Expr::error(span);
+        }
         let (a, b) = if ta == tb && !self.types.is_arithmetic(ta) {
             (a, b)
         } else if self.types.numeric(ta).is_some() && self.types.numeric(tb).is_some() {

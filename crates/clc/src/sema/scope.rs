@@ -19,6 +19,10 @@ pub(super) enum Entry {
     Constant(u64, Ty),
     /// The type, the address space if one was written, and the alignment from an attribute (else 1).
     Typedef(QTy, Option<Space>, u64),
+    /// A block variable: its function, its type, and the variables that hold what it captured.
+    Block(FuncId, Ty, Vec<LocalId>),
+    /// A function with block parameters.
+    Template,
     /// Declared wrongly; reported.
     Error,
 }
@@ -35,6 +39,9 @@ struct Scope {
 pub(super) struct Scopes {
     list: Vec<Scope>,
 }
+
+/// The scopes that were left.
+pub(super) struct Inner(Vec<Scope>);
 
 impl Default for Scopes {
     fn default() -> Self {
@@ -66,6 +73,27 @@ impl Scopes {
 
     pub fn get(&self, name: Symbol) -> Option<&(Entry, Span)> {
         self.list.iter().rev().find_map(|s| s.names.get(&name))
+    }
+
+    /// Leaves all scopes but the file's, for a while.
+    pub fn leave_functions(&mut self) -> Inner {
+        Inner(self.list.split_off(1))
+    }
+
+    /// Goes back to them.
+    pub fn enter_functions(&mut self, inner: Inner) {
+        self.list.truncate(1);
+        self.list.extend(inner.0);
+    }
+
+    /// How many scopes are open.
+    pub fn depth(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The number of the scope that declares a name, counted from the file's.
+    pub fn level(&self, name: Symbol) -> Option<usize> {
+        self.list.iter().rposition(|s| s.names.contains_key(&name))
     }
 
     /// In the innermost scope only.
@@ -129,6 +157,7 @@ impl Sema<'_> {
             let name = self.session.names.intern(&format!("memory_order_{name}"));
             self.scopes.put(name, Entry::Constant(value as u64, Ty::INT), span);
         }
+        self.declare_enqueue();
         let scopes = [("work_item", 0), ("sub_group", 1), ("work_group", 2), ("device", 3)];
         // Two names of one scope, of an optional feature (`__opencl_c_atomic_scope_all_devices`).
         let all = [("all_svm_devices", 4), ("all_devices", 4)];

@@ -37,7 +37,7 @@ fn atomic_elem(of: AtomicType) -> Option<Elem> {
 }
 
 impl Declared {
-    fn plain(ty: Ty) -> Self {
+    pub fn plain(ty: Ty) -> Self {
         Self { ty: QTy::plain(ty), space: None, align: 1 }
     }
 
@@ -205,8 +205,17 @@ impl Sema<'_> {
                 }
             },
             BuiltinType::AtomicFlag => self.types.intern(TyKind::Atomic(Elem::I32)),
-            BuiltinType::Queue | BuiltinType::ClkEvent | BuiltinType::NdRange => {
-                self.unavailable(span, "device-side enqueue is", "enqueue kernels from the host");
+            BuiltinType::Queue if self.opts.blocks => Ty::QUEUE,
+            BuiltinType::ClkEvent if self.opts.blocks => Ty::CLK_EVENT,
+            BuiltinType::NdRange if self.opts.blocks => self.range_type,
+            BuiltinType::EnqueueFlags if self.opts.blocks => Ty::UINT,
+            BuiltinType::ProfilingInfo if self.opts.blocks => Ty::INT,
+            BuiltinType::Queue
+            | BuiltinType::ClkEvent
+            | BuiltinType::NdRange
+            | BuiltinType::EnqueueFlags
+            | BuiltinType::ProfilingInfo => {
+                self.no_enqueue(span);
                 Ty::ERROR
             }
             BuiltinType::ReserveId if self.opts.pipes => Ty::RESERVE_ID,
@@ -249,12 +258,18 @@ impl Sema<'_> {
                         d = Declared::plain(Ty::ERROR);
                         continue;
                     }
-                    if self.is_part_pipe(to.ty, "a pointer cannot point to", step.span) {
+                    if self.is_part_pipe(to.ty, "a pointer cannot point to", step.span)
+                        || self.is_part_block(to.ty, "pointers to blocks", step.span)
+                    {
                         d = Declared::plain(Ty::ERROR);
                         continue;
                     }
                     let ty = if to.ty == Ty::ERROR { Ty::ERROR } else { self.types.pointer(to) };
                     d = Declared::plain(ty);
+                    self.qualify(&mut d, quals);
+                }
+                DerivationKind::Block { quals } => {
+                    d = self.block_type(d, step.span);
                     self.qualify(&mut d, quals);
                 }
                 DerivationKind::Array { size, quals: _ } => {
@@ -271,7 +286,9 @@ impl Sema<'_> {
                     if d.ty.ty == Ty::ERROR {
                         continue;
                     }
-                    if self.is_part_pipe(d.ty.ty, "an array cannot have elements of type", step.span) {
+                    if self.is_part_pipe(d.ty.ty, "an array cannot have elements of type", step.span)
+                        || self.is_part_block(d.ty.ty, "arrays of blocks", step.span)
+                    {
                         d = Declared::plain(Ty::ERROR);
                         continue;
                     }
@@ -299,7 +316,9 @@ impl Sema<'_> {
                             "functions with a variable number of arguments are not allowed in OpenCL C",
                         );
                     }
-                    if i != 0 && !matches!(declarator.derivations[0].kind, DerivationKind::Function { .. }) {
+                    let is_block = i > 0 && matches!(declarator.derivations[i - 1].kind, DerivationKind::Block { .. });
+                    if i != 0 && !is_block && !matches!(declarator.derivations[0].kind, DerivationKind::Function { .. })
+                    {
                         self.error("E0211", step.span, "function pointers are not allowed in OpenCL C");
                         d = Declared::plain(Ty::ERROR);
                         continue;
@@ -309,7 +328,11 @@ impl Sema<'_> {
                         self.error("E0304", step.span, message);
                         d = Declared::plain(Ty::ERROR);
                     }
-                    let params = params.iter().map(|p| self.param_type(p)).collect();
+                    if self.types.block(d.ty.ty).is_some() {
+                        self.error("E0332", step.span, "a block cannot be the result of a function");
+                        d = Declared::plain(Ty::ERROR);
+                    }
+                    let params = params.iter().map(|p| self.param_type(p, !is_block)).collect();
                     let ty = self.types.intern(TyKind::Function(d.qty(), params));
                     d = Declared::plain(ty);
                 }
@@ -318,8 +341,8 @@ impl Sema<'_> {
         d
     }
 
-    /// The type of a parameter: arrays become pointers.
-    pub(super) fn param_type(&mut self, p: &ast::Param) -> QTy {
+    /// The type of a parameter, which may be a block or not: arrays become pointers.
+    pub(super) fn param_type(&mut self, p: &ast::Param, blocks: bool) -> QTy {
         let base = self.specs(&p.specs);
         let d = self.declarator(base, &p.declarator);
         match *self.types.kind(d.ty.ty) {
@@ -333,6 +356,14 @@ impl Sema<'_> {
             }
             TyKind::Void => {
                 self.error("E0316", p.span, "parameter of type `void`");
+                return QTy::plain(Ty::ERROR);
+            }
+            TyKind::Block(..) if blocks => return QTy::plain(d.ty.ty),
+            TyKind::Block(..) => {
+                self.push(
+                    Diagnostic::error("E0332", p.span, "a block cannot be a parameter of a block")
+                        .note("which block a call means must be known when the program is built"),
+                );
                 return QTy::plain(Ty::ERROR);
             }
             TyKind::Scalar(Elem::F16) | TyKind::Vector(Elem::F16, _) if !self.opts.fp16 => {
@@ -508,6 +539,10 @@ impl Sema<'_> {
         let ty = QTy { space: Space::Private, ..d.ty };
         if ty.ty == Ty::ERROR {
             return ty;
+        }
+        if self.types.block(ty.ty).is_some() {
+            self.error("E0332", span, "a member cannot be a block");
+            return QTy::plain(Ty::ERROR);
         }
         if self.types.layout(ty.ty).is_none() {
             let message = match self.types.kind(ty.ty) {

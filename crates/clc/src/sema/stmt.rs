@@ -316,6 +316,9 @@ impl Sema<'_> {
     }
 
     fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> StmtKind {
+        if self.cx.as_ref().is_some_and(|cx| cx.inferred.is_some()) {
+            return self.inferred_return(value, span);
+        }
         let (ret, at) = match &self.cx {
             Some(cx) => (cx.ret.ty, cx.ret_span),
             None => (Ty::ERROR, span),

@@ -10,7 +10,9 @@ use super::pipes::PipeOp;
 use super::types::{QTy, Ty};
 use crate::source::{Span, Symbol};
 use cloom_builtins::Sig;
-use cloom_ir::{BinOp, FloatCc, GlobalLinkage, IntCc, KernelMeta, Linkage, Order, Query, RmwOp, Scope, Space, UnOp};
+use cloom_ir::{
+    BinOp, DeviceCall, FloatCc, GlobalLinkage, IntCc, KernelMeta, Linkage, Order, Query, RmwOp, Scope, Space, UnOp,
+};
 use smallvec::SmallVec;
 
 /// A variable of a function.
@@ -67,6 +69,9 @@ pub struct Func {
     pub calls: Vec<(FuncId, Span)>,
     /// The first call of it.
     pub used: Option<Span>,
+    /// Of a block: the variables that the last parameters are, those that the block captures. The others are the
+    /// first variables, as in any function.
+    pub captures: Vec<LocalId>,
 }
 
 /// The body of a function.
@@ -337,6 +342,8 @@ pub enum ExprKind {
     Builtin(&'static str, Box<Sig>, Vec<Expr>),
     /// Another built-in function.
     Special(Special, Vec<Expr>),
+    /// A block, which can only be called or enqueued: its function, and the values of what it captures.
+    Block(FuncId, Vec<Expr>),
 }
 
 /// Built-in functions whose types the table cannot express.
@@ -395,6 +402,13 @@ pub enum Special {
     GetFence,
     /// An index that is no function of the language: for composing others.
     Query(Query),
+    /// A call of the launcher, with its operands in the order of [`cloom_ir::abi::device`]. Of a call that names a
+    /// block, the kernel; the first arguments are then what is captured, so many.
+    Device {
+        call: DeviceCall,
+        block: Option<FuncId>,
+        captured: u32,
+    },
 }
 
 /// The type traits of an expression.

@@ -78,6 +78,12 @@ pub enum TyKind {
     Pipe(Ty, AccessQual),
     /// A function: result and parameters.
     Function(QTy, Vec<QTy>),
+    /// A block: result and parameters.
+    Block(QTy, Vec<QTy>),
+    /// `queue_t`
+    Queue,
+    /// `clk_event_t`
+    ClkEvent,
 }
 
 /// A member of a record.
@@ -151,6 +157,8 @@ fixed! {
     EVENT 14 TyKind::Event;
     SAMPLER 15 TyKind::Sampler;
     RESERVE_ID 16 TyKind::ReserveId;
+    QUEUE 17 TyKind::Queue;
+    CLK_EVENT 18 TyKind::ClkEvent;
 }
 
 /// The scalar of the syntax tree as that of the table of built-ins.
@@ -311,6 +319,14 @@ impl Types {
         matches!(self.kind(ty), TyKind::Pointer(_))
     }
 
+    /// Result and parameters of a block.
+    pub fn block(&self, ty: Ty) -> Option<(QTy, &[QTy])> {
+        match self.kind(ty) {
+            TyKind::Block(ret, params) => Some((*ret, params)),
+            _ => None,
+        }
+    }
+
     /// Whether it is a vector.
     pub fn is_vector(&self, ty: Ty) -> bool {
         matches!(self.kind(ty), TyKind::Vector(..))
@@ -357,7 +373,8 @@ impl Types {
                 let size = u64::from(e.bits() / 8) * if n == 3 { 4 } else { u64::from(n) };
                 (size, size)
             }
-            TyKind::Pointer(_) | TyKind::Event | TyKind::ReserveId | TyKind::Image(..) | TyKind::Pipe(..) => (8, 8),
+            TyKind::Pointer(_) | TyKind::Event | TyKind::Queue | TyKind::ClkEvent | TyKind::ReserveId => (8, 8),
+            TyKind::Image(..) | TyKind::Pipe(..) => (8, 8),
             TyKind::Sampler => (4, 4),
             TyKind::Array(of, Some(n)) => {
                 let (size, align) = self.layout(of.ty)?;
@@ -368,7 +385,7 @@ impl Types {
                 r.fields.as_ref()?;
                 (r.size, r.align)
             }
-            TyKind::Void | TyKind::Array(_, None) | TyKind::Function(..) => return None,
+            TyKind::Void | TyKind::Array(_, None) | TyKind::Function(..) | TyKind::Block(..) => return None,
         })
     }
 
@@ -392,14 +409,14 @@ impl Types {
             TyKind::Scalar(e) | TyKind::Atomic(e) => Type::scalar(ir_scalar(e)),
             TyKind::Vector(e, n) => Type::vector(ir_scalar(e), u16::from(n)),
             TyKind::Pointer(to) => Type::ptr(to.space),
-            TyKind::Event | TyKind::ReserveId => Type::I64,
+            TyKind::Event | TyKind::Queue | TyKind::ClkEvent | TyKind::ReserveId => Type::I64,
             // The address of its descriptor.
             TyKind::Image(..) => Type::ptr(Space::Constant),
             // The address of its header.
             TyKind::Pipe(..) => Type::ptr(Space::Global),
             TyKind::Sampler => Type::I32,
             TyKind::Record(_) | TyKind::Array(..) => Type::ptr(Space::Private),
-            TyKind::Bool | TyKind::Error | TyKind::Void | TyKind::Function(..) => Type::I8,
+            TyKind::Bool | TyKind::Error | TyKind::Void | TyKind::Function(..) | TyKind::Block(..) => Type::I8,
         }
     }
 
@@ -476,6 +493,13 @@ impl Types {
                 let params: Vec<String> = params.iter().map(|p| self.name(p.ty, names)).collect();
                 format!("{} ({})", self.name(ret.ty, names), params.join(", "))
             }
+            TyKind::Block(ret, params) => {
+                let params: Vec<String> = params.iter().map(|p| self.name(p.ty, names)).collect();
+                let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
+                format!("{} (^)({params})", self.name(ret.ty, names))
+            }
+            TyKind::Queue => "queue_t".into(),
+            TyKind::ClkEvent => "clk_event_t".into(),
         }
     }
 
@@ -511,7 +535,9 @@ impl Types {
             TyKind::Pipe(packet, access) => format!("pipe{}.{}", self.code(*packet), access.number()),
             TyKind::Array(of, n) => format!("a{}{}", n.unwrap_or(0), self.code(of.ty)),
             TyKind::Record(id) => format!("s{}", id.0),
-            TyKind::Error | TyKind::Function(..) => "e".into(),
+            TyKind::Queue => "queue".into(),
+            TyKind::ClkEvent => "clkevent".into(),
+            TyKind::Error | TyKind::Function(..) | TyKind::Block(..) => "e".into(),
         }
     }
 }

@@ -32,6 +32,10 @@ impl Sema<'_> {
                 _ => d("this comparison"),
             },
             ExprKind::Builtin(name, ..) => d(&format!("`{name}`")),
+            ExprKind::Block(..) => {
+                let d = Diagnostic::warning("W0304", last.span, "this block is neither called nor enqueued");
+                return self.push(d.help("parentheses after it call it"));
+            }
             _ => d("this expression"),
         };
         self.push(d.help("write `(void)` in front of it if that is meant"));
@@ -42,6 +46,7 @@ impl Sema<'_> {
 fn has_effect(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Const(_)
+        | ExprKind::Block(..)
         | ExprKind::Addr(_)
         | ExprKind::Unary(..)
         | ExprKind::Binary(..)

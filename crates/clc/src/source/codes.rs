@@ -80,6 +80,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("E0329", "there is no value"),
     ("E0330", "invalid conversion"),
     ("E0331", "invalid format of printf"),
+    ("E0332", "invalid block"),
+    ("E0333", "invalid use of device-side enqueue"),
     ("W0101", "#warning"),
     ("W0102", "macro redefined"),
     ("W0103", "unknown pragma"),
@@ -104,6 +106,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("W0307", "assignment as a condition"),
     ("W0308", "more initial values than members"),
     ("W0309", "unknown or unsupported extension"),
+    ("W0310", "block keeps a pointer to memory that is gone when it runs"),
 ];
 
 /// The description of a code.

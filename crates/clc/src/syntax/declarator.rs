@@ -34,7 +34,13 @@ impl Parser<'_> {
     fn declarator_inner(&mut self, mode: Mode) -> Declarator {
         let start = self.span();
         let mut pointers = Vec::new();
-        while let Some(star) = self.eat(TokenKind::Star) {
+        loop {
+            let is_block = self.has_blocks && self.is(TokenKind::Caret);
+            let star = match self.eat(TokenKind::Star) {
+                Some(star) => star,
+                None if is_block => self.bump().span,
+                None => break,
+            };
             let mut quals = Qualifiers::default();
             let mut attrs = Vec::new();
             loop {
@@ -45,7 +51,11 @@ impl Parser<'_> {
                 }
             }
             if pointers.len() <= MAX_DERIVATIONS {
-                pointers.push(Derivation { kind: DerivationKind::Pointer { quals, attrs }, span: star });
+                let kind = match is_block {
+                    true => DerivationKind::Block { quals },
+                    false => DerivationKind::Pointer { quals, attrs },
+                };
+                pointers.push(Derivation { kind, span: star });
             }
         }
         let mut name = None;
@@ -66,7 +76,10 @@ impl Parser<'_> {
             }
             self.leave(NEST);
         } else if t.kind == TokenKind::Caret {
-            self.error(Diagnostic::error("E0209", t.span, "blocks are not supported"));
+            self.error(
+                Diagnostic::error("E0209", t.span, "blocks are not supported")
+                    .note("they need device-side enqueue and `-cl-std=CL2.0` or later"),
+            );
         } else if mode == Mode::Named {
             self.missing_name();
         }
@@ -140,7 +153,7 @@ impl Parser<'_> {
     }
 
     /// From the `(` to the `)`.
-    fn parameters(&mut self, open: Span) -> DerivationKind {
+    pub fn parameters(&mut self, open: Span) -> DerivationKind {
         self.bump();
         let mut params: Vec<Param> = Vec::new();
         let mut variadic = None;

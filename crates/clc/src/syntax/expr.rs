@@ -2,7 +2,7 @@
 
 use super::ast::*;
 use super::keywords::{Kw, NameClass};
-use super::parser::{NEST, NEST_OPERATOR, Parser};
+use super::parser::{NEST, NEST_BLOCK, NEST_OPERATOR, Parser};
 use crate::pp::{Token, TokenKind, flags};
 use crate::source::{Diagnostic, Span};
 
@@ -234,6 +234,10 @@ impl Parser<'_> {
             TokenKind::Amp => UnaryOp::AddrOf,
             TokenKind::PlusPlus => UnaryOp::PreInc,
             TokenKind::MinusMinus => UnaryOp::PreDec,
+            TokenKind::Caret if self.has_blocks => {
+                let base = self.block_literal();
+                return self.postfix(base);
+            }
             _ => match self.keyword() {
                 Some(Kw::Sizeof) => return self.query(TypeQuery::Sizeof),
                 Some(Kw::Alignof) => return self.query(TypeQuery::Alignof),
@@ -385,6 +389,41 @@ impl Parser<'_> {
                 self.error_expr(t.span)
             }
         }
+    }
+
+    /// From the `^` on.
+    #[inline(never)]
+    fn block_literal(&mut self) -> Expr {
+        let start = self.bump().span;
+        if !self.enter(NEST_BLOCK) {
+            self.leave(NEST_BLOCK);
+            return self.error_expr(start);
+        }
+        let (mut ret, mut params, mut variadic) = (None, Vec::new(), None);
+        let open = self.span();
+        if self.is(TokenKind::LParen) {
+            if let DerivationKind::Function { params: list, variadic: dots } = self.parameters(open) {
+                (params, variadic) = (list, dots);
+            }
+        } else if !self.is(TokenKind::LBrace) {
+            let mut ty = self.type_name();
+            if matches!(ty.declarator.derivations.first().map(|d| &d.kind), Some(DerivationKind::Function { .. }))
+                && let DerivationKind::Function { params: list, variadic: dots } =
+                    ty.declarator.derivations.remove(0).kind
+            {
+                (params, variadic) = (list, dots);
+            }
+            ret = Some(ty);
+        }
+        if !self.is(TokenKind::LBrace) {
+            self.unexpected("E0200", "`{` of a block");
+            self.leave(NEST_BLOCK);
+            return self.error_expr(start);
+        }
+        let (body, below) = self.body_of_block(&params);
+        self.leave(NEST_BLOCK);
+        let span = start.to(self.prev_span());
+        self.node(ExprKind::Block(Box::new(BlockLit { ret, params, variadic, body })), span, below)
     }
 
     /// `new float`, `delete p`, `static_cast<int>`: what follows the word is wrong anyway; say why.

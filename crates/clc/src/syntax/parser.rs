@@ -21,11 +21,13 @@ use crate::source::{Diagnostic, ExpansionId, Session, Span, Symbol};
 pub struct ParseOptions {
     /// The version of the language: 100, 110, 120, 200, 300.
     pub c_version: u32,
+    /// Blocks are a part of the language.
+    pub blocks: bool,
 }
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        Self { c_version: 120 }
+        Self { c_version: 120, blocks: false }
     }
 }
 
@@ -40,6 +42,7 @@ pub fn parse(session: &mut Session, program: &Preprocessed, options: ParseOption
         at: 0,
         pragmas: &program.pragmas,
         names,
+        has_blocks: options.blocks,
         // A program that was cut off has been reported as such: whatever else is wrong follows from that.
         recovering: program.truncated && tokens.len() < 2,
         truncated: program.truncated,
@@ -59,6 +62,8 @@ const MAX_NESTING: u32 = 1024;
 pub(super) const NEST: u32 = 4;
 /// Of a type within a type: these need the most stack.
 pub(super) const NEST_TYPE: u32 = 8;
+/// Of a block literal, which is a function in an expression.
+pub(super) const NEST_BLOCK: u32 = 16;
 /// Of one level of precedence.
 pub(super) const NEST_OPERATOR: u32 = 1;
 
@@ -68,6 +73,8 @@ pub(super) struct Parser<'a> {
     pub at: usize,
     pragmas: &'a [(usize, Pragma)],
     pub names: Names,
+    /// Blocks are a part of the language.
+    pub has_blocks: bool,
     /// An error was reported and no fresh start has been found yet.
     pub recovering: bool,
     truncated: bool,
@@ -206,7 +213,7 @@ impl Parser<'_> {
             }
         }
         if t.kind == TokenKind::Caret && code == "E0203" {
-            d = d.note("blocks are not supported by this device");
+            d = d.note("blocks need device-side enqueue and `-cl-std=CL2.0` or later");
         }
         if t.has(flags::UNTERMINATED) {
             d = Diagnostic::error("E0102", t.span, "unterminated string or character constant");

@@ -1,7 +1,7 @@
 //! The grammar of statements, with the recovery from common mistakes (a missing parenthesis, `;` after `for (…)`).
 
 use super::ast::*;
-use super::keywords::Kw;
+use super::keywords::{Kw, NameClass};
 use super::parser::{NEST, Parser};
 use crate::pp::TokenKind;
 use crate::source::{Diagnostic, Span};
@@ -33,6 +33,20 @@ impl Parser<'_> {
     /// The braces of `({ … })`, with their height.
     pub fn statements_in_expression(&mut self) -> (Block, u16) {
         let block = self.block();
+        let height = height_of(&block.stmts);
+        (block, height)
+    }
+
+    /// The braces of a block literal with these parameters, with their height.
+    pub fn body_of_block(&mut self, params: &[Param]) -> (Block, u16) {
+        self.names.open_scope();
+        for name in params.iter().filter_map(|p| p.declarator.name) {
+            self.names.declare(name.name, NameClass::Ordinary);
+        }
+        let unroll = self.unroll.take();
+        let block = self.block_unscoped();
+        self.unroll = unroll;
+        self.names.close_scope();
         let height = height_of(&block.stmts);
         (block, height)
     }

@@ -75,6 +75,10 @@ pub enum BuiltinType {
     ReserveId,
     /// `ndrange_t`
     NdRange,
+    /// `kernel_enqueue_flags_t`
+    EnqueueFlags,
+    /// `clk_profiling_info`
+    ProfilingInfo,
     /// `cl_mem_fence_flags`
     MemFenceFlags,
     /// `memory_order`
@@ -125,7 +129,7 @@ const SCALARS: [(&str, Scalar); 11] = [
     ("double", Scalar::Double),
 ];
 
-const OTHERS: [(&str, BuiltinType); 41] = [
+const OTHERS: [(&str, BuiltinType); 43] = [
     ("uchar", BuiltinType::Scalar(Scalar::UChar)),
     ("ushort", BuiltinType::Scalar(Scalar::UShort)),
     ("uint", BuiltinType::Scalar(Scalar::UInt)),
@@ -140,6 +144,8 @@ const OTHERS: [(&str, BuiltinType); 41] = [
     ("clk_event_t", BuiltinType::ClkEvent),
     ("reserve_id_t", BuiltinType::ReserveId),
     ("ndrange_t", BuiltinType::NdRange),
+    ("kernel_enqueue_flags_t", BuiltinType::EnqueueFlags),
+    ("clk_profiling_info", BuiltinType::ProfilingInfo),
     ("cl_mem_fence_flags", BuiltinType::MemFenceFlags),
     ("memory_order", BuiltinType::MemoryOrder),
     ("memory_scope", BuiltinType::MemoryScope),

@@ -79,6 +79,7 @@ fn usage(kernel: &str, meta: &KernelMeta) -> String {
             ParamKind::Value => "1",
             ParamKind::Image | ParamKind::Sampler => "(images cannot be described yet)",
             ParamKind::Pipe => "(pipes cannot be described yet)",
+            ParamKind::Queue => "(queues cannot be described yet)",
         };
         text += &format!("\n  --arg {:<24} for {} {}", format!("{}={example}", p.name), p.type_name, p.name);
     }
@@ -108,6 +109,7 @@ fn one(param: &KernelParam, text: &str) -> Result<Value, String> {
         }
         ParamKind::Image | ParamKind::Sampler => Err("images and samplers cannot be described yet".into()),
         ParamKind::Pipe => Err("pipes cannot be described yet".into()),
+        ParamKind::Queue => Err("queues cannot be described yet".into()),
     }
 }
 

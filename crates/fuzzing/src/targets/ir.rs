@@ -206,7 +206,7 @@ fn interpret(module: &Module, kernel: FuncRef, group: Option<&WorkGroupLayout>) 
                     Err(_) => return,
                 }
             }
-            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler => {
+            ParamKind::Value | ParamKind::Struct | ParamKind::Sampler | ParamKind::Queue => {
                 if p.size > 1 << 16 {
                     return;
                 }

@@ -5,7 +5,9 @@ use super::lex::Token;
 use super::{Parser, Result, numbered};
 use crate::entity::{Block, Entity, FuncRef, GlobalRef, Value};
 use crate::function::Function;
-use crate::inst::{Args, BinOp, CastOp, Edge, Flags, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp};
+use crate::inst::{
+    Args, BinOp, CastOp, DeviceCall, Edge, Flags, FloatCc, IntCc, Op, Order, Query, RmwOp, Scope, Term, UnOp,
+};
 use crate::module::Span;
 use rustc_hash::FxHashMap;
 
@@ -302,6 +304,7 @@ impl Body<'_, '_> {
                 Op::SubgroupScan { op, exclusive: self.one_of(kind, "`inclusive` or `exclusive`")? == 1 }
             }
             "printf" => Op::Printf(self.p.str_ref()?),
+            "device_call" => Op::DeviceCall(self.one_of(DeviceCall::from_name, "a call of the launcher")?),
             _ => {
                 if let Some(op) = word.strip_prefix("atomic_").and_then(RmwOp::from_name) {
                     let (order, scope) = self.order_scope()?;

@@ -398,7 +398,7 @@ impl<'t> Parser<'t> {
     }
 
     fn kernel(&mut self) -> Result<KernelMeta> {
-        const KINDS: [ParamKind; 8] = [
+        const KINDS: [ParamKind; 9] = [
             ParamKind::Value,
             ParamKind::Struct,
             ParamKind::Global,
@@ -407,6 +407,7 @@ impl<'t> Parser<'t> {
             ParamKind::Sampler,
             ParamKind::Image,
             ParamKind::Pipe,
+            ParamKind::Queue,
         ];
         let mut meta = KernelMeta::default();
         self.punct(b'{')?;
@@ -435,6 +436,7 @@ impl<'t> Parser<'t> {
             meta.vec_type_hint = Some(self.string()?);
         }
         meta.partial_groups = self.eat_word("partial_groups");
+        meta.is_block = self.eat_word("block");
         self.punct(b'}')?;
         Ok(meta)
     }

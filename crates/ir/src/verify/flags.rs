@@ -73,6 +73,7 @@ fn allowed(op: &Op, args: &[Type], result: Option<Type>) -> Flags {
         | Op::SubgroupShuffle
         | Op::SubgroupReduce { .. }
         | Op::SubgroupScan { .. }
+        | Op::DeviceCall(_)
         | Op::Printf(_) => Flags::empty(),
     }
 }

@@ -59,6 +59,7 @@ fn param_fits(p: &KernelParam, ty: Type) -> bool {
         ParamKind::Constant | ParamKind::Image => pointer(Space::Constant) && p.size == 8,
         ParamKind::Local => pointer(Space::Local) && p.size == 8,
         ParamKind::Sampler => ty == Type::I32 && p.size >= 4,
+        ParamKind::Queue => ty == Type::I64 && p.size == 8,
     }
 }
 

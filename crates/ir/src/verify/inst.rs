@@ -70,7 +70,7 @@ fn operands(op: &Op) -> Option<usize> {
         | Op::AtomicRmw { .. }
         | Op::AtomicStore { .. } => 2,
         Op::MaskedStore { .. } | Op::Scatter { .. } | Op::Fma | Op::Select | Op::Insert | Op::AtomicCmpXchg { .. } => 3,
-        Op::Build | Op::Call(_) | Op::PureCall(_) | Op::Printf(_) => return None,
+        Op::Build | Op::Call(_) | Op::PureCall(_) | Op::Printf(_) | Op::DeviceCall(_) => return None,
     })
 }
 
@@ -120,6 +120,7 @@ fn has_result(op: &Op) -> bool {
         | Op::SubgroupReduce { .. }
         | Op::SubgroupScan { .. }
         | Op::Call(_)
+        | Op::DeviceCall(_)
         | Op::PureCall(_) => true,
     }
 }
@@ -222,6 +223,10 @@ impl Check<'_, '_> {
             Op::Printf(s) => {
                 let string = self.r.module.strings.get(*s).is_some();
                 self.need(string && a.first() == Some(&Type::I64) && a.iter().all(|&t| in_memory(t)), Rule::Printf);
+            }
+            Op::DeviceCall(_) => {
+                let word = |t: &Type| *t == Type::I64 || !t.is_vector() && t.is_ptr();
+                self.need(a.iter().all(word) && r == Type::I64, Rule::DeviceCall);
             }
             Op::Alloca { .. }
             | Op::Load { .. }

@@ -113,6 +113,8 @@ rules! {
     55 GroupMask "a mask of a work-group function has lanes for whole vectors of work-items",
     // Linking.
     56 GlobalLinkage "a global that another module defines has no initial bytes, and local memory is of one module",
+    // Device-side enqueue.
+    57 DeviceCall "a call of the launcher takes i64s and pointers and gives an i64",
 }
 
 impl Rule {

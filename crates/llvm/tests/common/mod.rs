@@ -131,6 +131,7 @@ impl<'d> Prepared<'d> {
             reqd_group_size: None,
             denorms_are_zero: false,
             printf_formats: module.strings.values().cloned().collect(),
+            enqueues: false,
         };
         let kernel = device.load(Arc::new(artifact), None).unwrap_or_else(|e| panic!("{e}\n{module}"));
         Prepared { device, kernel }
@@ -152,6 +153,7 @@ impl<'d> Prepared<'d> {
                 local_size: 256,
                 zero_local: false,
                 print: &prints,
+                device: None,
                 tier_up: None,
                 queue: 0,
             })

@@ -179,7 +179,9 @@ fn is_source(func: &Function, inst: Inst, sources: &Sources) -> bool {
         op if op.is_subgroup() => loads || is_per_item_result(op),
         Op::Load { .. } => loads && func.ty(data.args[0]).space() != Some(Space::Constant),
         Op::Alloca { .. } => true,
-        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) => true,
+        Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) | Op::DeviceCall(_) => {
+            true
+        }
         // Each sub-group reads its own time.
         Op::Clock => true,
         _ => false,

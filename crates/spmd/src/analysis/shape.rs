@@ -305,7 +305,12 @@ impl Analysis<'_> {
             op if op.is_subgroup() => {
                 return if divergence::is_per_item_result(op) { source } else { (Shape::Uniform, None) };
             }
-            Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } | Op::AtomicLoad { .. } | Op::Call(_) | Op::Clock => {
+            Op::AtomicRmw { .. }
+            | Op::AtomicCmpXchg { .. }
+            | Op::AtomicLoad { .. }
+            | Op::Call(_)
+            | Op::DeviceCall(_)
+            | Op::Clock => {
                 return source;
             }
             Op::Load { .. } => {

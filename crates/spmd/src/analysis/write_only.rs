@@ -92,7 +92,7 @@ fn synchronises_groups(func: &Function, op: &Op, p: Option<Value>) -> bool {
     match op {
         op if op.is_atomic() => !is_group_private(),
         Op::Fence { scope, .. } => !matches!(scope, Scope::Group | Scope::SubGroup),
-        Op::Call(_) => true,
+        Op::Call(_) | Op::DeviceCall(_) => true,
         _ => false,
     }
 }

@@ -165,7 +165,7 @@ fn cost(item: &VectorInput, i: Inst) -> u32 {
         Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => 12,
         Op::Load { .. } | Op::Store { .. } if is_varying => 8,
         Op::Load { .. } | Op::Store { .. } => 2,
-        Op::Call(_) | Op::PureCall(_) => 50,
+        Op::Call(_) | Op::PureCall(_) | Op::DeviceCall(_) => 50,
         _ => 1,
     }
 }

@@ -224,6 +224,11 @@ pub enum DerivationKind {
         /// Attributes after the `*`.
         attrs: Vec<Attribute>,
     },
+    /// A block (`^`) of the function type that follows.
+    Block {
+        /// Qualifiers after the `^`, of the variable.
+        quals: Qualifiers,
+    },
     /// An array.
     Array {
         /// `None` for `[]`.

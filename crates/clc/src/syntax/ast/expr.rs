@@ -1,6 +1,6 @@
 //! The syntax tree of expressions and constants.
 
-use super::{Block, Designator, Ident, InitList, TypeName, TypeOrExpr};
+use super::{Block, Designator, Ident, InitList, Param, TypeName, TypeOrExpr};
 use crate::source::{Span, Symbol};
 
 /// An expression.
@@ -137,8 +137,23 @@ pub enum ExprKind {
     },
     /// `({ … })`, GNU's: the value is that of the last statement.
     Statements(Box<Block>),
+    /// `^{ … }`, `^(int x) { … }`, `^int(int x) { … }`
+    Block(Box<BlockLit>),
     /// Could not be parsed; reported.
     Error,
+}
+
+/// A block literal.
+#[derive(Debug)]
+pub struct BlockLit {
+    /// The type of the result, if it is written: the derivations of its declarator are without the parameters.
+    pub ret: Option<TypeName>,
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// `...`
+    pub variadic: Option<Span>,
+    /// What it does.
+    pub body: Block,
 }
 
 /// Operators with one operand.

@@ -31,7 +31,8 @@ impl Widener<'_> {
             | Op::AtomicLoad { .. }
             | Op::AtomicStore { .. }
             | Op::Call(_)
-            | Op::Printf(_) => return self.serial(inst),
+            | Op::Printf(_)
+            | Op::DeviceCall(_) => return self.serial(inst),
             Op::AtomicRmw { .. } => return self.atomic(inst),
             op if op.is_subgroup() => return self.subgroup(inst),
             Op::Query { .. } | Op::Barrier => return Err(bug("a query or a barrier is left")),

@@ -258,5 +258,5 @@ impl Widener<'_> {
 
 /// Whether the code of an operation is small enough to be unrolled.
 fn is_small(op: &Op) -> bool {
-    !matches!(op, Op::Call(_) | Op::PureCall(_) | Op::Printf(_))
+    !matches!(op, Op::Call(_) | Op::PureCall(_) | Op::Printf(_) | Op::DeviceCall(_))
 }

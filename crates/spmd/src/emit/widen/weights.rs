@@ -46,7 +46,7 @@ pub(super) fn weights(
                 }
                 Op::Binary(BinOp::Udiv | BinOp::Sdiv | BinOp::Urem | BinOp::Srem | BinOp::Fdiv)
                 | Op::Unary(UnOp::Sqrt) => 8,
-                Op::Call(_) | Op::Printf(_) | Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => {
+                Op::Call(_) | Op::Printf(_) | Op::DeviceCall(_) | Op::AtomicRmw { .. } | Op::AtomicCmpXchg { .. } => {
                     needs_guard = true;
                     profitable = true;
                     40
