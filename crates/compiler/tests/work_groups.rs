@@ -57,6 +57,7 @@ fn run(text: &str, global: u64, local: u64, passes: bool) -> Vec<i32> {
         args: &args,
         local_size: group.local_size,
         zero_local: false,
+        device: None,
         print: &Silent,
         tier_up: None,
         queue: 0,

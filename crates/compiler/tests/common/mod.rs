@@ -98,6 +98,7 @@ fn run_with(
             args: &block,
             local_size,
             zero_local: false,
+            device: None,
             print: &prints,
             tier_up: None,
             queue: 0,
