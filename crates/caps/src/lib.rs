@@ -31,7 +31,10 @@ const fn named(name: &'static str, version: u32) -> Named {
 }
 
 /// The version of OpenCL that platform and devices report.
-pub const OPENCL_VERSION: u32 = version(3, 0, 0);
+pub const OPENCL_VERSION: u32 = version(3, 1, 0);
+
+/// The same as the strings of the queries begin, before the vendor's part.
+pub const OPENCL_VERSION_TEXT: &str = "OpenCL 3.1";
 
 /// Extensions of the CPU device; each is also a macro.
 ///
@@ -91,7 +94,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
 
 /// Platform extensions.
 pub const PLATFORM_EXTENSIONS: &[Named] =
-    &[named("cl_khr_icd", version(1, 0, 0)), named("cl_khr_extended_versioning", version(1, 0, 0))];
+    &[named("cl_khr_icd", version(2, 0, 1)), named("cl_khr_extended_versioning", version(1, 0, 0))];
 
 /// Names of features that more than their macros depend on.
 pub mod feature {
@@ -111,7 +114,7 @@ pub mod feature {
     }
 }
 
-/// Optional features of OpenCL C 3.0 (`__opencl_c_…`).
+/// Optional features of OpenCL C 3.0 and later (`__opencl_c_…`).
 pub const C_FEATURES: &[Named] = &[
     named("__opencl_c_fp64", version(3, 0, 0)),
     named("__opencl_c_int64", version(3, 0, 0)),
@@ -149,6 +152,7 @@ pub const C_VERSIONS: &[Named] = &[
     named("OpenCL C", version(1, 1, 0)),
     named("OpenCL C", version(1, 2, 0)),
     named("OpenCL C", version(3, 0, 0)),
+    named("OpenCL C", version(3, 1, 0)),
 ];
 
 /// The versions of SPIR-V that the compiler takes.

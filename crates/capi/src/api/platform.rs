@@ -1,7 +1,7 @@
 //! The platform.
 
 use super::give_all;
-use crate::args::{Out, OutArray, OutBytes, Text};
+use crate::args::{Out, OutArray, OutBytes, Text, UserData};
 use crate::handle::{self, Handle};
 use crate::info::Info;
 use crate::{cl, entry, platform};
@@ -31,7 +31,7 @@ pub fn info(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes,
     let info = Info::new(size, value, size_ret);
     match name {
         cl::PLATFORM_PROFILE => info.text("FULL_PROFILE"),
-        cl::PLATFORM_VERSION => info.text(&format!("OpenCL 3.0 {NAME}")),
+        cl::PLATFORM_VERSION => info.text(&format!("{} {NAME}", caps::OPENCL_VERSION_TEXT)),
         cl::PLATFORM_NAME => info.text("Cloom"),
         cl::PLATFORM_VENDOR => info.text("The Cloom developers"),
         cl::PLATFORM_EXTENSIONS => info.text(&caps::joined(caps::PLATFORM_EXTENSIONS)),
@@ -56,6 +56,19 @@ pub fn function(name: Text) -> Result<*mut c_void> {
 pub fn function_of(platform: Handle<Platform>, name: Text) -> Result<*mut c_void> {
     find(platform)?;
     function(name)
+}
+
+/// `clIcdGetFunctionAddressForPlatformKHR`: for the loader's own dispatch table.
+pub fn icd_function(platform: Handle<Platform>, name: Text) -> Result<*mut c_void> {
+    platform.get()?;
+    Ok(name.string().map_or(std::ptr::null(), |name| entry::function(&name)).cast_mut())
+}
+
+/// `clIcdSetPlatformDispatchDataKHR`
+pub fn set_dispatch_data(platform: Handle<Platform>, data: UserData) -> Result<()> {
+    platform.get()?;
+    handle::set_dispatch_data(data.pointer());
+    Ok(())
 }
 
 /// The objects that the application has not released, for tests of leaks.

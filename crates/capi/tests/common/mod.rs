@@ -17,7 +17,7 @@ mod callbacks;
 mod cases;
 pub mod extension;
 pub mod images;
-mod load;
+pub mod load;
 
 pub use api::{Api, Handle};
 pub use callbacks::{Calls, on_error, on_event, on_native, on_object};
