@@ -19,7 +19,7 @@ pub mod extension;
 pub mod images;
 pub mod load;
 
-pub use api::{Api, Handle};
+pub use api::{Api, Handle, SvmFreeFn};
 pub use callbacks::{Calls, on_error, on_event, on_native, on_object};
 pub use cases::{Cases, code_name};
 pub use load::{newer_source, own_driver};
