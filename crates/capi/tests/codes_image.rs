@@ -142,9 +142,7 @@ fn on_shared_memory() -> Vec<Function<'static>> {
         function(
             "clEnqueueSVMMemFill",
             false,
-            Box::new(move |c| {
-                api.clEnqueueSVMMemFill(c.queue, c.a, c.host.cast_const(), 4, 8, c.count, c.list, no)
-            }),
+            Box::new(move |c| api.clEnqueueSVMMemFill(c.queue, c.a, c.host.cast_const(), 4, 8, c.count, c.list, no)),
         ),
         function(
             "clEnqueueSVMMap",
@@ -287,7 +285,9 @@ fn samplers_have_their_codes() {
     c.new_object("an unknown filter", CL_INVALID_VALUE, |e| make(t.context(), 1, edge, 0x1142, e));
     for wrong in [&[0x1152u64, 0x1140, 0x1152, 0x1140, 0][..], &[0x7777, 1, 0], &[0x1151, 0x1135, 0]] {
         let list = wrong.as_ptr();
-        c.new_object(&format!("{wrong:x?}"), CL_INVALID_VALUE, |e| t.clCreateSamplerWithProperties(t.context(), list, e));
+        c.new_object(&format!("{wrong:x?}"), CL_INVALID_VALUE, |e| {
+            t.clCreateSamplerWithProperties(t.context(), list, e)
+        });
     }
     let mut code = 1;
     let sampler = Obj::sampler(make(t.context(), 1, edge, nearest, &mut code));
@@ -313,9 +313,8 @@ fn older_functions_have_their_codes() {
         return;
     }
     type Make2d = unsafe extern "C" fn(Handle, u64, *const Format, usize, usize, usize, Handle, *mut i32) -> Handle;
-    type Make3d = unsafe extern "C" fn(
-        Handle, u64, *const Format, usize, usize, usize, usize, usize, Handle, *mut i32,
-    ) -> Handle;
+    type Make3d =
+        unsafe extern "C" fn(Handle, u64, *const Format, usize, usize, usize, usize, usize, Handle, *mut i32) -> Handle;
     type SetProperty = unsafe extern "C" fn(Handle, u64, u32, *mut u64) -> i32;
     type Retain = unsafe extern "C" fn(Handle) -> i32;
     let library = load::library();
@@ -350,9 +349,7 @@ fn older_functions_have_their_codes() {
             let what = format!("2D of {w} by {h}, pitch {pitch}");
             c.new_object(&what, CL_INVALID_IMAGE_SIZE, |e| flat(flags, &BYTES, w, h, pitch, host, e));
         }
-        c.new_object("2D without memory", CL_INVALID_HOST_PTR, |e| {
-            flat(CL_MEM_USE_HOST_PTR, &BYTES, 4, 4, 0, none, e)
-        });
+        c.new_object("2D without memory", CL_INVALID_HOST_PTR, |e| flat(CL_MEM_USE_HOST_PTR, &BYTES, 4, 4, 0, none, e));
         c.new_object("2D with memory", CL_INVALID_HOST_PTR, |e| flat(0, &BYTES, 4, 4, 0, host, e));
         let solid = |flags, format: &Format, [w, h, d]: [usize; 3], host, e: *mut i32| {
             make_3d(context, flags, format, w, h, d, 0, 0, host, e)

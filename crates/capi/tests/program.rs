@@ -207,8 +207,8 @@ fn a_build_in_the_background_calls_back() {
 /// A program that takes long to build: many functions of many statements.
 fn long_source() -> String {
     let statements: String = (0..60).map(|i| format!("x = x * {}u + (x >> {}); ", 2 * i + 3, i % 31)).collect();
-    let functions: String = (0..400).map(|i| format!("uint f{i}(uint x) {{ {statements} return x; }}\n")).collect();
-    let calls: String = (0..400).map(|i| format!("x ^= f{i}(x); ")).collect();
+    let functions: String = (0..200).map(|i| format!("uint f{i}(uint x) {{ {statements} return x; }}\n")).collect();
+    let calls: String = (0..200).map(|i| format!("x ^= f{i}(x); ")).collect();
     format!("{functions} kernel void k(global uint *p) {{ uint x = p[0]; {calls} p[0] = x; }}")
 }
 

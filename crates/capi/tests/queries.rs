@@ -158,7 +158,8 @@ fn every_query_of_the_specification_is_known() {
         let n = u32::from_str_radix(&number[2..], 16).unwrap();
         let mut size = usize::MAX;
         let got = ask(what, n, &mut size);
-        let special = CODES.iter().find(|(special, _)| *special == name.trim_end_matches("_KHR")).map(|(_, code)| *code);
+        let special =
+            CODES.iter().find(|(special, _)| *special == name.trim_end_matches("_KHR")).map(|(_, code)| *code);
         let wanted = special.unwrap_or(if known.contains(&[*what, *number]) { 0 } else { CL_INVALID_VALUE });
         if got != wanted || (got == 0) == (size == usize::MAX) {
             wrong.push(format!("{what} {of} {name} {number}: {}", code_name(got)));

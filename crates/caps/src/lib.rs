@@ -61,6 +61,8 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_device_uuid", version(1, 0, 0)),
     named("cl_khr_expect_assume", version(1, 0, 0)),
     named("cl_khr_extended_async_copies", version(1, 0, 0)),
+    named("cl_khr_external_semaphore", version(1, 0, 1)),
+    named("cl_khr_external_semaphore_opaque_fd", version(1, 0, 0)),
     named("cl_khr_initialize_memory", version(1, 0, 0)),
     named("cl_khr_il_program", version(1, 0, 0)),
     named("cl_khr_kernel_clock", version(1, 0, 0)),

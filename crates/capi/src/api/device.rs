@@ -259,6 +259,9 @@ fn absent(name: u32, info: Info) -> Result<Option<Written>> {
         | cl::DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value(0u32)?,
         cl::DEVICE_QUEUE_ON_DEVICE_PROPERTIES | cl::DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value(0u64)?,
         cl::DEVICE_SEMAPHORE_TYPES_KHR => info.value(cl::SEMAPHORE_TYPE_BINARY_KHR as u32)?,
+        cl::DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR | cl::DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
+            info.value(cl::SEMAPHORE_HANDLE_OPAQUE_FD_KHR)?
+        }
         cl::DEVICE_BUILT_IN_KERNELS => info.text("")?,
         cl::DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.names(&[])?,
         _ => return Ok(None),

@@ -38,6 +38,9 @@ pub fn info(platform: Handle<Platform>, name: u32, size: usize, value: OutBytes,
         cl::PLATFORM_HOST_TIMER_RESOLUTION => info.value(1u64),
         cl::PLATFORM_NUMERIC_VERSION => info.value(caps::OPENCL_VERSION),
         cl::PLATFORM_EXTENSIONS_WITH_VERSION => info.names(caps::PLATFORM_EXTENSIONS),
+        cl::PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR | cl::PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
+            info.value(cl::SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
+        }
         cl::PLATFORM_SEMAPHORE_TYPES_KHR => info.value(cl::SEMAPHORE_TYPE_BINARY_KHR as u32),
         cl::PLATFORM_ICD_SUFFIX_KHR => info.text("CLOOM"),
         _ => info.unknown(name),
