@@ -1,8 +1,8 @@
 //! Payloads of semaphores that processes share: an `eventfd` of Linux, whose descriptor is the handle of type
 //! `CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR`. Its counter is 0, or there is a signal; reading takes all of it.
 //!
-//! Waits are commands that no thread is blocked for. One thread, `cloom-watch`, waits for all descriptors that some wait
-//! wants to be signalled. It ends when there is none.
+//! Waits are commands that no thread is blocked for. One thread, `cloom-watch`, waits for all descriptors that some
+//! wait wants to be signalled. It ends when there is none.
 
 use cloom_hal::lock::Mutex;
 use cloom_runtime::{Error, Payload, Result, Status, Taken, system_error};

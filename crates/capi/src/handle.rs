@@ -7,7 +7,7 @@
 //! ```text
 //! CHUNKS  ─▶ [block block …]        256 blocks
 //!         ─▶ [block block block …]  512, and so on
-//! block   =  dispatch table, data of the loader, object while the application holds it | lock: references, weak reference
+//! block   =  dispatch table, loader's word, object while the application holds it | lock: references, weak reference
 //! ```
 //!
 //! The application's reference count is separate from the references of the runtime: a handle is valid while either

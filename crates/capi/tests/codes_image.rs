@@ -1,5 +1,5 @@
-//! The error codes of commands on images and of shared virtual memory that all commands share, and those of samplers and
-//! of functions that newer ones replaced: a table for every function.
+//! The error codes of commands on images and of shared virtual memory that all commands share, and those of samplers
+//! and of functions that newer ones replaced: a table for every function.
 
 #![allow(unsafe_code, reason = "it calls the C interface")]
 #![allow(non_snake_case, reason = "the specification's names")]

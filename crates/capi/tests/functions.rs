@@ -1,6 +1,7 @@
-//! Every function of the specification, from the list in `functions.txt`: a function of a version is exported; one of an
-//! extension has an address if the extension is advertised, and else none. What graphics or Windows would have to offer
-//! answers with the error that the specification names. Loaders find their own functions, and their place in objects.
+//! Every function of the specification, from the list in `functions.txt`: a function of a version is exported; one of
+//! an extension has an address if the extension is advertised, and else none. What graphics or Windows would have to
+//! offer answers with the error that the specification names. Loaders find their own functions, and their place in
+//! objects.
 
 #![allow(unsafe_code, reason = "it calls the C interface")]
 #![allow(non_snake_case, reason = "the specification's names")]

@@ -11,8 +11,8 @@ use std::process::Command;
 
 const PART: &str = "CLOOM_TEST_PART";
 
-/// A layer: `clGetLayerInfo` and `clInitLayer` as the loader's header declares them. Its table has the loader's function
-/// in each slot but two: those of `clCreateBuffer` and `clEnqueueNDRangeKernel`, whose calls it tells.
+/// A layer: `clGetLayerInfo` and `clInitLayer` as the loader's header declares them. Its table has the loader's
+/// function in each slot but two: those of `clCreateBuffer` and `clEnqueueNDRangeKernel`, whose calls it tells.
 const LAYER: &str = r#"
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +74,8 @@ fn the_part_of_a_child() {
     t.arg_mem(&kernel, 0, &buffer);
     drop(t.launch(&kernel, &[100], &[]));
     println!("|sum {}", t.read::<i32>(&buffer, 100).iter().sum::<i32>());
+    // A function without an object, which loaders answer: the driver's slot has a tag for them.
+    ok(t.clUnloadCompiler());
     let mut code = 1;
     assert!(t.clCreateBuffer(t.context(), 0, 0, null_mut(), &mut code).is_null());
     println!("|code {code}");

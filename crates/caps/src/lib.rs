@@ -67,7 +67,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     named("cl_khr_il_program", version(1, 0, 0)),
     named("cl_khr_kernel_clock", version(1, 0, 0)),
     named("cl_khr_priority_hints", version(1, 0, 0)),
-    named("cl_khr_semaphore", version(1, 0, 0)),
+    named("cl_khr_semaphore", version(1, 0, 1)),
     named("cl_khr_spirv_no_integer_wrap_decoration", version(1, 0, 0)),
     named("cl_khr_spirv_queries", version(1, 0, 0)),
     named("cl_khr_suggested_local_work_size", version(1, 0, 0)),

@@ -361,6 +361,16 @@ mod tests {
     }
 
     #[test]
+    fn every_version_has_its_number() {
+        for (name, number) in
+            [("CL1.0", 100), ("CL1.1", 110), ("CL1.2", 120), ("CL2.0", 200), ("CL3.0", 300), ("cl3.1", 310)]
+        {
+            let (o, errors) = parse(&format!("-cl-std={name}"));
+            assert_eq!((o.std.map(ClStd::number), o.partial_groups(), errors.len()), (Some(number), number >= 200, 0));
+        }
+    }
+
+    #[test]
     fn wrong_options_are_named_and_the_rest_is_kept() {
         let (o, errors) = parse("-cl-nv-verbose -cl-std=CL9 -D -DA");
         assert_eq!(

@@ -96,8 +96,8 @@ pub fn gl_objects(
     fail(Status::InvalidContext, "the queue's context was not created from one of OpenGL")
 }
 
-/// `clEnqueueAcquireEGLObjectsKHR` and `clEnqueueReleaseEGLObjectsKHR`: any context may have such objects, but there are
-/// none.
+/// `clEnqueueAcquireEGLObjectsKHR` and `clEnqueueReleaseEGLObjectsKHR`: any context may have such objects, but there
+/// are none.
 pub fn egl_objects(
     queue: Handle<Queue>,
     num: u32,
