@@ -16,14 +16,20 @@ pub struct EventFd {
     fd: RawFd,
     /// Whether it is ours to close.
     is_owned: AtomicBool,
+    /// Whether the system does not know the descriptor any more: the application has closed what is ours.
+    is_gone: AtomicBool,
 }
 
 impl EventFd {
+    fn of(fd: RawFd, is_owned: bool) -> Arc<EventFd> {
+        Arc::new(EventFd { fd, is_owned: AtomicBool::new(is_owned), is_gone: AtomicBool::new(false) })
+    }
+
     /// A new one, without a signal.
     pub fn new() -> Result<Arc<EventFd>> {
         // SAFETY: no pointers.
         match unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) } {
-            fd if fd >= 0 => Ok(Arc::new(EventFd { fd, is_owned: AtomicBool::new(true) })),
+            fd if fd >= 0 => Ok(EventFd::of(fd, true)),
             _ => Err(system_error("eventfd")),
         }
     }
@@ -35,7 +41,7 @@ impl EventFd {
             target.is_ok_and(|target| target.as_os_str() == "anon_inode:[eventfd]")
         };
         match RawFd::try_from(fd as i64).ok().filter(is_one) {
-            Some(fd) => Ok(Arc::new(EventFd { fd, is_owned: AtomicBool::new(false) })),
+            Some(fd) => Ok(EventFd::of(fd, false)),
             None => {
                 let why = format!("{} is not the descriptor of a semaphore", fd as i64);
                 Err(Error::new(Status::InvalidProperty, why))
@@ -57,6 +63,14 @@ impl EventFd {
             fd if fd >= 0 => Ok(fd),
             _ => Err(system_error("a descriptor for a semaphore")),
         }
+    }
+
+    /// The result of a wait, if it has ended.
+    fn outcome(&self) -> Option<Result<()>> {
+        if self.is_gone.load(Ordering::Relaxed) {
+            return Some(Err(Error::new(Status::OutOfResources, "the descriptor of a semaphore has been closed")));
+        }
+        self.try_take().then_some(Ok(()))
     }
 
     /// Takes the signal. False if there is none.
@@ -94,8 +108,8 @@ impl Payload for EventFd {
     }
 
     fn take(self: Arc<Self>, taken: Taken) {
-        if self.try_take() {
-            return taken(Ok(()));
+        if let Some(result) = self.outcome() {
+            return taken(result);
         }
         if let Some(taken) = WATCHER.lock().add(self, taken) {
             taken(Err(Error::new(Status::OutOfHostMemory, "there is no thread that waits for semaphores")));
@@ -143,18 +157,21 @@ impl Watcher {
 fn watch(wake: &EventFd) {
     loop {
         let mut watcher = WATCHER.lock();
-        let waiting = std::mem::take(&mut watcher.waiting);
-        let (taken, left): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(fd, _)| fd.try_take());
-        watcher.waiting = left;
-        if watcher.waiting.is_empty() && taken.is_empty() {
+        let mut ended = Vec::new();
+        for (fd, call) in std::mem::take(&mut watcher.waiting) {
+            match fd.outcome() {
+                Some(result) => ended.push((call, result)),
+                None => watcher.waiting.push((fd, call)),
+            }
+        }
+        if watcher.waiting.is_empty() && ended.is_empty() {
             watcher.wake = None;
             return;
         }
         let fds: Vec<Arc<EventFd>> = watcher.waiting.iter().map(|(fd, _)| fd.clone()).collect();
         drop(watcher);
-        let any = !taken.is_empty();
-        taken.into_iter().for_each(|(_, call)| call(Ok(())));
-        if any {
+        if !ended.is_empty() {
+            ended.into_iter().for_each(|(call, result)| call(result));
             continue;
         }
         let entry = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
@@ -162,6 +179,9 @@ fn watch(wake: &EventFd) {
             std::iter::once(wake.fd).chain(fds.iter().map(|f| f.fd)).map(entry).collect();
         // SAFETY: so many entries, whose descriptors `wake` and `fds` keep open.
         unsafe { libc::poll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, -1) };
+        for (fd, poll) in fds.iter().zip(&polls[1..]) {
+            fd.is_gone.fetch_or(poll.revents & (libc::POLLNVAL | libc::POLLERR) != 0, Ordering::Relaxed);
+        }
         wake.try_take();
     }
 }
